@@ -15,13 +15,12 @@ use std::sync::LazyLock;
 
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
-use rayon::prelude::*;
+use threadline::assemble::file_history::FileHistory;
 use threadline::base::Job;
 use threadline::export::{self, Selection};
-use threadline::load::{LoadedTrace, Reading, open, open_reader_only};
+use threadline::load::{LoadedTrace, Reading, open, open_head};
 use threadline::query::build_chain::critical_chain;
 use threadline::query::process_times::ProcessTimes;
-use threadline::trace::FileHistory;
 
 fn main() {
     divan::main();
@@ -49,18 +48,13 @@ fn load() -> LoadedTrace {
 #[divan::bench(sample_count = 5, sample_size = 1)]
 fn reading(bencher: Bencher) {
     let job = Job::default();
-    let opened =
-        open_reader_only(&FILE, Reading::default(), &job).expect("a recording that can be read");
-    let reader = opened.reader;
-    let bytes: u64 = reader.parts().iter().map(|part| part.size_bytes).sum();
-    let read = |part| {
-        let columns = reader.read_part(part, &job);
-        columns.map_or(0, |columns| columns.events.len())
-    };
-    bencher.counter(BytesCount::new(bytes)).bench(|| {
-        let parts = (0..reader.parts().len() as u32).into_par_iter();
-        parts.map(read).sum::<usize>()
-    });
+    let head = open_head(&FILE, Reading::default(), &job).expect("a recording that can be read");
+    let bytes: u64 = (head.recording.stream.parts().iter())
+        .map(|part| part.size_bytes)
+        .sum();
+    bencher
+        .counter(BytesCount::new(bytes))
+        .bench(|| head.recording.read_whole(&job));
 }
 
 /// Opening, bulk pass, processes, descriptors, who depends on whom, and index.

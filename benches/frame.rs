@@ -34,7 +34,7 @@ use threadline::query::Item;
 use threadline::trace::SliceId;
 use threadline::view::flags::Flagging;
 use threadline::view::settings::Motion;
-use threadline::view::{Action, Docking, FlowsShown};
+use threadline::view::{Action, Docking, FlowsShown, PaneKind};
 
 /// Frames of one measurement.
 const FRAMES: u32 = 120;
@@ -43,7 +43,12 @@ const SIZES: [(&str, [f32; 2], f32); 2] = [
     ("1920x1080", [1920.0, 1080.0], 1.0),
     ("3840x2160", [1920.0, 1080.0], 2.0),
 ];
-const PANES: [&str; 4] = ["Details", "Events", "Selection", "Durations"];
+const PANES: [PaneKind; 4] = [
+    PaneKind::Details,
+    PaneKind::Events,
+    PaneKind::Selection,
+    PaneKind::Durations,
+];
 
 /// How the view moves from frame to frame.
 #[derive(Clone, Copy)]

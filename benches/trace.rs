@@ -17,16 +17,15 @@ use std::sync::LazyLock;
 
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
-use rayon::prelude::*;
+use threadline::assemble::assemble;
 use threadline::base::{Job, Nanos, StringId, TimeSpan};
-use threadline::build::{PartColumns, build};
 use threadline::event::pairs::DURATIONS;
 use threadline::event::{
     AsyncMark, AsyncOp, AsyncScope, Complete, Directory, EventKind, KindId, Label, Lane,
-    LaneColumns, Mark, MarkOp, Role, ThreadKey, TraceInfo,
+    LaneColumns, Mark, MarkOp, PartColumns, Role, ThreadKey, TraceInfo,
 };
 use threadline::formats::ReportOptions;
-use threadline::load::{LoadedTrace, Reading, open, open_reader_only};
+use threadline::load::{LoadedTrace, Reading, open, open_head};
 use threadline::query::details::describe;
 use threadline::query::visible;
 use threadline::trace::{CpuId, TrackId, TrackKind};
@@ -55,23 +54,14 @@ fn main() {
 #[divan::bench(sample_count = 10, sample_size = 1)]
 fn bulk_pass(bencher: Bencher) {
     let job = Job::default();
-    let opened =
-        open_reader_only(&FILE.0, Reading::default(), &job).expect("a trace that can be read");
-    let reader = opened.reader;
-    let bytes: u64 = reader.parts().iter().map(|part| part.size_bytes).sum();
+    let head = open_head(&FILE.0, Reading::default(), &job).expect("a trace that can be read");
+    let bytes: u64 = (head.recording.stream.parts().iter())
+        .map(|part| part.size_bytes)
+        .sum();
     bencher
         .counter(ItemsCount::new(LOADED.trace.events.len()))
         .counter(BytesCount::new(bytes))
-        .bench(|| {
-            (0..reader.parts().len() as u32)
-                .into_par_iter()
-                .map(|part| {
-                    reader
-                        .read_part(part, &job)
-                        .map_or(0, |columns| columns.events.len())
-                })
-                .sum::<usize>()
-        });
+        .bench(|| head.recording.read_whole(&job));
 }
 
 /// Opening, bulk pass, model and index: ready to draw everything.
@@ -101,10 +91,11 @@ fn describe_events(bencher: Bencher) {
 #[divan::bench(sample_count = 5, sample_size = 1)]
 fn report(bencher: Bencher) {
     let job = Job::default();
-    let opened =
-        open_reader_only(&FILE.0, Reading::default(), &job).expect("a trace that can be read");
-    let reader = opened.reader;
-    let Some(tool) = reader.report() else { return };
+    let head = open_head(&FILE.0, Reading::default(), &job).expect("a trace that can be read");
+    let Some(has_report) = head.recording.report else {
+        return;
+    };
+    let tool = has_report.report();
     bencher
         .counter(ItemsCount::new(LOADED.trace.events.len()))
         .bench_local(|| {
@@ -159,7 +150,7 @@ fn frame_draw_lists(bencher: Bencher, zoom: i64) {
     });
 }
 
-/// What is hard for `build`.
+/// What is hard for `assemble`.
 #[derive(Clone, Copy, Debug)]
 enum Hard {
     /// Asynchronous slices of one track that never end.
@@ -274,7 +265,7 @@ fn hard_case(hard: Hard, count: u32) -> LaneColumns {
     columns
 }
 
-/// `build` of hard cases.
+/// `assemble` of hard cases.
 #[divan::bench(args = HARD_CASES, sample_count = 5, sample_size = 1)]
 fn hard_cases(bencher: Bencher, (hard, count): (Hard, u32)) {
     let lanes = [Lane {
@@ -297,7 +288,7 @@ fn hard_cases(bencher: Bencher, (hard, count): (Hard, u32)) {
             }]
         })
         .bench_values(|parts| {
-            build(
+            assemble(
                 parts,
                 &lanes,
                 &directory,

@@ -1,24 +1,35 @@
 //! Threadline: a native trace timeline viewer.
 //!
 //! A trace file becomes a picture in floors, and a file imports only from floors below its own
-//! (`tests/core/floors.rs` holds `src/` to this):
+//! (`tests/core/floors/` holds `src/` to this):
 //!
 //! ```text
-//! file bytes -> formats -> lanes -> build -> Trace -> index -> query -> view -> gui
+//! file bytes -> formats -> lanes -> assemble -> Trace -> index -> query -> view -> gui
 //!                  \-> describe (one event in full, on demand)     \-> export, cli
 //! ```
 
+#![cfg_attr(
+    not(feature = "gui"),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "the window uses what the command line does not"
+    )
+)]
+
+pub mod assemble;
 pub mod base;
-pub mod build;
 pub mod cli;
 pub mod event;
 pub mod export;
 pub mod formats;
+pub mod fxt;
 #[cfg(feature = "gui")]
 pub mod gui;
 pub mod index;
 pub mod load;
 pub mod probes;
 pub mod query;
+pub mod tables;
 pub mod trace;
 pub mod view;

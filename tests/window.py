@@ -3,8 +3,8 @@
 
 usage: window.py PROGRAM TRACE
 
-Drops TRACE on the window (XDND), zooms, selects a range, exports it, opens what was exported, and closes the
-window. Each step must be seen: in the window's title, in its picture, in the file, in what `info` says of it.
+Drops TRACE on the window (XDND), zooms, selects a range, exports it, opens what was exported, drops TRACE beside it and then in
+place of both, and closes the window. Each step must be seen: in the window's title, in its picture, in the file, in what `info` says of it.
 Needs python3-xlib; run it as `xvfb-run -a -s '-screen 0 1600x1000x24' python3 tests/window.py ...`.
 """
 import json
@@ -111,8 +111,8 @@ class Window:
         self.x.sync()
         time.sleep(0.2)
 
-    def drop(self, path):
-        """Drops a file as a file manager does, by the XDND protocol (version 5)."""
+    def drop(self, path, across=0.5):
+        """Drops a file as a file manager does, by the XDND protocol (version 5), at a part of the window's width."""
         atom = self.x.intern_atom
         selection, uri_list = atom("XdndSelection"), atom("text/uri-list")
         source = self.root.create_window(0, 0, 1, 1, 0, X.CopyFromParent, event_mask=X.PropertyChangeMask)
@@ -143,12 +143,16 @@ class Window:
 
         size = self.window.get_geometry()
         place = self.window.translate_coords(self.root, 0, 0)
-        x, y = size.width // 2 - place.x, size.height // 2 - place.y
+        inside = (int(size.width * across), size.height // 2)
+        x, y = inside[0] - place.x, inside[1] - place.y
+        before = self.settled()
+        self.move(*inside)
         send("XdndEnter", 5 << 24, uri_list)
         send("XdndPosition", 0, (x << 16) | y, X.CurrentTime, atom("XdndActionCopy"))
         status = wait_for("the window's word that it takes the file", lambda: answer("XdndStatus"))
         if not status[1] & 1:
             fail("the window does not take the file")
+        wait_for("what the file can be dropped on", lambda: self.settled() != before)
         send("XdndDrop", 0, X.CurrentTime)
         wait_for("the end of the drop", lambda: answer("XdndFinished"))
 
@@ -197,6 +201,11 @@ def main():
         window.settled()
         window.key("Return")
         wait_for(f"{written.name} in the title", lambda: written.name in window.title())
+        window.drop(trace, across=0.75)
+        wait_for(f"{written.name} and {name} on one axis",
+                 lambda: f"{written.name} and 1 more" in window.title())
+        window.drop(trace, across=0.25)
+        wait_for(f"{name} in place of both", lambda: window.title().startswith(f"{name} –"))
         window.settled()
         window.key("q", "Control_L")
         wait_for("the end of the program", lambda: running.poll() is not None)

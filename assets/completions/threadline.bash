@@ -208,7 +208,7 @@ _threadline() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "tsv csv json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table tsv csv json" -- "${cur}"))
                     return 0
                     ;;
                 --date)
@@ -254,7 +254,7 @@ _threadline() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "tsv csv json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table tsv csv json" -- "${cur}"))
                     return 0
                     ;;
                 --date)
@@ -358,7 +358,7 @@ _threadline() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "tsv csv json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table tsv csv json" -- "${cur}"))
                     return 0
                     ;;
                 --date)
@@ -424,7 +424,7 @@ _threadline() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "tsv csv json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table tsv csv json" -- "${cur}"))
                     return 0
                     ;;
                 --date)
@@ -840,7 +840,7 @@ _threadline() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "tsv csv json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table tsv csv json" -- "${cur}"))
                     return 0
                     ;;
                 --date)
@@ -886,7 +886,7 @@ _threadline() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "tsv csv json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table tsv csv json" -- "${cur}"))
                     return 0
                     ;;
                 --date)
@@ -1064,7 +1064,7 @@ _threadline() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "tsv csv json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table tsv csv json" -- "${cur}"))
                     return 0
                     ;;
                 --date)
@@ -1134,7 +1134,7 @@ _threadline() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "tsv csv json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table tsv csv json" -- "${cur}"))
                     return 0
                     ;;
                 --date)
@@ -1176,7 +1176,7 @@ _threadline() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "tsv csv json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table tsv csv json" -- "${cur}"))
                     return 0
                     ;;
                 --date)

@@ -78,7 +78,8 @@ complete -c threadline -n "__fish_threadline_using_subcommand report" -s h -l he
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l until -d 'Only what happens before T' -r
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
-complete -c threadline -n "__fish_threadline_using_subcommand table" -l format -d 'How to write it' -r -f -a "tsv\t''
+complete -c threadline -n "__fish_threadline_using_subcommand table" -l format -d 'How to write it; table: aligned columns with units, cut to the width [default: table on a terminal, else tsv]' -r -f -a "table\t''
+tsv\t''
 csv\t''
 json\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
@@ -108,7 +109,8 @@ states\t''
 runs\t''
 gaps\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l limit -d 'Print only the first N' -r
-complete -c threadline -n "__fish_threadline_using_subcommand search" -l format -d 'How to write it' -r -f -a "tsv\t''
+complete -c threadline -n "__fish_threadline_using_subcommand search" -l format -d 'How to write it; table: aligned columns with units, cut to the width [default: table on a terminal, else tsv]' -r -f -a "table\t''
+tsv\t''
 csv\t''
 json\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
@@ -147,7 +149,8 @@ work items\t''
 event pairs\t''
 block requests\t''
 asynchronous\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand stats" -l format -d 'How to write it' -r -f -a "tsv\t''
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l format -d 'How to write it; table: aligned columns with units, cut to the width [default: table on a terminal, else tsv]' -r -f -a "table\t''
+tsv\t''
 csv\t''
 json\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
@@ -166,7 +169,8 @@ complete -c threadline -n "__fish_threadline_using_subcommand latency" -l begin 
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l end -d 'The events where it ends' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l key -d 'What both have in common: any, tid, cpu, FIELD, or FIELD=FIELD of the end' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l worst -d 'Print the N longest one by one instead of the sums' -r
-complete -c threadline -n "__fish_threadline_using_subcommand latency" -l format -d 'How to write it' -r -f -a "tsv\t''
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l format -d 'How to write it; table: aligned columns with units, cut to the width [default: table on a terminal, else tsv]' -r -f -a "table\t''
+tsv\t''
 csv\t''
 json\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
@@ -176,7 +180,8 @@ complete -c threadline -n "__fish_threadline_using_subcommand latency" -l quote-
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -l thread -d 'Who waited' -r
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -l at -d 'When (1.5s, 250ms since the start, or @N ns): its wait then, or the last before' -r
-complete -c threadline -n "__fish_threadline_using_subcommand chain" -l format -d 'How to write it' -r -f -a "tsv\t''
+complete -c threadline -n "__fish_threadline_using_subcommand chain" -l format -d 'How to write it; table: aligned columns with units, cut to the width [default: table on a terminal, else tsv]' -r -f -a "table\t''
+tsv\t''
 csv\t''
 json\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
@@ -196,7 +201,8 @@ bottom-up\t''
 names\t''
 folded\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l limit -d 'Print only the first N rows' -r
-complete -c threadline -n "__fish_threadline_using_subcommand flame" -l format -d 'How to write it' -r -f -a "tsv\t''
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l format -d 'How to write it; table: aligned columns with units, cut to the width [default: table on a terminal, else tsv]' -r -f -a "table\t''
+tsv\t''
 csv\t''
 json\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
@@ -216,7 +222,8 @@ complete -c threadline -n "__fish_threadline_using_subcommand compare" -l sort -
 count\t''
 mean\t''
 p95\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand compare" -l format -d 'How to write it' -r -f -a "tsv\t''
+complete -c threadline -n "__fish_threadline_using_subcommand compare" -l format -d 'How to write it; table: aligned columns with units, cut to the width [default: table on a terminal, else tsv]' -r -f -a "table\t''
+tsv\t''
 csv\t''
 json\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
@@ -225,7 +232,8 @@ complete -c threadline -n "__fish_threadline_using_subcommand compare" -l memory
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
-complete -c threadline -n "__fish_threadline_using_subcommand file" -l format -d 'How to write it' -r -f -a "tsv\t''
+complete -c threadline -n "__fish_threadline_using_subcommand file" -l format -d 'How to write it; table: aligned columns with units, cut to the width [default: table on a terminal, else tsv]' -r -f -a "table\t''
+tsv\t''
 csv\t''
 json\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
@@ -297,7 +305,8 @@ complete -c threadline -n "__fish_threadline_using_subcommand probes" -l definit
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -l profile -d 'kprobe_profile or uprobe_profile' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -l script -d 'Write a script that records these probes with trace-cmd; - for standard output' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -l event -d 'Only this probe (EVENT or GROUP/EVENT)' -r
-complete -c threadline -n "__fish_threadline_using_subcommand probes" -l format -d 'How to write it' -r -f -a "tsv\t''
+complete -c threadline -n "__fish_threadline_using_subcommand probes" -l format -d 'How to write it; table: aligned columns with units, cut to the width [default: table on a terminal, else tsv]' -r -f -a "table\t''
+tsv\t''
 csv\t''
 json\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r

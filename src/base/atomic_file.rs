@@ -1,10 +1,10 @@
-//! A file that appears only when it is whole: written beside its place, brought to the disk, then named. Whatever goes
-//! wrong before that leaves the old file as it was, and no other behind.
+//! Writes files that appear only when they are complete: written in the target's folder, flushed to the disk, then
+//! named. If anything fails before that, an old file stays as it was and no partial file is left.
 //!
-//! Where the file system can (Linux), the file has no name until it is whole, so that even a program that is killed
-//! leaves nothing. Elsewhere it has a temporary name, and is renamed.
+//! Where the file system supports it (Linux), the file has no name until it is complete, so that even a killed program
+//! leaves nothing. Elsewhere the file has a temporary name and is renamed.
 //!
-//! What exists and is no ordinary file (a pipe, a device) is written to as it is.
+//! An existing target that is no regular file (a pipe, a device) is opened and written directly.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
@@ -12,21 +12,24 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-/// What happens to a file that is there already.
+use super::system::files;
+use super::system::unnamed_file::UnnamedFile;
+
+/// What to do with an existing file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overwrite {
-    /// It stays, and nothing is written.
+    /// Keep it and write nothing.
     Refuse,
-    /// It is replaced once the new one is whole.
+    /// Replace it once the new file is complete.
     Replace,
 }
 
 /// Why no file was written.
 #[derive(Debug)]
-pub enum FileError {
-    /// There is one already, and it was not to be replaced.
+pub(crate) enum FileError {
+    /// The file exists, and [`Overwrite::Refuse`] was given.
     Exists,
-    /// The operating system said no.
+    /// The operating system reported an error.
     Io(std::io::Error),
 }
 
@@ -36,17 +39,17 @@ impl From<std::io::Error> for FileError {
     }
 }
 
-/// Has `write` fill a new file at `path`; `E` is what else can go wrong in it.
+/// Writes a file at `path` with `write` and returns the value that `write` returned. `E` is the error type of `write`.
 ///
 /// # Errors
-/// Those of `write`, and those of this module as `E`.
-pub fn write_whole<T, E: From<FileError>>(
+/// The errors of `write`, and [`FileError`] converted to `E`.
+pub(crate) fn write_whole<T, E: From<FileError>>(
     path: &Path,
     overwrite: Overwrite,
     write: impl FnOnce(&mut dyn Write) -> Result<T, E>,
 ) -> Result<T, E> {
     let io = |error: std::io::Error| E::from(FileError::Io(error));
-    // Through a symbolic link, the file that it points to is replaced.
+    // If `path` is a symbolic link, its target is replaced, not the link.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     let old = std::fs::metadata(&path).ok();
     if let Some(old) = &old {
@@ -63,7 +66,7 @@ pub fn write_whole<T, E: From<FileError>>(
     }
     let draft = Draft::beside(&path).map_err(|error| io(said_of_folder(&path, &error)))?;
     if let Some(old) = &old {
-        // Whoever could read the old one can read the new one; failing that is no reason to give up.
+        // The new file gets the old file's permissions; the file is written even if they cannot be set.
         let _kept_default = draft.file().set_permissions(old.permissions());
     }
     let mut out = BufWriter::with_capacity(1 << 20, draft.file());
@@ -77,50 +80,45 @@ pub fn write_whole<T, E: From<FileError>>(
         }
         Err(error) => return Err(io(error)),
     }
-    sync_folder(&path);
+    files::sync_folder(&folder_of(&path));
     Ok(answer)
 }
 
 /// A file that is being written.
 enum Draft {
-    /// It is nowhere yet.
-    #[cfg(target_os = "linux")]
-    Nameless(File),
-    /// It has a temporary name beside its place.
+    /// A file without a name.
+    Unnamed(UnnamedFile),
+    /// A file with a temporary name in the target's folder.
     Named(NamedTempFile),
 }
 
 impl Draft {
     fn beside(path: &Path) -> std::io::Result<Draft> {
-        #[cfg(target_os = "linux")]
-        if let Some(file) = nameless::new_in(&folder_of(path)) {
-            return Ok(Draft::Nameless(file));
+        match UnnamedFile::new_in(&folder_of(path)) {
+            Some(file) => Ok(Draft::Unnamed(file)),
+            None => new_beside(path).map(Draft::Named),
         }
-        new_beside(path).map(Draft::Named)
     }
 
     fn file(&self) -> &File {
         match self {
-            #[cfg(target_os = "linux")]
-            Draft::Nameless(file) => file,
+            Draft::Unnamed(file) => file.file(),
             Draft::Named(file) => file.as_file(),
         }
     }
 
-    /// Gives it its name.
+    /// Gives the file its final name.
     fn place(self, path: &Path, overwrite: Overwrite) -> std::io::Result<()> {
         let named = match (self, overwrite) {
-            #[cfg(target_os = "linux")]
-            (Draft::Nameless(file), Overwrite::Refuse) => return nameless::link(&file, path),
-            // What has no name can take that of no other: a temporary one comes between.
-            #[cfg(target_os = "linux")]
-            (Draft::Nameless(file), Overwrite::Replace) => {
+            (Draft::Unnamed(file), Overwrite::Refuse) => return file.link(path),
+            // A file without a name cannot replace a named one: it gets a temporary name first.
+            (Draft::Unnamed(file), Overwrite::Replace) => {
                 let prefix = prefix(path);
                 let mut builder = tempfile::Builder::new();
                 builder.prefix(&prefix).suffix(SUFFIX);
                 builder.make_in(folder_of(path), |name| {
-                    nameless::link(&file, name)?;
-                    file.try_clone()
+                    file.link(name)?;
+                    file.file().try_clone()
                 })?
             }
             (Draft::Named(named), _) => named,
@@ -129,40 +127,6 @@ impl Draft {
             Overwrite::Replace => named.persist(path)?,
             Overwrite::Refuse => named.persist_noclobber(path)?,
         };
-        Ok(())
-    }
-}
-
-/// Files without a name: `O_TMPFILE`.
-#[cfg(target_os = "linux")]
-mod nameless {
-    use std::fs::File;
-    use std::os::fd::AsRawFd as _;
-    use std::path::Path;
-
-    use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
-
-    /// Where the kernel shows what a process has open: a file gets its name from there.
-    const OPEN_FILES: &str = "/proc/self/fd";
-
-    /// `None`: not every file system has such files.
-    pub fn new_in(folder: &Path) -> Option<File> {
-        // The process's umask takes its share off, as for any new file.
-        let mode = Mode::from_raw_mode(0o666);
-        let file = open(
-            folder,
-            OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC,
-            mode,
-        );
-        file.ok()
-            .map(File::from)
-            .filter(|_| Path::new(OPEN_FILES).is_dir())
-    }
-
-    /// Gives a file a name, which must be free.
-    pub fn link(file: &File, name: &Path) -> std::io::Result<()> {
-        let open = format!("{OPEN_FILES}/{}", file.as_raw_fd());
-        linkat(CWD, open, CWD, name, AtFlags::SYMLINK_FOLLOW)?;
         Ok(())
     }
 }
@@ -178,16 +142,11 @@ fn new_beside(path: &Path) -> std::io::Result<NamedTempFile> {
     let prefix = prefix(path);
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix).suffix(SUFFIX);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        // The process's umask takes its share off, as for any new file.
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
+    files::make_ordinary(&mut builder);
     builder.tempfile_in(folder_of(path))
 }
 
-/// How temporary names end, and how they begin.
+/// Suffix of temporary names; [`prefix`] returns how they start.
 const SUFFIX: &str = ".part";
 
 fn prefix(path: &Path) -> String {
@@ -195,13 +154,14 @@ fn prefix(path: &Path) -> String {
     format!(".{}.", name.chars().take(80).collect::<String>())
 }
 
-/// Why no file could be made, without the temporary name, which nobody asked for.
+/// Rewords an error of making the temporary file in terms of the folder: the user has never heard of the temporary
+/// name.
 fn said_of_folder(path: &Path, error: &std::io::Error) -> std::io::Error {
     use std::io::ErrorKind;
     let folder = folder_of(path);
     let folder = folder.display();
     let words = match error.kind() {
-        // Its own words are for the user already.
+        // The standard library's text for this error is fit for the user.
         ErrorKind::StorageFull => return ErrorKind::StorageFull.into(),
         ErrorKind::NotFound => format!("there is no folder {folder}"),
         ErrorKind::NotADirectory => format!("this is no folder: {folder}"),
@@ -210,16 +170,6 @@ fn said_of_folder(path: &Path, error: &std::io::Error) -> std::io::Error {
         kind => format!("no file can be made in {folder}: {kind}"),
     };
     std::io::Error::new(error.kind(), words)
-}
-
-/// Brings the new name to the disk; where that cannot be done, the file is still whole.
-fn sync_folder(path: &Path) {
-    #[cfg(unix)]
-    if let Ok(folder) = std::fs::File::open(folder_of(path)) {
-        let _unsupported = folder.sync_all();
-    }
-    #[cfg(not(unix))]
-    let _unused = path;
 }
 
 #[cfg(test)]

@@ -1,60 +1,60 @@
-//! How much memory the program may use, and allocations of sizes that a file decides.
+//! The memory limit of the program, and checked allocations of sizes that a file decides.
 //!
-//! The limit is the smallest of: what the user said (`--memory`), the cgroup's (v2 `memory.max`, v1
-//! `memory.limit_in_bytes`), the process's data limit (`ulimit -d`), and what the machine had available at the start
-//! (`MemAvailable`). The address space (`ulimit -v`) is held against what is mapped besides. Where the system tells none
-//! of them, there is no limit but the allocator's. Source of the fields: proc(5), getrlimit(2), the kernel's
+//! The limit is the smallest of: the user's (`--memory`), the cgroup's (v2 `memory.max`, v1 `memory.limit_in_bytes`),
+//! the process's data limit (`ulimit -d`), and the memory that the machine had available at the start (`MemAvailable`).
+//! The address space limit (`ulimit -v`) is compared with the mapped address space separately. Where the system has
+//! none of these, only the allocator limits. Source of the fields: proc(5), getrlimit(2), the kernel's
 //! Documentation/admin-guide/cgroup-v2.rst.
 //!
-//! Small allocations are not counted one by one: a size is held against the limit where a file decides it, in one piece
-//! or piece by piece.
+//! Small allocations are not counted: a size is checked where a file decides it, as a whole or piece by piece.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::error::Problem;
+use super::system::memory;
 
-/// Smaller requests are not held against the limit: looking it up would cost more than they do.
+/// Smaller requests are not checked, in bytes: reading the current usage would cost more than they do.
 const FROM_BYTES: u64 = 1 << 20;
-/// A stream may take this share of the limit: its tables need memory too.
+/// A stream may use one part in this many of the memory that is left: its tables need memory too.
 const STREAM_SHARE: u64 = 4;
 
-/// What the user said; `u64::MAX`: nothing.
+/// The user's limit in bytes; `u64::MAX`: none.
 static ASKED: AtomicU64 = AtomicU64::new(u64::MAX);
 
 /// Sets the user's limit in bytes.
-pub fn set_limit(bytes: u64) {
+pub(crate) fn set_limit(bytes: u64) {
     ASKED.store(bytes, Ordering::Relaxed);
 }
 
 /// The limit in bytes of what the program allocates; `u64::MAX` if there is none.
 #[must_use]
-pub fn limit_bytes() -> u64 {
+pub(crate) fn limit_bytes() -> u64 {
     static SYSTEM: OnceLock<u64> = OnceLock::new();
-    let system = *SYSTEM.get_or_init(system::limit_bytes);
+    let system = *SYSTEM.get_or_init(memory::limit_bytes);
     system.min(ASKED.load(Ordering::Relaxed))
 }
 
-/// How many bytes may still be allocated.
+/// Returns how many bytes may still be allocated.
 #[must_use]
-pub fn left_bytes() -> u64 {
+pub(crate) fn left_bytes() -> u64 {
     let limit = limit_bytes();
-    let used = system::used();
+    let used = memory::used();
     let by_memory = limit.saturating_sub(used.anonymous_bytes);
-    by_memory.min(system::address_space_bytes().saturating_sub(used.mapped_bytes))
+    by_memory.min(memory::address_space_bytes().saturating_sub(used.mapped_bytes))
 }
 
-/// How many bytes of a stream are read at most.
+/// Returns how many bytes of a stream are read at most.
 #[must_use]
-pub fn stream_bytes() -> u64 {
+pub(crate) fn stream_bytes() -> u64 {
     left_bytes() / STREAM_SHARE
 }
 
-/// `Err` if `bytes` more would exceed the limit.
+/// Errors if allocating `bytes` more would exceed the limit.
 ///
 /// # Errors
 /// [`Problem::NoMemory`].
-pub fn require(bytes: u64) -> Result<(), Problem> {
+pub(crate) fn require(bytes: u64) -> Result<(), Problem> {
     if bytes < FROM_BYTES {
         return Ok(());
     }
@@ -68,11 +68,11 @@ pub fn require(bytes: u64) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Makes room for `additional` more items, with room to spare where the limit allows it.
+/// Reserves room for `additional` more items, and for as many again as the vector has if the limit allows it.
 ///
 /// # Errors
 /// [`Problem::NoMemory`].
-pub fn grow<T>(items: &mut Vec<T>, additional: usize) -> Result<(), Problem> {
+pub(crate) fn grow<T>(items: &mut Vec<T>, additional: usize) -> Result<(), Problem> {
     if items.capacity() - items.len() >= additional {
         return Ok(());
     }
@@ -83,11 +83,11 @@ pub fn grow<T>(items: &mut Vec<T>, additional: usize) -> Result<(), Problem> {
     grow_exact(items, additional)
 }
 
-/// Makes room for `additional` more items and no others.
+/// Reserves room for `additional` more items exactly.
 ///
 /// # Errors
 /// [`Problem::NoMemory`].
-pub fn grow_exact<T>(items: &mut Vec<T>, additional: usize) -> Result<(), Problem> {
+pub(crate) fn grow_exact<T>(items: &mut Vec<T>, additional: usize) -> Result<(), Problem> {
     let free = items.capacity() - items.len();
     let needed_bytes = bytes_of::<T>(additional.saturating_sub(free));
     require(needed_bytes)?;
@@ -103,11 +103,11 @@ fn bytes_of<T>(count: usize) -> u64 {
     (count as u64).saturating_mul(size_of::<T>() as u64)
 }
 
-/// A size in bytes as people write it: `512M`, `2G`, `1.5GiB`, `4096`.
+/// Parses a size as people write it (`512M`, `2G`, `1.5GiB`, `4096`) and returns it in bytes.
 ///
 /// # Errors
-/// In words, if it is no such size, or 0.
-pub fn parse_size(text: &str) -> Result<u64, String> {
+/// A sentence for the user, if `text` is not a size or is 0.
+pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     let expected = || format!("'{text}': expected a size such as 512M, 2G or 4096");
     let text = text.trim();
     let digits = text
@@ -129,103 +129,6 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
         Ok(bytes as u64)
     } else {
         Err(expected())
-    }
-}
-
-/// Memory of this process, in bytes.
-#[derive(Clone, Copy, Debug, Default)]
-struct Used {
-    /// Resident, and in no file.
-    anonymous_bytes: u64,
-    /// Address space.
-    mapped_bytes: u64,
-}
-
-#[cfg(target_os = "linux")]
-mod system {
-    use super::Used;
-
-    /// `/proc/self/status`, lines `VmSize:` and `RssAnon:`, in kB.
-    pub(super) fn used() -> Used {
-        let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-        Used {
-            anonymous_bytes: bytes_in(&text, "RssAnon:").unwrap_or(0),
-            mapped_bytes: bytes_in(&text, "VmSize:").unwrap_or(0),
-        }
-    }
-
-    /// The number of bytes in the line `NAME: 1234 kB`.
-    fn bytes_in(text: &str, name: &str) -> Option<u64> {
-        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-        let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-        Some(kilobytes.saturating_mul(1024))
-    }
-
-    pub(super) fn address_space_bytes() -> u64 {
-        let limit = rustix::process::getrlimit(rustix::process::Resource::As);
-        limit.current.unwrap_or(u64::MAX)
-    }
-
-    pub(super) fn limit_bytes() -> u64 {
-        let data = rustix::process::getrlimit(rustix::process::Resource::Data);
-        let limits = [data.current, cgroup_bytes(), available_bytes()];
-        limits.into_iter().flatten().min().unwrap_or(u64::MAX)
-    }
-
-    /// What the machine can still give, and what this process has of it.
-    fn available_bytes() -> Option<u64> {
-        let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-        bytes_in(&text, "MemAvailable:")
-    }
-
-    /// The smallest limit of this process's cgroup and of those around it.
-    fn cgroup_bytes() -> Option<u64> {
-        let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
-        let number = |path: String| -> Option<u64> {
-            std::fs::read_to_string(path).ok()?.trim().parse().ok()
-        };
-        let mut limits = Vec::new();
-        for line in groups.lines() {
-            let mut parts = line.splitn(3, ':');
-            let (Some(_), Some(controllers), Some(group)) =
-                (parts.next(), parts.next(), parts.next())
-            else {
-                continue;
-            };
-            let (root, file) = match controllers {
-                "" => ("/sys/fs/cgroup", "memory.max"),
-                _ if controllers.split(',').any(|name| name == "memory") => {
-                    ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
-                }
-                _ => continue,
-            };
-            let mut group = group.trim_end_matches('/');
-            loop {
-                limits.extend(number(format!("{root}{group}/{file}")));
-                match group.rsplit_once('/') {
-                    Some((above, _)) => group = above,
-                    None => break,
-                }
-            }
-        }
-        limits.into_iter().min()
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-mod system {
-    use super::Used;
-
-    pub(super) fn used() -> Used {
-        Used::default()
-    }
-
-    pub(super) fn address_space_bytes() -> u64 {
-        u64::MAX
-    }
-
-    pub(super) fn limit_bytes() -> u64 {
-        u64::MAX
     }
 }
 

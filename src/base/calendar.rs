@@ -1,15 +1,15 @@
-//! Dates: nanoseconds since 1970 (UTC) as a date and a time of day, and back (proleptic Gregorian).
+//! Converts nanoseconds since 1970 (UTC) to a date and a time of day, and dates to days (proleptic Gregorian calendar).
 //!
-//! Days are counted from 1 March, so that the day that comes and goes is a year's last.
+//! Years start on 1 March here, so that the leap day is the last day of a year.
 
 const SECOND: i128 = 1_000_000_000;
 const DAY: i128 = 86_400 * SECOND;
 /// Days from 1 March of the year 0 to 1970-01-01.
 const EPOCH_DAY: i128 = 719_468;
 
-/// `14:03:05.250` with so many decimals, at most nine.
+/// Returns the time of day, e.g. `14:03:05.250`, with `decimals` decimals of a second (at most nine).
 #[must_use]
-pub fn clock_text(unix_ns: i128, decimals: usize) -> String {
+pub(crate) fn clock_text(unix_ns: i128, decimals: usize) -> String {
     let in_day = unix_ns.rem_euclid(DAY);
     let seconds = in_day / SECOND;
     let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
@@ -21,9 +21,9 @@ pub fn clock_text(unix_ns: i128, decimals: usize) -> String {
     format!("{text}.{}", &digits[..decimals.min(9)])
 }
 
-/// `2026-11-21`.
+/// Returns the date, e.g. `2026-11-21`.
 #[must_use]
-pub fn date_text(unix_ns: i128) -> String {
+pub(crate) fn date_text(unix_ns: i128) -> String {
     let days = unix_ns.div_euclid(DAY) + EPOCH_DAY;
     let era = days.div_euclid(146_097);
     let day_of_era = days.rem_euclid(146_097);
@@ -41,15 +41,15 @@ pub fn date_text(unix_ns: i128) -> String {
     format!("{year:04}-{month:02}-{day:02}")
 }
 
-/// `2026-11-21 14:03:05.250000000`.
+/// Returns date and time of day, e.g. `2026-11-21 14:03:05.250000000`.
 #[must_use]
-pub fn wall_text(unix_ns: i128) -> String {
+pub(crate) fn wall_text(unix_ns: i128) -> String {
     format!("{} {}", date_text(unix_ns), clock_text(unix_ns, 9))
 }
 
-/// Days from 1970-01-01 to `YYYY-MM-DD`; `None` if there is no such day.
+/// Returns the days from 1970-01-01 to `date` (`YYYY-MM-DD`); `None` if there is no such day.
 #[must_use]
-pub fn days_since_1970(date: &str) -> Option<i64> {
+pub(crate) fn days_since_1970(date: &str) -> Option<i64> {
     let mut parts = date.splitn(3, '-');
     let mut number = |most_digits: usize| {
         let part = parts.next()?;

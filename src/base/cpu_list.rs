@@ -1,24 +1,23 @@
-//! Which CPUs a user means: numbers and ranges in, as `trace-cmd report --cpu` takes them (`0,2-4`, `0:2`); whether one
-//! is among them out.
+//! A list of CPUs as a user types it: numbers and ranges in the syntax of `trace-cmd report --cpu` (`0,2-4`, `0:2`).
 
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-/// CPUs by their numbers; the empty list means all of them.
+/// A set of CPU numbers; the empty list means all CPUs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CpuList {
-    /// In the order in which they were given. They are not counted out: a range may be as long as numbers go.
+    /// Ranges in the order in which they were given. Not expanded to numbers: a range may be as long as `u32` allows.
     pub ranges: Vec<RangeInclusive<u32>>,
 }
 
 impl CpuList {
-    /// Whether it means this CPU.
+    /// Returns whether the list includes this CPU.
     #[must_use]
     pub fn contains(&self, cpu: u32) -> bool {
         self.ranges.is_empty() || self.ranges.iter().any(|range| range.contains(&cpu))
     }
 
-    /// Whether it means all CPUs.
+    /// Returns whether the list means all CPUs.
     #[must_use]
     pub fn is_all(&self) -> bool {
         self.ranges.is_empty()
@@ -28,7 +27,7 @@ impl CpuList {
 impl FromStr for CpuList {
     type Err = String;
 
-    /// Errs where a part is no number and no range of numbers from low to high.
+    /// Errors if a part is neither a number nor a range from low to high.
     fn from_str(text: &str) -> Result<CpuList, String> {
         let number = |text: &str| {
             let text = text.trim();

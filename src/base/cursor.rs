@@ -1,50 +1,13 @@
-//! Checked reading of bytes: every read says whether it fits, none can panic.
+//! Checked reading of bytes: a read that does not fit returns an error, no read panics.
 
+use super::byte_order::Endian;
 use super::error::{Location, Problem, ReadError};
 
-/// Which end of a number comes first in the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Endian {
-    /// Least significant byte first.
-    Little,
-    /// Most significant byte first.
-    Big,
-}
-
-impl Endian {
-    /// The 2-byte number.
-    #[must_use]
-    pub fn u16(self, bytes: [u8; 2]) -> u16 {
-        match self {
-            Endian::Little => u16::from_le_bytes(bytes),
-            Endian::Big => u16::from_be_bytes(bytes),
-        }
-    }
-
-    /// The 4-byte number.
-    #[must_use]
-    pub fn u32(self, bytes: [u8; 4]) -> u32 {
-        match self {
-            Endian::Little => u32::from_le_bytes(bytes),
-            Endian::Big => u32::from_be_bytes(bytes),
-        }
-    }
-
-    /// The 8-byte number.
-    #[must_use]
-    pub fn u64(self, bytes: [u8; 8]) -> u64 {
-        match self {
-            Endian::Little => u64::from_le_bytes(bytes),
-            Endian::Big => u64::from_be_bytes(bytes),
-        }
-    }
-}
-
-/// A place in a byte slice from which one reads forward.
+/// A position in a byte slice for reading forward.
 ///
-/// `base` is where the slice starts in the file, so that errors name file offsets.
+/// `base` is the file offset of the slice's first byte, so that errors contain file offsets.
 #[derive(Clone, Debug)]
-pub struct Cursor<'a> {
+pub(crate) struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
     base: u64,
@@ -52,7 +15,7 @@ pub struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// A cursor at the start of `bytes`, which lie at file offset `base`.
+    /// A cursor at the start of `bytes`, whose first byte has file offset `base`.
     #[must_use]
     pub fn new(bytes: &'a [u8], base: u64, endian: Endian) -> Cursor<'a> {
         Cursor {
@@ -65,43 +28,37 @@ impl<'a> Cursor<'a> {
 
     /// The file offset of the next byte.
     #[must_use]
-    pub fn file_offset(&self) -> u64 {
+    pub(crate) fn file_offset(&self) -> u64 {
         self.base.saturating_add(self.at as u64)
     }
 
-    /// How many bytes were read.
-    #[must_use]
-    pub fn position(&self) -> usize {
-        self.at
-    }
-
-    /// How many bytes are left.
+    /// Number of bytes that are left.
     #[must_use]
     pub fn left(&self) -> usize {
         self.bytes.len() - self.at
     }
 
-    /// Byte order of the numbers read here.
+    /// The byte order in which numbers are read.
     #[must_use]
     pub fn endian(&self) -> Endian {
         self.endian
     }
 
-    /// Changes the byte order from here on.
-    pub fn set_endian(&mut self, endian: Endian) {
+    /// Sets the byte order of the following reads.
+    pub(crate) fn set_endian(&mut self, endian: Endian) {
         self.endian = endian;
     }
 
-    /// All bytes that are left, without reading them.
+    /// The bytes that are left; does not advance the cursor.
     #[must_use]
     pub fn rest(&self) -> &'a [u8] {
         self.bytes.get(self.at..).unwrap_or(&[])
     }
 
-    /// The next `count` bytes.
+    /// Reads and returns the next `count` bytes. `item` is what is being read, for the error.
     ///
     /// # Errors
-    /// [`Problem::Truncated`] if fewer are left; nothing is read then.
+    /// [`Problem::Truncated`] if fewer bytes are left; the cursor does not move then.
     pub fn take(&mut self, count: u64, item: &'static str) -> Result<&'a [u8], ReadError> {
         let left = self.left();
         let fits = usize::try_from(count).ok().filter(|&count| count <= left);
@@ -123,7 +80,7 @@ impl<'a> Cursor<'a> {
     /// Skips `count` bytes.
     ///
     /// # Errors
-    /// [`Problem::Truncated`] if fewer are left.
+    /// [`Problem::Truncated`] if fewer bytes are left.
     pub fn skip(&mut self, count: u64, item: &'static str) -> Result<(), ReadError> {
         self.take(count, item).map(|_| ())
     }
@@ -134,7 +91,7 @@ impl<'a> Cursor<'a> {
         Ok(array)
     }
 
-    /// The next byte.
+    /// Reads the next byte.
     ///
     /// # Errors
     /// [`Problem::Truncated`].
@@ -142,7 +99,7 @@ impl<'a> Cursor<'a> {
         Ok(self.array::<1>(item)?[0])
     }
 
-    /// The next 2-byte number.
+    /// Reads the next 2-byte number.
     ///
     /// # Errors
     /// [`Problem::Truncated`].
@@ -150,7 +107,7 @@ impl<'a> Cursor<'a> {
         Ok(self.endian.u16(self.array(item)?))
     }
 
-    /// The next 4-byte number.
+    /// Reads the next 4-byte number.
     ///
     /// # Errors
     /// [`Problem::Truncated`].
@@ -158,7 +115,7 @@ impl<'a> Cursor<'a> {
         Ok(self.endian.u32(self.array(item)?))
     }
 
-    /// The next 8-byte number.
+    /// Reads the next 8-byte number.
     ///
     /// # Errors
     /// [`Problem::Truncated`].
@@ -166,11 +123,11 @@ impl<'a> Cursor<'a> {
         Ok(self.endian.u64(self.array(item)?))
     }
 
-    /// The bytes up to the next NUL, which is read too but not returned.
+    /// Reads the bytes up to the next NUL and skips the NUL, which is not returned.
     ///
     /// # Errors
     /// [`Problem::Truncated`] if no NUL follows.
-    pub fn until_nul(&mut self, item: &'static str) -> Result<&'a [u8], ReadError> {
+    pub(crate) fn until_nul(&mut self, item: &'static str) -> Result<&'a [u8], ReadError> {
         let rest = self.rest();
         match memchr::memchr(0, rest) {
             Some(length) => {

@@ -1,4 +1,4 @@
-//! What is missing or odd in a trace that can be shown all the same, collected as values.
+//! Diagnostics: what is missing or odd in a trace that can be shown all the same, collected as values.
 
 use serde::Serialize;
 
@@ -16,16 +16,16 @@ pub enum Severity {
     DataLoss,
 }
 
-/// One kind of trouble: how often and where.
+/// One kind of problem: how often it happened and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// A short fixed name, e.g. `unmatched_end`; users and tests rely on it.
     pub code: &'static str,
-    /// How much it matters.
+    /// How severe the problem is.
     pub severity: Severity,
-    /// How often it happened.
+    /// How often the problem happened.
     pub count: u64,
-    /// The first places, at most [`Diagnostic::MAX_PLACES`].
+    /// Where it happened first, at most [`Diagnostic::MAX_PLACES`] places.
     pub places: Vec<Location>,
     /// A plain sentence about the first time it happened.
     pub message: String,
@@ -33,17 +33,17 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// How many places a diagnostic keeps; the rest are only counted.
-    pub const MAX_PLACES: usize = 8;
+    pub(crate) const MAX_PLACES: usize = 8;
 }
 
-/// The diagnostics of a lane or of a whole trace, one row a code, in the order they first came up.
+/// The diagnostics of a lane or of a whole trace: one row per code, in the order in which the codes first occurred.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnostics {
     rows: Vec<Diagnostic>,
 }
 
 impl Diagnostics {
-    /// Notes that `code` happened at `at`. `message` is asked for only the first time.
+    /// Counts one occurrence of `code` at `at`. `message` is called only for the first one.
     pub fn note(
         &mut self,
         code: &'static str,
@@ -54,8 +54,8 @@ impl Diagnostics {
         self.note_many(code, severity, Some(at), 1, message);
     }
 
-    /// Notes that `code` happened `count` times, the first of them at `at` where a place is known.
-    pub fn note_many(
+    /// Counts `count` occurrences of `code`, the first of them at `at` if its place is known.
+    pub(crate) fn note_many(
         &mut self,
         code: &'static str,
         severity: Severity,
@@ -79,15 +79,15 @@ impl Diagnostics {
         }
     }
 
-    /// Whether the next place of `code` would be kept: finding out where something is can be work.
+    /// Returns whether another place of `code` would be kept: computing a place can be expensive.
     #[must_use]
-    pub fn has_room(&self, code: &str) -> bool {
+    pub(crate) fn has_room(&self, code: &str) -> bool {
         let row = self.rows.iter().find(|row| row.code == code);
         row.is_none_or(|row| row.places.len() < Diagnostic::MAX_PLACES)
     }
 
-    /// Adds all of `other`, as if it had been noted here after what is here.
-    pub fn merge(&mut self, other: Diagnostics) {
+    /// Adds the counts and places of `other` to the rows of the same code, after those that are here.
+    pub(crate) fn merge(&mut self, other: Diagnostics) {
         for theirs in other.rows {
             if let Some(row) = self.rows.iter_mut().find(|row| row.code == theirs.code) {
                 row.count = row.count.saturating_add(theirs.count);
@@ -99,27 +99,27 @@ impl Diagnostics {
         }
     }
 
-    /// Adds all of `other` as rows of their own, whose messages begin with `name`: what another file had to say.
-    pub fn add_named(&mut self, name: &str, other: &Diagnostics) {
+    /// Adds the diagnostics of another file as separate rows, whose messages start with `name`.
+    pub(crate) fn add_named(&mut self, name: &str, other: &Diagnostics) {
         self.rows.extend(other.rows.iter().map(|row| Diagnostic {
             message: format!("{name}: {}", row.message),
             ..row.clone()
         }));
     }
 
-    /// The rows, in the order they first came up.
+    /// The rows, in the order in which the codes first occurred.
     #[must_use]
     pub fn rows(&self) -> &[Diagnostic] {
         &self.rows
     }
 
-    /// Whether nothing was noted.
+    /// Returns whether there is no diagnostic.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// How often `code` was noted.
+    /// Returns how often `code` occurred.
     #[must_use]
     pub fn count_of(&self, code: &str) -> u64 {
         self.rows

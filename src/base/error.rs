@@ -1,4 +1,4 @@
-//! What went wrong, where and why, when nothing of a file (or of one lane) can be shown.
+//! Errors when nothing of a file (or of one lane) can be shown: what went wrong, where and why.
 
 use std::fmt;
 
@@ -6,11 +6,11 @@ use std::fmt;
 /// `FXT record header at byte 0x8: needs 8 bytes, 4 are left`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadError {
-    /// Where in the file.
+    /// Where in the file it happened.
     pub at: Location,
     /// What was being read, in the words of its specification.
     pub item: &'static str,
-    /// What was wrong with it.
+    /// What was wrong with the item.
     pub problem: Problem,
 }
 
@@ -21,11 +21,11 @@ pub enum Location {
     Byte(u64),
     /// Line of a text file, the first is 1.
     Line(u64),
-    /// Line of one of the files that a recording was given in; both count from 1.
+    /// Line of one file of a recording of several files.
     LineOfPart {
-        /// Which file.
+        /// Number of the file, the first is 1.
         part: u32,
-        /// Its line.
+        /// Line number, the first is 1.
         line: u64,
     },
     /// Offset inside a block that was stored compressed at file offset `block`.
@@ -37,60 +37,60 @@ pub enum Location {
     },
 }
 
-/// The ways in which bytes can disappoint.
+/// What can be wrong with an item of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
     /// The file ends too early.
     Truncated {
-        /// Bytes that the item takes.
+        /// Bytes that the item needs.
         needed_bytes: u64,
-        /// Bytes that are there.
+        /// Bytes that are left.
         left_bytes: u64,
     },
-    /// It does not start as it should.
+    /// The item does not start with its magic bytes.
     BadMagic,
     /// A number is larger than it can be.
     TooLarge {
-        /// Which number.
+        /// Name of the field.
         field: &'static str,
-        /// Its value.
+        /// The field's value.
         value: u64,
-        /// The largest that is possible here.
+        /// The largest value that is possible here.
         max: u64,
     },
-    /// A number refers to a table entry that is not there.
+    /// A number refers to a table entry that does not exist.
     BadReference {
-        /// Which table.
+        /// Name of the table.
         table: &'static str,
-        /// Which entry.
+        /// Index of the entry.
         index: u64,
     },
     /// Bytes that should be text are not UTF-8.
     NotUtf8,
-    /// No format knows the file.
+    /// No format recognises the file.
     UnknownFormat {
         /// The formats that can be read, in words.
         known: String,
     },
-    /// A known thing that this program cannot read.
+    /// A known feature that this program cannot read.
     Unsupported {
-        /// Which thing.
+        /// Name of the feature.
         what: &'static str,
         /// Its version or name, as the file has it.
         version: String,
     },
-    /// More memory than may be used.
+    /// The item needs more memory than the limit allows.
     NoMemory {
-        /// Bytes that the item takes.
+        /// Bytes that the item needs.
         needed_bytes: u64,
         /// Bytes that may still be allocated.
         left_bytes: u64,
     },
-    /// A compressed block could not be unpacked; the codec's words.
+    /// A compressed block could not be decompressed; contains the codec's message.
     Compression(String),
-    /// The operating system said no; its words.
+    /// The operating system reported an error; contains its message.
     Io(String),
-    /// The user stopped it.
+    /// The user cancelled the work.
     Cancelled,
     /// Anything else, as the end of the sentence "ITEM at PLACE: ...".
     Other(String),
@@ -99,7 +99,7 @@ pub enum Problem {
 impl ReadError {
     /// An error about `item` at file offset `byte`.
     #[must_use]
-    pub fn at_byte(byte: u64, item: &'static str, problem: Problem) -> ReadError {
+    pub(crate) fn at_byte(byte: u64, item: &'static str, problem: Problem) -> ReadError {
         ReadError {
             at: Location::Byte(byte),
             item,
@@ -109,7 +109,7 @@ impl ReadError {
 
     /// An error about `item` on line `line` (the first is 1).
     #[must_use]
-    pub fn at_line(line: u64, item: &'static str, problem: Problem) -> ReadError {
+    pub(crate) fn at_line(line: u64, item: &'static str, problem: Problem) -> ReadError {
         ReadError {
             at: Location::Line(line),
             item,
@@ -176,7 +176,7 @@ impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.problem, self.at) {
             (Problem::Cancelled, _) => f.write_str("stopped"),
-            // Of the file as a whole there is no place to tell.
+            // An error about the whole file has no place to print.
             (_, Location::Byte(0)) if self.item == "file" => self.problem.fmt(f),
             (Problem::Io(_), Location::Byte(0)) => write!(f, "{}: {}", self.item, self.problem),
             _ => write!(f, "{} at {}: {}", self.item, self.at, self.problem),

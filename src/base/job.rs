@@ -1,11 +1,11 @@
-//! A piece of background work as its owner sees it: how far it is, and whether it should stop.
+//! Progress and cancellation of background work, shared between worker and owner.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::error::{Location, Problem, ReadError};
 
-/// A handle on background work, shared between the worker and whoever waits. Cheap to clone.
+/// A handle on background work, shared between the worker and its owner. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Job {
     shared: Arc<Shared>,
@@ -18,23 +18,23 @@ struct Shared {
     total_bytes: AtomicU64,
 }
 
-/// The work was told to stop before it was through.
+/// The work was cancelled before it was complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cancelled;
 
 impl Job {
-    /// Asks the work to stop soon.
+    /// Requests that the work stops soon.
     pub fn cancel(&self) {
         self.shared.is_cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was asked to stop.
+    /// Returns whether [`Job::cancel`] was called.
     #[must_use]
-    pub fn is_cancelled(&self) -> bool {
+    pub(crate) fn is_cancelled(&self) -> bool {
         self.shared.is_cancelled.load(Ordering::Relaxed)
     }
 
-    /// `Err` if the work was asked to stop: call it at least once a megabyte of input.
+    /// Errors if the work was cancelled: call it at least once per megabyte of input.
     ///
     /// # Errors
     /// [`Cancelled`], if [`Job::cancel`] was called.
@@ -46,24 +46,24 @@ impl Job {
         }
     }
 
-    /// Says how many bytes there are to do in all.
-    pub fn set_total(&self, total_bytes: u64) {
+    /// Sets how many bytes there are to process in all.
+    pub(crate) fn set_total(&self, total_bytes: u64) {
         self.shared
             .total_bytes
             .store(total_bytes, Ordering::Relaxed);
     }
 
-    /// Says that there are `bytes` more to do than was said before.
-    pub fn add_total(&self, bytes: u64) {
+    /// Adds `bytes` to the number of bytes to process.
+    pub(crate) fn add_total(&self, bytes: u64) {
         self.shared.total_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Says that `bytes` more are done.
+    /// Adds `bytes` to the number of processed bytes.
     pub fn advance(&self, bytes: u64) {
         self.shared.done_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Bytes done, bytes in all (0 while that is not known).
+    /// Returns the number of processed bytes, and of bytes in all (0 while unknown).
     #[must_use]
     pub fn progress(&self) -> (u64, u64) {
         (

@@ -1,18 +1,18 @@
-//! Text as lines with numbers and byte offsets; line ends are LF or CRLF, the last line may lack one.
+//! Splits text into lines with numbers and byte offsets. Line ends are LF or CRLF; the last line may lack one.
 
 /// One line without its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line<'a> {
-    /// The first line of the text is 1 (plus what the caller gave).
+    /// Line number; the first line has the number that the caller gave.
     pub number: u64,
-    /// Offset of its first byte from the start of the text.
+    /// Byte offset of the line's first byte: from the start of the text, plus the `base` that the caller gave.
     pub offset: u64,
-    /// Its bytes, without LF or CRLF.
+    /// The line's bytes, without LF or CRLF.
     pub bytes: &'a [u8],
 }
 
-/// What may stand before the first line of a file and is none of it: zeros where its head was cut away (by logrotate),
-/// and the mark of UTF-8.
+/// Returns the length in bytes of what precedes the first line of a file: zeros where its head was cut away (by
+/// logrotate), and the byte order mark of UTF-8.
 fn lead(text: &[u8]) -> usize {
     let zeros = text.iter().take_while(|byte| **byte == 0).count();
     let rest = text.get(zeros..).unwrap_or_default();
@@ -22,8 +22,8 @@ fn lead(text: &[u8]) -> usize {
     }
 }
 
-/// The lines of `text`, numbered from `first_number`, with offsets counted from `base`. Where `base` is 0 the first line
-/// begins behind the zeros and the byte order mark of the file.
+/// Returns the lines of `text`, numbered from `first_number`, with byte offsets counted from `base`. Where `base` is 0
+/// the first line starts after the zeros and the byte order mark of the file.
 pub fn lines(text: &[u8], first_number: u64, base: u64) -> impl Iterator<Item = Line<'_>> {
     let mut at = if base == 0 { lead(text) } else { 0 };
     let mut number = first_number;
@@ -46,11 +46,11 @@ pub fn lines(text: &[u8], first_number: u64, base: u64) -> impl Iterator<Item = 
     })
 }
 
-/// What is looked at of the line that begins at `place` of `text`, and of the lines behind it: at most `most_bytes`.
-/// `None` if no line begins there any more: a file that was cut short while it is open has zeros there. The line in which
-/// it was cut ends before them.
+/// Returns the text from byte offset `place` on, where a line starts, at most `most_bytes` bytes; it may contain
+/// following lines. `None` if there is no line any more: a file that was truncated while it is open reads as zeros
+/// there. A line in which the file was truncated ends before the zeros.
 #[must_use]
-pub fn text_at(text: &[u8], place: u64, most_bytes: usize) -> Option<&[u8]> {
+pub(crate) fn text_at(text: &[u8], place: u64, most_bytes: usize) -> Option<&[u8]> {
     let rest = text.get(usize::try_from(place).ok()?..)?;
     let near = rest.get(..most_bytes).unwrap_or(rest);
     if near.first().is_none_or(|byte| *byte == 0) {
@@ -67,7 +67,7 @@ pub fn text_at(text: &[u8], place: u64, most_bytes: usize) -> Option<&[u8]> {
 
 /// Cuts `text` into at most `parts` ranges of about equal size, each ending after a line end.
 #[must_use]
-pub fn cut_at_line_ends(text: &[u8], parts: usize) -> Vec<std::ops::Range<usize>> {
+pub(crate) fn cut_at_line_ends(text: &[u8], parts: usize) -> Vec<std::ops::Range<usize>> {
     let mut ranges = Vec::new();
     let target = (text.len() / parts.max(1)).max(1);
     let mut start = 0;

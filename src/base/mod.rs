@@ -1,13 +1,14 @@
-//! The ground that every other module stands on: time, dates, checked byte reading, errors with a place,
-//! diagnostics, jobs that can be cancelled, the memory that may be used, files that appear when they are whole, rows put
-//! in order, paths, interned strings, and characters made visible. Knows no trace and no format.
+//! The lowest layer, which every other module uses: time, dates, checked byte reading, errors with a place,
+//! diagnostics, cancellable jobs, background tasks, trace ids, the memory limit, files that appear when complete,
+//! sorting, paths, interned strings, and visible control characters. Independent of traces and formats.
 
 pub mod allocator;
 pub mod atomic_file;
 pub mod budget;
-pub mod calendar;
-pub mod cpu_list;
-pub mod cursor;
+pub(crate) mod byte_order;
+pub(crate) mod calendar;
+pub(crate) mod cpu_list;
+pub(crate) mod cursor;
 pub mod diagnostic;
 pub mod error;
 pub mod job;
@@ -16,14 +17,25 @@ pub mod order;
 pub mod paths;
 pub mod signals;
 pub mod strings;
+pub mod system;
+pub mod task;
 pub mod time;
-pub mod time_order;
+pub(crate) mod time_order;
+pub(crate) mod trace_id;
 pub mod visible;
 
-pub use cpu_list::CpuList;
-pub use cursor::{Cursor, Endian};
-pub use diagnostic::{Diagnostic, Diagnostics, Severity};
-pub use error::{Location, Problem, ReadError};
-pub use job::{Cancelled, Job};
-pub use strings::{StringId, Strings};
+pub use byte_order::{Big, ByteOrder, Endian, Little};
+pub(crate) use cpu_list::CpuList;
+pub(crate) use cursor::Cursor;
+pub use diagnostic::Severity;
+pub(crate) use diagnostic::{Diagnostic, Diagnostics};
+pub use error::Location;
+pub(crate) use error::{Problem, ReadError};
+pub(crate) use job::Cancelled;
+pub use job::Job;
+pub use strings::StringId;
+pub(crate) use strings::Strings;
+pub use task::{Task, Waker};
+pub(crate) use task::{TaskKey, Work};
 pub use time::{Nanos, TimeSpan, Timestamp};
+pub(crate) use trace_id::TraceId;

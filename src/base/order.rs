@@ -1,11 +1,11 @@
-//! Rows that are nearly sorted to sorted ones, in place: what several CPUs write comes slightly out of order.
+//! Sorts nearly sorted rows in place: several CPUs write events slightly out of order.
 
 use std::ops::Range;
 
-/// The first number of `range` for which `is_before` does not hold, or its end: for numbers what
-/// [`slice::partition_point`] is for slices.
+/// Returns the first number of `range` for which `is_before` is false, or the end of `range`:
+/// [`slice::partition_point`] for numbers.
 #[inline]
-pub fn first_not(range: Range<usize>, is_before: impl Fn(usize) -> bool) -> usize {
+pub(crate) fn first_not(range: Range<usize>, is_before: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (range.start, range.end);
     while low < high {
         let middle = low.midpoint(high);
@@ -18,17 +18,18 @@ pub fn first_not(range: Range<usize>, is_before: impl Fn(usize) -> bool) -> usiz
     low
 }
 
-/// Sorts rows by `key`; equal ones keep their order. Quick if most stand in order, the others a few places too late.
-pub fn put_in_order<T, K: Ord>(rows: &mut [T], key: impl Fn(&T) -> K) {
+/// Sorts rows by `key`, stable. Fast if most rows are in order and the others are a few positions too late.
+pub(crate) fn put_in_order<T, K: Ord>(rows: &mut [T], key: impl Fn(&T) -> K) {
     if !settle(rows, &key) {
         rows.sort_by_key(key);
     }
 }
 
-/// The same for rows that are nearly sorted; gives up where they turn out not to be. Whether they are sorted now:
-/// if not, some have moved, but equal ones stand as they stood.
+/// Sorts nearly sorted rows by `key`, stable, and returns whether they are sorted now. Gives up (`false`) after 8 moves
+/// per row on average: some rows have moved then, but rows with equal keys keep their order.
 #[must_use]
 pub fn settle<T, K: Ord>(rows: &mut [T], key: &impl Fn(&T) -> K) -> bool {
+    // Insertion sort, limited so that rows that are far from sorted do not take quadratic time.
     let mut steps_left = rows.len() * 8;
     for index in 1..rows.len() {
         let own = key(&rows[index]);

@@ -1,17 +1,19 @@
-//! Paths as bytes: joined, and said the shortest way. What `.` and `..` say is taken as text: nothing is asked of a disk.
+//! Joins and normalizes paths as bytes. `.` and `..` are resolved in the text alone, without looking at a disk:
+//! symbolic links are not followed.
 
-/// Paths are not made longer than this.
+/// Longest path that [`joined`] makes, in bytes.
 const MOST_PATH_BYTES: usize = 1 << 12;
 
-/// Whether these bytes are a whole path that could be said shorter.
-pub fn is_uneven(path: &[u8]) -> bool {
+/// Returns whether `path` is absolute and not normalized (contains `//`, `.` or `..`, or ends in `/`).
+pub(crate) fn is_uneven(path: &[u8]) -> bool {
     let mut parts = path.split(|&byte| byte == b'/');
     path.len() > 1
         && parts.next() == Some(b"")
         && parts.any(|part| matches!(part, b"" | b"." | b".."))
 }
 
-/// `path`, as somebody at `here` says it, said the shortest way; `None` if it would be too long.
+/// Returns `path`, relative to the directory `here`, in normalized form; `None` if both are too long together.
+/// The parts of `path` are appended to `here` even if `path` starts with `/`.
 pub fn joined(here: &[u8], path: &[u8]) -> Option<Vec<u8>> {
     if here.len() + path.len() > MOST_PATH_BYTES {
         return None;

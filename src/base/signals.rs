@@ -1,15 +1,15 @@
-//! Names of signals (Linux, x86 and ARM), and what an exit status means.
+//! Names of signals (Linux, x86 and ARM) and texts for exit statuses.
 
-/// Signal names by number, without `SIG`.
-pub const SIGNALS: &[&str] = &[
+/// Signal names without `SIG`, indexed by signal number.
+pub(crate) const SIGNALS: &[&str] = &[
     "", "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
     "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG",
     "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
 ];
 
-/// `SIGSEGV`; the number itself where it has no name.
+/// Returns the name of a signal, e.g. `SIGSEGV`, or its number if it has no name.
 #[must_use]
-pub fn signal_name(number: i32) -> String {
+pub(crate) fn signal_name(number: i32) -> String {
     let name = usize::try_from(number)
         .ok()
         .and_then(|number| SIGNALS.get(number))
@@ -20,12 +20,12 @@ pub fn signal_name(number: i32) -> String {
     }
 }
 
-/// An exit code or a signal in words: `0`, `SIGKILL`, `139 (128 + SIGSEGV)`; empty if neither is known.
+/// Returns an exit code or signal as text: `0`, `SIGKILL`, `139 (128 + SIGSEGV)`; empty if both are `None`.
 #[must_use]
-pub fn exit_text(status: Option<i32>, signal: Option<i32>) -> String {
+pub(crate) fn exit_text(status: Option<i32>, signal: Option<i32>) -> String {
     match (signal, status) {
         (Some(signal), _) => signal_name(signal),
-        // A shell tells so that the command it ran was killed.
+        // A shell exits with 128 + N if the command that it ran was killed by signal N.
         (None, Some(status)) if (129..128 + SIGNALS.len() as i32).contains(&status) => {
             format!("{status} (128 + {})", signal_name(status - 128))
         }
@@ -34,9 +34,9 @@ pub fn exit_text(status: Option<i32>, signal: Option<i32>) -> String {
     }
 }
 
-/// The same where there is little room: `139 SEGV`.
+/// Returns the text of [`exit_text`] in a short form: `139 SEGV`.
 #[must_use]
-pub fn exit_short(status: Option<i32>, signal: Option<i32>) -> String {
+pub(crate) fn exit_short(status: Option<i32>, signal: Option<i32>) -> String {
     match (signal, status) {
         (None, Some(status)) if (129..128 + SIGNALS.len() as i32).contains(&status) => {
             let name = signal_name(status - 128);

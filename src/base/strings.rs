@@ -1,4 +1,4 @@
-//! Interned strings: each text once, named by a small number.
+//! Interned strings: each distinct text is stored once and has a small number.
 
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
@@ -12,21 +12,21 @@ impl StringId {
     pub const EMPTY: StringId = StringId(0);
 }
 
-/// A table of distinct byte strings in one buffer. Bytes need not be UTF-8: they are kept exactly,
-/// and shown through [`Strings::text`].
+/// A table of distinct byte strings in one buffer. Bytes need not be UTF-8: they are kept exactly, and shown through
+/// [`Strings::text`].
 #[derive(Clone)]
 pub struct Strings {
     buffer: Vec<u8>,
     ends: Vec<usize>,
-    /// Open addressing.
+    /// Hash table with open addressing and linear probing; its length is a power of two.
     slots: Vec<Slot>,
 }
 
-/// A string's place in the table. What is in it of the hash tells most strings apart without a look at their bytes.
+/// An entry of the hash table. Comparing the hash first avoids most comparisons of bytes.
 #[derive(Clone, Copy)]
 struct Slot {
     hash: u32,
-    /// id + 1; 0: free.
+    /// String id + 1; 0: the slot is free.
     taken: u32,
 }
 
@@ -53,18 +53,18 @@ impl std::fmt::Debug for Strings {
 fn hash_bytes(bytes: &[u8]) -> u32 {
     let mut hasher = FxHasher::default();
     hasher.write(bytes);
-    // FxHasher's high bits are the good ones.
+    // The high bits of FxHasher are better distributed than the low ones.
     (hasher.finish() >> 20) as u32
 }
 
 /// The last part of a path; empty if it ends in a slash.
 #[must_use]
-pub fn base_name(path: &[u8]) -> &[u8] {
+pub(crate) fn base_name(path: &[u8]) -> &[u8] {
     let start = memchr::memrchr(b'/', path).map_or(0, |slash| slash + 1);
     path.get(start..).unwrap_or_default()
 }
 
-/// Bytes as text to show: those that are not UTF-8 become `\xNN`.
+/// Returns bytes as text to show: bytes that are not UTF-8 become `\xNN`.
 #[must_use]
 pub fn text_of(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
     match std::str::from_utf8(bytes) {
@@ -82,10 +82,10 @@ pub fn text_of(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
     }
 }
 
-/// Bytes as text from which they can be had again: those that are not UTF-8 become `\xNN`, and a backslash that could be
-/// read as the start of such an escape becomes `\x5c`.
+/// Returns bytes as text that [`exact_bytes`] converts back: bytes that are not UTF-8 become `\xNN`, and a backslash
+/// that could be read as the start of such an escape becomes `\x5c`.
 #[must_use]
-pub fn exact_text(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
+pub(crate) fn exact_text(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
     let is_escape = |at: usize| is_escape(bytes.get(at..).unwrap_or(&[]));
     let has_escape = memchr::memchr_iter(b'\\', bytes).any(is_escape);
     if !has_escape {
@@ -101,7 +101,7 @@ pub fn exact_text(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
     text_of(&plain).into_owned().into()
 }
 
-/// The bytes that [`exact_text`] made a text of.
+/// Returns the bytes from which [`exact_text`] made `text`.
 #[must_use]
 pub fn exact_bytes(text: &str) -> Vec<u8> {
     let mut rest = text.as_bytes();
@@ -118,26 +118,26 @@ pub fn exact_bytes(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// Whether bytes begin with `\xNN`.
+/// Returns whether bytes start with `\xNN`.
 fn is_escape(bytes: &[u8]) -> bool {
     matches!(bytes, [b'\\', b'x', a, b, ..] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit())
 }
 
 impl Strings {
-    /// How many distinct strings there are (the empty one counts).
+    /// Number of distinct strings, including the empty one.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Never true: the empty string is always there.
+    /// Always `false`: the empty string is always in the table.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The id of `bytes`, new or known.
-    pub fn intern(&mut self, bytes: &[u8]) -> StringId {
+    /// Returns the id of `bytes`; adds them if they are not in the table.
+    pub(crate) fn intern(&mut self, bytes: &[u8]) -> StringId {
         if (self.ends.len() + 1) * 2 > self.slots.len() {
             self.grow();
         }
@@ -156,7 +156,7 @@ impl Strings {
         StringId(id)
     }
 
-    /// The id of `bytes`, or the free slot for it.
+    /// Returns the id of `bytes`, or as error the index of the free slot for them.
     #[inline]
     fn look_up(&self, bytes: &[u8], hash: u32) -> Result<StringId, usize> {
         let mask = self.slots.len() - 1;
@@ -174,12 +174,12 @@ impl Strings {
         }
     }
 
-    /// The id of a text, new or known.
+    /// Returns the id of a text; adds it if it is not in the table.
     pub fn intern_text(&mut self, text: &str) -> StringId {
         self.intern(text.as_bytes())
     }
 
-    /// The id of `bytes` if it is in the table.
+    /// Returns the id of `bytes`, or `None` if they are not in the table.
     #[must_use]
     pub fn find(&self, bytes: &[u8]) -> Option<StringId> {
         self.look_up(bytes, hash_bytes(bytes)).ok()
@@ -198,7 +198,7 @@ impl Strings {
         self.slots = grown;
     }
 
-    /// The exact bytes; empty for an id of another table that is out of range here.
+    /// The bytes of a string; empty if the id is out of range (an id of another table).
     #[must_use]
     pub fn bytes(&self, id: StringId) -> &[u8] {
         let index = id.0 as usize;
@@ -209,7 +209,7 @@ impl Strings {
         &self.buffer[start..end]
     }
 
-    /// The text to show: bytes that are not UTF-8 become `\xNN`.
+    /// The text of a string to show: bytes that are not UTF-8 become `\xNN`.
     #[must_use]
     pub fn text(&self, id: StringId) -> std::borrow::Cow<'_, str> {
         text_of(self.bytes(id))
@@ -220,18 +220,46 @@ impl Strings {
         (0..self.ends.len() as u32).map(|id| (StringId(id), self.bytes(StringId(id))))
     }
 
-    /// Takes in all strings of `other`; the answer maps its ids to ours (index = its id).
-    pub fn absorb(&mut self, other: &Strings) -> Vec<StringId> {
+    /// Adds all strings of `other`; the returned vector maps ids of `other` (its index) to ids of this table.
+    pub(crate) fn absorb(&mut self, other: &Strings) -> Vec<StringId> {
         other.iter().map(|(_, bytes)| self.intern(bytes)).collect()
     }
 
-    /// Heap bytes held.
+    /// Allocated heap memory in bytes.
     #[must_use]
-    pub fn memory_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         (self.buffer.capacity()
             + self.ends.capacity() * size_of::<usize>()
             + self.slots.capacity() * size_of::<Slot>()) as u64
     }
+}
+
+/// Arguments on one line, quoted as a shell would need.
+pub(crate) fn shell_bytes<'a>(arguments: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
+    let mut line = Vec::new();
+    for argument in arguments {
+        if !line.is_empty() {
+            line.push(b' ');
+        }
+        let is_plain = !argument.is_empty()
+            && argument
+                .iter()
+                .all(|c| c.is_ascii_alphanumeric() || b"_-./=+:,@%".contains(c));
+        if is_plain {
+            line.extend_from_slice(argument);
+        } else {
+            line.push(b'\'');
+            for &byte in argument {
+                if byte == b'\'' {
+                    line.extend_from_slice(b"'\\''");
+                } else {
+                    line.push(byte);
+                }
+            }
+            line.push(b'\'');
+        }
+    }
+    line
 }
 
 #[cfg(test)]
@@ -267,5 +295,14 @@ mod tests {
         let mut other = Strings::default();
         let map = other.absorb(&strings);
         assert_eq!(other.bytes(map[ids[42].0 as usize]), b"name42");
+    }
+
+    #[test]
+    fn arguments_are_quoted_for_a_shell() {
+        let words = ["gcc", "-o", "a b", "it's", ""].map(str::as_bytes);
+        assert_eq!(
+            shell_bytes(words.into_iter()),
+            b"gcc -o 'a b' 'it'\\''s' ''"
+        );
     }
 }

@@ -1,19 +1,19 @@
-//! Time as integer nanoseconds: points, lengths, half-open spans, and how people write them.
+//! Time as integer nanoseconds: points, durations and half-open spans; parsing and printing them.
 //!
-//! Nothing here is ever a float; a time becomes one only when it becomes a pixel (`view::scale`).
+//! No time is a float here; it becomes a float only when it becomes a pixel (`view::scale`).
 
 use std::fmt;
 use std::ops::{Add, Sub};
 
 use serde::{Deserialize, Serialize};
 
-/// A point in time: nanoseconds on the trace's own clock (whatever its zero is).
+/// A point in time: nanoseconds on the trace's own clock, whose zero depends on the trace.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub struct Timestamp(pub i64);
 
-/// A length of time in nanoseconds; negative only as the difference of two points in the wrong order.
+/// A duration in nanoseconds; negative only as the difference of two points in the wrong order.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -22,19 +22,19 @@ pub struct Nanos(pub i64);
 /// A half-open span `start..end` on the trace's own clock. `end >= start` always holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TimeSpan {
-    /// First nanosecond inside.
+    /// First nanosecond inside the span.
     pub start: Timestamp,
-    /// First nanosecond after.
+    /// First nanosecond after the span.
     pub end: Timestamp,
 }
 
 impl Timestamp {
-    /// The earliest time that can be said.
+    /// The earliest time that can be represented.
     pub const MIN: Timestamp = Timestamp(i64::MIN);
-    /// The latest time that can be said; also stands for "never ended" in `end` columns.
+    /// The latest time that can be represented; also means "never ended" in `end` columns.
     pub const MAX: Timestamp = Timestamp(i64::MAX);
 
-    /// The time `delta` later, held at the ends of the axis instead of wrapping.
+    /// Returns the time `delta` later, clamped to the range of `i64` instead of wrapping.
     #[must_use]
     pub fn saturating_add(self, delta: Nanos) -> Timestamp {
         Timestamp(self.0.saturating_add(delta.0))
@@ -72,25 +72,26 @@ impl TimeSpan {
         }
     }
 
-    /// How long it is.
+    /// The span's length.
     #[must_use]
     pub fn duration(self) -> Nanos {
         self.end - self.start
     }
 
-    /// Whether it holds no nanosecond at all.
+    /// Returns whether the span contains no nanosecond.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.end <= self.start
     }
 
-    /// Whether `time` lies inside (the end does not).
+    /// Returns whether `time` is inside the span (its end is not).
     #[must_use]
     pub fn contains(self, time: Timestamp) -> bool {
         self.start <= time && time < self.end
     }
 
-    /// Whether the two share a nanosecond. A span of zero length overlaps what contains its start.
+    /// Returns whether the spans share a nanosecond. An empty span overlaps a span that contains its start, and an
+    /// empty span with the same start.
     #[must_use]
     pub fn overlaps(self, other: TimeSpan) -> bool {
         if self.is_empty() {
@@ -102,29 +103,29 @@ impl TimeSpan {
         self.start < other.end && other.start < self.end
     }
 
-    /// What both have; empty where they do not meet.
+    /// Returns the common part of both spans; empty where they do not meet.
     #[must_use]
     pub fn intersection(self, other: TimeSpan) -> TimeSpan {
         TimeSpan::new(self.start.max(other.start), self.end.min(other.end))
     }
 
-    /// The smallest span that holds both.
+    /// Returns the smallest span that contains both.
     #[must_use]
-    pub fn union(self, other: TimeSpan) -> TimeSpan {
+    pub(crate) fn union(self, other: TimeSpan) -> TimeSpan {
         TimeSpan {
             start: self.start.min(other.start),
             end: self.end.max(other.end),
         }
     }
 
-    /// The same span, moved by `delta`.
+    /// Returns the span moved by `delta`.
     #[must_use]
     pub fn shifted(self, delta: Nanos) -> TimeSpan {
         TimeSpan::new(self.start + delta, self.end + delta)
     }
 }
 
-/// Prints a length for people: the largest unit that fits, up to three decimals, e.g. `1.5 ms`.
+/// Prints a duration for people: in the largest unit that fits, up to three decimals, e.g. `1.5 ms`.
 impl fmt::Display for Nanos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.0 < 0 { "-" } else { "" };
@@ -156,19 +157,19 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// A time as a user writes it (DESIGN.md part 6): since the trace's start, or on its own clock.
+/// A time as a user writes it: relative to the trace's start, or on the trace's own clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeArg {
-    /// `1.5s`, `250ms`, `12us`, `7ns`: since the trace's start.
+    /// `1.5s`, `250ms`, `12us`, `7ns`: time since the trace's start.
     SinceStart(Nanos),
     /// `@N`: N ns on the trace's own clock.
     OnClock(Timestamp),
 }
 
 impl TimeArg {
-    /// The point this means in a trace that starts at `start`.
+    /// Returns the point in time in a trace that starts at `start`.
     #[must_use]
-    pub fn resolve(self, start: Timestamp) -> Timestamp {
+    pub(crate) fn resolve(self, start: Timestamp) -> Timestamp {
         match self {
             TimeArg::SinceStart(delta) => start + delta,
             TimeArg::OnClock(time) => time,
@@ -193,7 +194,7 @@ impl std::str::FromStr for TimeArg {
     }
 }
 
-/// A whole number with thin groups of three digits: `1 234 567`.
+/// Returns a whole number with its digits in groups of three, separated by spaces: `1 234 567`.
 #[must_use]
 pub fn grouped(number: i64) -> String {
     let digits = number.unsigned_abs().to_string();
@@ -210,11 +211,11 @@ pub fn grouped(number: i64) -> String {
     text
 }
 
-/// Reads a length of time with a unit: `1.5s`, `250 ms`, `12us`, `7ns`.
+/// Parses a duration with a unit: `1.5s`, `250 ms`, `12us`, `7ns`, also `m`, `min` and `h`.
 ///
 /// # Errors
 /// A sentence for the user, if there is no number, no unit, or more digits than nanoseconds have.
-pub fn parse_duration(text: &str) -> Result<Nanos, String> {
+pub(crate) fn parse_duration(text: &str) -> Result<Nanos, String> {
     let expected =
         || format!("'{text}': expected a time with a unit, such as 1.5s, 250ms, 12us or 7ns");
     let compact = text.trim();

@@ -1,19 +1,19 @@
-//! Times to their order: a radix sort, stable, for what arrives as streams one after the other or in turns.
+//! Stable radix sort of times, for times that arrive as several sorted streams, one after the other or interleaved.
 
 const DIGIT_BITS: u32 = 11;
 const BUCKETS: usize = 1 << DIGIT_BITS;
 
-/// Room that the sort uses again from part to part.
+/// Buffers that are reused from part to part.
 #[derive(Debug, Default)]
-pub struct Sorter {
+pub(crate) struct Sorter {
     items: Vec<u64>,
     other: Vec<u64>,
 }
 
 impl Sorter {
-    /// Calls `visit` with the index of each time and the time, earliest first; equal ones in the order they
-    /// have. All times are from `first` to `last`.
-    pub fn visit_in_order(
+    /// Calls `visit` with the index of each time and the time (ns), earliest first; equal times in order of their
+    /// index. All times must be within `first..=last`.
+    pub(crate) fn visit_in_order(
         &mut self,
         times: &[i64],
         (first, last): (i64, i64),
@@ -23,6 +23,7 @@ impl Sorter {
         let range = (last as u64).wrapping_sub(first as u64);
         let key_bits = u64::BITS - range.leading_zeros();
         if index_bits + key_bits >= u64::BITS {
+            // Time and index do not fit into one u64 together: sort pairs instead.
             let mut order: Vec<(i64, u32)> = times.iter().copied().zip(0..).collect();
             order.sort_unstable();
             for (time, index) in order {
@@ -30,6 +31,7 @@ impl Sorter {
             }
             return;
         }
+        // Each item is the distance from `first` above the index bits: one number to sort, ties in order of the index.
         self.items.clear();
         let items = times.iter().zip(0_u64..);
         self.items.extend(
@@ -45,7 +47,8 @@ impl Sorter {
         }
     }
 
-    /// Sorts the items by the `key_bits` above the lowest `index_bits`, which are in order already.
+    /// Sorts the items by the `key_bits` bits above the lowest `index_bits` bits. The lowest bits are the index, by
+    /// which the items are sorted already.
     fn sort(&mut self, index_bits: u32, key_bits: u32) {
         self.other.resize(self.items.len(), 0);
         for digit in 0..key_bits.div_ceil(DIGIT_BITS) {

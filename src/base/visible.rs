@@ -1,14 +1,14 @@
-//! Characters that change what a terminal or an editor shows without being seen, made visible.
+//! Makes visible the characters that are not seen themselves but change what a terminal or an editor shows.
 //!
 //! Control characters (C0, DEL, C1) can move the cursor, colour or rename a terminal; marks of writing direction
-//! reorder the text around them. [`is_active`] names them. A text has each of their bytes as `\xNN`, from which the
-//! bytes can be had again (`base::strings::exact_bytes`); a JSON string has `\uNNNN`, which every reader decodes to the
-//! same text.
+//! reorder the text around them. [`is_active`] matches them. In text, each of their bytes is written as `\xNN`, which
+//! `base::strings::exact_bytes` converts back; in a JSON string they are written as `\uNNNN`, which every reader
+//! decodes to the same text.
 
 use std::borrow::Cow;
 use std::io::Write;
 
-/// Whether a character acts where it should be seen: a control character other than a tab or a line end, or a mark of
+/// Returns whether a character changes what is shown: a control character other than a tab or a line end, or a mark of
 /// writing direction.
 #[must_use]
 pub fn is_active(c: char) -> bool {
@@ -21,9 +21,9 @@ pub fn is_active(c: char) -> bool {
     }
 }
 
-/// A text whose active characters are `\xNN` for each of their bytes.
+/// Returns the text with each byte of an active character written as `\xNN`.
 #[must_use]
-pub fn harmless(text: &str) -> Cow<'_, str> {
+pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     if !text.contains(is_active) {
         return text.into();
     }
@@ -37,9 +37,10 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
     shown.into()
 }
 
-/// The same on one line: line ends are `\n` and `\r`.
+/// Returns the text of [`harmless`] on one line: line ends are written as `
+/// ` and `\r`.
 #[must_use]
-pub fn one_line(text: &str) -> Cow<'_, str> {
+pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     match text.contains(['\n', '\r']) {
         true => harmless(&text.replace('\n', "\\n").replace('\r', "\\r"))
             .into_owned()
@@ -55,26 +56,27 @@ fn push_bytes(shown: &mut String, c: char) {
     }
 }
 
-/// How active characters are written.
+/// How active characters are escaped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// Lines of text: `\xNN` for each byte, also of what is not UTF-8; a carriage return that ends no line is active.
+    /// Lines of text: `\xNN` for each byte, also for bytes that are not UTF-8. A carriage return that does not end a
+    /// line is active.
     Text,
-    /// JSON, in which they stand inside of strings only: `\uNNNN`.
+    /// JSON, where active characters can only be inside strings: `\uNNNN`.
     Json,
 }
 
-/// Makes active characters visible in what passes, whatever pieces it comes in.
+/// A writer that escapes active characters and writes to `out`. A character may be split between two writes.
 #[derive(Debug)]
-pub struct Visible<W> {
+pub(crate) struct Visible<W> {
     out: W,
     form: Form,
-    /// The first bytes of a character, or a carriage return, of which the rest has not come yet.
+    /// The first bytes of a character, or a carriage return, whose rest was not written yet.
     pending: Vec<u8>,
 }
 
 impl<W: Write> Visible<W> {
-    /// For lines of text.
+    /// A writer of lines of text.
     pub fn text(out: W) -> Visible<W> {
         Visible {
             out,
@@ -83,7 +85,7 @@ impl<W: Write> Visible<W> {
         }
     }
 
-    /// For JSON.
+    /// A writer of JSON.
     pub fn json(out: W) -> Visible<W> {
         Visible {
             out,
@@ -92,16 +94,16 @@ impl<W: Write> Visible<W> {
         }
     }
 
-    /// Writes what is pending though the rest of it did not come. Does not flush `out`.
+    /// Writes the pending bytes although their rest did not come. Does not flush `out`.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// The errors of `out`.
     pub fn finish(&mut self) -> std::io::Result<()> {
         let rest = std::mem::take(&mut self.pending);
         self.write_chunks(&rest)
     }
 
-    /// Writes bytes that end with a whole character.
+    /// Escapes and writes bytes that end with a complete character.
     fn write_chunks(&mut self, bytes: &[u8]) -> std::io::Result<()> {
         if !may_be_active(bytes, self.form) {
             return self.out.write_all(bytes);
@@ -144,7 +146,8 @@ impl<W: Write> Visible<W> {
     }
 }
 
-/// Whether any byte could belong to an active character, or to none: most texts have no such byte.
+/// Returns whether any byte could belong to an active character or to invalid UTF-8. Most texts have no such byte, and
+/// are written unchanged.
 fn may_be_active(bytes: &[u8], form: Form) -> bool {
     match form {
         Form::Text => !bytes
@@ -157,7 +160,7 @@ fn may_be_active(bytes: &[u8], form: Form) -> bool {
     }
 }
 
-/// How many bytes at the end of `bytes` may be the start of something whose rest is still to come.
+/// Returns how many bytes at the end of `bytes` may be the start of a character or line end whose rest follows.
 fn unfinished(bytes: &[u8], form: Form) -> usize {
     if form == Form::Text && bytes.last() == Some(&b'\r') {
         return 1;

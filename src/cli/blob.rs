@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 
 use clap::{Arg, ArgMatches, value_parser};
 
-use super::command::{CliError, Command, files_arguments, load};
+use super::command::{CliError, Command, Example, files_arguments, load};
 use super::output::{is_stdout, output_arguments, overwrite_of, path_of, refusal};
 use crate::base::visible::Visible;
 use crate::export::{ExportError, atomic_file, check_input};
@@ -15,6 +15,10 @@ pub const COMMAND: Command = Command {
     name: "blob",
     about: "Save an attachment of a trace (FXT blobs); `table blobs` lists them",
     arguments,
+    examples: &[Example {
+        line: "0 sample-traces/compress.fxt -o attachment.bin",
+        about: "Save the first attachment",
+    }],
     run,
 };
 

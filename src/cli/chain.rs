@@ -5,11 +5,12 @@ use std::io::Write;
 use clap::{Arg, ArgMatches, value_parser};
 
 use super::command::{
-    CliError, Command, answer, file_argument, format_arguments, load, row_format,
+    CliError, Command, Example, answer, file_argument, format_arguments, load, row_format, warn,
 };
 use crate::base::time::TimeArg;
-use crate::export::rows::{Cell, RowWriter};
+use crate::export::tables::write_rows;
 use crate::query::wakeup_chain::{Chain, ChainEnd, chain_at};
+use crate::tables::waits::{HOPS, hop_rows};
 use crate::trace::ThreadId;
 
 /// This command's row.
@@ -38,12 +39,12 @@ pub const COMMAND: Command = Command {
             .arg(file_argument())
             .args(format_arguments())
     },
+    examples: &[Example {
+        line: "--thread 27238 --at 90ms sample-traces/sched-irq.ftrace",
+        about: "Why a thread waited",
+    }],
     run,
 };
-
-const COLUMNS: &[&str] = &[
-    "ts", "dur", "share", "what", "who", "tid", "cpu", "waker", "rival",
-];
 
 fn run(matches: &ArgMatches) -> Result<(), CliError> {
     let loaded = load(matches)?;
@@ -68,23 +69,8 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     };
     say(&chain);
     let mut out = answer();
-    let mut rows = RowWriter::new(&mut out, row_format(matches), COLUMNS)?;
-    for (at, hop) in chain.hops.iter().enumerate() {
-        let cpu = hop.cpu.and_then(|cpu| trace.cpus.get(cpu.0 as usize));
-        let share = (hop.share * 10_000.0).round() / 10_000.0;
-        rows.row(&[
-            hop.span.start.0.into(),
-            hop.span.duration().0.into(),
-            Cell::Float(share),
-            hop.what().into(),
-            hop.who(trace).into(),
-            trace.thread(hop.thread).tid.into(),
-            cpu.map(|cpu| cpu.number).into(),
-            chain.waker_of(trace, at).into(),
-            hop.rival.map(|id| trace.thread_title(id)).into(),
-        ])?;
-    }
-    rows.finish()?;
+    let format = row_format(matches, trace);
+    write_rows(HOPS, &hop_rows(chain), &loaded, format, &mut out)?;
     out.flush()?;
     Ok(())
 }
@@ -96,9 +82,5 @@ fn say(chain: &Chain) {
         ChainEnd::Cycle => "; the chain runs in a circle",
         ChainEnd::Unknown => "; what was before the first hop is not known",
     };
-    let _unwritable = writeln!(
-        std::io::stderr(),
-        "threadline: a wait of {}{end}",
-        chain.wait.duration()
-    );
+    warn(&format!("a wait of {}{end}", chain.wait.duration()));
 }

@@ -1,19 +1,21 @@
 //! What a command is, and what commands share: the file argument, times, loading with progress, exit codes.
 
 use std::fmt;
-use std::io::{BufWriter, IsTerminal, StdoutLock, Write};
+use std::io::{BufWriter, StdoutLock, Write};
 use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
+use super::progress::print_clear;
+pub(crate) use super::progress::{while_printing, with_progress};
+use super::terminal;
 use crate::base::time::{TimeArg, parse_duration};
 use crate::base::visible::harmless;
 use crate::base::{Job, Nanos, Problem, TimeSpan, budget};
+use crate::export::aligned::Look;
 use crate::export::rows::{Formulas, RowFormat};
 use crate::load::reading::{Reading, format_named, midnight_of};
 use crate::load::together::open_as;
@@ -29,8 +31,36 @@ pub struct Command {
     pub about: &'static str,
     /// Adds its arguments.
     pub arguments: fn(clap::Command) -> clap::Command,
+    /// Lines that the help ends with.
+    pub examples: &'static [Example],
     /// Does it.
     pub run: fn(&ArgMatches) -> Result<(), CliError>,
+}
+
+/// A line that can be typed as it is beside `sample-traces`.
+#[derive(Clone, Copy, Debug)]
+pub struct Example {
+    /// The line without the program's name, quoted as for a shell.
+    pub line: &'static str,
+    /// What the line is for.
+    pub about: &'static str,
+}
+
+impl Command {
+    /// This command as clap knows it, with its examples at the end of the help.
+    #[must_use]
+    pub(crate) fn for_clap(&self) -> clap::Command {
+        let command = (self.arguments)(clap::Command::new(self.name).about(self.about));
+        let mut help = command
+            .get_after_help()
+            .map_or_else(String::new, |text| format!("{text}\n\n"));
+        help.push_str("Examples:");
+        for example in self.examples {
+            let line = format!("threadline {} {}", self.name, example.line);
+            help.push_str(&format!("\n  # {}\n  {}", example.about, line.trim_end()));
+        }
+        command.after_help(help)
+    }
 }
 
 impl fmt::Debug for Command {
@@ -60,7 +90,7 @@ impl From<std::io::Error> for CliError {
 static READ_FROM: Mutex<Vec<Arc<OpenedFile>>> = Mutex::new(Vec::new());
 
 /// Has [`finish`] look at what became of these files.
-pub fn watch<'a>(files: impl IntoIterator<Item = &'a Arc<OpenedFile>>) {
+pub(crate) fn watch<'a>(files: impl IntoIterator<Item = &'a Arc<OpenedFile>>) {
     let mut all = READ_FROM.lock().unwrap_or_else(PoisonError::into_inner);
     all.extend(files.into_iter().cloned());
 }
@@ -78,7 +108,7 @@ fn damage() -> Option<CliError> {
 
 /// Passes an answer on as long as the files that it is made from are whole: of one that is cut short, each line may be as
 /// long as the rest of the file.
-pub struct Watched<W>(W);
+pub(crate) struct Watched<W>(W);
 
 impl<W: Write> Write for Watched<W> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
@@ -115,7 +145,7 @@ fn look_at_files() -> Result<(), CliError> {
 }
 
 /// Why a file could not be read, with what may help.
-pub fn not_loaded(error: &LoadError) -> CliError {
+pub(crate) fn not_loaded(error: &LoadError) -> CliError {
     let hint = match error.error.problem {
         Problem::UnknownFormat { .. } => {
             " (where a text is one of these all the same, --read-as NAME says so)"
@@ -148,12 +178,12 @@ pub fn finish(result: Result<(), CliError>) -> ExitCode {
 }
 
 /// Prints a line on stderr. What stands in it may be a file's words: nothing of it acts on a terminal.
-pub fn warn(words: &str) {
-    let _unwritable = writeln!(std::io::stderr(), "threadline: {}", harmless(words));
+pub(crate) fn warn(words: &str) {
+    print_clear(|stderr| writeln!(stderr, "threadline: {}", harmless(words)));
 }
 
 /// The FILE argument.
-pub fn file_argument() -> Arg {
+pub(crate) fn file_argument() -> Arg {
     Arg::new("file")
         .value_name("FILE")
         .help("The trace; - for standard input")
@@ -162,7 +192,7 @@ pub fn file_argument() -> Arg {
 }
 
 /// The FILE arguments of commands that can put several traces on one axis, and `--offset`.
-pub fn files_arguments(command: clap::Command) -> clap::Command {
+pub(crate) fn files_arguments(command: clap::Command) -> clap::Command {
     command
         .arg(
             file_argument()
@@ -173,7 +203,7 @@ pub fn files_arguments(command: clap::Command) -> clap::Command {
 }
 
 /// `--offset`.
-pub fn offset_argument() -> Arg {
+pub(crate) fn offset_argument() -> Arg {
     Arg::new("offset")
         .long("offset")
         .value_name("N=T")
@@ -183,7 +213,7 @@ pub fn offset_argument() -> Arg {
 }
 
 /// `--date`, `--read-as` and `--memory`, for all commands that read files.
-pub fn reading_arguments(command: clap::Command) -> clap::Command {
+pub(crate) fn reading_arguments(command: clap::Command) -> clap::Command {
     command
         .arg(
             Arg::new("date")
@@ -219,7 +249,7 @@ pub fn reading_arguments(command: clap::Command) -> clap::Command {
 }
 
 /// Holds allocations against `--memory`.
-pub fn set_memory_limit(matches: &ArgMatches) {
+pub(crate) fn set_memory_limit(matches: &ArgMatches) {
     if let Some(&bytes) = matches.get_one::<u64>("memory") {
         budget::set_limit(bytes);
     }
@@ -244,7 +274,7 @@ fn parse_offset(text: &str) -> Result<(usize, Nanos), String> {
 }
 
 /// `--from` and `--until`.
-pub fn time_arguments(command: clap::Command) -> clap::Command {
+pub(crate) fn time_arguments(command: clap::Command) -> clap::Command {
     let time = |name: &'static str, help: &'static str| {
         Arg::new(name)
             .long(name)
@@ -263,18 +293,17 @@ pub fn time_arguments(command: clap::Command) -> clap::Command {
 }
 
 /// `--format` and `--quote-formulas`, for commands that print a table.
-pub fn format_arguments() -> [Arg; 2] {
+pub(crate) fn format_arguments() -> [Arg; 2] {
     let format = Arg::new("format")
         .long("format")
         .value_name("FORMAT")
-        .help("How to write it")
-        .default_value("tsv")
-        .value_parser(["tsv", "csv", "json"]);
+        .help("How to write it; table: aligned columns with units, cut to the width [default: table on a terminal, else tsv]")
+        .value_parser(["table", "tsv", "csv", "json"]);
     [format, formulas_argument()]
 }
 
 /// `--quote-formulas`, for whatever writes CSV.
-pub fn formulas_argument() -> Arg {
+pub(crate) fn formulas_argument() -> Arg {
     Arg::new("quote-formulas")
         .long("quote-formulas")
         .help("In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)")
@@ -282,24 +311,35 @@ pub fn formulas_argument() -> Arg {
 }
 
 /// What `--quote-formulas` says.
-pub fn formulas(matches: &ArgMatches) -> Formulas {
+pub(crate) fn formulas(matches: &ArgMatches) -> Formulas {
     match matches.get_flag("quote-formulas") {
         true => Formulas::Quoted,
         false => Formulas::Kept,
     }
 }
 
-/// What `--format` says.
-pub fn row_format(matches: &ArgMatches) -> RowFormat {
+/// What `--format` says of an answer about `trace`.
+pub(crate) fn row_format(matches: &ArgMatches, trace: &Trace) -> RowFormat {
     match matches.get_one::<String>("format").map(String::as_str) {
         Some("csv") => RowFormat::Csv(formulas(matches)),
         Some("json") => RowFormat::Json,
+        Some("table") => RowFormat::Aligned(look(trace)),
+        None if terminal::is_person() => RowFormat::Aligned(look(trace)),
         _ => RowFormat::Tsv,
     }
 }
 
+fn look(trace: &Trace) -> Look {
+    Look {
+        width: terminal::width(),
+        colours: terminal::colours(),
+        start: trace.span.start,
+        clock: trace.info.clock_unit,
+    }
+}
+
 /// The span that `--from` and `--until` mean; without them, all times there are.
-pub fn asked_span(matches: &ArgMatches, trace: &Trace) -> TimeSpan {
+pub(crate) fn asked_span(matches: &ArgMatches, trace: &Trace) -> TimeSpan {
     let time = |name: &str| {
         matches
             .get_one::<TimeArg>(name)
@@ -325,7 +365,7 @@ pub fn files(matches: &ArgMatches) -> Vec<PathBuf> {
 }
 
 /// The same as [`load`] for other files, with offsets that are overruled by those of the command line.
-pub fn load_files(
+pub(crate) fn load_files(
     matches: &ArgMatches,
     paths: &[PathBuf],
     mut fixed: Vec<Option<Nanos>>,
@@ -365,7 +405,7 @@ pub fn load_files(
 }
 
 /// Prints diagnostics that mean something is missing, one line each.
-pub fn warn_of_losses(loaded: &LoadedTrace) {
+pub(crate) fn warn_of_losses(loaded: &LoadedTrace) {
     for row in loaded.trace.diagnostics.rows() {
         if row.severity == crate::base::Severity::Info {
             continue;
@@ -382,34 +422,4 @@ pub fn warn_of_losses(loaded: &LoadedTrace) {
         };
         warn(&format!("{}{place}{times}", row.message));
     }
-}
-
-/// Does `work` while a line on stderr tells how far `job` is, if stderr is a terminal.
-pub fn with_progress<T>(what: &str, job: &Job, work: impl FnOnce() -> T) -> T {
-    if !std::io::stderr().is_terminal() {
-        return work();
-    }
-    let is_done = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let mut was_shown = false;
-            let mut waited = 0;
-            while !is_done.load(Ordering::Relaxed) {
-                std::thread::sleep(Duration::from_millis(50));
-                waited += 1;
-                let (done, total) = job.progress();
-                if waited % 4 == 0 && total > 0 {
-                    let percent = done.saturating_mul(100) / total;
-                    let _unwritable = write!(std::io::stderr(), "\r{what} {percent:3} %");
-                    was_shown = true;
-                }
-            }
-            if was_shown {
-                let _unwritable = write!(std::io::stderr(), "\r\x1b[K");
-            }
-        });
-        let result = work();
-        is_done.store(true, Ordering::Relaxed);
-        result
-    })
 }

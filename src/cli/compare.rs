@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use clap::{Arg, ArgMatches, value_parser};
 
 use super::command::{
-    CliError, Command, answer, asked_span, format_arguments, not_loaded, row_format,
+    CliError, Command, Example, answer, asked_span, format_arguments, not_loaded, row_format,
     time_arguments, warn_of_losses, with_progress,
 };
 use crate::base::Job;
-use crate::export::rows::{Cell, RowWriter};
+use crate::export::tables::write_rows;
 use crate::load::{LoadedTrace, open};
 use crate::query::area::Area;
-use crate::query::compare::{CompareWhat, Compared, Side, SortBy, compare, sort};
-use crate::trace::SliceKind;
+use crate::query::compare::{CompareWhat, Compared, SortBy, compare, sort};
+use crate::tables::compared::{CHANGED_COUNT, COMPARED, How, compared_rows};
 
 /// This command's row.
 pub const COMMAND: Command = Command {
@@ -48,31 +48,12 @@ pub const COMMAND: Command = Command {
             )
             .args(format_arguments())
     },
+    examples: &[Example {
+        line: "sample-traces/compress.fxt sample-traces/syscalls-part.fxt",
+        about: "What changed most between two traces",
+    }],
     run,
 };
-
-const COLUMNS: &[&str] = &[
-    "name",
-    "category",
-    "change",
-    "count_a",
-    "count_b",
-    "sum_a",
-    "sum_b",
-    "mean_a",
-    "mean_b",
-    "p50_a",
-    "p50_b",
-    "p95_a",
-    "p95_b",
-    "max_a",
-    "max_b",
-    "kind",
-    "unfinished_a",
-    "unfinished_b",
-    "at_least_a",
-    "at_least_b",
-];
 
 fn run(matches: &ArgMatches) -> Result<(), CliError> {
     let left = load_one(matches, "left")?;
@@ -96,39 +77,28 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
         trace: &loaded.trace,
         area,
     });
-    let mut rows = compare(sides[0], sides[1], what, &Job::default()).unwrap_or_default();
+    let job = Job::default();
+    let rows = with_progress("comparing", &job, || {
+        compare(sides[0], sides[1], what, &job)
+    });
+    let mut rows = rows.unwrap_or_default();
     sort(&mut rows, by);
     let mut out = answer();
-    let mut table = RowWriter::new(&mut out, row_format(matches), COLUMNS)?;
-    for row in &rows {
-        let mut cells: Vec<Cell> = vec![
-            row.name.as_str().into(),
-            row.category.as_str().into(),
-            Cell::Int(row.change(by)),
-        ];
-        let has_times = what != CompareWhat::Events;
-        let both = |cell: &dyn Fn(&Side) -> Cell| {
-            [&row.left, &row.right].map(|side| side.as_ref().map_or(Cell::None, cell))
-        };
-        cells.extend(both(&|side| side.count.into()));
-        let time = |value: Cell| if has_times { value } else { Cell::None };
-        cells.extend(both(&|side| time(Cell::Int(side.sum_ns))));
-        // Of nothing there is no mean, not even 0.
-        let mean = |side: &Side| Cell::from((side.count > 0).then(|| side.mean_ns()));
-        cells.extend(both(&|side| time(mean(side))));
-        cells.extend(both(&|side| side.p50_ns.into()));
-        cells.extend(both(&|side| side.p95_ns.into()));
-        cells.extend(both(&|side| side.max_ns.into()));
-        cells.push(row.kind.map(SliceKind::word).into());
-        let open = |value: Cell| match what {
-            CompareWhat::Slices => value,
-            _ => Cell::None,
-        };
-        cells.extend(both(&|side| open(side.unfinished.into())));
-        cells.extend(both(&|side| open(Cell::Int(side.unfinished_ns))));
-        table.row(&cells)?;
+    let mut columns = COMPARED.to_vec();
+    if by == SortBy::Count {
+        let change = (columns.iter_mut()).find(|column| column.name == CHANGED_COUNT.name);
+        change
+            .into_iter()
+            .for_each(|column| *column = CHANGED_COUNT);
     }
-    table.finish()?;
+    let rows = compared_rows(rows, How { what, by });
+    write_rows(
+        &columns,
+        &rows,
+        &left,
+        row_format(matches, &left.trace),
+        &mut out,
+    )?;
     out.flush()?;
     Ok(())
 }

@@ -6,22 +6,33 @@ use std::path::Path;
 use clap::{Arg, ArgMatches};
 
 use super::command::{
-    CliError, Command, answer, files_arguments, formulas, formulas_argument, load, time_arguments,
-    warn, with_progress,
+    CliError, Command, Example, answer, files_arguments, formulas, formulas_argument, load,
+    time_arguments, warn, while_printing, with_progress,
 };
 use super::narrow::{narrowing_arguments, selection_of};
 use super::output::{is_stdout, output_arguments, overwrite_of, path_of, refusal};
 use crate::base::Job;
 use crate::export::rows::Formulas;
-use crate::export::tables::{self, TABLES};
+use crate::export::tables::{CSV, QUOTED_CSV};
 use crate::export::{self, EXPORTERS, ExportError, Exporter, Overwrite, Selection, Summary};
 use crate::load::LoadedTrace;
+use crate::tables::{self, TABLES};
 
 /// This command's row.
 pub const COMMAND: Command = Command {
     name: "export",
     about: "Write a trace, or a range of it, as FXT or another format",
     arguments,
+    examples: &[
+        Example {
+            line: "sample-traces/sched-irq.ftrace -o part.fxt --until 5ms",
+            about: "A range as FXT",
+        },
+        Example {
+            line: "sample-traces/compress.fxt -o slices.csv --table slices",
+            about: "A table for a spreadsheet",
+        },
+    ],
     run: run_export,
 };
 
@@ -61,9 +72,11 @@ fn run_export(matches: &ArgMatches) -> Result<(), CliError> {
     let loaded = load(matches)?;
     let selection = selection_of(matches, &loaded.trace)?;
     let job = Job::default();
-    let done = with_progress("writing", &job, || {
-        write(&exporter, &loaded, &selection, path, overwrite, &job)
-    });
+    let export = || write(&exporter, &loaded, &selection, path, overwrite, &job);
+    let done = match is_stdout(path) {
+        true => while_printing("writing", &job, export),
+        false => with_progress("writing", &job, export),
+    };
     let summary = done.map_err(refusal)?;
     warn(&format!("wrote {summary}"));
     if summary.counts.is_empty() {
@@ -94,11 +107,11 @@ fn exporter_for(matches: &ArgMatches, path: &Path) -> Result<Exporter, CliError>
         exporter.table = tables::find(name);
     }
     if formulas(matches) == Formulas::Quoted {
-        if exporter.name != tables::CSV.name {
+        if exporter.name != CSV.name {
             let words = format!("--quote-formulas is for csv, not for {}", exporter.name);
             return Err(CliError::Usage(words));
         }
-        exporter.write = tables::QUOTED_CSV;
+        exporter.write = QUOTED_CSV;
     }
     Ok(exporter)
 }

@@ -2,24 +2,33 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
+use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches};
-use rustc_hash::FxHashMap;
 
 use super::command::{
-    CliError, Command, answer, files_arguments, format_arguments, load, row_format,
+    CliError, Command, Example, answer, files_arguments, format_arguments, load, row_format, warn,
 };
 use crate::base::strings::{exact_bytes, text_of};
-use crate::export::rows::{Cell, RowWriter};
-use crate::query::files::{FileList, Kinship, More, Relative};
-use crate::query::process_times::program_of;
-use crate::trace::FileId;
+use crate::export::tables::write_rows;
+use crate::query::files::{FileList, Kinship, More};
+use crate::tables::files::{RELATIVES, USES_OF_FILE, UsesOfFile, relative_rows};
 
 /// This command's row.
 pub const COMMAND: Command = Command {
     name: "file",
     about: "Print who used a file, what went into it, or what was made from it",
     arguments,
+    examples: &[
+        Example {
+            line: "lua.o sample-traces/lua-make-j2.etrace.zst",
+            about: "Who used a file",
+        },
+        Example {
+            line: "lua.o sample-traces/lua-make-j2.etrace.zst --went-into",
+            about: "What a file was made from",
+        },
+    ],
     run,
 };
 
@@ -49,9 +58,9 @@ fn arguments(command: clap::Command) -> clap::Command {
 fn run(matches: &ArgMatches) -> Result<(), CliError> {
     let path = matches.get_one::<OsString>("path");
     let path = path.map_or(OsStr::new(""), OsString::as_os_str);
-    let format = row_format(matches);
     let loaded = load(matches)?;
     let trace = &loaded.trace;
+    let format = row_format(matches, trace);
     let list = FileList::new(trace);
     let as_shown = || list.find(trace, &exact_bytes(path.to_str()?));
     let file = list.find(trace, path.as_encoded_bytes());
@@ -68,58 +77,18 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
         matches.get_flag("made-from").then_some(Kinship::MadeFrom)
     };
     let mut out = answer();
+    let list = Arc::new(list);
     match kinship {
         None => {
-            let columns = ["ts", "use", "pid", "process", "path", "other_path"];
-            let mut rows = RowWriter::new(&mut out, format, &columns)?;
-            let uses = 0..list.use_count(file);
-            for it in uses.filter_map(|index| list.use_at(trace, file, index)) {
-                let row = &trace.files.rows[it.row as usize];
-                let process = it.process.and_then(|id| trace.processes.get(id.0 as usize));
-                rows.row(&[
-                    it.time.0.into(),
-                    it.word.into(),
-                    process.map(|it| it.pid).into(),
-                    it.process.map(|id| program_of(trace, id)).into(),
-                    Cell::of_string(trace, row.path),
-                    Cell::of_string(trace, row.other_path),
-                ])?;
-            }
-            rows.finish()?;
+            let uses = UsesOfFile { list, file };
+            write_rows(USES_OF_FILE, &uses, &loaded, format, &mut out)?;
         }
         Some(kinship) => {
             let (relatives, more) = list.relatives(trace, file, kinship);
-            let used: FxHashMap<FileId, &Relative> =
-                relatives.iter().map(|it| (it.file, it)).collect();
-            let columns = [
-                "steps",
-                "path",
-                "through_pid",
-                "through",
-                "towards",
-                "later_path",
-            ];
-            let mut rows = RowWriter::new(&mut out, format, &columns)?;
-            for relative in &relatives {
-                let pid = trace.processes.get(relative.through.0 as usize);
-                rows.row(&[
-                    relative.steps.into(),
-                    Cell::of_string(trace, relative.name(trace)),
-                    pid.map(|it| it.pid).into(),
-                    program_of(trace, relative.through).into(),
-                    match used.get(&relative.towards) {
-                        Some(nearer) => Cell::of_string(trace, nearer.name(trace)),
-                        None => Cell::of_string(trace, list.history.name(relative.towards)),
-                    },
-                    relative
-                        .later_name(trace, &list)
-                        .map_or(Cell::None, |it| Cell::of_string(trace, it)),
-                ])?;
-            }
-            rows.finish()?;
+            let rows = relative_rows(relatives, list);
+            write_rows(RELATIVES, &rows, &loaded, format, &mut out)?;
             if more == More::ThereIs {
-                let mut stderr = std::io::stderr().lock();
-                let _unwritable = writeln!(stderr, "threadline: the list is cut: there are more");
+                warn("the list is cut: there are more");
             }
         }
     }

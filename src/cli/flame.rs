@@ -2,15 +2,18 @@
 
 use std::io::Write;
 
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
 use super::command::{
-    CliError, Command, answer, files_arguments, format_arguments, load, row_format, time_arguments,
+    CliError, Command, Example, answer, files_arguments, format_arguments, load, row_format,
+    time_arguments, warn, with_progress,
 };
 use super::narrow::{area_of, narrowing_arguments, slices_on_cpu};
 use crate::base::Job;
-use crate::export::rows::{Cell, RowWriter};
-use crate::query::flame::{Flame, Node, Roots, of_slices, of_stacks};
+use crate::export::tables::write_rows;
+use crate::query::flame::{Roots, of_slices, of_stacks};
+use crate::tables::flames::{NAMES, Size, TREE, name_rows, tree_rows};
 
 /// This command's row.
 pub const COMMAND: Command = Command {
@@ -51,24 +54,27 @@ pub const COMMAND: Command = Command {
             )
             .args(format_arguments())
     },
+    examples: &[
+        Example {
+            line: "sample-traces/compress.fxt",
+            about: "A call tree with totals",
+        },
+        Example {
+            line: "sample-traces/compress.fxt --as folded",
+            about: "For other flame graph tools",
+        },
+    ],
     run,
 };
 
-/// A total contains what unfinished slices certainly lasted: `unfinished` and `at_least` say how many they are, and how
-/// much of the total.
-const TREE: &[&str] = &[
-    "depth",
-    "name",
-    "total",
-    "self",
-    "count",
-    "share",
-    "unfinished",
-    "at_least",
-];
-const NAMES: &[&str] = &["name", "total", "self", "count", "unfinished", "at_least"];
-
 fn run(matches: &ArgMatches) -> Result<(), CliError> {
+    let is_folded = matches
+        .get_one::<String>("as")
+        .is_some_and(|shape| shape == "folded");
+    if is_folded && matches.value_source("format") == Some(ValueSource::CommandLine) {
+        let words = "--as folded is a form of its own; --format is for the other shapes";
+        return Err(CliError::Usage(words.to_owned()));
+    }
     let loaded = load(matches)?;
     let trace = loaded.trace.as_ref();
     let area = area_of(matches, trace)?;
@@ -78,88 +84,42 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     } else {
         Roots::Merged
     };
-    let flame = if matches.get_flag("stacks") {
-        of_stacks(trace, loaded.reader.as_ref(), &area, &job)
-    } else {
-        of_slices(trace, &area, roots, &job)
-    };
+    let flame = with_progress("merging", &job, || match matches.get_flag("stacks") {
+        true => of_stacks(trace, loaded.reader.as_ref(), &area, &job),
+        false => of_slices(trace, &area, roots, &job),
+    });
     let flame = flame.map_err(|_| CliError::Input("cancelled".to_owned()))?;
     if flame.left_out > 0 {
-        let _unwritable = writeln!(
-            std::io::stderr(),
-            "threadline: {} did not fit and count as their callers' own",
-            flame.left_out
-        );
+        let count = flame.left_out;
+        warn(&format!(
+            "{count} did not fit and count as their callers' own"
+        ));
     }
     let limit = matches
         .get_one::<usize>("limit")
         .copied()
         .unwrap_or(usize::MAX);
     let mut out = answer();
-    let format = row_format(matches);
+    let format = row_format(matches, trace);
     match matches.get_one::<String>("as").map(String::as_str) {
         Some("folded") => {
-            for line in flame.folded() {
+            for line in flame.folded().take(limit) {
                 writeln!(out, "{line}")?;
             }
         }
         Some("names") => {
-            let mut rows = RowWriter::new(&mut out, format, NAMES)?;
-            for row in flame.by_name().into_iter().take(limit) {
-                rows.row(&[
-                    row.name.into(),
-                    row.total.into(),
-                    row.own.into(),
-                    row.count.into(),
-                    row.unfinished.into(),
-                    row.unfinished_ns.into(),
-                ])?;
-            }
-            rows.finish()?;
+            let rows = name_rows(&flame, limit);
+            write_rows(NAMES, &rows, &loaded, format, &mut out)?;
         }
         shape => {
-            let turned = (shape == Some("bottom-up")).then(|| flame.bottom_up());
-            let flame = turned.as_ref().unwrap_or(&flame);
-            // Turned over, what counts is the time of its own.
-            let size = |node: &Node| match turned {
-                Some(_) => node.own,
-                None => node.total,
+            let (flame, size) = match shape {
+                Some("bottom-up") => (flame.bottom_up(), Size::Own),
+                _ => (flame, Size::Total),
             };
-            let mut rows = RowWriter::new(&mut out, format, TREE)?;
-            for id in in_depth(flame).into_iter().take(limit) {
-                rows.row(&cells(flame, id, size))?;
-            }
-            rows.finish()?;
+            let rows = tree_rows(flame, size, limit);
+            write_rows(TREE, &rows, &loaded, format, &mut out)?;
         }
     }
     out.flush()?;
     Ok(())
-}
-
-/// All nodes but the root, each right before what it calls.
-fn in_depth(flame: &Flame) -> Vec<u32> {
-    let mut order = Vec::with_capacity(flame.nodes.len());
-    let mut open = vec![0];
-    while let Some(id) = open.pop() {
-        if id != 0 {
-            order.push(id);
-        }
-        open.extend(flame.nodes[id as usize].children.iter().rev());
-    }
-    order
-}
-
-fn cells(flame: &Flame, id: u32, size: impl Fn(&Node) -> i64) -> [Cell; 8] {
-    let node = &flame.nodes[id as usize];
-    let share = size(node) as f64 / flame.nodes[0].total.max(1) as f64;
-    [
-        node.depth.into(),
-        flame.name(id).into(),
-        node.total.into(),
-        node.own.into(),
-        node.count.into(),
-        Cell::Float((share * 10_000.0).round() / 10_000.0),
-        node.unfinished.into(),
-        node.unfinished_ns.into(),
-    ]
 }

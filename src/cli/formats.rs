@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::command::{CliError, Command};
+use super::command::{CliError, Command, Example};
 use crate::formats::FORMATS;
 
 /// This command's row.
@@ -10,6 +10,10 @@ pub const COMMAND: Command = Command {
     name: "formats",
     about: "List the formats that can be opened",
     arguments: |command| command,
+    examples: &[Example {
+        line: "",
+        about: "All formats",
+    }],
     run: list,
 };
 

@@ -5,10 +5,13 @@ use std::io::Write;
 use clap::{Arg, ArgAction, ArgMatches};
 use serde_json::json;
 
-use super::command::{CliError, Command, files_arguments, load};
-use crate::base::visible::{Visible, harmless};
-use crate::base::{Nanos, TimeSpan};
+use super::command::{CliError, Command, Example, files_arguments, load};
+use super::terminal;
+use crate::base::time::grouped;
+use crate::base::visible::{Visible, harmless, one_line};
+use crate::base::{Diagnostic, Nanos, Severity, TimeSpan};
 use crate::event::part::ClockUnit;
+use crate::export::aligned::{Tone, cut, width_of};
 use crate::load::LoadedTrace;
 use crate::view::ruler;
 
@@ -24,6 +27,16 @@ pub const COMMAND: Command = Command {
                 .action(ArgAction::SetTrue),
         )
     },
+    examples: &[
+        Example {
+            line: "sample-traces/sched-irq-syscalls.dat",
+            about: "What a trace contains",
+        },
+        Example {
+            line: "--json sample-traces/compress.fxt",
+            about: "The same for scripts",
+        },
+    ],
     run: info,
 };
 
@@ -37,7 +50,10 @@ fn info(matches: &ArgMatches) -> Result<(), CliError> {
         writeln!(out, "{text}")?;
         out.finish()?;
     } else {
-        write_text(&loaded, &mut out)?;
+        match terminal::is_person() {
+            true => write_for_person(&loaded, &mut out)?,
+            false => write_text(&loaded, &mut out)?,
+        }
     }
     Ok(())
 }
@@ -125,22 +141,46 @@ fn span_text(span: TimeSpan, unit: ClockUnit) -> String {
     }
 }
 
-fn write_text(loaded: &LoadedTrace, out: &mut dyn Write) -> std::io::Result<()> {
+/// A line of the answer: a label and what it says.
+struct Line {
+    label: String,
+    value: Value,
+}
+
+enum Value {
+    Text(String),
+    Count(u64),
+    /// A file's path and size.
+    File(String, u64),
+    Trouble(String),
+}
+
+impl Line {
+    fn new(label: &str, value: Value) -> Line {
+        Line {
+            label: label.to_owned(),
+            value,
+        }
+    }
+
+    fn text(label: &str, text: impl Into<String>) -> Line {
+        Line::new(label, Value::Text(text.into()))
+    }
+}
+
+fn lines_of(loaded: &LoadedTrace) -> Vec<Line> {
     let trace = &loaded.trace;
-    let mut row =
-        |name: &str, value: String| writeln!(out, "{:<16} {}", harmless(name), harmless(&value));
-    row("format", trace.info.format.clone())?;
-    row(
-        "file",
-        format!("{} ({} bytes)", loaded.path.display(), loaded.file_bytes),
-    )?;
-    row("span", span_text(trace.span, trace.info.clock_unit))?;
+    let path = loaded.path.display().to_string();
+    let mut lines = vec![
+        Line::text("format", trace.info.format.clone()),
+        Line::new("file", Value::File(path, loaded.file_bytes)),
+        Line::text("span", span_text(trace.span, trace.info.clock_unit)),
+    ];
     if !trace.info.clock.is_empty() {
-        row("clock", trace.info.clock.clone())?;
+        lines.push(Line::text("clock", trace.info.clock.clone()));
     }
-    if let Some(wall) = trace.info.wall_clock_of(trace.span) {
-        row("wall clock", wall)?;
-    }
+    let wall = trace.info.wall_clock_of(trace.span);
+    lines.extend(wall.map(|wall| Line::text("wall clock", wall)));
     let counts = [
         ("events", trace.events.len()),
         ("cpus", trace.cpus.len()),
@@ -156,56 +196,143 @@ fn write_text(loaded: &LoadedTrace, out: &mut dyn Write) -> std::io::Result<()> 
         ("logs", trace.logs.rows.len()),
         ("file uses", trace.files.rows.len()),
     ];
-    for (name, count) in counts {
-        row(name, count.to_string())?;
-    }
+    lines.extend(counts.map(|(label, count)| Line::new(label, Value::Count(count as u64))));
     let lost = trace.lost_events();
-    row(
-        "lost events",
-        match trace.are_more_lost() {
-            true => format!("at least {lost}"),
-            false => lost.to_string(),
-        },
-    )?;
+    let lost = match trace.are_more_lost() {
+        true => Value::Text(format!("at least {lost}")),
+        false => Value::Count(lost),
+    };
+    lines.push(Line::new("lost events", lost));
     let full = Nanos(i64::try_from(loaded.timings.full.as_nanos()).unwrap_or(i64::MAX));
-    row("loaded in", full.to_string())?;
-    row("memory", ruler::size_text(loaded.memory_bytes()))?;
+    lines.push(Line::text("loaded in", full.to_string()));
+    lines.push(Line::text(
+        "memory",
+        ruler::size_text(loaded.memory_bytes()),
+    ));
     for source in &trace.sources {
-        row(
-            "on the axis",
-            format!(
-                "{} {}: {}",
-                source.name,
-                source.offset_text(),
-                source.evidence
-            ),
-        )?;
+        let offset = source.offset_text();
+        let text = format!("{} {offset}: {}", source.name, source.evidence);
+        lines.push(Line::text("on the axis", text));
     }
     for (name, value) in &trace.info.facts {
-        let mut lines = value.lines();
-        row(name, lines.next().unwrap_or_default().to_owned())?;
-        for line in lines {
-            row("", line.to_owned())?;
-        }
+        let mut texts = value.lines();
+        lines.push(Line::text(name, texts.next().unwrap_or_default()));
+        lines.extend(texts.map(|text| Line::text("", text)));
     }
-    for diagnostic in trace.diagnostics.rows() {
-        let place = diagnostic
-            .places
-            .first()
-            .map(|place| format!(" at {place}"))
-            .unwrap_or_default();
-        let text = format!(
-            "{}{place}: {} ({} times)",
-            diagnostic.code, diagnostic.message, diagnostic.count
-        );
-        row(
-            if diagnostic.severity == crate::base::Severity::Info {
-                "note"
-            } else {
-                "trouble"
-            },
-            text,
-        )?;
+    lines.extend(trace.diagnostics.rows().iter().map(line_of_diagnostic));
+    lines
+}
+
+fn line_of_diagnostic(row: &Diagnostic) -> Line {
+    let place = row
+        .places
+        .first()
+        .map(|place| format!(" at {place}"))
+        .unwrap_or_default();
+    let text = format!("{}{place}: {} ({} times)", row.code, row.message, row.count);
+    match row.severity {
+        Severity::Info => Line::text("note", text),
+        Severity::Error | Severity::DataLoss => Line::new("trouble", Value::Trouble(text)),
+    }
+}
+
+fn write_text(loaded: &LoadedTrace, out: &mut dyn Write) -> std::io::Result<()> {
+    for Line { label, value } in lines_of(loaded) {
+        let value = match value {
+            Value::Text(text) | Value::Trouble(text) => text,
+            Value::Count(count) => count.to_string(),
+            Value::File(path, bytes) => format!("{path} ({bytes} bytes)"),
+        };
+        writeln!(out, "{:<16} {}", harmless(&label), harmless(&value))?;
     }
     Ok(())
+}
+
+/// How wide labels are at least, with the space behind them.
+const LABEL: usize = 17;
+
+/// The same for a person: numbers in groups, sizes in units, what is long in several lines.
+fn write_for_person(loaded: &LoadedTrace, out: &mut dyn Write) -> std::io::Result<()> {
+    let (width, colours) = (terminal::width(), terminal::colours());
+    for Line { label, value } in lines_of(loaded) {
+        let (tone, text) = match value {
+            Value::Text(text) => (Tone::Normal, text),
+            Value::Trouble(text) => (Tone::Trouble, text),
+            Value::Count(0) => (Tone::Dim, "0".to_owned()),
+            Value::Count(count) => {
+                let count = i64::try_from(count).unwrap_or(i64::MAX);
+                (Tone::Normal, grouped(count))
+            }
+            Value::File(path, bytes) => {
+                let size = ruler::size_text(bytes);
+                (Tone::Normal, format!("{path} ({size})"))
+            }
+        };
+        // A narrow terminal has no room for two columns.
+        let beside = if width >= 2 * LABEL { LABEL } else { 0 };
+        let label = cut(&visible(&label), LABEL.max(width / 3).min(width) - 1);
+        let taken = width_of(&label);
+        let mut first = (colours.paint(Tone::Dim, &label), taken);
+        for line in wrapped(&visible(&text), width - beside) {
+            let (label, taken) = std::mem::take(&mut first);
+            if beside == 0 || taken >= beside {
+                // A label of its own line, for there is no room behind it.
+                if taken > 0 {
+                    writeln!(out, "{label}")?;
+                }
+                let blank = " ".repeat(beside);
+                writeln!(out, "{blank}{}", colours.paint(tone, &line))?;
+                continue;
+            }
+            let blank = " ".repeat(beside - taken);
+            let line = format!("{label}{blank}{}", colours.paint(tone, &line));
+            writeln!(out, "{}", line.trim_end())?;
+        }
+    }
+    Ok(())
+}
+
+fn visible(text: &str) -> String {
+    one_line(text).replace('\t', "    ")
+}
+
+/// A text in lines of at most `width` columns, broken between words where that can be done.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let mut rest = word.to_owned();
+        while let Some(line) = lines.last_mut() {
+            let before = if line.is_empty() { "" } else { " " };
+            if width_of(line) + before.len() + width_of(&rest) <= width {
+                *line = format!("{line}{before}{rest}");
+                break;
+            }
+            if !line.is_empty() {
+                lines.push(String::new());
+                continue;
+            }
+            let head = cut(&rest, width.max(2));
+            let head = head.trim_end_matches('…').to_owned();
+            rest = rest.get(head.len()..).unwrap_or_default().to_owned();
+            if head.is_empty() {
+                break;
+            }
+            *line = head;
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_values_are_broken_between_words_and_inside_long_ones() {
+        assert_eq!(wrapped("one two three", 8), ["one two", "three"]);
+        let parts = wrapped("abcdefghij k", 4);
+        assert_eq!(parts.concat().replace(' ', ""), "abcdefghijk");
+        assert!(parts.iter().all(|part| width_of(part) <= 4), "{parts:?}");
+        assert_eq!(wrapped("", 4), [""]);
+    }
 }

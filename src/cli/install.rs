@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use clap_complete::Shell;
 
-use super::command::{CliError, Command};
+use super::command::{CliError, Command, Example};
 use crate::export::atomic_file::{FileError, Overwrite, write_whole};
 
 /// This command's row.
@@ -39,6 +39,16 @@ pub const COMMAND: Command = Command {
                     .value_parser(GENERATED.iter().map(|row| row.name).collect::<Vec<_>>()),
             )
     },
+    examples: &[
+        Example {
+            line: "--print man",
+            about: "The manual page",
+        },
+        Example {
+            line: "--prefix ~/.local",
+            about: "Into your home folder",
+        },
+    ],
     run: install,
 };
 
@@ -95,6 +105,26 @@ fn completions(shell: Shell) -> Vec<u8> {
     out
 }
 
+/// The examples of a command as a section of the manual page.
+fn write_examples(command: &Command, out: &mut Vec<u8>) -> std::io::Result<()> {
+    let plain = |text: &str| {
+        text.replace('\\', "\\\\")
+            .replace('-', "\\-")
+            .replace('\'', "\\(aq")
+    };
+    writeln!(out, ".SH EXAMPLES")?;
+    for example in command.examples {
+        let line = format!("threadline {} {}", command.name, example.line);
+        writeln!(
+            out,
+            ".TP\n{}\n{}",
+            plain(line.trim_end()),
+            plain(example.about)
+        )?;
+    }
+    Ok(())
+}
+
 /// The manual page: the program, then each command with its options.
 fn manual() -> Result<Vec<u8>, CliError> {
     let mut out = Vec::new();
@@ -114,6 +144,12 @@ fn manual() -> Result<Vec<u8>, CliError> {
         page.render_synopsis_section(&mut text)?;
         page.render_description_section(&mut text)?;
         page.render_options_section(&mut text)?;
+        if let Some(row) = super::COMMANDS
+            .iter()
+            .find(|row| row.name == command.get_name())
+        {
+            write_examples(row, &mut text)?;
+        }
         // Sections of a command are paragraphs of its own section here.
         out.extend(
             String::from_utf8_lossy(&text)

@@ -5,19 +5,18 @@ use std::io::Write;
 use clap::{Arg, ArgMatches, value_parser};
 
 use super::command::{
-    CliError, Command, answer, files_arguments, format_arguments, load, row_format, time_arguments,
-    with_progress,
+    CliError, Command, Example, answer, files_arguments, format_arguments, load, row_format,
+    time_arguments, warn, with_progress,
 };
 use super::narrow::{narrowing_arguments, selection_of, threads_of};
 use super::search::{parse, usage};
 use crate::base::Job;
-use crate::export::rows::{Cell, RowFormat, RowWriter};
-use crate::load::LoadedTrace;
-use crate::query::distribution::Distribution;
-use crate::query::item::{cpu_number, title};
+use crate::export::tables::write_rows;
 use crate::query::latency::{
     Among, EventPairs, PairKey, PairQuery, Sample, event_pairs, parse_events, wakeups,
 };
+use crate::tables::MadeRow;
+use crate::tables::latency::{SUMS, WORST, pair_sums, sample_rows, wakeup_sums};
 
 /// This command's row.
 pub const COMMAND: Command = Command {
@@ -58,27 +57,18 @@ pub const COMMAND: Command = Command {
             )
             .args(format_arguments())
     },
+    examples: &[
+        Example {
+            line: "sample-traces/sched-irq.ftrace",
+            about: "How long each thread waited for a CPU",
+        },
+        Example {
+            line: "sample-traces/sched-irq.ftrace --worst 10",
+            about: "The ten longest waits",
+        },
+    ],
     run,
 };
-
-const SUMS: &[&str] = &[
-    "name",
-    "tid",
-    "count",
-    "sum",
-    "mean",
-    "min",
-    "p50",
-    "p90",
-    "p95",
-    "p99",
-    "p999",
-    "max",
-    "unmatched",
-    "unfinished",
-    "at_least",
-];
-const WORST: &[&str] = &["ts", "dur", "from", "to", "cpu", "tid", "thread"];
 
 fn run(matches: &ArgMatches) -> Result<(), CliError> {
     let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
@@ -102,7 +92,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
         false => Among::AllOf(threads, selection.cpus.clone()),
     };
     let worst = matches.get_one::<usize>("worst").copied();
-    let format = row_format(matches);
+    let format = row_format(matches, trace);
     let job = Job::default();
     let mut out = answer();
     if let Some((from, to)) = expressions {
@@ -129,113 +119,38 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
             }
             Err(_) => return Err(CliError::Input("cancelled".to_owned())),
         };
-        warn(&pairs);
+        warn_of(&pairs);
         match worst {
-            Some(_) => write_worst(&loaded, &pairs.worst, format, &mut out)?,
+            Some(_) => {
+                let rows = sample_rows(pairs.worst);
+                write_rows(WORST, &rows, &loaded, format, &mut out)?;
+            }
             None => {
-                let mut rows = RowWriter::new(&mut out, format, SUMS)?;
-                let unmatched = Unmatched {
-                    all: pairs.unmatched_from + pairs.unmatched_to,
-                    unfinished: pairs.unfinished,
-                    unfinished_ns: pairs.unfinished_ns,
-                };
-                rows.row(&sums(
-                    format!("{begin} → {end}"),
-                    None,
-                    &pairs.lengths,
-                    &unmatched,
-                ))?;
-                rows.finish()?;
+                let rows = vec![pair_sums(&format!("{begin} → {end}"), &pairs)];
+                write_rows(SUMS, &rows, &loaded, format, &mut out)?;
             }
         }
         out.flush()?;
         return Ok(());
     }
-    let found =
-        wakeups(trace, &among, selection.span, worst.unwrap_or(0), &job).unwrap_or_default();
+    let found = with_progress("measuring", &job, || {
+        wakeups(trace, &among, selection.span, worst.unwrap_or(0), &job)
+    });
+    let found = found.unwrap_or_default();
     if let Some(count) = worst {
         let mut all: Vec<Sample> = found.iter().flat_map(|row| row.worst.clone()).collect();
         all.sort_by_key(|sample| (std::cmp::Reverse(sample.length_ns), sample.start));
         all.truncate(count);
-        write_worst(&loaded, &all, format, &mut out)?;
+        write_rows(WORST, &sample_rows(all), &loaded, format, &mut out)?;
     } else {
-        let mut rows = RowWriter::new(&mut out, format, SUMS)?;
-        for row in &found {
-            let tid = trace.thread(row.thread).tid;
-            let name = trace.thread_name(row.thread);
-            let unmatched = Unmatched {
-                all: row.unmatched,
-                unfinished: row.unfinished,
-                unfinished_ns: row.unfinished_ns,
-            };
-            rows.row(&sums(name, Some(tid), &row.lengths, &unmatched))?;
-        }
-        rows.finish()?;
+        let rows: Vec<MadeRow> = found.iter().map(|row| wakeup_sums(trace, row)).collect();
+        write_rows(SUMS, &rows, &loaded, format, &mut out)?;
     }
     out.flush()?;
     Ok(())
 }
 
-/// What has no end: how many, how many of these were still open at the end, and how long those lasted at least.
-struct Unmatched {
-    all: u64,
-    unfinished: u64,
-    unfinished_ns: i128,
-}
-
-fn sums(
-    name: String,
-    tid: Option<u64>,
-    lengths: &Distribution,
-    unmatched: &Unmatched,
-) -> [Cell; 15] {
-    // Of nothing there is no length, not even 0.
-    let length = |ns: i64| Cell::from((lengths.count() > 0).then_some(ns));
-    [
-        name.into(),
-        tid.into(),
-        lengths.count().into(),
-        Cell::Int(lengths.sum_ns()),
-        length(lengths.mean_ns()),
-        length(lengths.min_ns()),
-        length(lengths.per_mille(500)),
-        length(lengths.per_mille(900)),
-        length(lengths.per_mille(950)),
-        length(lengths.per_mille(990)),
-        length(lengths.per_mille(999)),
-        length(lengths.max_ns()),
-        unmatched.all.into(),
-        unmatched.unfinished.into(),
-        Cell::Int(unmatched.unfinished_ns),
-    ]
-}
-
-fn write_worst(
-    loaded: &LoadedTrace,
-    samples: &[Sample],
-    format: RowFormat,
-    out: &mut dyn Write,
-) -> std::io::Result<()> {
-    let trace = loaded.trace.as_ref();
-    let mut rows = RowWriter::new(out, format, WORST)?;
-    for sample in samples {
-        let thread = sample.to.thread(trace);
-        rows.row(&[
-            sample.start.0.into(),
-            sample.length_ns.into(),
-            title(trace, sample.from).into(),
-            title(trace, sample.to).into(),
-            cpu_number(trace, sample.to).into(),
-            thread.map(|id| trace.thread(id).tid).into(),
-            thread.map(|id| trace.thread_name(id)).into(),
-        ])?;
-    }
-    rows.finish()?;
-    Ok(())
-}
-
-fn warn(pairs: &EventPairs) {
-    let mut stderr = std::io::stderr().lock();
+fn warn_of(pairs: &EventPairs) {
     for (count, words) in [
         (pairs.unmatched_from, "began and have no end"),
         (pairs.unmatched_to, "ended and have no begin"),
@@ -243,7 +158,7 @@ fn warn(pairs: &EventPairs) {
         (pairs.left_out, "are too many, and were left out"),
     ] {
         if count > 0 {
-            let _unwritable = writeln!(stderr, "threadline: {count} events {words}");
+            warn(&format!("{count} events {words}"));
         }
     }
 }

@@ -17,6 +17,7 @@ mod latency;
 mod narrow;
 mod output;
 mod probes;
+mod progress;
 #[cfg(feature = "gui")]
 mod render;
 mod report;
@@ -25,6 +26,7 @@ mod search;
 mod startup;
 mod stats;
 mod table;
+mod terminal;
 mod version;
 
 use std::io::Write;
@@ -35,10 +37,11 @@ use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
 use crate::base::visible::{harmless, is_active};
 
-pub use command::{CliError, Command};
+pub(crate) use command::CliError;
+pub use command::Command;
 
 /// All commands, in the order of the help.
-pub const COMMANDS: &[Command] = &[
+pub(crate) const COMMANDS: &[Command] = &[
     info::COMMAND,
     report::COMMAND,
     table::COMMAND,
@@ -60,7 +63,7 @@ pub const COMMANDS: &[Command] = &[
 
 /// The whole command line as clap knows it.
 #[must_use]
-pub fn command_line() -> clap::Command {
+pub(crate) fn command_line() -> clap::Command {
     let mut all = clap::Command::new("threadline")
         .version(env!("CARGO_PKG_VERSION"))
         .long_version(version::FULL.as_str())
@@ -84,9 +87,7 @@ pub fn command_line() -> clap::Command {
     }
     all = command::reading_arguments(all);
     for command in COMMANDS {
-        all = all.subcommand((command.arguments)(
-            clap::Command::new(command.name).about(command.about),
-        ));
+        all = all.subcommand(command.for_clap());
     }
     all
 }

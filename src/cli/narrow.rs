@@ -9,7 +9,7 @@ use crate::query::area::{Area, Lane, Lanes};
 use crate::trace::{CpuId, ProcessId, ThreadId, Trace};
 
 /// Adds the arguments.
-pub fn narrowing_arguments(command: clap::Command) -> clap::Command {
+pub(crate) fn narrowing_arguments(command: clap::Command) -> clap::Command {
     let numbers = |name: &'static str, value: &'static str, help: &'static str| {
         Arg::new(name)
             .long(name)
@@ -50,7 +50,7 @@ pub fn narrowing_arguments(command: clap::Command) -> clap::Command {
 }
 
 /// Says of `--cpu` how slices count there.
-pub fn slices_on_cpu(command: clap::Command) -> clap::Command {
+pub(crate) fn slices_on_cpu(command: clap::Command) -> clap::Command {
     command.mut_arg("cpu", |arg| {
         arg.help(
             "Only what happened on CPU N, or on several (0,2-4): a thread's slice counts once if the thread ran there during it, with the \
@@ -61,7 +61,7 @@ pub fn slices_on_cpu(command: clap::Command) -> clap::Command {
 }
 
 /// The numbers that the user knows things by, as ours. All lives of a reused number are meant.
-pub fn selection_of(matches: &ArgMatches, trace: &Trace) -> Result<Selection, CliError> {
+pub(crate) fn selection_of(matches: &ArgMatches, trace: &Trace) -> Result<Selection, CliError> {
     let span = asked_span(matches, trace);
     if span.start >= span.end {
         let words = "--until must be later than --from";
@@ -129,7 +129,7 @@ fn absent(what: &str, number: u64) -> CliError {
 }
 
 /// The area that the arguments mean: all lanes if they name nothing. Of threads on CPUs it is what those did there.
-pub fn area_of(matches: &ArgMatches, trace: &Trace) -> Result<Area, CliError> {
+pub(crate) fn area_of(matches: &ArgMatches, trace: &Trace) -> Result<Area, CliError> {
     let selection = selection_of(matches, trace)?;
     let mut area = Area::of(selection.span);
     let threads = threads_of(&selection, trace);
@@ -170,7 +170,7 @@ pub fn area_of(matches: &ArgMatches, trace: &Trace) -> Result<Area, CliError> {
 }
 
 /// The threads that `--thread` and `--process` mean.
-pub fn threads_of(selection: &Selection, trace: &Trace) -> Vec<ThreadId> {
+pub(crate) fn threads_of(selection: &Selection, trace: &Trace) -> Vec<ThreadId> {
     let of_processes = trace.threads.iter().zip(0..).filter(|(thread, _)| {
         let process = thread.process;
         process.is_some_and(|id| selection.processes.contains(&id))

@@ -8,7 +8,7 @@ use super::command::CliError;
 use crate::export::{ExportError, Overwrite};
 
 /// The arguments.
-pub fn output_arguments(command: clap::Command) -> clap::Command {
+pub(crate) fn output_arguments(command: clap::Command) -> clap::Command {
     command
         .arg(
             Arg::new("output")
@@ -35,12 +35,12 @@ pub fn path_of(matches: &ArgMatches) -> &Path {
 }
 
 /// Whether that is standard output.
-pub fn is_stdout(path: &Path) -> bool {
+pub(crate) fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
 /// What becomes of a file that is there.
-pub fn overwrite_of(matches: &ArgMatches) -> Overwrite {
+pub(crate) fn overwrite_of(matches: &ArgMatches) -> Overwrite {
     match matches.get_flag("force") {
         true => Overwrite::Replace,
         false => Overwrite::Refuse,
@@ -48,7 +48,7 @@ pub fn overwrite_of(matches: &ArgMatches) -> Overwrite {
 }
 
 /// Says why nothing was written, and what helps.
-pub fn refusal(error: ExportError) -> CliError {
+pub(crate) fn refusal(error: ExportError) -> CliError {
     match error {
         ExportError::Io(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
             CliError::Output(error)

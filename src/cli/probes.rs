@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
-use super::command::{CliError, Command, answer, format_arguments, load, row_format};
+use super::command::{CliError, Command, Example, answer, format_arguments, load, row_format};
 use crate::base::visible::harmless;
 use crate::export::atomic_file::{FileError, Overwrite, write_whole};
-use crate::export::rows::{Cell, RowWriter};
+use crate::export::rows::RowWriter;
 use crate::load::definitions::{attach, has_form, take_out};
 use crate::probes::{self, Definitions, ProbeSet, script};
 use crate::query::probes::{ProbeRow, ProbeTable, table};
+use crate::tables::probes::{PROBES, probe_cells};
 use crate::trace::Trace;
 
 /// This command's row.
@@ -68,25 +69,12 @@ pub const COMMAND: Command = Command {
             )
             .args(format_arguments())
     },
+    examples: &[Example {
+        line: "--definitions sample-traces/kprobe-pair.kprobe_events",
+        about: "Definitions, checked as the kernel checks them",
+    }],
     run: probes,
 };
-
-const COLUMNS: &[&str] = &[
-    "group",
-    "event",
-    "sort",
-    "place",
-    "arguments",
-    "hits",
-    "misses",
-    "events",
-    "calls",
-    "mean",
-    "p50",
-    "p95",
-    "p99",
-    "max",
-];
 
 fn probes(matches: &ArgMatches) -> Result<(), CliError> {
     let paths = |name: &str| -> Vec<PathBuf> {
@@ -143,7 +131,7 @@ fn probes(matches: &ArgMatches) -> Result<(), CliError> {
             };
             write_script(&all, out, overwrite)?;
         }
-        None => write_rows(&all, matches)?,
+        None => write_rows(&all, matches, trace)?,
     }
     let refused = say_errors(&set);
     match refused {
@@ -181,33 +169,15 @@ fn read_set(definitions: &[PathBuf], profiles: &[PathBuf]) -> Result<ProbeSet, C
     Ok(set)
 }
 
-fn write_rows(all: &ProbeTable, matches: &ArgMatches) -> Result<(), CliError> {
+fn write_rows(all: &ProbeTable, matches: &ArgMatches, trace: &Trace) -> Result<(), CliError> {
     let mut out = answer();
-    let mut rows = RowWriter::new(&mut out, row_format(matches), COLUMNS)?;
-    for row in &all.rows {
-        let pair = row.pair.and_then(|pair| all.pairs.get(pair));
-        let first = row.definitions.first();
-        let arguments = first.map(|probe| {
-            let texts = probe.arguments.iter();
-            let texts = texts.map(|it| format!("{}={}", it.name, it.text));
-            texts.collect::<Vec<_>>().join(" ")
-        });
-        rows.row(&[
-            row.group.as_str().into(),
-            row.event.as_str().into(),
-            row.sort(all).map(|sort| sort.word()).into(),
-            row.place(all).into(),
-            arguments.into(),
-            row.hits.into(),
-            row.misses.into(),
-            row.events.into(),
-            Cell::from(pair.map(|pair| pair.durations.len() as u64)),
-            pair.map(|pair| pair.mean()).into(),
-            pair.map(|pair| pair.quantile(0.5)).into(),
-            pair.map(|pair| pair.quantile(0.95)).into(),
-            pair.map(|pair| pair.quantile(0.99)).into(),
-            pair.map(|pair| pair.quantile(1.0)).into(),
-        ])?;
+    let mut rows = RowWriter::new(&mut out, row_format(matches, trace), PROBES)?;
+    let mut cells = Vec::new();
+    for at in 0..all.rows.len() {
+        cells.clear();
+        probe_cells(all, at, &mut cells);
+        cells.truncate(PROBES.len());
+        rows.row(&cells)?;
     }
     rows.finish()?;
     out.flush()?;

@@ -6,11 +6,12 @@ use std::path::PathBuf;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
 use super::command::{
-    CliError, Command, files, files_arguments, load_files, reading, time_arguments,
+    CliError, Command, Example, files, files_arguments, load_files, reading, time_arguments,
+    with_progress,
 };
 use super::startup;
-use crate::base::TimeSpan;
 use crate::base::time::TimeArg;
+use crate::base::{Job, TimeSpan};
 use crate::export::atomic_file::{Overwrite, write_whole};
 use crate::export::{ExportError, check_input};
 use crate::gui::{PictureFormat, RenderOptions, render as draw};
@@ -77,6 +78,16 @@ pub const COMMAND: Command = Command {
                 "Mark what EXPR means, and dim all else; EXPR as in the window's search",
             ))
     },
+    examples: &[
+        Example {
+            line: "sample-traces/compress.fxt -o compress.png",
+            about: "The whole trace as a picture",
+        },
+        Example {
+            line: "sample-traces/compress.fxt -o view.svg --pane details",
+            about: "With a pane, as SVG",
+        },
+    ],
     run: render,
 };
 
@@ -149,7 +160,8 @@ fn render(matches: &ArgMatches) -> Result<(), CliError> {
         session: session.map(|(_, session)| session),
         todo,
     };
-    let picture = draw(&loaded, &options).map_err(CliError::Usage)?;
+    let picture = with_progress("drawing", &Job::default(), || draw(&loaded, &options));
+    let picture = picture.map_err(CliError::Usage)?;
     if out.as_os_str() == "-" {
         std::io::stdout().lock().write_all(&picture)?;
         return Ok(());

@@ -10,20 +10,19 @@ use std::sync::Arc;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
 use super::command::{
-    CliError, Command, answer, asked_span, file_argument, load_files, not_loaded, offset_argument,
-    reading, time_arguments, warn, warn_of_losses, watch, with_progress,
+    CliError, Command, Example, answer, asked_span, file_argument, load_files, not_loaded,
+    offset_argument, reading, time_arguments, warn, warn_of_losses, watch, while_printing,
+    with_progress,
 };
 use super::search::{parse, usage};
 use crate::base::time::TimeArg;
 use crate::base::visible::{Visible, one_line};
 use crate::base::{CpuList, Job, Nanos, TimeSpan, Timestamp};
 use crate::event::part::ClockUnit;
-use crate::formats::ReportOptions;
-use crate::formats::format::{
-    BoxedReader, FileLabel, FunctionOptions, Reader, Report, ReportLines, Wrote,
-};
+use crate::formats::format::{FileLabel, FunctionOptions, Report, ReportLines, Wrote};
+use crate::formats::{Events, HasReport, Recording, ReportOptions};
 use crate::load::together::open_as;
-use crate::load::{LoadedTrace, OpenedReader, open_reader_only};
+use crate::load::{LoadedTrace, OpenedHead, open_head};
 use crate::query::Item;
 use crate::query::details::describe;
 use crate::query::expression::{Expression, Matcher, Probe, unknown_event};
@@ -35,6 +34,16 @@ pub const COMMAND: Command = Command {
     name: "report",
     about: "Print all events as text, byte for byte as the format's own tool does",
     arguments,
+    examples: &[
+        Example {
+            line: "sample-traces/sched-irq-syscalls.dat --until 1ms",
+            about: "The first millisecond, as trace-cmd prints it",
+        },
+        Example {
+            line: "sample-traces/sched-irq.ftrace -F 'next_pid != 0'",
+            about: "Only switches to threads, not to idle",
+        },
+    ],
     run: report,
 };
 
@@ -217,7 +226,7 @@ fn report(matches: &ArgMatches) -> Result<(), CliError> {
         (None, [file]) if filters.is_empty() && file.report().is_some() => {
             let options = within(matches, &options, file.start());
             with_out(Bytes::Visible, |out| match file.report() {
-                Some(tool) => with_progress("printing", &job, || tool.write(&options, out, &job)),
+                Some(tool) => while_printing("printing", &job, || tool.write(&options, out, &job)),
                 None => Ok(()),
             })
         }
@@ -270,22 +279,23 @@ fn within(matches: &ArgMatches, options: &ReportOptions, start: Timestamp) -> Re
 
 /// An opened file: its events only where something is asked of them.
 enum File {
-    Reader(BoxedReader),
+    Head(Box<Recording>),
     Loaded(Box<LoadedTrace>, Vec<EventId>),
 }
 
 impl File {
     fn report(&self) -> Option<&dyn Report> {
-        match self {
-            File::Reader(reader) => reader.report(),
-            File::Loaded(loaded, _) => loaded.reader.report(),
-        }
+        let has_report = match self {
+            File::Head(head) => head.report.as_deref(),
+            File::Loaded(loaded, _) => loaded.report.as_deref(),
+        };
+        has_report.map(HasReport::report)
     }
 
     fn start(&self) -> Timestamp {
         match self {
             // Times since the start need the first event's time: the coarse picture knows it.
-            File::Reader(reader) => reader.coarse().span.start,
+            File::Head(head) => head.coarse.span.start,
             File::Loaded(loaded, _) => loaded.trace.span.start,
         }
     }
@@ -309,16 +319,17 @@ fn open(matches: &ArgMatches, path: &PathBuf, filters: &Filters) -> Result<File,
     let job = Job::default();
     let fail = |error: crate::load::LoadError| not_loaded(&error);
     if filters.is_empty() {
-        let OpenedReader {
-            reader,
+        let OpenedHead {
+            recording,
             stopped,
             opened,
-        } = open_reader_only(path, reading(matches), &job).map_err(fail)?;
+        } = with_progress("reading", &job, || open_head(path, reading(matches), &job))
+            .map_err(fail)?;
         watch(&opened);
-        if let (Some(words), true) = (stopped, reader.report().is_some()) {
+        if let (Some(words), true) = (stopped, recording.report.is_some()) {
             warn(&words);
         }
-        return Ok(File::Reader(reader));
+        return Ok(File::Head(Box::new(recording)));
     }
     let paths = std::slice::from_ref(path);
     let loaded = with_progress("reading", &job, || {
@@ -376,7 +387,7 @@ fn print_exact(
         && !options.shows_wakeups
     {
         return with_out(Bytes::Exact, |out| {
-            with_progress("printing", job, || report.write(options, out, job))
+            while_printing("printing", job, || report.write(options, out, job))
         });
     }
     let lines = reports.iter().zip(&own);
@@ -546,7 +557,7 @@ impl Filters {
 fn matcher<'a>(
     text: &str,
     trace: &'a Trace,
-    reader: &'a dyn Reader,
+    reader: &'a dyn Events,
 ) -> Result<Matcher<'a>, CliError> {
     let wrong = |error| usage(text, &error);
     let list = Expression::event_list(text);
@@ -570,9 +581,7 @@ fn print_events(
 ) -> Result<(), CliError> {
     if let [File::Loaded(loaded, wanted)] = files.as_slice() {
         let span = asked_span(matches, &loaded.trace);
-        return with_out(Bytes::Visible, |out| {
-            write_events(loaded, span, options, wanted, out)
-        });
+        return print_found(loaded, span, options, wanted);
     }
     drop(files);
     let loaded = load_files(matches, paths, Vec::new(), reading(matches))?;
@@ -581,8 +590,20 @@ fn print_events(
         true => loaded.trace.events.from_time(span.start).collect(),
         false => filters.wanted(&loaded)?,
     };
+    print_found(&loaded, span, options, &wanted)
+}
+
+fn print_found(
+    loaded: &LoadedTrace,
+    span: TimeSpan,
+    options: &ReportOptions,
+    wanted: &[EventId],
+) -> Result<(), CliError> {
+    let job = Job::default();
     with_out(Bytes::Visible, |out| {
-        write_events(&loaded, span, options, &wanted, out)
+        while_printing("printing", &job, || {
+            write_events(loaded, span, options, wanted, out, &job)
+        })
     })
 }
 
@@ -593,11 +614,14 @@ fn write_events(
     options: &ReportOptions,
     wanted: &[EventId],
     out: &mut dyn Write,
+    job: &Job,
 ) -> std::io::Result<()> {
     let trace = &loaded.trace;
     let names = trace.sources.iter().map(|source| source.name.len());
     let width = names.max().unwrap_or(0);
+    job.add_total(wanted.len() as u64);
     for &id in wanted {
+        job.advance(1);
         let time = trace.events.time(id);
         if time < span.start || (time >= span.end && span.end != Timestamp::MAX) {
             continue;
@@ -616,7 +640,7 @@ fn write_events(
         if let Some(source) = source {
             write!(out, "{:>width$}: ", one_line(&source.name))?;
         }
-        if let Some(tool) = reader.report()
+        if let Some(tool) = loaded.report.as_deref().map(HasReport::report)
             && tool.write_event(event_ref(trace, id), options, out)? == Wrote::Line
         {
             continue;

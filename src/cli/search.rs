@@ -1,34 +1,38 @@
 //! `threadline search`: what an expression finds in a trace, as a table.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
 use super::command::{
-    CliError, Command, answer, asked_span, files_arguments, format_arguments, load, row_format,
-    time_arguments, warn, with_progress,
+    CliError, Command, Example, answer, asked_span, files_arguments, format_arguments, load,
+    row_format, time_arguments, warn, with_progress,
 };
 use crate::base::Job;
-use crate::export::rows::{Cell, RowWriter};
-use crate::load::LoadedTrace;
-use crate::query::Item;
-use crate::query::details::describe;
+use crate::export::tables::write_rows;
 use crate::query::expression::{Expression, ExpressionError, FIELDS};
-use crate::query::item::{cpu_number, event_of, title, type_word};
-use crate::query::search::{Hit, Place, Places, Query, search};
-use crate::trace::{Length, Seen};
+use crate::query::search::{Place, Places, Query, search};
+use crate::query::seen::Seen;
+use crate::tables::matches::{MATCHES, MatchRows};
 
 /// This command's row.
 pub const COMMAND: Command = Command {
     name: "search",
     about: "Find events, slices, threads ... by text, /regex/ or expression",
     arguments,
+    examples: &[
+        Example {
+            line: "'name ~ \"level.*\" && dur > 50ms' sample-traces/compress.fxt",
+            about: "Slices of a name that took longer than 50 ms",
+        },
+        Example {
+            line: "sched_wakeup sample-traces/sched-irq.ftrace --limit 10",
+            about: "The first ten wakeups",
+        },
+    ],
     run,
 };
-
-const COLUMNS: &[&str] = &[
-    "ts", "dur", "type", "name", "cpu", "tid", "thread", "id", "text",
-];
 
 fn arguments(command: clap::Command) -> clap::Command {
     let places: Vec<&str> = Place::ALL.iter().map(|(_, word)| *word).collect();
@@ -83,7 +87,7 @@ pub fn parse(text: &str) -> Result<Expression, CliError> {
 }
 
 /// An expression's error as a user of a terminal sees it.
-pub fn usage(text: &str, error: &ExpressionError) -> CliError {
+pub(crate) fn usage(text: &str, error: &ExpressionError) -> CliError {
     CliError::Usage(format!("the expression is wrong:\n{}", error.pointed(text)))
 }
 
@@ -122,49 +126,13 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     if is_count {
         writeln!(out, "{}", found.total())?;
     } else {
-        let seen = Seen::new(trace);
-        let mut rows = RowWriter::new(&mut out, row_format(matches), COLUMNS)?;
-        for hit in &found.hits {
-            rows.row(&cells(&loaded, &seen, *hit))?;
-        }
-        rows.finish()?;
+        let format = row_format(matches, trace);
+        let rows = MatchRows {
+            seen: Seen::new(trace),
+            found: Arc::new(found),
+        };
+        write_rows(MATCHES, &rows, &loaded, format, &mut out)?;
     }
     out.flush()?;
     Ok(())
-}
-
-fn cells(loaded: &LoadedTrace, seen: &Seen, hit: Hit) -> [Cell; 9] {
-    let trace = loaded.trace.as_ref();
-    let id = match hit.item {
-        Item::Slice(id) => id.0,
-        Item::Run(id) => id.0,
-        Item::State(id) => id.0,
-        Item::Instant(id) => id.0,
-        Item::Event(id) => id.0,
-        Item::Flow(id) => id.0,
-        Item::Sample(track, _) => track.0,
-        Item::Thread(id) => id.0,
-        Item::Process(id) => id.0,
-        Item::Cpu(id) => id.0,
-        Item::Track(id) => id.0,
-        Item::Gap(id) => id.0,
-    };
-    let event = event_of(trace, hit.item);
-    let detail = event.map(|event| describe(trace, loaded.reader.as_ref(), event));
-    let length = match hit.item {
-        Item::Event(_) | Item::Instant(_) | Item::Track(_) | Item::Cpu(_) => None,
-        item => item.duration(trace, seen).and_then(Length::known),
-    };
-    let thread = hit.item.thread(trace);
-    [
-        hit.time.0.into(),
-        length.into(),
-        type_word(hit.item).into(),
-        title(trace, hit.item).into(),
-        cpu_number(trace, hit.item).into(),
-        thread.map(|id| trace.thread(id).tid).into(),
-        thread.map(|id| trace.thread_name(id)).into(),
-        id.into(),
-        detail.map(|detail| detail.line()).into(),
-    ]
 }

@@ -22,7 +22,7 @@ pub fn arguments(command: clap::Command) -> clap::Command {
 }
 
 /// `--follow`.
-pub fn follow_argument() -> Arg {
+pub(crate) fn follow_argument() -> Arg {
     Arg::new("follow")
         .long("follow")
         .help("Read the files again as they grow")

@@ -6,20 +6,22 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches};
 
 use super::command::{
-    CliError, Command, answer, files_arguments, format_arguments, load, row_format, time_arguments,
+    CliError, Command, Example, answer, files_arguments, format_arguments, load, row_format,
+    time_arguments, while_printing, with_progress,
 };
 use super::narrow::{area_of, narrowing_arguments, selection_of, slices_on_cpu};
 use crate::base::Job;
 use crate::export::Chosen;
-use crate::export::rows::{Cell, RowWriter};
-use crate::export::tables;
+use crate::export::tables::{write, write_rows};
 use crate::load::LoadedTrace;
-use crate::query::Item;
 use crate::query::area::counters::counters;
-use crate::query::area::events::{event_counts, per_second};
-use crate::query::area::{Area, GroupBy, What, groups};
-use crate::query::item::title;
-use crate::trace::{SliceKind, Trace};
+use crate::query::area::events::event_counts;
+use crate::query::area::{Area, Group, GroupBy, What, groups};
+use crate::query::slice_kinds::SliceKind;
+use crate::tables::MadeRow;
+use crate::tables::groups::{
+    COUNTER_SUMS, EVENT_GROUPS, GROUPS, counter_rows, event_rows, group_row,
+};
 
 /// This command's row.
 pub const COMMAND: Command = Command {
@@ -58,27 +60,18 @@ pub const COMMAND: Command = Command {
             )
             .args(format_arguments())
     },
+    examples: &[
+        Example {
+            line: "sample-traces/sched-irq-syscalls.dat",
+            about: "Which slices took the time",
+        },
+        Example {
+            line: "sample-traces/sched-irq-syscalls.dat --of runs --by thread",
+            about: "Which threads used the CPUs",
+        },
+    ],
     run,
 };
-
-const COLUMNS: &[&str] = &[
-    "group",
-    "category",
-    "count",
-    "sum",
-    "self",
-    "mean",
-    "min",
-    "p50",
-    "p95",
-    "p99",
-    "max",
-    "kind",
-    "unfinished",
-    "at_least",
-];
-const EVENT_COLUMNS: &[&str] = &["group", "category", "count", "per_second"];
-const COUNTER_COLUMNS: &[&str] = &["track", "count", "mean", "min", "max", "first", "last"];
 
 fn run(matches: &ArgMatches) -> Result<(), CliError> {
     let loaded = load(matches)?;
@@ -98,62 +91,27 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
         _ => GroupBy::Name,
     };
     let what = match word("of") {
-        "events" => return events(matches, trace, &area, by, &mut out),
+        "events" => return events(matches, &loaded, &area, by, &mut out),
         "calls" => return calls(matches, &loaded, &mut out),
         "runs" => What::Runs,
         "states" => What::States,
         "counters" => {
-            let mut rows = RowWriter::new(&mut out, row_format(matches), COUNTER_COLUMNS)?;
-            for row in counters(trace, &area) {
-                let name = counter_name(trace, row.track);
-                rows.row(&[
-                    name.into(),
-                    row.count.into(),
-                    Cell::Float(row.mean),
-                    Cell::Float(row.min),
-                    Cell::Float(row.max),
-                    Cell::Float(row.first),
-                    Cell::Float(row.last),
-                ])?;
-            }
-            rows.finish()?;
+            let rows = counter_rows(trace, &counters(trace, &area));
+            let format = row_format(matches, trace);
+            write_rows(COUNTER_SUMS, &rows, &loaded, format, &mut out)?;
             out.flush()?;
             return Ok(());
         }
         _ => What::Slices,
     };
     // Nobody can cancel it here.
-    let found = groups(trace, &area, what, by, &Job::default()).unwrap_or_default();
-    let mut rows = RowWriter::new(&mut out, row_format(matches), COLUMNS)?;
-    for group in &found {
-        let category = group
-            .key
-            .name
-            .map(|(_, category)| Cell::of_string(trace, category));
-        // Of nothing there is no duration, not even 0.
-        let known = |ns: i64| Cell::from(group.known(ns));
-        let open = |value: Cell| match what {
-            What::Slices => value,
-            What::Runs | What::States => Cell::None,
-        };
-        rows.row(&[
-            group.key.label(trace).into(),
-            category.into(),
-            group.count.into(),
-            Cell::Int(group.sum_ns),
-            Cell::Int(group.own_ns),
-            known(group.mean_ns()),
-            known(group.min_ns),
-            known(group.p50_ns),
-            known(group.p95_ns),
-            known(group.p99_ns),
-            known(group.max_ns),
-            group.key.kind.map(SliceKind::word).into(),
-            open(group.unfinished.into()),
-            open(Cell::Int(group.unfinished_ns)),
-        ])?;
-    }
-    rows.finish()?;
+    let job = Job::default();
+    let found = with_progress("adding up", &job, || groups(trace, &area, what, by, &job));
+    let found = found.unwrap_or_default();
+    // Shares are for panes only.
+    let row = |group: &Group| group_row(trace, group, what, 1.0);
+    let rows: Vec<MadeRow> = found.iter().map(row).collect();
+    write_rows(GROUPS, &rows, &loaded, row_format(matches, trace), &mut out)?;
     out.flush()?;
     Ok(())
 }
@@ -162,8 +120,12 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
 fn calls(matches: &ArgMatches, loaded: &LoadedTrace, out: &mut impl Write) -> Result<(), CliError> {
     let selection = selection_of(matches, &loaded.trace)?;
     let chosen = Chosen::new(&loaded.trace, &selection);
-    if let Some(table) = tables::find("syscalls") {
-        table.write(loaded, &chosen, row_format(matches), out)?;
+    if let Some(table) = crate::tables::find("syscalls") {
+        let format = row_format(matches, &loaded.trace);
+        let job = Job::default();
+        while_printing("adding up", &job, || {
+            write(table, loaded, &chosen, format, out, &job)
+        })?;
     }
     out.flush()?;
     Ok(())
@@ -171,34 +133,17 @@ fn calls(matches: &ArgMatches, loaded: &LoadedTrace, out: &mut impl Write) -> Re
 
 fn events(
     matches: &ArgMatches,
-    trace: &Trace,
+    loaded: &LoadedTrace,
     area: &Area,
     by: GroupBy,
     out: &mut impl Write,
 ) -> Result<(), CliError> {
+    let trace = loaded.trace.as_ref();
     // Nobody can cancel it here.
-    let found = event_counts(trace, area, by, &Job::default()).unwrap_or_default();
-    let mut rows = RowWriter::new(out, row_format(matches), EVENT_COLUMNS)?;
-    for group in &found {
-        let category = group.key.name;
-        let category = category.map(|(_, category)| Cell::of_string(trace, category));
-        let rate = per_second(trace, area.span, group.count);
-        rows.row(&[
-            group.label(trace, by).into(),
-            category.into(),
-            group.count.into(),
-            rate.map(|rate| Cell::Float((rate * 1000.0).round() / 1000.0))
-                .into(),
-        ])?;
-    }
-    rows.finish()?;
+    let job = Job::default();
+    let found = with_progress("counting", &job, || event_counts(trace, area, by, &job));
+    let found = found.unwrap_or_default();
+    let rows = event_rows(trace, &found, by, area.span);
+    write_rows(EVENT_GROUPS, &rows, loaded, row_format(matches, trace), out)?;
     Ok(())
-}
-
-fn counter_name(trace: &Trace, id: crate::trace::CounterTrackId) -> String {
-    let item = Item::Sample(id, 0);
-    match crate::query::item::cpu_number(trace, item) {
-        Some(cpu) => format!("{} · CPU {cpu}", title(trace, item)),
-        None => title(trace, item),
-    }
 }

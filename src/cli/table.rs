@@ -1,17 +1,19 @@
-//! `threadline table`: one of the trace's tables as TSV, CSV or JSON on standard output.
+//! `threadline table`: one of the trace's tables on standard output, aligned for a person or as TSV, CSV or JSON.
 
 use std::io::Write;
 
 use clap::{Arg, ArgMatches};
 
 use super::command::{
-    CliError, Command, answer, asked_span, files_arguments, format_arguments, load, row_format,
-    time_arguments,
+    CliError, Command, Example, answer, asked_span, files_arguments, format_arguments, load,
+    row_format, time_arguments, while_printing,
 };
-use crate::export::tables::{self, TABLES};
+use crate::base::Job;
+use crate::export::tables::write;
 use crate::export::{Chosen, Selection};
+use crate::tables::{self, TABLES};
 
-/// This command's row.
+/// The row of this command.
 pub const COMMAND: Command = Command {
     name: "table",
     about: "Print one of the trace's tables",
@@ -25,6 +27,16 @@ pub const COMMAND: Command = Command {
         );
         files_arguments(command).args(format_arguments())
     },
+    examples: &[
+        Example {
+            line: "slices sample-traces/compress.fxt",
+            about: "All slices in order of time",
+        },
+        Example {
+            line: "processes sample-traces/lua-make-j2.etrace.zst --format json",
+            about: "All processes of a build, for scripts",
+        },
+    ],
     run: table,
 };
 
@@ -32,13 +44,16 @@ fn table(matches: &ArgMatches) -> Result<(), CliError> {
     let name = matches.get_one::<String>("name").map_or("", String::as_str);
     let table =
         tables::find(name).ok_or_else(|| CliError::Usage(format!("there is no table '{name}'")))?;
-    let format = row_format(matches);
     let loaded = load(matches)?;
+    let format = row_format(matches, &loaded.trace);
     let span = asked_span(matches, &loaded.trace);
     let selection = Selection::range(span);
     let chosen = Chosen::new(&loaded.trace, &selection);
     let mut out = answer();
-    table.write(&loaded, &chosen, format, &mut out)?;
+    let job = Job::default();
+    while_printing("writing", &job, || {
+        write(table, &loaded, &chosen, format, &mut out, &job)
+    })?;
     out.flush()?;
     Ok(())
 }

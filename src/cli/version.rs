@@ -5,28 +5,19 @@ use std::sync::LazyLock;
 /// The version, the commit that it was built from (`+`: with changes), and the parts that are in it.
 ///
 /// ```text
-/// 0.1.0 (commit 5ef8e10abc; features: gui, screen-reader)
+/// 0.1.0 (commit 5ef8e10abc; features: gui)
 /// ```
 /// What was not built as a release (or from no repository) has no commit; see `build.rs`.
-pub static FULL: LazyLock<String> = LazyLock::new(full);
+pub(crate) static FULL: LazyLock<String> = LazyLock::new(full);
 
 fn full() -> String {
     let commit = match env!("THREADLINE_COMMIT") {
         "" => "no commit known".to_owned(),
         commit => format!("commit {commit}"),
     };
-    let features = [
-        ("gui", cfg!(feature = "gui")),
-        ("screen-reader", cfg!(feature = "screen-reader")),
-    ];
-    let names: Vec<&str> = features
-        .iter()
-        .filter(|row| row.1)
-        .map(|row| row.0)
-        .collect();
-    let features = match names.is_empty() {
-        true => "none, the command line only".to_owned(),
-        false => names.join(", "),
+    let features = match cfg!(feature = "gui") {
+        true => "gui",
+        false => "none, the command line only",
     };
     let version = env!("CARGO_PKG_VERSION");
     format!("{version} ({commit}; features: {features})")

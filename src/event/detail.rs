@@ -2,24 +2,24 @@
 
 use crate::base::Timestamp;
 
-/// Everything that one event says.
+/// All facts about one event.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EventDetail {
     /// Name of its kind, e.g. `sched_switch`.
     pub name: String,
     /// System or category, e.g. `sched`.
     pub category: String,
-    /// When.
+    /// Time on the trace's clock.
     pub time: Timestamp,
     /// CPU, where known.
     pub cpu: Option<u32>,
-    /// Number of the thread that people know (tid).
+    /// The thread's number as people know it (tid).
     pub tid: u64,
     /// The thread's name at that time, where known.
     pub thread_name: String,
     /// All fields in the file's order.
     pub fields: Vec<Field>,
-    /// The text that a reference tool prints for it (trace.dat: the info column of `trace-cmd report`).
+    /// The event as text, as a reference tool prints it (trace.dat: the info column of `trace-cmd report`).
     pub text: String,
     /// Call stack, innermost first, where the event is or has one.
     pub stack: Vec<String>,
@@ -41,15 +41,15 @@ pub struct Field {
 /// A field's value with its type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// There is none.
+    /// No value.
     Null,
-    /// Yes or no.
+    /// A truth value.
     Bool(bool),
-    /// Signed.
+    /// A signed integer.
     Int(i64),
-    /// Unsigned.
+    /// An unsigned integer.
     UInt(u64),
-    /// Floating point.
+    /// A floating-point number.
     Double(f64),
     /// Text; bad UTF-8 was replaced.
     Text(String),
@@ -90,48 +90,13 @@ impl std::fmt::Display for Value {
     }
 }
 
-impl EventDetail {
-    /// All that it says in one line: its text, or its fields where it has none; then its stack.
-    #[must_use]
-    pub fn line(&self) -> String {
-        let mut line = if self.text.is_empty() {
-            let fields = self.fields.iter();
-            let fields = fields.map(|field| format!("{}={}", field.name, field.text()));
-            fields.collect::<Vec<_>>().join(" ")
-        } else {
-            self.text.replace('\n', " ")
-        };
-        for frame in &self.stack {
-            line.push(' ');
-            line.push_str(frame);
-        }
-        line
-    }
-
-    /// What an exporter writes of it: the fields; as `text` what it says where no field of its own does; as `stack` its
-    /// frames, a line each, innermost first.
-    #[must_use]
-    pub fn into_told_fields(self) -> Vec<Field> {
-        let mut fields = self.fields;
-        let is_own = |field: &Field| !field.name.starts_with("common_") && field.name != "instance";
-        let says_nothing = !fields.iter().any(is_own);
-        if says_nothing && !self.text.is_empty() {
-            fields.push(Field::told(TEXT, self.text));
-        }
-        if !self.stack.is_empty() && !fields.iter().any(|field| field.name == STACK) {
-            fields.push(Field::told(STACK, self.stack.join("\n")));
-        }
-        fields
-    }
-}
-
 /// The name under which exporters write an event's text.
-pub const TEXT: &str = "text";
+pub(crate) const TEXT: &str = "text";
 /// The name under which exporters write an event's call stack.
-pub const STACK: &str = "stack";
+pub(crate) const STACK: &str = "stack";
 
 impl Field {
-    /// A text that an exporter writes beside an event's own fields.
+    /// Returns a text field that an exporter adds to an event's own fields.
     #[must_use]
     pub fn told(name: &str, text: String) -> Field {
         Field {
@@ -142,7 +107,7 @@ impl Field {
         }
     }
 
-    /// What to show for it.
+    /// Returns the value as text to show.
     #[must_use]
     pub fn text(&self) -> String {
         if self.shown.is_empty() {

@@ -1,32 +1,34 @@
-//! Fields as exporters read them: the same as [`Field`], borrowed from the file as far as it goes.
+//! Fields as exporters read them: [`Field`], but borrowed from the file where possible.
 
 use std::borrow::Cow;
 
 use super::detail::{Field, Value};
 
-/// A field that owns nothing it need not.
+/// A field whose name, type and value are borrowed where possible.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldRef<'a> {
-    /// Its name.
+    /// The field's name.
     pub name: Cow<'a, str>,
-    /// Its declared type.
+    /// The field's declared type; empty where the format has none.
     pub type_name: Cow<'a, str>,
-    /// Its value.
+    /// The field's value.
     pub value: ValueRef<'a>,
+    /// The value as people read it, as in [`Field`]; also empty where only values were requested.
+    pub shown: String,
 }
 
-/// The value of a [`FieldRef`]: see [`Value`].
+/// The value of a [`FieldRef`]; the variants of [`Value`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum ValueRef<'a> {
-    /// There is none.
+    /// No value.
     Null,
-    /// Yes or no.
+    /// A truth value.
     Bool(bool),
-    /// Signed.
+    /// A signed integer.
     Int(i64),
-    /// Unsigned.
+    /// An unsigned integer.
     UInt(u64),
-    /// Floating point.
+    /// A floating-point number.
     Double(f64),
     /// Text; bad UTF-8 was replaced.
     Text(Cow<'a, str>),
@@ -46,19 +48,31 @@ impl From<Field> for FieldRef<'_> {
             name: Cow::Owned(field.name),
             type_name: Cow::Owned(field.type_name),
             value: field.value.into(),
+            shown: field.shown,
         }
     }
 }
 
 impl FieldRef<'_> {
-    /// The same, as its own master.
+    /// A field without a declared type.
     #[must_use]
-    pub fn into_field(self) -> Field {
+    pub(crate) fn of_value(name: &str, value: Value) -> Self {
+        FieldRef {
+            name: Cow::Owned(name.to_owned()),
+            type_name: Cow::Borrowed(""),
+            value: value.into(),
+            shown: String::new(),
+        }
+    }
+
+    /// Converts to an owned value.
+    #[must_use]
+    pub(crate) fn into_field(self) -> Field {
         Field {
             name: self.name.into_owned(),
             type_name: self.type_name.into_owned(),
             value: self.value.into_value(),
-            shown: String::new(),
+            shown: self.shown,
         }
     }
 }
@@ -81,9 +95,9 @@ impl From<Value> for ValueRef<'_> {
 }
 
 impl ValueRef<'_> {
-    /// The same, as its own master.
+    /// Converts to an owned value.
     #[must_use]
-    pub fn into_value(self) -> Value {
+    pub(crate) fn into_value(self) -> Value {
         match self {
             ValueRef::Null => Value::Null,
             ValueRef::Bool(value) => Value::Bool(value),

@@ -1,32 +1,31 @@
-//! Keys: how a reader names threads, processes and kinds of events, and the directory that explains them.
+//! Keys, by which a reader identifies threads, processes and kinds of events, and the directory that describes them.
 //!
-//! A key is the file's name for a thing and may be reused by it; `build::identities` turns keys into the
-//! ids of a `Trace`, each of which is one thing only.
+//! A key identifies a thing as the file does, and the file may reuse it; `assemble::people` turns keys into the ids of
+//! a `Trace`, each of which belongs to one thing only.
 
-use super::lane::ForkSort;
 use super::syscalls::Abi;
 use crate::base::{StringId, Strings, Timestamp};
 
-/// A thread as its reader names it: in kernel formats the pid itself, elsewhere a number the reader gave.
+/// A reader's key of a thread: in kernel formats the pid itself, elsewhere a number that the reader assigned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ThreadKey(pub u32);
 
 impl ThreadKey {
-    /// Nobody: the idle task of whatever CPU it is (pid 0). Every reader keeps this number for it.
+    /// The idle task of any CPU (pid 0). Every reader reserves this key for it.
     pub const IDLE: ThreadKey = ThreadKey(0);
-    /// Not known.
+    /// The thread is not known.
     pub const UNKNOWN: ThreadKey = ThreadKey(u32::MAX);
 }
 
-/// A process as its reader names it.
+/// A reader's key of a process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProcessKey(pub u32);
 
-/// The number of an [`EventKind`] in its reader's directory.
+/// Index of an [`EventKind`] in its reader's directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KindId(pub u16);
 
-/// What a kind of event turns into in the picture.
+/// How events of a kind are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Role {
     /// A point on its thread's track (on its CPU's track where the thread is idle).
@@ -34,60 +33,73 @@ pub enum Role {
     Instant,
     /// A point on its CPU's track, whoever was running.
     CpuInstant,
-    /// It is seen otherwise: as end of a slice or run, as a wakeup, as a counter's sample.
-    /// (Ends that found no beginning are shown as instants all the same.)
+    /// Drawn in another form: as end of a slice or run, as a wakeup, as a counter's sample. (Ends without a matching
+    /// begin are drawn as instants all the same.)
     Consumed,
+    /// A context switch: drawn as the end of a run and the begin of another.
+    Switch,
 }
 
-/// A kind of event: what the `events` table and the event list call it.
+/// A kind of event, as the `events` table and the event list show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EventKind {
-    /// Its name, e.g. `sched_switch`.
+    /// The kind's name, e.g. `sched_switch`.
     pub name: StringId,
-    /// Its system or category, e.g. `sched`.
+    /// The kind's system or category, e.g. `sched`.
     pub category: StringId,
-    /// What becomes of it.
+    /// How events of this kind are drawn.
     pub role: Role,
 }
 
-/// What is known of a thread beside its life events.
+/// The facts about a thread that do not come from its life events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadEntry {
-    /// The reader's name for it.
+    /// The reader's key.
     pub key: ThreadKey,
-    /// The number that people know it by (tid, koid, low bits of an upid).
+    /// The number by which people know the thread (tid, koid, low bits of an upid).
     pub tid: u64,
-    /// How the file itself names it, where that is more than the tid (etrace upid, FXT koid).
+    /// The file's own id of the thread, where that is more than the tid (etrace upid, FXT koid).
     pub file_key: u64,
-    /// Its process, if the file says.
+    /// The thread's process, if the file says.
     pub process: Option<ProcessKey>,
-    /// Its name, if the file says.
+    /// The name, if the file says.
     pub name: Option<StringId>,
 }
 
-/// What is known of a process.
+/// The facts about a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessEntry {
-    /// The reader's name for it.
+    /// The reader's key.
     pub key: ProcessKey,
-    /// The number that people know it by.
+    /// The number by which people know the process.
     pub pid: u64,
-    /// How the file itself names it.
+    /// The file's own id of the process.
     pub file_key: u64,
-    /// Its name, if the file says.
+    /// The name, if the file says.
     pub name: Option<StringId>,
 }
 
-/// The life of a process or thread as the file describes it without events: only FXT files of our own exporter do.
+/// Whether a fork created a process or a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ForkSort {
+    /// A process of its own.
+    Process,
+    /// A thread in its parent's process.
+    Thread,
+    /// The file does not say.
+    Unknown,
+}
+
+/// The life of a process or thread that the file describes without events: only FXT files of our own exporter do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SaidLife {
-    /// When it began, if the trace saw it.
+    /// Start time, if the trace contains the start.
     pub start: Option<Timestamp>,
-    /// When it ended, if the trace saw it.
+    /// End time, if the trace contains the end.
     pub end: Option<Timestamp>,
-    /// How a process was made, if the trace saw it.
+    /// How a process was created, if the trace contains its creation.
     pub made: Option<ForkSort>,
-    /// Who made a process.
+    /// The process that created a process.
     pub parent: Option<ProcessKey>,
     /// A process's exit code.
     pub exit_status: Option<i32>,
@@ -98,11 +110,11 @@ pub struct SaidLife {
 /// A program that a process ran, from an exec to the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SaidImage {
-    /// When it was loaded.
+    /// Time of the exec.
     pub start: Timestamp,
-    /// Its path.
+    /// The program's path.
     pub program: StringId,
-    /// Its arguments, the first is the program's own name.
+    /// The program's arguments; the first is its own name.
     pub arguments: Vec<StringId>,
     /// The working directory, empty if not known.
     pub directory: StringId,
@@ -110,82 +122,83 @@ pub struct SaidImage {
     pub interpreter: StringId,
 }
 
-/// A key that the file used because it knew no better: what is born under it is one of `candidates`, which
-/// is then born again.
+/// A key that the file used in place of an unknown one: a thread that is created under `key` is one of `candidates`,
+/// which then starts a new life.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alias {
-    /// The key that means no thread of its own.
+    /// The key that stands for another one.
     pub key: ThreadKey,
-    /// What it can mean; the one that was first seen or born last before the birth is meant.
+    /// The keys that it can stand for: the one that was first seen, or created, last before the birth is meant.
     pub candidates: Vec<ThreadKey>,
 }
 
-/// What the reader's numbers mean. Asked for when all parts were read.
+/// The meaning of the reader's keys. Requested after all parts were read.
 ///
-/// Threads that are not listed are known by their key alone: tid = key. A format whose keys are pids
-/// (trace.dat, ftrace text, strace) need list only those it has a name for.
+/// Threads that are not listed have tid = key and no other facts. A format whose keys are pids (trace.dat, ftrace text,
+/// strace) need list only the threads whose name it has.
 #[derive(Clone, Debug, Default)]
 pub struct Directory {
     /// Kinds, indexed by [`KindId`].
     pub kinds: Vec<EventKind>,
-    /// Threads with more than a key.
+    /// Threads of which more is known than the key.
     pub threads: Vec<ThreadEntry>,
     /// Processes that the file names as such.
     pub processes: Vec<ProcessEntry>,
-    /// When processes began and ended, and who made them, where the file says it without events.
+    /// Lives of processes, where the file describes them without events.
     pub process_lives: Vec<(ProcessKey, SaidLife)>,
-    /// When threads began and ended, where the file says it without events.
+    /// Lives of threads, where the file describes them without events.
     pub thread_lives: Vec<(ThreadKey, SaidLife)>,
-    /// The programs that processes ran, each process's in order, where the file says it without events.
+    /// The programs that processes ran, in order for each process, where the file describes them without events.
     pub images: Vec<(ProcessKey, SaidImage)>,
-    /// Keys that mean others.
+    /// Keys that stand for others.
     pub aliases: Vec<Alias>,
-    /// What the environment of some was.
+    /// Environments of processes, where the file has them.
     pub environments: Vec<Environment>,
-    /// What `build` makes of lives and files beyond threads and processes.
+    /// What `assemble` derives from lives and files besides threads and processes.
     pub derive: Derive,
-    /// What the paths of opens are.
+    /// Whether the paths of opens are resolved.
     pub opens: OpenPaths,
-    /// What is said of tasks whose birth is not in the file.
+    /// How the lives of tasks started whose birth is not in the file.
     pub unseen: Unseen,
-    /// The machine whose numbers raw system calls have; `None` where the file does not say.
+    /// The system call table that applies to raw system call numbers; `None` where the file does not say.
     pub syscall_abi: Option<Abi>,
-    /// The strings that the above refer to.
+    /// The strings that the other fields refer to.
     pub strings: Strings,
 }
 
 /// The environment of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Environment {
-    /// Its main thread.
+    /// The process's main thread.
     pub thread: ThreadKey,
-    /// `NAME=value` each.
+    /// The variables, each as `NAME=value`.
     pub variables: Vec<StringId>,
 }
 
-/// What the file says, by itself, of tasks whose birth is not in it.
+/// What the file implies about tasks whose birth is not in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unseen {
-    /// They lived before.
+    /// They were alive before the file starts.
     #[default]
     LivedBefore,
-    /// The numbers of tasks rise from birth to birth: those above the number of one that was born in the file are new.
+    /// Task numbers increase from birth to birth: a task with a higher number than a task that was born in the file is
+    /// new.
     NumbersRise,
-    /// The file begins with this task (its number in the file, 0 if it says nothing there): all others are new.
+    /// The file starts with this task (its number in the file, 0 where the file does not say): all other tasks are new.
     NewButRoot(u64),
 }
 
-/// What the path of an open is.
+/// Whether the path of an open is resolved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OpenPaths {
-    /// As the program said it: symbolic links may be in it.
+    /// The path as the program passed it: may contain symbolic links.
     #[default]
     AsSaid,
-    /// Where it led to: no symbolic links are in it.
+    /// The resolved path, without symbolic links.
     Resolved,
 }
 
-/// What `build` derives from lives and files for formats that have nothing else to draw.
+/// What `assemble` derives from lives and files, for formats that have nothing else to draw.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Derive {
     /// Nothing.

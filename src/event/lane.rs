@@ -1,15 +1,15 @@
-//! What the bulk pass says of one part of a lane: all events in 9 bytes each, and typed rows for what is drawn.
+//! The result of the bulk pass for one part of a lane: all events in 9 bytes each, and typed rows for what is drawn.
 //!
-//! `event` in a row is an index into the same part's [`EventColumns`]; its time, thread and lane (so its
-//! CPU) are found there and not repeated. Strings are numbers in the part's own [`Strings`].
+//! `event` in a row is an index into the same part's [`EventColumns`], which has the event's time, thread and lane (so
+//! its CPU); rows do not repeat them. Strings are ids in the part's own [`Strings`].
 
 use super::columns::EventColumns;
-use super::keys::{ProcessKey, ThreadKey};
-use super::pairs::RequestOp;
+use super::keys::{ForkSort, ProcessKey, ThreadKey};
+use super::pairs::{RequestOp, SYSCALLS, USER_MODE};
 use crate::base::order::put_in_order;
 use crate::base::{Diagnostics, StringId, Strings, Timestamp};
 
-/// The columns of one part. All vectors are in the order of `events`.
+/// The columns of one part. All row vectors are in the order of `events`.
 #[derive(Clone, Debug, Default)]
 pub struct LaneColumns {
     /// Every event.
@@ -18,98 +18,110 @@ pub struct LaneColumns {
     pub switches: Vec<Switch>,
     /// Wakeups.
     pub wakeups: Vec<Wakeup>,
-    /// What the file itself says of states that begin with them; by event.
+    /// What the file itself says of thread states, by the event that starts the state.
     pub said_states: Vec<SaidState>,
     /// Begins and ends of slices.
     pub marks: Vec<Mark>,
-    /// What `marks` and `completes` refer to.
+    /// The labels that `marks` and `completes` refer to.
     pub labels: Vec<Label>,
-    /// Slices that arrive whole.
+    /// Slices that are recorded whole, with their duration.
     pub completes: Vec<Complete>,
     /// Durations that the recorder measured itself.
     pub measured: Vec<Measured>,
-    /// Slices of ends whose begins may be lost: used where no begin is found for the end.
+    /// Slices to use for ends whose begin was lost.
     pub stated: Vec<Stated>,
-    /// Whether the times in `measured` are times of the events' clock.
+    /// How the clock of `measured` relates to the events' clock.
     pub measured_clock: MeasuredClock,
-    /// Which of `completes` that start together lie around the others.
+    /// How `completes` that start at the same time nest.
     pub ties: Ties,
-    /// What begins mean where the recording has no end of their kind.
+    /// What begins mean in a recording without any end of their family.
     pub lone_begins: LoneBegins,
     /// Begins, instants and ends of asynchronous slices.
     pub asyncs: Vec<AsyncMark>,
-    /// What happened to bios and requests of the block layer.
+    /// Events of bios and requests of the block layer.
     pub requests: Vec<RequestRow>,
     /// Counter samples.
     pub samples: Vec<Sample>,
-    /// What `samples` refer to.
+    /// The counters that `samples` refer to.
     pub series: Vec<Series>,
     /// Flow begins, steps and ends.
     pub flows: Vec<FlowMark>,
-    /// Forks, execs, exits, names.
+    /// Forks, execs, exits, names, and other facts about lives.
     pub lives: Vec<LifeRow>,
-    /// What was done to files.
+    /// Operations on files.
     pub files: Vec<FileRow>,
     /// Log messages.
     pub logs: Vec<LogRow>,
     /// Where events were lost.
     pub gaps: Vec<Gap>,
-    /// Where events may have been lost, of recordings that say how many were but not where.
+    /// Where events may have been lost, for recordings that contain the number of lost events but not their place.
     pub seams: Vec<Seam>,
     /// The strings that all rows refer to.
     pub strings: Strings,
-    /// What was odd.
+    /// Diagnostics of the part.
     pub diagnostics: Diagnostics,
+}
+
+/// The columns of one part, with the part's place in the file.
+#[derive(Debug)]
+pub struct PartColumns {
+    /// Index of the part in the reader's parts.
+    pub part: u32,
+    /// Index of its lane.
+    pub lane: u32,
+    /// The part's columns.
+    pub columns: LaneColumns,
 }
 
 /// What a begin means in a recording without any end of its family.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LoneBegins {
-    /// A point: ends were not recorded at all.
+    /// An instant: ends were not recorded at all.
     #[default]
     Points,
-    /// Something that had not ended yet: the recorder writes a begin only for what lasts (strace's `<unfinished ...>`).
+    /// A slice that had not ended yet: the recorder writes a begin only for something that lasts (strace's `<unfinished
+    /// ...>`).
     Open,
 }
 
-/// Which of several whole slices that start together lies around the others.
+/// Which of several whole slices that start at the same time is the outer one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ties {
-    /// The longest: many writers write a slice when it ends, so that inner ones come first.
+    /// The longest: many recorders write a slice when it ends, so inner ones come first.
     #[default]
     Longest,
-    /// The one that comes first, as our own exporter writes them.
+    /// The first in the file, as our own exporter writes them.
     First,
 }
 
-/// One context switch. Its time is its event's, its CPU `cpu`.
+/// One context switch, at its event's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Switch {
     /// The event.
     pub event: u32,
     /// The CPU it happened on.
     pub cpu: u32,
-    /// Who stopped running.
+    /// The thread that stopped running.
     pub prev: ThreadKey,
-    /// Who runs from now on.
+    /// The thread that runs from now on.
     pub next: ThreadKey,
     /// Priority of `prev`.
     pub prev_priority: i32,
     /// Priority of `next`.
     pub next_priority: i32,
-    /// What `prev` does from now on.
+    /// The state of `prev` from now on.
     pub prev_state: EndState,
-    /// What follows from it.
+    /// What follows from the switch.
     pub tells: SwitchTells,
 }
 
-/// What the file itself says of the state that a switch or wakeup brings: only FXT files of our own exporter do, where
-/// the records alone would be read differently.
+/// What the file itself says about the state that starts with a switch or wakeup: only in FXT files of our own
+/// exporter, where the records alone would be read differently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SaidState {
     /// The switch that took the thread off, or the wakeup.
     pub event: u32,
-    /// Whether the thread was seen to wait for a CPU until it ran.
+    /// Whether the thread was observed to wait for a CPU until it ran.
     pub is_wait: Option<bool>,
     /// Whether events were lost while the state lasted.
     pub spans_loss: Option<bool>,
@@ -120,10 +132,10 @@ pub struct SaidState {
 /// What follows from a context switch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SwitchTells {
-    /// Who runs on the CPU, and the states of both threads.
+    /// The thread on the CPU, and the states of both threads.
     #[default]
     RunsAndStates,
-    /// Only who runs on the CPU: our FXT of a recording whose runs were not seen as switches.
+    /// Only the thread on the CPU: our FXT of a recording whose runs were not seen as switches.
     Runs,
 }
 
@@ -156,7 +168,7 @@ pub enum EndState {
 }
 
 impl EndState {
-    /// The letters that the kernel's tools print for it.
+    /// Returns the letters that the kernel's tools print for the state.
     #[must_use]
     pub fn letters(self) -> &'static str {
         match self {
@@ -175,20 +187,20 @@ impl EndState {
     }
 }
 
-/// Somebody was made ready to run.
+/// A thread was made ready to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wakeup {
     /// The event.
     pub event: u32,
-    /// Who was woken.
+    /// The thread that was woken.
     pub thread: ThreadKey,
-    /// Who did it; `UNKNOWN` if the file does not say (an interrupt on an idle CPU: `IDLE`).
+    /// The thread that woke it; `UNKNOWN` if the file does not say (an interrupt on an idle CPU: `IDLE`).
     pub waker: ThreadKey,
-    /// The CPU it is meant to run on, `u32::MAX` if not said.
+    /// The CPU that the thread is to run on, `u32::MAX` if not recorded.
     pub target_cpu: u32,
     /// Which of the kernel's wakeup events.
     pub sort: WakeupSort,
-    /// The interrupt in which it happened, as the event's own flags say: then `waker` is only the thread that was
+    /// The interrupt in which the wakeup happened, by the event's own flags: `waker` is then only the thread that was
     /// interrupted. `None` also if the file has no flags.
     pub interrupt: Option<Interrupt>,
 }
@@ -206,10 +218,10 @@ pub enum Interrupt {
 }
 
 impl Interrupt {
-    /// The innermost interrupt in which an event with these `common_flags` happened.
+    /// Returns the innermost interrupt in which an event with these `common_flags` happened.
     #[inline]
     #[must_use]
-    pub fn of_flags(flags: u64) -> Option<Interrupt> {
+    pub(crate) fn of_flags(flags: u64) -> Option<Interrupt> {
         const HARDIRQ: u64 = 0x08;
         const SOFTIRQ: u64 = 0x10;
         const NMI: u64 = 0x40;
@@ -221,10 +233,10 @@ impl Interrupt {
         }
     }
 
-    /// The interrupt with a number of [`Interrupt::number`]; `None` for 0 and for other numbers.
+    /// Returns the interrupt with this [`Interrupt::number`]; `None` for 0 and for other numbers.
     #[inline]
     #[must_use]
-    pub fn of_number(number: u32) -> Option<Interrupt> {
+    pub(crate) fn of_number(number: u32) -> Option<Interrupt> {
         match number {
             1 => Some(Interrupt::Soft),
             2 => Some(Interrupt::Hard),
@@ -233,21 +245,21 @@ impl Interrupt {
         }
     }
 
-    /// The interrupt with one of the words of [`Interrupt::word`].
+    /// Returns the interrupt with this [`Interrupt::word`].
     #[must_use]
-    pub fn of_word(word: &[u8]) -> Option<Interrupt> {
+    pub(crate) fn of_word(word: &[u8]) -> Option<Interrupt> {
         let all = [Interrupt::Soft, Interrupt::Hard, Interrupt::Nmi];
         all.into_iter().find(|it| it.word().as_bytes() == word)
     }
 
-    /// 1 to 3.
+    /// Returns the interrupt's number, 1 to 3.
     #[inline]
     #[must_use]
     pub fn number(self) -> u32 {
         self as u32
     }
 
-    /// The words for it.
+    /// Returns the interrupt in words, for sentences.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -257,7 +269,7 @@ impl Interrupt {
         }
     }
 
-    /// One word for it, for tables.
+    /// Returns the interrupt in one word, for tables.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -271,20 +283,20 @@ impl Interrupt {
 /// Which of the kernel's wakeup events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WakeupSort {
-    /// The waker asks (`sched_waking`).
+    /// The waker requests the wakeup (`sched_waking`).
     Waking,
-    /// The thread is on a run queue (`sched_wakeup`).
+    /// The thread was put on a run queue (`sched_wakeup`).
     Wakeup,
-    /// A new thread is on a run queue (`sched_wakeup_new`).
+    /// A new thread was put on a run queue (`sched_wakeup_new`).
     New,
 }
 
-/// A begin or end of a slice on the event's thread or CPU (the label says which).
+/// A begin or end of a slice on the event's thread or CPU (by the label's family).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     /// The event.
     pub event: u32,
-    /// Label index in the low 30 bits, then [`MarkOp`].
+    /// Label index in the low 30 bits, [`MarkOp`] in the high 2 bits.
     packed: u32,
 }
 
@@ -295,12 +307,12 @@ pub enum MarkOp {
     Begin,
     /// A slice ends.
     End,
-    /// A slice is over by now: its end was not seen.
+    /// A slice ended earlier: its end was not seen.
     Over,
 }
 
 impl Mark {
-    /// A mark; `label` is an index below 2^30 into the part's labels.
+    /// Returns a mark; `label` is an index below 2^30 into the part's labels.
     #[inline]
     #[must_use]
     pub fn new(event: u32, label: u32, op: MarkOp) -> Mark {
@@ -322,7 +334,7 @@ impl Mark {
         self.packed & 0x3fff_ffff
     }
 
-    /// Begin or end.
+    /// Whether the mark is a begin, an end or an unseen end.
     #[inline]
     #[must_use]
     pub fn op(self) -> MarkOp {
@@ -334,54 +346,66 @@ impl Mark {
     }
 }
 
-/// What a slice is called and which ends close it. Two labels are the same thing if all of this is equal.
+/// The name of a slice, and which ends match it. Labels are the same if all fields are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Label {
-    /// Row of `event::pairs::FAMILIES`: says where the slice lies and how ends find begins.
+    /// Index in `event::pairs::FAMILIES`, which defines the slice's track and how ends match begins.
     pub family: u8,
-    /// Shown on the slice.
+    /// The name that is shown on the slice.
     pub name: StringId,
-    /// Its category or system.
+    /// The slice's category or system.
     pub category: StringId,
-    /// Tells begins of equal name apart (an irq number, a function's address); 0 where the name says it all.
-    /// The name of a slice is that of its begin; an end need only have the family and this key right.
+    /// Distinguishes begins with equal names (an irq number, a function's address); 0 where the name is enough. A slice
+    /// gets the name of its begin; an end matches by family and key only.
     pub key: u64,
 }
 
-/// A slice that arrives whole; begins at its event.
+impl Label {
+    /// The label of a mark that only shows that its thread is outside of system calls.
+    pub(crate) const USER_MODE: Label = Label {
+        family: SYSCALLS,
+        name: StringId::EMPTY,
+        category: StringId::EMPTY,
+        key: USER_MODE,
+    };
+}
+
+/// A slice that is recorded whole; starts at its event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Complete {
     /// The event.
     pub event: u32,
-    /// Index into the part's labels, with [`UNSEEN_END`] if `duration_ns` only says how far it is drawn.
+    /// Index into the part's labels; with [`UNSEEN_END`] set, `duration_ns` only defines how far the slice is drawn.
     pub label: u32,
-    /// How long it is; 0 or more.
+    /// Duration in ns, 0 or more.
     pub duration_ns: i64,
 }
 
-/// Set in [`Complete::label`]: the slice's end was not seen.
-pub const UNSEEN_END: u32 = 1 << 31;
+/// Bit of [`Complete::label`]: the slice's end was not seen.
+pub(crate) const UNSEEN_END: u32 = 1 << 31;
 
-/// How long a slice was, as the recorder measured it itself.
+/// The duration of a slice as the recorder measured it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measured {
-    /// The event that ends the slice, or that is all of it.
+    /// The event that ends the slice, or that is the whole slice.
     pub event: u32,
-    /// How many ns before its event the slice ended by the clock that measured it; or one of the constants below.
+    /// Difference in ns from the slice's end, by the clock that measured it, to its event; or one of the constants
+    /// below.
     pub late: i32,
-    /// How long the slice was, in ns; 0 or more.
+    /// Duration in ns, 0 or more.
     pub duration_ns: i64,
 }
 
 impl Measured {
-    /// In `late`: the file does not say when the slice ended, but for its end's event.
-    pub const NOT_SAID: i32 = i32::MIN;
-    /// In `late`: the event begins the slice and ends it too; when it ended is not said.
-    pub const ONE_EVENT: i32 = i32::MIN + 1;
-    /// In `late`: the event is one of `completes`, whose length is only what is drawn.
+    /// Value of `late`: the file does not contain the time of the end, only an event for it.
+    pub(crate) const NOT_SAID: i32 = i32::MIN;
+    /// Value of `late`: one event both begins and ends the slice; the time of its end is not recorded.
+    pub(crate) const ONE_EVENT: i32 = i32::MIN + 1;
+    /// Value of `late`: the event is one of `completes`, whose `duration_ns` is only the drawn length.
     pub const COMPLETE: i32 = i32::MIN + 2;
 
-    /// The duration of a slice that ended at `ended` by the clock that measured it, and by its event at `time`.
+    /// Returns the duration of a slice that ended at `ended` (ns) by the clock that measured it, and whose event is at
+    /// `time` (ns).
     #[must_use]
     pub fn new(event: u32, duration_ns: i64, time: i64, ended: Option<i64>) -> Measured {
         let late = ended.and_then(|ended| i32::try_from(time.checked_sub(ended)?).ok());
@@ -393,53 +417,54 @@ impl Measured {
         }
     }
 
-    /// How many ns before its event the slice ended, if that is known.
+    /// Returns how many ns before its event the slice ended, if that is known.
     #[must_use]
-    pub fn lateness(&self) -> Option<i32> {
+    pub(crate) fn lateness(&self) -> Option<i32> {
         (self.late > Measured::COMPLETE).then_some(self.late)
     }
 }
 
-/// What the slice of an end is called whose begin may be lost.
+/// The label to use for an end whose begin was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stated {
-    /// The end's event; `measured` has its duration.
+    /// The end's event, whose duration is in `measured`.
     pub event: u32,
     /// Index into the part's labels.
     pub label: u32,
 }
 
-/// What a call of a function is called of which only the return is there, and that without its name.
-pub const NAMELESS_CALL: &str = "(entry lost)";
+/// Name of a function call whose entry was lost and whose return does not contain the function's name.
+pub(crate) const NAMELESS_CALL: &str = "(entry lost)";
 
-/// How the clock that durations are measured with relates to the clock of the events.
+/// How the clock that measured durations relates to the clock of the events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MeasuredClock {
-    /// Its times mean nothing on the events' axis.
+    /// The times cannot be compared with the events' times.
     #[default]
     Other,
-    /// It has the same unit; the times themselves show whether it has the same zero.
+    /// The unit is the same; the times themselves show whether the zero is the same.
     Unproven,
-    /// It is the clock of the events.
+    /// Both are the same clock.
     Same,
 }
 
-/// One point in the life of an asynchronous slice: a track of its own for each (scope, group, id).
+/// One event of an asynchronous slice. Each (scope, group, id) has its own track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AsyncMark {
     /// The event.
     pub event: u32,
     /// Begin, instant or end.
     pub op: AsyncOp,
-    /// Whose ids these are.
+    /// The scope in which `id` is unique.
     pub scope: AsyncScope,
     /// The file's id of the operation.
     pub id: u64,
-    /// Shown on the slice; an end with an empty name closes the innermost open one.
+    /// Name of the slice; an end with an empty name closes the innermost open slice.
     pub name: StringId,
-    /// Its category.
+    /// The slice's category.
     pub category: StringId,
-    /// Name of the group of tracks it belongs to, e.g. `block requests`; empty: named after the first slice.
+    /// Name of the group of tracks that the slice belongs to, e.g. `block requests`; empty: named after the first
+    /// slice.
     pub group: StringId,
 }
 
@@ -452,11 +477,11 @@ pub enum AsyncOp {
     Instant,
     /// The operation ends.
     End,
-    /// The operation is over by now: its end was not seen. Nothing if none is open.
+    /// The operation ended earlier: its end was not seen. Ignored if none is open.
     Over,
 }
 
-/// Within what an id is unique.
+/// The scope in which an id is unique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AsyncScope {
     /// The whole trace.
@@ -467,24 +492,24 @@ pub enum AsyncScope {
     ProcessOf(ThreadKey),
 }
 
-/// What happened to a bio or a request of the block layer.
+/// An event of a bio or request of the block layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestRow {
     /// The event.
     pub event: u32,
-    /// What.
+    /// What happened.
     pub op: RequestOp,
-    /// A number for the device.
+    /// Number of the device.
     pub device: u64,
     /// Its first sector.
     pub sector: u64,
-    /// How many sectors it has; of a split: the first sector of the rest.
+    /// Number of sectors; for a split: the first sector of the rest.
     pub count: u64,
-    /// What it does (`WS`).
+    /// The operation's letters (`WS`).
     pub name: StringId,
 }
 
-/// A counter's value from its event's time on.
+/// A counter's value, valid from the time of its event on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
     /// The event.
@@ -498,13 +523,13 @@ pub struct Sample {
 /// A counter track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Series {
-    /// Shown at the left.
+    /// Name of the counter track.
     pub name: StringId,
-    /// Where it belongs.
+    /// What the counter belongs to.
     pub scope: SeriesScope,
 }
 
-/// Where a counter belongs.
+/// What a counter belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SeriesScope {
     /// The whole machine.
@@ -517,31 +542,31 @@ pub enum SeriesScope {
     Thread(ThreadKey),
 }
 
-/// A point of a flow, on its event's thread.
+/// A begin, step or end of a flow, on its event's thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowMark {
     /// The event.
     pub event: u32,
     /// Begin, step or end.
     pub op: FlowOp,
-    /// Which slice it is of.
+    /// Which slice it is bound to.
     pub bound: FlowBound,
     /// The file's id.
     pub id: u64,
-    /// Its name.
+    /// The flow's name.
     pub name: StringId,
-    /// Its category.
+    /// The flow's category.
     pub category: StringId,
 }
 
-/// Which slice a [`FlowMark`] is of.
+/// Which slice a [`FlowMark`] is bound to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FlowBound {
-    /// The innermost one around it; without one it is of no flow.
+    /// The innermost slice around it; ignored if there is none.
     Around,
-    /// The innermost one around the nanosecond before it, at whose end it is; without one it is of no flow.
+    /// The innermost slice around the nanosecond before it, at the end of which it happens; ignored if there is none.
     AtEnd,
-    /// None that the file has, as the file says.
+    /// No slice, as the file itself says.
     Nowhere,
 }
 
@@ -550,13 +575,13 @@ pub enum FlowBound {
 pub enum FlowOp {
     /// The flow leaves its first slice.
     Begin,
-    /// It passes through a slice.
+    /// The flow passes through a slice.
     Step,
-    /// It arrives.
+    /// The flow arrives at its last slice.
     End,
 }
 
-/// A point in a thread's life.
+/// An event in a thread's life.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LifeRow {
     /// The event.
@@ -565,108 +590,97 @@ pub struct LifeRow {
     pub life: Life,
 }
 
-/// How the directory of a process is known.
+/// How the working directory of a process is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DirectorySort {
-    /// The process changed to it.
+    /// The process changed to the directory.
     Changed,
-    /// The process is in it, and was since its last change.
+    /// The process is in the directory, and was since its last change of directory.
     Found,
 }
 
-/// What happens to threads and processes.
+/// Events in the lives of threads and processes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Life {
-    /// `parent` made `child`, which is a new thread even if its key was used before.
+    /// `parent` created `child`, which is a new thread even if its key was used before.
     Fork {
-        /// Who forked.
+        /// The thread that forked.
         parent: ThreadKey,
-        /// The new one.
+        /// The new thread.
         child: ThreadKey,
         /// Whether it shares its parent's process.
         sort: ForkSort,
-        /// Its first name, empty if not said.
+        /// The first name of `child`, empty if not recorded.
         name: StringId,
     },
-    /// `thread`'s process runs another program from now on.
+    /// The process of `thread` runs another program from now on.
     Exec {
-        /// Who.
+        /// The thread.
         thread: ThreadKey,
         /// The program's path.
         program: StringId,
-        /// The arguments, first the program's name.
+        /// The arguments; the first is the program's name.
         arguments: Vec<StringId>,
-        /// The working directory, empty if not said.
+        /// The working directory, empty if not recorded.
         directory: StringId,
-        /// The interpreter or loader, empty if not said.
+        /// The interpreter or loader, empty if not recorded.
         interpreter: StringId,
     },
     /// `thread` ended.
     Exit {
-        /// Who.
+        /// The thread.
         thread: ThreadKey,
-        /// Its exit code, where known.
+        /// The exit code, if known.
         status: Option<i32>,
-        /// The signal that killed it, where known.
+        /// The signal that killed it, if known.
         signal: Option<i32>,
     },
-    /// `thread` is called `name` from now on (and, if this is its first name, before).
+    /// `thread` has the name `name` from now on (and, if this is its first name, also before).
     Name {
-        /// Who.
+        /// The thread.
         thread: ThreadKey,
         /// The new name.
         name: StringId,
     },
-    /// `thread`'s process is in another directory from now on, or a line shows where it is.
+    /// The process of `thread` is in another directory from now on, or its directory is observed.
     Directory {
-        /// Who.
+        /// The thread.
         thread: ThreadKey,
-        /// Where, as the program said it: perhaps counted from where it was.
+        /// The path as the program passed it: may be relative to the previous directory.
         directory: StringId,
-        /// Which of the two.
+        /// How the directory is known.
         sort: DirectorySort,
     },
     /// `thread` belongs to the process whose main thread is `leader`.
     Member {
-        /// Who.
+        /// The thread.
         thread: ThreadKey,
         /// The main thread of its process.
         leader: ThreadKey,
     },
-    /// `thread` says itself that it belongs to that process: believed where nothing else tells.
+    /// `thread` itself reports that it belongs to that process: used where nothing else shows its process.
     Claim {
-        /// Who.
+        /// The thread.
         thread: ThreadKey,
         /// The main thread of its process.
         leader: ThreadKey,
     },
 }
 
-/// Whether a fork made a process or a thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ForkSort {
-    /// A process of its own.
-    Process,
-    /// A thread in its parent's process.
-    Thread,
-    /// The file does not say.
-    Unknown,
-}
-
-/// Something done to a file by the event's thread.
+/// An operation on a file by the event's thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileRow {
     /// The event.
     pub event: u32,
-    /// What was done.
+    /// The operation.
     pub op: FileOp,
     /// The path; empty where only a descriptor is known.
     pub path: StringId,
-    /// The path as the program said it, or the other path of a rename or link; else empty.
+    /// The path as the program passed it, or the other path of a rename or link; else empty.
     pub other_path: StringId,
-    /// Open flags as the kernel counts them; 0 if none.
+    /// Open flags with the kernel's numbers; 0 if none.
     pub flags: u32,
-    /// File mode (12 bits of it mean something); 0 if none.
+    /// File mode (the low 12 bits are meaningful); 0 if none.
     pub mode: u16,
     /// The descriptor; -1 if none.
     pub fd: i32,
@@ -674,7 +688,7 @@ pub struct FileRow {
     pub result: i32,
 }
 
-/// What is done to files.
+/// Operations on files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FileOp {
     /// Opened.
@@ -691,7 +705,7 @@ pub enum FileOp {
     Link,
     /// `other_path` is now a symbolic link to `path`.
     Symlink,
-    /// The name `path` was taken away.
+    /// The name `path` was removed.
     Unlink,
     /// Mounted (`path` at `other_path`).
     Mount,
@@ -713,29 +727,29 @@ pub struct LogRow {
 /// The recorder lost events of a CPU (or of the lane) in `start..end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// The last time before the hole.
+    /// Time of the last event before the gap.
     pub start: Timestamp,
-    /// The first time after it.
+    /// Time of the first event after the gap.
     pub end: Timestamp,
-    /// The CPU, where it is one's.
+    /// The CPU, if the gap belongs to one.
     pub cpu: Option<u32>,
     /// How many events are missing, if the file says.
     pub lost: Option<u64>,
 }
 
-/// Of a CPU of which events were dropped at places that the file does not say: a stretch in which that can have been.
+/// A time range in which events of a CPU may have been dropped, if the file contains only their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seam {
-    /// The last time before.
+    /// Time of the last event before it.
     pub start: Timestamp,
-    /// The first time after.
+    /// Time of the first event after it.
     pub end: Timestamp,
     /// The CPU.
     pub cpu: u32,
 }
 
 impl LaneColumns {
-    /// Empty columns; see [`EventColumns::new`] for `place_shift`.
+    /// Returns empty columns; see [`EventColumns::new`] for `place_shift`.
     #[must_use]
     pub fn new(place_shift: u8) -> LaneColumns {
         LaneColumns {
@@ -744,8 +758,8 @@ impl LaneColumns {
         }
     }
 
-    /// Puts the events in time order if they are not, and every row with them.
-    pub fn sort_by_time(&mut self) {
+    /// Sorts the events by time if they are not sorted, and all rows accordingly.
+    pub(crate) fn sort_by_time(&mut self) {
         if self.events.is_sorted() {
             return;
         }

@@ -1,12 +1,14 @@
-//! What readers say, in words that all formats share: lanes of compact columns, and one event in full.
+//! The interface between readers and the rest, common to all formats: lanes of compact event columns, and one event in
+//! full.
 //!
-//! A reader's bulk pass turns each [`Part`] of a file into a [`LaneColumns`]: every event as
-//! 9 bytes in [`EventColumns`], plus typed rows for only what the timeline draws. `build` makes a
-//! `Trace` of them. Nothing here knows a format, and nothing here knows the `Trace`.
+//! A reader's bulk pass turns each [`Part`] of a file into a [`LaneColumns`]: every event as 9 bytes in
+//! [`EventColumns`], and typed rows only for what the timeline draws. `assemble` makes a `Trace` of them. Nothing here
+//! depends on a format or on the `Trace`.
 
 pub mod columns;
+pub mod decoded;
 pub mod detail;
-pub mod field_ref;
+pub(crate) mod field_ref;
 pub mod keys;
 pub mod lane;
 pub mod pairs;
@@ -14,12 +16,13 @@ pub mod part;
 pub mod syscalls;
 mod thread_column;
 
-pub use columns::EventColumns;
-pub use detail::{EventDetail, Field, STACK, TEXT, Value};
+pub(crate) use columns::EventColumns;
+pub use decoded::{DecodedEvent, Need};
+pub use detail::{EventDetail, Value};
+pub(crate) use detail::{Field, STACK};
 pub use field_ref::{FieldRef, ValueRef};
-pub use keys::{
-    Directory, EventKind, KindId, ProcessEntry, ProcessKey, Role, SaidImage, SaidLife, ThreadEntry,
-    ThreadKey,
-};
+pub use keys::{Directory, EventKind, ForkSort, KindId, Role, ThreadKey};
+pub(crate) use keys::{ProcessEntry, ProcessKey, SaidImage, SaidLife, ThreadEntry};
 pub use lane::*;
-pub use part::{Coarse, CpuLoss, FirstDay, Lane, Part, TraceInfo};
+pub(crate) use part::{Coarse, CpuLoss, FirstDay, Part};
+pub use part::{Lane, TraceInfo};

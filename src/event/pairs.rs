@@ -1,78 +1,79 @@
-//! The table of kernel events that belong together: which pairs become slices, which events become
-//! counters. Readers of kernel events (trace.dat, ftrace text) look their events up here; `build` only
-//! sees families. **To add a pair, add a row to [`PAIRS`]; to add a counter, a row to [`COUNTERS`].**
+//! The table of kernel events that belong together: which pairs become slices, which events become counters. Readers of
+//! kernel events (trace.dat, ftrace text) look up their events here; `assemble` only sees families. **To add a pair,
+//! add a row to [`PAIRS`]; to add a counter, a row to [`COUNTERS`].**
 //!
 //! kprobe and uprobe pairs are not rows, because users name them: an event whose format has `__probe_ip`
 //! is an entry, one with `__probe_func` a return, and both carry the function's address as label key.
 
-/// A kind of slice: where it lies and how its ends find their begins.
+/// A kind of slice: which track it is on and how its ends match its begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Family {
-    /// For diagnostics and filters.
+pub(crate) struct Family {
+    /// Name for diagnostics and filters.
     pub name: &'static str,
     /// The track of its slices.
     pub place: Place,
-    /// How an end finds its begin.
+    /// How an end matches a begin.
     pub matching: Matching,
-    /// What becomes of a begin that never ends.
+    /// What a begin without an end becomes.
     pub open: OpenBegin,
 }
 
-/// The track that a slice lies on.
+/// The track that a slice is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// The thread of its begin.
+    /// The track of the thread of its begin.
     Thread,
-    /// The CPU it happened on.
+    /// The track of the CPU that it happened on.
     Cpu,
 }
 
-/// How an end finds its begin, among the open begins of its family on its track.
+/// How an end matches a begin, among the open begins of its family on its track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Matching {
-    /// It closes the innermost one whose label key is equal; begins above it have lost their ends.
+pub(crate) enum Matching {
+    /// The end closes the innermost begin with an equal label key; the ends of begins nested in that one were lost.
     ByKey,
-    /// As by key, of what is never within itself: a begin while one with its key is open shows that the end of that
-    /// one was lost.
+    /// As [`Matching::ByKey`], for slices that never nest in one with the same key: a second begin with the same key
+    /// shows that the end of the first was lost.
     Once,
-    /// It closes the innermost one, whatever it is called.
+    /// The end closes the innermost begin, whatever its key.
     Innermost,
-    /// There is only ever one: it closes the one that is open if the key is equal, or if its own key is
-    /// [`ANY_KEY`]; a begin while one is open shows that the end of that one was lost.
+    /// At most one begin is open: the end closes it if the keys are equal, or if the end's key is [`ANY_KEY`]; a second
+    /// begin shows that the end of the first was lost.
     OneAtATime,
 }
 
-/// The key of an end that says nothing: a system call whose registers were replaced ends as number -1.
+/// Key of an end that does not identify its begin: a system call whose registers were replaced ends as number -1.
 pub const ANY_KEY: u64 = u64::MAX;
 
-/// The key of a system call with number 0, and of whatever else would have the key 0.
-pub const NUMBER_ZERO: u64 = 1 << 62;
+/// Key of system call number 0, and of anything else whose key would be 0 (which means "no key").
+pub(crate) const NUMBER_ZERO: u64 = 1 << 62;
 
-/// The key of system call marks that say only that their thread is outside of the kernel.
-pub const USER_MODE: u64 = 1 << 61;
+/// Key of system call marks that only show that their thread is outside of the kernel.
+pub(crate) const USER_MODE: u64 = 1 << 61;
 
 /// Events that only a thread outside of system calls causes, as `system:event`: whichever call was open is over.
-pub const USER_MODE_EVENTS: &[&str] = &["exceptions:page_fault_user", "signal:signal_deliver"];
+pub(crate) const USER_MODE_EVENTS: &[&str] =
+    &["exceptions:page_fault_user", "signal:signal_deliver"];
 
-/// Whether `system:event` shows its thread outside of system calls.
+/// Returns whether `system:event` shows that its thread is outside of system calls.
 #[must_use]
-pub fn is_user_mode(system: &str, event: &str) -> bool {
+pub(crate) fn is_user_mode(system: &str, event: &str) -> bool {
     let mut rows = USER_MODE_EVENTS.iter();
     rows.any(|row| row.split_once(':') == Some((system, event)))
 }
 
-/// What becomes of a begin that found no end.
+/// What a begin without an end becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OpenBegin {
-    /// A slice that lasts to the trace's end, marked unfinished, if it was still open there;
-    /// an instant if another end showed that its own was lost.
+pub(crate) enum OpenBegin {
+    /// A slice that lasts to the trace's end, marked unfinished, if it was still open there; an instant if another end
+    /// showed that its end was lost.
     Unfinished,
-    /// An instant: the begin alone says nothing of a duration.
+    /// An instant: the begin alone does not show a duration.
     Instant,
 }
 
 /// All families. A label's `family` is an index into this table; the constants below name the rows.
-pub const FAMILIES: &[Family] = &[
+pub(crate) const FAMILIES: &[Family] = &[
     Family {
         name: "durations",
         place: Place::Thread,
@@ -165,7 +166,7 @@ pub const FAMILIES: &[Family] = &[
     },
 ];
 
-/// Durations that the file itself calls so (FXT, atrace marks).
+/// Slices that the file itself marks as durations (FXT, atrace marks).
 pub const DURATIONS: u8 = 0;
 /// System calls.
 pub const SYSCALLS: u8 = 1;
@@ -174,68 +175,68 @@ pub const FUNCTIONS: u8 = 2;
 /// kprobe to kretprobe of the same function.
 pub const KPROBES: u8 = 3;
 /// uprobe to uretprobe of the same function.
-pub const UPROBES: u8 = 4;
+pub(crate) const UPROBES: u8 = 4;
 /// Interrupt handlers.
 pub const IRQS: u8 = 5;
 /// Soft interrupts and tasklets.
 pub const SOFTIRQS: u8 = 6;
 /// Interrupt vectors and IPIs.
-pub const VECTORS: u8 = 7;
+pub(crate) const VECTORS: u8 = 7;
 /// Timer callbacks.
 pub const TIMERS: u8 = 8;
 /// Work items.
-pub const WORK: u8 = 9;
+pub(crate) const WORK: u8 = 9;
 /// Other pairs by naming convention.
-pub const PAIRED: u8 = 10;
+pub(crate) const PAIRED: u8 = 10;
 /// Program images between execs.
 pub const PROGRAMS: u8 = 11;
 /// Other pairs that happen on a CPU.
-pub const CPU_PAIRED: u8 = 12;
+pub(crate) const CPU_PAIRED: u8 = 12;
 /// Marks of system calls by number; their slices are [`SYSCALLS`].
-pub const RAW_SYSCALLS: u8 = 13;
-/// What the osnoise and timerlat tracers measured: time that something else took of a CPU.
-pub const NOISE: u8 = 14;
+pub(crate) const RAW_SYSCALLS: u8 = 13;
+/// Noise that the osnoise and timerlat tracers measured: time in which something else used a CPU.
+pub(crate) const NOISE: u8 = 14;
 
-/// No row of [`FAMILIES`]: asynchronous slices, which are matched by their ids.
-pub const ASYNC: u8 = u8::MAX;
+/// Not a row of [`FAMILIES`]: asynchronous slices, which are matched by their ids.
+pub(crate) const ASYNC: u8 = u8::MAX;
 
 /// Two kernel events that are the ends of one slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pair {
-    /// Row of [`FAMILIES`].
+pub(crate) struct Pair {
+    /// Index of the family in [`FAMILIES`].
     pub family: u8,
-    /// `system:event` that begins it; one `*` stands for any text, which both names then share.
+    /// `system:event` that begins the slice; one `*` matches any text, which must be equal in both names.
     pub begin: &'static str,
-    /// `system:event` that ends it.
+    /// `system:event` that ends the slice.
     pub end: &'static str,
-    /// The field, in both events, that tells concurrent ones apart; empty: the shared text of the names.
+    /// The field, in both events, that distinguishes concurrent slices; empty: the text that `*` matched.
     pub key: &'static str,
-    /// What the slice is called.
+    /// The slice's name.
     pub name: PairName,
 }
 
-/// What a pair's slice is called.
+/// Where the name of a pair's slice comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PairName {
-    /// What the `*` of the event's name stands for, or the name up to its ending.
+pub(crate) enum PairName {
+    /// The text that the `*` of the event's name matches, or the name without its ending.
     Stem,
-    /// The text of a field of the begin.
+    /// The text of this field of the begin.
     Text(&'static str),
-    /// The symbol at the address in a field of the begin.
+    /// The symbol at the address in this field of the begin.
     Symbol(&'static str),
-    /// The name of the system call whose number is in a field.
+    /// The name of the system call whose number is in this field.
     Syscall(&'static str),
-    /// The word for the number in a field.
+    /// The word for the number in this field.
     Word(&'static str, &'static [&'static str]),
 }
 
 /// The soft interrupts by number (include/linux/interrupt.h).
-pub const SOFTIRQ_NAMES: &[&str] = &[
+pub(crate) const SOFTIRQ_NAMES: &[&str] = &[
     "HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU",
 ];
 
-/// The pairs, most particular first: the first row that fits an event's name is taken.
-pub const PAIRS: &[Pair] = &[
+/// The pairs, most specific first: the first row that matches an event's name is used.
+pub(crate) const PAIRS: &[Pair] = &[
     Pair {
         family: RAW_SYSCALLS,
         begin: "raw_syscalls:sys_enter",
@@ -609,26 +610,27 @@ pub const PAIRS: &[Pair] = &[
     },
 ];
 
-/// Two kernel events that are the ends of an asynchronous slice, on tracks of its own.
+/// Kernel events that begin and end an asynchronous slice, on tracks of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AsyncPair {
+pub(crate) struct AsyncPair {
     /// Name of the group of tracks.
     pub group: &'static str,
-    /// `system:event` that begins it.
+    /// `system:event` that begins the slice.
     pub begin: &'static str,
-    /// `system:event` each of those that end it.
+    /// The `system:event`s that end the slice.
     pub ends: &'static [&'static str],
-    /// The fields, in all events, that make its id. Other names of a field in other kernels stand after `|`; fields
-    /// that an event does not have are left out.
+    /// The fields, in all events, whose values form the slice's id. Names of the field in other kernels follow after
+    /// `|`; fields that an event does not have are left out.
     pub keys: &'static [&'static str],
-    /// The field of the begin that names it; empty: the begin's own name does.
+    /// The field of the begin with the slice's name; empty: the begin's own name is used.
     pub name: &'static str,
 }
 
 impl Pair {
-    /// Mixed into the numbers of its key field where pairs of several rows share a family, so that they stay apart.
+    /// Returns a number that is mixed into the pair's keys, so that the keys of pairs that share a family do not
+    /// collide.
     #[must_use]
-    pub fn salt(&self) -> u64 {
+    pub(crate) fn salt(&self) -> u64 {
         use std::hash::Hasher;
         if self.key.is_empty() || !matches!(self.family, PAIRED | CPU_PAIRED) {
             return 0;
@@ -640,7 +642,7 @@ impl Pair {
 }
 
 impl AsyncPair {
-    /// The name of the event that begins it, without its ending.
+    /// Returns the name of the begin event without its ending.
     #[must_use]
     pub fn stem(&self) -> &'static str {
         strip_ending(
@@ -652,7 +654,7 @@ impl AsyncPair {
 }
 
 /// Operations that begin on one thread and end on another.
-pub const ASYNC_PAIRS: &[AsyncPair] = &[
+pub(crate) const ASYNC_PAIRS: &[AsyncPair] = &[
     AsyncPair {
         group: "SCSI commands",
         begin: "scsi:scsi_dispatch_cmd_start",
@@ -719,7 +721,7 @@ pub const ASYNC_PAIRS: &[AsyncPair] = &[
     },
 ];
 
-/// What an event of the block layer says of a bio or request.
+/// What happened to a bio or request, by an event of the block layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestOp {
     /// A bio was handed to the block layer.
@@ -734,7 +736,7 @@ pub enum RequestOp {
     Issue,
     /// The driver gave a request back.
     Requeue,
-    /// A request was taken in by another one.
+    /// A request was merged into another one.
     Merge,
     /// A request counts as I/O from here on.
     IoStart,
@@ -744,8 +746,8 @@ pub enum RequestOp {
     Complete,
 }
 
-/// The events of the block layer that begin and end bios and requests: see `build::requests`.
-pub const REQUEST_EVENTS: &[(&str, RequestOp)] = &[
+/// The events of the block layer that begin and end bios and requests: see `assemble::requests`.
+pub(crate) const REQUEST_EVENTS: &[(&str, RequestOp)] = &[
     ("block_bio_queue", RequestOp::Queue),
     ("block_split", RequestOp::Split),
     ("block_bio_complete", RequestOp::BioComplete),
@@ -758,30 +760,30 @@ pub const REQUEST_EVENTS: &[(&str, RequestOp)] = &[
     ("block_rq_complete", RequestOp::Complete),
 ];
 
-/// What `system:event` says of a bio or request.
+/// Returns what `system:event` means for a bio or request, if it is in [`REQUEST_EVENTS`].
 #[must_use]
-pub fn find_request(system: &str, event: &str) -> Option<RequestOp> {
+pub(crate) fn find_request(system: &str, event: &str) -> Option<RequestOp> {
     let rows = REQUEST_EVENTS.iter().filter(|_| system == "block");
     rows.copied().find(|row| row.0 == event).map(|row| row.1)
 }
 
-/// A kernel event that carries the value of something numeric.
+/// A kernel event that contains the value of a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counter {
-    /// `system:event`.
+    /// The event, as `system:event`.
     pub event: &'static str,
-    /// What the track is called.
+    /// The counter track's name.
     pub name: &'static str,
     /// The field with the value.
     pub value: &'static str,
-    /// The field with the CPU it is of; empty: it is the whole machine's.
+    /// The field with the counter's CPU; empty: the counter belongs to the whole machine.
     pub cpu: &'static str,
     /// A field whose text or number is added to the name; empty: none.
     pub label: &'static str,
 }
 
-/// The counters. `cpu_idle`'s 4294967295 ("not idle") is shown as -1 by its readers, as the kernel means it.
-pub const COUNTERS: &[Counter] = &[
+/// The counters. Readers change `cpu_idle`'s value 4294967295 ("not idle") to -1, which the kernel means.
+pub(crate) const COUNTERS: &[Counter] = &[
     Counter {
         event: "power:cpu_frequency",
         name: "frequency (kHz)",
@@ -903,23 +905,23 @@ pub const COUNTERS: &[Counter] = &[
     },
 ];
 
-/// An event of the osnoise system: something took a CPU for `duration` ns from `start` on, by the kernel's local clock.
+/// An event of the osnoise system: something used a CPU for `duration` ns from `start` on, by the kernel's local clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Noise {
+pub(crate) struct Noise {
     /// The event's name, which is the category of its slices.
     pub event: &'static str,
-    /// What the slice is called where no field says it.
+    /// The slice's name if no field contains it.
     pub name: &'static str,
-    /// The field with the name; empty: `number` or `name` says it.
+    /// The field with the slice's name; empty: `number` or `name` gives it.
     pub text: &'static str,
     /// The field with a number that follows the name after a colon; empty: none.
     pub number: &'static str,
-    /// Names of numbers.
+    /// Names of the numbers, by number.
     pub words: &'static [&'static str],
 }
 
 impl Noise {
-    /// The slice's name, as the kernel prints it before `start`.
+    /// Returns the slice's name, as the kernel prints it before `start`.
     #[must_use]
     pub fn name(&self, text: Option<&str>, number: Option<i64>) -> String {
         let word = || {
@@ -934,8 +936,8 @@ impl Noise {
     }
 }
 
-/// Events that carry the start and the duration of noise.
-pub const NOISES: &[Noise] = &[
+/// Events that contain the start and the duration of noise.
+pub(crate) const NOISES: &[Noise] = &[
     Noise {
         event: "thread_noise",
         name: "thread",
@@ -966,19 +968,19 @@ pub const NOISES: &[Noise] = &[
     },
 ];
 
-/// The row of [`NOISES`] for `system:event`.
+/// Returns the row of [`NOISES`] for `system:event`.
 #[must_use]
-pub fn find_noise(system: &str, event: &str) -> Option<&'static Noise> {
+pub(crate) fn find_noise(system: &str, event: &str) -> Option<&'static Noise> {
     let mut rows = NOISES.iter();
     rows.find(|row| system == "osnoise" && row.event == event)
 }
 
-/// In [`Counter::cpu`]: the counter is of the CPU that the event happened on.
-pub const OWN_CPU: &str = "(own)";
+/// Value of [`Counter::cpu`]: the counter belongs to the CPU that the event happened on.
+pub(crate) const OWN_CPU: &str = "(own)";
 
-/// What is added to a counter's name for the text of its label field: timerlat numbers its contexts.
+/// Returns the text that is added to a counter's name for the text of its label field: timerlat numbers its contexts.
 #[must_use]
-pub fn label_word<'a>(row: &Counter, label: &'a str) -> &'a str {
+pub(crate) fn label_word<'a>(row: &Counter, label: &'a str) -> &'a str {
     match (row.event, label) {
         ("ftrace:timerlat", "0") => "irq",
         ("ftrace:timerlat", "1") => "thread",
@@ -989,17 +991,20 @@ pub fn label_word<'a>(row: &Counter, label: &'a str) -> &'a str {
 
 /// Which end of a pair an event is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PairEnd {
+pub(crate) enum PairEnd {
     /// The begin.
     Begin,
     /// The end.
     End,
 }
 
-/// The row and the end that `system:event` is, and the text that the row's `*` stands for (else the name
-/// of the event without its ending).
+/// Returns the row of [`PAIRS`] for `system:event`, which end the event is, and the text that the row's `*` matches
+/// (without `*`: the event's name without its ending).
 #[must_use]
-pub fn find_pair<'a>(system: &str, event: &'a str) -> Option<(&'static Pair, PairEnd, &'a str)> {
+pub(crate) fn find_pair<'a>(
+    system: &str,
+    event: &'a str,
+) -> Option<(&'static Pair, PairEnd, &'a str)> {
     PAIRS.iter().find_map(|pair| {
         if let Some(stem) = match_pattern(pair.begin, system, event) {
             Some((pair, PairEnd::Begin, stem))
@@ -1009,7 +1014,8 @@ pub fn find_pair<'a>(system: &str, event: &'a str) -> Option<(&'static Pair, Pai
     })
 }
 
-/// The text that the pattern's `*` stands for in `event` (the whole name if there is no `*`).
+/// Returns the text that the pattern's `*` matches in `event` (the whole name if there is no `*`), or `None` if the
+/// pattern does not match.
 fn match_pattern<'a>(pattern: &str, system: &str, event: &'a str) -> Option<&'a str> {
     let name = match pattern.split_once(':') {
         Some((wanted, name)) if wanted == system => name,
@@ -1034,9 +1040,9 @@ fn strip_ending(event: &str) -> &str {
     event
 }
 
-/// The rows of [`COUNTERS`] for `system:event`; they stand together.
+/// Returns the rows of [`COUNTERS`] for `system:event`, which are adjacent.
 #[must_use]
-pub fn find_counters(system: &str, event: &str) -> &'static [Counter] {
+pub(crate) fn find_counters(system: &str, event: &str) -> &'static [Counter] {
     let is_its = |row: &Counter| row.event.split_once(':') == Some((system, event));
     let first = COUNTERS.iter().position(is_its).unwrap_or(COUNTERS.len());
     let (_, rows) = COUNTERS.split_at(first);
@@ -1044,9 +1050,9 @@ pub fn find_counters(system: &str, event: &str) -> &'static [Counter] {
     rows.split_at(count).0
 }
 
-/// The row of [`ASYNC_PAIRS`] and the end that `system:event` is.
+/// Returns the row of [`ASYNC_PAIRS`] for `system:event`, and which end the event is.
 #[must_use]
-pub fn find_async_pair(system: &str, event: &str) -> Option<(&'static AsyncPair, PairEnd)> {
+pub(crate) fn find_async_pair(system: &str, event: &str) -> Option<(&'static AsyncPair, PairEnd)> {
     let is = |pattern: &str| pattern.split_once(':') == Some((system, event));
     ASYNC_PAIRS.iter().find_map(|pair| {
         if is(pair.begin) {

@@ -1,53 +1,51 @@
-//! How a file is cut for reading in parallel, and what is known before its events are read.
+//! How a file is divided for parallel reading, and what is known before its events are read.
 
 use crate::base::calendar::wall_text;
 use crate::base::time::grouped;
 use crate::base::{Nanos, TimeSpan, Timestamp};
 
-/// What can be read independently and is in time order by itself, or nearly so: one CPU's ring buffer,
-/// one block of text, one FXT stream.
+/// A sequence of records that can be read independently and is in time order, or nearly so: one CPU's ring buffer, one
+/// block of text, one FXT stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lane {
-    /// For people: `CPU 3`, `CPU 3 of instance irqs`.
+    /// The name to show: `CPU 3`, `CPU 3 of instance irqs`.
     pub name: String,
-    /// The CPU, where the lane belongs to one.
+    /// The CPU, if the lane belongs to one.
     pub cpu: Option<u32>,
 }
 
-/// A piece of a lane that is decoded by itself: about 1 to 8 MB of the file.
+/// A piece of the file that is decoded by itself: about 1 to 8 MB.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Index into the reader's lanes. Parts stand in lane order, and in file order inside a lane.
-    pub lane: u32,
-    /// How many bytes of the file it takes, for progress.
+    /// The part's size in the file in bytes, for progress.
     pub size_bytes: u64,
 }
 
-/// A picture of the file from what is cheap to read (page headers, sampled records).
+/// A preview of the file from what is cheap to read (page headers, sampled records).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coarse {
-    /// From the first to past the last time that was seen.
+    /// From the first to just after the last time that was seen.
     pub span: TimeSpan,
     /// (lane, time, bytes of events from here to the lane's next entry), sorted by lane, then time.
     pub density: Vec<(u32, Timestamp, u32)>,
 }
 
-/// What a clock's numbers are.
+/// The unit of a clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClockUnit {
-    /// Nanoseconds: seconds may be claimed.
+    /// Nanoseconds: durations can be shown in seconds.
     #[default]
     Nanoseconds,
     /// Cycles of a processor's counter.
     Cycles,
-    /// Numbers that only tell the order (ftrace's `counter`).
+    /// Numbers that only give the order of events (ftrace's `counter`).
     Order,
-    /// Lines of a text without times.
+    /// Line numbers of a text without times.
     Lines,
 }
 
 impl ClockUnit {
-    /// A length of time in full: `1.5 ms`, `20 lines`.
+    /// Returns a duration as text with its unit: `1.5 ms`, `20 lines`.
     #[must_use]
     pub fn length_text(self, length: Nanos) -> String {
         let word = match self {
@@ -60,9 +58,26 @@ impl ClockUnit {
         format!("{} {word}{plural}", grouped(length.0))
     }
 
-    /// A time as since `start`, with the clock's own number behind it; a line by its number.
+    /// Returns the text of [`ClockUnit::length_text`] with exactly three decimals (none for ns), so that the numbers of
+    /// a column align.
     #[must_use]
-    pub fn time_text(self, time: Timestamp, start: Timestamp) -> String {
+    pub(crate) fn column_length_text(self, length: Nanos) -> String {
+        let text = self.length_text(length);
+        if self != ClockUnit::Nanoseconds {
+            return text;
+        }
+        match text.split_once(' ') {
+            Some((_, "ns")) | None => text,
+            Some((number, word)) => {
+                let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
+                format!("{whole}.{decimals:0<3} {word}")
+            }
+        }
+    }
+
+    /// Returns a time relative to `start`, with the clock's own number in parentheses; a line by its number.
+    #[must_use]
+    pub(crate) fn time_text(self, time: Timestamp, start: Timestamp) -> String {
         let since = self.length_text(time - start);
         match self {
             ClockUnit::Nanoseconds => format!("{since} ({time})"),
@@ -72,56 +87,56 @@ impl ClockUnit {
     }
 }
 
-/// Who says what day the times are of.
+/// The source of the date of the first event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FirstDay {
-    /// The file, or its times are not of a day at all.
+    /// The file, or the times are not times of day.
     #[default]
     OfFile,
-    /// Nobody: the file has times of day only.
+    /// None: the file has times of day only.
     Unknown,
     /// The user.
     Given,
 }
 
-/// What the file says about itself.
+/// The file's facts about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TraceInfo {
     /// The format's name and version, e.g. `trace.dat 7`.
     pub format: String,
     /// The clock's name as the file has it, e.g. `mono`; empty if it does not say.
     pub clock: String,
-    /// What the clock counts.
+    /// The clock's unit.
     pub clock_unit: ClockUnit,
-    /// Wall-clock time of the trace clock's zero in ns since the Unix epoch, where the file tells.
+    /// Wall-clock time of the trace clock's zero in ns since the Unix epoch, if the file says.
     pub wall_clock_zero_ns: Option<i64>,
-    /// Who says what day that is.
+    /// The source of the date in `wall_clock_zero_ns`.
     pub first_day: FirstDay,
-    /// The recording's own number, by which others may name it.
+    /// The recording's id, by which other recordings may refer to it.
     pub trace_id: Option<u64>,
-    /// The number of the recording to whose clock this one's times were shifted (a guest's host).
+    /// The id of the recording to whose clock this recording's times were shifted (a guest's host).
     pub shifted_to: Option<u64>,
-    /// How many CPUs the machine has, where the file tells.
+    /// How many CPUs the machine has, if the file says.
     pub cpu_count: Option<u32>,
-    /// How many events the recorder itself counted as lost, by CPU; of a CPU in several buffers several rows.
+    /// How many events the recorder itself counted as lost, by CPU; a CPU with several buffers has several rows.
     pub losses: Vec<CpuLoss>,
     /// Other facts for the info pane, in order: (name, value) such as (`uname`, `Linux 6.1 ...`).
     pub facts: Vec<(String, String)>,
 }
 
-/// How many events of a CPU were lost, as the recorder counted at the end.
+/// How many events of a CPU were lost, as the recorder counted them at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CpuLoss {
     /// The CPU's number.
     pub cpu: u32,
     /// Events that were overwritten before they were read.
     pub overwritten: u64,
-    /// Events for which a full buffer left no room.
+    /// Events that were dropped because the buffer was full.
     pub dropped: u64,
 }
 
 impl CpuLoss {
-    /// All of them.
+    /// Returns all lost events: overwritten and dropped.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.overwritten.saturating_add(self.dropped)
@@ -129,7 +144,7 @@ impl CpuLoss {
 }
 
 impl TraceInfo {
-    /// What a wall clock showed (UTC) at a time of this clock, where that is known.
+    /// Returns the wall-clock time (UTC) at `time`, if it is known and the clock counts nanoseconds.
     #[must_use]
     pub fn wall_clock(&self, time: Timestamp) -> Option<String> {
         let zero = self.wall_clock_zero_ns?;
@@ -137,9 +152,9 @@ impl TraceInfo {
             .then(|| wall_text(i128::from(time.0) + i128::from(zero)))
     }
 
-    /// The wall clock from the first to the last time of `span`.
+    /// Returns the wall-clock times (UTC) of the start and end of `span`, if known.
     #[must_use]
-    pub fn wall_clock_of(&self, span: TimeSpan) -> Option<String> {
+    pub(crate) fn wall_clock_of(&self, span: TimeSpan) -> Option<String> {
         let (start, end) = (self.wall_clock(span.start)?, self.wall_clock(span.end)?);
         Some(format!("{start} to {end} (UTC)"))
     }

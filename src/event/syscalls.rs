@@ -1,10 +1,10 @@
-//! Names of system calls by number, for each machine that traces come from.
+//! Names of system calls by number, for each architecture that traces come from.
 //!
-//! The tables are text files beside this one, `number name` on each line, as the kernel counts them.
+//! The tables are text files in the folder `syscalls`, one `number name` per line, with the kernel's numbers.
 
 use std::sync::OnceLock;
 
-/// The machine's system call table.
+/// An architecture's system call table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Abi {
     /// 64-bit x86.
@@ -21,9 +21,9 @@ pub enum Abi {
 }
 
 impl Abi {
-    /// The machine's table for 32-bit programs, where it runs such with other numbers.
+    /// Returns the table for 32-bit programs on this architecture, where their numbers differ.
     #[must_use]
-    pub fn compat(self) -> Option<Abi> {
+    pub(crate) fn compat(self) -> Option<Abi> {
         match self {
             Abi::X86_64 => Some(Abi::I386),
             Abi::Aarch64 => Some(Abi::Arm),
@@ -32,12 +32,12 @@ impl Abi {
     }
 }
 
-/// More numbers than any table has.
+/// Numbers from here on are ignored; larger than any number in the tables.
 const MAX_NUMBER: usize = 1024;
 
 type Table = OnceLock<Vec<&'static str>>;
 
-/// The name of system call `number`, if the table has it.
+/// Returns the name of system call `number`, or `None` if the table does not contain it.
 #[must_use]
 pub fn name(abi: Abi, number: u64) -> Option<&'static str> {
     static TABLES: [Table; 5] = [const { Table::new() }; 5];

@@ -1,7 +1,7 @@
-//! Whose each event of a part is, 1 byte an event: the number of its key in the part's own list of keys.
+//! The thread of each event of a part, 1 byte per event: an index into the part's own list of thread keys.
 //!
-//! A part with more keys than a byte can number has 2 bytes for each; one with more than those can number keeps the
-//! keys themselves.
+//! A part with more keys than a byte can number uses 2 bytes per event; one with more than 2 bytes can number stores
+//! the keys themselves.
 
 use std::ops::Range;
 
@@ -9,30 +9,30 @@ use rustc_hash::FxHashMap;
 
 use super::keys::ThreadKey;
 
-/// Keys below this are small.
+/// Keys below this are looked up in a vector instead of the hash map.
 const SMALL: u32 = 4096;
 
-/// A key for each event.
+/// The thread key of each event.
 #[derive(Clone, Debug, Default)]
-pub struct ThreadColumn {
+pub(crate) struct ThreadColumn {
     events: Numbers,
-    /// The keys that are numbered, as they came.
+    /// The distinct keys, in the order in which they first occurred; empty for `Numbers::Keys`.
     keys: Vec<u32>,
-    /// The number of each key, until all events are there.
+    /// The index in `keys` of each key. Freed once all events were added.
     number_of: FxHashMap<u32, u16>,
-    /// The same for small keys, plus 1; 0: not known.
+    /// Index in `keys` plus 1, by key, for keys below [`SMALL`]; 0: not in the list yet.
     number_of_small: Vec<u16>,
     last: Option<(u32, u16)>,
 }
 
-/// What the column has for each event.
+/// The column's entry for each event; the width depends on the number of keys.
 #[derive(Clone, Debug)]
 enum Numbers {
-    /// A number in `keys`.
+    /// Index in `keys`, 1 byte.
     Bytes(Vec<u8>),
-    /// The same.
+    /// Index in `keys`, 2 bytes.
     Words(Vec<u16>),
-    /// The key.
+    /// The key itself.
     Keys(Vec<u32>),
 }
 
@@ -43,7 +43,7 @@ impl Default for Numbers {
 }
 
 impl Numbers {
-    /// Adds a number that has room.
+    /// Adds an index in `keys` that fits the current width. Does nothing for `Keys`.
     #[inline]
     fn push(&mut self, number: u16) {
         match self {
@@ -53,7 +53,7 @@ impl Numbers {
         }
     }
 
-    /// Makes room for one key more than the `count` that there are.
+    /// Widens the entries if the current width cannot number one key more than `keys` contains.
     fn widen(&mut self, keys: &[u32]) {
         match self {
             Numbers::Bytes(numbers) if keys.len() > usize::from(u8::MAX) => {
@@ -71,7 +71,7 @@ impl Numbers {
     }
 }
 
-/// Stretches of equal neighbours.
+/// Returns the runs of equal neighbours: each run's length and key.
 fn equal_runs<'a, T: Copy + PartialEq>(
     numbers: &'a [T],
     key: impl Fn(T) -> u32 + 'a,
@@ -80,7 +80,8 @@ fn equal_runs<'a, T: Copy + PartialEq>(
     runs.map(move |run| (run.len(), key(run[0])))
 }
 
-/// Each number's first and last place; numbers are given as they come.
+/// Returns the first and last position of each of `count` numbers, as `first..last`. Relies on numbers being assigned
+/// in the order of their first occurrence.
 fn spans_of<T: Copy + Into<usize>>(numbers: &[T], count: usize) -> Vec<Range<usize>> {
     let mut last = vec![0; count];
     let mut firsts = Vec::with_capacity(count);
@@ -95,8 +96,8 @@ fn spans_of<T: Copy + Into<usize>>(numbers: &[T], count: usize) -> Vec<Range<usi
 }
 
 impl ThreadColumn {
-    /// Makes room for `count` more events.
-    pub fn reserve(&mut self, count: usize) {
+    /// Reserves room for `count` more events.
+    pub(crate) fn reserve(&mut self, count: usize) {
         match &mut self.events {
             Numbers::Bytes(numbers) => numbers.reserve(count),
             Numbers::Words(numbers) => numbers.reserve(count),
@@ -104,7 +105,7 @@ impl ThreadColumn {
         }
     }
 
-    /// Gives back room that is not used, when all events are there.
+    /// Frees unused room, when all events were added.
     pub fn shrink(&mut self) {
         match &mut self.events {
             Numbers::Bytes(numbers) => numbers.shrink_to_fit(),
@@ -121,8 +122,8 @@ impl ThreadColumn {
         self.last = None;
     }
 
-    /// Gives every key its new one; nothing is added any more.
-    pub fn renumber(&mut self, new: &dyn Fn(ThreadKey) -> ThreadKey) {
+    /// Replaces every key by `new(key)`. Nothing may be added afterwards.
+    pub(crate) fn renumber(&mut self, new: &dyn Fn(ThreadKey) -> ThreadKey) {
         let of_events = match &mut self.events {
             Numbers::Keys(keys) => keys.as_mut_slice(),
             _ => &mut [],
@@ -133,7 +134,7 @@ impl ThreadColumn {
         self.forget_numbers();
     }
 
-    /// Adds an event. Neighbours are mostly of one thread.
+    /// Adds an event. Neighbouring events mostly belong to one thread, so the last key is checked first.
     #[inline]
     pub fn push(&mut self, key: ThreadKey) {
         match self.last {
@@ -187,7 +188,7 @@ impl ThreadColumn {
         }
     }
 
-    /// Whose event `index` is. Panics if there is no such event.
+    /// Returns the thread of event `index`. Panics if there is no such event.
     #[inline]
     #[must_use]
     pub fn get(&self, index: usize) -> ThreadKey {
@@ -198,13 +199,16 @@ impl ThreadColumn {
         })
     }
 
-    /// Stretches of neighbouring events of one thread, in order.
+    /// Returns the ranges of neighbouring events of one thread, in order.
     pub fn runs(&self) -> impl Iterator<Item = (Range<usize>, ThreadKey)> {
         self.runs_in(0..usize::MAX)
     }
 
     /// The same of the events in `range`, as far as there are any.
-    pub fn runs_in(&self, range: Range<usize>) -> impl Iterator<Item = (Range<usize>, ThreadKey)> {
+    pub(crate) fn runs_in(
+        &self,
+        range: Range<usize>,
+    ) -> impl Iterator<Item = (Range<usize>, ThreadKey)> {
         fn part<'a, T>(all: &'a [T], range: &Range<usize>) -> &'a [T] {
             let end = range.end.min(all.len());
             all.get(range.start.min(end)..end).unwrap_or_default()
@@ -226,7 +230,8 @@ impl ThreadColumn {
             })
     }
 
-    /// Each key with its first and last event, keys in the order in which they came first.
+    /// Returns each key with the indices of its first and last event (as `first..last`), in the order of their first
+    /// events.
     #[must_use]
     pub fn spans(&self) -> Vec<(ThreadKey, Range<usize>)> {
         let spans = match &self.events {
@@ -247,9 +252,9 @@ impl ThreadColumn {
         keys.zip(spans).collect()
     }
 
-    /// Heap bytes held.
+    /// Allocated heap memory in bytes.
     #[must_use]
-    pub fn memory_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         let of_events = match &self.events {
             Numbers::Bytes(numbers) => numbers.capacity(),
             Numbers::Words(numbers) => numbers.capacity() * 2,

@@ -1,10 +1,10 @@
-//! What of a trace can be chosen for an export, by the names that people see.
+//! The parts of a trace that can be chosen for an export, by the names that people see.
 
-use super::table_rows::track_name;
+use crate::tables::items::track_name;
 use crate::trace::counters::CounterScope;
 use crate::trace::{CounterTrackId, CpuId, ProcessId, ThreadId, Trace, TrackId, TrackKind};
 
-/// Something that can be chosen.
+/// A part of a trace that can be chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Choice {
     /// A process with its threads.
@@ -13,7 +13,7 @@ pub enum Choice {
     Thread(ThreadId),
     /// An asynchronous track.
     Track(TrackId),
-    /// What a CPU's track shows.
+    /// The track of a CPU.
     Cpu(CpuId),
     /// A counter.
     Counter(CounterTrackId),
@@ -22,15 +22,16 @@ pub enum Choice {
 /// A line of the list of choices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChoiceRow {
-    /// What it is.
+    /// The part that the line chooses.
     pub choice: Choice,
-    /// Its name.
+    /// Its display name.
     pub name: String,
-    /// What kind of thing, and its number: `process 12`.
+    /// Its kind and number: `process 12`.
     pub note: String,
 }
 
-/// All that can be chosen: each process and after it its threads, tracks and counters, then those of none.
+/// Returns every choice: each process, followed by its threads, tracks and counters, then those that belong to no
+/// process.
 #[must_use]
 pub fn choices(trace: &Trace) -> Vec<ChoiceRow> {
     let mut rows: Vec<(usize, ChoiceRow)> = Vec::new();
@@ -90,28 +91,28 @@ pub fn choices(trace: &Trace) -> Vec<ChoiceRow> {
     rows.into_iter().map(|(_, row)| row).collect()
 }
 
-/// What has a name, or has it in its name.
+/// The tracks, counters and CPUs that match a name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Named {
-    /// Tracks, but for those of CPUs.
+    /// Tracks, except those of CPUs.
     pub tracks: Vec<TrackId>,
     /// Counters.
     pub counters: Vec<CounterTrackId>,
-    /// CPUs, each called `CPU n` as its track is.
+    /// CPUs; each is called `CPU n`, as its track is.
     pub cpus: Vec<CpuId>,
 }
 
 impl Named {
-    /// Whether nothing has the name.
+    /// Returns whether nothing matches the name.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.tracks.is_empty() && self.counters.is_empty() && self.cpus.is_empty()
     }
 }
 
-/// The tracks, counters and CPUs of that name; if there are none, those with it in their names.
+/// Returns the tracks, counters and CPUs with exactly that name; if there are none, those whose names contain it.
 #[must_use]
-pub fn tracks_named(trace: &Trace, name: &str) -> Named {
+pub(crate) fn tracks_named(trace: &Trace, name: &str) -> Named {
     let find = |fits: &dyn Fn(&str) -> bool| {
         let tracks = trace.tracks.iter().zip((0..).map(TrackId));
         let tracks = tracks.filter(|(track, _)| !matches!(track.kind, TrackKind::Cpu(_)));

@@ -1,17 +1,18 @@
-//! The compilers that a traced build ran, as `compile_commands.json`: what clangd and other tools ask for.
+//! The compilers that a traced build ran, as `compile_commands.json`, which clangd and other tools read.
 //!
 //! ```text
-//! ccache gcc -c a.c        the entry, without `ccache`; what it starts is not told again
+//! ccache gcc -c a.c        the entry, without `ccache`; compilers that it starts have no entry
 //!   gcc -E a.c, gcc -c a.i
-//! c99 -c a.c (a script)    not told, for it starts this, which knows more:
+//! c99 -c a.c (a script)    no entry: the compiler that it starts has all options
 //!   gcc -std=c99 -c a.c    the entry
-//!     cc1 a.c              not told, for its driver was
+//!     cc1 a.c              no entry: its driver has one
 //! ```
 //!
-//! An entry for each source file that a C or C++ compiler was started with: by its ending, or behind `-x`. `cc1` and
-//! `cc1plus`, which the driver starts for the real work, count only where no driver names their source (it may stand in
-//! a response file, `@FILE`, which the trace does not have). What only links, preprocesses or asks for a version has no
-//! entry. Bytes that are not UTF-8 are lone surrogates. Specification: Clang, "JSON Compilation Database".
+//! There is an entry for each source file with which a C or C++ compiler was started: recognised by its ending, or
+//! because it follows `-x`. `cc1` and `cc1plus`, which the driver starts for the real work, have an entry only if no
+//! driver names their source (it may be in a response file, `@FILE`, which the trace does not contain). Commands that
+//! only link, preprocess or print a version have no entry. Bytes that are not UTF-8 are lone surrogates.
+//! Specification: Clang, "JSON Compilation Database".
 
 use std::io::Write;
 
@@ -22,7 +23,7 @@ use super::{ExportError, Exporter, Request, Summary};
 use crate::trace::{ProcessId, ProgramImage, Trace};
 
 /// This exporter's row.
-pub const EXPORTER: Exporter = Exporter {
+pub(crate) const EXPORTER: Exporter = Exporter {
     name: "compile-commands",
     about: "compile_commands.json of a traced build, for clangd and other tools",
     extension: "compile_commands.json",
@@ -34,7 +35,7 @@ const SOURCE_ENDINGS: &[&str] = &[
     "c", "cc", "cp", "cpp", "cxx", "c++", "C", "CPP", "m", "mm", "M", "mi", "mii", "i", "ii", "s",
     "S", "sx", "cu", "cppm", "ccm", "cxxm", "c++m", "ixx",
 ];
-/// Those of the above that a preprocessor wrote.
+/// The endings of preprocessed files, a subset of the source endings.
 const PREPROCESSED_ENDINGS: &[&str] = &["i", "ii", "mi", "mii"];
 /// Options whose value is the next argument and may look like a source file.
 const OPTIONS_WITH_VALUE: &[&str] = &[
@@ -85,9 +86,9 @@ const OPTIONS_WITH_VALUE: &[&str] = &[
     "-resource-dir",
     "-internal-isystem",
 ];
-/// Languages of `-x` whose files are made by compilers.
+/// Values of `-x` whose input files are themselves made by compilers.
 const NO_SOURCES: &[&str] = &["lto", "ir", "ast"];
-/// With one of these nothing is compiled.
+/// Options with which nothing is compiled.
 const OTHER_WORK: &[&str] = &[
     "-E",
     "-M",
@@ -97,32 +98,32 @@ const OTHER_WORK: &[&str] = &[
     "-dumpversion",
     "-print-search-dirs",
 ];
-/// How many parents are looked at for a driver.
+/// The most parents among which a driver is searched.
 const MOST_PARENTS: usize = 32;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Compiler {
-    /// `gcc` and the like.
+    /// `gcc` and similar.
     Driver,
-    /// `ccache` and the like, called as a compiler or with one.
+    /// `ccache` and similar, called under a compiler's name or with a compiler as argument.
     Cache,
-    /// `cc1` and the like.
+    /// `cc1` and similar.
     Inner,
 }
 
-/// A program of a process that compiles.
+/// A program run by a process that compiles.
 struct Compile<'a> {
     process: ProcessId,
-    /// Which of the process's programs.
+    /// The index of the program among those of its process.
     number: usize,
     image: &'a ProgramImage,
     compiler: Compiler,
-    /// Where its arguments begin: behind the name of a cache.
+    /// The index of the compiler among the arguments: after the name of a cache.
     first: usize,
     arguments: Vec<String>,
-    /// The places of the source files among the arguments.
+    /// The indices of the source files among the arguments.
     sources: Vec<usize>,
-    /// Whether another one is told instead.
+    /// Whether another program's entry covers the same source files.
     is_told: bool,
 }
 
@@ -170,6 +171,7 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
         if !is_chosen || compile.is_told {
             continue;
         }
+        // The trace does not contain response files: sources in them have no entry, which a note reports.
         if compile.has_response() {
             let words = compile.arguments.iter().filter(|it| it.starts_with('@'));
             responses.extend(words.cloned());
@@ -214,7 +216,7 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
     Ok(summary)
 }
 
-/// That programs lost arguments in the recording, if some did: which ones is not kept.
+/// Returns a note if the recording lost arguments of programs; which programs is unknown.
 fn lost_arguments(trace: &Trace) -> Option<String> {
     let programs = match trace.diagnostics.count_of("arguments_lost") {
         0 => return None,
@@ -226,7 +228,7 @@ fn lost_arguments(trace: &Trace) -> Option<String> {
     ))
 }
 
-/// The first few of them.
+/// Lists the first few files, and the number of the others.
 fn named(files: &[String]) -> String {
     const MOST: usize = 5;
     let shown = files.iter().take(MOST).map(String::as_str);
@@ -237,7 +239,7 @@ fn named(files: &[String]) -> String {
     }
 }
 
-/// One entry, with the exact bytes of the arguments.
+/// Returns one entry, with the exact bytes of the arguments.
 fn entry(
     out: &mut dyn Write,
     trace: &Trace,
@@ -270,14 +272,14 @@ fn entry(
     out.write_all(b"\n}")
 }
 
-/// What the last option for it names: `-o x`, `-ox`, `--output=x`, `--output x`.
+/// Returns the output file of the last output option: `-o x`, `-ox`, `--output=x`, `--output x`.
 fn output_of<'a>(image: &ProgramImage, argument: &dyn Fn(usize) -> &'a [u8]) -> Option<&'a [u8]> {
     let mut output = None;
     let mut at = 1;
     while at < image.arguments.len() {
         let word = argument(at);
         let value = match word {
-            // Behind it stand files only.
+            // After `--` there are files only.
             b"--" => break,
             b"-o" | b"--output" => {
                 at += 1;
@@ -287,7 +289,7 @@ fn output_of<'a>(image: &ProgramImage, argument: &dyn Fn(usize) -> &'a [u8]) -> 
                 at += 1;
                 b""
             }
-            // Clang has options of whole words that begin like it.
+            // Clang's options `-objc...` begin with `-o` as well.
             _ if word.starts_with(b"-objc") => b"",
             _ => (word.strip_prefix(b"--output="))
                 .or_else(|| word.strip_prefix(b"-o"))
@@ -301,7 +303,7 @@ fn output_of<'a>(image: &ProgramImage, argument: &dyn Fn(usize) -> &'a [u8]) -> 
     output
 }
 
-/// The program as one that compiles, if it does.
+/// Returns the program as a compilation; `None` if it does not compile.
 fn compile_of<'a>(
     trace: &Trace,
     process: ProcessId,
@@ -313,7 +315,7 @@ fn compile_of<'a>(
     let program = trace.text(image.program);
     let by_name = |at: usize| compiler_named(arguments.get(at)?);
     let (mut compiler, first) = match is_cache(&program) {
-        // Called as a compiler, or with one.
+        // Called under a compiler's name, or with a compiler as argument.
         true => match (by_name(0), behind_caches(&arguments)) {
             (Some(_), _) => (Compiler::Cache, 0),
             (None, at) => {
@@ -350,7 +352,7 @@ fn is_cache(program: &str) -> bool {
     ["ccache", "distcc", "sccache", "icecc"].contains(&name)
 }
 
-/// Where the compiler stands behind caches (`ccache distcc gcc`) and their settings (`CCACHE_DIR=/x gcc`).
+/// Returns the index of the compiler after caches (`ccache distcc gcc`) and their settings (`CCACHE_DIR=/x gcc`).
 fn behind_caches(arguments: &[String]) -> usize {
     let words = arguments.iter().skip(1);
     let more = words.take_while(|word| {
@@ -362,7 +364,7 @@ fn behind_caches(arguments: &[String]) -> usize {
     1 + more.count()
 }
 
-/// Marks those for which another one is told: one around them, or one that they started.
+/// Marks compilations that another entry covers: that of a program around them, or of one that they started.
 fn tell_each_once(trace: &Trace, all: &mut [Compile<'_>]) {
     let mut of_process: FxHashMap<ProcessId, Vec<usize>> = FxHashMap::default();
     for (index, compile) in all.iter().enumerate() {
@@ -384,7 +386,7 @@ fn tell_each_once(trace: &Trace, all: &mut [Compile<'_>]) {
     }
 }
 
-/// Which of two is told: `above` came first, and made or became the other.
+/// Decides which of two compilations is covered by the other: `above` came first, and started or became `below`.
 fn settle(all: &mut [Compile<'_>], above: usize, below: usize) {
     let (outer, inner) = (&all[above], &all[below]);
     if outer.sources.is_empty() {
@@ -401,20 +403,21 @@ fn settle(all: &mut [Compile<'_>], above: usize, below: usize) {
             all[below].is_told = true;
         }
         (Compiler::Driver, Compiler::Inner) => {}
-        // A script or a wrapper.
+        // `above` is a script or a wrapper: the compiler that it starts has all options.
         (Compiler::Driver, _) if outer.shares_source(inner) => all[above].is_told = true,
         _ => {}
     }
 }
 
-/// Which of two is told where `above` has its sources in a response file: the one that names sources of the build.
+/// The decision of `settle` if `above` has its sources in a response file: the one that names sources of the build
+/// stays.
 fn settle_response(all: &mut [Compile<'_>], above: usize, below: usize) {
     let inner = &all[below];
     if inner.sources.is_empty() {
         return;
     }
     let is_cache = all[above].compiler == Compiler::Cache;
-    // What a cache preprocessed is no source of the build.
+    // A file that a cache preprocessed is not a source of the build.
     let other = if is_cache && inner.has_only_preprocessed() {
         below
     } else {
@@ -423,7 +426,7 @@ fn settle_response(all: &mut [Compile<'_>], above: usize, below: usize) {
     all[other].is_told = true;
 }
 
-/// `/usr/bin/x86_64-linux-gnu-gcc-12` is `gcc`.
+/// Returns the compiler of a program's name: `/usr/bin/x86_64-linux-gnu-gcc-12` is `gcc`.
 fn compiler_named(program: &str) -> Option<Compiler> {
     let name = program.rsplit('/').next().unwrap_or(program);
     let name = name.strip_suffix(".exe").unwrap_or(name);
@@ -446,11 +449,11 @@ fn compiler_named(program: &str) -> Option<Compiler> {
     .then_some(Compiler::Driver)
 }
 
-/// The places of the source files among the arguments, of which the first is the compiler's name.
+/// Returns the indices of the source files among the arguments; `first` is the index of the compiler's name.
 fn sources(arguments: &[String], first: usize) -> Vec<usize> {
     let mut found = Vec::new();
     let mut is_value = false;
-    // What `-x` says of all inputs behind it.
+    // The value of the last `-x`: the language of all inputs after it.
     let mut language: Option<String> = None;
     let mut has_options = true;
     for (at, argument) in arguments.iter().enumerate().skip(first + 1) {
@@ -473,7 +476,7 @@ fn sources(arguments: &[String], first: usize) -> Vec<usize> {
         }
         let ending = argument.rsplit_once('.').map(|(_, ending)| ending);
         let is_source = match &language {
-            // Behind `-x lto` stand objects.
+            // Inputs after `-x lto` are object files.
             Some(language) => {
                 !language.ends_with("-header") && !NO_SOURCES.contains(&language.as_str())
             }

@@ -1,4 +1,4 @@
-//! The process tree as JSON: an array of the processes without a known parent, each with its children inside.
+//! The process tree as JSON: an array of the processes without a known parent; each process contains its children.
 //!
 //! ```text
 //! { "pid", "key", "name", "start", "end", "duration_ns", "own_ns", "subtree_ns", "exit_status", "exit_signal",
@@ -6,8 +6,8 @@
 //!   "programs": [ { "start", "path", "arguments", "directory", "interpreter" } ], "children": [ ... ] }
 //! ```
 //!
-//! Times are in ns on the trace's own clock, `null` where they are not known. Bytes that are not UTF-8 are written
-//! as `\xNN`, and a backslash that could be read so as `\x5c`: the bytes can be had again.
+//! Times are in ns on the trace's own clock, `null` if unknown. Bytes that are not UTF-8 are written as `\xNN`, and a
+//! backslash that could be read so as `\x5c`: the exact bytes can be restored.
 
 use std::io::Write;
 
@@ -18,7 +18,7 @@ use crate::query::process_times::ProcessTimes;
 use crate::trace::{ProcessId, ProgramImage, Trace};
 
 /// This exporter's row.
-pub const EXPORTER: Exporter = Exporter {
+pub(crate) const EXPORTER: Exporter = Exporter {
     name: "process-tree-json",
     about: "The process tree as JSON, each process with its programs, times and children",
     extension: "process-tree.json",
@@ -26,19 +26,19 @@ pub const EXPORTER: Exporter = Exporter {
     write,
 };
 
-/// Deeper than this children stand beside their parents' next siblings, so that readers of JSON can follow.
+/// The deepest nesting: deeper children follow their parents in the parents' array, for readers of JSON that limit
+/// depth.
 const MOST_DEPTH: u32 = 100;
 
 fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportError> {
     let (trace, chosen, job) = (request.loaded.trace.as_ref(), request.chosen, request.job);
     let times = ProcessTimes::new(trace);
-    // What is chosen with all that stands above it, so that the tree keeps its shape.
+    // The chosen processes with all their ancestors, so that the tree keeps its shape.
     let walk = times.tree.walk();
     let mut is_kept = vec![false; times.rows.len()];
     for &(id, _) in walk.iter().rev() {
         let span = times.of(id).span;
-        is_kept[id.0 as usize] = (chosen.has_process(id)
-            && super::table_rows::meets(chosen.span, span.start, span.end))
+        is_kept[id.0 as usize] = (chosen.has_process(id) && chosen.meets(span.start, span.end))
             || times.tree.children[id.0 as usize]
                 .iter()
                 .any(|child| is_kept[child.0 as usize]);
@@ -87,7 +87,7 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
     Ok(summary)
 }
 
-/// One process up to and with the bracket that its children follow.
+/// Writes one process, up to and including the bracket before its children.
 fn one(
     out: &mut dyn Write,
     trace: &Trace,
@@ -164,7 +164,7 @@ fn text(out: &mut dyn Write, trace: &Trace, id: StringId) -> std::io::Result<()>
     exact(out, trace, id)
 }
 
-/// A text from which its bytes can be had again.
+/// Writes a text from which its exact bytes can be restored.
 fn exact(out: &mut dyn Write, trace: &Trace, id: StringId) -> std::io::Result<()> {
     let text = exact_text(trace.strings.bytes(id));
     Ok(serde_json::to_writer(out, &text)?)

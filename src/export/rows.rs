@@ -1,120 +1,72 @@
-//! Rows of cells as TSV, CSV or JSON.
+//! Writes rows of cells as TSV, CSV, JSON or an aligned table for a person.
 
 use std::io::Write;
 
-use crate::base::StringId;
+use super::aligned::{Aligned, Look};
 use crate::base::calendar::wall_text;
-use crate::base::strings::exact_text;
 use crate::base::visible::{Visible, harmless, is_active};
-use crate::trace::Trace;
-
-/// A value in a table.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Cell {
-    /// There is none: `\N` in TSV, empty in CSV, `null` in JSON.
-    None,
-    /// A whole number.
-    Int(i128),
-    /// Any number; infinities and NaN are text in JSON.
-    Float(f64),
-    /// Text.
-    Text(String),
-}
-
-impl Cell {
-    /// A name or text of a trace; bytes that are not UTF-8 are `\xNN`, so that they can be had again.
-    #[must_use]
-    pub fn of_bytes(bytes: &[u8]) -> Cell {
-        Cell::Text(exact_text(bytes).into_owned())
-    }
-
-    /// A string of a trace.
-    #[must_use]
-    pub fn of_string(trace: &Trace, id: StringId) -> Cell {
-        Cell::of_bytes(trace.strings.bytes(id))
-    }
-}
-
-impl From<i64> for Cell {
-    fn from(value: i64) -> Cell {
-        Cell::Int(i128::from(value))
-    }
-}
-
-impl From<u64> for Cell {
-    fn from(value: u64) -> Cell {
-        Cell::Int(i128::from(value))
-    }
-}
-
-impl From<u32> for Cell {
-    fn from(value: u32) -> Cell {
-        Cell::Int(i128::from(value))
-    }
-}
-
-impl From<i32> for Cell {
-    fn from(value: i32) -> Cell {
-        Cell::Int(i128::from(value))
-    }
-}
-
-impl From<String> for Cell {
-    fn from(text: String) -> Cell {
-        Cell::Text(text)
-    }
-}
-
-impl From<&str> for Cell {
-    fn from(text: &str) -> Cell {
-        Cell::Text(text.to_owned())
-    }
-}
-
-impl From<std::borrow::Cow<'_, str>> for Cell {
-    fn from(text: std::borrow::Cow<'_, str>) -> Cell {
-        Cell::Text(text.into_owned())
-    }
-}
-
-impl<T: Into<Cell>> From<Option<T>> for Cell {
-    fn from(value: Option<T>) -> Cell {
-        value.map_or(Cell::None, Into::into)
-    }
-}
+use crate::base::{Job, TimeSpan};
+use crate::tables::{Cell, ColumnDef};
 
 /// What CSV does with texts that a spreadsheet would run as formulas: those that begin with `=`, `+`, `-`, `@`, a tab or
 /// a line end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Formulas {
-    /// They stay as they are.
+    /// They are written unchanged.
     #[default]
     Kept,
-    /// They stand between quotes behind an apostrophe, which makes a text of them.
+    /// They are quoted, with an apostrophe before them, which spreadsheets read as text.
     Quoted,
 }
 
-/// How rows are written.
+/// The format of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowFormat {
-    /// Tabs between cells; `\t`, `\n`, `\r`, `\\` in texts.
+    /// Tabs between cells; `\t`, `\n`, `\r`, `\\` are escaped in texts.
     Tsv,
-    /// RFC 4180.
+    /// CSV of RFC 4180.
     Csv(Formulas),
-    /// An array of objects.
+    /// A JSON array of objects.
     Json,
+    /// Aligned columns for a person.
+    Aligned(Look),
 }
 
 /// Writes a header and rows.
-pub struct RowWriter<'a> {
+pub(crate) struct RowWriter<'a> {
     out: &'a mut dyn Write,
     format: RowFormat,
-    columns: &'a [&'a str],
+    columns: &'a [ColumnDef<'a>],
     count: u64,
     wall_clock: Option<WallClock>,
+    aligned: Option<Aligned<'a>>,
+    progress: Option<TimeProgress<'a>>,
 }
 
-/// How the last column follows from another one.
+/// Reports progress to a job, for a table whose rows come in order of time.
+struct TimeProgress<'a> {
+    job: &'a Job,
+    /// The index of the time column.
+    time: usize,
+    /// The latest time that was reported to the job, in ns.
+    reached_ns: i64,
+    end_ns: i64,
+}
+
+impl TimeProgress<'_> {
+    fn at(&mut self, cells: &[Cell]) {
+        let Some(Cell::Int(ns)) = cells.get(self.time) else {
+            return;
+        };
+        let now = i64::try_from(*ns).unwrap_or(i64::MAX).min(self.end_ns);
+        if now > self.reached_ns {
+            self.job.advance(now.abs_diff(self.reached_ns));
+            self.reached_ns = now;
+        }
+    }
+}
+
+/// How the last column is computed from another one.
 #[derive(Clone, Copy, Debug)]
 struct WallClock {
     time: usize,
@@ -122,19 +74,22 @@ struct WallClock {
 }
 
 impl<'a> RowWriter<'a> {
-    /// Begins a table with these columns.
+    /// Begins a table with these columns; writes the header.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     pub fn new(
         out: &'a mut dyn Write,
         format: RowFormat,
-        columns: &'a [&'a str],
+        columns: &'a [ColumnDef<'a>],
     ) -> std::io::Result<RowWriter<'a>> {
+        let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
+        let mut aligned = None;
         match format {
-            RowFormat::Tsv => writeln!(out, "{}", columns.join("\t"))?,
-            RowFormat::Csv(_) => write!(out, "{}\r\n", columns.join(","))?,
+            RowFormat::Tsv => writeln!(out, "{}", names.join("\t"))?,
+            RowFormat::Csv(_) => write!(out, "{}\r\n", names.join(","))?,
             RowFormat::Json => write!(out, "[")?,
+            RowFormat::Aligned(look) => aligned = Some(Aligned::new(columns, look)),
         }
         Ok(RowWriter {
             out,
@@ -142,19 +97,53 @@ impl<'a> RowWriter<'a> {
             columns,
             count: 0,
             wall_clock: None,
+            aligned,
+            progress: None,
         })
     }
 
-    /// From now on the last column is the wall clock at the time in column `time`, which rows do not give.
-    pub fn add_wall_clock(&mut self, time: usize, zero_ns: i64) {
+    /// Writes a row at a depth of a tree: in an aligned table the first text is indented by it.
+    ///
+    /// # Errors
+    /// Errors of `out`.
+    pub(crate) fn nested_row(&mut self, depth: u32, cells: &mut [Cell]) -> std::io::Result<()> {
+        if depth > 0 && matches!(self.format, RowFormat::Aligned(_)) {
+            let first = cells.iter_mut().find_map(|cell| match cell {
+                Cell::Text(text) => Some(text),
+                _ => None,
+            });
+            if let Some(text) = first {
+                // Indents at most 20 levels, so that deep names stay visible.
+                text.insert_str(0, &"  ".repeat(depth.min(20) as usize));
+            }
+        }
+        self.row(cells)
+    }
+
+    /// From now on reports progress to `job`: rows have their time in column `time`, and all times are in `span`.
+    pub(crate) fn tell_progress(&mut self, job: &'a Job, time: usize, span: TimeSpan) {
+        job.add_total(span.end.0.abs_diff(span.start.0));
+        self.progress = Some(TimeProgress {
+            job,
+            time,
+            reached_ns: span.start.0,
+            end_ns: span.end.0,
+        });
+    }
+
+    /// From now on the last column is the wall clock of the time in column `time`; callers do not pass its cells.
+    pub(crate) fn add_wall_clock(&mut self, time: usize, zero_ns: i64) {
         self.wall_clock = Some(WallClock { time, zero_ns });
     }
 
-    /// Writes a row; its cells stand in the order of the columns.
+    /// Writes a row; its cells are in the order of the columns.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     pub fn row(&mut self, cells: &[Cell]) -> std::io::Result<()> {
+        if let Some(progress) = &mut self.progress {
+            progress.at(cells);
+        }
         let Some(WallClock { time, zero_ns }) = self.wall_clock else {
             return self.write_row(cells);
         };
@@ -168,15 +157,7 @@ impl<'a> RowWriter<'a> {
 
     fn write_row(&mut self, cells: &[Cell]) -> std::io::Result<()> {
         match self.format {
-            RowFormat::Tsv => {
-                for (i, cell) in cells.iter().enumerate() {
-                    if i > 0 {
-                        self.out.write_all(b"\t")?;
-                    }
-                    write_tsv(self.out, cell)?;
-                }
-                self.out.write_all(b"\n")?;
-            }
+            RowFormat::Tsv => write_tsv_line(self.out, cells)?,
             RowFormat::Csv(formulas) => {
                 for (i, cell) in cells.iter().enumerate() {
                     if i > 0 {
@@ -189,36 +170,63 @@ impl<'a> RowWriter<'a> {
             RowFormat::Json => {
                 self.out
                     .write_all(if self.count == 0 { b"\n{" } else { b",\n{" })?;
-                for (i, (name, cell)) in self.columns.iter().zip(cells).enumerate() {
+                for (i, (column, cell)) in self.columns.iter().zip(cells).enumerate() {
                     if i > 0 {
                         self.out.write_all(b",")?;
                     }
-                    write!(self.out, "\"{name}\":")?;
+                    write!(self.out, "\"{}\":", column.name)?;
                     write_json(self.out, cell)?;
                 }
                 self.out.write_all(b"}")?;
+            }
+            RowFormat::Aligned(_) => {
+                if let Some(aligned) = &mut self.aligned {
+                    aligned.row(self.out, cells)?;
+                }
             }
         }
         self.count += 1;
         Ok(())
     }
 
-    /// Ends the table; how many rows it has.
+    /// Ends the table; returns the number of its rows.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     pub fn finish(self) -> std::io::Result<u64> {
         if self.format == RowFormat::Json {
             self.out
                 .write_all(if self.count == 0 { b"]\n" } else { b"\n]\n" })?;
         }
+        if let Some(aligned) = self.aligned {
+            aligned.finish(self.out)?;
+        }
         Ok(self.count)
     }
 }
 
+/// Returns cells as a line of tab-separated text, with its line end.
+#[must_use]
+pub(crate) fn tsv_line(cells: &[Cell]) -> String {
+    let mut line = Vec::new();
+    // Writing to memory does not fail.
+    let _never_fails = write_tsv_line(&mut line, cells);
+    String::from_utf8_lossy(&line).into_owned()
+}
+
+fn write_tsv_line(out: &mut dyn Write, cells: &[Cell]) -> std::io::Result<()> {
+    for (i, cell) in cells.iter().enumerate() {
+        if i > 0 {
+            out.write_all(b"\t")?;
+        }
+        write_tsv(out, cell)?;
+    }
+    out.write_all(b"\n")
+}
+
 fn write_tsv(out: &mut dyn Write, cell: &Cell) -> std::io::Result<()> {
     match cell {
-        Cell::None => out.write_all(b"\\N"),
+        Cell::None | Cell::AtLeast(_) => out.write_all(b"\\N"),
         Cell::Int(value) => write!(out, "{value}"),
         Cell::Float(value) => write!(out, "{value}"),
         Cell::Text(text) => {
@@ -236,7 +244,7 @@ fn write_tsv(out: &mut dyn Write, cell: &Cell) -> std::io::Result<()> {
 
 fn write_csv(out: &mut dyn Write, cell: &Cell, formulas: Formulas) -> std::io::Result<()> {
     match cell {
-        Cell::None => Ok(()),
+        Cell::None | Cell::AtLeast(_) => Ok(()),
         Cell::Int(value) => write!(out, "{value}"),
         Cell::Float(value) => write!(out, "{value}"),
         Cell::Text(text) if formulas == Formulas::Quoted && is_formula(text) => {
@@ -251,7 +259,7 @@ fn write_csv(out: &mut dyn Write, cell: &Cell, formulas: Formulas) -> std::io::R
 
 fn write_json(out: &mut dyn Write, cell: &Cell) -> std::io::Result<()> {
     match cell {
-        Cell::None => out.write_all(b"null"),
+        Cell::None | Cell::AtLeast(_) => out.write_all(b"null"),
         Cell::Int(value) => write!(out, "{value}"),
         Cell::Float(value) if value.is_finite() => write!(out, "{value}"),
         Cell::Float(value) => write!(out, "\"{value}\""),
@@ -263,7 +271,7 @@ fn write_json(out: &mut dyn Write, cell: &Cell) -> std::io::Result<()> {
     }
 }
 
-/// Whether a spreadsheet would run a text as a formula, or might after it has taken off what stands before it.
+/// Returns whether a spreadsheet would run a text as a formula, perhaps after it has removed leading characters.
 fn is_formula(text: &str) -> bool {
     let first = text.chars().next();
     first.is_some_and(|c| {
@@ -272,12 +280,12 @@ fn is_formula(text: &str) -> bool {
     })
 }
 
-/// Bytes as a JSON string. What is not UTF-8 becomes lone surrogates (`\udc80` to `\udcff`), as in Python's
-/// `surrogateescape`: the exact bytes can be had again.
+/// Writes bytes as a JSON string. Bytes that are not UTF-8 become lone surrogates (`\udc80` to `\udcff`), as in
+/// Python's `surrogateescape`: the exact bytes can be restored.
 ///
 /// # Errors
-/// Those of `out`.
-pub fn write_json_text(mut out: &mut dyn Write, bytes: &[u8]) -> std::io::Result<()> {
+/// Errors of `out`.
+pub(crate) fn write_json_text(mut out: &mut dyn Write, bytes: &[u8]) -> std::io::Result<()> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Ok(serde_json::to_writer(out, text)?);
     }
@@ -293,41 +301,16 @@ pub fn write_json_text(mut out: &mut dyn Write, bytes: &[u8]) -> std::io::Result
     out.write_all(b"\"")
 }
 
-/// Arguments on one line, quoted as a shell would need.
-pub fn shell_bytes<'a>(arguments: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
-    let mut line = Vec::new();
-    for argument in arguments {
-        if !line.is_empty() {
-            line.push(b' ');
-        }
-        let is_plain = !argument.is_empty()
-            && argument
-                .iter()
-                .all(|c| c.is_ascii_alphanumeric() || b"_-./=+:,@%".contains(c));
-        if is_plain {
-            line.extend_from_slice(argument);
-        } else {
-            line.push(b'\'');
-            for &byte in argument {
-                if byte == b'\'' {
-                    line.extend_from_slice(b"'\\''");
-                } else {
-                    line.push(byte);
-                }
-            }
-            line.push(b'\'');
-        }
-    }
-    line
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tables::columns::{NAME, TS};
+
+    const N: ColumnDef<'static> = ColumnDef::text("n", "N", "A text.");
 
     fn written(format: RowFormat) -> String {
         let mut out = Vec::new();
-        let mut rows = RowWriter::new(&mut out, format, &["ts", "name"]).unwrap();
+        let mut rows = RowWriter::new(&mut out, format, &[TS, NAME]).unwrap();
         rows.row(&[Cell::Int(7), "a\t\"b\", \\".into()]).unwrap();
         rows.row(&[Cell::None, "plain".into()]).unwrap();
         rows.finish().unwrap();
@@ -350,20 +333,11 @@ mod tests {
     }
 
     #[test]
-    fn arguments_are_quoted_for_a_shell() {
-        let words = ["gcc", "-o", "a b", "it's", ""].map(str::as_bytes);
-        assert_eq!(
-            shell_bytes(words.into_iter()),
-            b"gcc -o 'a b' 'it'\\''s' ''"
-        );
-    }
-
-    #[test]
     fn bytes_that_are_not_utf8_are_escaped() {
         let cell = Cell::of_bytes(b"a\xff\"\t\xe4b");
         let of = |format| {
             let mut out = Vec::new();
-            let mut rows = RowWriter::new(&mut out, format, &["n"]).unwrap();
+            let mut rows = RowWriter::new(&mut out, format, &[N]).unwrap();
             rows.row(std::slice::from_ref(&cell)).unwrap();
             rows.finish().unwrap();
             out
@@ -399,7 +373,7 @@ mod tests {
         let text = "\u{1b}[m\u{9b}\u{202e}\\x1b";
         let of = |format| {
             let mut out = Vec::new();
-            let mut rows = RowWriter::new(&mut out, format, &["n"]).unwrap();
+            let mut rows = RowWriter::new(&mut out, format, &[N]).unwrap();
             rows.row(&[Cell::of_bytes(text.as_bytes())]).unwrap();
             rows.finish().unwrap();
             String::from_utf8(out).unwrap()

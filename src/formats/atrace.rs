@@ -1,12 +1,12 @@
 //! Marks in the form of Android's atrace (`B|pid|name`), which programs write into the trace as text: slices,
-//! counters, asynchronous slices and instants. Shared by all formats whose events can hold such text.
+//! counters, asynchronous slices and instants. Shared by all formats whose events can contain such text.
 //!
 //! ```text
 //! B|pid|name    E[|pid]    C|pid|name|value    S|pid|name|cookie    F|pid|name|cookie
 //! G|pid|track|name|cookie    H|pid|track[|name]|cookie    I|pid|name    N|pid|track|name
 //! ```
 //!
-//! A begin, an end and an `I` also say the process of the thread that wrote them: it is told where nothing else does.
+//! `B`, `E` and `I` also contain the pid of the writing thread's process, used where no other record names the process.
 
 use std::hash::Hasher;
 
@@ -23,37 +23,37 @@ const MOST_NAME: usize = 256;
 
 /// A mark in the form of Android's atrace.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Atrace<'a> {
+pub(crate) enum Atrace<'a> {
     /// `B|pid|name`: a slice of the writing thread begins.
     Begin(&'a [u8]),
-    /// `I|pid|name`: a point of the writing thread.
+    /// `I|pid|name`: an instant of the writing thread.
     Instant(&'a [u8]),
-    /// `N|pid|track|name`: a point on a track of the process: the process, the track, its name.
+    /// `N|pid|track|name`: an instant on a track of a process: pid, track, name.
     TrackInstant(u32, &'a [u8], &'a [u8]),
-    /// `E` or `E|pid`: its innermost slice ends.
+    /// `E` or `E|pid`: the innermost slice of the writing thread ends.
     End,
-    /// `C|pid|name|value`.
+    /// `C|pid|name|value`: a sample of a counter.
     Counter(u32, &'a [u8], f64),
-    /// `S|pid|name|cookie`: an asynchronous slice of the process begins; with its name.
+    /// `S|pid|name|cookie` or `G|pid|track|name|cookie`: an asynchronous slice begins; with its name.
     AsyncBegin(AsyncPlace<'a>, &'a [u8]),
-    /// `F|pid|name|cookie`: it ends; with its name, if that is said.
+    /// `F|pid|name|cookie` or `H|pid|track[|name]|cookie`: an asynchronous slice ends; name empty if missing.
     AsyncEnd(AsyncPlace<'a>, &'a [u8]),
 }
 
-/// What tells an asynchronous slice from others.
+/// Identifies an asynchronous slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AsyncPlace<'a> {
-    /// Whose it is.
+pub(crate) struct AsyncPlace<'a> {
+    /// Pid of the process.
     pub pid: u32,
-    /// The track that it lies on: of `S` and `F` the one called as the slice is.
+    /// Name of the track; for `S` and `F` it equals the slice's name.
     pub track: &'a [u8],
-    /// Unique on the track.
+    /// Cookie, unique on the track.
     pub cookie: &'a [u8],
 }
 
-/// Whether a text, or the printf format of one, can be a mark at all.
+/// Returns whether a text, or a printf format string, can be a mark at all.
 #[must_use]
-pub fn may_be_mark(text: &[u8]) -> bool {
+pub(crate) fn may_be_mark(text: &[u8]) -> bool {
     matches!(
         text.trim_ascii(),
         b"E" | [
@@ -64,9 +64,9 @@ pub fn may_be_mark(text: &[u8]) -> bool {
     )
 }
 
-/// Reads an atrace mark; `None` for any other text.
+/// Parses an atrace mark; `None` for any other text.
 #[must_use]
-pub fn atrace(text: &[u8]) -> Option<Atrace<'_>> {
+pub(crate) fn atrace(text: &[u8]) -> Option<Atrace<'_>> {
     let text = text.trim_ascii();
     if text == b"E" {
         return Some(Atrace::End);
@@ -85,7 +85,7 @@ pub fn atrace(text: &[u8]) -> Option<Atrace<'_>> {
     };
     let mut rest = rest;
     match letter {
-        // A name may hold bars.
+        // A name may contain bars.
         b"B" => behind_bars(text, 2).map(Atrace::Begin),
         b"I" => behind_bars(text, 2).map(Atrace::Instant),
         b"N" => {
@@ -114,7 +114,7 @@ pub fn atrace(text: &[u8]) -> Option<Atrace<'_>> {
         }
         b"G" | b"H" => {
             let (track, first) = (track?, rest.next()?);
-            // The end has the track and the cookie only, in some versions the name too.
+            // An `H` has track and cookie; some versions write the name too.
             let (name, cookie) = match (letter, rest.next()) {
                 (b"H", None) => (&b""[..], first),
                 (_, cookie) => (first, cookie?),
@@ -129,14 +129,14 @@ pub fn atrace(text: &[u8]) -> Option<Atrace<'_>> {
     }
 }
 
-/// What stands behind the first `count` bars.
+/// Returns the text after the first `count` bars.
 fn behind_bars(text: &[u8], count: usize) -> Option<&[u8]> {
     let last = memchr::memchr_iter(b'|', text).nth(count.checked_sub(1)?)?;
     text.get(last + 1..)
 }
 
-/// The process that a mark says its writer is of; `None` if it does not say one, or if it may be a number of a
-/// container's own: those of init and of the kernel's threads are no programs that write marks.
+/// Returns the writer's process, from a mark of kind `B`, `E` or `I`; `None` for other texts. Also `None` for pids up
+/// to 2: init and kthreadd write no marks, so such a pid is a number inside a container.
 #[must_use]
 pub fn process_of(text: &[u8]) -> Option<ThreadKey> {
     let rest = match text.trim_ascii() {
@@ -148,14 +148,14 @@ pub fn process_of(text: &[u8]) -> Option<ThreadKey> {
     (pid > 2).then_some(ThreadKey(pid))
 }
 
-/// A whole decimal number, perhaps negative.
+/// Parses a whole decimal number, which may be negative.
 fn number(text: &[u8]) -> Option<i64> {
     std::str::from_utf8(text.trim_ascii()).ok()?.parse().ok()
 }
 
-/// Adds what `mark` says to the columns of the part in which it is event `event`. `labels` and `series` know
-/// those that the columns have already.
-pub fn emit(
+/// Adds the rows of `mark`, which is event `event` of the part, to the part's columns. `labels` and `series` map the
+/// labels and series that the columns already have to their indices.
+pub(crate) fn emit(
     mark: Atrace<'_>,
     event: u32,
     columns: &mut LaneColumns,
@@ -165,7 +165,7 @@ pub fn emit(
     match mark {
         Atrace::Begin(name) => emit_slice(name, MarkOp::Begin, event, columns, labels),
         Atrace::End => emit_slice(b"", MarkOp::End, event, columns, labels),
-        // It is one already.
+        // The event itself is the instant.
         Atrace::Instant(_) => {}
         Atrace::TrackInstant(pid, track, name) => {
             let place = AsyncPlace {
@@ -198,9 +198,9 @@ pub fn emit(
     }
 }
 
-/// Adds what the mark `text` says of the process of `thread`, who wrote it as event `event`; `known` has what was
-/// added before.
-pub fn claim_process(
+/// Adds the process that the mark `text` names for `thread`, the writer of event `event`. `known` contains the
+/// (thread, process) pairs that were already added.
+pub(crate) fn claim_process(
     text: &[u8],
     thread: ThreadKey,
     event: u32,

@@ -1,44 +1,38 @@
-//! What a format is: a name, a question ("are these bytes yours?"), and a way to open them.
+//! The interface of a format: its name, its detection (`sniff`), and its reader (`open`).
 //!
-//! A reader is a set of pure functions over bytes. It never reads files itself and never blocks: the
-//! bytes are mapped, or were unpacked, before it sees them.
+//! A reader is a set of pure functions over bytes. It never reads files itself and never blocks: the caller maps or
+//! unpacks the bytes first.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::base::{CpuList, Diagnostics, Job, ReadError, Timestamp};
-use crate::event::{
-    Coarse, Directory, EventDetail, Field, FieldRef, KindId, Lane, LaneColumns, Part, ThreadKey,
-    TraceInfo, Value,
-};
-use crate::formats::fxt::FxtSource;
-use crate::trace::events::Event;
+use super::events::EventRef;
+use super::stream::Recording;
+use crate::base::{CpuList, Job, ReadError, Timestamp};
 
 /// A row in `FORMATS`.
 #[derive(Clone, Copy)]
 pub struct Format {
-    /// For people, e.g. `trace-cmd (trace.dat)`.
+    /// Name that users see, e.g. `trace-cmd (trace.dat)`.
     pub name: &'static str,
     /// Usual file name endings, without the dot; never needed for detection.
     pub extensions: &'static [&'static str],
-    /// Whether the first bytes of a file (up to 64 KiB, already unpacked) are this format.
+    /// Returns how sure the format is, from the first bytes of a file (up to 64 KiB, already unpacked).
     pub sniff: fn(head: &[u8]) -> Sniff,
-    /// Reads the head of the file: what it says of itself, its lanes and parts.
-    pub open: fn(input: Input, job: &Job) -> Result<BoxedReader, ReadError>,
-    /// How several files that are parts of one recording become one trace; `None`: it has no such files.
+    /// Reads the head of the file: its facts, its lanes and its parts.
+    pub open: fn(input: Input, job: &Job) -> Result<Recording, ReadError>,
+    /// Opens several files of one recording as one trace; `None` if a recording of this format is always one file.
     pub together: Option<Together>,
 }
 
-/// Opens the parts of one recording as one trace.
+/// Opens several files of one recording as one trace.
 #[derive(Clone, Copy)]
 pub struct Together {
-    /// Whether files of this format (empty ones may be among them) are parts of one recording. Quick: looks at
-    /// their heads only.
+    /// Returns whether the files (some may be empty) belong to one recording. Fast: reads only their heads.
     pub are_parts: fn(inputs: &[Input]) -> bool,
-    /// Reads their heads, as `Format::open` does for one.
-    pub open: fn(inputs: Vec<Input>, job: &Job) -> Result<BoxedReader, ReadError>,
+    /// Reads the heads of all files, as `Format::open` does for one file.
+    pub open: fn(inputs: Vec<Input>, job: &Job) -> Result<Recording, ReadError>,
 }
 
 impl fmt::Debug for Format {
@@ -47,17 +41,14 @@ impl fmt::Debug for Format {
     }
 }
 
-/// Any format's reader.
-pub type BoxedReader = Box<dyn Reader>;
-
-/// How sure a format is that a file is its own.
+/// How sure a format is that a file is in this format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sniff {
-    /// It is not.
+    /// The file is not in this format.
     No,
-    /// It could be: text that looks alike.
+    /// The file may be in this format: its text looks similar.
     Maybe,
-    /// It is.
+    /// The file is in this format.
     Yes,
 }
 
@@ -65,14 +56,14 @@ pub enum Sniff {
 #[derive(Clone)]
 pub struct Input {
     bytes: Arc<dyn Deref<Target = [u8]> + Send + Sync>,
-    /// The file's name without its folder, for formats whose names say something (strace -ff).
+    /// The file's name without its folder, for formats whose file names contain facts (`strace -ff`: the pid).
     pub file_name: String,
-    /// Midnight of the first day in ns since the Unix epoch, where the user said the date that the file does not.
+    /// Midnight of the first day, ns since the Unix epoch, if the user gave the date that the file lacks.
     pub midnight_ns: Option<i64>,
 }
 
 impl Input {
-    /// Wraps what holds the bytes (a map or a vector).
+    /// Wraps the owner of the bytes (a memory map or a vector).
     #[must_use]
     pub fn new(bytes: Arc<dyn Deref<Target = [u8]> + Send + Sync>, file_name: String) -> Input {
         Input {
@@ -82,7 +73,7 @@ impl Input {
         }
     }
 
-    /// Bytes in memory, for tests and for what was unpacked.
+    /// Wraps bytes in memory, for tests and for unpacked files.
     #[must_use]
     pub fn from_vec(bytes: Vec<u8>, file_name: &str) -> Input {
         Input {
@@ -92,7 +83,7 @@ impl Input {
         }
     }
 
-    /// All bytes.
+    /// The bytes of the file.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
@@ -105,203 +96,71 @@ impl fmt::Debug for Input {
     }
 }
 
-/// Names one event to its reader.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct EventRef {
-    /// The part it was read from.
-    pub part: u32,
-    /// Its place, as [`EventColumns`](crate::event::EventColumns) has it.
-    pub place: u64,
-    /// When it happened.
-    pub time: Timestamp,
-    /// What it is.
-    pub kind: KindId,
-    /// Whose it is.
-    pub thread: ThreadKey,
-}
-
-impl From<Event> for EventRef {
-    fn from(event: Event) -> EventRef {
-        EventRef {
-            part: event.part,
-            place: event.row.place,
-            time: event.row.time,
-            kind: event.row.kind,
-            thread: event.row.thread,
-        }
-    }
-}
-
-/// An opened file.
-pub trait Reader: Send + Sync {
-    /// What the file says about itself.
-    fn info(&self) -> &TraceInfo;
-
-    /// Lanes, in the order in which equal times are sorted.
-    fn lanes(&self) -> &[Lane];
-
-    /// Parts, in lane order and file order.
-    fn parts(&self) -> &[Part];
-
-    /// A picture from what is cheap: must take a small fraction of a second for any file.
-    fn coarse(&self) -> Coarse;
-
-    /// The bulk pass over one part. Pure; runs on many threads at once. Damage becomes diagnostics in the
-    /// answer. Calls `job.check()` at least once a megabyte and `job.advance` for what was done.
-    ///
-    /// # Errors
-    /// Only if nothing of the part can be read, or the job was cancelled.
-    fn read_part(&self, part: u32, job: &Job) -> Result<LaneColumns, ReadError>;
-
-    /// Puts right what depends on the order in which parts were read, in the columns of all parts, which stand in
-    /// their order. Asked for once, before [`Reader::directory`].
-    fn settle(&self, _parts: &mut [&mut LaneColumns]) -> Diagnostics {
-        Diagnostics::default()
-    }
-
-    /// What the numbers in the columns mean; asked for once all parts were read.
-    fn directory(&self) -> Directory;
-
-    /// What was odd in the head of the file.
-    fn diagnostics(&self) -> Diagnostics;
-
-    /// One event in full. An event that cannot be decoded any more says so in its `text`.
-    fn describe(&self, event: EventRef) -> EventDetail;
-
-    /// The fields of an event alone, as [`Reader::describe`] lists them (`shown` may be left empty): for exporters,
-    /// which ask for all events.
-    fn fields(&self, event: EventRef) -> Vec<Field> {
-        self.describe(event).fields
-    }
-
-    /// Appends what an exporter writes of the event to `fields`, without `shown` and without copying what need not be
-    /// copied: the same, and what only text and stack tell ([`EventDetail::into_told_fields`]).
-    fn fields_into<'a>(&'a self, event: EventRef, fields: &mut Vec<FieldRef<'a>>) {
-        let told = self.describe(event).into_told_fields();
-        fields.extend(told.into_iter().map(FieldRef::from));
-    }
-
-    /// Its events as an exporter wants them that writes the format which the file has.
-    fn fxt_source(&self) -> Option<FxtSource<'_>> {
-        None
-    }
-
-    /// The same of the file that an event is from, where several share an axis.
-    fn fxt_source_of(&self, _event: EventRef) -> Option<FxtSource<'_>> {
-        self.fxt_source()
-    }
-
-    /// The same of all files.
-    fn fxt_sources(&self) -> Vec<FxtSource<'_>> {
-        self.fxt_source().into_iter().collect()
-    }
-
-    /// The bytes that an event carries for other tools, if it is an attachment (FXT's blobs and large records).
-    fn payload(&self, _event: EventRef) -> Option<Cow<'_, [u8]>> {
-        None
-    }
-
-    /// Whether [`Reader::describe`] would find any field. Exporters ask it first, so it should be quick; `true`
-    /// is always a right answer.
-    fn has_fields(&self, _event: EventRef) -> bool {
-        true
-    }
-
-    /// One field's value, as [`Reader::fields`] has it; `None` if the event has no such field. For filters,
-    /// which ask for one field of very many events.
-    fn value(&self, event: EventRef, name: &str) -> Option<Value> {
-        let fields = self.fields(event);
-        let field = fields.into_iter().find(|field| field.name == name)?;
-        Some(field.value)
-    }
-
-    /// The names of the fields that events of a kind have. `None`: that shows only in each event.
-    fn field_names(&self, _kind: KindId) -> Option<Vec<&str>> {
-        None
-    }
-
-    /// Appends what [`Reader::describe`] says of an event in one line ([`EventDetail::line`]). For search,
-    /// which asks for the text of all events.
-    fn push_text(&self, event: EventRef, out: &mut Vec<u8>) {
-        out.extend_from_slice(self.describe(event).line().as_bytes());
-    }
-
-    /// The whole trace as its reference tool prints it, if it has one (trace-cmd report): line by line into
-    /// `out`, in time order. `None`: the caller prints one line an event from `describe`.
-    fn report(&self) -> Option<&dyn Report> {
-        None
-    }
-
-    /// Heap bytes held for describing.
-    fn memory_bytes(&self) -> u64 {
-        0
-    }
-}
-
-/// What a report shows.
+/// Options of a report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReportOptions {
-    /// `-t`: full time stamps instead of microseconds.
+    /// `-t`: timestamps in full instead of in microseconds.
     pub has_full_times: bool,
-    /// `-N`: no plugins, only each event's own print format.
+    /// `-N`: only each event's own print format is used, no plugins.
     pub is_plain: bool,
-    /// `-R`: raw fields.
+    /// `-R`: fields are printed raw.
     pub is_raw: bool,
-    /// Leave out the latency-flags column.
+    /// Omits the column of latency flags.
     pub has_no_flags: bool,
     /// Only these CPUs.
     pub cpus: CpuList,
-    /// Only events from this time on.
+    /// Only events at or after this time.
     pub from: Option<Timestamp>,
     /// Only events before this time.
     pub until: Option<Timestamp>,
-    /// `-l`: the columns of the latency format.
+    /// `-l`: prints the columns of the latency format.
     pub has_latency_columns: bool,
-    /// `--ts-diff`: how long after the line before each line came.
+    /// `--ts-diff`: prints the time between each line and the line before it.
     pub shows_steps: bool,
-    /// `-w`: how long a thread waited from its wakeup, behind the switch to it.
+    /// `-w`: prints after each switch to a thread how long the thread waited since its wakeup.
     pub shows_wakeups: bool,
-    /// `-O`: how functions are shown.
+    /// `-O`: options of the function plugins.
     pub functions: FunctionOptions,
-    /// Only these events (and the kernel stacks that belong to them): part and place, sorted.
+    /// Only these events, and the kernel stacks that belong to them: (part, place), sorted.
     pub only: Option<Arc<Vec<(u32, u64)>>>,
-    /// What lines begin with where several files are printed.
+    /// Label at the start of each line, if several files are printed.
     pub label: Option<FileLabel>,
-    /// Added to all times, in ns or in the clock's own steps.
+    /// Added to all times, in ns or in the clock's own unit.
     pub offset: i64,
 }
 
-/// A file's name before the lines of several files' report, padded on the left.
+/// A file's name at the start of its lines in a report of several files, padded on the left.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileLabel {
-    /// The name.
+    /// The file's name.
     pub name: String,
-    /// The width before events: that of the longest name of a file or an instance.
+    /// Width before events: the length of the longest name of a file or an instance.
     pub width: usize,
-    /// The width before the file's number of CPUs: instances are counted only of files before it.
+    /// Width before the line with the file's CPU count: it includes the names of instances of earlier files only.
     pub head_width: usize,
 }
 
-/// What trace-cmd's plugins for functions can be told by `-O`.
+/// Options of trace-cmd's plugins for functions, set by `-O`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FunctionOptions {
-    /// `parent`: the caller behind a function.
+    /// `parent`: prints the caller after a function.
     pub shows_parent: bool,
-    /// `offset`: where in a function an address is.
+    /// `offset`: prints the address's offset in its function.
     pub shows_offset: bool,
     /// `indent=0`: functions are not indented below their callers.
     pub is_flat: bool,
-    /// `tailprint`: the function behind the brace that closes it.
+    /// `tailprint`: prints the function's name after its closing brace.
     pub shows_tail: bool,
-    /// `depth`: how deep a call is.
+    /// `depth`: prints the depth of a call.
     pub shows_depth: bool,
 }
 
 impl FunctionOptions {
-    /// The names that `-O` takes.
-    pub const NAMES: [&'static str; 5] = ["parent", "offset", "indent", "tailprint", "depth"];
+    /// Names of the options that `-O` accepts.
+    pub(crate) const NAMES: [&'static str; 5] =
+        ["parent", "offset", "indent", "tailprint", "depth"];
 
-    /// Takes `name`, `plugin:name` or `name=value`, as trace-cmd does; whether there is such an option.
+    /// Sets an option given as `name`, `plugin:name` or `name=value`, as trace-cmd does. Returns whether it exists.
     pub fn set(&mut self, option: &str) -> bool {
         let (name, value) = match option.split_once('=') {
             Some((name, value)) => (name, !matches!(value.trim(), "0" | "false" | "no" | "n")),
@@ -323,21 +182,21 @@ impl FunctionOptions {
     }
 }
 
-/// What a report did with one event.
+/// What a report wrote for one event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrote {
-    /// Its line.
+    /// The event's line.
     Line,
-    /// Nothing: it prints whole traces only.
+    /// Nothing: the report can print only whole traces.
     Nothing,
 }
 
 /// Prints a whole trace as its reference tool does.
 pub trait Report {
-    /// Writes all of it; stops early with an error of kind `Interrupted` if the job is cancelled.
+    /// Writes the whole report; stops early with an error of kind `Interrupted` if the job is cancelled.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     fn write(
         &self,
         options: &ReportOptions,
@@ -345,14 +204,14 @@ pub trait Report {
         job: &Job,
     ) -> std::io::Result<()>;
 
-    /// Whether its bytes are the reference tool's, to the last one: then nothing in them is made visible on the way
-    /// into a file.
+    /// Returns whether the bytes equal the reference tool's exactly. They are then written to a file unchanged: control
+    /// characters are not made visible.
     fn is_exact(&self) -> bool {
         false
     }
 
-    /// The lines one by one, for what needs them in an order with others or looks at those before. `None`: only all
-    /// at once.
+    /// Returns the report line by line, for callers that merge lines of several reports or look at earlier lines.
+    /// `None` if the report can be written only as a whole.
     fn lines<'a>(&'a self, _options: &'a ReportOptions) -> Option<Box<dyn ReportLines + 'a>> {
         None
     }
@@ -362,20 +221,20 @@ pub trait Report {
         Vec::new()
     }
 
-    /// What the kernel counted per CPU, as the reference tool prints it (`--stat`).
+    /// Returns the kernel's counts per CPU as the reference tool prints them (`--stat`).
     fn statistics(&self) -> Option<Vec<u8>> {
         None
     }
 
-    /// The descriptions of events in the file, as the reference tool prints them (`--events`).
+    /// Returns the event descriptions of the file as the reference tool prints them (`--events`).
     fn event_formats(&self) -> Option<Vec<u8>> {
         None
     }
 
-    /// Writes one event as [`Report::write`] does, if it can do that for one alone; else says so.
+    /// Writes one event as [`Report::write`] does, or returns `Wrote::Nothing` if single events cannot be printed.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     fn write_event(
         &self,
         _event: EventRef,
@@ -386,18 +245,18 @@ pub trait Report {
     }
 }
 
-/// The lines of a report, one by one.
+/// Iterates over the lines of a report.
 pub trait ReportLines {
-    /// What stands before the first event.
+    /// Returns the text before the first event.
     fn head(&self) -> Vec<u8>;
 
-    /// When the next line's event happened; `None` behind the last.
+    /// Time of the next line's event; `None` after the last line.
     fn time(&self) -> Option<u64>;
 
-    /// Appends the next line, with what was lost before it. `before` is the time that the step of the line counts
-    /// from, and becomes the line's own; 0: there is no line before.
+    /// Appends the next line, after a note of events lost before it. `before`: time of the line before, from which the
+    /// step (`--ts-diff`) counts; 0 if there is none. It is set to this line's time.
     fn push(&mut self, out: &mut Vec<u8>, before: &mut u64);
 
-    /// What stands behind the last event.
+    /// Returns the text after the last event.
     fn foot(&self) -> Vec<u8>;
 }

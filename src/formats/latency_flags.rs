@@ -1,23 +1,23 @@
-//! The bits of a kernel event's `common_flags`, in binary traces and in text, and what they are called.
+//! The bits of a kernel event's `common_flags`, in binary and text traces, and their names.
 
 /// Interrupts are off.
-pub const IRQS_OFF: u64 = 0x01;
-/// Since 6.13: it should be rescheduled when that costs nothing; before: nobody knows whether interrupts are off.
-pub const LAZY: u64 = 0x02;
+pub(crate) const IRQS_OFF: u64 = 0x01;
+/// Since Linux 6.13: lazy rescheduling is wanted. Before 6.13: unknown whether interrupts are off.
+pub(crate) const LAZY: u64 = 0x02;
 /// The thread should be rescheduled.
-pub const NEED_RESCHED: u64 = 0x04;
+pub(crate) const NEED_RESCHED: u64 = 0x04;
 /// In a hard interrupt.
-pub const HARDIRQ: u64 = 0x08;
+pub(crate) const HARDIRQ: u64 = 0x08;
 /// In a soft interrupt.
-pub const SOFTIRQ: u64 = 0x10;
-/// The preemption count says that it should be rescheduled, too.
-pub const PREEMPT_RESCHED: u64 = 0x20;
-/// In an interrupt that cannot be masked.
-pub const NMI: u64 = 0x40;
+pub(crate) const SOFTIRQ: u64 = 0x10;
+/// The preemption count also requests rescheduling.
+pub(crate) const PREEMPT_RESCHED: u64 = 0x20;
+/// In a non-maskable interrupt.
+pub(crate) const NMI: u64 = 0x40;
 /// Soft interrupts are off.
-pub const BH_OFF: u64 = 0x80;
+pub(crate) const BH_OFF: u64 = 0x80;
 
-/// The flags in words.
+/// Returns the flags in words.
 #[must_use]
 pub fn words(flags: u64) -> String {
     const WORDS: [(u64, &str); 7] = [

@@ -1,21 +1,26 @@
-//! The formats: what one is (`format`), and the rows (`FORMATS`).
+//! The trace formats: the interface that a format implements (`format`) and the registry (`FORMATS`).
 
-pub mod atrace;
+pub(crate) mod atrace;
 pub mod compression;
 pub mod etrace;
+pub mod events;
 pub mod format;
 pub mod ftrace_text;
 pub mod fxt;
-pub mod latency_flags;
+pub(crate) mod latency_flags;
 pub mod open_calls;
+pub mod stream;
 pub mod syscall_text;
-pub mod text_end;
-pub mod text_kinds;
+pub(crate) mod text_end;
+pub(crate) mod text_kinds;
 pub mod tracedat;
 
-pub use format::{EventRef, Format, Input, Reader, Report, ReportOptions, Sniff};
+pub use events::{EventRef, Events};
+pub use format::{Format, Input, Report, ReportOptions, Sniff};
+pub use stream::Recording;
+pub(crate) use stream::{AnyStream, Gathered, HasReport, IndependentParts, Stream};
 
-/// Every format that can be opened, asked in this order.
+/// Every format that can be opened. Detection calls `sniff` of each row in this order.
 pub const FORMATS: &[Format] = &[
     tracedat::FORMAT,
     fxt::FORMAT,

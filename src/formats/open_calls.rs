@@ -1,25 +1,25 @@
-//! Which calls of each thread are open in a part of a trace: an end that finds none there may have lost its
-//! begin, or its begin stands in another part. Only a hint, so that few ends need say how long their call took.
+//! The calls of each thread that are open in a part of a trace. If an end finds no begin here, the begin was lost or is
+//! in another part. This is only a hint: it limits for how many ends the reader must add the call's duration.
 
 const SLOTS: usize = 1024;
-/// The kernel's stack of returns has 50 entries.
+/// The kernel's return stack has 50 entries.
 const MOST_OPEN: usize = 64;
 
-/// A thread's calls.
+/// The calls of one thread.
 #[derive(Clone, Debug)]
 struct Calls {
     thread: u32,
-    /// Keys of those that are open, innermost last.
+    /// Keys of the open calls, innermost last.
     open: Vec<u64>,
-    /// The smallest key that any call of it had.
+    /// The smallest key of any call of this thread.
     least: u64,
-    /// How often events were lost before.
+    /// Value of `OpenCalls::losses` when this was last valid.
     losses: u32,
 }
 
-/// Open calls by thread; of threads that share a slot only the last one's are known.
+/// Open calls by thread. If several threads share a slot, only the calls of the last one are stored.
 #[derive(Clone, Debug)]
-pub struct OpenCalls {
+pub(crate) struct OpenCalls {
     slots: Vec<Calls>,
     losses: u32,
 }
@@ -40,8 +40,8 @@ impl Default for OpenCalls {
 }
 
 impl OpenCalls {
-    /// Events were lost: nothing is known of any call.
-    pub fn forget(&mut self) {
+    /// Forgets all calls, because events were lost.
+    pub(crate) fn forget(&mut self) {
         self.losses = self.losses.wrapping_add(1);
     }
 
@@ -57,7 +57,7 @@ impl OpenCalls {
         Some(calls)
     }
 
-    /// A call of `thread` begins; its end has the same `key`.
+    /// Records that a call of `thread` begins; its end has the same `key`.
     #[inline]
     pub fn begin(&mut self, thread: u32, key: u64) {
         if let Some(calls) = self.of(thread) {
@@ -68,7 +68,7 @@ impl OpenCalls {
         }
     }
 
-    /// A call of `thread` ends; whether its begin was seen. Those above it have lost their ends.
+    /// Records that a call of `thread` ends. Returns whether its begin was seen. Open calls inside it lost their ends.
     #[inline]
     #[must_use]
     pub fn end(&mut self, thread: u32, key: u64) -> bool {
@@ -84,11 +84,11 @@ impl OpenCalls {
         }
     }
 
-    /// `thread` is at depth `key`, where keys are depths: all its open calls that are as deep or deeper are over, and
-    /// their ends were lost. Whether it was at this depth or above before, so that all open calls of this depth are
-    /// known.
+    /// Records that `thread` is at depth `key` (keys are depths here): its open calls at this depth or deeper are over,
+    /// and their ends were lost. Returns whether the thread was at this depth or above before; if so, all open calls of
+    /// this depth are known.
     #[inline]
-    pub fn come_to(&mut self, thread: u32, key: u64) -> bool {
+    pub(crate) fn come_to(&mut self, thread: u32, key: u64) -> bool {
         let Some(calls) = self.of(thread) else {
             return false;
         };

@@ -1,11 +1,11 @@
-//! Whether a text was cut inside of its last line: the same diagnostic for every text format.
+//! Diagnostic of all text formats for a file that was cut inside its last line.
 
 use crate::base::{Diagnostics, Location, Severity};
 
-/// Notes that the last line of `text` has no end, as where a recorder was killed or a copy stopped: what the line says may
-/// be less than what was recorded.
-pub fn note_cut_line(text: &[u8], diagnostics: &mut Diagnostics) {
-    // Zeros are room that nothing was written to.
+/// Adds a diagnostic if the last line of `text` has no newline, as after a killed recorder or an interrupted copy: that
+/// line may be incomplete.
+pub(crate) fn note_cut_line(text: &[u8], diagnostics: &mut Diagnostics) {
+    // Trailing zeros are preallocated space that was never written.
     let zeros = text.iter().rev().take_while(|byte| **byte == 0).count();
     let written = text.get(..text.len() - zeros).unwrap_or(text);
     if !written.is_empty() && written.last() != Some(&b'\n') {

@@ -1,7 +1,7 @@
-//! Kinds of events by category and name, for formats that meet their names while parts are read in
-//! parallel: one table for all parts, asked only when a part meets a name for the first time.
+//! Event kinds by category and name, for formats that find the names while parts are read in parallel: one table for
+//! all parts. A part uses the table only for names that are new to the part.
 //!
-//! There is room for 65,000 names; what comes after shares kind 0, and `describe` still has its true name.
+//! The table has room for 65,000 kinds. Later names share kind 0; `describe` still returns their true names.
 
 use std::sync::{PoisonError, RwLock};
 
@@ -11,12 +11,12 @@ use crate::base::{StringId, Strings};
 use crate::event::{EventKind, KindId, Role};
 
 const MOST_KINDS: usize = 65_000;
-/// Names that users gave may take so many of them: the others are for events.
+/// Limit for names that users chose; the remaining kinds are reserved for event names.
 const MOST_NAMES: usize = 50_000;
 
 /// The shared table.
 #[derive(Debug)]
-pub struct Kinds {
+pub(crate) struct Kinds {
     inner: RwLock<Inner>,
 }
 
@@ -51,16 +51,16 @@ impl Default for Kinds {
 }
 
 impl Kinds {
-    /// The kind with this category, name and role, new or known; kind 0 if there are too many.
+    /// Returns the kind with this category, name and role, and adds it if it is new; kind 0 if the table is full.
     #[must_use]
-    pub fn intern(&self, category: &str, name: &[u8], role: Role) -> KindId {
+    pub(crate) fn intern(&self, category: &str, name: &[u8], role: Role) -> KindId {
         self.intern_below(MOST_KINDS, category, name, role)
     }
 
-    /// The same for a name that a user gave, of which there may be any number: the category's own kind if there are
-    /// too many.
+    /// Returns the kind for a name that a user chose, as `intern` does. If there are too many such names, returns the
+    /// kind that is named like the category.
     #[must_use]
-    pub fn intern_name(&self, category: &str, name: &[u8], role: Role) -> KindId {
+    pub(crate) fn intern_name(&self, category: &str, name: &[u8], role: Role) -> KindId {
         match self.intern_below(MOST_NAMES, category, name, role) {
             KindId(0) => self.intern(category, category.as_bytes(), role),
             kind => kind,
@@ -96,7 +96,7 @@ impl Kinds {
         id
     }
 
-    /// Category and name of a kind; empty for a number that no kind has.
+    /// Category and name of a kind; both empty if the kind does not exist.
     #[must_use]
     pub fn texts(&self, kind: KindId) -> (String, String) {
         let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
@@ -111,16 +111,16 @@ impl Kinds {
             })
     }
 
-    /// All kinds so far, with the strings that they refer to.
+    /// Returns all kinds so far, and the strings that they refer to.
     #[must_use]
     pub fn list(&self) -> (Vec<EventKind>, Strings) {
         let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
         (inner.kinds.clone(), inner.strings.clone())
     }
 
-    /// Heap bytes held, roughly.
+    /// Approximate heap bytes of the table.
     #[must_use]
-    pub fn memory_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
         inner.strings.memory_bytes() + inner.kinds.len() as u64 * 44
     }

@@ -1,11 +1,10 @@
-//! Lines of forms, and check boxes and radio buttons whose edge is seen while they are empty: their own fill is hardly lighter or darker
-//! than what is behind (WCAG 1.4.11 asks for three to one).
+//! Form rows, and check boxes and radio buttons with a visible edge while empty: their own fill hardly contrasts with
+//! the background (WCAG 1.4.11 requires 3:1).
 
 use egui::{IntoAtoms, Response, Stroke, Ui};
 
-/// A line of a form: what it is about at the left, in so many points, and what `add` adds beside it; that is told the
-/// label's id.
-pub fn form_row(ui: &mut Ui, width: f32, name: &str, add: impl FnOnce(&mut Ui, egui::Id)) {
+/// A row of a form: the label `name`, `width` points wide, and beside it what `add` draws; `add` gets the label's id.
+pub(crate) fn form_row(ui: &mut Ui, width: f32, name: &str, add: impl FnOnce(&mut Ui, egui::Id)) {
     ui.horizontal_top(|ui| {
         let size = egui::vec2(width, ui.spacing().interact_size.y);
         let centered = egui::Layout::left_to_right(egui::Align::Center);
@@ -19,12 +18,16 @@ pub fn form_row(ui: &mut Ui, width: f32, name: &str, add: impl FnOnce(&mut Ui, e
 }
 
 /// A check box.
-pub fn check_box<'a>(ui: &mut Ui, is_on: &'a mut bool, words: impl IntoAtoms<'a>) -> Response {
+pub(crate) fn check_box<'a>(
+    ui: &mut Ui,
+    is_on: &'a mut bool,
+    words: impl IntoAtoms<'a>,
+) -> Response {
     with_edge(ui, |ui| ui.checkbox(is_on, words))
 }
 
-/// A radio button for one of several values, which is on if it is the present one.
-pub fn radio<'a, T: PartialEq>(
+/// A radio button for one of several values, on if `value` is the present one.
+pub(crate) fn radio<'a, T: PartialEq>(
     ui: &mut Ui,
     present: &T,
     value: &T,
@@ -33,8 +36,8 @@ pub fn radio<'a, T: PartialEq>(
     with_edge(ui, |ui| ui.radio(present == value, words))
 }
 
-/// The same, which makes its value the present one when clicked.
-pub fn radio_value<'a, T: PartialEq>(
+/// A radio button that makes `value` the present one when clicked.
+pub(crate) fn radio_value<'a, T: PartialEq>(
     ui: &mut Ui,
     present: &mut T,
     value: T,

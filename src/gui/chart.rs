@@ -1,4 +1,4 @@
-//! Charts that several panes draw: a histogram of durations with a range that is dragged, percentile curves.
+//! Charts that several panes draw: a histogram of durations in which a range can be dragged, and percentile curves.
 
 use egui::{Color32, Stroke, Ui};
 use egui_plot::{
@@ -12,25 +12,25 @@ use crate::event::part::ClockUnit;
 use crate::query::distribution::{Buckets, Histogram};
 use crate::view::ruler;
 
-/// How a histogram is drawn.
+/// Axes of a histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HistogramStyle {
-    /// Along x.
+pub(crate) struct HistogramStyle {
+    /// Scale of x.
     pub buckets: Buckets,
-    /// Along y.
+    /// Scale of y.
     pub heights: Heights,
 }
 
-/// How high bars are.
+/// Scale of the bars' heights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heights {
-    /// As high as they count.
+pub(crate) enum Heights {
+    /// Proportional to the count.
     Linear,
-    /// By the logarithm, so that rare ones are seen beside frequent ones.
+    /// Logarithmic, so that rare durations are visible beside frequent ones.
     Log,
 }
 
-/// A duration as a place along x.
+/// Returns the x coordinate of a duration.
 #[must_use]
 pub fn place(ns: f64, buckets: Buckets) -> f64 {
     match buckets {
@@ -53,13 +53,13 @@ fn height(count: u64, heights: Heights) -> f64 {
     }
 }
 
-/// A duration in few digits, for axes.
+/// Returns a duration in few digits, for axes.
 #[must_use]
-pub fn short_length(ns: f64, unit: ClockUnit) -> String {
+pub(crate) fn short_length(ns: f64, unit: ClockUnit) -> String {
     length_apart(ns, f64::INFINITY, unit)
 }
 
-/// The same for a mark of an axis; marks that are `step` apart read differently.
+/// Returns a duration with enough digits that marks `step` apart have different texts.
 fn length_apart(ns: f64, step: f64, unit: ClockUnit) -> String {
     let whole = ns.round().clamp(-9e18, 9e18);
     if unit != ClockUnit::Nanoseconds {
@@ -81,45 +81,45 @@ fn length_apart(ns: f64, step: f64, unit: ClockUnit) -> String {
     format!("{value:.digits$} {word}")
 }
 
-/// What a mark of an axis of durations says.
+/// Returns the text of a mark on an axis of durations.
 #[must_use]
-pub fn mark_text(mark: GridMark, buckets: Buckets, unit: ClockUnit) -> String {
+pub(crate) fn mark_text(mark: GridMark, buckets: Buckets, unit: ClockUnit) -> String {
     let ns = length_at(mark.value, buckets);
     let step = length_at(mark.value + mark.step_size, buckets) - ns;
     length_apart(ns, step, unit)
 }
 
-/// How many points the smallest step of a plot's grid takes ([`egui_plot`]'s own, which its spacers are told of).
+/// Width in points of the smallest step of a plot's grid: the step that [`egui_plot`] passes to grid spacers.
 const BASE_POINTS: f64 = 8.0;
-/// How much room the labels of marks along x and along y need, in points.
-pub const ROOM_ACROSS: f64 = 46.0;
+/// Space that a mark's label needs along x and along y, in points.
+pub(crate) const ROOM_ACROSS: f64 = 46.0;
 const ROOM_UP: f64 = 14.0;
 
-/// The next of 1, 2, 5, 10, 20 ...
+/// Returns the next of 1, 2, 5, 10, 20 ... that is at least `least`.
 fn round_step(least: f64) -> f64 {
     let decade = 10_f64.powf(least.max(f64::MIN_POSITIVE).log10().floor());
     let factor = [1.0, 2.0, 5.0].into_iter().find(|by| by * decade >= least);
     factor.unwrap_or(10.0) * decade
 }
 
-/// Marks at 1, 2, 5, 10, 20 ... of an axis of logarithms, as many as have `room`; at round numbers where it is too
-/// short for them.
-pub fn decades(room: f64) -> impl Fn(GridInput) -> Vec<GridMark> {
+/// Returns a grid spacer for a logarithmic axis: marks at 1, 2, 5, 10, 20 ..., as many as fit with `room` points each;
+/// at round numbers if the axis is too short for those.
+pub(crate) fn decades(room: f64) -> impl Fn(GridInput) -> Vec<GridMark> {
     move |input| decades_of(&input, room)
 }
 
-/// Labels of an axis that are at least so many points apart, in full colour: faint ones cannot be read.
+/// Returns the range for labels at least `least` points apart, drawn in full colour: faded labels are unreadable.
 #[must_use]
-pub fn labels_apart(least: f32) -> std::ops::RangeInclusive<f32> {
+pub(crate) fn labels_apart(least: f32) -> std::ops::RangeInclusive<f32> {
     least..=least + 0.01
 }
 
-/// The same along x, but for marks whose words would be cut at the right edge.
-pub fn decades_across() -> impl Fn(GridInput) -> Vec<GridMark> {
+/// Returns [`decades`] for the x axis, without marks whose labels would be cut at the right edge.
+pub(crate) fn decades_across() -> impl Fn(GridInput) -> Vec<GridMark> {
     |input| without_cut(decades_of(&input, ROOM_ACROSS), &input)
 }
 
-/// Half the width of the widest words of marks along x, in points, less what a plot leaves free at its right.
+/// Half the width of the widest label along x, in points, minus the space that a plot leaves at its right.
 const HALF_WORDS: f64 = 15.0;
 
 fn without_cut(mut marks: Vec<GridMark>, input: &GridInput) -> Vec<GridMark> {
@@ -128,7 +128,7 @@ fn without_cut(mut marks: Vec<GridMark>, input: &GridInput) -> Vec<GridMark> {
     marks
 }
 
-/// Marks at round lengths, as many as have room along x.
+/// Returns marks at round durations, as many as fit along x.
 fn lengths_across(input: GridInput) -> Vec<GridMark> {
     let step = round_step((input.base_step_size / BASE_POINTS * 1.4 * ROOM_ACROSS).max(1.0));
     without_cut(marks_at(step, &input), &input)
@@ -139,7 +139,7 @@ fn decades_of(input: &GridInput, room: f64) -> Vec<GridMark> {
     let mut marks: Vec<GridMark> = Vec::new();
     let (least, most) = (length_at(low, Buckets::Log), length_at(high, Buckets::Log));
     if most - least < 4.0 {
-        // Less than a few nanoseconds: marks would all read alike.
+        // On an axis of only a few nanoseconds, all marks would have the same text.
         return vec![GridMark {
             value: low.midpoint(high),
             step_size: high - low,
@@ -148,7 +148,7 @@ fn decades_of(input: &GridInput, room: f64) -> Vec<GridMark> {
     let decade_points = BASE_POINTS / input.base_step_size;
     let is_long = decade_points < room;
     let digits: &[(f64, f64)] = if is_long {
-        // ns, µs, ms, s: three decades apart.
+        // Only thousands (ns, µs, ms, s): three decades apart.
         &[(1.0, 3.0)]
     } else {
         &[(1.0, 1.0), (2.0, 0.25), (5.0, 0.25)]
@@ -157,7 +157,7 @@ fn decades_of(input: &GridInput, room: f64) -> Vec<GridMark> {
         if is_long && decade % 3 != 0 {
             continue;
         }
-        // Where there is no room for all, thousands keep their words: 1 µs, 1 ms.
+        // A larger step lets thousands (1 µs, 1 ms) keep their labels where not all fit.
         let thousand = if decade % 3 == 0 { 3.0 } else { 1.0 };
         for &(digit, step_size) in digits {
             let step_size = if digit == 1.0 { thousand } else { step_size };
@@ -177,7 +177,7 @@ fn decades_of(input: &GridInput, room: f64) -> Vec<GridMark> {
     marks
 }
 
-/// Marks at round numbers of an axis of logarithms.
+/// Returns marks at round numbers of a logarithmic axis.
 fn round_marks(least: f64, most: f64, step: f64) -> Vec<GridMark> {
     let first = (least / step).ceil() as i64;
     let at = |number: i64| place(number as f64 * step, Buckets::Log);
@@ -190,14 +190,14 @@ fn round_marks(least: f64, most: f64, step: f64) -> Vec<GridMark> {
         .collect()
 }
 
-/// Marks at round counts, as many as have room along y.
+/// Returns marks at round counts, as many as fit along y.
 #[must_use]
-pub fn count_marks(input: GridInput) -> Vec<GridMark> {
+pub(crate) fn count_marks(input: GridInput) -> Vec<GridMark> {
     let step = round_step((input.base_step_size * 3.0).max(1.0));
     marks_at(step, &input)
 }
 
-/// Marks at whole steps, as far as the axis goes.
+/// Returns marks at multiples of `step` within the axis, at most 200.
 fn marks_at(step: f64, input: &GridInput) -> Vec<GridMark> {
     let (low, high) = input.bounds;
     let first = (low / step).ceil() as i64;
@@ -211,9 +211,9 @@ fn marks_at(step: f64, input: &GridInput) -> Vec<GridMark> {
         .collect()
 }
 
-/// Marks where the ruler has them, of a plot along which times run from `start` on, `per_nano` of it a ns.
+/// Returns marks at the ticks of the ruler, for an x axis that starts at time `start` and has `per_nano` units per ns.
 #[must_use]
-pub fn time_marks(
+pub(crate) fn time_marks(
     input: &GridInput,
     start: Timestamp,
     per_nano: f64,
@@ -222,7 +222,7 @@ pub fn time_marks(
     let point = input.base_step_size / BASE_POINTS;
     let step = ruler::step_for(point / per_nano * 80.0);
     let time = |place: f64| start.saturating_add(Nanos((place / per_nano) as i64));
-    // What is written at the right edge would be cut.
+    // A label at the right edge would be cut.
     let (low, high) = (input.bounds.0, input.bounds.1 - 14.0 * point);
     let span = TimeSpan::new(time(low), time(high.max(low)));
     let marks = ruler::ticks(span, zero, step).map(|tick| GridMark {
@@ -232,8 +232,8 @@ pub fn time_marks(
     marks.collect()
 }
 
-/// Draws a histogram; a drag over it chooses a range of durations, a click takes the choice away.
-pub fn histogram_ui(
+/// Draws a histogram; a drag chooses a range of durations, a click clears it.
+pub(crate) fn histogram_ui(
     ui: &mut Ui,
     scene: &Scene<'_>,
     name: &str,
@@ -252,6 +252,7 @@ pub fn histogram_ui(
         .map(|(edges, &count)| {
             let left = place(edges[0] as f64, buckets);
             let right = place(edges[1] as f64, buckets);
+            // Without a chosen range all bars are highlighted.
             let is_in = chosen.is_none_or(|(low, high)| edges[1] > low && edges[0] < high);
             let color = if is_in {
                 palette.accent
@@ -358,16 +359,16 @@ fn short_count(count: f64) -> String {
 }
 
 /// A percentile curve with its name and colour.
-pub struct Curve {
-    /// What it is of.
+pub(crate) struct Curve {
+    /// Title of the curve.
     pub name: String,
-    /// (percent, ns), rising.
+    /// Points as (percent, ns), increasing.
     pub points: Vec<[f64; 2]>,
-    /// Its colour.
+    /// Colour of the curve.
     pub color: Color32,
 }
 
-/// What a mark of the axis of percentiles says: by the logarithm of what is left to 100 %.
+/// Returns the text of a mark on the percentile axis, which is logarithmic in the distance to 100 %.
 fn percent_text(place: f64) -> String {
     let percent = 100.0 - 100.0 * 10_f64.powf(-place);
     if percent >= 99.998 {
@@ -377,10 +378,10 @@ fn percent_text(place: f64) -> String {
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// Draws percentile curves: percent along x, drawn out towards 100 %; durations by their logarithm along y.
-pub fn curves_ui(ui: &mut Ui, scene: &Scene<'_>, name: &str, curves: &[Curve]) {
+/// Draws percentile curves: percent along x, stretched towards 100 %; durations along y, logarithmic.
+pub(crate) fn curves_ui(ui: &mut Ui, scene: &Scene<'_>, name: &str, curves: &[Curve]) {
     let unit = scene.state.origins.unit;
-    // 99.99 % lies as far from 99.9 % as that from 99 %.
+    // The distance from 99.9 % to 99.99 % equals that from 99 % to 99.9 %.
     let across = |percent: f64| -((100.0 - percent).max(0.001) / 100.0).log10();
     let plot = Plot::new(name)
         .allow_scroll(false)
@@ -393,7 +394,7 @@ pub fn curves_ui(ui: &mut Ui, scene: &Scene<'_>, name: &str, curves: &[Curve]) {
         .grid_fade(0.25)
         .include_x(0.0)
         .x_grid_spacer(|input| {
-            // The larger the step, the narrower a chart still names the mark.
+            // Marks with a larger step keep their label in a narrower chart.
             let marks = [
                 (50.0, 1.7),
                 (90.0, 0.7),
@@ -482,7 +483,7 @@ mod tests {
                 .map(|mark| mark_text(mark, Buckets::Log, unit))
                 .collect()
         };
-        // Where no decade ends, the numbers between are round too.
+        // Within a decade, marks are at round numbers.
         let short = input(311e3_f64.log10(), 390e3_f64.log10(), 400.0);
         assert_eq!(texts(&short), ["320 µs", "340 µs", "360 µs", "380 µs"]);
         let long = input(0.0, 8.0, 800.0);

@@ -1,4 +1,4 @@
-//! What the colours of thread states look like to eyes that miss one kind of cone.
+//! Tests how the colours of thread states look with each kind of colour blindness.
 //!
 //! Simulation: the matrices for severity 1.0 of Machado, Oliveira and Fernandes, "A Physiologically-based Model for
 //! Simulation of Color Vision Deficiency", IEEE Transactions on Visualization and Computer Graphics 15 (6), 2009, on
@@ -42,16 +42,16 @@ const EYES: [(&str, Matrix); 4] = [
     ),
 ];
 
-/// Two states side by side are at least this far apart.
+/// Least distance of the colours of two adjacent states.
 const STATES_APART: f32 = 0.08;
-/// What is over stands back: it is this far from a state that waits, and from what is behind the tracks.
+/// Least distance of a finished state's colour, which is meant to recede, from a waiting state and from the canvas.
 const CALM_APART: f32 = 0.05;
 
 fn times(matrix: &Matrix, [x, y, z]: [f32; 3]) -> [f32; 3] {
     matrix.map(|[a, b, c]| a * x + b * y + c * z)
 }
 
-/// Linear RGB, each from 0 to 1.
+/// Returns linear RGB, each from 0 to 1.
 fn linear(color: Color32) -> [f32; 3] {
     let [r, g, b, _] = color.to_array();
     [r, g, b].map(|value| {
@@ -77,7 +77,7 @@ fn oklab(rgb: [f32; 3]) -> [f32; 3] {
     times(&LAB, times(&CONES, rgb).map(f32::cbrt))
 }
 
-/// How far apart two colours look.
+/// Returns the perceived distance of two colours.
 fn apart(eyes: &Matrix, a: Color32, b: Color32) -> f32 {
     let seen = |color| oklab(times(eyes, linear(color)).map(|value| value.clamp(0.0, 1.0)));
     let (a, b) = (seen(a), seen(b));
@@ -89,7 +89,7 @@ fn apart(eyes: &Matrix, a: Color32, b: Color32) -> f32 {
 fn the_simulation_takes_away_what_such_eyes_cannot_see() {
     let (black, white) = (Color32::BLACK, Color32::WHITE);
     for (whose, eyes) in &EYES {
-        // Black and white stay 1 apart for all eyes.
+        // Black and white stay 1 apart in every simulation.
         assert!((apart(eyes, black, white) - 1.0).abs() < 0.01, "{whose}");
     }
     let [normal, protan, deutan, tritan] = EYES.map(|(_, eyes)| eyes);
@@ -105,7 +105,7 @@ fn the_simulation_takes_away_what_such_eyes_cannot_see() {
 
 #[test]
 fn states_side_by_side_are_told_apart_by_all_eyes() {
-    // Kinds of one thing look alike on purpose; their words tell them apart.
+    // Variants of one state share a colour on purpose; their labels differ.
     let kind = |state| match state {
         ThreadState::Traced => ThreadState::Stopped,
         ThreadState::Zombie => ThreadState::Dead,

@@ -1,70 +1,61 @@
-//! How a pane and its tab are drawn, and what can be done to them.
+//! Draws a pane and its tab, and their menus.
 
 use super::pane::{Pane, Scene};
-use super::panes::PANES;
+use super::panes::{PANES, row_of};
 use super::view_menu::command;
-use crate::view::action::PaneFocus;
+use crate::view::PaneFocus;
 use crate::view::dock::{Beside, Docking};
-use crate::view::{Action, Dock};
+use crate::view::{Action, Dock, PaneKind};
 use egui::style::ScrollAnimation;
 use egui::{Align2, CursorIcon, Frame, Id, Margin, Response, RichText, Sense, Stroke, Ui};
 use egui::{UiBuilder, Visuals, WidgetInfo, WidgetText, vec2};
 use egui_tiles::{SimplificationOptions, TabState, TileId, Tiles, UiResponse};
 
-/// How high a row of tabs is.
+/// Height of a row of tabs, in points.
 const TAB_HEIGHT: f32 = 27.0;
-/// Space at both sides of a tab's title.
+/// Space at each side of a tab's title, in points.
 const TAB_MARGIN: f32 = 9.0;
-/// The cross that closes the tab in front.
+/// Size of the cross that closes the front tab, in points.
 const CROSS: f32 = 16.0;
 
-/// The panes of a frame.
+/// The panes, for drawing one frame.
 pub(super) struct Panes<'a, 's> {
     pub(super) panes: &'a mut [Box<dyn Pane>],
     pub(super) scene: &'a Scene<'s>,
     pub(super) actions: &'a mut Vec<Action>,
-    pub(super) shown: &'a mut Vec<usize>,
-    /// Whether the tabs in front are to be scrolled to.
+    pub(super) shown: &'a mut Vec<PaneKind>,
+    /// Whether to scroll to the front tabs.
     pub(super) brings_front: bool,
-    /// The pane whose tab gets the keyboard.
-    pub(super) focused: Option<String>,
+    /// The pane whose tab gets the focus.
+    pub(super) focused: Option<PaneKind>,
 }
 
-/// Where a pane has less room than this it scrolls sideways.
-fn least_width(name: &str, room: egui::Vec2) -> f32 {
-    match name {
-        // These put one thing below the other where there is height.
-        "Durations" | "Latency" | "Compare" if room.y > 320.0 => 320.0,
-        "Details" | "Matches" | "Info" => 170.0,
-        "Events" | "Marks" | "Counters" | "Build" => 300.0,
+/// Returns the width in points below which a pane scrolls sideways.
+fn least_width(pane: PaneKind, room: egui::Vec2) -> f32 {
+    match pane {
+        // These panes stack their parts if they are high enough.
+        PaneKind::Durations | PaneKind::Latency | PaneKind::Compare if room.y > 320.0 => 320.0,
+        PaneKind::Details | PaneKind::Matches | PaneKind::Info => 170.0,
+        PaneKind::Events | PaneKind::Marks | PaneKind::Counters | PaneKind::Build => 300.0,
         _ => 480.0,
     }
 }
 
-fn title(index: usize) -> &'static str {
-    PANES.get(index).map_or("", |row| row.name)
-}
-
 impl Panes<'_, '_> {
-    fn close(&mut self, index: usize) {
-        let name = title(index).to_owned();
-        self.actions.push(Action::Dock(Docking::Close(name)));
+    fn close(&mut self, pane: PaneKind) {
+        self.actions.push(Action::Dock(Docking::Close(pane)));
     }
 
-    fn tab_menu(&mut self, response: &Response, index: usize) {
+    fn tab_menu(&mut self, response: &Response, pane: PaneKind) {
         response.context_menu(|ui| {
-            let name = || title(index).to_owned();
             let choices = [
-                ("Close", Docking::Close(name())),
-                ("Close the others", Docking::CloseOthers(name())),
+                ("Close", Docking::Close(pane)),
+                ("Close the others", Docking::CloseOthers(pane)),
                 (
                     "Put at the right of the others",
-                    Docking::Split(name(), Beside::Right),
+                    Docking::Split(pane, Beside::Right),
                 ),
-                (
-                    "Put below the others",
-                    Docking::Split(name(), Beside::Below),
-                ),
+                ("Put below the others", Docking::Split(pane, Beside::Below)),
             ];
             for (text, what) in choices {
                 if ui.button(text).clicked() {
@@ -79,14 +70,14 @@ impl Panes<'_, '_> {
         });
     }
 
-    fn cross_ui(&mut self, ui: &Ui, tab: &Response, index: usize) {
+    fn cross_ui(&mut self, ui: &Ui, tab: &Response, pane: PaneKind) {
         let place = Align2::RIGHT_CENTER
             .align_size_within_rect(vec2(CROSS, CROSS), tab.rect.shrink2(vec2(4.0, 0.0)));
         let cross = ui
             .interact(place, tab.id.with("close"), Sense::click())
-            .on_hover_text(format!("Close {}", title(index)));
+            .on_hover_text(format!("Close {}", pane.title()));
         cross.widget_info(|| {
-            WidgetInfo::labeled(egui::Role::Button, true, format!("Close {}", title(index)))
+            WidgetInfo::labeled(egui::Role::Button, true, format!("Close {}", pane.title()))
         });
         let palette = self.scene.palette;
         if cross.hovered() {
@@ -103,12 +94,12 @@ impl Panes<'_, '_> {
         painter.line_segment([inner.left_top(), inner.right_bottom()], stroke);
         painter.line_segment([inner.right_top(), inner.left_bottom()], stroke);
         if cross.clicked() || tab.clicked_by(egui::PointerButton::Middle) {
-            self.close(index);
+            self.close(pane);
         }
     }
 }
 
-/// Whether the pointer is pressed in this pane, and not in a window over it.
+/// Whether the pointer is pressed in this pane rather than in a window above it.
 fn is_pressed(ui: &Ui) -> bool {
     let at = ui.input(|input| {
         let pressed = input.pointer.any_pressed();
@@ -119,7 +110,7 @@ fn is_pressed(ui: &Ui) -> bool {
     })
 }
 
-/// What all panes together are told, in menus.
+/// Commands for all panes together, by their titles in menus.
 pub(super) const PANE_COMMANDS: [&str; 4] = [
     "Panes at the bottom",
     "Panes at the right",
@@ -127,44 +118,44 @@ pub(super) const PANE_COMMANDS: [&str; 4] = [
     "Show or hide the panes",
 ];
 
-/// A menu of all panes: those that are open come to the front, the others are opened among `among`.
-pub(super) fn pane_menu(ui: &mut Ui, dock: &Dock, among: &[String], actions: &mut Vec<Action>) {
+/// A menu of all panes: an open pane comes to the front, a closed one opens in the tabs of `among`.
+pub(super) fn pane_menu(ui: &mut Ui, dock: &Dock, among: &[PaneKind], actions: &mut Vec<Action>) {
     let open = dock.panes();
     for row in PANES {
-        let is_open = open.contains(&row.name);
-        let button = egui::Button::selectable(is_open, row.name);
+        let is_open = open.contains(&row.kind);
+        let button = egui::Button::selectable(is_open, row.kind.title());
         if ui.add(button).on_hover_text(row.about).clicked() {
-            let what = Docking::OpenAmong(row.name, among.to_vec());
+            let what = Docking::OpenAmong(row.kind, among.to_vec());
             actions.push(Action::Dock(what));
             ui.close();
         }
     }
 }
 
-impl egui_tiles::Behavior<usize> for Panes<'_, '_> {
-    fn pane_ui(&mut self, ui: &mut Ui, _id: TileId, pane: &mut usize) -> UiResponse {
-        let index = *pane;
-        let Some(pane) = self.panes.get_mut(index) else {
+impl egui_tiles::Behavior<PaneKind> for Panes<'_, '_> {
+    fn pane_ui(&mut self, ui: &mut Ui, _id: TileId, pane: &mut PaneKind) -> UiResponse {
+        let kind = *pane;
+        let Some(pane) = self.panes.get_mut(kind as usize) else {
             return UiResponse::None;
         };
-        self.shown.push(index);
+        self.shown.push(kind);
         let palette = self.scene.palette;
         if is_pressed(ui) {
-            let name = Some(title(index).to_owned());
-            self.actions.push(Action::AtPane(name, PaneFocus::Stays));
+            self.actions
+                .push(Action::AtPane(Some(kind), PaneFocus::Stays));
         }
         ui.painter().rect_filled(ui.max_rect(), 0, palette.panel);
         Frame::new()
             .inner_margin(Margin::symmetric(8, 5))
             .show(ui, |ui| {
-                // Where a pane stands does not change what it remembers: widths of columns, what is typed.
+                // An id independent of the pane's position keeps column widths and typed text when the pane moves.
                 let inner = UiBuilder::new()
-                    .scope_id(Id::unique(("pane", title(index))))
+                    .scope_id(Id::unique(("pane", kind.title())))
                     .accessibility_role(egui::accesskit::Role::TabPanel)
-                    .accessibility_label(title(index));
+                    .accessibility_label(kind.title());
                 ui.scope_builder(inner, |ui| {
                     ui.set_min_size(ui.available_size());
-                    let least = least_width(title(index), ui.available_size());
+                    let least = least_width(kind, ui.available_size());
                     if ui.available_width() >= least {
                         self.actions.extend(pane.ui(ui, self.scene));
                         return;
@@ -182,20 +173,20 @@ impl egui_tiles::Behavior<usize> for Panes<'_, '_> {
         UiResponse::None
     }
 
-    fn tab_title_for_pane(&mut self, pane: &usize) -> WidgetText {
-        title(*pane).into()
+    fn tab_title_for_pane(&mut self, pane: &PaneKind) -> WidgetText {
+        pane.title().into()
     }
 
     fn tab_ui(
         &mut self,
-        tiles: &mut Tiles<usize>,
+        tiles: &mut Tiles<PaneKind>,
         ui: &mut Ui,
         id: Id,
         tile_id: TileId,
         state: &TabState,
     ) -> Response {
-        let index = match tiles.get(tile_id) {
-            Some(egui_tiles::Tile::Pane(index)) => Some(*index),
+        let pane = match tiles.get(tile_id) {
+            Some(egui_tiles::Tile::Pane(pane)) => Some(*pane),
             _ => None,
         };
         let palette = self.scene.palette;
@@ -224,7 +215,7 @@ impl egui_tiles::Behavior<usize> for Panes<'_, '_> {
         if state.active && self.brings_front {
             response.scroll_to_me_animation(None, ScrollAnimation::none());
         }
-        if state.active && self.focused.as_deref() == Some(galley.text()) {
+        if state.active && pane.is_some() && self.focused == pane {
             self.focused = None;
             response.request_focus();
             response.scroll_to_me_animation(None, ScrollAnimation::none());
@@ -251,45 +242,42 @@ impl egui_tiles::Behavior<usize> for Panes<'_, '_> {
                 painter.rect_stroke(rect.shrink(1.0), 2, edge, egui::StrokeKind::Inside);
             }
         }
-        let Some(index) = index else {
+        let Some(pane) = pane else {
             return response;
         };
         if response.clicked() {
-            let name = Some(title(index).to_owned());
-            self.actions.push(Action::AtPane(name, PaneFocus::Stays));
+            self.actions
+                .push(Action::AtPane(Some(pane), PaneFocus::Stays));
         }
         if state.active {
-            self.cross_ui(ui, &response, index);
+            self.cross_ui(ui, &response, pane);
         } else if response.clicked_by(egui::PointerButton::Middle) {
-            self.close(index);
+            self.close(pane);
         }
-        self.tab_menu(&response, index);
-        match PANES.get(index) {
-            Some(row) => response.on_hover_text(row.about),
-            None => response,
-        }
+        self.tab_menu(&response, pane);
+        response.on_hover_text(row_of(pane).about)
     }
 
     fn top_bar_right_ui(
         &mut self,
-        tiles: &Tiles<usize>,
+        tiles: &Tiles<PaneKind>,
         ui: &mut Ui,
         _tile_id: TileId,
         tabs: &egui_tiles::Tabs,
         _scroll_offset: &mut f32,
     ) {
-        let among: Vec<String> = tabs
-            .children
-            .iter()
+        let children = tabs.children.iter();
+        let among: Vec<PaneKind> = children
             .filter_map(|id| tiles.get_pane(id))
-            .map(|index| title(*index).to_owned())
+            .copied()
             .collect();
         ui.add_space(4.0);
         let button = egui::Button::new(RichText::new("+").size(16.0)).frame_when_inactive(false);
         let (response, _) = egui::containers::menu::MenuButton::from_button(button).ui(ui, |ui| {
             pane_menu(ui, &self.scene.state.dock, &among, self.actions)
         });
-        let names = among.join(", ");
+        let titles: Vec<_> = among.iter().map(|pane| pane.title()).collect();
+        let names = titles.join(", ");
         response.widget_info(|| {
             WidgetInfo::labeled(
                 egui::Role::Button,

@@ -1,34 +1,21 @@
-//! Where the pointer is while files are dragged over the window. The windowing library (winit 0.30) does not tell: on X11
-//! the display is asked, on a thread of its own, for as long as something is dragged.
+//! The pointer's position while files are dragged over the window. winit 0.30 does not report it, so on X11 a thread
+//! polls the display while something is dragged.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The window system that the window is on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Desktop {
-    /// X11.
-    X11 {
-        /// The window's number on the display.
-        window: u32,
-    },
-    /// Wayland, where files cannot be dropped (winit 0.30).
-    Wayland,
-    /// Another, or none.
-    #[default]
-    Other,
-}
+use super::desktop::Desktop;
 
-/// A place in the window, in pixels; `None` while it is not known.
+/// A position in the window, in pixels; `None` while unknown.
 type Place = Mutex<Option<(i16, i16)>>;
 
-/// Asks while it is kept.
+/// Tracks the pointer until it is dropped or `rest` is called.
 #[derive(Default)]
 pub(super) struct DragPointer {
     place: Option<Arc<Place>>,
 }
 
 impl DragPointer {
-    /// Where the pointer is, in points; `None` where nobody can tell.
+    /// Returns the pointer's position, in points; `None` if it cannot be found out.
     pub(super) fn position(&mut self, ctx: &egui::Context, desktop: Desktop) -> Option<egui::Pos2> {
         let known = || ctx.input(|input| input.pointer.latest_pos());
         let Desktop::X11 { window } = desktop else {
@@ -40,7 +27,7 @@ impl DragPointer {
         Some(egui::pos2(f32::from(x) / pixels, f32::from(y) / pixels))
     }
 
-    /// Nothing is dragged any more.
+    /// Ends tracking, after the drag has ended.
     pub(super) fn rest(&mut self) {
         self.place = None;
     }
@@ -54,7 +41,7 @@ fn watch(ctx: &egui::Context, window: u32) -> Arc<Place> {
     let place = Arc::new(Place::default());
     let (kept, ctx) = (Arc::downgrade(&place), ctx.clone());
     let ask = move || {
-        // Where the display cannot be reached, the place stays unknown.
+        // If the display cannot be reached, the position stays unknown.
         let (display, _) = x11rb::connect(None).ok()?;
         while let Some(place) = kept.upgrade() {
             let answer = display.query_pointer(window).ok()?.reply().ok()?;

@@ -1,15 +1,15 @@
-//! What files that are dragged over the window can be dropped on: one target that opens them, one that puts them beside
-//! what is shown.
+//! Drop targets for files dragged over the window: one opens them, one adds them to the current trace.
 
-use super::drag_pointer::{Desktop, DragPointer};
+use super::desktop::Desktop;
+use super::drag_pointer::DragPointer;
 use super::theme::Palette;
-use crate::view::Action;
+use crate::view::{Action, Effect};
 use egui::{Align2, FontId, Rect, Stroke, StrokeKind, vec2};
 use std::path::{Path, PathBuf};
 
-/// Around the targets and between them, in points.
+/// Space around and between the targets, in points.
 const MARGIN: f32 = 24.0;
-/// Above two targets, for the names of the files, in points.
+/// Space above two targets for the names of the files, in points.
 const HEADING: f32 = 24.0;
 
 /// Whether the dragged file is over a target.
@@ -19,7 +19,7 @@ enum Over {
     Another,
 }
 
-/// What becomes of files that are dropped.
+/// What is done with dropped files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Target {
     #[default]
@@ -27,24 +27,24 @@ enum Target {
     Add,
 }
 
-/// The targets, while files hang over the window.
+/// The drop targets, while files are dragged over the window.
 #[derive(Default)]
 pub(super) struct DropTargets {
     pointer: DragPointer,
-    /// Where files would have gone last.
+    /// The target last under the pointer.
     under_pointer: Target,
 }
 
 impl DropTargets {
-    /// What dropped files are for.
+    /// Returns the action for dropped files.
     pub(super) fn dropped(&self, paths: Vec<PathBuf>) -> Action {
         match self.under_pointer {
-            Target::Open => Action::Open(paths),
-            Target::Add => Action::Add(paths),
+            Target::Open => Action::Do(Effect::Open(paths)),
+            Target::Add => Action::Do(Effect::Add(paths)),
         }
     }
 
-    /// Shows the targets while something hangs over the window; `shown` is the name of the trace that is open.
+    /// Draws the targets while files are dragged over the window; `shown` is the name of the open trace.
     pub(super) fn ui(
         &mut self,
         ctx: &egui::Context,
@@ -74,6 +74,7 @@ impl DropTargets {
         painter.rect_filled(rect, 0, palette.canvas.gamma_multiply(0.96));
         let inner = rect.shrink(MARGIN);
         let (Some(shown), Some(place)) = (shown, place) else {
+            // Without a trace there is nothing to add to; without a position, no choice between targets.
             self.under_pointer = Target::Open;
             let words = format!("Drop to open {names}");
             let more = match shown {
@@ -106,7 +107,7 @@ impl DropTargets {
     }
 }
 
-/// One target with two lines of words.
+/// Draws one target with two lines of text.
 fn target_ui(
     painter: &egui::Painter,
     rect: Rect,

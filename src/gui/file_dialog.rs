@@ -1,38 +1,38 @@
-//! The system's file dialogs: asked on a thread of their own, answered once.
+//! The system's file dialogs, each run on a thread of its own.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::errand::Errand;
+use crate::base::Task;
 
-/// No dialog can be closed by hand that fast: there was none.
+/// A dialog that closes faster than this cannot have been closed by hand: there was none.
 const TOO_FAST: Duration = Duration::from_millis(150);
 
-/// A dialog for one file or several, which may be open.
+/// A file dialog that may be open.
 #[derive(Debug, Default)]
 pub(super) struct FileDialog {
-    pending: Errand<Option<Vec<PathBuf>>>,
+    chosen: Task<(), Option<Vec<PathBuf>>>,
     began: Option<Instant>,
 }
 
-/// What came of a dialog.
+/// The outcome of a file dialog.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// These were chosen; at least one.
+    /// The chosen files, at least one.
     Chosen(Vec<PathBuf>),
-    /// It was closed.
+    /// The user closed the dialog.
     Closed,
-    /// There are no dialogs here.
+    /// The system has no file dialogs.
     NotThere,
 }
 
 impl FileDialog {
-    /// Whether one is open.
+    /// Whether a dialog is open.
     pub(super) fn is_open(&self) -> bool {
-        self.pending.is_busy()
+        self.chosen.is_pending()
     }
 
-    /// Opens one, unless one is open. `ask` waits for the answer.
+    /// Opens a dialog, unless one is open. `ask` blocks until it is answered.
     pub(super) fn open(
         &mut self,
         ctx: &egui::Context,
@@ -40,11 +40,11 @@ impl FileDialog {
     ) {
         if !self.is_open() {
             self.began = Some(Instant::now());
-            self.pending.start(ctx, "file dialog", ask);
+            self.chosen.start(ctx, "file dialog", move |_| Ok(ask()));
         }
     }
 
-    /// Asks where to save something: at first beside and called as `proposed`.
+    /// Opens a dialog for saving; `proposed` is its initial folder and name.
     pub(super) fn save_as(
         &mut self,
         ctx: &egui::Context,
@@ -68,9 +68,12 @@ impl FileDialog {
         });
     }
 
-    /// What came of it, once.
+    /// Returns the outcome, once.
     pub(super) fn poll(&mut self) -> Option<Answer> {
-        let answer = self.pending.poll()?;
+        // A failed thread means that there are no dialogs.
+        let Ok(answer) = self.chosen.take_end()? else {
+            return Some(Answer::NotThere);
+        };
         let was_fast = self.began.is_some_and(|began| began.elapsed() < TOO_FAST);
         Some(match answer {
             Some(paths) if !paths.is_empty() => Answer::Chosen(paths),

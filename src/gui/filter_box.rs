@@ -1,31 +1,31 @@
-//! A field for an expression: what is wrong with it is shown under the place where it is.
+//! A text field for an expression; an error is marked at its position.
 
 use egui::{Color32, RichText, Stroke, TextFormat, Ui, text::LayoutJob};
 
 use super::pane::Scene;
 use crate::query::expression::{Expression, ExpressionError};
 
-/// What has been typed, and what it means.
+/// An expression field.
 #[derive(Debug, Default)]
-pub struct FilterBox {
-    /// What has been typed.
+pub(crate) struct FilterBox {
+    /// The typed text.
     pub text: String,
     error: Option<ExpressionError>,
 }
 
-/// What a typed text means.
+/// The meaning of a typed text.
 #[derive(Clone, Debug)]
-pub enum Typed {
-    /// There is none.
+pub(crate) enum Typed {
+    /// The text is empty.
     Nothing,
-    /// This.
+    /// A valid expression.
     Expression(Expression),
-    /// It is no expression; the box says why.
+    /// Not an expression; the field shows the error.
     Wrong,
 }
 
 impl Typed {
-    /// The expression, if it is one.
+    /// Returns the expression, if the text is one.
     #[must_use]
     pub fn expression(self) -> Option<Expression> {
         match self {
@@ -36,13 +36,13 @@ impl Typed {
 }
 
 impl FilterBox {
-    /// A field in which a text stands already.
+    /// Returns a field with initial text.
     #[must_use]
     pub fn with(text: String) -> FilterBox {
         FilterBox { text, error: None }
     }
 
-    /// Draws the field; if it was changed, what it means.
+    /// Draws the field; returns its meaning if the text was changed.
     pub fn ui(
         &mut self,
         ui: &mut Ui,
@@ -71,7 +71,7 @@ impl FilterBox {
         Some(self.read())
     }
 
-    /// What the text means now.
+    /// Returns the meaning of the current text.
     pub fn read(&mut self) -> Typed {
         self.error = None;
         if self.text.trim().is_empty() {
@@ -86,20 +86,20 @@ impl FilterBox {
         }
     }
 
-    /// Says that the text cannot be used after all.
-    pub fn refuse(&mut self, error: ExpressionError) {
+    /// Marks the text as unusable, with this error.
+    pub(crate) fn refuse(&mut self, error: ExpressionError) {
         self.error = Some(error);
     }
 
-    /// What is wrong, in words; nothing if all is well.
-    pub fn error_ui(&self, ui: &mut Ui, scene: &Scene<'_>) {
+    /// Draws the error as a sentence, if there is one.
+    pub(crate) fn error_ui(&self, ui: &mut Ui, scene: &Scene<'_>) {
         if let Some(error) = &self.error {
             ui.label(RichText::new(error.to_string()).color(scene.palette.error));
         }
     }
 }
 
-/// Selects all that stands in a field that is given the keyboard.
+/// Selects the whole text of a field.
 pub(super) fn select_all(ctx: &egui::Context, field: egui::Id, text: &str) {
     if let Some(mut state) = egui::TextEdit::load_state(ctx, field) {
         let until = egui::text::CCursor::new(text.chars().count());

@@ -1,4 +1,4 @@
-//! The finder: a line to type in and what fits below it. Commands (Ctrl+Shift+P), tracks (Ctrl+P), times (Ctrl+G).
+//! The finder: a text field with matches below. Commands (Ctrl+Shift+P), tracks (Ctrl+P), times (Ctrl+G).
 
 use super::keys;
 use super::panes::PANES;
@@ -6,20 +6,20 @@ use super::theme::Palette;
 use crate::view::jump::{Around, Target, parse_target};
 use crate::view::link::Link;
 use crate::view::rows::RowKey;
-use crate::view::{Action, Arrange, Finder, ViewState, fuzzy, ruler};
+use crate::view::{Action, Arrange, Effect, Finder, ViewState, fuzzy, ruler};
 use egui::{Key, RichText, Ui, vec2};
 
-/// How many answers are listed.
+/// At most this many matches are listed.
 const MOST: usize = 200;
 
-/// Scratch of the finder.
+/// State of the finder.
 #[derive(Default)]
 pub(super) struct FinderBox {
     text: String,
     picked: usize,
     is_new: bool,
     mode: Option<Finder>,
-    /// What fits `found_for`.
+    /// The matches for `found_for`.
     found: Vec<Found>,
     found_for: Option<(Finder, String, usize)>,
 }
@@ -148,7 +148,7 @@ impl FinderBox {
         }
     }
 
-    /// Looks again if something else was typed.
+    /// Updates the matches if the text has changed.
     fn look(&mut self, mode: Finder, state: &ViewState) {
         let key = (mode, self.text.clone(), state.outline.track_count);
         if self.found_for.as_ref() == Some(&key) {
@@ -175,11 +175,11 @@ fn best(mut found: Vec<(fuzzy::Rank, Found)>) -> Vec<Found> {
 fn commands(typed: &str, state: &ViewState) -> Vec<Found> {
     let rows = keys::rows().filter_map(|row| {
         let action = (row.action)(state)?;
-        Some((row.about.to_owned(), row.shown.to_owned(), action))
+        Some((row.about.to_owned(), row.key_text(), action))
     });
     let panes = PANES.iter().map(|row| {
-        let text = format!("Pane: {}", row.name);
-        (text, row.about.to_owned(), Action::OpenPane(row.name))
+        let text = format!("Pane: {}", row.kind.title());
+        (text, row.about.to_owned(), Action::OpenPane(row.kind))
     });
     let layouts = state.layouts.iter().map(|layout| {
         let text = format!("Use the layout: {}", layout.name);
@@ -195,7 +195,7 @@ fn commands(typed: &str, state: &ViewState) -> Vec<Found> {
         });
     let mut found: Vec<_> = fitting.collect();
     if typed.trim().is_empty() {
-        // As in the list of keys.
+        // Equal ranks keep the order of the list of keys.
         found.iter_mut().for_each(|(rank, _)| rank.1 = 0);
     }
     best(found)
@@ -230,10 +230,10 @@ fn tracks(typed: &str, state: &ViewState) -> Vec<Found> {
     best(found)
 }
 
-/// Reads a time or a span that is typed.
+/// Parses a typed time or span.
 ///
 /// # Errors
-/// In words for the user: it is neither, or lies outside the trace.
+/// Returns a sentence for the user if the text is neither, or outside the trace.
 pub(super) fn target_of(typed: &str, state: &ViewState) -> Result<Target, String> {
     let around = Around {
         trace: state.trace_span,
@@ -262,7 +262,7 @@ fn times(typed: &str, state: &ViewState) -> Vec<Found> {
         return vec![Found {
             text: "Open what the link shows".to_owned(),
             note: names.collect::<Vec<_>>().join(", "),
-            action: Action::OpenLink(typed.to_owned()),
+            action: Action::Do(Effect::OpenLink(typed.to_owned())),
         }];
     }
     let text = |time| ruler::full_text(time, state.time_format, state.origins);

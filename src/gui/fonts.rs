@@ -1,7 +1,7 @@
-//! Fonts: those that come with the program, and those of the system for letters that these lack.
+//! Fonts: the bundled ones, and the system's fonts for letters that these lack.
 //!
-//! Finding a font of the system reads files and takes up to half a second the first time. In a window that is done on
-//! another thread, and the letters appear when the font is there; what is drawn into a file waits for it.
+//! Finding a system font reads files and takes up to half a second the first time. In a window another thread does
+//! that, and the letters appear when the font is there; pictures wait for it.
 
 use std::collections::HashSet;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use egui::{FallbackRequest, FontFamily, FontInsert, FontPriority, FontProvider, InsertFontFamily};
 use egui_system_font_provider::SystemFontProvider;
 
-/// Lets text fall back on the font of code, which has the arrows and frames that the other lacks.
+/// Adds the monospace font as fallback for proportional text: it has arrows and frames that the other lacks.
 pub(super) fn install(ctx: &egui::Context) {
     let mut fonts = egui::FontDefinitions::default();
     let of_code = fonts.families.get(&FontFamily::Monospace).cloned();
@@ -23,16 +23,16 @@ pub(super) fn install(ctx: &egui::Context) {
     ctx.set_fonts(fonts);
 }
 
-/// Takes letters that no font has from the system's fonts; for pictures.
+/// Lets missing letters come from the system's fonts at once; for pictures.
 pub(super) fn use_system_fonts(ctx: &egui::Context) {
-    // Most texts need none of them.
+    // Created on first use: most texts need no system font.
     let fonts = LazyLock::new(SystemFontProvider::new);
     ctx.add_font_provider(Arc::new(move |request: &FallbackRequest<'_>| {
         fonts.font_for(request)
     }));
 }
 
-/// The same for a window, whose thread must not wait for it.
+/// Lets missing letters come from the system's fonts later, without blocking the window's thread.
 pub(super) fn use_system_fonts_later(ctx: &egui::Context) {
     let (asked, wanted) = channel();
     let own = ctx.clone();
@@ -45,7 +45,7 @@ pub(super) fn use_system_fonts_later(ctx: &egui::Context) {
     }
 }
 
-/// A cluster of letters that no font has, and the family that wants them.
+/// A cluster of letters that no font has, and the family that needs them.
 type Wanted = (String, FontFamily);
 
 struct Later {
@@ -56,7 +56,7 @@ impl FontProvider for Later {
     fn font_for(&self, request: &FallbackRequest<'_>) -> Option<FontInsert> {
         let wanted = (request.cluster.to_owned(), request.family.clone());
         let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        // Nobody listens any more when the window has closed.
+        // Sending fails after the window has closed.
         let _is_closed = asked.send(wanted);
         None
     }
@@ -64,7 +64,7 @@ impl FontProvider for Later {
 
 fn add_fonts(ctx: &egui::Context, wanted: &Receiver<Wanted>) {
     let fonts = LazyLock::new(SystemFontProvider::new);
-    // A font that is there already is not laid out anew with all texts.
+    // Adding a font lays out all texts again: each is added only once.
     let mut added = HashSet::new();
     for (cluster, family) in wanted {
         let request = FallbackRequest {
@@ -74,7 +74,7 @@ fn add_fonts(ctx: &egui::Context, wanted: &Receiver<Wanted>) {
         if let Some(mut font) = fonts.font_for(&request)
             && added.insert(font.name.clone())
         {
-            // A font is added once: for both.
+            // The one addition serves both families.
             font.families = [FontFamily::Proportional, FontFamily::Monospace]
                 .map(|family| InsertFontFamily {
                     family,

@@ -1,4 +1,4 @@
-//! Headings of tables that are sorted by a click: a second click turns the order around. All tables have these.
+//! Headings of tables that sort by click; a second click reverses the order.
 
 use egui::{Align, Layout, Response, RichText, ScrollArea, Ui, WidgetInfo};
 use egui_extras::TableRow;
@@ -8,11 +8,11 @@ use crate::query::process_rows::Order;
 
 /// One column's heading.
 #[derive(Clone, Copy, Debug)]
-pub struct Heading<S> {
+pub(crate) struct Heading<S> {
     title: &'static str,
     about: &'static str,
     sort: S,
-    /// What the first click sorts by: names begin with A, numbers with the largest.
+    /// Order after the first click: names ascending, numbers descending.
     first: Order,
     align: Align,
 }
@@ -29,7 +29,7 @@ impl<S: Copy> Heading<S> {
         }
     }
 
-    /// A heading over numbers, which stand at the right; the largest come first.
+    /// Returns a heading for numbers: right-aligned, largest first.
     pub const fn number(title: &'static str, sort: S) -> Heading<S> {
         Heading {
             first: Order::Descending,
@@ -38,21 +38,26 @@ impl<S: Copy> Heading<S> {
         }
     }
 
-    /// The same, but the smallest come first: times and names that are numbers.
-    pub const fn smallest_first(self) -> Heading<S> {
+    /// Returns the heading with smallest first: for times, and for numbers used as names.
+    pub(crate) const fn smallest_first(self) -> Heading<S> {
         Heading {
             first: Order::Ascending,
             ..self
         }
     }
 
-    /// Says more when the pointer is over it.
+    /// Returns the title.
+    pub const fn title(&self) -> &'static str {
+        self.title
+    }
+
+    /// Sets the tooltip.
     pub const fn about(self, about: &'static str) -> Heading<S> {
         Heading { about, ..self }
     }
 }
 
-/// A place for a table that is at least `least` points wide: where there is less room, it scrolls sideways.
+/// Draws a table at least `least` points wide: in a narrower space it scrolls sideways.
 pub fn wide<R>(ui: &mut Ui, id: &str, least: f32, add: impl FnOnce(&mut Ui) -> R) -> R {
     let width = ui.available_width().max(least);
     ScrollArea::horizontal()
@@ -65,18 +70,8 @@ pub fn wide<R>(ui: &mut Ui, id: &str, least: f32, add: impl FnOnce(&mut Ui) -> R
         .inner
 }
 
-/// A heading of a table that has one order only.
-pub fn title_ui(ui: &mut Ui, title: &str, align: Align) {
-    let layout = match align {
-        Align::Max => Layout::right_to_left(Align::Center),
-        _ => Layout::left_to_right(Align::Center),
-    };
-    let text = RichText::new(title).size(TEXT_SIZE).strong();
-    ui.with_layout(layout, |ui| ui.add(egui::Label::new(text).truncate()));
-}
-
-/// One heading, with an arrow if the rows are sorted by it.
-pub fn heading_button(
+/// Draws one heading, with an arrow if the rows are sorted by it.
+pub(crate) fn heading_button(
     ui: &mut Ui,
     title: &str,
     about: &str,
@@ -111,8 +106,8 @@ pub fn heading_button(
     }
 }
 
-/// Draws the headings, with an arrow at the one that the rows are sorted by.
-pub fn heading_ui<S: Copy + PartialEq>(
+/// Draws the headings of a table, with an arrow at the one it is sorted by.
+pub(crate) fn heading_ui<S: Copy + PartialEq>(
     header: &mut TableRow<'_, '_>,
     headings: &[Heading<S>],
     sort: &mut S,

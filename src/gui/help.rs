@@ -1,4 +1,4 @@
-//! The list of keys and gestures.
+//! The list of keys and of mouse and touch gestures.
 
 use super::keys::{GESTURES, GROUPS, Group};
 use super::theme;
@@ -44,20 +44,20 @@ fn side_body_ui(ui: &mut Ui, side: Side, width: f32, palette: &theme::Palette) {
     });
 }
 
-/// The heading of what is done with the mouse.
+/// Heading of the mouse and touch gestures.
 const GESTURES_TITLE: &str = "Mouse and touch";
 
-/// Whether what is done with the mouse stands beside keys.
+/// Whether the gestures are shown beside the keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gestures {
     Beside,
     Elsewhere,
 }
 
-/// What is shown at once.
+/// One page of the help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Side {
-    /// The keys of these groups; of none: what is done with the mouse.
+    /// Groups of keys on this page; empty: gestures only.
     groups: Range<usize>,
     gestures: Gestures,
 }
@@ -79,8 +79,8 @@ impl Side {
     }
 }
 
-/// What there is to choose from, so that each fits a window of this width with this room for lines, in points: the keys
-/// of as many groups as fit at a time, and what is done with the mouse beside the last of them or by itself.
+/// Returns the pages of the help, each fitting a window of `width` with `room` for lines, in points: as many groups of
+/// keys as fit, and the gestures beside the last groups or on a page of their own.
 fn sides(width: f32, room: f32) -> Vec<Side> {
     let lengths = lengths_of(0..GROUPS.len());
     let fits = |groups: Range<usize>, columns: usize| {
@@ -118,7 +118,7 @@ fn columns_fit(lines: usize, room: f32) -> bool {
     lines as f32 * LINE <= room
 }
 
-/// The heading, which is a choice where there is one.
+/// Draws the heading, which is a choice of pages if there are several; returns the chosen page.
 fn side_ui(ui: &mut Ui, mut sides: Vec<Side>) -> Side {
     let heading = |side: &Side| RichText::new(side.title()).size(17.0).strong();
     if let [only] = sides.as_slice() {
@@ -137,14 +137,14 @@ fn side_ui(ui: &mut Ui, mut sides: Vec<Side>) -> Side {
     sides.swap_remove(chosen)
 }
 
-/// The size of its letters.
+/// Text size, in points.
 const SIZE: f32 = 12.0;
-/// The height of a line of keys, with what is between lines and groups.
+/// Height of a line of keys, including the space between lines and groups, in points.
 const LINE: f32 = 14.6;
-/// Windows from this width on have room for the mouse beside the keys.
+/// Windows at least this wide, in points, have room for the gestures beside the keys.
 const WIDE: f32 = 1700.0;
 
-/// How many columns of keys a window of this width has room for.
+/// Returns the number of columns of keys that fit a window of this width.
 fn columns_in(width: f32) -> usize {
     match width {
         ..860.0 => 1,
@@ -153,7 +153,7 @@ fn columns_in(width: f32) -> usize {
     }
 }
 
-/// How many of them beside what is done with the mouse.
+/// Returns the number of columns of keys that fit beside the gestures.
 fn columns_beside(width: f32) -> usize {
     match width {
         ..1240.0 => 0,
@@ -162,17 +162,17 @@ fn columns_beside(width: f32) -> usize {
     }
 }
 
-/// How many lines each group takes, with its title and the space below.
+/// Returns the number of lines of each group, with its title and the space below.
 fn lengths_of(groups: Range<usize>) -> Vec<usize> {
     let lines = |group| {
-        let lines = told(group).map(|(shown, _)| shown.lines().count());
+        let lines = key_rows(group).map(|(keys, _)| keys.lines().count());
         lines.sum::<usize>() + 2
     };
     let groups = GROUPS.get(groups).unwrap_or_default();
     groups.iter().map(lines).collect()
 }
 
-/// The keys of some groups, in columns which are about equally long.
+/// Draws the keys of some groups in columns of about equal length.
 fn keys_ui(ui: &mut Ui, groups: Range<usize>, columns: usize, palette: &theme::Palette) {
     let lengths = lengths_of(groups.clone());
     let shown = GROUPS.get(groups).unwrap_or_default();
@@ -186,8 +186,8 @@ fn keys_ui(ui: &mut Ui, groups: Range<usize>, columns: usize, palette: &theme::P
                         .num_columns(2)
                         .spacing([10.0, 0.5])
                         .show(ui, |ui| {
-                            for (shown, about) in told(group) {
-                                pair_ui(ui, &shown, about, palette);
+                            for (shown, about) in key_rows(group) {
+                                pair_ui(ui, &shown, &about, palette);
                                 ui.end_row();
                             }
                         });
@@ -199,7 +199,7 @@ fn keys_ui(ui: &mut Ui, groups: Range<usize>, columns: usize, palette: &theme::P
     });
 }
 
-/// What is done with the mouse or with fingers, so many beside each other.
+/// Draws the gestures in `beside` columns.
 fn gestures_ui(ui: &mut Ui, beside: usize, palette: &theme::Palette) {
     egui::Grid::new("gestures")
         .num_columns(2 * beside)
@@ -220,28 +220,26 @@ fn pair_ui(ui: &mut Ui, shown: &str, about: &str, palette: &theme::Palette) {
     ui.label(RichText::new(about).size(SIZE));
 }
 
-/// Keys longer than this stand below each other, if there are several.
+/// Longer key texts are put on several lines, one per key.
 const LONG_KEYS: usize = 16;
 
-/// The rows of a group that have keys, as they are told; the nine places are told in one.
-fn told(group: &'static Group) -> impl Iterator<Item = (String, &'static str)> {
-    let rows = group.rows.iter().filter(|row| !row.shown.is_empty());
-    rows.filter_map(|row| match (row.shown, row.about) {
-        ("Ctrl+1", _) => Some(("Ctrl+1 … 9".to_owned(), "Go to place 1 … 9")),
-        ("Ctrl+Shift+1", _) => Some(("Ctrl+Shift+1 … 9".to_owned(), "Keep this as place 1 … 9")),
-        (_, about)
-            if about.contains(" place ") && about.ends_with(|c: char| c.is_ascii_digit()) =>
-        {
-            None
+/// Returns keys and description of each row that has keys. Rows that differ only by a digit are merged.
+fn key_rows(group: &'static Group) -> impl Iterator<Item = (String, String)> {
+    let rows = group.rows.iter().filter(|row| !row.keys.is_empty());
+    rows.filter_map(|row| {
+        let text = row.key_text();
+        match row.digit() {
+            Some(1) => Some((format!("{text} … 9"), format!("{} … 9", row.about))),
+            Some(_) => None,
+            None if text.chars().count() > LONG_KEYS => {
+                Some((text.replace("  ", "\n"), row.about.to_owned()))
+            }
+            None => Some((text, row.about.to_owned())),
         }
-        (shown, about) if shown.chars().count() > LONG_KEYS => {
-            Some((shown.replace("  ", "\n"), about))
-        }
-        (shown, about) => Some((shown.to_owned(), about)),
     })
 }
 
-/// Lists of these lengths put into at most so many columns, in their order: the longest column is as short as can be.
+/// Splits lists of these lengths, in order, into at most `columns` columns so that the longest is as short as possible.
 fn balanced(lengths: &[usize], columns: usize) -> Vec<Range<usize>> {
     let fill = |most: usize| {
         let mut filled = Vec::new();

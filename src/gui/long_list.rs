@@ -1,46 +1,46 @@
-//! Scrolling in a list of any length: which row is the first to be seen.
+//! Scrolls a list of any length: computes the first visible row.
 //!
-//! Counts rows, not points: 100 million rows are more points than a point's number has digits for.
+//! Counts rows, not points: an `f32` cannot represent the height of 100 million rows in points exactly.
 
 use egui::{CornerRadius, Rect, Sense, Ui, pos2};
 
 use super::theme::Palette;
 
-/// How wide the bar at the right is.
+/// Width of the scroll bar, in points.
 const BAR_WIDTH: f32 = 10.0;
 
-/// Where a long list is scrolled to.
+/// Scroll position of a long list.
 #[derive(Debug, Default)]
-pub struct LongList {
+pub(crate) struct LongList {
     top: usize,
-    /// What the wheel has turned and was not a whole row yet, in points.
+    /// Wheel movement that is less than a row so far, in points.
     rest: f32,
-    /// Where in the handle the drag began, in points from its top.
+    /// Where on the handle the drag started, in points from its top.
     grip: Option<f32>,
 }
 
 impl LongList {
-    /// The first row that is seen.
+    /// Returns the index of the first visible row.
     #[must_use]
     pub fn top(&self) -> usize {
         self.top
     }
 
-    /// Makes `row` the first that is seen.
-    pub fn show_first(&mut self, row: usize) {
+    /// Makes `row` the first visible row.
+    pub(crate) fn show_first(&mut self, row: usize) {
         self.top = row;
         self.rest = 0.0;
     }
 
-    /// Scrolls as little as it takes to see `row`, where `seen` rows are seen; from afar it comes to the middle.
+    /// Scrolls `row` to the middle if it is not visible already; `seen` is the number of visible rows.
     pub fn show(&mut self, row: usize, seen: usize) {
         if row < self.top || row >= self.top + seen {
             self.show_first(row.saturating_sub(seen / 2));
         }
     }
 
-    /// The wheel over `area`, and the bar at its right; what is left of the area is the list's.
-    pub fn scroll_ui(
+    /// Handles the wheel over `area` and draws the scroll bar at its right; returns the remaining area for the list.
+    pub(crate) fn scroll_ui(
         &mut self,
         ui: &Ui,
         area: Rect,
@@ -79,6 +79,7 @@ impl LongList {
         });
         if let Some(pos) = response.interact_pointer_pos() {
             let is_on_handle = pos.y >= handle_top && pos.y <= handle_top + length;
+            // A press beside the handle moves its middle to the pointer.
             let grip = *self.grip.get_or_insert(if is_on_handle {
                 pos.y - handle_top
             } else {
@@ -129,7 +130,7 @@ mod tests {
             )
     }
 
-    /// Points are exact to one in 16 million: rows of a longer list must be counted, not measured.
+    /// An `f32` is exact to one in 16 million: in a longer list, positions in points would skip rows.
     #[test]
     fn each_of_100_million_rows_is_reached() {
         let mut window = harness();
@@ -142,7 +143,7 @@ mod tests {
             window.state_mut().show(row, 18);
             window.run();
             assert_eq!(window.state().top(), row - 9);
-            // One turn of the wheel is one row there, and one back.
+            // One notch of the wheel scrolls by one row, and one back.
             for (turn, top) in [(-ROW, row - 8), (ROW, row - 9)] {
                 window.hover_at(egui::pos2(60.0, 60.0));
                 window.event(egui::Event::MouseWheel {
@@ -156,7 +157,7 @@ mod tests {
                 assert_eq!(window.state().top(), top);
             }
         }
-        // The bar goes to both ends.
+        // The scroll bar reaches both ends.
         let bar = window.get_by_label("Scroll the list").rect();
         for (y, top) in [(bar.bottom() + 50.0, last), (bar.top() - 50.0, 0)] {
             window.hover_at(bar.center());

@@ -1,12 +1,12 @@
-//! The menu bar: menus, the track filter, and how far a load is.
+//! The menu bar: menus, the track filter, and the progress of a load.
 
 use super::app::App;
 use super::view_menu::{command, view_menu};
-use crate::view::Action;
 use crate::view::ruler;
+use crate::view::{Action, Effect};
 use egui::{RichText, Ui};
 
-/// The highest menu takes about so much, in points.
+/// Approximate height of the highest menu, in points.
 const HIGH_MENU: f32 = 664.0;
 
 impl App {
@@ -35,7 +35,7 @@ impl App {
                             .add(button)
                             .on_hover_text(file.path.display().to_string());
                         if button.clicked() {
-                            actions.push(Action::Open(vec![file.path]));
+                            actions.push(Action::Do(Effect::Open(vec![file.path])));
                         }
                     }
                 });
@@ -102,7 +102,7 @@ impl App {
             let is_open = self.loaded.is_some();
             let field = ui.scope(|ui| {
                 if !is_open {
-                    // What cannot be used is faint enough.
+                    // A disabled field is faint enough: its hint must not be dimmed twice.
                     ui.visuals_mut().weak_text_color = Some(ui.visuals().text_color());
                 }
                 ui.add_enabled(is_open, edit)
@@ -137,14 +137,14 @@ impl App {
                         .text(RichText::new(text).size(11.0)),
                 );
                 if ui.small_button("Cancel").clicked() {
-                    actions.push(Action::CancelLoad);
+                    actions.push(Action::Do(Effect::CancelLoad));
                 }
             }
         });
     }
 }
 
-/// A menu that is higher than a low window is scrolled in it.
+/// Draws a menu, scrolling if the window is too low for it.
 fn within_window(ui: &mut Ui, add: impl FnOnce(&mut Ui)) {
     let room = ui.ctx().content_rect().height() - 60.0;
     if room >= HIGH_MENU {

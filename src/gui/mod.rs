@@ -1,16 +1,16 @@
-//! The window, and the same view as a picture without one. Alone in the program it sees egui.
+//! The window, and its view as a picture without a display. The only part of the program that uses egui.
 
+mod announcer;
 pub mod app;
-pub mod asked;
 mod boxes;
 pub mod chart;
 #[cfg(test)]
 mod colour_vision;
+pub mod desktop;
 mod dock;
 mod dock_tabs;
-pub mod drag_pointer;
+pub(crate) mod drag_pointer;
 mod drop_targets;
-pub mod errand;
 mod export_panel;
 mod file_dialog;
 mod filter_box;
@@ -21,17 +21,17 @@ pub mod heading;
 mod help;
 mod keeping;
 pub mod keys;
-pub mod long_list;
+pub(crate) mod long_list;
 mod lookout;
 mod menu_bar;
-pub mod notices;
+pub(crate) mod notices;
 mod opening;
 pub mod pane;
 pub mod panes;
+mod part_names;
 mod picture_file;
 mod plot_question;
 mod plotting;
-mod promise;
 mod questions;
 mod recent;
 mod render;
@@ -46,9 +46,10 @@ pub mod startup;
 mod status_bar;
 pub mod svg;
 pub mod table;
+pub(crate) mod task_ui;
 mod text_file;
 pub mod theme;
-pub mod timeline;
+pub(crate) mod timeline;
 mod tint;
 mod tips;
 mod view_menu;
@@ -60,13 +61,14 @@ use crate::load::growing::Spool;
 use crate::load::{Growth, Reading};
 use crate::view::saved::Saved;
 use app::App;
-use drag_pointer::Desktop;
-pub use render::{PictureFormat, RenderOptions, draw_app, render};
+use desktop::{desktop_of, has_display, prefer_x11};
+pub use render::render;
+pub(crate) use render::{PictureFormat, RenderOptions};
 use startup::Todo;
 
 struct Window {
     app: App,
-    /// As the desktop knows it.
+    /// Title last set on the window.
     title: String,
 }
 
@@ -86,16 +88,16 @@ impl eframe::App for Window {
     }
 }
 
-/// What a window begins with.
+/// What a window starts with.
 #[derive(Clone, Debug, Default)]
 pub struct Start {
-    /// The files that it shows; `-` alone is standard input.
+    /// Files to open; `-` alone is standard input.
     pub files: Vec<PathBuf>,
-    /// How they are read.
+    /// Reading options.
     pub reading: Reading,
-    /// Whether they are read again as they grow.
+    /// Whether to follow the files as they grow.
     pub growth: Growth,
-    /// What is done when they are there.
+    /// Commands to carry out once the files are loaded.
     pub todo: Vec<Todo>,
 }
 
@@ -116,10 +118,10 @@ impl Start {
     }
 }
 
-/// Opens the window; comes back when it is closed.
+/// Opens the window and returns when it is closed.
 ///
 /// # Errors
-/// In words for the user, if there is no display to open it on.
+/// Returns a sentence for the user if there is no display.
 pub fn run(start: Start) -> Result<(), String> {
     if !has_display() {
         return Err(no_window("neither DISPLAY nor WAYLAND_DISPLAY is set"));
@@ -143,7 +145,7 @@ pub fn run(start: Start) -> Result<(), String> {
     let mut options = eframe::NativeOptions {
         renderer: eframe::Renderer::Glow,
         viewport,
-        // Ours asks on another thread.
+        // Our own lookup of system fonts runs on another thread.
         system_font_fallback: false,
         ..Default::default()
     };
@@ -172,45 +174,3 @@ fn no_window(why: &str) -> String {
          threadline render FILE -o out.png"
     )
 }
-
-fn desktop_of(context: &eframe::CreationContext<'_>) -> Desktop {
-    use winit::raw_window_handle::{HasWindowHandle as _, RawWindowHandle};
-    match context.window_handle().map(|handle| handle.as_raw()) {
-        Ok(RawWindowHandle::Xlib(handle)) => {
-            u32::try_from(handle.window).map_or(Desktop::Other, |window| Desktop::X11 { window })
-        }
-        Ok(RawWindowHandle::Xcb(handle)) => Desktop::X11 {
-            window: handle.window.get(),
-        },
-        Ok(RawWindowHandle::Wayland(_)) => Desktop::Wayland,
-        _ => Desktop::Other,
-    }
-}
-
-/// Whether the desktop names a display to open the window on.
-#[cfg(target_os = "linux")]
-fn has_display() -> bool {
-    ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"]
-        .iter()
-        .any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn has_display() -> bool {
-    true
-}
-
-/// Files can be dropped on X11 windows only (winit 0.30), so X11 is taken where there is one.
-#[cfg(target_os = "linux")]
-fn prefer_x11(options: &mut eframe::NativeOptions) {
-    use winit::platform::x11::EventLoopBuilderExtX11;
-    let has_x11 = std::env::var_os("DISPLAY").is_some_and(|display| !display.is_empty());
-    if has_x11 && std::env::var_os("THREADLINE_WAYLAND").is_none() {
-        options.event_loop_builder = Some(Box::new(|builder| {
-            builder.with_x11();
-        }));
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn prefer_x11(_options: &mut eframe::NativeOptions) {}

@@ -1,24 +1,24 @@
-//! Notices: what happened, in words, at the corner of the window; they are in nobody's way. What went wrong
-//! stays until it is dismissed, the rest goes by itself.
+//! Notices: messages in a corner of the window, which block nothing. Errors stay until they are dismissed, the others
+//! disappear by themselves.
 
 use super::theme::Palette;
 use crate::formats::FORMATS;
 use crate::load::Reading;
-use crate::view::Action;
+use crate::view::{Action, Effect};
 use egui::{RichText, Ui, vec2};
 use std::path::{Path, PathBuf};
 
-/// How long a notice that is no error stays, in seconds.
+/// Time that a notice without an error stays, in seconds.
 const STAYS: f64 = 5.0;
-/// How many are kept.
+/// At most this many notices are kept.
 const MOST: usize = 5;
 
-/// Whether something went wrong.
+/// Whether a notice is an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mood {
-    /// It did.
+pub(crate) enum Mood {
+    /// An error.
     Wrong,
-    /// It did not.
+    /// Not an error.
     Fine,
 }
 
@@ -26,24 +26,29 @@ pub enum Mood {
 struct Notice {
     mood: Mood,
     words: String,
-    /// A file whose format was not found out: it can be told.
+    /// A file whose format was not recognised: the notice offers to choose one.
     unknown: Option<PathBuf>,
-    /// When it was first drawn.
+    /// Time when it was first drawn, in seconds.
     since: Option<f64>,
 }
 
-/// The notices that are shown.
+/// The visible notices.
 #[derive(Debug, Default)]
-pub(super) struct Notices(Vec<Notice>);
+pub(super) struct Notices {
+    shown: Vec<Notice>,
+    /// Number of notices so far.
+    count: u64,
+}
 
 impl Notices {
     pub(super) fn say(&mut self, mood: Mood, words: impl Into<String>) {
         let words = words.into();
-        self.0.retain(|notice| notice.words != words);
-        if self.0.len() == MOST {
-            self.0.remove(0);
+        self.shown.retain(|notice| notice.words != words);
+        if self.shown.len() == MOST {
+            self.shown.remove(0);
         }
-        self.0.push(Notice {
+        self.count += 1;
+        self.shown.push(Notice {
             mood,
             words,
             unknown: None,
@@ -51,40 +56,47 @@ impl Notices {
         });
     }
 
-    /// Says that no format knows a file, and lets one be chosen.
+    /// Reports a file of unknown format, and offers a choice of formats.
     pub(super) fn offer_formats(&mut self, words: String, path: PathBuf) {
         self.say(Mood::Wrong, words);
-        if let Some(notice) = self.0.last_mut() {
+        if let Some(notice) = self.shown.last_mut() {
             notice.unknown = Some(path);
         }
     }
 
-    /// The last thing that went wrong.
+    /// Returns the last error.
     pub(super) fn last_error(&self) -> Option<&str> {
         let wrong = |notice: &&Notice| notice.mood == Mood::Wrong;
-        self.0
+        self.shown
             .iter()
             .rev()
             .find(wrong)
             .map(|notice| notice.words.as_str())
     }
 
+    /// Returns the number of notices so far, and the last one if it is still visible.
+    pub(super) fn last(&self) -> (u64, Option<(Mood, &str)>) {
+        let last = self.shown.last();
+        (self.count, last.map(|it| (it.mood, it.words.as_str())))
+    }
+
     pub(super) fn clear_errors(&mut self) {
-        self.0.retain(|notice| notice.mood != Mood::Wrong);
+        self.shown.retain(|notice| notice.mood != Mood::Wrong);
     }
 
     pub(super) fn ui(&mut self, ctx: &egui::Context, palette: &Palette, actions: &mut Vec<Action>) {
         let now = ctx.input(|input| input.time);
-        for notice in &mut self.0 {
+        for notice in &mut self.shown {
             notice.since.get_or_insert(now);
         }
-        self.0.retain(|notice| {
+        self.shown.retain(|notice| {
             notice.mood == Mood::Wrong || now - notice.since.unwrap_or(now) < STAYS
         });
-        if self.0.is_empty() {
+        if self.shown.is_empty() {
             return;
         }
-        if self.0.iter().any(|notice| notice.mood == Mood::Fine) {
+        if self.shown.iter().any(|notice| notice.mood == Mood::Fine) {
+            // Without input there would be no frame that removes it in time.
             ctx.request_repaint_after(std::time::Duration::from_secs(1));
         }
         let width = (ctx.content_rect().width() * 0.6).clamp(200.0, 460.0);
@@ -92,7 +104,7 @@ impl Notices {
             .anchor(egui::Align2::RIGHT_BOTTOM, vec2(-14.0, -36.0))
             .order(egui::Order::Foreground)
             .show(ctx, |ui| {
-                for notice in &self.0 {
+                for notice in &self.shown {
                     egui::Frame::popup(ui.style()).show(ui, |ui| {
                         ui.set_max_width(width);
                         ui.horizontal_top(|ui| {
@@ -109,7 +121,7 @@ impl Notices {
                                             formats_ui(ui, path, actions);
                                         }
                                         if ui.small_button("Dismiss").clicked() {
-                                            actions.push(Action::Dismiss);
+                                            actions.push(Action::Do(Effect::Dismiss));
                                         }
                                     });
                                 }
@@ -122,7 +134,7 @@ impl Notices {
     }
 }
 
-/// The formats that a file can be read as.
+/// A menu of the formats that a file can be read as.
 fn formats_ui(ui: &mut Ui, path: &Path, actions: &mut Vec<Action>) {
     ui.menu_button("Read it as…", |ui| {
         for format in FORMATS {
@@ -131,7 +143,10 @@ fn formats_ui(ui: &mut Ui, path: &Path, actions: &mut Vec<Action>) {
                     format: Some(format.name),
                     ..Reading::default()
                 };
-                actions.push(Action::OpenAs(vec![path.to_path_buf()], reading));
+                actions.push(Action::Do(Effect::OpenAs(
+                    vec![path.to_path_buf()],
+                    reading,
+                )));
             }
         }
     });

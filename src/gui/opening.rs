@@ -1,7 +1,7 @@
-//! How traces come into the window: named, dropped, picked in a dialog, put beside those that are shown.
+//! Opens traces: named, dropped, picked in a dialog, or added to the current ones.
 //!
-//! Loads run in the background; what is shown stays until something of the new trace is there, and comes
-//! back if nothing of it can be shown.
+//! Loads run in the background. The current trace stays visible until a part of the new one is available, and comes
+//! back if the load fails.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,20 +18,20 @@ use crate::load::together::{files_of, members_of};
 use crate::load::{LoadedTrace, Reading};
 use crate::probes::ProbeSet;
 use crate::trace::SourceId;
-use crate::view::action::Purpose;
+use crate::view::Purpose;
 use crate::view::link::{is_link, pasted_paths};
 use crate::view::ruler::{self, TimeFormat};
 use crate::view::saved::RecentFile;
 use crate::view::session::ENDING;
-use crate::view::{Action, Question};
+use crate::view::{Action, Effect, PaneKind, Question};
 
 impl App {
-    /// Starts to load a file; what is shown stays until something of it is there.
+    /// Starts to load a file; the current trace stays visible until a part of it is available.
     pub fn open(&mut self, ctx: &egui::Context, path: &Path) {
         self.open_paths(ctx, vec![path.to_path_buf()]);
     }
 
-    /// Starts to load files onto one axis.
+    /// Starts to load files on one time axis.
     pub fn open_together(&mut self, ctx: &egui::Context, paths: Vec<PathBuf>, reading: Reading) {
         if reading == Reading::default() {
             return self.open_paths(ctx, paths);
@@ -47,19 +47,18 @@ impl App {
     }
 
     pub(super) fn load(&mut self, ctx: &egui::Context, request: Request) {
-        let ctx = ctx.clone();
         self.follow = None;
         self.notices.clear_errors();
         if self.loading.is_none() {
             self.shown_before.clone_from(&self.loaded);
         }
-        self.loading = Some(Loading::start(request, move || ctx.request_repaint()));
+        self.loading = Some(Loading::start(request, ctx));
     }
 
-    /// Puts files beside what is shown, on the same axis.
+    /// Adds files to the current trace, on the same time axis.
     pub(super) fn add(&mut self, ctx: &egui::Context, paths: Vec<PathBuf>) {
         let (already, fixed) = self.members();
-        // The day that was given holds for files that come later, too; their format is their own.
+        // The day that the user chose also applies to added files; the chosen format does not.
         let shown = self.loaded.as_ref();
         let reading = Reading {
             midnight_ns: shown.and_then(|loaded| loaded.reading.midnight_ns),
@@ -77,12 +76,12 @@ impl App {
         );
     }
 
-    /// Puts one of several files at an offset; `None`: where the evidence says.
+    /// Shifts one of several files by an offset; `None`: by the offset found from the files themselves.
     pub(super) fn place(&mut self, ctx: &egui::Context, source: SourceId, offset: Option<Nanos>) {
         self.rejoin(ctx, source, |_, fixed, at| fixed[at] = offset);
     }
 
-    /// Takes one of several files away.
+    /// Removes one of several files.
     pub(super) fn remove(&mut self, ctx: &egui::Context, source: SourceId) {
         if self.members().0.len() > 1 {
             self.rejoin(ctx, source, |already, fixed, at| {
@@ -92,8 +91,8 @@ impl App {
         }
     }
 
-    /// Puts the files that are shown together again, after `change` was made to them, and to where they are put, at
-    /// the place of `source`.
+    /// Joins the current files again after `change`, which gets the files, their offsets, and the index of `source` in
+    /// both.
     fn rejoin(
         &mut self,
         ctx: &egui::Context,
@@ -113,7 +112,7 @@ impl App {
         }
     }
 
-    /// What the window is called: after the file that it shows, once that is whole.
+    /// Returns the window's title: the file's name, once it is completely loaded.
     #[must_use]
     pub fn title(&self) -> String {
         match &self.loaded {
@@ -125,14 +124,14 @@ impl App {
         }
     }
 
-    /// Reads the files that are shown again, as they were read.
+    /// Reloads the current files with their reading options.
     pub(super) fn reload(&mut self, ctx: &egui::Context) {
         if let Some(reading) = self.loaded.as_ref().map(|loaded| loaded.reading) {
             self.read_again(ctx, reading);
         }
     }
 
-    /// Reads the files that are shown again, in another way.
+    /// Reloads the current files with other reading options.
     pub(super) fn read_again(&mut self, ctx: &egui::Context, reading: Reading) {
         if reading.midnight_ns.is_some() && self.loaded.is_some() {
             self.act(ctx, Action::SetTimeFormat(TimeFormat::WallClock));
@@ -153,7 +152,7 @@ impl App {
         self.load(ctx, request);
     }
 
-    /// Attaches probe definitions to what is shown.
+    /// Attaches probe definitions to the current trace.
     pub(super) fn define_probes(&mut self, ctx: &egui::Context, text: &str) {
         let (already, fixed) = self.members();
         if already.is_empty() {
@@ -169,7 +168,7 @@ impl App {
         self.load(ctx, request);
     }
 
-    /// What is asked for by text that was pasted while nothing is typed into.
+    /// Returns the action for pasted text, unless a text field has focus or a dialog is open.
     pub(super) fn pasted(&mut self, ctx: &egui::Context) -> Option<Action> {
         let state = &self.state;
         let is_asked = state.question.is_some() || state.finder.is_some();
@@ -182,7 +181,7 @@ impl App {
         };
         let text = ctx.input(|input| input.events.iter().find_map(pasted))?;
         if is_link(&text) {
-            return Some(Action::OpenLink(text));
+            return Some(Action::Do(Effect::OpenLink(text)));
         }
         let home = std::env::var_os("HOME").map(PathBuf::from);
         let paths = pasted_paths(&text, home.as_deref());
@@ -191,24 +190,27 @@ impl App {
             self.notices.say(Mood::Wrong, words);
             return None;
         }
-        Some(Action::Open(paths))
+        Some(Action::Do(Effect::Open(paths)))
     }
 
-    /// Says what came of a text that was to be written.
+    /// Reports the outcome of writing a text file.
     pub(super) fn poll_text_file(&mut self) {
-        match self.text_file.poll() {
-            Some(Ok(Some(path))) => {
+        match self.text_file.take_end() {
+            Some(Ok(Ok(Some(path)))) => {
                 let words = format!("Written: {}", path.display());
                 self.notices.say(Mood::Fine, words);
             }
-            Some(Ok(None)) | None => {}
-            Some(Err(words)) => self
+            Some(Ok(Ok(None))) | None => {}
+            Some(Ok(Err(words))) => self
                 .notices
                 .say(Mood::Wrong, format!("Not written: {words}")),
+            Some(Err(failure)) => self
+                .notices
+                .say(Mood::Wrong, format!("Not written: {failure}")),
         }
     }
 
-    /// Starts to draw what is shown into a file.
+    /// Starts to draw the view into a picture file.
     pub(super) fn save_picture(&mut self, ctx: &egui::Context, path: PathBuf) {
         let Some(loaded) = self.loaded.clone() else {
             self.notices.say(
@@ -228,28 +230,30 @@ impl App {
             scale: scale.unwrap_or(1.0),
         };
         let theme = ctx.theme();
-        let draw = move || picture_file::save(shown, theme, path);
-        self.picture.start(ctx, "picture", draw);
+        self.picture.start(ctx, "picture", move |_| {
+            Ok(picture_file::save(shown, theme, path))
+        });
     }
 
-    /// Says what came of it.
+    /// Reports the outcome of writing a picture.
     pub(super) fn poll_picture(&mut self) {
-        match self.picture.poll() {
-            Some(Ok(path)) => {
+        let failed = |words: String| format!("The picture is not saved: {words}");
+        match self.picture.take_end() {
+            Some(Ok(Ok(path))) => {
                 let words = format!("The picture is saved in {}", path.display());
                 self.notices.say(Mood::Fine, words);
             }
-            Some(Err(words)) => self
-                .notices
-                .say(Mood::Wrong, format!("The picture is not saved: {words}")),
+            Some(Ok(Err(words))) => self.notices.say(Mood::Wrong, failed(words)),
+            Some(Err(failure)) => self.notices.say(Mood::Wrong, failed(failure.to_string())),
             None => {}
         }
     }
 
-    /// Opens traces in place of what is shown. Definitions of probes alone are attached to it instead.
+    /// Opens traces, replacing the current one. Probe definitions without a trace are attached to the current one
+    /// instead.
     pub(super) fn replace(&mut self, ctx: &egui::Context, paths: Vec<PathBuf>) {
         let (beside, beside_fixed) = self.members();
-        // Definitions that are shown without a trace wait for this one.
+        // Definitions opened before without a trace are attached to this one.
         let waiting = self
             .loaded
             .as_ref()
@@ -268,7 +272,7 @@ impl App {
         self.load(ctx, request);
     }
 
-    /// Says what came of definitions that were opened by themselves, and shows them.
+    /// Reports how many probe definitions were opened, and shows them.
     fn say_defined(&mut self, ctx: &egui::Context, loaded: &LoadedTrace, paths: &[PathBuf]) {
         let Some(attached) = &loaded.probes else {
             return;
@@ -295,14 +299,14 @@ impl App {
             " for this trace."
         });
         self.notices.say(Mood::Fine, words);
-        self.act(ctx, Action::OpenPane("Probes"));
+        self.act(ctx, Action::OpenPane(PaneKind::Probes));
     }
 
     fn members(&self) -> (Vec<Arc<LoadedTrace>>, Vec<Option<Nanos>>) {
         self.loaded.as_ref().map(members_of).unwrap_or_default()
     }
 
-    /// After a load that came to nothing: what it published would look like a whole trace.
+    /// Restores the previous trace after a failed load, whose partial trace would look complete.
     pub(super) fn back_to_what_was_shown(&mut self) {
         let before = self.shown_before.take();
         let is_partial = self
@@ -387,7 +391,7 @@ impl App {
                                 .say(Mood::Wrong, format!("Left out: {}", left_out.join("; ")));
                         }
                     }
-                    // A coarse picture without a span would only flash.
+                    // A partial trace without a time span would only flicker.
                     if loaded.is_complete || !loaded.trace.span.is_empty() {
                         self.show(Arc::clone(&loaded));
                     }

@@ -1,4 +1,4 @@
-//! A picture of the window on its way into a PNG or SVG file: drawn once more without a display, off the window's thread.
+//! Draws the window into a PNG or SVG file: once more, without a display, off the window's thread.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,28 +12,28 @@ use crate::export::atomic_file::Overwrite;
 use crate::load::LoadedTrace;
 use crate::view::{ThemeChoice, ViewState};
 
-/// What came of it: the file, or why there is none.
+/// The file, or why there is none.
 pub(super) type Outcome = Result<PathBuf, String>;
 
-/// What is drawn.
+/// What to draw.
 pub(super) struct Shown {
     pub loaded: Arc<LoadedTrace>,
     pub state: ViewState,
-    /// What panes keep, in their order.
+    /// Saved state of the panes, in the order of `PANES`.
     pub panes: Vec<Option<serde_json::Value>>,
     /// Width and height in pixels.
     pub size: [u32; 2],
-    /// Pixels a point of the display.
+    /// Pixels per point of the display.
     pub scale: f32,
 }
 
-/// Draws what is shown into a file.
+/// Draws the view into a file.
 pub(super) fn save(shown: Shown, theme: egui::Theme, path: PathBuf) -> Outcome {
     write(&path, &draw(shown, theme, PictureFormat::of(&path))?)?;
     Ok(path)
 }
 
-/// A second window that shows the same, without what lies over it for a moment.
+/// Draws the view in a second, invisible window, without transient layers.
 fn draw(shown: Shown, theme: egui::Theme, format: PictureFormat) -> Result<Vec<u8>, String> {
     let mut app = App::new(None);
     let ctx = egui::Context::default();
@@ -62,6 +62,6 @@ fn draw(shown: Shown, theme: egui::Theme, format: PictureFormat) -> Result<Vec<u
 }
 
 fn write(path: &Path, png: &[u8]) -> Result<(), String> {
-    // Whoever named the file was asked whether it may be replaced.
+    // The user was asked before whether an existing file may be replaced.
     write_bytes(path, Overwrite::Replace, png)
 }

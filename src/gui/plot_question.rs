@@ -1,31 +1,32 @@
-//! What is to be plotted: which events, and which of their numbers. What numbers they have is offered.
+//! The dialog that defines a plot: which events, and which of their numbers. It offers the numbers that they have.
 
 use egui::{Key, RichText, Ui};
 
 use super::filter_box::FilterBox;
-use super::pane::{Later, Scene, TraceKey};
+use super::pane::Scene;
+use crate::base::{Task, TaskKey};
 use crate::query::plots::{filter_of, numbers_of};
 use crate::trace::Plot;
 use crate::trace::plots::MEASURES;
 use crate::view::{Action, Arrange};
 
-/// How wide the fields are, in points.
+/// Width of the fields, in points.
 const WIDTH: f32 = 380.0;
-/// How many numbers are offered.
+/// At most this many numbers are offered.
 const MOST_OFFERED: usize = 24;
 
-/// Scratch of the question.
+/// State of the dialog.
 #[derive(Default)]
 pub(super) struct PlotQuestion {
     filter: FilterBox,
     field: String,
     instead_of: Option<Plot>,
     wants_focus: bool,
-    offered: Later<(TraceKey, String), Vec<String>>,
+    offered: Task<String, Vec<String>>,
 }
 
 impl PlotQuestion {
-    /// The question with a draft of the answer.
+    /// Returns the dialog with initial values.
     pub(super) fn new(draft: &Plot, instead_of: Option<&Plot>) -> PlotQuestion {
         PlotQuestion {
             filter: FilterBox::with(draft.filter.clone()),
@@ -36,12 +37,12 @@ impl PlotQuestion {
         }
     }
 
-    /// Whether what can be plotted is being worked out: the buttons move when it comes.
+    /// Whether the offered numbers are still being computed; the buttons move when they arrive.
     pub(super) fn is_waiting(&self) -> bool {
-        self.offered.is_waiting()
+        self.offered.is_busy()
     }
 
-    /// Draws it.
+    /// Draws the dialog.
     pub(super) fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
         ui.heading(match self.instead_of {
             None => "Plot a number of events",
@@ -92,7 +93,7 @@ impl PlotQuestion {
         });
     }
 
-    /// Whether the filter can be used; if not, its box says why.
+    /// Whether the filter can be used; otherwise its field shows the error.
     fn is_right(&mut self, scene: &Scene<'_>) -> bool {
         let (trace, reader) = (&scene.loaded.trace, scene.loaded.reader.as_ref());
         let expression = filter_of(trace, &self.filter.text);
@@ -102,13 +103,13 @@ impl PlotQuestion {
         made.map_err(|error| self.filter.refuse(error)).is_ok()
     }
 
-    /// The numbers that these events have; a click takes one.
+    /// Offers the numbers that the events have; a click chooses one.
     fn offer(&mut self, ui: &mut Ui, scene: &Scene<'_>) {
         let filter = self.filter.text.trim().to_owned();
         let loaded = scene.loaded.clone();
-        let key = (TraceKey::of(&loaded), filter.clone());
-        let names = self.offered.ask(ui.ctx(), key, move || {
-            numbers_of(&loaded.trace, loaded.reader.as_ref(), &filter)
+        let question = TaskKey::about(loaded.id, filter.clone()).in_turn();
+        let names = self.offered.ask(ui.ctx(), question, move |_| {
+            Ok(numbers_of(&loaded.trace, loaded.reader.as_ref(), &filter))
         });
         let names = names.cloned().unwrap_or_default();
         ui.horizontal_wrapped(|ui| {

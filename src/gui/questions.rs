@@ -1,5 +1,5 @@
-//! What is asked before something is done: whether to start over, and which file is meant where the desktop has no
-//! file dialog (or one would rather type its path).
+//! Questions before an action: whether to start over, and the path of a file where the desktop has no file dialog or
+//! the user prefers to type.
 
 use std::path::{Path, PathBuf};
 
@@ -8,35 +8,35 @@ use egui::{Key, RichText, Ui};
 use super::pane::Scene;
 use super::plot_question::PlotQuestion;
 use super::theme::Palette;
-use crate::view::action::Purpose;
+use crate::view::Purpose;
 use crate::view::session::ENDING;
-use crate::view::{Action, Arrange, Question, ViewState};
+use crate::view::{Action, Arrange, Effect, Question, ViewState};
 
-/// How wide the field for a path is, in points.
+/// Width of the path field, in points.
 const WIDTH: f32 = 460.0;
 
-/// Scratch of the question that is asked.
+/// State of the open question.
 #[derive(Default)]
 pub(super) struct Questions {
     of: Option<Question>,
-    /// What is typed: a path, or a name.
+    /// The typed path or name.
     path: String,
-    /// Whether the field wants the keyboard.
+    /// Whether the field is to be focused.
     wants_focus: bool,
     /// What is wrong with the path.
     error: Option<String>,
-    /// The file that is there already.
+    /// The path, if it exists already.
     is_there: Option<PathBuf>,
     plot: PlotQuestion,
 }
 
 impl Questions {
-    /// Whether a part of the question is being worked out.
+    /// Whether a part of the question is still being computed.
     pub(super) fn is_waiting(&self) -> bool {
         self.plot.is_waiting()
     }
 
-    /// The question, while one is asked. `scene` is what is shown.
+    /// Draws the open question, if there is one. `scene` is the visible trace and view.
     pub(super) fn ui(
         &mut self,
         ctx: &egui::Context,
@@ -117,8 +117,8 @@ impl Questions {
                 && ui.button("Replace it").clicked()
             {
                 actions.push(match purpose {
-                    Purpose::SavePicture => Action::SavePicture(path.clone()),
-                    _ => Action::SaveSession(path.clone()),
+                    Purpose::SavePicture => Action::Do(Effect::SavePicture(path.clone())),
+                    _ => Action::Do(Effect::SaveSession(path.clone())),
                 });
                 actions.push(Action::Ask(None));
             }
@@ -182,16 +182,16 @@ impl Questions {
                     return;
                 }
                 match is_picture {
-                    true => Action::SavePicture(path),
-                    false => Action::SaveSession(path),
+                    true => Action::Do(Effect::SavePicture(path)),
+                    false => Action::Do(Effect::SaveSession(path)),
                 }
             }
             Purpose::Open | Purpose::Add if !path.exists() => {
                 self.error = Some(format!("There is no such file: {}", path.display()));
                 return;
             }
-            Purpose::Open => Action::Open(vec![path]),
-            Purpose::Add => Action::Add(vec![path]),
+            Purpose::Open => Action::Do(Effect::Open(vec![path])),
+            Purpose::Add => Action::Do(Effect::Add(vec![path])),
         };
         actions.push(action);
         actions.push(Action::Ask(None));
@@ -215,7 +215,7 @@ fn start_over_ui(ui: &mut Ui, actions: &mut Vec<Action>) {
     });
 }
 
-/// The path that stands in the field at first.
+/// Returns the initial text of the path field.
 fn proposed(question: Option<&Question>, trace: Option<&Path>) -> String {
     let folder = trace.and_then(Path::parent).unwrap_or(Path::new(""));
     let stem = trace.and_then(Path::file_stem);
@@ -229,7 +229,7 @@ fn proposed(question: Option<&Question>, trace: Option<&Path>) -> String {
     path.display().to_string()
 }
 
-/// A path as it is typed: `~/` is the home folder.
+/// Returns a typed path; `~/` is the home folder.
 fn typed(text: &str) -> PathBuf {
     let text = text.trim();
     match (text.strip_prefix("~/"), std::env::var_os("HOME")) {

@@ -1,23 +1,23 @@
-//! Recent files as the welcome screen and the File menu offer them: name, folder, what is in them, size, and when they
-//! were opened. What the disk says of them is asked in the background.
+//! Recent files as the welcome screen and the File menu list them: name, folder, format and duration, size, and the
+//! time of the last opening. The disk is queried in the background.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::pane::Later;
+use crate::base::{Task, TaskKey};
 use crate::view::ruler;
 use crate::view::saved::RecentFile;
 
-/// Folders are cut to so many letters, from the front.
+/// Longest folder text, in letters; longer ones are cut at the front.
 const FOLDER_LETTERS: usize = 44;
 
-/// What the disk says of recent files.
+/// What the disk reports about recent files.
 #[derive(Default)]
 pub(super) struct RecentFiles {
-    found: Later<Vec<PathBuf>, Vec<OnDisk>>,
+    found: Task<Vec<PathBuf>, Vec<OnDisk>>,
 }
 
-/// Of one file.
+/// The state of one recent file: its size in bytes, a folder, or gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OnDisk {
     File(u64),
@@ -26,25 +26,27 @@ enum OnDisk {
     Gone,
 }
 
-/// A recent file, in words.
+/// A recent file as texts.
 pub(super) struct RecentRow {
     pub(super) path: PathBuf,
     pub(super) name: String,
     pub(super) folder: String,
-    /// Its format, and how much time it holds.
+    /// Format and duration of the trace.
     pub(super) facts: String,
-    /// Empty while it is not known.
+    /// Empty while unknown.
     pub(super) size: String,
     pub(super) when: String,
 }
 
 impl RecentFiles {
-    /// The files in words; those that are no longer there are left out once that is known.
+    /// Returns the files as texts; missing files are left out once the disk has answered.
     pub(super) fn rows(&mut self, ctx: &egui::Context, recent: &[RecentFile]) -> Vec<RecentRow> {
         let paths: Vec<PathBuf> = recent.iter().map(|file| file.path.clone()).collect();
         let asked = paths.clone();
-        let found = self.found.ask(ctx, paths, move || {
-            asked.iter().map(|path| on_disk(path)).collect()
+        // A sleeping disk must not block a thread of the pool.
+        let question = TaskKey::without_trace(paths).on_thread("recent files");
+        let found = self.found.ask(ctx, question.in_turn(), move |_| {
+            Ok(asked.iter().map(|path| on_disk(path)).collect())
         });
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let now = now.map_or(0, |since| since.as_secs());
@@ -73,7 +75,7 @@ impl RecentFiles {
 
     /// Whether the disk has not answered yet.
     pub(super) fn is_waiting(&self) -> bool {
-        self.found.is_waiting()
+        self.found.is_busy()
     }
 }
 
@@ -85,7 +87,7 @@ fn on_disk(path: &Path) -> OnDisk {
     }
 }
 
-/// The folder that a file is in; the home folder is `~`. Of a long one its end is told.
+/// Returns the folder of a file, with `~` for the home folder; a long one is cut at the front.
 fn folder_text(path: &Path, home: Option<&Path>) -> String {
     let folder = path.parent().unwrap_or(Path::new(""));
     let below = home
@@ -101,12 +103,12 @@ fn folder_text(path: &Path, home: Option<&Path>) -> String {
         return text;
     }
     let end: String = text.chars().skip(more + 1).collect();
-    // From a whole name on.
+    // The cut text starts with a whole folder name.
     let end = end.find('/').map_or(end.as_str(), |at| &end[at..]);
     format!("…{end}")
 }
 
-/// How long before `now` it was, both in seconds since the Unix epoch; empty if that is not known.
+/// Returns the time from `then` to `now` as text, both in seconds since the Unix epoch; empty if `then` is unknown.
 fn ago_text(now: u64, then: u64) -> String {
     const UNITS: [(u64, &str, &str); 6] = [
         (365 * 86_400, "year", "years"),

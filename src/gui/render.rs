@@ -1,4 +1,4 @@
-//! The window's view as a picture, with no display and no driver; the same every time.
+//! Draws the window's view as a picture, without display or graphics driver; deterministic.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use super::app::App;
 use super::fonts;
-use super::panes::PANES;
 use super::soft::{Picture, Soft};
 use super::startup::Todo;
 use super::svg::svg_of;
@@ -17,47 +16,49 @@ use crate::query::Item;
 use crate::query::expression::{Expression, ExpressionError, Matcher};
 use crate::query::search::{Query, search};
 use crate::view::ruler::TimeFormat;
-use crate::view::{Action, Docking, Session, ThemeChoice};
+use crate::view::{Action, Docking, PaneKind, Session, ThemeChoice};
 
-/// What `render` draws.
+/// Options of `render`.
 #[derive(Clone, Debug)]
 pub struct RenderOptions {
     /// Width and height in pixels.
     pub size: [u32; 2],
-    /// Pixels a point; larger makes everything larger.
+    /// Pixels per point; larger values enlarge everything.
     pub scale: f32,
-    /// The visible span; `None`: the whole trace.
+    /// Visible span; `None`: the whole trace.
     pub span: Option<TimeSpan>,
-    /// What kind of file it becomes.
+    /// File format.
     pub format: PictureFormat,
     /// Dark or light.
     pub theme: ThemeChoice,
-    /// The panes to open, side by side; none: they are hidden.
+    /// Panes to open, side by side; empty: the panes are hidden.
     pub panes: Vec<String>,
-    /// An expression: the first item that it means in the visible span is selected.
+    /// Expression whose first match in the visible span is selected.
     pub select: Option<String>,
-    /// An expression: all but what it means is dimmed.
+    /// Expression; everything that does not match it is dimmed.
     pub find: Option<String>,
-    /// What was made of the trace: place, tracks, plots, marks, panes.
+    /// Session to restore: place, tracks, plots, marks, panes.
     pub session: Option<Session>,
-    /// What is done before it is drawn.
+    /// Commands to carry out before drawing.
     pub todo: Vec<Todo>,
 }
 
-/// What bars, overview and ruler take of the height.
+/// Height of bars, overview and ruler together, in points.
 const BARS: f32 = 125.0;
-/// How long `render` waits for panes to have their answers.
+/// Longest time that `render` waits for panes to be ready.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// A picture is drawn when nothing was worked out for so many frames in a row: quick answers lead from one question to
-/// the next (a table's row, its histogram, its list) without ever being waited for.
+/// A picture is drawn after this many consecutive frames without a running computation: one quick result can start the
+/// next computation (a table's row, its histogram, its list) without a frame in which anything waits.
 const QUIET_FRAMES: u32 = 8;
 
-/// Draws the view of a trace into the bytes of a picture file, with no display and no driver; the same every time.
+/// Draws the view of a trace and returns the bytes of a picture file; needs no display or graphics driver,
+/// deterministic.
 ///
 /// # Errors
-/// In words for the user: there is no such pane, the size is none, an expression is wrong or means nothing here.
+/// Returns a sentence for the user if a pane does not exist, the size is zero, or an expression is malformed or matches
+/// nothing.
 pub fn render(loaded: &LoadedTrace, options: &RenderOptions) -> Result<Vec<u8>, String> {
-    let panes: Vec<&'static str> = options
+    let panes: Vec<PaneKind> = options
         .panes
         .iter()
         .map(|wanted| pane_called(wanted))
@@ -77,7 +78,7 @@ pub fn render(loaded: &LoadedTrace, options: &RenderOptions) -> Result<Vec<u8>, 
     }
     if let Some(text) = &options.select {
         let item = first_meant(loaded, text, options.span)?;
-        // No frame was drawn yet that would have told how many tracks are seen.
+        // Without a drawn frame, the visible height of the tracks is not set yet.
         let dock = &app.state.dock;
         let share = if dock.is_hidden { 0.0 } else { dock.share() };
         let height = options.size[1] as f32 / options.scale;
@@ -108,7 +109,8 @@ fn matcher_of(loaded: &LoadedTrace, text: &str) -> Result<Expression, String> {
     Ok(expression)
 }
 
-/// The first item that an expression means in a span: a slice if there is one, else what the timeline draws otherwise.
+/// Returns the first match of an expression in a span: a slice if there is one, else another item that the timeline
+/// draws.
 fn first_meant(loaded: &LoadedTrace, text: &str, span: Option<TimeSpan>) -> Result<Item, String> {
     let mut query = Query::new(matcher_of(loaded, text)?);
     query.span = span.unwrap_or(query.span);
@@ -133,29 +135,27 @@ fn first_meant(loaded: &LoadedTrace, text: &str, span: Option<TimeSpan>) -> Resu
         .ok_or_else(|| format!("'{text}' means nothing in this span"))
 }
 
-/// The pane of that name, as people write it.
-fn pane_called(wanted: &str) -> Result<&'static str, String> {
-    let name = wanted.to_lowercase().replace('-', " ");
-    let row = PANES.iter().find(|row| row.name.to_lowercase() == name);
-    let names = || PANES.iter().map(|row| row.name).collect::<Vec<_>>();
-    row.map(|row| row.name).ok_or_else(|| {
-        let names = names().join(", ");
-        format!("there is no pane '{wanted}'; there are {names}")
+/// Returns the pane of a name as users write it.
+fn pane_called(wanted: &str) -> Result<PaneKind, String> {
+    let pane = PaneKind::of_title(&wanted.replace('-', " "));
+    pane.ok_or_else(|| {
+        let titles = PaneKind::ALL.map(PaneKind::title).join(", ");
+        format!("there is no pane '{wanted}'; there are {titles}")
     })
 }
 
-/// What a picture is kept as.
+/// File format of a picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PictureFormat {
-    /// Pixels.
+    /// PNG: pixels.
     #[default]
     Png,
-    /// Shapes, and text as text.
+    /// SVG: shapes, and text as text.
     Svg,
 }
 
 impl PictureFormat {
-    /// What the name of a file asks for.
+    /// Returns the format that a file's extension asks for.
     #[must_use]
     pub fn of(path: &Path) -> PictureFormat {
         match path.extension() {
@@ -165,31 +165,18 @@ impl PictureFormat {
     }
 }
 
-/// A frame of the window that has settled.
+/// A settled frame of the window.
 struct Frame {
     soft: Soft,
     shapes: Vec<egui::epaint::ClippedShape>,
     pixels_per_point: f32,
 }
 
-/// Draws the window as it is, once it has settled.
+/// Draws the window once it has settled, and returns the bytes of a picture file.
 ///
 /// # Errors
-/// If the size is none.
-pub fn draw_app(
-    ctx: &egui::Context,
-    app: &mut App,
-    size: [u32; 2],
-    scale: f32,
-) -> Result<Picture, String> {
-    Ok(picture_of(ctx, settled(ctx, app, size, scale)?, size))
-}
-
-/// The same as the bytes of a file.
-///
-/// # Errors
-/// As above.
-pub fn file_of_app(
+/// Returns a sentence if the size is zero.
+pub(crate) fn file_of_app(
     ctx: &egui::Context,
     app: &mut App,
     (size, scale): ([u32; 2], f32),
@@ -235,7 +222,7 @@ fn settled(
             screen_rect: Some(egui::Rect::from_min_size(egui::Pos2::ZERO, points)),
             time: Some(f64::from(settled)),
             focused: true,
-            // As large as the picture may be.
+            // The largest side that a picture may have.
             max_texture_side: Some(16_384),
             ..Default::default()
         };
@@ -245,7 +232,7 @@ fn settled(
         let mut output = ctx.run_ui(input, |ui| app.ui(ui));
         soft.take_textures(&mut output.textures_delta);
         if app.is_busy() && began.elapsed() < PATIENCE {
-            // An answer may have led to the next question.
+            // A result may have started the next computation.
             quiet = 0;
             std::thread::sleep(Duration::from_millis(2));
             continue;

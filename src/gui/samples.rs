@@ -1,23 +1,23 @@
-//! The sample traces that the welcome screen offers: the files of the samples' folder, each with what the
-//! folder's README says is in it (`sample-traces/README.md`, the second column of its table).
+//! The sample traces that the welcome screen offers: the files of the samples' folder, each with its description from
+//! the second column of the table in `sample-traces/README.md`.
 
 use std::path::{Path, PathBuf};
 
-/// Endings of what lies beside the samples: notes, facts, and what one drops on a trace.
+/// Extensions of other files in that folder: notes, facts, and files to drop on a trace.
 const BESIDE: [&str; 4] = ["md", "json", "kprobe_events", "kprobe_profile"];
 
 /// A trace to try the program with.
 pub struct Sample {
-    /// Where it lies.
+    /// Path of the file.
     pub path: PathBuf,
-    /// What is in it, in words; empty where nobody says.
+    /// Description; empty if the README has none.
     pub about: String,
 }
 
-/// The samples that are there: beside the program's source, or installed with it. Reads the folder.
+/// Returns the available samples: beside the program's source, or installed with it. Reads the folder.
 #[must_use]
 pub fn samples() -> Vec<Sample> {
-    // `bin/threadline` has them in `share/`, wherever both were put.
+    // `bin/threadline` has its samples in `share/` of the same prefix.
     let installed = std::env::current_exe().ok().and_then(|program| {
         let prefix = program.parent()?.parent()?;
         Some(prefix.join("share/threadline/sample-traces"))
@@ -57,7 +57,7 @@ fn samples_in(folder: &Path) -> Vec<Sample> {
     found
 }
 
-/// The second cell of the row whose first is the file's name.
+/// Returns the second cell of the row whose first cell is the file's name.
 fn about(readme: &str, name: &str) -> Option<String> {
     readme.lines().find_map(|line| {
         let mut cells = line.strip_prefix('|')?.split(" | ");

@@ -1,4 +1,4 @@
-//! Details > Save payload: asks for a file and writes an attachment's bytes to it, off the window's thread.
+//! Details > Save payload: asks for a file and writes an event's payload to it, off the window's thread.
 
 use std::path::PathBuf;
 
@@ -7,10 +7,10 @@ use crate::load::LoadedTrace;
 use crate::query::blobs::payload;
 use crate::trace::EventId;
 
-/// What became of it: the file, or why there is none. `None`: the user named no file.
+/// The written file, or why there is none. `None`: the user chose no file.
 pub(super) type Answer = Option<Result<PathBuf, String>>;
 
-/// Asks where to, and writes there.
+/// Asks for a file and writes the payload to it.
 pub(super) fn save(loaded: &LoadedTrace, event: EventId) -> Answer {
     let name = loaded
         .trace
@@ -26,7 +26,7 @@ pub(super) fn save(loaded: &LoadedTrace, event: EventId) -> Answer {
     })
 }
 
-/// Writes the bytes that an event carries. The system's dialog has asked whether a file may be replaced.
+/// Writes the payload of an event. The system's dialog has asked before whether a file may be replaced.
 fn write_payload(
     loaded: &LoadedTrace,
     event: EventId,

@@ -1,9 +1,9 @@
-//! Names of the world, as they are drawn: in the order in which they are read, with a sign for what cannot be seen.
+//! Draws text of any script: in reading order, with visible symbols for invisible characters.
 //!
-//! egui shapes each section of a text in one direction. A text with letters that are written from right to left is cut
-//! where the direction changes, by the Unicode bidirectional algorithm (UAX #9), and its pieces become sections from
-//! left to right. Line ends, tabs and other control characters in names become signs, so that they neither break a line
-//! nor vanish.
+//! egui shapes each section of a text in one direction. Text with right-to-left letters is therefore split where the
+//! direction changes, by the Unicode bidirectional algorithm (UAX #9), and its pieces become sections from left to
+//! right. Line ends, tabs and other control characters in names become symbols, so that they neither break a line nor
+//! vanish.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,10 +16,19 @@ use unicode_bidi::{BidiClass, BidiInfo, bidi_class};
 
 use crate::base::visible::is_active;
 
-/// `text` with signs for line ends, tabs and what else cannot be seen.
+/// Whether a character is drawn as a symbol.
+fn needs_sign(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\t') || is_active(c)
+}
+
+/// Whether egui draws a line of text correctly without changes.
+fn is_plain(line: &str) -> bool {
+    !line.contains(needs_sign) && !has_right_to_left(line)
+}
+
+/// Returns `text` with symbols for line ends, tabs and other invisible characters.
 #[must_use]
-pub fn with_signs(text: &str) -> Cow<'_, str> {
-    let needs_sign = |c: char| matches!(c, '\n' | '\r' | '\t') || is_active(c);
+pub(crate) fn with_signs(text: &str) -> Cow<'_, str> {
     if !text.contains(needs_sign) {
         return text.into();
     }
@@ -35,9 +44,9 @@ pub fn with_signs(text: &str) -> Cow<'_, str> {
     shown.into()
 }
 
-/// Whether something in the text is written from right to left.
+/// Whether a part of the text is written from right to left.
 fn has_right_to_left(text: &str) -> bool {
-    // All such letters have two bytes or more, of which the first is 0xD6 or more.
+    // All such letters have at least two bytes in UTF-8, the first of which is at least 0xD6.
     let is_beyond = |byte: &u8| *byte >= 0xd6;
     text.as_bytes().iter().any(is_beyond)
         && text.chars().any(|c| {
@@ -48,7 +57,7 @@ fn has_right_to_left(text: &str) -> bool {
         })
 }
 
-/// A text on one line, to be laid out by egui.
+/// Returns a layout job for a text on one line.
 #[must_use]
 pub fn job(text: &str, format: &TextFormat) -> LayoutJob {
     let mut job = LayoutJob {
@@ -59,7 +68,7 @@ pub fn job(text: &str, format: &TextFormat) -> LayoutJob {
     job
 }
 
-/// Adds a text in the order in which it is read.
+/// Appends a text in visual order.
 fn append(job: &mut LayoutJob, text: &str, format: &TextFormat) {
     if !has_right_to_left(text) {
         return job.append(text, 0.0, format.clone());
@@ -68,7 +77,7 @@ fn append(job: &mut LayoutJob, text: &str, format: &TextFormat) {
     for paragraph in &info.paragraphs {
         let (_, runs) = info.visual_runs(paragraph, paragraph.range.clone());
         for run in runs {
-            // (`LayoutJob::append` makes one section of two that look alike.)
+            // Pushed as a section: `LayoutJob::append` would merge two sections of equal format.
             let start = ByteIndex(job.text.len());
             job.text.push_str(text.get(run).unwrap_or_default());
             job.sections.push(LayoutSection {
@@ -80,41 +89,38 @@ fn append(job: &mut LayoutJob, text: &str, format: &TextFormat) {
     }
 }
 
-/// A text of one line for a label or button.
+/// Returns a text on one line, for a label or button.
 #[must_use]
-pub fn one_line(ui: &Ui, text: RichText) -> WidgetText {
-    let whole = text.text().to_owned();
-    let signed = with_signs(&whole);
-    match (&signed, has_right_to_left(&signed)) {
-        (Cow::Borrowed(_), false) => text.into(),
-        _ => lines_of(ui, text, &[&signed]),
-    }
-}
-
-/// A text of one or more lines for a label.
-#[must_use]
-pub fn lines(ui: &Ui, text: RichText) -> WidgetText {
-    let whole = text.text().to_owned();
-    let lines: Vec<Cow<'_, str>> = whole.split('\n').map(with_signs).collect();
-    let is_plain =
-        |line: &Cow<'_, str>| matches!(line, Cow::Borrowed(_)) && !has_right_to_left(line);
-    if lines.iter().all(is_plain) {
+pub(crate) fn one_line(ui: &Ui, text: RichText) -> WidgetText {
+    if is_plain(text.text()) {
         return text.into();
     }
+    let signed = with_signs(text.text()).into_owned();
+    lines_of(ui, text, &[&signed])
+}
+
+/// Returns a text of one or more lines, for a label.
+#[must_use]
+pub fn lines(ui: &Ui, text: RichText) -> WidgetText {
+    if text.text().split('\n').all(is_plain) {
+        return text.into();
+    }
+    let whole = text.text().to_owned();
+    let lines: Vec<Cow<'_, str>> = whole.split('\n').map(with_signs).collect();
     let lines: Vec<&str> = lines.iter().map(|line| &**line).collect();
     lines_of(ui, text, &lines)
 }
 
-/// The same for a link, which gives it its colour.
+/// Returns a text of one or more lines for a link, which sets its colour.
 #[must_use]
-pub fn link_lines(ui: &Ui, text: &str) -> WidgetText {
+pub(crate) fn link_lines(ui: &Ui, text: &str) -> WidgetText {
     match lines(ui, RichText::new(text).color(Color32::PLACEHOLDER)) {
         WidgetText::RichText(_) => text.into(),
         lines => lines,
     }
 }
 
-/// `lines` in the look of `text`.
+/// Returns `lines` in the style of `text`.
 fn lines_of(ui: &Ui, text: RichText, lines: &[&str]) -> WidgetText {
     let looks = WidgetText::from(text);
     let looks = looks.into_layout_job(ui.style(), FontSelection::Default, Align::Center);
@@ -130,13 +136,13 @@ fn lines_of(ui: &Ui, text: RichText, lines: &[&str]) -> WidgetText {
     job.into()
 }
 
-/// A text on one line, laid out.
+/// Lays out a text on one line.
 #[must_use]
 pub fn line(painter: &egui::Painter, text: &str, font: &FontId, color: Color32) -> Arc<Galley> {
     painter.layout_job(job(text, &TextFormat::simple(font.clone(), color)))
 }
 
-/// Paints a text on one line; where it lies comes back.
+/// Paints a text on one line; returns its rectangle.
 pub fn text(
     painter: &egui::Painter,
     at: Pos2,
@@ -172,12 +178,12 @@ mod tests {
 
     #[test]
     fn letters_keep_their_order_beside_those_of_the_other_direction() {
-        // Read from the left: the Latin word, then the Hebrew ones from their right end.
+        // From the left: the Latin word, then the Hebrew words, which read from their right end.
         assert_eq!(pieces("read שלום עולם"), ["read ", "שלום עולם"]);
-        // The first letter decides where the line begins: what is said last stands at the left.
+        // The first letter decides the direction of the line: with Hebrew first, the last word is at the left.
         assert_eq!(pieces("שלום read_all"), ["read_all", "שלום "]);
         assert_eq!(pieces("قرص sda1"), ["sda1", "قرص "]);
-        // Numbers are read from the left.
+        // Numbers read from left to right.
         assert_eq!(pieces("שלום 123"), ["123", "שלום "]);
     }
 

@@ -1,103 +1,97 @@
-//! The search bar: what is looked for, what is wrong with it and where, how much was found, and the way from
-//! one match to the next. The search itself runs in the background.
+//! The search bar: the text, the position of an error in it, the number of matches, and steps from match to match. The
+//! search itself runs in the background.
 
-use super::asked::percent;
 use super::filter_box::select_all;
+use super::task_ui::percent;
 use super::theme::Palette;
-use crate::base::Nanos;
+use crate::base::{Nanos, Task};
 use crate::load::LoadedTrace;
+use crate::load::TraceId;
 use crate::query::expression::{Expression, ExpressionError};
-use crate::query::search::{Found, Query, Searching};
-use crate::view::{Action, Direction, Isolation, ViewState, ruler};
+use crate::query::search::{Found, Query, SearchedTrace, start_search};
+use crate::view::{Action, Direction, Effect, Isolation, PaneKind, ViewState, ruler};
 use egui::text::{LayoutJob, TextFormat};
 use egui::{FontId, Key, RichText, Stroke, Ui};
 use std::sync::Arc;
 
-/// The search that is under way or through, and what is wrong with the text.
+/// The running or finished search, and the error of its text.
 #[derive(Default)]
 pub(super) struct SearchBox {
-    searching: Option<Searching>,
+    search: Task<String, Arc<Found>>,
     error: Option<ExpressionError>,
-    /// The text and the generation that it is of.
-    of: Option<(String, u32, std::path::PathBuf)>,
-    found: Option<Arc<Found>>,
+    /// The text and the trace of the search.
+    of: Option<(String, TraceId)>,
 }
 
 impl SearchBox {
-    /// Starts, stops and looks after the search that the view asks for.
+    /// Starts and stops the search to follow the view's search text.
     pub(super) fn poll(&mut self, ctx: &egui::Context, state: &ViewState, loaded: &LoadedTrace) {
         let text = &state.search.text;
         if text.trim().is_empty() {
             *self = SearchBox::default();
             return;
         }
-        let is_same = self.of.as_ref().is_some_and(|(of, generation, path)| {
-            of == text && *generation == loaded.generation && *path == loaded.path
-        });
+        let is_same = self
+            .of
+            .as_ref()
+            .is_some_and(|(of, trace)| of == text && *trace == loaded.id);
         if !is_same {
-            self.of = Some((text.clone(), loaded.generation, loaded.path.clone()));
+            self.of = Some((text.clone(), loaded.id));
             self.start(ctx, text, loaded);
         }
-        // What was found before stays until there is more: marks do not flicker while one types.
-        if let Some(searching) = &self.searching {
-            let found = searching.found();
-            if searching.is_over() || found.total() > 0 {
-                self.error = found.unknown.clone();
-                self.found = Some(found);
-            }
+        self.search.poll();
+        if let Some(found) = self.search.part_of(loaded.id, text) {
+            self.error.clone_from(&found.unknown);
         }
     }
 
     fn start(&mut self, ctx: &egui::Context, text: &str, loaded: &LoadedTrace) {
-        self.searching = None;
         self.error = None;
-        let ctx = ctx.clone();
+        let searched = SearchedTrace {
+            id: loaded.id,
+            trace: loaded.trace.clone(),
+            reader: loaded.reader.clone(),
+        };
         let started = Expression::parse(text).and_then(|expression| {
-            let (trace, reader) = (loaded.trace.clone(), loaded.reader.clone());
-            Searching::start(trace, reader, Query::new(expression), move || {
-                ctx.request_repaint()
-            })
+            start_search(&mut self.search, ctx, searched, Query::new(expression))
         });
-        match started {
-            Ok(searching) => self.searching = Some(searching),
-            Err(error) => {
-                self.error = Some(error);
-                self.found = None;
-            }
+        if let Err(error) = started {
+            self.error = Some(error);
+            self.search.clear();
         }
     }
 
-    /// What was found up to now.
+    /// Returns the matches so far. Those of the previous search stay until there are new ones, so that marks do not
+    /// flicker while the user types.
     pub(super) fn found(&self) -> Option<&Arc<Found>> {
-        self.found.as_ref()
+        let (_, trace) = self.of.as_ref()?;
+        self.search.answer(*trace)
     }
 
     pub(super) fn is_busy(&self) -> bool {
-        self.searching.as_ref().is_some_and(|it| !it.is_over())
+        self.search.is_pending()
     }
 
-    /// Stops the search that is under way; what was found stays.
+    /// Stops the running search; its matches so far stay.
     pub(super) fn stop(&mut self) {
-        if let Some(searching) = self.searching.as_ref().filter(|it| !it.is_over()) {
-            searching.cancel();
-        }
+        self.search.interrupt();
     }
 
-    /// Whether a search was stopped before its end.
+    /// Whether a search was stopped before it was complete.
     fn is_stopped(&self) -> bool {
-        let over = self.searching.as_ref().filter(|it| it.is_over());
-        over.is_some_and(|it| !it.found().is_complete)
+        let has_ended = !self.is_busy();
+        has_ended && self.found().is_some_and(|found| !found.is_complete)
     }
 
-    /// The match after or before where the view is; past the last comes the first.
+    /// Returns the action that selects the next or previous match; wraps around at the end.
     pub(super) fn next(&self, state: &ViewState, direction: Direction) -> Option<Action> {
-        let hits = &self.found.as_ref()?.hits;
-        let found = self.found.as_ref()?;
+        let found = self.found()?;
+        let hits = &found.hits;
         let selected = state.selected.and_then(|item| {
             let time = state.selected_time?.start;
             found.position(time, item)
         });
-        // The first one is the first that is seen.
+        // Without a selection, stepping starts at the edge of the visible span.
         let from = state
             .selected_time
             .map_or(state.span.start - Nanos(1), |span| span.start);
@@ -111,7 +105,7 @@ impl SearchBox {
         Some(Action::Reveal(hits.get(at)?.item))
     }
 
-    /// The bar.
+    /// Draws the bar.
     pub(super) fn ui(
         &mut self,
         ui: &mut Ui,
@@ -136,29 +130,29 @@ impl SearchBox {
                 .widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Search"));
             if std::mem::take(wants_focus) {
                 response.request_focus();
-                // What is typed takes the place of the old search.
+                // Typing replaces the old search.
                 select_all(ui.ctx(), response.id, &state.search.text);
             }
             let keys = |key| ui.input(|i| i.key_pressed(key));
             if response.lost_focus() && keys(Key::Escape) && self.is_busy() {
-                actions.push(Action::StopSearch);
+                actions.push(Action::Do(Effect::StopSearch));
                 response.request_focus();
             }
             if response.changed() {
                 actions.push(Action::Search(text));
             }
             if response.lost_focus() && keys(Key::Enter) {
-                // As it was when the key went down: Shift may be up again within the frame.
+                // The modifiers of the key event itself: Shift may be released again within the frame.
                 let is_back = ui.input(|i| {
                     i.events.iter().any(|event| {
                         matches!(event, egui::Event::Key { key: Key::Enter, pressed: true, modifiers, .. } if modifiers.shift)
                     })
                 });
-                actions.push(Action::StepMatch(if is_back {
+                actions.push(Action::Do(Effect::StepMatch(if is_back {
                     Direction::Previous
                 } else {
                     Direction::Next
-                }));
+                })));
                 response.request_focus();
             }
             for (text, about, direction) in [
@@ -168,7 +162,7 @@ impl SearchBox {
                 let button = ui.button(text).on_hover_text(about);
                 button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, about));
                 if button.clicked() {
-                    actions.push(Action::StepMatch(direction));
+                    actions.push(Action::Do(Effect::StepMatch(direction)));
                 }
             }
             let weak = |text: String| RichText::new(text).color(palette.weak).size(12.0);
@@ -185,29 +179,37 @@ impl SearchBox {
                 .on_hover_text("All matches as a list")
                 .clicked()
             {
-                actions.push(Action::OpenPane("Matches"));
+                actions.push(Action::OpenPane(PaneKind::Matches));
             }
             if ui.button("Close").clicked() {
                 actions.push(Action::CloseSearch);
             }
-            if let Some(searching) = self.searching.as_ref().filter(|it| !it.is_over()) {
+            if self.is_busy() {
                 ui.spinner();
                 if ui
                     .button("Stop")
                     .on_hover_text("Stop searching (Esc); what was found stays")
                     .clicked()
                 {
-                    actions.push(Action::StopSearch);
+                    actions.push(Action::Do(Effect::StopSearch));
                 }
-                if let Some(share) = percent(searching.progress()) {
+                if let Some(share) = percent(self.search.progress()) {
                     ui.label(weak(share));
                 }
             } else if self.is_stopped() && ui.button("Go on").clicked() {
-                self.of = None;
+                // The search continues with the same text; the matches stay until there are new ones.
+                if let Some((text, _)) = &mut self.of {
+                    text.clear();
+                }
+                self.search.go_on();
+            }
+            if let Some(failure) = self.search.failure() {
+                let words = RichText::new("Failed").color(palette.error).size(12.0);
+                ui.label(words).on_hover_text(failure.to_string());
             }
             let wrong = self.error.as_ref();
             match wrong.filter(|_| !state.search.text.trim().is_empty()) {
-                // In the same line: the tracks must not jump while one types.
+                // On the same line, so that the tracks do not jump while the user types.
                 Some(error) => {
                     let words = format!("Column {}: {}", error.at + 1, error.message);
                     let label = RichText::new(&words).color(palette.error).size(12.0);
@@ -219,8 +221,23 @@ impl SearchBox {
         });
     }
 
+    /// Returns the error of the search or the number of its matches, in words; `None` while it is running.
+    pub(super) fn spoken(&self, state: &ViewState) -> Option<String> {
+        if let Some(error) = &self.error {
+            return Some(format!("Column {}: {}", error.at + 1, error.message));
+        }
+        if self.is_busy() || self.found().is_none() {
+            return None;
+        }
+        let words = self.count_text(state);
+        Some(match words.contains(" of ") {
+            true => format!("Match {words}"),
+            false => words,
+        })
+    }
+
     fn count_text(&self, state: &ViewState) -> String {
-        let Some(found) = &self.found else {
+        let Some(found) = self.found() else {
             return String::new();
         };
         let total = ruler::grouped(found.total() as i64);
@@ -240,7 +257,7 @@ impl SearchBox {
     }
 }
 
-/// The text with the wrong part of it underlined.
+/// Returns the text with its erroneous part underlined.
 fn marked(text: &str, error: Option<&ExpressionError>, palette: &Palette, width: f32) -> LayoutJob {
     let plain = TextFormat::simple(FontId::proportional(13.0), palette.text);
     let mut job = LayoutJob::default();

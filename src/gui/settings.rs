@@ -1,4 +1,4 @@
-//! The choices that are kept from start to start.
+//! The settings window.
 
 use crate::gui::boxes::{form_row, radio_value};
 use crate::view::{
@@ -6,10 +6,10 @@ use crate::view::{
 };
 use egui::Ui;
 
-/// How wide what each line is about is, in points.
+/// Width of the labels, in points.
 const LABELS: f32 = 126.0;
 
-/// The window of all choices, while it is open.
+/// Draws the settings window, if it is open.
 pub(super) fn settings_ui(ctx: &egui::Context, state: &ViewState, actions: &mut Vec<Action>) {
     if !state.is_settings_open {
         return;

@@ -1,15 +1,15 @@
-//! Texts as they are shown: a name may have a hundred million bytes, of which nobody reads more than the start.
+//! Shortens texts for display: a name may have a hundred million bytes.
 
 use std::borrow::Cow;
 
 use super::script::one_line;
 use crate::base::time::grouped;
 
-/// So many bytes of a text are shown.
+/// Longest text that is shown in full, in bytes.
 const MOST_BYTES: usize = 2_000;
 
-/// `text`, or its start and how long it is.
-pub fn shortened(text: &str) -> Cow<'_, str> {
+/// Returns `text`, or its start and its length.
+pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
     if text.len() <= MOST_BYTES {
         return text.into();
     }
@@ -18,8 +18,8 @@ pub fn shortened(text: &str) -> Cow<'_, str> {
     format!("{start}… ({} bytes)", grouped(text.len() as i64)).into()
 }
 
-/// A text on one line of at most `most` points; where that cuts it, all of it is told under the pointer.
-pub fn line_within(ui: &mut egui::Ui, text: egui::RichText, most: f32) -> egui::Response {
+/// Draws a text on one line of at most `most` points; if it is cut, its tooltip has all of it.
+pub(crate) fn line_within(ui: &mut egui::Ui, text: egui::RichText, most: f32) -> egui::Response {
     let full = text.text().to_owned();
     let wrap = Some(egui::TextWrapMode::Truncate);
     let text = one_line(ui, text);

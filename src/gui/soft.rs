@@ -1,4 +1,4 @@
-//! A rasteriser of egui's triangles on the CPU: pictures without a display or a driver, the same everywhere.
+//! A rasteriser of egui's triangles on the CPU: draws pictures without a display or graphics driver, deterministically.
 //!
 //! Triangles are filled with the top-left rule in 1/256 pixel fixed point, textured bilinearly, and blended
 //! premultiplied in gamma space, as egui's own backends do. Paint callbacks are not drawn; none are used.
@@ -22,20 +22,20 @@ struct Texture {
 /// A finished picture: RGBA, opaque, row by row from the top.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
-    /// In pixels.
+    /// Width in pixels.
     pub width: usize,
-    /// In pixels.
+    /// Height in pixels.
     pub height: usize,
-    /// Four bytes a pixel.
+    /// Four bytes per pixel.
     pub rgba: Vec<u8>,
 }
 
 impl Picture {
     /// The picture as a PNG file.
     ///
-    /// # Errors
+    /// Returns a sentence if the picture has no pixels.
     /// If it has no pixels.
-    pub fn png(&self) -> Result<Vec<u8>, String> {
+    pub(crate) fn png(&self) -> Result<Vec<u8>, String> {
         let mut bytes = Vec::new();
         let mut encoder = png::Encoder::new(&mut bytes, self.width as u32, self.height as u32);
         encoder.set_color(png::ColorType::Rgba);
@@ -51,7 +51,7 @@ impl Picture {
 }
 
 impl Soft {
-    /// Takes in what a frame says of textures.
+    /// Applies a frame's changes to textures.
     pub fn take_textures(&mut self, delta: &mut egui::TexturesDelta) {
         for (id, deltas) in delta.set.drain() {
             for delta in deltas {
@@ -63,7 +63,7 @@ impl Soft {
         }
     }
 
-    /// The pixels of the row of a texture that lies at `v`: 0 is its upper edge, 1 its lower one.
+    /// Returns the pixels of a texture's row at `v`: 0 is its upper edge, 1 its lower one.
     #[must_use]
     pub fn row(&self, id: TextureId, v: f32) -> Option<&[Color32]> {
         let texture = self.textures.get(&id)?;
@@ -192,6 +192,7 @@ impl Canvas {
         if area == 0 {
             return;
         }
+        // The inside test below needs clockwise corners.
         if area < 0 {
             points.swap(1, 2);
             corners.swap(1, 2);
@@ -209,6 +210,7 @@ impl Canvas {
             top_left(points[0], points[1]),
         ];
         let colors = corners.map(|vertex| vertex.color.to_array().map(f32::from));
+        // A triangle of one colour and one texel needs no interpolation per pixel.
         let is_flat = corners
             .iter()
             .all(|vertex| vertex.color == corners[0].color)
@@ -256,12 +258,12 @@ impl Canvas {
     }
 }
 
-/// Twice the area of the triangle, positive if it turns clockwise on the screen.
+/// Returns twice the area of the triangle, positive if it is clockwise on screen.
 fn edge(a: (i64, i64), b: (i64, i64), c: (i64, i64)) -> i64 {
     (b.0 - a.0) * (c.1 - a.1) - (b.1 - a.1) * (c.0 - a.0)
 }
 
-/// 0 for top and left edges, whose own pixels are inside; -1 for the others.
+/// Returns 0 for top and left edges, whose own pixels are inside; -1 for the others.
 fn top_left(a: (i64, i64), b: (i64, i64)) -> i64 {
     let is_top = a.1 == b.1 && b.0 > a.0;
     let is_left = b.1 < a.1;

@@ -1,30 +1,25 @@
-//! What is to be done once the trace is there: commands by the names that the palette shows, and the view of a link.
+//! Commands to carry out once the trace is loaded: by their names in the palette, or as the view of a link.
 
 use std::collections::VecDeque;
 
-use super::app::App;
 use super::finder::target_of;
 use super::keys::{self, KeyRow};
-use super::notices::Mood;
-use super::panes::PANES;
-use crate::load::LoadedTrace;
-use crate::load::together::files_of;
 use crate::trace::Plot;
 use crate::view::fuzzy;
 use crate::view::jump::Target;
 use crate::view::link::Link;
-use crate::view::{Action, Arrange, Flagging, ViewState};
+use crate::view::{Action, Arrange, PaneKind, ViewState};
 
-/// Something to do later.
+/// A deferred command.
 #[derive(Clone, Debug)]
 pub enum Todo {
-    /// A command.
+    /// A command of the palette.
     Do(Command),
-    /// What a link shows.
+    /// The view of a link.
     Show(Box<Link>),
 }
 
-/// A command of the palette, with what it is about where it needs that.
+/// A command of the palette, with its argument if it takes one.
 #[derive(Clone, Debug)]
 pub struct Command {
     text: String,
@@ -35,7 +30,7 @@ pub struct Command {
 #[derive(Clone, Copy)]
 enum Kind {
     Row(&'static KeyRow),
-    Pane(&'static str),
+    Pane(PaneKind),
     With(&'static Wants),
 }
 
@@ -43,20 +38,20 @@ impl std::fmt::Debug for Kind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Kind::Row(row) => row.about,
-            Kind::Pane(name) => name,
+            Kind::Pane(pane) => pane.title(),
             Kind::With(wants) => wants.name,
         })
     }
 }
 
-/// A command that is about something that is typed behind it.
+/// A command that takes an argument.
 struct Wants {
     name: &'static str,
     what: &'static str,
     action: fn(&str, &ViewState) -> Result<Action, String>,
 }
 
-/// They are in the palette too, where what they want is typed afterwards.
+/// All commands with an argument. In the palette, the argument is typed after choosing the command.
 const WITH_ARGUMENTS: &[Wants] = &[
     Wants {
         name: "Search",
@@ -128,10 +123,10 @@ const WITH_ARGUMENTS: &[Wants] = &[
 ];
 
 impl Command {
-    /// The command of that name, written as in the palette (`NAME`, or `NAME: ARGUMENT` where it is about something).
+    /// Parses a command as the palette writes it (`NAME`, or `NAME: ARGUMENT` for a command with an argument).
     ///
     /// # Errors
-    /// In words for the user, with the commands that are called alike.
+    /// Returns a sentence for the user, with similar command names, if there is no such command.
     pub fn parse(text: &str) -> Result<Command, String> {
         let text = text.trim();
         let made = |kind, argument: &str| Command {
@@ -142,9 +137,9 @@ impl Command {
         let is = |name: &str, typed: &str| name.eq_ignore_ascii_case(typed.trim());
         let (name, argument) = text.split_once(':').unwrap_or((text, ""));
         if is("pane", name)
-            && let Some(row) = PANES.iter().find(|row| is(row.name, argument))
+            && let Some(pane) = PaneKind::of_title(argument.trim())
         {
-            return Ok(made(Kind::Pane(row.name), ""));
+            return Ok(made(Kind::Pane(pane), ""));
         }
         if let Some(row) = keys::rows().find(|row| is(row.about, text)) {
             return Ok(made(Kind::Row(row), ""));
@@ -161,23 +156,24 @@ impl Command {
         Err(unknown(text))
     }
 
-    /// What it does to the view as it is.
-    fn action(&self, state: &ViewState) -> Result<Action, String> {
+    /// Returns the command's action in the current view.
+    pub(super) fn action(&self, state: &ViewState) -> Result<Action, String> {
         let told = |why: String| format!("'{}': {why}", self.text);
         match self.kind {
             Kind::Row(row) => {
                 let action = (row.action)(state);
                 action.ok_or_else(|| told("this cannot be done as things are".to_owned()))
             }
-            Kind::Pane(name) => Ok(Action::OpenPane(name)),
+            Kind::Pane(pane) => Ok(Action::OpenPane(pane)),
             Kind::With(wants) => (wants.action)(&self.argument, state).map_err(told),
         }
     }
 }
 
-/// The names of all commands, as they are written.
+/// Returns the names of all commands, as users write them.
 pub fn names() -> impl Iterator<Item = String> {
-    let panes = PANES.iter().map(|row| format!("Pane: {}", row.name));
+    let panes = PaneKind::ALL.into_iter();
+    let panes = panes.map(|pane| format!("Pane: {}", pane.title()));
     let with = WITH_ARGUMENTS.iter();
     let with = with.map(|wants| format!("{}: {}", wants.name, wants.what));
     keys::rows()
@@ -202,108 +198,7 @@ fn unknown(text: &str) -> String {
     }
 }
 
-impl App {
-    /// Has these done when the trace is there, in their order.
-    pub fn later(&mut self, todo: impl IntoIterator<Item = Todo>) {
-        self.todo.extend(todo);
-    }
-
-    /// What went wrong with what was to be done.
-    #[must_use]
-    pub fn todo_errors(&self) -> &[String] {
-        &self.todo_errors
-    }
-
-    /// Opens what a link shows.
-    pub(super) fn open_link(&mut self, ctx: &egui::Context, text: &str) {
-        match Link::parse(text) {
-            Ok(link) => {
-                let is_shown = self
-                    .loaded
-                    .as_ref()
-                    .is_some_and(|loaded| link.is_of(&files_of(loaded).0));
-                if !is_shown {
-                    self.open_paths(ctx, link.files.clone());
-                }
-                self.todo.push_back(Todo::Show(Box::new(link)));
-                ctx.request_repaint();
-            }
-            Err(error) => self.notices.say(Mood::Wrong, error),
-        }
-    }
-
-    /// A link to what is seen.
-    pub(super) fn link(&self) -> Option<String> {
-        let loaded = self.loaded.as_ref()?;
-        let whole = |path: &std::path::PathBuf| {
-            std::fs::canonicalize(path).unwrap_or_else(|_| path.clone())
-        };
-        let files = files_of(loaded).0.iter().map(whole).collect();
-        Some(Link::to(&self.state, files).to_string())
-    }
-
-    /// Once a frame: does the next thing, once what was opened is there.
-    pub(super) fn poll_todo(&mut self, ctx: &egui::Context) {
-        // Only once it was drawn is it known how many tracks are seen.
-        let is_drawn = self.loaded.is_none() || self.state.page_height > 0.0;
-        let is_loading = !is_drawn
-            || self.loading.is_some()
-            || self.lacks_plots()
-            || self
-                .loaded
-                .as_ref()
-                .is_some_and(|loaded| !loaded.is_complete)
-            || (self.follow.is_some() && self.loaded.is_none());
-        if is_loading {
-            if !is_drawn && !self.todo.is_empty() {
-                ctx.request_repaint();
-            }
-            return;
-        }
-        let Some(next) = self.todo.pop_front() else {
-            return;
-        };
-        match next {
-            Todo::Do(command) => match command.action(&self.state) {
-                // Nobody types a note now.
-                Ok(Action::AddFlag(time)) => self.act(ctx, Action::Flag(Flagging::Add(time))),
-                Ok(action) => self.act(ctx, action),
-                Err(words) => {
-                    self.todo_errors.push(words.clone());
-                    self.notices.say(Mood::Wrong, words);
-                }
-            },
-            Todo::Show(link) => self.show_link(ctx, &link),
-        }
-        ctx.request_repaint();
-    }
-
-    fn show_link(&mut self, ctx: &egui::Context, link: &Link) {
-        let Some(loaded) = self.loaded.clone() else {
-            return;
-        };
-        if !link.is_of(&files_of(&loaded).0) {
-            // It could not be opened, and that was said.
-            return;
-        }
-        self.state.marks = link.marks;
-        match link.range {
-            Some(range) => self.act(ctx, Action::SelectRange(range)),
-            None => self.act(ctx, Action::DeselectItems),
-        }
-        match link.item_in(&LoadedTrace::as_read(&loaded).trace) {
-            Some(item) => self.act(ctx, Action::Reveal(item)),
-            None if link.item.is_some() => {
-                let words = "The trace has no longer what the link selects.";
-                self.notices.say(Mood::Wrong, words);
-            }
-            None => {}
-        }
-        self.act(ctx, link.view.map_or(Action::Fit, Action::Show));
-    }
-}
-
-/// What is to be done, the first at the front.
+/// Deferred commands, the next one at the front.
 pub(super) type Todos = VecDeque<Todo>;
 
 #[cfg(test)]
@@ -316,12 +211,9 @@ mod tests {
             assert!(Command::parse(row.about).is_ok(), "{}", row.about);
             assert!(Command::parse(&row.about.to_uppercase()).is_ok());
         }
-        for row in PANES {
-            assert!(
-                Command::parse(&format!("Pane: {}", row.name)).is_ok(),
-                "{}",
-                row.name
-            );
+        for pane in PaneKind::ALL {
+            let text = format!("Pane: {}", pane.title());
+            assert!(Command::parse(&text).is_ok(), "{text}");
         }
         assert!(Command::parse("search: dur > 1ms").is_ok());
         let told = |text: &str| Command::parse(text).unwrap_err();

@@ -1,7 +1,8 @@
-//! A frame's shapes as an SVG file: rectangles, lines and triangles as such, text as text that can be found and copied.
+//! Writes a frame's shapes as an SVG file: rectangles, lines and triangles as such, text as text that can be searched
+//! and copied.
 //!
-//! What was clipped is clipped by `clipPath`s. Full lanes, which are drawn as rows of a texture, become one path for each
-//! colour. Blurred shadows are left out: they tell nothing.
+//! Clip rectangles become `clipPath`s. Full lanes, which egui draws as rows of a texture, become one path per colour.
+//! Blurred shadows are left out: they carry no information.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,10 +12,10 @@ use egui::{Color32, FontFamily, Mesh, Pos2, Rect, Shape, Stroke, StrokeKind, Tex
 
 use super::soft::Soft;
 
-/// Draws shapes, in points, into a file of `size` pixels that has `scale` pixels a point. The textures that they are of are
-/// those of `soft`.
+/// Returns shapes, given in points, as the text of an SVG file of `size` pixels with `scale` pixels per point. `soft`
+/// holds the shapes' textures.
 #[must_use]
-pub fn svg_of(shapes: &[ClippedShape], soft: &Soft, size: [u32; 2], scale: f32) -> String {
+pub(crate) fn svg_of(shapes: &[ClippedShape], soft: &Soft, size: [u32; 2], scale: f32) -> String {
     let [width, height] = size;
     let points = Vec2::new(width as f32, height as f32) / scale;
     let mut svg = Svg {
@@ -138,7 +139,7 @@ impl Svg<'_> {
         }
     }
 
-    /// An element, unless it paints nothing: then it would be black.
+    /// Writes an element with its paint attributes; without any, SVG would fill it black, so it is skipped.
     fn element(&mut self, what: std::fmt::Arguments<'_>, paint: &str) {
         if !paint.is_empty() {
             self.put(format_args!("<{what}{paint}/>\n"));
@@ -152,7 +153,7 @@ impl Svg<'_> {
         }
     }
 
-    /// Each stretch of one font and colour is a `text`; its width is that which it has in the window.
+    /// Writes one `text` element per run of one font and colour, stretched to its width in the window.
     fn text(&mut self, shape: &TextShape) {
         let galley = &shape.galley;
         let job = &galley.job;
@@ -176,7 +177,7 @@ impl Svg<'_> {
                     (None, Color32::PLACEHOLDER) => shape.fallback_color,
                     (None, color) => color,
                 };
-                // What is blank has no colour of its own.
+                // Blanks are invisible and need no run of their own colour.
                 let is_blank = glyph.chr.is_whitespace();
                 let end = glyph.pos.x + glyph.advance_width;
                 match runs.last_mut() {
@@ -251,7 +252,7 @@ impl Svg<'_> {
                 None => {
                     same.end(self);
                     let points = corners.map(|corner| corner.pos);
-                    // Where colours run into each other, the middle one is taken.
+                    // A gradient is drawn in the colour of its middle vertex.
                     let color = corners[1].color;
                     self.path(&lines(&points, Ends::Meet), color, Stroke::NONE);
                 }
@@ -260,7 +261,7 @@ impl Svg<'_> {
         same.end(self);
     }
 
-    /// A rectangle that shows one row of a texture: a lane.
+    /// Writes a rectangle that shows one row of a texture: a lane.
     fn strip(&mut self, rect: Rect, mesh: &Mesh, corners: &[egui::epaint::Vertex; 3]) {
         let across = corners.iter().map(|corner| corner.uv.x);
         let (from, until) = across.fold((f32::MAX, f32::MIN), |(low, high), u| {
@@ -277,6 +278,7 @@ impl Svg<'_> {
             return;
         };
         let step = rect.width() / pixels.len() as f32;
+        // A sorted map: paths have the same order every time.
         let mut by_color: BTreeMap<[u8; 4], String> = BTreeMap::new();
         let mut start = 0;
         for stretch in pixels.chunk_by(|a, b| a == b) {
@@ -301,7 +303,7 @@ impl Svg<'_> {
     }
 }
 
-/// A stretch of text in one font and colour.
+/// A run of text in one font and colour.
 struct Run {
     section: usize,
     color: Color32,
@@ -310,7 +312,7 @@ struct Run {
     text: String,
 }
 
-/// Rectangles of one colour that follow each other: one path.
+/// Consecutive rectangles of one colour, collected into one path.
 #[derive(Default)]
 struct Same {
     color: Color32,
@@ -331,7 +333,7 @@ impl Same {
     }
 }
 
-/// The triangles of a mesh; two that are a rectangle of one colour come as one.
+/// Returns the triangles of a mesh; two that form a rectangle of one colour are returned as one rectangle.
 fn quads(mesh: &Mesh) -> Vec<([egui::epaint::Vertex; 3], Option<Rect>)> {
     let vertex = |at: u32| mesh.vertices.get(at as usize).copied().unwrap_or_default();
     let triangles: Vec<[egui::epaint::Vertex; 3]> = mesh
@@ -370,7 +372,7 @@ fn solid(stroke: &PathStroke) -> Stroke {
     }
 }
 
-/// A number without what nobody sees.
+/// Returns a number with at most two decimals.
 fn short(value: f32) -> String {
     let text = format!("{value:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
@@ -399,7 +401,7 @@ fn boxed(rect: Rect) -> String {
     format!("M{}h{across}v{down}h-{across}z", point(rect.min))
 }
 
-/// Whether the last point of a path is joined to the first.
+/// Whether a path's last point is joined to its first.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ends {
     Meet,
@@ -450,11 +452,11 @@ fn escaped(text: &str) -> String {
             '&' => safe.push_str("&amp;"),
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
-            // Few fonts have these.
+            // Few fonts have these arrows.
             '⏷' => safe.push('▾'),
             '⏵' => safe.push('▸'),
             '⏴' => safe.push('◂'),
-            // XML has no words for these.
+            // XML cannot represent these characters.
             c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => safe.push('\u{fffd}'),
             c => safe.push(c),
         }
@@ -509,7 +511,7 @@ mod tests {
             svg.contains("fill=\"#ff0000\" fill-opacity=\"0.5\""),
             "{svg}"
         );
-        // An element without a fill would be black.
+        // SVG fills an element without a fill black.
         let nothing = drawn(Shape::rect_filled(rect, 0, Color32::TRANSPARENT));
         assert!(!nothing.contains("<rect x=\"1\""), "{nothing}");
         assert_eq!(

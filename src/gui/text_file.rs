@@ -1,16 +1,16 @@
-//! Texts on their way into files: the user names one, then it is written whole, off the window's thread.
+//! Writes texts to files: the user chooses a file, then it is written as a whole, off the window's thread.
 
 use std::path::{Path, PathBuf};
 
 use crate::export::atomic_file::{FileError, Overwrite, write_whole};
 use crate::view::text_order::TextOrder;
 
-/// What came of it: the file, nothing because the user thought better of it, or why not.
+/// The written file, `None` if the user cancelled, or an error for the user.
 pub(super) type Outcome = Result<Option<PathBuf>, String>;
 
-/// Asks where to, if that is not said, and writes.
+/// Asks for a file, if the order names none, and writes it.
 pub(super) fn carry_out(order: TextOrder) -> Outcome {
-    // The dialog asks before a file is replaced; a file that is named without it is left alone.
+    // The dialog asks before a file is replaced; without the dialog, an existing file is not replaced.
     let (path, overwrite) = match order.to {
         Some(path) => (Some(path), Overwrite::Refuse),
         None => (
@@ -26,7 +26,7 @@ pub(super) fn carry_out(order: TextOrder) -> Outcome {
     Ok(Some(path))
 }
 
-/// Writes a file whole, or says in words why not.
+/// Writes a file as a whole. Returns a sentence for the user if that fails.
 pub(super) fn write_bytes(path: &Path, overwrite: Overwrite, bytes: &[u8]) -> Result<(), String> {
     let written = write_whole(path, overwrite, |out| {
         out.write_all(bytes).map_err(FileError::from)

@@ -1,30 +1,30 @@
-//! All colours and sizes of the window, for dark and light. The only file that names raw colours.
+//! All colours and sizes of the window, for dark and light. The only file with raw colours.
 #![allow(clippy::disallowed_methods, reason = "this is the home of raw colours")]
 
 use egui::{Color32, CornerRadius, Stroke, Visuals};
 
-use super::fonts;
+use super::{fonts, part_names};
 use crate::trace::ThreadState;
 
-/// How much of the accent lies over what is selected in lists and tables.
+/// Share of the accent colour blended over selected rows of lists and tables.
 const SELECTED: f32 = 0.40;
-/// How much of the accent lies over a header that is selected.
-pub const SELECTED_HEADER: f32 = 0.30;
-/// How much is left of the colours of what cannot be used now.
+/// Share of the accent colour blended over a selected header.
+pub(crate) const SELECTED_HEADER: f32 = 0.30;
+/// Share of its colours that a disabled widget keeps.
 const DISABLED: f32 = 0.68;
 
-/// The colours of one theme.
+/// Colours of one theme.
 #[derive(Clone, Debug)]
 pub struct Palette {
     /// Whether text is light on dark.
     pub is_dark: bool,
-    /// Behind the tracks.
+    /// Background of the tracks.
     pub canvas: Color32,
-    /// Every other row of tracks.
+    /// Background of every other track.
     pub canvas_alternate: Color32,
-    /// Behind track headers, ruler and bars.
+    /// Background of track headers, ruler and bars.
     pub panel: Color32,
-    /// Behind group headers.
+    /// Background of group headers.
     pub group: Color32,
     /// Lines between rows.
     pub line: Color32,
@@ -32,23 +32,23 @@ pub struct Palette {
     pub grid: Color32,
     /// Text.
     pub text: Color32,
-    /// Text of less weight.
+    /// Less prominent text.
     pub weak: Color32,
-    /// What is selected or wants attention.
+    /// Selection and emphasis.
     pub accent: Color32,
     /// The selected range.
     pub range: Color32,
-    /// What went wrong.
+    /// Errors.
     pub error: Color32,
     /// Markers A and B.
     pub marks: [Color32; 2],
-    /// Where events were lost.
+    /// Gaps where events were lost.
     pub gap: Color32,
-    /// The overview's events and CPU use.
+    /// Event density in the overview.
     pub density: Color32,
-    /// The overview's line of CPU use.
+    /// Line of CPU use in the overview.
     pub cpu_use: Color32,
-    /// What the brush leaves out.
+    /// Shade over the overview outside the brush.
     pub shade: Color32,
     /// Points.
     pub instant: Color32,
@@ -60,7 +60,7 @@ pub struct Palette {
     pub found: Color32,
 }
 
-/// The palette for dark or light.
+/// Returns the palette of a theme.
 #[must_use]
 pub fn palette(theme: egui::Theme) -> Palette {
     let rgb = Color32::from_rgb;
@@ -121,9 +121,9 @@ pub fn palette(theme: egui::Theme) -> Palette {
 }
 
 impl Palette {
-    /// The colour for a hash: the same thing has the same colour in every trace.
+    /// Returns the colour for a hash: equal things have equal colours in every trace.
     #[must_use]
-    pub fn of_hash(&self, hash: u64) -> Color32 {
+    pub(crate) fn of_hash(&self, hash: u64) -> Color32 {
         let mixed = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let hue = (mixed >> 40) as f32 / (1_u64 << 24) as f32;
         let tone = ((mixed >> 32) & 0xff) as f32 / 255.0;
@@ -134,7 +134,7 @@ impl Palette {
         }
     }
 
-    /// The colour of a flag.
+    /// Returns the colour of a flag by its colour index.
     #[must_use]
     pub fn flag(&self, number: u8) -> Color32 {
         let hues = [0.12, 0.0, 0.55, 0.33, 0.8, 0.92];
@@ -142,16 +142,16 @@ impl Palette {
         hsl(hue, 0.75, if self.is_dark { 0.62 } else { 0.40 })
     }
 
-    /// The colour of a state during which events were lost: between its own and that of lost events.
+    /// Returns the colour of a state during which events were lost: halfway to the colour of gaps.
     #[must_use]
-    pub fn doubtful(&self, state: Color32) -> Color32 {
+    pub(crate) fn doubtful(&self, state: Color32) -> Color32 {
         state.lerp_to_gamma(self.gap, 0.5)
     }
 
-    /// The colour of what fills only a share of its place, from 0 to 1.
+    /// Returns the colour of a block that is covered only by `share`, from 0 to 1.
     #[must_use]
-    pub fn paler(&self, color: Color32, share: f32) -> Color32 {
-        // In 256ths: rounding floats is a call of its own.
+    pub(crate) fn paler(&self, color: Color32, share: f32) -> Color32 {
+        // Integer arithmetic in 256ths: rounding a float is a slow function call.
         let share = (share.clamp(0.25, 1.0) * 256.0) as u32;
         let mix =
             |a: u8, b: u8| ((u32::from(a) * share + u32::from(b) * (256 - share) + 128) >> 8) as u8;
@@ -160,25 +160,25 @@ impl Palette {
         Color32::from_rgb(mix(r, behind[0]), mix(g, behind[1]), mix(b, behind[2]))
     }
 
-    /// A colour that stands back: hardly more than the canvas.
+    /// Returns a receding colour, hardly different from the canvas.
     #[must_use]
-    pub fn dimmed(&self, color: Color32) -> Color32 {
+    pub(crate) fn dimmed(&self, color: Color32) -> Color32 {
         let mix = |a: u8, b: u8| (u16::from(a) / 7 + u16::from(b) * 6 / 7) as u8;
         let ([r, g, b, _], [x, y, z, _]) = (color.to_array(), self.canvas.to_array());
         Color32::from_rgb(mix(r, x), mix(g, y), mix(b, z))
     }
 
-    /// Text on a block that is dimmed: read if one looks for it.
+    /// Returns the colour of text on a dimmed block: legible on close look.
     #[must_use]
-    pub fn dimmed_text(&self, fill: Color32) -> Color32 {
+    pub(crate) fn dimmed_text(&self, fill: Color32) -> Color32 {
         let mix = |a: u8, b: u8| (u16::from(a) * 2 / 5 + u16::from(b) * 3 / 5) as u8;
         let ([r, g, b, _], [x, y, z, _]) = (self.text.to_array(), fill.to_array());
         Color32::from_rgb(mix(r, x), mix(g, y), mix(b, z))
     }
 
-    /// The colour of a thread's state. Also for eyes that miss a kind of cone these are apart (`colour_vision`).
+    /// Returns the colour of a thread state. The colours differ for colour-blind eyes as well (`colour_vision`).
     #[must_use]
-    pub fn of_state(&self, state: ThreadState) -> Color32 {
+    pub(crate) fn of_state(&self, state: ThreadState) -> Color32 {
         let rgb = Color32::from_rgb;
         let (dark, light) = match state {
             ThreadState::Running => (rgb(72, 166, 117), rgb(20, 119, 71)),
@@ -195,9 +195,9 @@ impl Palette {
         if self.is_dark { dark } else { light }
     }
 
-    /// Black or white, whichever reads better on `fill`.
+    /// Returns black or white, whichever has more contrast with `fill`.
     #[must_use]
-    pub fn text_on(fill: Color32) -> Color32 {
+    pub(crate) fn text_on(fill: Color32) -> Color32 {
         let channel = |value: u8| {
             let value = f32::from(value) / 255.0;
             if value <= 0.04 {
@@ -208,7 +208,7 @@ impl Palette {
         };
         let luminance =
             0.2126 * channel(fill.r()) + 0.7152 * channel(fill.g()) + 0.0722 * channel(fill.b());
-        // Equal contrast with black and white lies at 0.179.
+        // Black and white have equal contrast at a luminance of 0.179.
         if luminance > 0.179 {
             Color32::BLACK
         } else {
@@ -230,6 +230,7 @@ fn hsl(hue: f32, saturation: f32, lightness: f32) -> Color32 {
 /// Sets the style of all widgets for both themes.
 pub fn install(ctx: &egui::Context) {
     fonts::install(ctx);
+    part_names::install(ctx);
     for theme in [egui::Theme::Dark, egui::Theme::Light] {
         let palette = palette(theme);
         let mut visuals = match theme {
@@ -261,7 +262,7 @@ pub fn install(ctx: &egui::Context) {
     }
     ctx.all_styles_mut(|style| {
         style.spacing.item_spacing = egui::vec2(8.0, 4.0);
-        // What goes on beyond an edge is seen without pointing at it.
+        // A faint scroll bar stays visible without the pointer: it shows that there is more content.
         style.spacing.scroll.dormant_handle_opacity = 0.35;
         style.spacing.button_padding = egui::vec2(8.0, 3.0);
         style.animation_time = 0.0;
@@ -269,9 +270,9 @@ pub fn install(ctx: &egui::Context) {
     ctx.options_mut(|options| options.zoom_with_keyboard = false);
 }
 
-/// A hash of a name without its digits, so that `worker 1` and `worker 2` look alike.
+/// Returns a hash of a name without its digits, so that `worker 1` and `worker 2` get one colour.
 #[must_use]
-pub fn hash_name(name: &[u8]) -> u64 {
+pub(crate) fn hash_name(name: &[u8]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for &byte in name.iter().filter(|byte| !byte.is_ascii_digit()) {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
@@ -299,7 +300,7 @@ mod tests {
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
     }
 
-    /// What `share` of one colour over another looks like.
+    /// Returns one colour blended over another with weight `share`.
     fn over(color: Color32, fill: Color32, share: f32) -> Color32 {
         let mix = |a: u8, b: u8| (f32::from(a) * share + f32::from(b) * (1.0 - share)) as u8;
         let ([r, g, b, _], [x, y, z, _]) = (color.to_array(), fill.to_array());

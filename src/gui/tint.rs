@@ -1,23 +1,23 @@
-//! The colours of threads, processes, CPUs, names and states: one place gives them to lanes and to the swatches of panes,
-//! so that a colour means the same everywhere.
+//! Colours of threads, processes, CPUs, names and states. Lanes and the panes' swatches both take them from here, so
+//! that a colour has one meaning.
 
 use super::theme::{Palette, hash_name};
 use crate::trace::{CpuId, ProcessId, ThreadId, ThreadState, Trace};
 use crate::view::ColorBy;
 use egui::Color32;
 
-/// What a thing is coloured by.
+/// The property that determines a colour.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Tint {
+pub(crate) enum Tint {
     /// The name of a slice.
     Name(u64),
-    /// A thread: itself, its process, its name.
+    /// A thread: hashes of itself, its process and its name.
     Thread {
-        /// Tells it from other threads of its name.
+        /// Hash of the thread's name and tid.
         own: u64,
-        /// Its process; of a thread without one: itself.
+        /// Hash of its process; without a process, `own`.
         process: u64,
-        /// All threads of its name have this.
+        /// Hash of its name, shared by all threads of that name.
         name: u64,
     },
     /// All threads of a name.
@@ -31,13 +31,13 @@ pub enum Tint {
 }
 
 impl Tint {
-    /// Of slices called `name`.
+    /// Returns the tint of slices called `name`.
     #[must_use]
     pub fn of_name(name: &[u8]) -> Tint {
         Tint::Name(hash_name(name))
     }
 
-    /// Of a thread, the same on its lanes and on every CPU.
+    /// Returns the tint of a thread, on its own lanes and on every CPU.
     #[must_use]
     pub fn of_thread(trace: &Trace, id: ThreadId) -> Tint {
         let thread = trace.thread(id);
@@ -51,32 +51,32 @@ impl Tint {
         }
     }
 
-    /// Of all threads of a name.
+    /// Returns the tint shared by all threads of a name.
     #[must_use]
-    pub fn of_thread_name(name: &[u8]) -> Tint {
+    pub(crate) fn of_thread_name(name: &[u8]) -> Tint {
         Tint::ThreadName(hash_name(name))
     }
 
-    /// Of the state of that name.
+    /// Returns the tint of the thread state with this name.
     #[must_use]
-    pub fn of_state_word(word: &str) -> Option<Tint> {
+    pub(crate) fn of_state_word(word: &str) -> Option<Tint> {
         let mut states = ThreadState::ALL.into_iter();
         states.find(|state| state.word() == word).map(Tint::State)
     }
 
-    /// Of a process.
+    /// Returns the tint of a process.
     #[must_use]
     pub fn of_process(trace: &Trace, id: ProcessId) -> Option<Tint> {
         process_hash(trace, id).map(Tint::Process)
     }
 
-    /// Of a CPU.
+    /// Returns the tint of a CPU.
     #[must_use]
     pub fn of_cpu(cpu: CpuId) -> Tint {
         Tint::Cpu(u64::from(cpu.0).wrapping_mul(0x9e37) ^ 0x5bd1)
     }
 
-    /// The colour of its own.
+    /// Returns the colour regardless of the timeline's settings.
     #[must_use]
     pub fn plain(self, palette: &Palette) -> Color32 {
         match self {
@@ -88,9 +88,9 @@ impl Tint {
         }
     }
 
-    /// The colour that it has on the timeline; `None` where its bars differ in colour.
+    /// Returns the colour on the timeline; `None` if bars of this tint have several colours there.
     #[must_use]
-    pub fn on_timeline(self, palette: &Palette, color_by: ColorBy) -> Option<Color32> {
+    pub(crate) fn on_timeline(self, palette: &Palette, color_by: ColorBy) -> Option<Color32> {
         let hash = match (self, color_by) {
             (Tint::State(state), _) => return Some(palette.of_state(state)),
             (Tint::Name(hash), ColorBy::Kind | ColorBy::Name)

@@ -1,23 +1,24 @@
-//! Notes of items that stay in view: the first facts of each, in a small window of its own.
+//! Pinned tooltips: the first facts of an item, in a small window of its own.
 
 use super::theme::Palette;
 use crate::gui::shortened::shortened;
 use crate::load::LoadedTrace;
+use crate::load::TraceId;
 use crate::query::Item;
 use crate::query::details::{Details, details};
-use crate::view::{Action, ViewState};
+use crate::view::{Action, Effect, ViewState};
 use egui::RichText;
 
 use super::script;
 
-/// How many facts a note shows.
+/// Number of facts that a pinned tooltip shows.
 const FACTS: usize = 7;
 
-/// Facts that were looked up, once an item and generation.
+/// Facts of the pinned items, looked up once per item and trace.
 #[derive(Default)]
 pub(super) struct Tips {
     known: Vec<(Item, Details)>,
-    generation: u32,
+    trace: Option<TraceId>,
 }
 
 impl Tips {
@@ -29,9 +30,9 @@ impl Tips {
         palette: &Palette,
         actions: &mut Vec<Action>,
     ) {
-        if self.generation != loaded.generation {
+        if self.trace != Some(loaded.id) {
             self.known.clear();
-            self.generation = loaded.generation;
+            self.trace = Some(loaded.id);
         }
         self.known.retain(|(item, _)| state.tips.contains(item));
         for (number, item) in state.tips.iter().enumerate() {
@@ -89,7 +90,7 @@ fn facts_ui(
             actions.push(Action::Reveal(item));
         }
         if ui.small_button("Copy").clicked() {
-            actions.push(Action::Copy(facts.text()));
+            actions.push(Action::Do(Effect::Copy(facts.text())));
         }
     });
 }

@@ -1,4 +1,4 @@
-//! The View menu: moving, tracks, colours, times, theme.
+//! The View menu: navigation, tracks, colours, times, theme.
 
 use super::dock_tabs::{PANE_COMMANDS, pane_menu};
 use super::keys;
@@ -10,19 +10,19 @@ use crate::view::{
 use egui::containers::menu::{MenuConfig, SubMenuButton};
 use egui::{Key, PopupCloseBehavior, Ui};
 
-/// A menu's row for a row of the table of keys.
+/// Draws the menu row of a command from the table of keys.
 pub(super) fn command(ui: &mut Ui, about: &str, state: &ViewState, actions: &mut Vec<Action>) {
     let Some(row) = keys::rows().find(|row| row.about == about) else {
         return;
     };
     let action = (row.action)(state);
-    let button = egui::Button::new(row.about).shortcut_text(row.shown);
+    let button = egui::Button::new(row.about).shortcut_text(row.key_text());
     if ui.add_enabled(action.is_some(), button).clicked() {
         actions.extend(action);
     }
 }
 
-/// A menu of one choice out of several.
+/// Draws a submenu for one choice out of several.
 fn choice<T: Copy + PartialEq>(
     ui: &mut Ui,
     title: &str,
@@ -70,7 +70,7 @@ pub(super) fn view_menu(ui: &mut Ui, state: &ViewState, actions: &mut Vec<Action
     choice(ui, "Sort by", layout.sort_by, &sorts, |it| {
         actions.push(Action::Arrange(Arrange::SortBy(it)));
     });
-    // In it one types: only a click elsewhere closes it.
+    // It contains a text field: only a click outside closes it.
     let stays = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
     let layouts = SubMenuButton::new("Layouts").config(stays);
     layouts.ui(ui, |ui| layouts_ui(ui, state, actions));
@@ -133,7 +133,9 @@ fn layouts_ui(ui: &mut Ui, state: &ViewState, actions: &mut Vec<Action>) {
                 actions.push(Action::Arrange(Arrange::Use(saved.name.clone())));
                 ui.close();
             }
-            if ui.small_button("Forget").clicked() {
+            let forget = ui.small_button("Forget");
+            let forget = forget.accessible_name(format!("Forget {}", saved.name));
+            if forget.clicked() {
                 actions.push(Action::Arrange(Arrange::Forget(saved.name.clone())));
             }
         });

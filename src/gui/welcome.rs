@@ -1,16 +1,17 @@
 //! What the window shows while no trace is open.
 
 use super::app::App;
-use super::drag_pointer::Desktop;
+use super::desktop::Desktop;
 use super::recent::RecentRow;
 use super::samples::{Sample, samples};
 use super::theme;
-use crate::view::action::Purpose;
-use crate::view::{Action, Question};
+use crate::base::TaskKey;
+use crate::view::Purpose;
+use crate::view::{Action, Effect, Question};
 use egui::{RichText, Ui, vec2};
 use std::path::Path;
 
-/// How many recent files are offered there.
+/// At most this many recent files are listed.
 const MOST_RECENT: usize = 6;
 
 impl App {
@@ -21,7 +22,8 @@ impl App {
         actions: &mut Vec<Action>,
     ) {
         let recent = self.recent.rows(ui.ctx(), &self.saved.recent);
-        let samples = self.samples.ask(ui.ctx(), (), samples);
+        let question = TaskKey::without_trace(()).on_thread("samples");
+        let samples = self.samples.ask(ui.ctx(), question, |_| Ok(samples()));
         let can_drop = self.desktop != Desktop::Wayland;
         let frame = egui::Frame::new().fill(palette.canvas);
         egui::CentralPanel::default().frame(frame).show(ui, |ui| {
@@ -67,7 +69,7 @@ impl App {
         });
     }
 
-    /// While the first file is read and there is nothing of it to see yet.
+    /// Draws the message shown while the first file is read and has no visible part yet.
     pub(super) fn opening_ui(&self, ui: &mut Ui, palette: &theme::Palette) {
         let frame = egui::Frame::new().fill(palette.canvas);
         egui::CentralPanel::default().frame(frame).show(ui, |ui| {
@@ -82,7 +84,7 @@ impl App {
     }
 }
 
-/// The two ways to say which file is meant, beside each other in the middle.
+/// Draws the two buttons that open a file, centred side by side.
 fn buttons_ui(ui: &mut Ui, actions: &mut Vec<Action>) {
     const SIZE: egui::Vec2 = vec2(180.0, 34.0);
     let gap = ui.spacing().item_spacing.x;
@@ -90,7 +92,7 @@ fn buttons_ui(ui: &mut Ui, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         ui.add_space((ui.available_width() - 2.0 * SIZE.x - gap) / 2.0);
         if ui.add(button("Open a trace…")).clicked() {
-            actions.push(Action::AskForFile(Purpose::Open));
+            actions.push(Action::Do(Effect::AskForFile(Purpose::Open)));
         }
         if ui.add(button("Type its path…")).clicked() {
             actions.push(Action::Ask(Some(Question::Path(Purpose::Open))));
@@ -98,12 +100,12 @@ fn buttons_ui(ui: &mut Ui, actions: &mut Vec<Action>) {
     });
 }
 
-/// The heading of a list of files.
+/// Draws the heading of a list of files.
 fn heading_ui(ui: &mut Ui, title: &str) {
     ui.label(RichText::new(title).strong());
 }
 
-/// Text of less weight in a list of files.
+/// Draws less prominent text in a list of files.
 fn weak_ui(ui: &mut Ui, text: &str, palette: &theme::Palette) {
     let text = RichText::new(text).color(palette.weak).size(12.0);
     ui.add(egui::Label::new(text).truncate());
@@ -112,7 +114,7 @@ fn weak_ui(ui: &mut Ui, text: &str, palette: &theme::Palette) {
 fn link_ui(ui: &mut Ui, name: &str, path: &Path, actions: &mut Vec<Action>) {
     let link = ui.link(name).on_hover_text(path.display().to_string());
     if link.clicked() {
-        actions.push(Action::Open(vec![path.to_path_buf()]));
+        actions.push(Action::Do(Effect::Open(vec![path.to_path_buf()])));
     }
 }
 
@@ -142,7 +144,7 @@ fn recent_ui(
     ui.add_space(14.0);
 }
 
-/// A name that leaves room for what stands beside it.
+/// Returns a name cut to leave space for what is beside it.
 fn shortened_name(name: &str) -> String {
     const LETTERS: usize = 34;
     match name.char_indices().nth(LETTERS) {

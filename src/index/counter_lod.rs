@@ -1,27 +1,27 @@
-//! Pyramids of counters: the smallest and the largest value of runs of samples, at each zoom.
+//! Pyramids of counters: the smallest and largest value of runs of samples, for each zoom level.
 
 use super::lod::SMALL_ROW;
 use crate::trace::{CounterTrack, Trace};
 
-/// The pyramid of a counter: smallest and largest value of runs of samples.
+/// The pyramid of a counter: smallest and largest value of runs of samples, finest level first.
 #[derive(Clone, Debug, Default)]
 pub struct CounterLod {
     levels: Vec<CounterLevel>,
 }
 
-/// One level of it.
+/// One level of a counter's pyramid.
 #[derive(Clone, Debug, Default)]
 pub struct CounterLevel {
-    /// Samples of one entry lie in the same bucket of `2^shift` ns.
+    /// The samples of an entry are in the same bucket of `2^shift` ns.
     pub shift: u32,
-    /// Entries; the last is a sentinel.
+    /// The entries; the last is a sentinel, whose `first` is the number of samples.
     pub entries: Vec<CounterEntry>,
 }
 
 /// A run of samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CounterEntry {
-    /// The first sample, counted from the track's first.
+    /// Index of the first sample among the track's samples.
     pub first: u32,
     /// The smallest value.
     pub min: f64,
@@ -30,9 +30,9 @@ pub struct CounterEntry {
 }
 
 impl CounterLod {
-    /// The pyramid of a counter track, where it has samples enough.
+    /// Returns the pyramid of a counter track; `None` if it has fewer than [`SMALL_ROW`] samples.
     #[must_use]
-    pub fn of_large(trace: &Trace, track: &CounterTrack) -> Option<CounterLod> {
+    pub(crate) fn of_large(trace: &Trace, track: &CounterTrack) -> Option<CounterLod> {
         if track.samples.len() < SMALL_ROW {
             return None;
         }
@@ -74,7 +74,7 @@ impl CounterLod {
         Some(CounterLod { levels })
     }
 
-    /// The coarsest level whose buckets are at most `width` ns wide; `None`: walk the samples.
+    /// Returns the coarsest level whose buckets are at most `width` ns wide; `None`: read the samples themselves.
     #[must_use]
     pub fn level(&self, width: i64) -> Option<&CounterLevel> {
         let after = self
@@ -83,9 +83,9 @@ impl CounterLod {
         self.levels.get(after.checked_sub(1)?)
     }
 
-    /// Heap bytes held.
+    /// Allocated heap memory in bytes.
     #[must_use]
-    pub fn memory_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         self.levels
             .iter()
             .map(|level| (level.entries.capacity() * size_of::<CounterEntry>()) as u64)

@@ -1,4 +1,4 @@
-//! Gaps by CPU and by time, so that a frame costs O(pixels) however many there are.
+//! Gaps by CPU and by time: drawing a frame costs O(pixels), however many gaps there are.
 
 use crate::base::TimeSpan;
 use crate::trace::{CpuId, GapId, Trace};
@@ -7,37 +7,37 @@ use crate::trace::{CpuId, GapId, Trace};
 #[derive(Clone, Debug, Default)]
 pub struct GapIndex {
     all: GapList,
-    /// By CPU.
+    /// Indexed by [`CpuId`].
     cpus: Vec<GapList>,
-    /// Those that belong to no CPU row.
+    /// Gaps that belong to no CPU row.
     loose: GapList,
 }
 
 /// Gaps sorted by start.
 #[derive(Clone, Debug, Default)]
 pub struct GapList {
-    /// Row numbers.
+    /// Gap ids.
     ids: Vec<u32>,
     starts: Vec<i64>,
-    /// The latest end of this gap and all before it: never decreases, though gaps may overlap.
+    /// The latest end among this gap and all before it: never decreases, though gaps may overlap.
     latest_ends: Vec<i64>,
 }
 
-/// Gaps that share pixels.
+/// Neighbouring gaps that are drawn as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GapBlock {
-    /// The first of them.
+    /// The first gap.
     pub first: GapId,
-    /// How many.
+    /// Number of gaps.
     pub count: u32,
-    /// From the first's start to the latest end, in ns.
+    /// Start of the first gap, in ns.
     pub start: i64,
-    /// See `start`.
+    /// The latest end, in ns.
     pub end: i64,
 }
 
 impl GapIndex {
-    /// Sorts the gaps of a trace.
+    /// Indexes the gaps of a trace.
     #[must_use]
     pub fn new(trace: &Trace) -> GapIndex {
         let mut rows: Vec<(TimeSpan, u32)> = (0..trace.gaps.len() as u32)
@@ -67,15 +67,15 @@ impl GapIndex {
         self.cpus.get(cpu.0 as usize)
     }
 
-    /// The gaps that no CPU row can show.
+    /// The gaps that belong to no CPU row.
     #[must_use]
-    pub fn loose(&self) -> &GapList {
+    pub(crate) fn loose(&self) -> &GapList {
         &self.loose
     }
 
-    /// Heap bytes held.
+    /// Allocated heap memory in bytes.
     #[must_use]
-    pub fn memory_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         let lists = self.cpus.iter().chain([&self.all, &self.loose]);
         let rows: usize = lists.map(|list| list.ids.capacity()).sum();
         (rows * (size_of::<u32>() + 2 * size_of::<i64>())) as u64
@@ -90,25 +90,25 @@ impl GapList {
         self.latest_ends.push(span.end.0.max(before));
     }
 
-    /// How many there are.
+    /// Number of gaps.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ids.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether there is no gap.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
 
-    /// The gaps, by start.
+    /// The gaps, sorted by start.
     pub fn ids(&self) -> impl ExactSizeIterator<Item = GapId> + '_ {
         self.ids.iter().copied().map(GapId)
     }
 
-    /// The gaps that meet `span`, from left to right; those that begin within `merge` ns of each other's pixel are one
-    /// block. Costs O(blocks x log gaps).
+    /// Returns the gaps that touch `span`, from left to right; gaps that are within `merge` ns (a pixel) of each other
+    /// form one block. Costs O(blocks x log gaps).
     pub fn blocks(&self, span: TimeSpan, merge: i64) -> impl Iterator<Item = GapBlock> + '_ {
         let merge = merge.max(1);
         let mut at = self.latest_ends.partition_point(|end| *end < span.start.0);
@@ -120,6 +120,7 @@ impl GapList {
             let first = at;
             let mut until = start.saturating_add(merge);
             loop {
+                // Gaps that start before `until` join the block, and may move `until` to their latest end.
                 let rest = self.starts.get(at..).unwrap_or(&[]);
                 let more = rest.partition_point(|start| *start < until);
                 at += more;

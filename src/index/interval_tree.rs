@@ -1,4 +1,4 @@
-//! An interval tree without pointers, for what may overlap: intervals sorted by start, and above them the
+//! An interval tree without pointers, for intervals that may overlap: intervals sorted by start, and above them the
 //! latest end of every group of 16, of 256, and so on.
 //!
 //! `overlapping` skips whole groups that end before the span, so it costs O(answers + log n).
@@ -7,18 +7,18 @@ use crate::base::TimeSpan;
 
 const GROUP: usize = 16;
 
-/// Half-open intervals by number, in nanoseconds.
+/// Half-open intervals in nanoseconds, identified by number.
 #[derive(Clone, Debug, Default)]
 pub struct IntervalTree {
     starts: Vec<i64>,
     ends: Vec<i64>,
     numbers: Vec<u32>,
-    /// `latest[k][g]`: the latest end in group g of 16^(k+1) intervals.
+    /// `latest[k][g]`: the latest end in group `g` of 16^(k+1) intervals.
     latest: Vec<Vec<i64>>,
 }
 
 impl IntervalTree {
-    /// A tree over (start, end) pairs; an interval's number is its place in the input.
+    /// Builds a tree of (start, end) pairs; an interval's number is its index in the input.
     pub fn new(intervals: impl IntoIterator<Item = (i64, i64)>) -> IntervalTree {
         let mut rows: Vec<(i64, i64, u32)> = intervals
             .into_iter()
@@ -48,26 +48,27 @@ impl IntervalTree {
         }
     }
 
-    /// How many intervals there are.
+    /// Number of intervals.
     #[must_use]
     pub fn len(&self) -> usize {
         self.starts.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether there is no interval.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }
 
-    /// Numbers of the intervals that share a nanosecond with `span`, by start; empty intervals are nowhere.
+    /// Returns the numbers of the intervals that share a nanosecond with `span`, sorted by start. Empty intervals are
+    /// never returned.
     pub fn overlapping(&self, span: TimeSpan) -> impl Iterator<Item = u32> {
         let until = self.starts.partition_point(|&start| start < span.end.0);
         let from = span.start.0;
         let mut at = 0;
         std::iter::from_fn(move || {
             while at < until {
-                // The largest group that starts here and ends too early is skipped whole.
+                // Skip the largest group that starts here and ends before the span.
                 let mut step = GROUP;
                 let mut skip = 0;
                 for level in &self.latest {
@@ -91,9 +92,9 @@ impl IntervalTree {
         })
     }
 
-    /// Heap bytes held.
+    /// Allocated heap memory in bytes.
     #[must_use]
-    pub fn memory_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         (self.starts.capacity() * 20
             + self
                 .latest

@@ -1,18 +1,19 @@
-//! Pyramids over rows: what a row looks like at each zoom, so that a frame never walks what it cannot show.
+//! Pyramids over rows (levels of detail): what a row looks like at each zoom level, so that a frame does not read items
+//! that are too small to see.
 //!
-//! A level with width `2^shift` ns cuts a row into entries: a run of neighbouring items that are shorter than
-//! the width and start in the same bucket of that width is one entry; a longer item is an entry by itself.
-//! Buckets lie at multiples of the width, so entries do not dance when the view is moved. Each level is made
-//! of the one below; the lowest is the first that has at most an eighth as many entries as the row has items.
+//! A level with width `2^shift` ns divides a row into entries. Neighbouring items that are shorter than the width and
+//! start in the same bucket of that width form one entry; a longer item is an entry by itself. Buckets start at
+//! multiples of the width, so that entries stay the same when the view is moved. Each level is made of the next finer
+//! one; the finest is the first with at most an eighth as many entries as the row has items.
 
-/// Rows shorter than this are walked as they are.
-pub const SMALL_ROW: usize = 512;
+/// Rows with fewer items than this have no pyramid: their items are read directly.
+pub(crate) const SMALL_ROW: usize = 512;
 
 /// Items of a row that do not overlap, sorted by start.
 pub trait Row {
-    /// How many there are.
+    /// Number of items.
     fn len(&self) -> u32;
-    /// Whether there is none.
+    /// Returns whether there is no item.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -20,13 +21,13 @@ pub trait Row {
     fn start(&self, i: u32) -> i64;
     /// First nanosecond after item `i`, not before its start.
     fn end(&self, i: u32) -> i64;
-    /// How long item `i` is, in ns.
+    /// Duration of item `i` in ns.
     fn length(&self, i: u32) -> i64 {
         self.end(i).saturating_sub(self.start(i))
     }
-    /// What it is called or coloured by.
+    /// The label of item `i`, by which it is named or coloured.
     fn label(&self, i: u32) -> u32;
-    /// Whether no item is longer than nothing: then those of a pixel need not be looked at one by one.
+    /// Returns whether all items have length 0: then the items of a pixel need not be read one by one.
     fn has_only_points(&self) -> bool {
         false
     }
@@ -35,29 +36,29 @@ pub trait Row {
 /// A run of neighbouring items.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Entry {
-    /// The first item; the run goes on to the next entry's first.
+    /// Index of the first item; the run ends at the `first` of the next entry.
     pub first: u32,
-    /// The label that takes most of the time, found by a weighted vote.
+    /// The label with the largest share of the time, found by a weighted majority vote (approximate).
     pub label: u32,
-    /// Time that the items take together, in ns.
+    /// Sum of the items' durations, in ns.
     pub busy: f32,
 }
 
-/// One level.
+/// One level of a pyramid.
 #[derive(Clone, Debug, Default)]
 pub struct Level {
     /// Entries are at most `2^shift` ns wide (unless they are one item).
     pub shift: u32,
-    /// The entries, the last is a sentinel that ends the one before.
+    /// The entries; the last is a sentinel that ends the one before.
     pub entries: Vec<Entry>,
-    /// When each entry starts. Empty in the finest level, whose entries lie close to their items.
+    /// Start of each entry, in ns. Empty in the finest level, where reading the items is cheap.
     starts: Vec<i64>,
-    /// How long each is, in ns; longer ones are `u32::MAX`.
+    /// Length of each entry in ns; `u32::MAX` if longer.
     lengths: Vec<u32>,
 }
 
 impl Level {
-    /// When entry `at` of a row starts.
+    /// Returns the start of entry `at` of the row, in ns.
     #[inline]
     #[must_use]
     pub fn start(&self, row: &impl Row, at: usize) -> i64 {
@@ -67,7 +68,7 @@ impl Level {
         }
     }
 
-    /// When entry `at` of a row starts and ends.
+    /// Returns the start and end of entry `at` of the row, in ns.
     #[inline]
     #[must_use]
     pub fn span(&self, row: &impl Row, at: usize) -> (i64, i64) {
@@ -96,12 +97,12 @@ pub struct Lod {
 }
 
 impl Lod {
-    /// The pyramid of a row of `count` items, where they are worth one.
-    pub fn of_large<R: Row>(count: usize, row: impl FnOnce() -> R) -> Option<Lod> {
+    /// Returns the pyramid of a row of `count` items; `None` below [`SMALL_ROW`] items.
+    pub(crate) fn of_large<R: Row>(count: usize, row: impl FnOnce() -> R) -> Option<Lod> {
         (count >= SMALL_ROW).then(|| Lod::new(&row()))
     }
 
-    /// The pyramid of a row.
+    /// Builds the pyramid of a row.
     #[must_use]
     pub fn new(row: &impl Row) -> Lod {
         let mut counter = EntryCounter::default();
@@ -111,7 +112,7 @@ impl Lod {
         Lod::counted(row, &counter)
     }
 
-    /// The pyramid of a row whose items were all counted.
+    /// Builds the pyramid of a row whose items were all added to `counter`.
     pub(super) fn counted(row: &impl Row, counter: &EntryCounter) -> Lod {
         let Some(mut draft) = counter.base(row) else {
             return Lod::default();
@@ -122,7 +123,7 @@ impl Lod {
         Lod::above(row, draft, counter)
     }
 
-    /// A finished base level and all coarser ones.
+    /// Builds the coarser levels above a complete finest level.
     fn above(row: &impl Row, base: DraftLevel, counter: &EntryCounter) -> Lod {
         let mut draft = base.close(row.len());
         let mut levels: Vec<Level> = Vec::new();
@@ -140,7 +141,7 @@ impl Lod {
         Lod { levels }
     }
 
-    /// The coarsest level whose entries are at most `width` ns wide; `None`: walk the row itself.
+    /// Returns the coarsest level whose entries are at most `width` ns wide; `None`: read the row itself.
     #[must_use]
     pub fn level(&self, width: i64) -> Option<&Level> {
         let after = self
@@ -149,15 +150,15 @@ impl Lod {
         self.levels.get(after.checked_sub(1)?)
     }
 
-    /// The finest level, to skip along with.
+    /// The finest level, for skipping through a row.
     #[must_use]
-    pub fn finest(&self) -> Option<&Level> {
+    pub(crate) fn finest(&self) -> Option<&Level> {
         self.levels.first()
     }
 
-    /// Heap bytes held.
+    /// Allocated heap memory in bytes.
     #[must_use]
-    pub fn memory_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         self.levels
             .iter()
             .map(|level| level.memory_bytes() as u64)
@@ -165,13 +166,13 @@ impl Lod {
     }
 }
 
-/// How many entries each level of a row will have.
+/// Counts how many entries each level of a row will have, so that levels can be allocated exactly.
 ///
-/// An item begins an entry unless it and the one before it are shorter than the width and start in the same
-/// bucket; so it does at all widths up to that of its length, of the length of the one before, and of the
-/// highest bit in which their starts differ.
+/// An item starts an entry unless it and the item before it are shorter than the width and start in the same bucket. So
+/// it starts an entry at all widths up to the highest bit that is set in its length, in the length of the item before,
+/// or in the difference of their starts.
 pub(super) struct EntryCounter {
-    /// How many items begin an entry at all shifts below a number.
+    /// By shift: how many items start an entry at all shifts below this one.
     begins_below: [u32; 65],
     first_start: i64,
     last_start: i64,
@@ -190,24 +191,25 @@ impl Default for EntryCounter {
 }
 
 impl EntryCounter {
-    /// The next item.
+    /// Adds the next item, in ns.
     #[inline]
     pub(super) fn add(&mut self, start: i64, length: i64) {
         if self.last_length < 0 {
             self.first_start = start;
         }
-        // The first item finds a length with all bits set.
+        // `last_length` is -1 before the first item: all bits are set, so it starts an entry at all widths.
         let bits = 64 - ((start ^ self.last_start) | length | self.last_length).leading_zeros();
         self.begins_below[bits as usize] += 1;
         (self.last_start, self.last_length) = (start, length);
     }
 
-    /// How many entries there are in a level.
+    /// Returns the number of entries of the level with this shift.
     fn entries(&self, shift: u32) -> u32 {
         self.begins_below.iter().skip(shift as usize + 1).sum()
     }
 
-    /// The lowest level that is worth its room, to be filled; the row's items were all added.
+    /// Returns an empty draft of the finest level that is worth its memory; all items must have been added. `None` if
+    /// there is none.
     fn base(&self, row: &impl Row) -> Option<DraftLevel> {
         let count = row.len();
         let last = row.len().checked_sub(1)?;
@@ -223,7 +225,7 @@ impl EntryCounter {
     }
 }
 
-/// Whether an item is shorter than a level is wide, so that it may share an entry.
+/// Whether an item is shorter than a level's width, so that it may share an entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Size {
     Short,
@@ -239,10 +241,10 @@ impl Size {
     }
 }
 
-/// A level while coarser ones are made of it.
+/// A level that is being built, or from which the next coarser one is built.
 struct DraftLevel {
     level: Level,
-    /// How much the vote for each entry's label was won by, in ns.
+    /// The winner's lead in the vote for each entry's label, in ns.
     leads: Vec<f32>,
     open_bucket: Option<i64>,
 }
@@ -261,7 +263,7 @@ impl DraftLevel {
         }
     }
 
-    /// Adds an entry of a `length`; if it is short, to the one that is open in its bucket.
+    /// Adds an entry of `length` ns; a short one is merged into the open entry of the same bucket.
     #[inline]
     fn push(&mut self, entry: Entry, lead: f32, (start, length): (i64, i64), size: Size) {
         let is_short = size == Size::Short;
@@ -285,7 +287,7 @@ impl DraftLevel {
         self.leads.push(lead);
     }
 
-    /// Adds an item.
+    /// Adds an item of the row.
     #[inline]
     fn add(&mut self, first: u32, start: i64, length: i64, label: u32) {
         let busy = length as f32;
@@ -294,7 +296,7 @@ impl DraftLevel {
         self.push(entry, busy.max(1.0), (start, length), size);
     }
 
-    /// Ends the last entry.
+    /// Adds the sentinel that ends the last entry.
     fn close(mut self, item_count: u32) -> DraftLevel {
         self.level.entries.push(Entry {
             first: item_count,
@@ -345,7 +347,7 @@ fn coarser(row: &impl Row, finer: &DraftLevel, count: u32) -> DraftLevel {
     draft.close(row.len())
 }
 
-/// A row of (start, end, label), for tests.
+/// A row of (start, end, label) tuples, for tests.
 #[cfg(test)]
 pub(crate) struct Plain(pub Vec<(i64, i64, u32)>);
 

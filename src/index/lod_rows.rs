@@ -1,31 +1,31 @@
-//! The rows that pyramids are made of: runs, states, slices and points, as they lie in their tables.
+//! The rows that pyramids are built of: runs, states, slices and instants, read from the trace's tables.
 
 use super::lod::{EntryCounter, Lod, Row};
 use crate::trace::packed::Packed;
 use crate::trace::slices::SliceRow;
 use crate::trace::{CpuId, EventCursor, EventId, Slices, ThreadId, ThreadState, Trace, TrackId};
 
-/// A stretch of a table's columns as a row; what never ended lasts to the trace's end.
+/// A range of a table's columns as a row; items without an end last to the trace's end.
 #[derive(Clone, Copy, Debug)]
-pub struct SpanRow<'a, L> {
+pub(crate) struct SpanRow<'a, L> {
     starts: &'a [i64],
     ends: &'a [i64],
     labels: &'a [L],
     trace_end: i64,
 }
 
-/// A row of slices; what never ended lasts to the trace's end.
+/// A row of slices; slices without an end last to the trace's end.
 #[derive(Clone, Copy, Debug)]
-pub struct SlicesRow<'a> {
+pub(crate) struct SlicesRow<'a> {
     slices: &'a Slices,
     first: u32,
     count: u32,
     trace_end: i64,
 }
 
-/// What is in a label column.
+/// A value of a label column.
 pub trait Label: Copy {
-    /// The label's number.
+    /// Returns the label as a number.
     fn number(self) -> u32;
 }
 
@@ -41,9 +41,9 @@ impl Label for ThreadState {
     }
 }
 
-/// A row of slices; the label is the slice's label.
+/// Returns a row of slices; the label is the slice's [`LabelId`](crate::trace::LabelId).
 #[must_use]
-pub fn slice_row<'a>(trace: &'a Trace, row: &SliceRow) -> SlicesRow<'a> {
+pub(crate) fn slice_row<'a>(trace: &'a Trace, row: &SliceRow) -> SlicesRow<'a> {
     SlicesRow {
         slices: &trace.slices,
         first: row.slices.start,
@@ -52,9 +52,9 @@ pub fn slice_row<'a>(trace: &'a Trace, row: &SliceRow) -> SlicesRow<'a> {
     }
 }
 
-/// The runs of a CPU; the label is the thread.
+/// Returns the runs of a CPU as a row; the label is the thread.
 #[must_use]
-pub fn run_row(trace: &Trace, cpu: CpuId) -> SpanRow<'_, u32> {
+pub(crate) fn run_row(trace: &Trace, cpu: CpuId) -> SpanRow<'_, u32> {
     let range = trace.runs.on(cpu);
     let range = range.start as usize..range.end as usize;
     SpanRow {
@@ -65,9 +65,9 @@ pub fn run_row(trace: &Trace, cpu: CpuId) -> SpanRow<'_, u32> {
     }
 }
 
-/// The states of a thread; the label is the state's number.
+/// Returns the states of a thread as a row; the label is the state's number.
 #[must_use]
-pub fn state_row(trace: &Trace, thread: ThreadId) -> SpanRow<'_, ThreadState> {
+pub(crate) fn state_row(trace: &Trace, thread: ThreadId) -> SpanRow<'_, ThreadState> {
     let range = trace.states.of(thread);
     let range = range.start as usize..range.end as usize;
     SpanRow {
@@ -112,9 +112,9 @@ impl Row for SlicesRow<'_> {
     }
 }
 
-/// The instants of a track; the label is the kind.
+/// The instants of a track as a row; the label is the event's kind.
 #[derive(Clone, Debug)]
-pub struct InstantRow<'a> {
+pub(crate) struct InstantRow<'a> {
     cursor: EventCursor<'a>,
     events: &'a Packed<u32>,
     first: u32,
@@ -122,7 +122,7 @@ pub struct InstantRow<'a> {
 }
 
 impl<'a> InstantRow<'a> {
-    /// The instants of `track`.
+    /// Returns the instants of `track` as a row.
     #[must_use]
     pub fn new(trace: &'a Trace, track: TrackId) -> InstantRow<'a> {
         let rows = trace.tracks.get(track.0 as usize);
@@ -139,9 +139,10 @@ impl<'a> InstantRow<'a> {
         EventId(self.events.at((self.first + i) as usize))
     }
 
-    /// The pyramid of the row. `scratch` is used to look up every event but once.
+    /// Builds the pyramid of the row. Times and kinds are copied to `scratch`, so that each event is looked up only
+    /// once.
     #[must_use]
-    pub fn lod(&self, scratch: &mut PointRow) -> Lod {
+    pub(crate) fn lod(&self, scratch: &mut PointRow) -> Lod {
         let mut counter = EntryCounter::default();
         scratch.times.clear();
         scratch.labels.clear();
@@ -157,9 +158,9 @@ impl<'a> InstantRow<'a> {
     }
 }
 
-/// Points with their times and labels.
+/// Instants with their times (ns) and labels.
 #[derive(Clone, Debug, Default)]
-pub struct PointRow {
+pub(crate) struct PointRow {
     times: Vec<i64>,
     labels: Vec<u16>,
 }

@@ -1,12 +1,12 @@
-//! What makes every question about a [`Trace`] quick at any zoom: pyramids over rows, a tree over what
-//! overlaps, and the density of the whole.
+//! The index of a [`Trace`], which makes queries fast at any zoom: pyramids over rows, a tree of flows, gaps by time,
+//! and the overview of the whole trace.
 
-pub mod counter_lod;
+pub(crate) mod counter_lod;
 pub mod gaps;
-pub mod interval_tree;
-pub mod lod;
-pub mod lod_rows;
-pub mod overview;
+pub(crate) mod interval_tree;
+pub(crate) mod lod;
+pub(crate) mod lod_rows;
+pub(crate) mod overview;
 
 use std::sync::Arc;
 
@@ -20,24 +20,24 @@ use lod::{Lod, SMALL_ROW};
 use lod_rows::{InstantRow, PointRow, run_row, slice_row, state_row};
 use overview::Overview;
 
-/// The pyramids and trees of one trace.
+/// The index of one trace. Rows with too few items have no pyramid.
 #[derive(Clone, Debug, Default)]
 pub struct Index {
-    /// By row of [`Slices::rows`](crate::trace::Slices::rows).
+    /// Pyramids of slices, by row of [`Slices::rows`](crate::trace::Slices::rows).
     pub slice_rows: Shared<Vec<Option<Lod>>>,
-    /// By CPU.
+    /// Pyramids of runs, by CPU.
     pub runs: Shared<Vec<Option<Lod>>>,
-    /// By thread.
+    /// Pyramids of thread states, by thread.
     pub states: Shared<Vec<Option<Lod>>>,
-    /// By track.
+    /// Pyramids of instants, by track.
     pub instants: Shared<Vec<Option<Lod>>>,
-    /// By counter track.
+    /// Pyramids of counters, by counter track.
     pub counters: Vec<Option<Arc<CounterLod>>>,
-    /// Flows by the time they are under way.
+    /// Flows by the time range between their ends.
     pub flows: Shared<IntervalTree>,
     /// Where events were lost.
     pub gaps: Shared<GapIndex>,
-    /// The whole trace at a glance.
+    /// The density of the whole trace.
     pub overview: Shared<Overview>,
 }
 
@@ -102,9 +102,9 @@ impl Index {
         }
     }
 
-    /// Heap bytes held.
+    /// Allocated heap memory in bytes.
     #[must_use]
-    pub fn memory_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         let pyramids: [&Vec<Option<Lod>>; 4] =
             [&self.slice_rows, &self.runs, &self.states, &self.instants];
         let rows: u64 = pyramids

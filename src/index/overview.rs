@@ -1,4 +1,4 @@
-//! The whole trace at a glance: how many events, and how busy the CPUs, in each of some thousand steps.
+//! The overview of a whole trace: the number of events and the CPU use in each of 2048 steps of time.
 
 use rayon::prelude::*;
 
@@ -6,20 +6,20 @@ use crate::base::order::first_not;
 use crate::base::{TimeSpan, Timestamp};
 use crate::trace::{CpuId, Trace};
 
-/// How many steps the trace is cut into.
-pub const STEPS: usize = 2048;
+/// Number of steps of equal length that the trace is divided into.
+pub(crate) const STEPS: usize = 2048;
 
-/// Densities by step; empty for an empty trace.
+/// Density by step; empty for an empty trace.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overview {
-    /// Events in each step.
+    /// Number of events in each step.
     pub events: Vec<u32>,
-    /// Share of CPU time used in each step, 0 to 1 over all CPUs; empty where nothing is known of CPUs.
+    /// Share of the CPU time used in each step, 0 to 1 over all CPUs; empty if the trace has no runs.
     pub cpu_use: Vec<f32>,
 }
 
 impl Overview {
-    /// Counts.
+    /// Counts the events and sums the runs of a trace.
     #[must_use]
     pub fn new(trace: &Trace) -> Overview {
         let span = trace.span;
@@ -60,9 +60,9 @@ impl Overview {
         }
     }
 
-    /// Heap bytes held.
+    /// Allocated heap memory in bytes.
     #[must_use]
-    pub fn memory_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         (self.events.capacity() * 4 + self.cpu_use.capacity() * 4) as u64
     }
 }
@@ -73,7 +73,8 @@ fn cpu_use(trace: &Trace, edge: &(dyn Fn(usize) -> Timestamp + Sync)) -> Vec<f32
     }
     let cpu_count = trace.cpus.len().max(1);
     let none = || vec![0_i64; STEPS];
-    // All CPUs of a share of the work add to the same steps: there may be thousands of them with a run or two each.
+    // CPUs that are handled by one job add to the same vector: there may be thousands of CPUs with a run or two each,
+    // and a vector for each CPU would be expensive.
     let sums: Vec<i64> = (0..trace.cpus.len() as u32)
         .into_par_iter()
         .fold(none, |mut busy, cpu| {
@@ -95,7 +96,7 @@ fn cpu_use(trace: &Trace, edge: &(dyn Fn(usize) -> Timestamp + Sync)) -> Vec<f32
         .collect()
 }
 
-/// Adds how long a CPU's runs last in each step.
+/// Adds the time that a CPU's runs last within each step, in ns.
 fn add_runs(
     trace: &Trace,
     cpu: CpuId,
@@ -107,7 +108,7 @@ fn add_runs(
     let Some(first) = first.filter(|_| !runs.is_empty()) else {
         return;
     };
-    // The first step that ends behind the first run's start.
+    // The first step that ends after the first run's start.
     let mut step = first_step(|step| edge(step + 1).0 <= *first);
     for run in runs {
         let mut start = trace.runs.starts[run as usize];
@@ -128,14 +129,14 @@ fn add_runs(
     }
 }
 
-/// The first step for which `is_before` does not hold, or the last one.
+/// Returns the first step for which `is_before` is false, or the last step.
 fn first_step(is_before: impl Fn(usize) -> bool) -> usize {
     first_not(0..STEPS - 1, is_before)
 }
 
-/// The steps of a density that was only sampled: (lane, time, bytes from here to the lane's next entry).
+/// Returns bytes of events by step for a sampled density: (lane, time, bytes from here to the lane's next entry).
 #[must_use]
-pub fn steps_of_density(span: TimeSpan, density: &[(u32, Timestamp, u32)]) -> Vec<u32> {
+pub(crate) fn steps_of_density(span: TimeSpan, density: &[(u32, Timestamp, u32)]) -> Vec<u32> {
     let length = (i128::from(span.end.0) - i128::from(span.start.0)).max(1);
     let mut steps = vec![0_u32; if density.is_empty() { 0 } else { STEPS }];
     let step_of = |time: Timestamp| {

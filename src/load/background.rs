@@ -1,37 +1,39 @@
-//! Loading off the window's thread: started, polled once a frame, cancelled by being dropped.
+//! Loading on a thread of its own: started, polled once a frame, cancelled by being dropped.
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
 use super::definitions::{alone, attach, take_out};
 use super::placing::place;
 use super::together::{attach_to_all, join_at, open_as};
 use super::{LoadError, LoadedTrace, Reading, file_name};
-use crate::base::{Job, Location, Nanos, Problem, ReadError};
+use crate::base::task::Failure;
+use crate::base::{Cancelled, Job, Nanos, Problem, ReadError, Task, TraceId, Waker};
 use crate::probes::ProbeSet;
 
-/// What is to be loaded.
+/// A request to load files, or to join and extend loaded traces.
 #[derive(Clone, Debug, Default)]
-pub struct Request {
+pub(crate) struct Request {
     /// Files to read.
     pub paths: Vec<PathBuf>,
-    /// Traces that are there already, before the files on the axis.
+    /// Traces that are loaded already; they come before the files on the axis.
     pub already: Vec<Arc<LoadedTrace>>,
-    /// The offsets that the user gave them.
+    /// The offsets that the user gave them, then those of the files.
     pub fixed: Vec<Option<Nanos>>,
-    /// Probe definitions to attach to all of them.
+    /// Probe definitions to attach to all traces.
     pub probes: Option<Arc<ProbeSet>>,
     /// How the files are to be read.
     pub reading: Reading,
-    /// What is shown: if the files are only definitions of probes, they are attached to this.
+    /// The traces that are shown: if the files are only probe definitions, these are attached to the shown traces.
     pub beside: Vec<Arc<LoadedTrace>>,
-    /// The offsets that the user gave those.
+    /// The offsets that the user gave the shown traces.
     pub beside_fixed: Vec<Option<Nanos>>,
+    /// The id of the trace that these files have grown from; the loaded trace is its next generation.
+    pub grown_from: Option<TraceId>,
 }
 
 impl Request {
-    /// These files, and nothing that was there before.
+    /// Returns a request to load these files alone.
     #[must_use]
     pub fn open(paths: Vec<PathBuf>) -> Request {
         Request {
@@ -41,6 +43,14 @@ impl Request {
     }
 
     fn carry_out(&self, job: &Job, publish: &mut dyn FnMut(LoadedTrace)) -> Result<(), LoadError> {
+        let publish = &mut |loaded: LoadedTrace| {
+            let id = self.grown_from.map(TraceId::next_generation);
+            publish(LoadedTrace {
+                id: id.unwrap_or(loaded.id),
+                ..loaded
+            });
+        };
+        // No files: the loaded traces are joined again, with other offsets or other probes.
         if self.paths.is_empty() {
             let mut members = self.already.clone();
             if let Some(set) = &self.probes {
@@ -49,6 +59,7 @@ impl Request {
             publish(join_at(&members, &place(&members, &self.fixed)));
             return Ok(());
         }
+        // Only probe definitions: they are attached to the shown traces, or shown without a trace.
         if self.already.is_empty()
             && let (traces, Some(set)) = take_out(&self.paths)
             && traces.is_empty()
@@ -63,6 +74,7 @@ impl Request {
             });
             return Ok(());
         }
+        // The request's probes are attached unless the files contain definitions of their own.
         let mut publish = |loaded: LoadedTrace| match &self.probes {
             Some(set) if loaded.probes.is_none() && loaded.members.is_empty() => {
                 publish(attach(&loaded, set));
@@ -91,147 +103,103 @@ impl Request {
     }
 }
 
-/// What a load has to say.
+/// A result of a load.
 #[derive(Clone, Debug)]
-pub enum Update {
-    /// More of the trace is known; the last one `is_complete`.
+pub(crate) enum Update {
+    /// A new generation of the trace; the last one `is_complete`.
     Generation(Arc<LoadedTrace>),
     /// Nothing can be shown.
     Failed(LoadError),
 }
 
-/// A load under way. Dropping it cancels it.
+/// A load in progress. Dropping it cancels it.
 #[derive(Debug)]
-pub struct Loading {
+pub(crate) struct Loading {
     request: Request,
-    job: Job,
-    updates: Receiver<Update>,
+    task: Task<(), Update>,
     is_over: bool,
 }
 
 impl Loading {
-    /// Starts to carry out `request`; `wake` is called, on the loader's thread, whenever there is something to poll.
+    /// Starts to load `request`; `wake` is called on the loader's thread whenever there is something to poll.
     #[must_use]
-    pub fn start(request: Request, wake: impl Fn() + Send + Sync + 'static) -> Loading {
-        let (sender, updates) = channel();
-        let job = Job::default();
-        let (its_job, its_request) = (job.clone(), request.clone());
-        let spawned = std::thread::Builder::new()
-            .name("loader".to_owned())
-            .spawn(move || {
-                let mut publish = |loaded: LoadedTrace| {
-                    // Nobody listens any more: the load was dropped, and cancelled.
-                    let _gone = sender.send(Update::Generation(Arc::new(loaded)));
-                    wake();
-                };
-                if let Err(error) = its_request.carry_out(&its_job, &mut publish) {
-                    let _gone = sender.send(Update::Failed(error));
-                    wake();
-                }
-            });
-        if let Err(error) = spawned {
-            let (sender, failed) = channel();
-            let problem = Problem::Io(format!("no thread to load it: {error}"));
-            let error = ReadError {
-                at: Location::Byte(0),
-                item: "file",
-                problem,
+    pub fn start(request: Request, wake: impl Into<Waker>) -> Loading {
+        let mut task = Task::default();
+        let its_request = request.clone();
+        task.start(wake, "loader", move |work| {
+            let mut last = None;
+            let mut publish = |loaded: LoadedTrace| {
+                let update = Update::Generation(Arc::new(loaded));
+                work.publish(update.clone());
+                last = Some(update);
             };
-            let _kept = sender.send(Update::Failed(LoadError {
-                path: first_path(&request),
-                error,
-            }));
-            return Loading {
-                request,
-                job,
-                updates: failed,
-                is_over: false,
-            };
-        }
+            match its_request.carry_out(work, &mut publish) {
+                Ok(()) => last.ok_or(Cancelled),
+                Err(error) => Ok(Update::Failed(error)),
+            }
+        });
         Loading {
             request,
-            job,
-            updates,
+            task,
             is_over: false,
         }
     }
 
-    /// The file; the first of several.
+    /// Returns the path of the file, or of the first of several.
     #[must_use]
     pub fn path(&self) -> PathBuf {
-        first_path(&self.request)
+        let request = &self.request;
+        let own = request.paths.first().cloned();
+        own.or_else(|| request.already.first().map(|loaded| loaded.path.clone()))
+            .unwrap_or_default()
     }
 
-    /// What is loaded.
+    /// Returns the request that is loaded.
     #[must_use]
-    pub fn request(&self) -> &Request {
+    pub(crate) fn request(&self) -> &Request {
         &self.request
     }
 
-    /// What came since the last call, if something did.
+    /// Returns the newest generation since the last call, or the error; `None` if there is neither.
     pub fn poll(&mut self) -> Option<Update> {
         if self.is_over {
             return None;
         }
-        match self.updates.try_recv() {
-            Ok(update) => {
-                self.is_over = match &update {
-                    Update::Generation(loaded) => loaded.is_complete,
-                    Update::Failed(_) => true,
-                };
-                Some(update)
-            }
-            Err(TryRecvError::Empty) => None,
-            Err(TryRecvError::Disconnected) => {
-                self.is_over = true;
-                let problem = Problem::Other(
-                    "the loader stopped unexpectedly; please report this file".to_owned(),
-                );
-                let error = ReadError {
-                    at: Location::Byte(0),
-                    item: "file",
-                    problem,
-                };
-                Some(Update::Failed(LoadError {
-                    path: self.path(),
-                    error,
-                }))
-            }
+        let update = match self.task.take() {
+            Some(update) => update,
+            None if self.task.is_pending() => return None,
+            None => Update::Failed(self.unexpected_end()),
+        };
+        self.is_over = match &update {
+            Update::Generation(loaded) => loaded.is_complete,
+            Update::Failed(_) => true,
+        };
+        Some(update)
+    }
+
+    /// Returns the error for a loader that ended without a result.
+    fn unexpected_end(&mut self) -> LoadError {
+        let problem = match self.task.take_failure() {
+            Some(Failure::NoThread(words)) => Problem::Io(format!("no thread to load it: {words}")),
+            Some(Failure::Panicked(_)) | None => Problem::Other(
+                "the loader stopped unexpectedly; please report this file".to_owned(),
+            ),
+        };
+        LoadError {
+            path: self.path(),
+            error: ReadError::at_byte(0, "file", problem),
         }
     }
 
-    /// Whether there is nothing more to come.
-    #[must_use]
-    pub fn is_over(&self) -> bool {
-        self.is_over
-    }
-
-    /// The file's name without its folder, in words.
+    /// Returns the file's name without its folder, as text.
     #[must_use]
     pub fn name(&self) -> String {
         file_name(&self.path())
     }
 
-    /// Bytes done, bytes in all (0 while that is not known).
+    /// Returns (bytes done, bytes in all); the second is 0 while unknown.
     #[must_use]
     pub fn progress(&self) -> (u64, u64) {
-        self.job.progress()
-    }
-
-    /// Stops it soon.
-    pub fn cancel(&self) {
-        self.job.cancel();
-    }
-}
-
-fn first_path(request: &Request) -> PathBuf {
-    let own = request.paths.first().cloned();
-    own.or_else(|| request.already.first().map(|loaded| loaded.path.clone()))
-        .unwrap_or_default()
-}
-
-impl Drop for Loading {
-    fn drop(&mut self) {
-        self.job.cancel();
+        self.task.progress()
     }
 }

@@ -1,36 +1,36 @@
-//! Probe definitions and profiles that are opened beside a trace: found among the files by content, attached to the
-//! trace, which then shows the arguments of its probes by their types.
+//! Probe definitions and profiles that are opened together with a trace: found among the files by content and attached
+//! to the trace, which then shows the arguments of its probes by their types.
 
+use std::borrow::Cow;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use super::{LoadedTrace, Reading, Timings, detect, file_name};
-use crate::base::{Diagnostics, Job, ReadError};
-use crate::event::{
-    Coarse, Directory, EventDetail, Field, KindId, Lane, LaneColumns, Part, TraceInfo, Value,
-};
-use crate::formats::format::{EventRef, Reader, Report};
+use super::{LoadedTrace, Reading, Timings, TraceId, detect, file_name};
+use crate::event::{DecodedEvent, KindId, Need, TraceInfo};
+use crate::formats::events::NoEvents;
+use crate::formats::fxt::FxtSource;
+use crate::formats::{EventRef, Events};
 use crate::index::Index;
 use crate::probes::readable::{self, ByEvent};
 use crate::probes::{self, ProbeDefinition, ProbeSet};
 use crate::trace::Trace;
 
-/// Files of definitions are not longer.
+/// At most this many bytes of a file of definitions are read.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// Definitions that are attached to a trace.
+/// Probe definitions that are attached to a trace.
 #[derive(Clone)]
 pub struct Attached {
     /// The definitions.
     pub set: Arc<ProbeSet>,
-    /// The trace's reader without them.
-    bare: Arc<dyn Reader>,
+    /// The trace's reader without the definitions.
+    bare: Arc<dyn Events>,
 }
 
-/// Takes definitions and profiles out of `paths`; what is left are traces.
+/// Splits `paths` into traces and definitions or profiles; returns the traces' paths, and the set if there is any.
 #[must_use]
-pub fn take_out(paths: &[PathBuf]) -> (Vec<PathBuf>, Option<ProbeSet>) {
+pub(crate) fn take_out(paths: &[PathBuf]) -> (Vec<PathBuf>, Option<ProbeSet>) {
     let mut traces = Vec::new();
     let mut texts: Vec<(String, String)> = Vec::new();
     let mut counted = Vec::new();
@@ -54,7 +54,7 @@ enum Found {
     Profile(String),
 }
 
-/// The text of `path` if it is one of probe definitions or of a profile, and no trace.
+/// Returns the text of `path` if it contains probe definitions or a profile; `None` if it is a trace or neither.
 fn definition_text(path: &Path) -> Option<Found> {
     if path.as_os_str() == "-" {
         return None;
@@ -64,9 +64,9 @@ fn definition_text(path: &Path) -> Option<Found> {
         return None;
     }
     let mut head = Vec::new();
-    // The kernel's own files say that they have no size: what counts is what can be read.
+    // The kernel's own files have size 0 in their metadata: they must be read to know.
     Read::by_ref(&mut file)
-        .take(super::HEAD_BYTES as u64)
+        .take(super::detection::HEAD_BYTES as u64)
         .read_to_end(&mut head)
         .ok()?;
     let is_profile = probes::sniff_profile(&head);
@@ -82,25 +82,27 @@ fn definition_text(path: &Path) -> Option<Found> {
     })
 }
 
-/// Whether a file that is no trace has lines of a definition's form, right or wrong.
+/// Whether a file that is no trace contains lines of the form of a definition, valid or not.
 #[must_use]
-pub fn has_form(path: &Path) -> bool {
+pub(crate) fn has_form(path: &Path) -> bool {
     let mut head = Vec::new();
-    let is_read = std::fs::File::open(path)
-        .and_then(|file| file.take(super::HEAD_BYTES as u64).read_to_end(&mut head));
+    let is_read = std::fs::File::open(path).and_then(|file| {
+        file.take(super::detection::HEAD_BYTES as u64)
+            .read_to_end(&mut head)
+    });
     is_read.is_ok() && probes::sniff_form(&head) && detect(&head).is_err()
 }
 
-/// Whether a format is sure that these bytes are its own.
+/// Whether a format is certain that these bytes belong to it.
 fn is_trace(head: &[u8]) -> bool {
     use crate::formats::Sniff;
     detect(head).is_ok_and(|format| (format.sniff)(head) == Sniff::Yes)
 }
 
-/// What the format of definitions without a trace is called.
+/// Name of the format of definitions without a trace.
 pub const ALONE: &str = "probe definitions, no trace";
 
-/// Definitions that no trace is given for: nothing happened, and the probes are defined.
+/// Returns an empty trace with these definitions, for definitions that are opened without a trace.
 #[must_use]
 pub fn alone(path: &Path, set: ProbeSet) -> LoadedTrace {
     let info = TraceInfo {
@@ -108,17 +110,19 @@ pub fn alone(path: &Path, set: ProbeSet) -> LoadedTrace {
         ..TraceInfo::default()
     };
     let trace = Trace {
-        info: info.clone(),
+        info,
         ..Trace::default()
     };
     let empty = LoadedTrace {
         index: Arc::new(Index::new(&trace)),
         trace: Arc::new(trace),
-        reader: Arc::new(NoTrace { info }),
+        reader: Arc::new(NoEvents),
+        report: None,
+        part_count: 0,
         path: path.to_path_buf(),
         part_paths: Vec::new(),
         file_bytes: std::fs::metadata(path).map_or(0, |found| found.len()),
-        generation: 1,
+        id: TraceId::new(),
         is_complete: true,
         timings: Timings::default(),
         members: Vec::new(),
@@ -131,48 +135,10 @@ pub fn alone(path: &Path, set: ProbeSet) -> LoadedTrace {
     attach(&empty, &Arc::new(set))
 }
 
-/// The reader of nothing.
-struct NoTrace {
-    info: TraceInfo,
-}
-
-impl Reader for NoTrace {
-    fn info(&self) -> &TraceInfo {
-        &self.info
-    }
-
-    fn lanes(&self) -> &[Lane] {
-        &[]
-    }
-
-    fn parts(&self) -> &[Part] {
-        &[]
-    }
-
-    fn coarse(&self) -> Coarse {
-        Coarse::default()
-    }
-
-    fn read_part(&self, _part: u32, _job: &Job) -> Result<LaneColumns, ReadError> {
-        Ok(LaneColumns::new(0))
-    }
-
-    fn directory(&self) -> Directory {
-        Directory::default()
-    }
-
-    fn diagnostics(&self) -> Diagnostics {
-        Diagnostics::default()
-    }
-
-    fn describe(&self, _event: EventRef) -> EventDetail {
-        EventDetail::default()
-    }
-}
-
-/// The trace with these definitions, in place of those that it had. Counts of before are kept if there are no new ones.
+/// Returns the trace with these definitions instead of its earlier ones. If the set has no profile, the earlier profile
+/// stays; if it has no definitions, the earlier definitions stay.
 #[must_use]
-pub fn attach(loaded: &LoadedTrace, set: &Arc<ProbeSet>) -> LoadedTrace {
+pub(crate) fn attach(loaded: &LoadedTrace, set: &Arc<ProbeSet>) -> LoadedTrace {
     let before = loaded.probes.as_ref();
     let bare = before.map_or(&loaded.reader, |attached| &attached.bare);
     let mut set = Arc::clone(set);
@@ -190,117 +156,81 @@ pub fn attach(loaded: &LoadedTrace, set: &Arc<ProbeSet>) -> LoadedTrace {
         kept.source.clone_from(&before.set.source);
     }
     LoadedTrace {
-        reader: Arc::new(ProbedReader {
+        reader: Arc::new(ProbedEvents {
             bare: Arc::clone(bare),
             by_event: ByEvent::new(&set.definitions),
             set: Arc::clone(&set),
-            kinds: OnceLock::new(),
+            kinds: kind_names(&loaded.trace),
         }),
         probes: Some(Attached {
             set,
             bare: Arc::clone(bare),
         }),
+        // The tables are unchanged.
+        id: loaded.id.next_generation(),
         ..loaded.clone()
     }
 }
 
-/// A reader whose probe events say what their definitions make of their arguments.
-struct ProbedReader {
-    bare: Arc<dyn Reader>,
+/// Events whose details show the arguments of probes as the definitions describe them.
+struct ProbedEvents {
+    bare: Arc<dyn Events>,
     set: Arc<ProbeSet>,
     by_event: ByEvent,
-    /// The group and name of each kind, once a value was asked for.
-    kinds: OnceLock<Vec<(String, String)>>,
+    /// (group, name) of each kind.
+    kinds: Vec<(String, String)>,
 }
 
-impl ProbedReader {
-    /// The definition of the events of `kind`.
-    fn probe_of(&self, kind: KindId) -> Option<&ProbeDefinition> {
-        let kinds = self.kinds.get_or_init(|| {
-            let all = self.bare.directory();
-            let text = |id| all.strings.text(id).into_owned();
-            let kinds = all.kinds.iter();
-            kinds
-                .map(|kind| (text(kind.category), text(kind.name)))
-                .collect()
-        });
-        let (group, event) = kinds.get(usize::from(kind.0))?;
-        self.definition_of(group, event)
-    }
+/// Returns (category, name) of each kind of a trace.
+fn kind_names(trace: &Trace) -> Vec<(String, String)> {
+    let text = |id| trace.strings.text(id).into_owned();
+    (trace.kinds.iter())
+        .map(|kind| (text(kind.category), text(kind.name)))
+        .collect()
+}
 
-    fn definition_of(&self, group: &str, event: &str) -> Option<&ProbeDefinition> {
+impl ProbedEvents {
+    /// Returns the definition of the events of `kind`.
+    fn probe_of(&self, kind: KindId) -> Option<&ProbeDefinition> {
+        let (group, event) = self.kinds.get(usize::from(kind.0))?;
         let definitions = &self.set.definitions;
         self.by_event.definition_of(definitions, group, event)
     }
 }
 
-impl Reader for ProbedReader {
-    fn info(&self) -> &TraceInfo {
-        self.bare.info()
-    }
-
-    fn lanes(&self) -> &[Lane] {
-        self.bare.lanes()
-    }
-
-    fn parts(&self) -> &[Part] {
-        self.bare.parts()
-    }
-
-    fn coarse(&self) -> Coarse {
-        self.bare.coarse()
-    }
-
-    fn read_part(&self, part: u32, job: &Job) -> Result<LaneColumns, ReadError> {
-        self.bare.read_part(part, job)
-    }
-
-    fn directory(&self) -> Directory {
-        self.bare.directory()
-    }
-
-    fn diagnostics(&self) -> Diagnostics {
-        self.bare.diagnostics()
-    }
-
-    fn describe(&self, event: EventRef) -> EventDetail {
-        let mut detail = self.bare.describe(event);
-        if let Some(probe) = self.definition_of(&detail.category, &detail.name) {
-            readable::explain(&mut detail, probe);
-        }
-        detail
-    }
-
-    fn fields(&self, event: EventRef) -> Vec<Field> {
-        self.describe(event).fields
-    }
-
-    fn value(&self, event: EventRef, name: &str) -> Option<Value> {
-        let Some(probe) = self.probe_of(event.kind) else {
-            return self.bare.value(event, name);
+impl Events for ProbedEvents {
+    fn decode<'a>(&'a self, event: EventRef, need: Need<'_>, decoded: &mut DecodedEvent<'a>) {
+        let probe = self.probe_of(event.kind);
+        let Some(probe) = probe.filter(|probe| match need {
+            Need::Detail | Need::Export | Need::Fields => true,
+            Need::Field(name) => probe.argument(name).is_some(),
+            Need::AnyField | Need::Line => false,
+        }) else {
+            return self.bare.decode(event, need, decoded);
         };
-        if probe.argument(name).is_none() {
-            return self.bare.value(event, name);
-        }
-        let fields = self.describe(event).fields;
-        let field = fields.into_iter().find(|field| field.name == name)?;
-        Some(field.value)
+        let mut detail = self.bare.describe(event);
+        readable::explain(&mut detail, probe);
+        decoded.take(detail, need);
+    }
+
+    fn payload(&self, event: EventRef) -> Option<Cow<'_, [u8]>> {
+        self.bare.payload(event)
     }
 
     fn field_names(&self, kind: KindId) -> Option<Vec<&str>> {
         self.bare.field_names(kind)
     }
 
-    fn push_text(&self, event: EventRef, out: &mut Vec<u8>) {
-        self.bare.push_text(event, out);
+    fn fxt_source(&self) -> Option<FxtSource<'_>> {
+        self.bare.fxt_source()
     }
 
-    fn has_fields(&self, event: EventRef) -> bool {
-        self.bare.has_fields(event)
+    fn fxt_source_of(&self, event: EventRef) -> Option<FxtSource<'_>> {
+        self.bare.fxt_source_of(event)
     }
 
-    fn report(&self) -> Option<&dyn Report> {
-        self.bare.report()
+    fn fxt_sources(&self) -> Vec<FxtSource<'_>> {
+        self.bare.fxt_sources()
     }
 
     fn memory_bytes(&self) -> u64 {

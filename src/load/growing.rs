@@ -1,4 +1,5 @@
-//! Files that grow while they are shown: who watches them, what of them is read, and standard input as such a file.
+//! Files that grow while they are shown: watching their sizes, cutting off a last line that is not whole, and copying
+//! standard input to a file.
 //!
 //! A text that is being written may end within a line: that line is read once it is whole.
 
@@ -12,29 +13,29 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
+use super::detection::{HEAD_BYTES, WIDE_HEAD_BYTES};
 use super::reading::Reading;
-use super::{HEAD_BYTES, WIDE_HEAD_BYTES};
 use crate::formats::Input;
 
-/// How often it is looked whether files have grown.
+/// Interval at which the sizes of files are read.
 const EVERY: Duration = Duration::from_millis(150);
-/// What stands in the window where a file's name would.
+/// Name of the spooled file, which the window shows as the file's name.
 const STANDARD_INPUT: &str = "standard input";
-/// A text has no zeros in its last so many bytes.
+/// Number of bytes at a file's end that contain no zero byte if the file is a text.
 const TAIL: usize = 64 << 10;
 
-/// Watches the sizes of files from a thread of its own, until it is dropped.
+/// Watches the sizes of files on a thread of its own until it is dropped.
 #[derive(Debug)]
-pub struct Watch {
+pub(crate) struct Watch {
     bytes: Arc<AtomicU64>,
     is_over: Arc<AtomicBool>,
 }
 
 impl Watch {
-    /// Begins to watch; `wake` is called, on the watch's thread, whenever the size is another one.
+    /// Starts to watch; `wake` is called on the watching thread whenever the sum of the sizes has changed.
     ///
     /// # Errors
-    /// If the system gives no thread.
+    /// If the system cannot start a thread.
     pub fn start(paths: Vec<PathBuf>, wake: impl Fn() + Send + 'static) -> std::io::Result<Watch> {
         let watch = Watch {
             bytes: Arc::new(AtomicU64::new(size_of_all(&paths))),
@@ -55,7 +56,7 @@ impl Watch {
         Ok(watch)
     }
 
-    /// How large the files are together.
+    /// Returns the sum of the files' sizes in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
@@ -73,7 +74,7 @@ fn size_of_all(paths: &[PathBuf]) -> u64 {
     paths.iter().map(size).sum()
 }
 
-/// What comes in on standard input (or any other stream), in a file of its own that goes with this.
+/// Copies standard input (or any other stream) to a file of its own, which is deleted when this is dropped.
 #[derive(Debug)]
 pub struct Spool {
     folder: TempDir,
@@ -81,22 +82,22 @@ pub struct Spool {
 }
 
 impl Spool {
-    /// Begins to keep what comes in.
+    /// Starts to copy standard input; see [`Spool::of`].
     ///
     /// # Errors
-    /// If there is no room for such a file, or no thread.
-    pub fn of_standard_input(
+    /// If the file cannot be created, or the system cannot start a thread.
+    pub(crate) fn of_standard_input(
         reading: Reading,
         wake: impl Fn() + Send + 'static,
     ) -> std::io::Result<Spool> {
         Spool::of(std::io::stdin(), reading, wake)
     }
 
-    /// The same of any stream; `wake` is called once it has ended. A stream that is no trace, read as `reading` says, is
-    /// kept no further than its head.
+    /// Starts to copy any stream; `wake` is called once it has ended. If `reading` finds no trace in its head, the copy
+    /// ends there.
     ///
     /// # Errors
-    /// As above.
+    /// If the file cannot be created, or the system cannot start a thread.
     pub fn of(
         mut stream: impl Read + Send + 'static,
         reading: Reading,
@@ -120,8 +121,8 @@ impl Spool {
                         Err(_) => 0,
                     };
                     let part = buffer.get(..count).unwrap_or_default();
-                    // A full disk ends it like the end of the stream: what is there is shown. A stream that is no trace
-                    // may have no end.
+                    // A full disk ends the copy like the end of the stream: the bytes so far are shown. A stream that
+                    // is no trace may have no end.
                     if part.is_empty()
                         || file.write_all(part).is_err()
                         || !head.may_be_of_a_trace(part, reading)
@@ -135,19 +136,19 @@ impl Spool {
         Ok(spool)
     }
 
-    /// The file.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.folder.path().join(STANDARD_INPUT)
     }
 
-    /// Whether nothing more comes.
+    /// Whether the copy has ended.
     #[must_use]
-    pub fn has_ended(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         self.has_ended.load(Ordering::Acquire)
     }
 
-    /// Whether a file is one that is kept like this: it is gone with the program.
+    /// Whether a path is one of a spooled file, which is deleted when the program ends.
     #[must_use]
     pub fn is_of(path: &Path) -> bool {
         let folder = path.parent().and_then(Path::file_name);
@@ -156,7 +157,7 @@ impl Spool {
     }
 }
 
-/// The head of a stream, as far as it is looked at.
+/// The head of a stream, kept until its format is known.
 #[derive(Default)]
 struct Head {
     bytes: Vec<u8>,
@@ -164,7 +165,7 @@ struct Head {
 }
 
 impl Head {
-    /// Adds what came. `false`: so much came that a trace would have been known.
+    /// Adds bytes of the stream. Returns `false` once there are enough bytes to know that they are no trace.
     fn may_be_of_a_trace(&mut self, part: &[u8], reading: Reading) -> bool {
         if self.is_known {
             return true;
@@ -202,7 +203,7 @@ impl Deref for Part {
     }
 }
 
-/// A text without its last line, if that is not whole; anything else as it is.
+/// Returns a text without its last line if that line is not whole; any other input unchanged.
 pub(super) fn whole_lines(input: Input) -> Input {
     let bytes = input.bytes();
     let tail = bytes

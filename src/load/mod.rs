@@ -1,9 +1,11 @@
-//! The one conductor: a path becomes bytes, bytes find their format, parts are read in parallel, built and
-//! indexed. `parts` opens the files of one recording as one. `together` puts several files on one axis, at the places that `placing` finds for them.
-//! `background` does the same off the window's thread and publishes what it has on the way.
+//! Loads files, and conducts all steps: bytes from a path, detection of the format, parts read in parallel, tables
+//! assembled and indexed. `parts` opens several files of one recording as one. `together` joins several files on one
+//! axis, at the offsets that `placing` finds. `background` does the same on a thread of its own and publishes
+//! generations on the way.
 
-pub mod background;
+pub(crate) mod background;
 pub mod definitions;
+mod detection;
 pub mod growing;
 mod guard;
 pub mod opened;
@@ -18,88 +20,86 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rayon::prelude::*;
-
-use crate::base::{Diagnostics, Job, Location, Problem, ReadError, Severity, budget};
-use crate::build::preview::Preview;
-use crate::build::{PartColumns, build};
-use crate::event::{FirstDay, LaneColumns};
-use crate::formats::format::BoxedReader;
-use crate::formats::{FORMATS, Format, Reader, Sniff};
+use crate::assemble::assemble;
+use crate::assemble::preview::Preview;
+use crate::base::{Diagnostics, Job, Location, ReadError, Severity, budget};
+use crate::event::FirstDay;
+use crate::formats::{AnyStream, Events, Gathered, HasReport, Recording};
 use crate::index::Index;
-use crate::probes;
 use crate::trace::Trace;
 
-pub use definitions::Attached;
-pub use opened::{Change, OpenedFile};
-pub use reading::{Growth, Reading};
+pub(crate) use crate::base::TraceId;
+pub(crate) use definitions::Attached;
+pub use detection::detect;
+pub(crate) use opened::{Change, OpenedFile};
+pub(crate) use reading::Growth;
+pub use reading::Reading;
 
-/// A trace that can be shown and asked. Cheap to clone.
+/// A loaded trace: its tables, indexes and reader. Cheap to clone.
 #[derive(Clone)]
 pub struct LoadedTrace {
     /// The tables.
     pub trace: Arc<Trace>,
-    /// What makes them quick.
+    /// The indexes over the tables.
     pub index: Arc<Index>,
     /// Decodes single events.
-    pub reader: Arc<dyn Reader>,
-    /// Where it came from.
+    pub reader: Arc<dyn Events>,
+    /// Prints the whole trace as its reference tool does; `None` if there is no such tool.
+    pub report: Option<Arc<dyn HasReport>>,
+    /// The number of parts of the reader; events refer to parts by number.
+    pub part_count: u32,
+    /// The path that it was loaded from.
     pub path: PathBuf,
-    /// The other files of the same recording (strace's `-ff`, one a CPU), which were read with it as one.
+    /// The other files of the same recording (strace's `-ff`, one a CPU), which were read as one with it.
     pub part_paths: Vec<PathBuf>,
-    /// Size of the file on disk.
+    /// Size on disk, in bytes; of all its files together.
     pub file_bytes: u64,
-    /// Counts up as more of the file is known.
-    pub generation: u32,
+    /// Identifies this trace among all that this process has loaded.
+    pub id: TraceId,
     /// Whether everything was read.
     pub is_complete: bool,
     /// How long it took.
     pub timings: Timings,
-    /// The traces that this one puts on one axis, in the order of `trace.sources`; empty for a file by itself.
+    /// The traces that this one joins on one axis, in the order of `trace.sources`; empty for a single recording.
     pub members: Vec<Arc<LoadedTrace>>,
-    /// Files that were to be opened with it and could not be.
+    /// Files that were to be opened with it but could not be read.
     pub left_out: Vec<LoadError>,
-    /// The probe definitions that were opened beside it.
+    /// The probe definitions that are attached to it.
     pub probes: Option<Attached>,
-    /// How the file was read.
+    /// Settings that the file was read with.
     pub reading: Reading,
-    /// The files that its events are still read from. Those of members are the members'.
+    /// The files that its events are still read from. A joined trace's are in its members.
     pub opened: Vec<Arc<OpenedFile>>,
-    /// The same without what the user had plotted; `None`: nothing was.
+    /// This trace without the user's plots; `None` if it has no plots.
     pub without_plots: Option<Arc<LoadedTrace>>,
 }
 
 impl fmt::Debug for LoadedTrace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "LoadedTrace({}, generation {})",
-            self.path.display(),
-            self.generation
-        )
+        write!(f, "LoadedTrace({}, {:?})", self.path.display(), self.id)
     }
 }
 
 /// How long loading took, from its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timings {
-    /// Until the coarse picture was there.
+    /// Until the coarse trace (span and density) was ready.
     pub coarse: Duration,
-    /// Until everything was there.
+    /// Until the whole trace was ready.
     pub full: Duration,
 }
 
 impl LoadedTrace {
-    /// The trace as it was read, without what the user had plotted.
+    /// Returns the trace as it was read, without the user's plots.
     #[must_use]
-    pub fn as_read(loaded: &Arc<LoadedTrace>) -> Arc<LoadedTrace> {
+    pub(crate) fn as_read(loaded: &Arc<LoadedTrace>) -> Arc<LoadedTrace> {
         let plain = loaded.without_plots.as_ref();
         Arc::clone(plain.unwrap_or(loaded))
     }
 
-    /// Heap bytes held: tables, indexes, and what describing needs. The mapped file is not counted.
+    /// Returns the heap bytes of the tables, the indexes and the reader. The mapped file is not counted.
     #[must_use]
-    pub fn memory_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         self.trace.memory_bytes() + self.index.memory_bytes() + self.reader.memory_bytes()
             - self.shared_bytes()
             + self
@@ -108,18 +108,18 @@ impl LoadedTrace {
                 .map(|member| member.memory_bytes())
                 .sum::<u64>()
             + self.without_plots.as_ref().map_or(0, |plain| {
-                // All other tables are the same ones.
+                // All other tables are shared.
                 plain.trace.strings.memory_bytes() + plain.trace.counters.memory_bytes()
             })
     }
 
-    /// What a joined trace counts and its members hold.
+    /// Returns the heap bytes of the events that a joined trace shares with its members.
     fn shared_bytes(&self) -> u64 {
         let events = |member: &Arc<LoadedTrace>| member.trace.events.memory_bytes();
         self.members.iter().map(events).sum()
     }
 
-    /// All files that are read to have it again.
+    /// Returns all files that must be read to load it again.
     #[must_use]
     pub fn paths(&self) -> Vec<PathBuf> {
         if !self.members.is_empty() {
@@ -131,33 +131,33 @@ impl LoadedTrace {
             .collect()
     }
 
-    /// All files that its events are still read from.
-    pub fn opened_files(&self) -> Box<dyn Iterator<Item = &Arc<OpenedFile>> + '_> {
+    /// Iterates over all files that its events are still read from.
+    pub(crate) fn opened_files(&self) -> Box<dyn Iterator<Item = &Arc<OpenedFile>> + '_> {
         let theirs = self.members.iter().flat_map(|it| it.opened_files());
         Box::new(self.opened.iter().chain(theirs))
     }
 
-    /// The first file that was cut short or written over since it was opened, and which of the two.
+    /// Returns the first file that was cut short or rewritten since it was opened, and which of the two happened.
     #[must_use]
     pub fn damage(&self) -> Option<(&Path, Change)> {
         self.opened_files()
             .find_map(|file| Some((file.path(), file.damage()?)))
     }
 
-    /// Whether the user said what day its times are of.
+    /// Whether the user set the date of its times.
     #[must_use]
-    pub fn has_given_day(&self) -> bool {
+    pub(crate) fn has_given_day(&self) -> bool {
         self.trace.info.first_day == FirstDay::Given
     }
 
-    /// Its file's name without the folder; of several, the first one's.
+    /// Returns its file's name without the folder; the first file's if there are several.
     #[must_use]
     pub fn file_name(&self) -> String {
         file_name(&self.path)
     }
 }
 
-/// A file's name without its folder, in words; the whole path where it has no such name.
+/// Returns a file's name without its folder, as text; the whole path if it has no file name.
 #[must_use]
 pub fn file_name(path: &Path) -> String {
     path.file_name().map_or_else(
@@ -169,9 +169,9 @@ pub fn file_name(path: &Path) -> String {
 /// Why a file could not be opened: the path, then the error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadError {
-    /// Which file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// What was wrong with it.
+    /// The error.
     pub error: ReadError,
 }
 
@@ -183,27 +183,30 @@ impl fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-/// Opens a file whole. `-` is standard input.
+/// Opens a file and loads all of it. `-` is standard input.
 ///
 /// # Errors
-/// If nothing of it can be shown.
+/// If no part of it can be shown.
 pub fn open(path: &Path, job: &Job) -> Result<LoadedTrace, LoadError> {
     load(path, Reading::default(), job, None)
 }
 
-/// Opens a file and hands each generation to `publish` as soon as it is there (the last is also the answer).
+/// Loads `bytes` as [`open`] loads a file with this name and content.
 ///
 /// # Errors
-/// If nothing of it can be shown.
-pub fn open_with(
-    path: &Path,
+/// If no part of them can be shown.
+pub fn open_bytes(
+    name: &str,
+    bytes: Vec<u8>,
+    reading: Reading,
     job: &Job,
-    publish: &mut dyn FnMut(LoadedTrace),
 ) -> Result<LoadedTrace, LoadError> {
-    load(path, Reading::default(), job, Some(publish))
+    let begun = Instant::now();
+    let source = source::of_bytes(bytes, name, job);
+    load_source(Path::new(name), source, reading, begun, job, None)
 }
 
-/// Without a listener no generation is made but the last.
+/// Loads a file. Without a `listener` only the last generation is made.
 fn load(
     path: &Path,
     reading: Reading,
@@ -211,22 +214,34 @@ fn load(
     listener: Option<&mut dyn FnMut(LoadedTrace)>,
 ) -> Result<LoadedTrace, LoadError> {
     let begun = Instant::now();
+    let source = source::read(path, reading, job);
+    load_source(path, source, reading, begun, job, listener)
+}
+
+fn load_source(
+    path: &Path,
+    source: Result<source::Source, ReadError>,
+    reading: Reading,
+    begun: Instant,
+    job: &Job,
+    listener: Option<&mut dyn FnMut(LoadedTrace)>,
+) -> Result<LoadedTrace, LoadError> {
     let fail = |error| LoadError {
         path: path.to_path_buf(),
         error,
     };
-    let source = source::read(path, reading, job).map_err(fail)?;
-    let reader = reading.open(source.input.clone(), job).map_err(fail)?;
+    let source = source.map_err(fail)?;
+    let recording = reading.open(source.input.clone(), job).map_err(fail)?;
     let paths = [path.to_path_buf()];
-    load_opened(&paths, reading, &[source], reader, begun, job, listener)
+    load_opened(&paths, reading, &[source], recording, begun, job, listener)
 }
 
-/// Reads what was opened from `paths`, which are `sources`, at `begun`.
+/// Loads a recording that was opened from `paths`, whose bytes are `sources`; `begun` is when loading started.
 fn load_opened(
     paths: &[PathBuf],
     reading: Reading,
     sources: &[source::Source],
-    reader: BoxedReader,
+    recording: Recording,
     begun: Instant,
     job: &Job,
     mut listener: Option<&mut dyn FnMut(LoadedTrace)>,
@@ -236,18 +251,20 @@ fn load_opened(
         path: path.clone(),
         error,
     };
-    let reader: Arc<dyn Reader> = Arc::from(reader);
-    job.add_total(reader.parts().iter().map(|part| part.size_bytes).sum());
+    let stream = Arc::clone(&recording.stream);
+    job.add_total(stream.parts().iter().map(|part| part.size_bytes).sum());
 
-    let (coarse, density) = coarse_trace(reader.as_ref());
+    let (coarse, density) = coarse_trace(&recording);
     let mut state = LoadedTrace {
         trace: Arc::new(coarse),
         index: Arc::new(density),
-        reader: reader.clone(),
+        reader: recording.events,
+        report: recording.report,
+        part_count: stream.parts().len() as u32,
         path: path.clone(),
         part_paths: paths.get(1..).unwrap_or_default().to_vec(),
         file_bytes: sources.iter().map(|source| source.file_bytes).sum(),
-        generation: 0,
+        id: TraceId::new(),
         is_complete: false,
         timings: Timings {
             coarse: begun.elapsed(),
@@ -264,20 +281,19 @@ fn load_opened(
         publish(state.clone());
     }
     let left_before = budget::left_bytes();
-    let (mut columns, mut diagnostics) =
-        read_parts(&mut state, job, &mut listener).map_err(fail)?;
-    // The events' columns stay as they are; the tables that are made of the rest take about half as much again.
+    let preview = Preview::of(&recording.lanes, &recording.info);
+    let mut gathered = read_all(&stream, preview, &mut state, job, &mut listener).map_err(fail)?;
+    // The events' columns are kept as they are; the tables made from the rest take about half as much memory again.
     let columns_bytes = left_before.saturating_sub(budget::left_bytes());
     budget::require(columns_bytes / 2)
         .map_err(|problem| fail(ReadError::at_byte(0, "tables", problem)))?;
-    let mut all: Vec<&mut LaneColumns> = columns.iter_mut().map(|part| &mut part.columns).collect();
-    diagnostics.merge(reader.settle(&mut all));
-    let directory = reader.directory();
-    let mut trace = build(
-        columns,
-        reader.lanes(),
-        &directory,
-        reader.info().clone(),
+    let mut diagnostics = std::mem::take(&mut gathered.diagnostics);
+    state.part_count = gathered.part_count();
+    let mut trace = assemble(
+        gathered.parts,
+        &gathered.lanes,
+        &gathered.directory,
+        gathered.info,
         job,
     );
     for source in sources {
@@ -290,13 +306,13 @@ fn load_opened(
         });
     }
     let built = std::mem::take(&mut trace.diagnostics);
-    trace.diagnostics = reader.diagnostics();
+    trace.diagnostics = recording.diagnostics;
     trace.diagnostics.merge(diagnostics);
     trace.diagnostics.merge(built);
     state.index = Arc::new(Index::new(&trace));
     state.trace = Arc::new(trace);
     job.check().map_err(|cancelled| fail(cancelled.into()))?;
-    state.generation += 1;
+    state.id = state.id.next_generation();
     state.is_complete = true;
     state.timings.full = begun.elapsed();
     if let Some(publish) = &mut listener {
@@ -305,13 +321,13 @@ fn load_opened(
     Ok(state)
 }
 
-/// The files of `sources` whose bytes are read on demand.
+/// Returns the files whose bytes are still read on demand.
 fn still_read(sources: &[source::Source]) -> Vec<Arc<OpenedFile>> {
     let mapped = sources.iter().filter(|source| source.is_mapped);
     mapped.filter_map(|source| source.opened.clone()).collect()
 }
 
-/// Notes what happened to a file while it was loaded.
+/// Adds a diagnostic if a file has changed while it was loaded.
 fn note_change(source: &source::Source, growth: Growth, diagnostics: &mut Diagnostics) {
     let Some(change) = source.opened.as_ref().and_then(|opened| opened.change()) else {
         return;
@@ -327,86 +343,51 @@ fn note_change(source: &source::Source, growth: Growth, diagnostics: &mut Diagno
     diagnostics.note(code, severity, Location::Byte(0), || words);
 }
 
-/// The format that is surest of these bytes.
-///
-/// # Errors
-/// If no format knows them; the words say what was tried.
-pub fn detect(head: &[u8]) -> Result<&'static Format, ReadError> {
-    let best = FORMATS
-        .iter()
-        .rev()
-        .max_by_key(|format| (format.sniff)(head));
-    best.filter(|format| (format.sniff)(head) != Sniff::No)
-        .ok_or_else(|| {
-            let names: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
-            let problem = if probes::sniff(head) || probes::sniff_profile(head) {
-                Problem::Other(
-                    "these are definitions of probes, no trace: open them together with the trace that they made"
-                        .to_owned(),
-                )
-            } else if head.is_empty() {
-                Problem::Other("the file is empty".to_owned())
-            } else {
-                Problem::UnknownFormat {
-                    known: names.join(", "),
-                }
-            };
-            ReadError::at_byte(0, "file", problem)
-        })
-}
-
-/// A file's head and what reads the rest.
-pub struct OpenedReader {
-    /// Reads events.
-    pub reader: BoxedReader,
-    /// In words, what could not be unpacked.
+/// A recording of which only the head was read.
+pub struct OpenedHead {
+    /// Its reader.
+    pub recording: Recording,
+    /// Why the rest of the file could not be unpacked, in words; `None` if all was.
     pub stopped: Option<String>,
-    /// The file, where events are read from it on demand.
+    /// The file, if events are still read from it on demand.
     pub opened: Vec<Arc<OpenedFile>>,
 }
 
-/// Opens a file's head only: for what needs no tables (`report`).
+/// Opens only a file's head, for commands that need no tables (`report`).
 ///
 /// # Errors
-/// If nothing of it can be shown.
-pub fn open_reader_only(
-    path: &Path,
-    reading: Reading,
-    job: &Job,
-) -> Result<OpenedReader, LoadError> {
+/// If no part of it can be shown.
+pub fn open_head(path: &Path, reading: Reading, job: &Job) -> Result<OpenedHead, LoadError> {
     let fail = |error| LoadError {
         path: path.to_path_buf(),
         error,
     };
     let source = source::read(path, reading, job).map_err(fail)?;
     let opened = still_read(std::slice::from_ref(&source));
-    let reader = reading.open(source.input, job).map_err(fail)?;
-    Ok(OpenedReader {
-        reader,
+    let recording = reading.open(source.input, job).map_err(fail)?;
+    Ok(OpenedHead {
+        recording,
         stopped: source.stopped.map(|stopped| stopped.words),
         opened,
     })
 }
 
-/// How much of a file detection looks at.
-const HEAD_BYTES: usize = 64 * 1024;
-/// How much it looks at where that was nothing known: other text may stand before a trace.
-const WIDE_HEAD_BYTES: usize = 4 * 1024 * 1024;
-
-/// The span and density of the trace, before its events are read.
-fn coarse_trace(reader: &dyn Reader) -> (Trace, Index) {
-    let coarse = reader.coarse();
-    let mut cpus: Vec<u32> = reader.lanes().iter().filter_map(|lane| lane.cpu).collect();
+/// Returns the span and density of the trace, before its events are read.
+fn coarse_trace(recording: &Recording) -> (Trace, Index) {
+    let coarse = &recording.coarse;
+    let mut cpus: Vec<u32> = (recording.lanes.iter())
+        .filter_map(|lane| lane.cpu)
+        .collect();
     cpus.sort_unstable();
     cpus.dedup();
     let trace = Trace {
-        info: reader.info().clone(),
+        info: recording.info.clone(),
         span: coarse.span,
         cpus: cpus
             .into_iter()
             .map(|number| crate::trace::Cpu { number })
             .collect(),
-        diagnostics: reader.diagnostics(),
+        diagnostics: recording.diagnostics.clone(),
         ..Trace::default()
     };
     let mut index = Index::default();
@@ -414,82 +395,40 @@ fn coarse_trace(reader: &dyn Reader) -> (Trace, Index) {
     (trace, index)
 }
 
-/// Files from this size on are shown lane by lane while they are read.
+/// A file of this size or larger is shown lane by lane while it is read.
 const SHOW_FROM_BYTES: u64 = 64 << 20;
-/// In how many steps.
+/// Number of steps in which a file of at least [`SHOW_FROM_BYTES`] is shown.
 const STEPS: usize = 6;
 
-/// Reads all parts in parallel; in a large file, publishes what is known on the way. A part that cannot be
-/// read becomes a diagnostic.
-fn read_parts(
+/// Reads all parts; for a large file, publishes previews on the way.
+fn read_all(
+    stream: &Arc<dyn AnyStream>,
+    mut preview: Preview,
     state: &mut LoadedTrace,
     job: &Job,
     listener: &mut Option<&mut dyn FnMut(LoadedTrace)>,
-) -> Result<(Vec<PartColumns>, Diagnostics), ReadError> {
-    let reader = state.reader.clone();
-    let parts = reader.parts();
-    let total: u64 = parts.iter().map(|part| part.size_bytes).sum();
-    let is_shown = listener.is_some() && total >= SHOW_FROM_BYTES;
-    let step = if is_shown {
-        parts.len().div_ceil(STEPS)
-    } else {
-        parts.len()
+) -> Result<Gathered, ReadError> {
+    let total: u64 = stream.parts().iter().map(|part| part.size_bytes).sum();
+    let Some(publish) = listener.as_mut().filter(|_| total >= SHOW_FROM_BYTES) else {
+        return stream.read_all(1, job, &mut |_| {});
     };
-    let mut columns = Vec::with_capacity(parts.len());
-    let mut diagnostics = Diagnostics::default();
-    let mut preview = Preview::default();
-    for (number, group) in parts.chunks(step.max(1)).enumerate() {
-        let first = number * step;
-        let read = |at: usize| {
-            // The columns of a part take at most about as much as the part.
-            budget::require(group.get(at).map_or(0, |part| part.size_bytes))
-                .map_err(|problem| ReadError::at_byte(0, "events", problem))?;
-            reader.read_part((first + at) as u32, job)
-        };
-        let results: Vec<Result<LaneColumns, ReadError>> =
-            (0..group.len()).into_par_iter().map(read).collect();
-        job.check()?;
-        for (at, result) in results.into_iter().enumerate() {
-            match result {
-                Ok(read) => {
-                    let (part, lane) = ((first + at) as u32, group[at].lane);
-                    let part = PartColumns {
-                        part,
-                        lane,
-                        columns: read,
-                    };
-                    if is_shown {
-                        preview.add(&part, reader.lanes());
-                    }
-                    columns.push(part);
-                }
-                Err(error) if matches!(error.problem, Problem::NoMemory { .. }) => {
-                    return Err(error);
-                }
-                Err(error) => {
-                    let words = || error.to_string();
-                    diagnostics.note("unreadable_part", Severity::DataLoss, error.at, words);
-                }
-            }
+    stream.read_all(STEPS, job, &mut |shown| {
+        for (lane, columns) in shown {
+            preview.add(*lane, columns);
         }
-        let is_last = first + group.len() == parts.len();
-        if let Some(publish) = listener
-            .as_mut()
-            .filter(|_| is_shown && !is_last && !preview.is_empty())
-        {
+        if !preview.is_empty() {
             publish_preview(state, &preview, publish);
         }
-    }
-    Ok((columns, diagnostics))
+    })
 }
 
-/// Publishes who ran on the CPUs read so far, over the density of the coarse picture.
+/// Publishes the runs of the CPUs read so far, with the density of the coarse trace.
 fn publish_preview(
     state: &mut LoadedTrace,
     preview: &Preview,
     publish: &mut dyn FnMut(LoadedTrace),
 ) {
-    let trace = preview.trace(state.reader.lanes(), state.reader.info(), state.trace.span);
+    let trace = preview.trace(state.trace.span);
     let mut index = Index::new(&trace);
     index
         .overview
@@ -497,6 +436,6 @@ fn publish_preview(
         .clone_from(&state.index.overview.events);
     state.trace = Arc::new(trace);
     state.index = Arc::new(index);
-    state.generation += 1;
+    state.id = state.id.next_generation();
     publish(state.clone());
 }

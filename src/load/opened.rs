@@ -1,15 +1,15 @@
-//! A file as it was when it was opened: whether its bytes are still the ones that are read from the map.
+//! An opened file, and whether its bytes are still those that it had when it was opened.
 //!
-//! What happens to a file while it is shown or exported:
+//! What can happen to a file while it is shown or exported:
 //!
 //! ```text
-//! cut short            pages vanish; the guard puts zeros in their place    reported, nothing is written
-//! rewritten in place   the map shows the new bytes                          reported, nothing is written
+//! cut short            pages vanish; the guard maps zeros instead           reported, no output is written
+//! rewritten in place   the map shows the new bytes                          reported, no output is written
 //! grown at its end     the map ends where the file ended                    normal: that length is what was opened
 //! replaced (renamed)   the map keeps the old file                           normal
 //! ```
 //!
-//! A rewrite shows in the file's time of modification, or, where that was set back or the file also grew, in samples of
+//! A rewrite is noticed by the file's modification time or, if that was set back or the file also grew, by samples of
 //! its bytes.
 
 use std::fmt;
@@ -20,21 +20,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use crate::base::system::files::status_changed;
+
 use rustc_hash::FxHasher;
 
 use super::guard::GuardedMap;
 
 /// Length of a sample in bytes.
 const SAMPLE_BYTES: usize = 4096;
-/// How many samples are spread over a file.
+/// Number of samples, spread over the file.
 const SAMPLES: usize = 64;
 
-/// What happened to a file since it was opened.
+/// A change of a file since it was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// It lost bytes at its end.
     CutShort,
-    /// Its bytes were written over.
+    /// Bytes in it were overwritten.
     Rewritten,
     /// It has more bytes than when it was opened.
     Grown {
@@ -46,9 +48,9 @@ pub enum Change {
 }
 
 impl Change {
-    /// Whether what is read from the file now may be wrong.
+    /// Whether bytes that are read from the file now may be wrong.
     #[must_use]
-    pub fn is_damage(self) -> bool {
+    pub(crate) fn is_damage(self) -> bool {
         !matches!(self, Change::Grown { .. })
     }
 }
@@ -82,7 +84,7 @@ pub struct OpenedFile {
 }
 
 impl OpenedFile {
-    /// The file at `path`, opened as `file`, of which `metadata` was read before it was mapped.
+    /// Returns the state of the opened `file`; `metadata` must have been read before `map` was made.
     #[must_use]
     pub fn new(path: &Path, file: File, metadata: &Metadata, map: Arc<GuardedMap>) -> OpenedFile {
         OpenedFile {
@@ -96,19 +98,19 @@ impl OpenedFile {
         }
     }
 
-    /// The path that it was opened by.
+    /// Returns the path that it was opened by.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What happened to it since it was opened, if that makes what is read from it wrong.
+    /// Returns the change since it was opened, if bytes that are read from it may be wrong now.
     #[must_use]
     pub fn damage(&self) -> Option<Change> {
         self.change().filter(|change| change.is_damage())
     }
 
-    /// What happened to it since it was opened.
+    /// Returns the change since it was opened; `None` if there is none.
     #[must_use]
     pub fn change(&self) -> Option<Change> {
         if self.map.was_torn() {
@@ -131,21 +133,21 @@ impl OpenedFile {
     }
 }
 
-/// How often files are looked at.
+/// Interval at which files are checked.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// Looks from a thread of its own whether files are cut short or written over, until one is, or until it is dropped.
+/// Checks on a thread of its own whether files are cut short or rewritten, until one is, or until this is dropped.
 #[derive(Debug)]
-pub struct Lookout {
+pub(crate) struct Lookout {
     found: Arc<Mutex<Option<(PathBuf, Change)>>>,
     is_over: Arc<AtomicBool>,
 }
 
 impl Lookout {
-    /// Begins to look; `wake` is called, on the thread of this, when there is something to [`take`](Lookout::take).
+    /// Starts to check; `wake` is called on the checking thread when there is something to [`take`](Lookout::take).
     ///
     /// # Errors
-    /// If the system gives no thread.
+    /// If the system cannot start a thread.
     pub fn start(
         files: Vec<Arc<OpenedFile>>,
         wake: impl Fn() + Send + 'static,
@@ -176,7 +178,7 @@ impl Lookout {
         Ok(lookout)
     }
 
-    /// The file that was damaged and what happened to it, once.
+    /// Returns the damaged file and its change, once.
     pub fn take(&self) -> Option<(PathBuf, Change)> {
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         found.take()
@@ -189,19 +191,7 @@ impl Drop for Lookout {
     }
 }
 
-/// When the file's inode was changed last, where the system has that: it cannot be set back.
-#[cfg(unix)]
-fn status_changed(metadata: &Metadata) -> Option<(i64, i64)> {
-    use std::os::unix::fs::MetadataExt as _;
-    Some((metadata.ctime(), metadata.ctime_nsec()))
-}
-
-#[cfg(not(unix))]
-fn status_changed(_metadata: &Metadata) -> Option<(i64, i64)> {
-    None
-}
-
-/// A hash over samples that are spread evenly over `bytes`, the first and the last ones among them.
+/// Returns a hash over samples of `bytes`, spread evenly; the first and the last bytes are among them.
 fn samples(bytes: &[u8]) -> u64 {
     let mut hasher = FxHasher::default();
     let last = bytes.len().saturating_sub(SAMPLE_BYTES);
@@ -228,7 +218,7 @@ mod tests {
     }
 
     fn later() {
-        // File systems note times in steps of a clock tick.
+        // File systems record times in steps of a clock tick.
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
 

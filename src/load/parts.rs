@@ -1,18 +1,22 @@
-//! Files that are parts of one recording (one a CPU, one a process) are opened as one, not put beside each other.
+//! Files that are parts of one recording (one a CPU, one a process) are opened as one recording, not joined on an axis.
 
+use std::hash::Hash;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use rustc_hash::FxHashMap;
+
+use super::detection::HEAD_BYTES;
 use super::growing::whole_lines;
 use super::source::{self, Source};
-use super::{Growth, HEAD_BYTES, LoadError, LoadedTrace, Reading, load, load_opened};
+use super::{Growth, LoadError, LoadedTrace, Reading, load, load_opened};
 use crate::base::{Job, Nanos};
-use crate::formats::format::Together;
+use crate::formats::format::{Format, Together};
 use crate::formats::{Input, compression};
 
-/// The parts of one recording, found among what is to be opened.
-pub struct Parts {
+/// The files of one recording, found among the files to open.
+pub(crate) struct Parts {
     paths: Vec<PathBuf>,
     sources: Vec<Source>,
     together: Together,
@@ -20,33 +24,43 @@ pub struct Parts {
     begun: Instant,
 }
 
-/// How much of a file is read to see the head of what is packed in it.
+/// Bytes of a file that are read to unpack the head of a compressed one.
 const PACKED_HEAD_BYTES: u64 = 4 * HEAD_BYTES as u64;
 
-/// All of `paths` as the parts of one recording, if that is what they are.
-pub fn find(paths: &[PathBuf], reading: Reading, job: &Job) -> Option<Parts> {
-    let begun = Instant::now();
-    let mut together: Option<Together> = None;
-    for path in paths {
-        // Standard input can be read only once, and folders cannot be read at all.
-        if !std::fs::metadata(path).is_ok_and(|found| found.is_file()) {
-            return None;
-        }
-        let mut head = Vec::new();
-        let file = std::fs::File::open(path).ok()?;
-        file.take(PACKED_HEAD_BYTES).read_to_end(&mut head).ok()?;
-        let mut head = compression::unwrapped_head(head, HEAD_BYTES);
-        head.truncate(HEAD_BYTES);
-        if !head.is_empty() {
-            together = Some(reading.format_of(&head).ok()?.together?);
-        }
+/// What the first bytes of a file show about parts.
+#[derive(Clone, Copy)]
+enum Head {
+    /// The file has no bytes: it may be a part of any recording.
+    Empty,
+    /// The file has a format whose recordings may consist of several files.
+    Of(&'static Format, Together),
+}
+
+/// Returns what the first bytes of a file show; `None` if it cannot be a part of a recording.
+fn head_of(path: &Path, reading: Reading) -> Option<Head> {
+    // Standard input can be read only once, and folders cannot be read at all.
+    if !std::fs::metadata(path).is_ok_and(|found| found.is_file()) {
+        return None;
     }
-    let together = together?;
-    let sources: Vec<Source> = paths
+    let mut head = Vec::new();
+    let file = std::fs::File::open(path).ok()?;
+    file.take(PACKED_HEAD_BYTES).read_to_end(&mut head).ok()?;
+    let mut head = compression::unwrapped_head(head, HEAD_BYTES);
+    head.truncate(HEAD_BYTES);
+    if head.is_empty() {
+        return Some(Head::Empty);
+    }
+    let format = reading.format_of(&head).ok()?;
+    Some(Head::Of(format, format.together?))
+}
+
+/// Opens all of `paths` as one recording; `None` if they are not the parts of one.
+fn find(paths: Vec<PathBuf>, together: Together, reading: Reading, job: &Job) -> Option<Parts> {
+    let begun = Instant::now();
+    let sources = paths
         .iter()
-        .map(|path| source::read(path, reading, job).ok())
-        .collect::<Option<_>>()?;
-    let mut sources = sources;
+        .map(|path| source::read(path, reading, job).ok());
+    let mut sources = sources.collect::<Option<Vec<Source>>>()?;
     for source in &mut sources {
         source.input.midnight_ns = reading.midnight_ns;
         if reading.growth == Growth::Expected {
@@ -54,8 +68,8 @@ pub fn find(paths: &[PathBuf], reading: Reading, job: &Job) -> Option<Parts> {
         }
     }
     let inputs: Vec<Input> = sources.iter().map(|source| source.input.clone()).collect();
-    (together.are_parts)(&inputs).then(|| Parts {
-        paths: paths.to_vec(),
+    (together.are_parts)(&inputs).then_some(Parts {
+        paths,
         sources,
         together,
         reading,
@@ -63,8 +77,8 @@ pub fn find(paths: &[PathBuf], reading: Reading, job: &Job) -> Option<Parts> {
     })
 }
 
-/// What is opened by itself: a file, or several that are parts of one recording.
-pub enum Opening<'a> {
+/// Files that are loaded as one trace.
+pub(crate) enum Opening<'a> {
     /// A file.
     File(&'a PathBuf),
     /// Parts of one recording.
@@ -72,10 +86,10 @@ pub enum Opening<'a> {
 }
 
 impl Opening<'_> {
-    /// Loads it.
+    /// Loads the files as one trace.
     ///
     /// # Errors
-    /// If nothing of it can be shown.
+    /// If no part of them can be shown.
     pub fn load(
         self,
         reading: Reading,
@@ -89,67 +103,100 @@ impl Opening<'_> {
     }
 }
 
-/// What `paths` are, in their order, and where the user wants it on the axis. Parts of one recording that the user
-/// puts at different places are files of their own.
-pub fn openings<'a>(
+/// Groups `paths` into traces, in their order; returns each with the offset that the user gave it. Parts of one
+/// recording to which the user gave different offsets are traces of their own.
+pub(crate) fn openings<'a>(
     paths: &'a [PathBuf],
     fixed: &[Option<Nanos>],
     reading: Reading,
     job: &Job,
 ) -> Vec<(Opening<'a>, Option<Nanos>)> {
     let fixed_at = |at: usize| fixed.get(at).copied().flatten();
-    let mut rest: Vec<usize> = (0..paths.len()).collect();
-    let mut found = Vec::new();
-    while let Some(&first) = rest.first() {
-        let alike = rest
-            .iter()
-            .copied()
-            .filter(|&at| are_alike(paths, first, at));
-        // Parts need not be called alike if there is nothing else.
-        let groups = [rest.clone(), alike.collect()];
-        let parts = groups.into_iter().find_map(|group: Vec<usize>| {
-            let is_one_place = group.iter().all(|&at| fixed_at(at) == fixed_at(first));
-            if group.len() < 2 || !is_one_place {
-                return None;
-            }
-            let theirs: Vec<PathBuf> = group
-                .iter()
-                .filter_map(|&at| paths.get(at))
-                .cloned()
-                .collect();
-            Some((find(&theirs, reading, job)?, group))
-        });
-        match (parts, paths.get(first)) {
-            (Some((parts, group)), _) => {
-                found.push((Opening::Parts(parts), fixed_at(first)));
-                rest.retain(|at| !group.contains(at));
-            }
-            (None, Some(path)) => {
-                found.push((Opening::File(path), fixed_at(first)));
-                rest.remove(0);
-            }
-            (None, None) => break,
+    let heads: Vec<Option<Head>> = match paths {
+        [_] => vec![None],
+        _ => paths.iter().map(|path| head_of(path, reading)).collect(),
+    };
+    // Indexed as `paths`: parts are at their first file's index, and `None` is at the indices of their other files.
+    let mut found: Vec<Option<Opening<'a>>> = paths.iter().map(Opening::File).map(Some).collect();
+    let mut is_part = vec![false; paths.len()];
+    // All files of a format are tried as one recording first: then names need not be similar.
+    for group in groups(&heads, |_| ())
+        .into_iter()
+        .chain(groups(&heads, |at| stem(&paths[at])))
+    {
+        let Group { together, members } = group;
+        let is_one_place = members
+            .windows(2)
+            .all(|pair| fixed_at(pair[0]) == fixed_at(pair[1]));
+        if members.len() < 2 || !is_one_place || members.iter().any(|&at| is_part[at]) {
+            continue;
         }
+        let theirs = members.iter().map(|&at| paths[at].clone()).collect();
+        let Some(parts) = find(theirs, together, reading, job) else {
+            continue;
+        };
+        for &at in &members {
+            is_part[at] = true;
+            found[at] = None;
+        }
+        found[members[0]] = Some(Opening::Parts(parts));
     }
+    let found = found.into_iter().enumerate();
     found
+        .filter_map(|(at, opening)| Some((opening?, fixed_at(at))))
+        .collect()
 }
 
-/// Whether two files have one name but for the digits in it.
-fn are_alike(paths: &[PathBuf], a: usize, b: usize) -> bool {
-    let stem = |at: usize| {
-        let path = paths.get(at)?;
-        let name = path.file_name()?.to_string_lossy();
-        let name: String = name.chars().filter(|c| !c.is_ascii_digit()).collect();
-        Some((path.parent()?.to_path_buf(), name))
-    };
-    a == b || (stem(a).is_some() && stem(a) == stem(b))
+/// Files that may be the parts of one recording.
+struct Group {
+    together: Together,
+    /// Indices of paths, ascending.
+    members: Vec<usize>,
+}
+
+/// Groups the files that have the same format and the same `key`, and adds the empty files with that key.
+fn groups<K: Eq + Hash>(heads: &[Option<Head>], key: impl Fn(usize) -> K) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    let mut by_format: FxHashMap<(&'static str, K), usize> = FxHashMap::default();
+    let mut by_key: FxHashMap<K, usize> = FxHashMap::default();
+    for (at, head) in heads.iter().enumerate() {
+        if let Some(Head::Of(format, together)) = head {
+            let group = *by_format.entry((format.name, key(at))).or_insert_with(|| {
+                groups.push(Group {
+                    together: *together,
+                    members: Vec::new(),
+                });
+                groups.len() - 1
+            });
+            by_key.entry(key(at)).or_insert(group);
+            groups[group].members.push(at);
+        }
+    }
+    for (at, head) in heads.iter().enumerate() {
+        if let (Some(Head::Empty), Some(&group)) = (head, by_key.get(&key(at))) {
+            groups[group].members.push(at);
+        }
+    }
+    for group in &mut groups {
+        group.members.sort_unstable();
+    }
+    groups
+}
+
+/// Returns a file's folder, and its name without digits: the names of parts differ only in digits.
+fn stem(path: &Path) -> (Option<&Path>, Option<String>) {
+    let name = path.file_name().map(|name| {
+        let name = name.to_string_lossy();
+        name.chars().filter(|c| !c.is_ascii_digit()).collect()
+    });
+    (path.parent(), name)
 }
 
 impl Parts {
-    /// Loads them as one trace, named after the first.
+    /// Loads the files as one trace with the first one's path.
     ///
     /// # Errors
-    /// If nothing of them can be shown.
+    /// If no part of them can be shown.
     pub fn load(
         self,
         job: &Job,

@@ -1,9 +1,9 @@
-//! Where several traces lie on one axis: an offset for each, with the evidence for it in words.
+//! Finds the offset of each of several traces on one axis, and the evidence for it in words.
 //!
-//! The axis is the first trace's clock. A later trace is held against all before it; what they have in
-//! common decides, the surest first: a recorded relation of the clocks (host and guest), the same clock on
-//! the same machine, the time of day, two clocks that both count from boot, times that overlap where a text does
-//! not name its clock. Where nothing is in common, it starts where the first one starts.
+//! The axis is the first trace's clock. A later trace is compared with all before it; the most certain relation
+//! decides. In order of certainty: a recorded relation of the clocks (host and guest), the same clock on the same
+//! machine, the time of day, two clocks that both count from boot, overlapping times if a text does not name its clock.
+//! Without any relation the trace starts where the first one starts.
 
 use std::sync::Arc;
 
@@ -13,19 +13,19 @@ use crate::event::TraceInfo;
 use crate::event::part::ClockUnit;
 use crate::trace::sources::PlacedBy;
 
-/// Where a trace lies on the common axis.
+/// The offset of a trace on the common axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// Added to its own times.
+    /// Added to the trace's own times, in ns.
     pub offset: Nanos,
-    /// Why, for people.
+    /// Where the offset comes from, in words for the user.
     pub evidence: String,
-    /// Who decided.
+    /// Whether the user or evidence in the files decided it.
     pub by: PlacedBy,
 }
 
 impl Placed {
-    /// At the place that the user gave.
+    /// Returns the offset that the user gave.
     #[must_use]
     pub fn by_user(offset: Nanos) -> Placed {
         Placed {
@@ -36,7 +36,7 @@ impl Placed {
     }
 }
 
-/// Finds a place for each of `traces`; what the user has `fixed` stays.
+/// Returns the offset of each of `traces`; offsets that the user has `fixed` are kept.
 #[must_use]
 pub fn place(traces: &[Arc<LoadedTrace>], fixed: &[Option<Nanos>]) -> Vec<Placed> {
     let mut before: Vec<(&LoadedTrace, Placed)> = Vec::new();
@@ -62,7 +62,7 @@ pub fn place(traces: &[Arc<LoadedTrace>], fixed: &[Option<Nanos>]) -> Vec<Placed
     before.into_iter().map(|(_, placed)| placed).collect()
 }
 
-/// How sure a relation is, the surest first.
+/// How certain a relation is, the most certain first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Sureness {
     Recorded,
@@ -72,7 +72,7 @@ enum Sureness {
     Overlap,
 }
 
-/// What two clocks have in common, if anything.
+/// Returns the relation of two clocks, and the offset of `loaded` that follows; `None` if they have nothing in common.
 fn relation(
     other: &LoadedTrace,
     other_offset: Nanos,
@@ -135,7 +135,7 @@ fn relation(
         );
         return found(Sureness::SinceBoot, Nanos(0), words);
     }
-    // Texts of ftrace have times and do not name their clock; most often it is the one since boot.
+    // ftrace texts have times and do not name their clock; mostly it is one that counts from boot.
     let is_unnamed =
         |info: &TraceInfo| info.clock.is_empty() && info.format.starts_with("ftrace text");
     let may_be_same = match (is_unnamed(a), is_unnamed(b)) {
@@ -156,7 +156,7 @@ fn relation(
         };
         return found(Sureness::Overlap, Nanos(0), words);
     }
-    // What this program exports keeps its times, and FXT has no place for the name of the clock.
+    // Our own export keeps the times of its origin, and FXT has no field for the clock's name.
     let is_part = |part: &TraceInfo, of: TimeSpan, whole: TimeSpan| {
         is_exported(part) && whole.start < of.end && of.start < whole.end
     };
@@ -175,10 +175,10 @@ fn relation(
     None
 }
 
-/// What an FXT that this program wrote names as its provider.
+/// Name of the provider in FXT files that this program wrote.
 const PROVIDER: &str = "threadline";
 
-/// Whether a file is an FXT that this program wrote: one of its providers says so. Others are those of its origin.
+/// Whether this program wrote a file: an FXT file in which it is a provider. Other providers in it are its origin's.
 fn is_exported(info: &TraceInfo) -> bool {
     let mut providers = info
         .facts
@@ -200,14 +200,14 @@ fn counts_from_boot(clock: &str) -> bool {
     )
 }
 
-/// Recordings that lie further apart on a clock that both claim to have were hardly made together.
+/// Distance in ns. Recordings further apart than this on a clock of the same name were hardly made together.
 const NEAR: i64 = 600_000_000_000;
 
 fn is_near(a: TimeSpan, b: TimeSpan) -> bool {
     a.start.0.saturating_sub(NEAR) < b.end.0 && b.start.0.saturating_sub(NEAR) < a.end.0
 }
 
-/// What a clock without seconds counts.
+/// Returns the name of one step of a clock.
 fn step_word(unit: ClockUnit) -> &'static str {
     match unit {
         ClockUnit::Nanoseconds => "nanosecond",

@@ -1,14 +1,13 @@
-//! What the user says of files that they do not say themselves: their format, and the date of times of day.
+//! What the user states about files that the files do not: their format, and the date of their times of day.
 
 use crate::base::Job;
 use crate::base::calendar::{date_text, days_since_1970};
 use crate::base::{Problem, ReadError};
 use crate::formats::compression::unwrapped_head;
-use crate::formats::format::BoxedReader;
-use crate::formats::{FORMATS, Format, Input};
+use crate::formats::{FORMATS, Format, Input, Recording};
 
+use super::detection::{HEAD_BYTES, WIDE_HEAD_BYTES, detect};
 use super::growing::whole_lines;
-use super::{HEAD_BYTES, WIDE_HEAD_BYTES, detect};
 
 /// Whether files are expected to grow while they are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,26 +15,26 @@ pub enum Growth {
     /// They are whole.
     #[default]
     Unexpected,
-    /// They are being written: a line that has no end yet is read later, and nobody is told that there is more.
+    /// They are being written: a last line that is not whole is read later, and growth is not reported.
     Expected,
 }
 
-/// How files are to be read.
+/// Settings for reading files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
     /// Midnight of the first day, for texts that have times without a date: ns since the Unix epoch.
     pub midnight_ns: Option<i64>,
-    /// The name of the format, where its detection is not to be trusted.
+    /// The name of the format; `None`: the format is detected.
     pub format: Option<&'static str>,
-    /// Whether they grow.
+    /// Whether the files are expected to grow.
     pub growth: Growth,
 }
 
 impl Reading {
-    /// The format of these bytes: the one that the user named, else the one that is surest.
+    /// Returns the format of these bytes: the one that the user named, otherwise the detected one.
     ///
     /// # Errors
-    /// If no format knows them.
+    /// If no format is detected, or there is none of the user's name.
     pub(super) fn format_of(self, head: &[u8]) -> Result<&'static Format, ReadError> {
         match self.format {
             None => detect(head),
@@ -49,10 +48,10 @@ impl Reading {
         }
     }
 
-    /// Whether the first bytes of a stream, which has more, are those of a format.
+    /// Whether a format is detected in the first bytes of a stream that may have more.
     ///
     /// # Errors
-    /// If so many bytes came that a format would have been known.
+    /// If there are enough bytes for detection, and no format is detected.
     pub(super) fn head_is_known(self, bytes: &[u8]) -> Result<bool, ReadError> {
         if bytes.len() < HEAD_BYTES {
             return Ok(false);
@@ -67,15 +66,15 @@ impl Reading {
         }
     }
 
-    /// Opens a file's head.
-    pub(super) fn open(self, mut input: Input, job: &Job) -> Result<BoxedReader, ReadError> {
+    /// Opens a file: detects its format and reads its head.
+    pub(super) fn open(self, mut input: Input, job: &Job) -> Result<Recording, ReadError> {
         input.midnight_ns = self.midnight_ns;
         if self.growth == Growth::Expected {
             input = whole_lines(input);
         }
         let bytes = input.bytes();
         let head = |length: usize| bytes.get(..length).unwrap_or(bytes);
-        // Something else may stand before a text.
+        // Other text may come before a trace.
         let format = match self.format_of(head(HEAD_BYTES)) {
             Err(_) if bytes.len() > HEAD_BYTES => self.format_of(head(WIDE_HEAD_BYTES))?,
             found => found?,
@@ -84,7 +83,7 @@ impl Reading {
     }
 }
 
-/// The format that `word` means: its name, a part of it, or one of its file name endings.
+/// Returns the format that `word` names: by its name, a part of the name, or a file name extension.
 #[must_use]
 pub fn format_named(word: &str) -> Option<&'static Format> {
     let wanted = word.to_lowercase();
@@ -102,8 +101,8 @@ pub fn format_named(word: &str) -> Option<&'static Format> {
         })
 }
 
-/// Midnight of `YYYY-MM-DD`, or of `YYYY-MM-DD+02:00` where times of day are not UTC's, in ns since the Unix epoch;
-/// `None` if there is no such day.
+/// Returns midnight of `YYYY-MM-DD` in ns since the Unix epoch, UTC unless a zone follows (`YYYY-MM-DD+02:00`); `None`
+/// if there is no such day.
 #[must_use]
 pub fn midnight_of(date: &str) -> Option<i64> {
     let (day, zone) = date.trim().split_at_checked(10)?;
@@ -112,11 +111,11 @@ pub fn midnight_of(date: &str) -> Option<i64> {
     midnight.checked_sub(east)?.checked_mul(1_000_000_000)
 }
 
-/// A first day as people write it; one whose midnight is not UTC's with the smallest zone that fits.
+/// Returns the text of a first day; a midnight that is not UTC's gets the zone that fits and is nearest to UTC.
 #[must_use]
-pub fn first_day_text(midnight_ns: i64) -> String {
+pub(crate) fn first_day_text(midnight_ns: i64) -> String {
     let minutes = midnight_ns.div_euclid(60_000_000_000);
-    // Clocks are 12 hours behind UTC at most, and 14 ahead.
+    // Clocks are at most 12 hours behind UTC and at most 14 hours ahead.
     let behind = minutes.rem_euclid(1_440);
     let (east, sign) = match behind {
         0..=720 => (-behind, '-'),
@@ -129,7 +128,7 @@ pub fn first_day_text(midnight_ns: i64) -> String {
     }
 }
 
-/// Seconds that the clocks of `+HH:MM` are ahead of UTC.
+/// Returns the seconds that a zone (`+HH:MM`) is ahead of UTC; `None` if it is not valid.
 fn zone_seconds(zone: &str) -> Option<i64> {
     let (sign, clock) = match zone.as_bytes().first() {
         None => return Some(0),

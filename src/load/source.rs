@@ -1,4 +1,4 @@
-//! Where bytes come from: a mapped file, standard input, or what was unpacked. From there on they are `&[u8]`.
+//! Reads bytes from a mapped file or a stream, and unpacks them. All later code only sees `&[u8]`.
 
 use std::fs::{File, Metadata};
 use std::io::Read;
@@ -6,29 +6,29 @@ use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::detection::{HEAD_BYTES, WIDE_HEAD_BYTES};
 use super::guard::GuardedMap;
 use super::opened::OpenedFile;
 use super::reading::Reading;
-use super::{HEAD_BYTES, WIDE_HEAD_BYTES};
 use crate::base::{Job, Problem, ReadError, budget};
 use crate::formats::Input;
 use crate::formats::compression::{self, Stopped, Unwrapped};
 
-/// Files from this size on are mapped; smaller ones are read.
+/// Files of this size or larger are mapped; smaller ones are read into memory.
 const MAP_FROM_BYTES: u64 = 1 << 20;
 /// A stream is read in pieces of at most this size.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// A file's bytes, and the file itself as long as bytes are read from it.
+/// A file's bytes, and the file itself while bytes are still read from it.
 #[derive(Debug)]
 pub struct Source {
     /// The bytes, unpacked.
     pub input: Input,
-    /// Size on disk.
+    /// Size on disk, in bytes.
     pub file_bytes: u64,
-    /// Where a wrapped file could be unpacked no further, if it was not whole.
+    /// Where unpacking stopped, if a compressed file is not whole.
     pub stopped: Option<Stopped>,
-    /// Notices what happens to the file. `None`: all its bytes are in memory.
+    /// Reports changes of the file; `None` if the file was read into memory.
     pub opened: Option<Arc<OpenedFile>>,
     /// Whether the bytes are still read from the file after it was opened.
     pub is_mapped: bool,
@@ -54,12 +54,12 @@ fn io_error(error: &std::io::Error) -> ReadError {
     ReadError::at_byte(0, "file", Problem::Io(words))
 }
 
-/// Opens `path` (`-` is standard input) and unpacks what is wrapped in gzip, zstd or lz4. `reading` says which format is
-/// expected, so that a stream without end that is no trace is refused after its first megabytes.
+/// Opens `path` (`-` is standard input) and unpacks gzip, zstd and lz4. A stream in which `reading` finds no format is
+/// refused after its first megabytes, as it may have no end.
 ///
 /// # Errors
-/// In words for the user: no such file, a folder, no permission, nothing that could be unpacked, more than fits into
-/// the memory budget.
+/// If the file does not exist, is a folder, may not be read, cannot be unpacked, or does not fit into the memory
+/// budget. The error is worded for the user.
 pub fn read(path: &Path, reading: Reading, job: &Job) -> Result<Source, ReadError> {
     let file_name = path
         .file_name()
@@ -92,26 +92,35 @@ pub fn read(path: &Path, reading: Reading, job: &Job) -> Result<Source, ReadErro
     })
 }
 
+/// Returns the bytes of a file that is in memory already, unpacked as by [`read`].
+///
+/// # Errors
+/// If they cannot be unpacked, or do not fit into the memory budget.
+pub(crate) fn of_bytes(bytes: Vec<u8>, name: &str, job: &Job) -> Result<Source, ReadError> {
+    let stopped = None;
+    in_memory(Stream { bytes, stopped }, name, job)
+}
+
 fn is_mappable(metadata: &Metadata) -> bool {
     metadata.is_file() && metadata.len() >= MAP_FROM_BYTES
 }
 
-/// What a stream gave.
+/// The bytes read from a stream.
 struct Stream {
     bytes: Vec<u8>,
-    /// Where reading stopped although there was more.
+    /// Where reading stopped, if the stream has more.
     stopped: Option<Stopped>,
 }
 
-/// Reads a stream to its end, which need not come: after [`reading::head_is_known`]'s megabytes a stream that is no
-/// trace is refused, and one that is a trace is read up to [`budget::stream_bytes`].
+/// Reads a stream, which may have no end. A stream that is no trace is refused after the megabytes that
+/// [`reading::head_is_known`] needs; a trace is read up to [`budget::stream_bytes`].
 ///
 /// [`reading::head_is_known`]: super::reading::Reading::head_is_known
 fn read_stream(source: &mut impl Read, reading: Reading, job: &Job) -> Result<Stream, ReadError> {
     let most = budget::stream_bytes();
     let mut bytes = Vec::new();
     let mut buffer = vec![0; PIECE_BYTES];
-    // The sizes at which the head is looked at: something else may stand before a trace.
+    // The sizes at which the format is detected: other text may come before a trace.
     let mut looks = [HEAD_BYTES, WIDE_HEAD_BYTES].into_iter().peekable();
     loop {
         job.check()?;
@@ -127,6 +136,15 @@ fn read_stream(source: &mut impl Read, reading: Reading, job: &Job) -> Result<St
             Err(error) => return Err(io_error(&error)),
         };
         let piece = buffer.get(..count).unwrap_or_default();
+        if bytes.is_empty() && count as u64 > most {
+            let needed_bytes = count as u64;
+            let left_bytes = most;
+            let problem = Problem::NoMemory {
+                needed_bytes,
+                left_bytes,
+            };
+            return Err(ReadError::at_byte(0, "file", problem));
+        }
         if (bytes.len() + count) as u64 > most {
             let words = format!(
                 "only the first {} bytes were read: the input has no end within what the memory limit leaves for it",
@@ -159,7 +177,7 @@ fn in_memory(stream: Stream, name: &str, job: &Job) -> Result<Source, ReadError>
     })
 }
 
-/// The plain bytes, where unpacking them stopped, and whether they are still those of `input`.
+/// Returns the plain bytes, where unpacking stopped, and whether the bytes are still those of `input`.
 fn unwrapped(input: Input, job: &Job) -> Result<(Input, Option<Stopped>, bool), ReadError> {
     match compression::unwrap_file(input.bytes(), job)? {
         Some(Unwrapped { plain, stopped }) => {
@@ -167,5 +185,55 @@ fn unwrapped(input: Input, job: &Job) -> Result<(Input, Option<Stopped>, bool), 
             Ok((input, stopped, false))
         }
         None => Ok((input, None, true)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A stream that returns one to seven bytes at a time, is often interrupted, and fails after `good` bytes.
+    struct Flaky<'a> {
+        bytes: &'a [u8],
+        good: usize,
+        calls: usize,
+    }
+
+    impl Read for Flaky<'_> {
+        fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+            self.calls += 1;
+            if self.calls.is_multiple_of(3) {
+                return Err(std::io::ErrorKind::Interrupted.into());
+            }
+            if self.good == 0 {
+                return Err(std::io::Error::other("the cable came off"));
+            }
+            let wanted = to.len().min(self.calls % 7 + 1).min(self.good);
+            let count = self.bytes.read(to.get_mut(..wanted).unwrap_or_default())?;
+            self.good -= count;
+            Ok(count)
+        }
+    }
+
+    fn read_flaky(bytes: &[u8], good: usize) -> Result<Stream, ReadError> {
+        let calls = 0;
+        let mut source = Flaky { bytes, good, calls };
+        read_stream(&mut source, Reading::default(), &Job::default())
+    }
+
+    #[test]
+    fn short_and_interrupted_reads_lose_nothing() {
+        let bytes: Vec<u8> = (0..10_000_u32).map(|at| at as u8).collect();
+        let stream = read_flaky(&bytes, usize::MAX).unwrap();
+        assert!(stream.bytes == bytes && stream.stopped.is_none());
+    }
+
+    #[test]
+    fn a_read_that_fails_is_an_error_and_not_an_end() {
+        let bytes = [b'x'; 10_000];
+        for good in [0, 1, 9_999, 10_000] {
+            let error = read_flaky(&bytes, good).map(|_| ()).unwrap_err();
+            assert!(error.to_string().contains("the cable came off"), "{error}");
+        }
     }
 }

@@ -1,7 +1,7 @@
-//! Several files on one axis: each is loaded by itself, then their tables are joined.
+//! Loads several files on one axis: each by itself, then their tables are joined.
 //!
-//! The members stay: another offset means joining them again, not reading them again. What describes events
-//! of the joined trace asks the reader of the file that they came from.
+//! The members are kept: another offset means joining them again, not reading them again. Events of the joined trace
+//! are decoded by the reader of the file that they came from.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,28 +12,24 @@ use std::time::Duration;
 use super::definitions::{attach, take_out};
 use super::parts::openings;
 use super::placing::{Placed, place};
-use super::{LoadError, LoadedTrace, Reading, Timings};
-use crate::base::{Diagnostics, Job, Nanos, Problem, ReadError};
-use crate::build::join::{Member, join};
-use crate::event::{
-    Coarse, Directory, EventDetail, Field, FieldRef, KindId, Lane, LaneColumns, Part, TraceInfo,
-    Value,
-};
-use crate::formats::Reader;
-use crate::formats::format::EventRef;
+use super::{LoadError, LoadedTrace, Reading, Timings, TraceId};
+use crate::assemble::join::{Member, join};
+use crate::base::{Job, Nanos, Problem, ReadError};
+use crate::event::{DecodedEvent, KindId, Need};
 use crate::formats::fxt::FxtSource;
+use crate::formats::{EventRef, Events};
 use crate::index::Index;
 use crate::probes::ProbeSet;
 use crate::trace::sources::PlacedBy;
 use crate::trace::{Source, Trace};
 use rustc_hash::FxHashMap;
 
-/// Opens `paths` on one axis, behind those that are `already` loaded; some offsets of both are `fixed`. The
-/// listener gets a trace whenever there is more to show; the last is also the answer. A file that cannot be
-/// opened is left out and named in [`LoadedTrace::left_out`].
+/// Opens `paths` on one axis, after the traces that are `already` loaded. `fixed` has the offsets that the user gave
+/// the loaded traces, then the files. `listener` is called whenever there is more to show; the last trace is also
+/// returned. A file that cannot be opened is left out and named in [`LoadedTrace::left_out`].
 ///
 /// # Errors
-/// If there is nothing to show at all, or the job was cancelled.
+/// If nothing can be shown, or the job was cancelled.
 pub fn open_together(
     paths: &[PathBuf],
     already: &[Arc<LoadedTrace>],
@@ -44,7 +40,7 @@ pub fn open_together(
     open_as(paths, Reading::default(), already, fixed, job, listener)
 }
 
-/// The same, for files that are to be read in a certain way.
+/// Opens `paths` as [`open_together`] does, with settings for reading them.
 ///
 /// # Errors
 /// As [`open_together`].
@@ -77,7 +73,7 @@ pub fn open_as(
     places.resize(already.len(), None);
     let mut left_out: Vec<LoadError> = Vec::new();
     for (opening, place) in openings {
-        // What is there of the first file is shown while it is read; the others are shown when they are whole.
+        // Generations of the first file are shown while it is read; the others are shown when they are whole.
         let mut show_part = |loaded: LoadedTrace| {
             if let Some(publish) = listener.as_mut() {
                 publish(LoadedTrace {
@@ -123,15 +119,14 @@ fn nothing_named() -> LoadError {
     }
 }
 
-/// Attaches definitions to traces that share an axis.
-pub fn attach_to_all(members: &mut [Arc<LoadedTrace>], set: &Arc<ProbeSet>) {
+/// Attaches probe definitions to all of `members`.
+pub(crate) fn attach_to_all(members: &mut [Arc<LoadedTrace>], set: &Arc<ProbeSet>) {
     for member in members {
         *member = Arc::new(attach(member, set));
     }
 }
 
-/// The traces that `loaded` puts on one axis (itself, if it is a file by itself), and the offsets that the
-/// user gave them.
+/// Returns the members of `loaded` (itself, if it has none), and the offsets that the user gave them.
 #[must_use]
 pub fn members_of(loaded: &Arc<LoadedTrace>) -> (Vec<Arc<LoadedTrace>>, Vec<Option<Nanos>>) {
     if loaded.members.is_empty() {
@@ -144,9 +139,9 @@ pub fn members_of(loaded: &Arc<LoadedTrace>) -> (Vec<Arc<LoadedTrace>>, Vec<Opti
     )
 }
 
-/// The files that are read to have `loaded` again, and the offsets that the user gave them.
+/// Returns the files to read to load `loaded` again, and the offset that the user gave each.
 #[must_use]
-pub fn files_of(loaded: &Arc<LoadedTrace>) -> (Vec<PathBuf>, Vec<Option<Nanos>>) {
+pub(crate) fn files_of(loaded: &Arc<LoadedTrace>) -> (Vec<PathBuf>, Vec<Option<Nanos>>) {
     let (members, fixed) = members_of(loaded);
     let files = members.iter().zip(fixed);
     files
@@ -154,7 +149,7 @@ pub fn files_of(loaded: &Arc<LoadedTrace>) -> (Vec<PathBuf>, Vec<Option<Nanos>>)
         .unzip()
 }
 
-/// Puts loaded traces on one axis, a place for each; one trace at its own place is that trace.
+/// Joins `members` at the offsets in `places`; a single trace with offset 0 is returned as it is.
 #[must_use]
 pub fn join_at(members: &[Arc<LoadedTrace>], places: &[Placed]) -> LoadedTrace {
     if let [only] = members
@@ -166,12 +161,12 @@ pub fn join_at(members: &[Arc<LoadedTrace>], places: &[Placed]) -> LoadedTrace {
     }
     let list: Vec<Member> = members
         .iter()
-        .enumerate()
+        .zip(unlike_each_other(members))
         .zip(places)
-        .map(|((at, loaded), placed)| Member {
-            name: unlike_the_others(members, at),
+        .map(|((loaded, name), placed)| Member {
+            name,
             trace: Arc::clone(&loaded.trace),
-            part_count: loaded.reader.parts().len() as u32,
+            part_count: loaded.part_count,
             offset: placed.offset,
             evidence: placed.evidence.clone(),
             placed_by: placed.by,
@@ -179,20 +174,22 @@ pub fn join_at(members: &[Arc<LoadedTrace>], places: &[Placed]) -> LoadedTrace {
         .collect();
     let trace = join(&list);
     let index = Index::new(&trace);
-    let reader = JoinedReader::new(members, &trace);
+    let reader = JoinedEvents::new(members, &trace);
     let sum =
         |time: fn(&Timings) -> Duration| members.iter().map(|loaded| time(&loaded.timings)).sum();
     LoadedTrace {
         trace: Arc::new(trace),
         index: Arc::new(index),
         reader: Arc::new(reader),
+        report: None,
+        part_count: list.iter().map(|member| member.part_count).sum(),
         path: members
             .first()
             .map(|it| it.path.clone())
             .unwrap_or_default(),
         part_paths: Vec::new(),
         file_bytes: members.iter().map(|it| it.file_bytes).sum(),
-        generation: members.iter().map(|it| it.generation).sum(),
+        id: TraceId::new(),
         is_complete: true,
         timings: Timings {
             coarse: members
@@ -213,45 +210,54 @@ pub fn join_at(members: &[Arc<LoadedTrace>], places: &[Placed]) -> LoadedTrace {
     }
 }
 
-/// A file's name, with as much of its folders as tells it from the others.
-fn unlike_the_others(members: &[Arc<LoadedTrace>], at: usize) -> String {
-    let tail = |loaded: &LoadedTrace, count: usize| {
-        let parts: Vec<_> = loaded.path.components().rev().take(count).collect();
+/// Returns the files' names, each with as many of its folders as make it differ from the others.
+fn unlike_each_other(members: &[Arc<LoadedTrace>]) -> Vec<String> {
+    let tail = |at: usize, count: usize| {
+        let parts: Vec<_> = members[at].path.components().rev().take(count).collect();
         let path: PathBuf = parts.into_iter().rev().collect();
         path.display().to_string()
     };
-    let depth = members[at].path.components().count();
-    for count in 1..=depth {
-        let name = tail(&members[at], count);
-        let is_taken = members
-            .iter()
-            .enumerate()
-            .any(|(other, loaded)| other != at && tail(loaded, count) == name);
-        if !is_taken {
-            return name;
+    let mut names: Vec<Option<String>> = vec![None; members.len()];
+    let depths = members
+        .iter()
+        .map(|loaded| loaded.path.components().count());
+    for count in 1..=depths.max().unwrap_or(0) {
+        if names.iter().all(Option::is_some) {
+            break;
+        }
+        let tails: Vec<String> = (0..members.len()).map(|at| tail(at, count)).collect();
+        let mut takers: FxHashMap<&str, u32> = FxHashMap::default();
+        for tail in &tails {
+            *takers.entry(tail).or_default() += 1;
+        }
+        for (name, tail) in names.iter_mut().zip(&tails) {
+            if name.is_none() && takers.get(tail.as_str()) == Some(&1) {
+                *name = Some(tail.clone());
+            }
         }
     }
-    // The same file twice.
-    format!("{} ({})", tail(&members[at], 1), at + 1)
+    // The remaining ones are the same file opened twice.
+    let names = names.into_iter().enumerate();
+    names
+        .map(|(at, name)| name.unwrap_or_else(|| format!("{} ({})", tail(at, 1), at + 1)))
+        .collect()
 }
 
-/// Describes the events of a joined trace by asking the readers of its files. It has no parts of its own:
-/// its files were read by themselves.
-struct JoinedReader {
+/// Decodes events of a joined trace with the readers of its files.
+struct JoinedEvents {
     files: Vec<File>,
-    info: TraceInfo,
 }
 
 struct File {
-    reader: Arc<dyn Reader>,
+    reader: Arc<dyn Events>,
     parts: Range<u32>,
     shift: Nanos,
-    /// The file's kinds by the joined trace's.
+    /// Maps the joined trace's kinds to the file's.
     kinds: FxHashMap<KindId, KindId>,
 }
 
-impl JoinedReader {
-    fn new(members: &[Arc<LoadedTrace>], trace: &Trace) -> JoinedReader {
+impl JoinedEvents {
+    fn new(members: &[Arc<LoadedTrace>], trace: &Trace) -> JoinedEvents {
         let file = |(loaded, source): (&Arc<LoadedTrace>, &Source)| File {
             reader: Arc::clone(&loaded.reader),
             parts: source.parts.clone(),
@@ -261,18 +267,16 @@ impl JoinedReader {
                 .map(|(theirs, &ours)| (ours, KindId(theirs)))
                 .collect(),
         };
-        JoinedReader {
+        JoinedEvents {
             files: members.iter().zip(&trace.sources).map(file).collect(),
-            info: trace.info.clone(),
         }
     }
 
-    /// The file that an event is from, and the event as that file has it.
+    /// Returns the file that an event is from, and the event with the file's own part, time and kind.
     fn file_of(&self, event: EventRef) -> Option<(&File, EventRef)> {
-        let file = self
-            .files
-            .iter()
-            .find(|file| file.parts.contains(&event.part))?;
+        // The files' ranges of parts are adjacent and ascending.
+        let at = (self.files).partition_point(|file| file.parts.end <= event.part);
+        let file = self.files.get(at)?;
         let back = Nanos(file.shift.0.saturating_neg());
         let own = EventRef {
             part: event.part - file.parts.start,
@@ -284,58 +288,11 @@ impl JoinedReader {
     }
 }
 
-impl Reader for JoinedReader {
-    fn info(&self) -> &TraceInfo {
-        &self.info
-    }
-
-    fn lanes(&self) -> &[Lane] {
-        &[]
-    }
-
-    fn parts(&self) -> &[Part] {
-        &[]
-    }
-
-    fn coarse(&self) -> Coarse {
-        Coarse::default()
-    }
-
-    fn read_part(&self, part: u32, _job: &Job) -> Result<LaneColumns, ReadError> {
-        let problem = Problem::BadReference {
-            table: "parts",
-            index: u64::from(part),
-        };
-        Err(ReadError::at_byte(0, "part", problem))
-    }
-
-    fn directory(&self) -> Directory {
-        Directory::default()
-    }
-
-    fn diagnostics(&self) -> Diagnostics {
-        Diagnostics::default()
-    }
-
-    fn describe(&self, event: EventRef) -> EventDetail {
-        let Some((file, own)) = self.file_of(event) else {
-            return EventDetail::default();
-        };
-        EventDetail {
-            time: event.time,
-            ..file.reader.describe(own)
-        }
-    }
-
-    fn fields(&self, event: EventRef) -> Vec<Field> {
-        self.file_of(event)
-            .map(|(file, own)| file.reader.fields(own))
-            .unwrap_or_default()
-    }
-
-    fn fields_into<'a>(&'a self, event: EventRef, fields: &mut Vec<FieldRef<'a>>) {
+impl Events for JoinedEvents {
+    fn decode<'a>(&'a self, event: EventRef, need: Need<'_>, decoded: &mut DecodedEvent<'a>) {
         if let Some((file, own)) = self.file_of(event) {
-            file.reader.fields_into(own, fields);
+            file.reader.decode(own, need, decoded);
+            decoded.head.time = event.time;
         }
     }
 
@@ -354,11 +311,6 @@ impl Reader for JoinedReader {
         file.reader.payload(own)
     }
 
-    fn value(&self, event: EventRef, name: &str) -> Option<Value> {
-        let (file, own) = self.file_of(event)?;
-        file.reader.value(own, name)
-    }
-
     fn field_names(&self, kind: KindId) -> Option<Vec<&str>> {
         let mut names = Vec::new();
         for file in &self.files {
@@ -369,16 +321,5 @@ impl Reader for JoinedReader {
         names.sort_unstable();
         names.dedup();
         Some(names)
-    }
-
-    fn push_text(&self, event: EventRef, out: &mut Vec<u8>) {
-        if let Some((file, own)) = self.file_of(event) {
-            file.reader.push_text(own, out);
-        }
-    }
-
-    fn has_fields(&self, event: EventRef) -> bool {
-        self.file_of(event)
-            .is_some_and(|(file, own)| file.reader.has_fields(own))
     }
 }

@@ -1,21 +1,22 @@
-//! A text of definitions, line by line, and what the lines mean to each other.
+//! Parses a text of definitions line by line, and checks each line against the lines before it.
 
 use rustc_hash::FxHashMap;
 
-use super::fault::{Fault, ProbeError};
-use super::fetch::{Around, argument};
-use super::place::{Wrong, generated_name, names, place, unsigned};
-use super::{
+use super::around::Around;
+use super::definition::{
     Command, DefinitionLine, Definitions, OtherEvent, ProbeDefinition, ProbePlace, ProbeSort,
 };
+use super::fault::{Fault, ProbeError};
+use super::fetch::argument;
+use super::place::{Wrong, generated_name, names, place, unsigned};
 
 const MOST_LINE: usize = 4094;
 const MOST_ACTIVE: u64 = 4096;
 const MOST_ARGUMENTS: usize = 128;
-/// Before the commands of a boot parameter.
+/// The name of the boot parameter, before its commands.
 pub(super) const BOOT: &str = "kprobe_event=";
 
-/// Reads a text of definitions. Every line that is no comment becomes one of the answer's, right or wrong.
+/// Parses a text of definitions. Every command becomes a line of the result, valid or not; comments do not.
 #[must_use]
 pub fn parse(text: &str) -> Definitions {
     let mut found = Found::default();
@@ -23,9 +24,9 @@ pub fn parse(text: &str) -> Definitions {
     found.all
 }
 
-/// The same of several files, which the kernel would be given one after the other.
+/// Parses several files of definitions, (name, text) each, as if they were given to the kernel one after the other.
 #[must_use]
-pub fn parse_files(files: &[(String, String)]) -> Definitions {
+pub(crate) fn parse_files(files: &[(String, String)]) -> Definitions {
     let mut found = Found::default();
     for (name, text) in files {
         found.read(name, text);
@@ -33,23 +34,24 @@ pub fn parse_files(files: &[(String, String)]) -> Definitions {
     found.all
 }
 
-/// What was read so far.
+/// The state of parsing: the lines so far, and maps of the probes that they define.
 #[derive(Default)]
 struct Found {
     all: Definitions,
-    /// The probes that stand, by `GROUP/EVENT`.
+    /// The defined probes, by `GROUP/EVENT`.
     by_event: FxHashMap<String, SameEvent>,
-    /// The lines that define probes of a group, and of an event whatever its group. Some may be taken away by now.
+    /// Indices of lines that define probes: by group, and by event whatever the group. Some may have been removed
+    /// since.
     of_group: FxHashMap<String, Vec<usize>>,
     of_name: FxHashMap<String, Vec<usize>>,
 }
 
-/// The probes of one event that stand; no two sit at one place with the same arguments.
+/// The defined probes of one event; no two have the same place and arguments.
 #[derive(Default)]
 struct SameEvent {
-    /// Their lines.
+    /// Indices of the probes' lines.
     lines: Vec<usize>,
-    /// The line of each place with its arguments.
+    /// Index of the line, by place and arguments.
     of_place: FxHashMap<(ProbePlace, Vec<String>), usize>,
 }
 
@@ -85,7 +87,7 @@ impl Found {
         }
     }
 
-    /// Keeps where the next line is found again.
+    /// Adds the line, which gets the next index, to the maps.
     fn note(&mut self, row: &DefinitionLine) {
         let Ok(Command::Define(probe)) = &row.command else {
             return;
@@ -107,14 +109,14 @@ impl Found {
             .push(at);
     }
 
-    /// Holds a line against those before it: removals, and events with several probes.
+    /// Checks a line against those before it: removals, and events with several probes.
     fn join(&mut self, row: &mut DefinitionLine, line: &str, words: &[Word<'_>]) {
         let fault = match &row.command {
             Ok(Command::Remove { group, event }) => {
                 let was_there = self.remove(group.as_deref(), event.as_deref());
                 (!was_there).then_some((0, Fault::NothingToRemove))
             }
-            // A kernel's kprobe_events and dynamic_events list the same probes.
+            // The kernel lists the same probes in kprobe_events and dynamic_events.
             Ok(Command::Define(probe)) if self.is_in_other_file(&row.source, probe) => {
                 row.is_removed = true;
                 None
@@ -147,7 +149,7 @@ impl Found {
         there.is_some_and(|(line, old)| line.source != source && old == probe)
     }
 
-    /// Takes away what is called so; whether there was any.
+    /// Removes the probes of this group and event; returns whether there was any.
     fn remove(&mut self, group: Option<&str>, event: Option<&str>) -> bool {
         let lines = match (group, event) {
             (Some(group), Some(event)) => self
@@ -172,7 +174,7 @@ impl Found {
         has_any
     }
 
-    /// Why `probe` cannot join the event of its name, and the word that is to blame.
+    /// Returns why `probe` cannot be added to the event of its name, and the index of the word at fault.
     fn clash(&self, probe: &ProbeDefinition) -> Option<(usize, Fault)> {
         let same = self.by_event.get(&event_key(probe))?;
         let (_, old) = self.probe(*same.lines.first()?)?;
@@ -200,25 +202,26 @@ fn event_key(probe: &ProbeDefinition) -> String {
     format!("{}/{}", probe.group, probe.event)
 }
 
-/// Where it sits, and what it fetches there.
+/// The place of a probe and the texts of its arguments.
 fn place_key(probe: &ProbeDefinition) -> (ProbePlace, Vec<String>) {
     let texts = probe.arguments.iter().map(|it| it.text.clone());
     (probe.place.clone(), texts.collect())
 }
 
-/// A command inside a line.
+/// The byte range of a command in a line, and what separates its words.
 struct Span {
     at: usize,
     end: usize,
     separator: char,
 }
 
-/// The commands of a line: itself, those of a boot parameter, or what a shell's `echo` would write.
+/// Returns the commands of a line: the line itself, those of a boot parameter, or the text that a shell's `echo` would
+/// write.
 fn commands(line: &str) -> Vec<Span> {
-    // Of several the kernel keeps the last.
+    // If there are several such parameters the kernel uses the last.
     if let Some(found) = line.rfind(BOOT) {
         let given = found + BOOT.len();
-        // Quotes around the value or the whole parameter, or as far as the parameter goes.
+        // The value ends at the closing quote if it or the whole parameter is quoted, else at a space or quote.
         let is_value_quoted = line.get(given..).unwrap_or("").starts_with('"');
         let is_all_quoted = line.get(..found).unwrap_or("").ends_with('"');
         let start = given + usize::from(is_value_quoted);
@@ -263,7 +266,7 @@ fn commands(line: &str) -> Vec<Span> {
     }]
 }
 
-/// A word, and at which byte of the line it stands.
+/// Byte offset of a word in the line, and the word.
 type Word<'a> = (usize, &'a str);
 
 fn words(line: &str, at: usize, end: usize, separator: char) -> Vec<Word<'_>> {
@@ -286,7 +289,7 @@ fn column(line: &str, at: usize) -> u32 {
     before.chars().count() as u32 + 1
 }
 
-/// Puts an error's place in a word where the word stands.
+/// Converts an error's offset in a word, which starts at `word`, to an offset in the line.
 fn within<T>(word: usize, result: Result<T, Wrong>) -> Result<T, Wrong> {
     result.map_err(|(at, fault)| (word + at, fault))
 }
@@ -306,7 +309,7 @@ fn command(words: &[Word<'_>]) -> Result<Command, Wrong> {
     }
 }
 
-/// Whether a word is a letter with, at most, a number and a name behind it.
+/// Returns whether a word is a letter, followed by an optional number and an optional name.
 pub(super) fn is_head(word: &str) -> bool {
     let rest = word.get(1..).unwrap_or("");
     let number = rest.split(':').next().unwrap_or("");
@@ -316,7 +319,7 @@ pub(super) fn is_head(word: &str) -> bool {
 }
 
 fn removal(word: &str) -> Result<Command, Wrong> {
-    // `!p:GRP/EVENT` in dynamic_events is the same.
+    // `!p:GRP/EVENT` in dynamic_events is a removal, too.
     let rest = word.get(1..).unwrap_or("");
     let colon = rest.find(':').filter(|&at| at <= 1);
     let Some(colon) = colon else {
@@ -360,7 +363,7 @@ fn define(words: &[Word<'_>]) -> Result<ProbeDefinition, Wrong> {
         sort = ProbeSort::Return;
     }
     let (group, event) = match colon {
-        // Behind a number the kernel does not look for the name of a probe in a program.
+        // After a number the kernel does not parse the name of a probe in a program.
         Some(_) if place.is_user() && !number.is_empty() => (None, None),
         Some(colon) => {
             let text = head.get(colon + 1..).unwrap_or("");
@@ -369,7 +372,7 @@ fn define(words: &[Word<'_>]) -> Result<ProbeDefinition, Wrong> {
         None => (None, None),
     };
     let around = around(sort, &place);
-    // What follows `if` filters the events of an event probe.
+    // The words after `if` are the filter of an event probe.
     let filter = arguments
         .iter()
         .position(|(_, word)| *word == "if" && letter == b'e');
@@ -397,7 +400,7 @@ fn define(words: &[Word<'_>]) -> Result<ProbeDefinition, Wrong> {
     };
     Ok(ProbeDefinition {
         sort,
-        // For a probe in a program the number is read and means nothing.
+        // For a probe in a program the kernel parses the number but does not use it.
         max_active: max_active.filter(|&number| number > 0),
         group: group.unwrap_or_else(|| usual.to_owned()),
         event: event.unwrap_or_else(|| generated_name(sort, &place)),
@@ -406,7 +409,7 @@ fn define(words: &[Word<'_>]) -> Result<ProbeDefinition, Wrong> {
     })
 }
 
-/// Whether an argument fetches what a function returns, which makes a return probe of an fprobe.
+/// Returns whether an argument fetches the function's return value, which makes an fprobe a return probe.
 fn fetches_return(word: &str) -> bool {
     let behind = word.split_once("$retval").map(|(_, behind)| behind);
     behind.is_some_and(|it| !it.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
@@ -416,7 +419,7 @@ fn max_active(number: &str, letter: u8) -> Result<Option<u32>, Wrong> {
     match letter {
         _ if number.is_empty() => return Ok(None),
         b'r' => {}
-        // The kernel does not look.
+        // The kernel ignores the number.
         b'e' => return Ok(None),
         b'f' | b't' => return Err((0, Fault::NumberOnFunction)),
         _ => return Err((0, Fault::MaxActiveOnEntry)),

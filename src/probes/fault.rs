@@ -1,8 +1,9 @@
-//! Why the kernel refuses a definition: one row a reason, with the name that the kernel's sources give it.
+//! Reasons for which the kernel refuses a definition: one row per reason, with the reason's name in the kernel's
+//! sources.
 
 use std::fmt;
 
-/// Something wrong, and where.
+/// An error in a definition, with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProbeError {
     /// The line, from 1.
@@ -32,20 +33,20 @@ impl std::error::Error for ProbeError {}
 
 macro_rules! faults {
     ($($name:ident $code:literal $message:literal)*) => {
-        /// A reason.
+        /// A reason for which the kernel refuses a definition.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Fault {
             $(#[doc = $message] $name,)*
         }
 
         impl Fault {
-            /// The reason's name in the kernel's sources; empty for what it has no name for.
+            /// Returns the reason's name in the kernel's sources; empty if it has none there.
             #[must_use]
             pub fn code(self) -> &'static str {
                 match self { $(Fault::$name => $code,)* }
             }
 
-            /// A plain sentence.
+            /// Returns the reason as a sentence for the user.
             #[must_use]
             pub fn message(self) -> &'static str {
                 match self { $(Fault::$name => $message,)* }

@@ -1,17 +1,18 @@
-//! One argument of a probe: `[NAME=]FETCH[:TYPE]`.
+//! Parses one argument of a probe: `[NAME=]FETCH[:TYPE]`.
 
+use super::around::Around;
+use super::definition::{Fetch, FetchArgument, FetchType, Space};
 use super::fault::Fault;
 use super::fetch_type::{MOST_STEPS, array, finish, named_type, steps};
 use super::place::{Wrong, is_name, is_symbol, signed, symbol_offset, unsigned};
-use super::{Fetch, FetchArgument, FetchType, Space};
 
-/// All arguments, where the kernel has their types (BTF).
+/// Stands for all arguments, if the kernel has their types (BTF).
 const ALL: &str = "$arg*";
 const MOST_NAME: usize = 32;
 const MOST_TEXT: usize = 63;
-/// Words on a kernel stack.
+/// Largest index of a word on a kernel stack.
 const MOST_STACK: u64 = 2048;
-/// Fields that every probe's event has.
+/// Names of fields that a probe's event can have by itself.
 const TAKEN: &[&str] = &[
     "common_type",
     "common_flags",
@@ -23,65 +24,8 @@ const TAKEN: &[&str] = &[
     "__probe_ret_ip",
 ];
 
-/// What a probe can fetch depends on where it sits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Around {
-    /// At a kernel function's entry.
-    FunctionEntry,
-    /// Somewhere else in the kernel.
-    Kernel,
-    /// Where a kernel function returns.
-    KernelReturn,
-    /// In a program.
-    User,
-    /// Where a program's function returns.
-    UserReturn,
-    /// On an event.
-    Event,
-    /// At a kernel function's entry, as a whole: no registers are kept.
-    FprobeEntry,
-    /// Where a kernel function returns, as a whole.
-    FprobeReturn,
-    /// At a tracepoint.
-    Tracepoint,
-}
-
-impl Around {
-    fn is_return(self) -> bool {
-        self.is_kernel_return() || self == Around::UserReturn
-    }
-
-    fn is_kernel_return(self) -> bool {
-        matches!(self, Around::KernelReturn | Around::FprobeReturn)
-    }
-
-    /// Whether a kernel function's arguments are at hand.
-    fn is_entry(self) -> bool {
-        matches!(
-            self,
-            Around::FunctionEntry | Around::FprobeEntry | Around::Tracepoint
-        )
-    }
-
-    fn has_registers(self) -> bool {
-        let is_fprobe = matches!(
-            self,
-            Around::FprobeEntry | Around::FprobeReturn | Around::Tracepoint
-        );
-        !is_fprobe && self != Around::Event
-    }
-
-    /// Whether the names of the kernel's files can be asked for.
-    fn has_files(self) -> bool {
-        !self.is_user() && self != Around::Event
-    }
-
-    pub(super) fn is_user(self) -> bool {
-        matches!(self, Around::User | Around::UserReturn)
-    }
-}
-
-/// Reads the `index`-th argument (from 0). Places in the answer's error are bytes of `word`.
+/// Parses the `index`-th argument (from 0); `before` are the arguments before it. An error's position is a byte offset
+/// in `word`.
 pub(super) fn argument(
     word: &str,
     index: usize,
@@ -101,7 +45,7 @@ pub(super) fn argument(
     let is_named = name.is_some();
     let name = match name {
         Some(name) => name.to_owned(),
-        // An argument that the kernel knows by its name keeps it.
+        // An argument that is fetched by its own name gets that name.
         None => match word.split(':').next() {
             Some(name) if is_name(name) => name.to_owned(),
             _ => format!("arg{}", index + 1),
@@ -125,7 +69,7 @@ pub(super) fn argument(
     })
 }
 
-/// `$arg*`: all arguments of the function, by itself and once.
+/// Parses `$arg*`, all arguments of the function: without name or type, and at most once.
 fn all_arguments(
     word: &str,
     body_at: usize,
@@ -171,7 +115,7 @@ fn body(text: &str, around: Around) -> Result<(Fetch, FetchType, Option<u32>), W
         None => ("", None),
     };
     if matches!(type_text, "%pd" | "%pD") && count.is_none() && around.has_files() {
-        // The name of a directory's entry, or of a file: texts behind two or three addresses.
+        // The name of a directory entry or of a file: the kernel follows two or three pointers to the text.
         let fetch = fetch(value, around)?;
         if matches!(fetch, Fetch::Comm | Fetch::ImmediateText(_)) {
             return Err((0, Fault::CommNotFollowed));
@@ -203,13 +147,13 @@ fn body(text: &str, around: Around) -> Result<(Fetch, FetchType, Option<u32>), W
     };
     match finish(&fetch, type_, count, around) {
         None => Ok((fetch, type_, count)),
-        // Steps are counted where the first bracket opens.
+        // The kernel reports too many steps at the first opening bracket.
         Some(Fault::TooDeep) => Err((bracket_at, Fault::TooDeep)),
         Some(fault) => Err((type_at, fault)),
     }
 }
 
-/// Reads where a value comes from.
+/// Parses the source of a value.
 fn fetch(text: &str, around: Around) -> Result<Fetch, Wrong> {
     let rest = text.get(1..).unwrap_or("");
     match text.as_bytes().first() {
@@ -236,7 +180,7 @@ fn fetch(text: &str, around: Around) -> Result<Fetch, Wrong> {
     }
 }
 
-/// Holds `NAME[->FIELD[.FIELD]...]`, whose first letter is at byte `at`, to how it must be written.
+/// Checks the form of `NAME[->FIELD[.FIELD]...]`, whose first letter is at byte `at`.
 fn named(text: &str, at: usize) -> Result<(), Wrong> {
     let mut rest_at = at;
     let mut is_first = true;
@@ -282,7 +226,7 @@ fn variable(name: &str, around: Around) -> Result<Fetch, Wrong> {
     if let Some(behind) = name.strip_prefix("retval") {
         return match around {
             _ if !around.is_return() => Err((0, Fault::ReturnValueOnEntry)),
-            // The kernel does not look at what follows.
+            // The kernel ignores the text that follows.
             Around::UserReturn => Ok(Fetch::ReturnValue),
             _ if behind.is_empty() => Ok(Fetch::ReturnValue),
             _ if behind.starts_with(['-', '.']) => {
@@ -341,7 +285,7 @@ fn at_address(text: &str, around: Around) -> Result<Fetch, Fault> {
     }
 }
 
-/// `+|-[u]OFFS(FETCH)`.
+/// Parses `+|-[u]OFFS(FETCH)`.
 fn memory(text: &str, around: Around) -> Result<Fetch, Wrong> {
     let is_negative = text.starts_with('-');
     let mut at = 1;
@@ -399,7 +343,7 @@ fn immediate(text: &str) -> Result<Fetch, Wrong> {
     value.map(Fetch::Immediate).ok_or((0, Fault::BadImmediate))
 }
 
-/// Whether some machine has a register of this name, as the kernel calls them.
+/// Returns whether any architecture has a register of this name in the kernel.
 fn is_register(name: &str) -> bool {
     const NAMED: &[&str] = &[
         // x86
@@ -455,7 +399,7 @@ fn is_register(name: &str) -> bool {
         "csr_era", // s390
         "psw",
     ];
-    /// Letters before a number, and the highest number.
+    /// Prefix before a register's number, and the highest number.
     const NUMBERED: &[(&str, u32)] = &[
         ("r", 31),
         ("x", 30),

@@ -1,15 +1,15 @@
-//! The type behind an argument of a probe, `:TYPE[N]`, and whether what is fetched can have it.
+//! Parses the type of a probe's argument, `:TYPE[N]`, and checks whether the fetched value can have it.
 
+use super::around::Around;
+use super::definition::{Fetch, FetchType, Space};
 use super::fault::Fault;
-use super::fetch::Around;
 use super::place::{Wrong, unsigned};
-use super::{Fetch, FetchType, Space};
 
 const MOST_ELEMENTS: u32 = 64;
-/// Steps of a fetch: the kernel has room for 16, and needs the last for the end.
+/// Limit for the steps of a fetch: the kernel has room for 16, and uses the last as end mark.
 pub(super) const MOST_STEPS: usize = 15;
 
-/// Splits `TYPE[N]`.
+/// Splits `TYPE[N]` into type and array length.
 pub(super) fn array(text: &str) -> Result<(&str, Option<u32>), Wrong> {
     let Some(open) = text.find('[') else {
         return Ok((text, None));
@@ -30,10 +30,10 @@ pub(super) fn array(text: &str) -> Result<(&str, Option<u32>), Wrong> {
     Ok((text.get(..open).unwrap_or(""), Some(count)))
 }
 
-/// The type called `name`.
+/// Returns the type called `name`.
 pub(super) fn named_type(name: &str, around: Around) -> Result<FetchType, Fault> {
     match name {
-        // The kernel has no symbols of programs.
+        // The kernel does not have the symbols of programs.
         "symbol" | "symstr" if around.is_user() => return Err(Fault::BadType),
         "char" => return Ok(FetchType::Char),
         "string" => return Ok(FetchType::Text),
@@ -63,7 +63,7 @@ pub(super) fn named_type(name: &str, around: Around) -> Result<FetchType, Fault>
     }
 }
 
-/// `WIDTH@OFFSET/SIZE`.
+/// Parses `WIDTH@OFFSET/SIZE`, in bits.
 fn bits(text: &str) -> Result<FetchType, Fault> {
     let size = text.split_once('/').and_then(|(_, size)| unsigned(size));
     let size = match size {
@@ -86,7 +86,7 @@ fn bits(text: &str) -> Result<FetchType, Fault> {
     })
 }
 
-/// How many steps lie before the one that has the value.
+/// Returns the number of steps of a fetch before the one that yields the value.
 pub(super) fn steps(fetch: &Fetch) -> usize {
     match fetch {
         Fetch::Address(_) | Fetch::FileOffset(_) => 1,
@@ -97,21 +97,21 @@ pub(super) fn steps(fetch: &Fetch) -> usize {
     }
 }
 
-/// What a value comes out of last.
+/// Where the last step of a fetch reads the value from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Last {
     Memory(Space),
-    /// A constant, or a text that the kernel has at hand.
+    /// A constant, or a text that the kernel has at hand (`$comm`).
     Held,
-    /// The argument of an event, or of a function by its name: any sort of value.
+    /// The field of an event, or the argument of a function by its name: any kind of value.
     Any,
     Stack,
-    /// What was kept of the function's entry.
+    /// An argument that was saved at the function's entry.
     Kept,
     Register,
 }
 
-/// Why a value cannot be stored as this type.
+/// Returns why a value cannot be stored as this type; `None` if it can.
 pub(super) fn finish(
     fetch: &Fetch,
     type_: FetchType,
@@ -147,7 +147,7 @@ pub(super) fn finish(
         true => is_memory && count.is_none(),
         false => is_memory && type_ != FetchType::SymbolText,
     };
-    // Storing, cutting bits out and repeating take a step each.
+    // Storing, extracting bits and repeating for an array need a step each.
     used += usize::from(!is_in_place);
     if used >= MOST_STEPS {
         return Some(Fault::TooDeep);

@@ -1,15 +1,15 @@
-//! The first two words of a definition: names of group and event, and where the probe sits.
+//! Parses the first two words of a definition: the names of group and event, and the probed place.
 
+use super::definition::{ProbePlace, ProbeSort};
 use super::fault::Fault;
-use super::{ProbePlace, ProbeSort};
 
-/// Names have one character less.
+/// Size of the kernel's buffer for names, with the final NUL: a name has at most one character less.
 const NAME_SIZE: usize = 64;
 
-/// What is wrong, and at which byte of the word.
+/// Byte offset in the word, and what is wrong there.
 pub(super) type Wrong = (usize, Fault);
 
-/// Whether `text` is a name as C has them.
+/// Returns whether `text` is a C identifier.
 pub(super) fn is_name(text: &str) -> bool {
     let mut bytes = text.bytes();
     bytes
@@ -18,7 +18,7 @@ pub(super) fn is_name(text: &str) -> bool {
         && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-/// A number as the kernel reads it: decimal, octal behind 0, hexadecimal behind 0x.
+/// Parses a number as the kernel does: decimal, octal after `0`, hexadecimal after `0x`.
 pub(super) fn unsigned(text: &str) -> Option<u64> {
     let text = text.strip_prefix('+').unwrap_or(text);
     let (digits, radix) = match text.as_bytes() {
@@ -26,14 +26,14 @@ pub(super) fn unsigned(text: &str) -> Option<u64> {
         [b'0', _, ..] => (text.get(1..)?, 8),
         _ => (text, 10),
     };
-    // `from_str_radix` would take a sign.
+    // `from_str_radix` alone would accept a sign.
     let is_number = digits.bytes().all(|b| b.is_ascii_alphanumeric());
     u64::from_str_radix(digits, radix)
         .ok()
         .filter(|_| is_number)
 }
 
-/// The same with a sign.
+/// Parses a number of [`unsigned`]'s form with an optional sign.
 pub(super) fn signed(text: &str) -> Option<i64> {
     match text.strip_prefix('-') {
         Some(rest) => {
@@ -43,7 +43,7 @@ pub(super) fn signed(text: &str) -> Option<i64> {
     }
 }
 
-/// Splits `SYM+offs` or `SYM-offs`.
+/// Splits `SYM+offs` or `SYM-offs` into symbol and offset in bytes (0 without offset).
 pub(super) fn symbol_offset(text: &str) -> Option<(&str, i64)> {
     match text.find(['+', '-']) {
         Some(at) => Some((text.get(..at)?, signed(text.get(at..)?)?)),
@@ -51,7 +51,7 @@ pub(super) fn symbol_offset(text: &str) -> Option<(&str, i64)> {
     }
 }
 
-/// Whether functions can be called so: C names, with what compilers append (`.isra.0`), or a module before it.
+/// Returns whether `text` can be the name of a function: C characters, and suffixes that compilers append (`.isra.0`).
 pub(super) fn is_symbol(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '.' | '$'))
         && text
@@ -59,7 +59,7 @@ pub(super) fn is_symbol(text: &str) -> bool {
             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'$' | b'@'))
 }
 
-/// Reads `[GRP/][EVENT]`, what stands behind the first colon; `at` is its place in the word.
+/// Parses `[GRP/][EVENT]`, the text after the first colon; `at` is its byte offset in the word.
 pub(super) fn names(text: &str, at: usize) -> Result<(Option<String>, Option<String>), Wrong> {
     let slash = text.find('/').or_else(|| text.find('.'));
     let (group, event, event_at) = match slash {
@@ -98,7 +98,8 @@ pub(super) fn names(text: &str, at: usize) -> Result<(Option<String>, Option<Str
     Err((event_at, fault))
 }
 
-/// Reads where a probe of the letter `letter` sits: the second word.
+/// Parses the second word, the place of a probe whose definition starts with `letter`. Sets `sort` if the word makes it
+/// a return probe.
 pub(super) fn place(letter: u8, word: &str, sort: &mut ProbeSort) -> Result<ProbePlace, Wrong> {
     match letter {
         b'e' => return event_place(word),
@@ -144,7 +145,7 @@ pub(super) fn place(letter: u8, word: &str, sort: &mut ProbeSort) -> Result<Prob
     })
 }
 
-/// Whether a word is `[MOD:]SYM+offs/size`, as symbols are printed in stack traces and events.
+/// Returns whether a word is `[MOD:]SYM+offs/size`, as stack traces and events print symbols.
 fn has_size(word: &str) -> bool {
     let split = || {
         let (place, size) = word.split_once('/')?;
@@ -156,7 +157,7 @@ fn has_size(word: &str) -> bool {
     })
 }
 
-/// `SYSTEM.EVENT` or `SYSTEM/EVENT`.
+/// Parses `SYSTEM.EVENT` or `SYSTEM/EVENT`.
 fn event_place(word: &str) -> Result<ProbePlace, Wrong> {
     let found = word.split_once(['.', '/']);
     match found.filter(|(system, event)| is_name(&system.replace('-', "_")) && is_name(event)) {
@@ -168,7 +169,7 @@ fn event_place(word: &str) -> Result<ProbePlace, Wrong> {
     }
 }
 
-/// `[MOD:]SYM[%return]`.
+/// Parses `[MOD:]SYM[%return]`.
 fn function_place(word: &str, sort: &mut ProbeSort) -> Result<ProbePlace, Wrong> {
     let mut symbol = word;
     if let Some(percent) = word.find('%') {
@@ -199,7 +200,7 @@ fn tracepoint(word: &str) -> Result<ProbePlace, Wrong> {
     }
 }
 
-/// `PATH:OFFSET[%return][(COUNTER)]`.
+/// Parses `PATH:OFFSET[%return][(COUNTER)]`.
 fn file_place(word: &str, sort: &mut ProbeSort) -> Result<ProbePlace, Wrong> {
     let colon = word.rfind(':').unwrap_or(word.len());
     let (path, rest) = (
@@ -239,7 +240,7 @@ fn file_place(word: &str, sort: &mut ProbeSort) -> Result<ProbePlace, Wrong> {
     })
 }
 
-/// The name that the kernel makes for an event without one.
+/// Returns the name that the kernel generates for an event without a name.
 pub(super) fn generated_name(sort: ProbeSort, place: &ProbePlace) -> String {
     let letter = match sort {
         ProbeSort::Return => 'r',
@@ -262,7 +263,7 @@ pub(super) fn generated_name(sort: ProbeSort, place: &ProbePlace) -> String {
         ProbePlace::File { path, offset, .. } => {
             let file = path.rsplit('/').next().unwrap_or(path);
             let stem = file.split(['.', '-', '_']).next().unwrap_or(file);
-            // Return probes, too.
+            // The kernel uses `p_` for return probes in files, too.
             format!("p_{stem}_0x{offset:x}")
         }
         ProbePlace::Event { system: _, event } => event.clone(),

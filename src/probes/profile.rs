@@ -1,28 +1,28 @@
-//! `kprobe_profile` and `uprobe_profile`: how often each probe hit, and how often it could not.
+//! Parses `kprobe_profile` and `uprobe_profile`: how often each probe hit and how often it was missed.
 //!
 //! ```text
 //!   EVENT   hits   misses               kprobe_profile
 //!   PATH EVENT   hits                   uprobe_profile (nothing is missed)
 //! ```
 
-/// What the kernel counted of one probe.
+/// The kernel's counts of one probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProfileRow {
-    /// The event's name; its group is not said.
+    /// The event's name; the file does not contain its group.
     pub event: String,
     /// How often it hit.
     pub hits: u64,
-    /// How often it was missed; `None` where the kernel does not count that.
+    /// How often it was missed; `None` for uprobes, whose misses the kernel does not count.
     pub misses: Option<u64>,
 }
 
-/// Reads a profile; lines of another form are left out.
+/// Parses a profile; lines of another form are skipped.
 #[must_use]
 pub fn parse_profile(text: &str) -> Vec<ProfileRow> {
     text.lines().filter_map(row).collect()
 }
 
-/// One line.
+/// Parses one line of a profile; `None` if it has another form.
 pub(super) fn row(line: &str) -> Option<ProfileRow> {
     let mut words: Vec<&str> = line.split_ascii_whitespace().collect();
     let last: u64 = words.pop()?.parse().ok()?;

@@ -1,15 +1,16 @@
-//! What definitions say of the arguments in a probe's event: numbers with their sign and base, characters, bits.
+//! Shows the arguments in a probe's events as its definition types them: numbers with their sign and base, characters,
+//! bits.
 
 use rustc_hash::FxHashMap;
 
-use super::{Definitions, FetchArgument, FetchType, ProbeDefinition};
+use super::definition::{Definitions, FetchArgument, FetchType, ProbeDefinition};
 use crate::event::{EventDetail, Field, Value};
 
-/// Where the standing definition of each event is, by its group and name.
+/// Index of each event's defined probe in the definitions' lines, by group and name.
 #[derive(Debug, Default)]
-pub struct ByEvent(FxHashMap<String, Named>);
+pub(crate) struct ByEvent(FxHashMap<String, Named>);
 
-/// The events of one name: lines of definitions.
+/// The lines that define events of one name: the first, and by group.
 #[derive(Debug)]
 struct Named {
     first: usize,
@@ -17,7 +18,7 @@ struct Named {
 }
 
 impl ByEvent {
-    /// Of all that stand.
+    /// Indexes all defined probes.
     #[must_use]
     pub fn new(definitions: &Definitions) -> ByEvent {
         let mut all: FxHashMap<String, Named> = FxHashMap::default();
@@ -34,9 +35,9 @@ impl ByEvent {
         ByEvent(all)
     }
 
-    /// The standing definition of an event. Text traces do not say the group: the name will do.
+    /// Returns the definition of an event. Text traces do not contain the group: there the name is enough.
     #[must_use]
-    pub fn definition_of<'a>(
+    pub(crate) fn definition_of<'a>(
         &self,
         definitions: &'a Definitions,
         group: &str,
@@ -49,8 +50,8 @@ impl ByEvent {
     }
 }
 
-/// Shows the arguments of a probe's event as its definition types them.
-pub fn explain(detail: &mut EventDetail, probe: &ProbeDefinition) {
+/// Sets type, value and shown text of the fields of a probe's event by its definition.
+pub(crate) fn explain(detail: &mut EventDetail, probe: &ProbeDefinition) {
     for field in &mut detail.fields {
         if let Some(argument) = probe.argument(&field.name) {
             explain_field(field, argument);
@@ -58,16 +59,16 @@ pub fn explain(detail: &mut EventDetail, probe: &ProbeDefinition) {
     }
 }
 
-/// The groups that readers of text give to probes whatever they were called.
+/// Returns whether `group` is one that readers of text give to probes because the text does not contain the real group.
 #[must_use]
-pub fn is_text_group(group: &str) -> bool {
+pub(crate) fn is_text_group(group: &str) -> bool {
     matches!(group, "" | "kprobes" | "uprobes" | "eprobes" | "text")
 }
 
 fn explain_field(field: &mut Field, argument: &FetchArgument) {
     let type_ = argument.type_;
     let is_text = field.type_name.is_empty();
-    // Arrays of numbers and texts are as readable as they can be.
+    // Arrays of numbers and texts are readable already.
     let raw = if is_text {
         raw_of_text(&field.text(), type_)
     } else {
@@ -87,7 +88,7 @@ fn explain_field(field: &mut Field, argument: &FetchArgument) {
     let Some(raw) = raw.filter(|_| argument.count.is_none()) else {
         return;
     };
-    // A symbol that the reader found says more than its address.
+    // A symbol that the reader resolved is more useful than its address.
     let has_symbol = type_ == FetchType::Symbol && !field.shown.is_empty();
     if let Some(text) = type_.number_text(raw).filter(|_| !has_symbol) {
         field.value = match type_ {
@@ -99,7 +100,7 @@ fn explain_field(field: &mut Field, argument: &FetchArgument) {
     }
 }
 
-/// The number that a text trace prints: old kernels leave the 0x of hexadecimal numbers out.
+/// Parses a number that a text trace printed. Old kernels print hexadecimal numbers without 0x.
 fn raw_of_text(text: &str, type_: FetchType) -> Option<u64> {
     if let Some(hex) = text.strip_prefix("0x") {
         return u64::from_str_radix(hex, 16).ok();

@@ -1,15 +1,15 @@
-//! A shell script that records a chosen set of probes with trace-cmd and cleans up behind itself, so that the
-//! next trace has what this one lacked.
+//! Writes a shell script that records a chosen set of probes with trace-cmd and removes them afterwards, so that the
+//! next trace contains what this one lacked.
 
 use std::fmt::Write;
 
 use rustc_hash::FxHashSet;
 
-use super::{ProbeDefinition, ProbePlace};
+use super::definition::{ProbeDefinition, ProbePlace};
 
-/// The script for these probes. `output` is the file that it records into unless `$OUT` says another.
+/// Returns the script for these probes. `output` is the file that it records into unless `$OUT` names another.
 #[must_use]
-pub fn capture_script(probes: &[&ProbeDefinition], output: &str) -> String {
+pub(crate) fn capture_script(probes: &[&ProbeDefinition], output: &str) -> String {
     let mut script = String::from(
         "#!/bin/sh\n\
          # Records the probes below with trace-cmd, and takes them away afterwards.\n\
@@ -104,7 +104,7 @@ pub fn capture_script(probes: &[&ProbeDefinition], output: &str) -> String {
     script
 }
 
-/// The kernel's file that takes such definitions.
+/// Returns the kernel's file that accepts this definition.
 fn file_of(probe: &ProbeDefinition) -> &'static str {
     match probe.place {
         ProbePlace::File { .. } => "uprobe_events",
@@ -115,7 +115,7 @@ fn file_of(probe: &ProbeDefinition) -> &'static str {
     }
 }
 
-/// A word as a shell reads it back.
+/// Returns the text quoted for a shell.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }

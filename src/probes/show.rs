@@ -1,11 +1,11 @@
-//! Definitions as the kernel prints them back, and their parts in words.
+//! Prints definitions as the kernel does, and describes their parts in words.
 
 use std::fmt;
 
-use super::{FetchType, ProbeDefinition, ProbePlace, ProbeSort};
+use super::definition::{FetchType, ProbeDefinition, ProbePlace, ProbeSort};
 
 impl fmt::Display for ProbeDefinition {
-    /// The line that defines this very probe.
+    /// Prints the line that defines this probe.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.letter())?;
         if let Some(count) = self.max_active {
@@ -27,7 +27,7 @@ impl fmt::Display for ProbeDefinition {
 }
 
 impl ProbeDefinition {
-    /// What its line begins with.
+    /// Returns the letter with which the probe's line starts.
     #[must_use]
     pub fn letter(&self) -> char {
         match (&self.place, self.sort) {
@@ -78,7 +78,7 @@ impl fmt::Display for ProbePlace {
 }
 
 impl ProbePlace {
-    /// The function or file that is probed, without offsets: what pairs are named after.
+    /// Returns the probed function or file, without the offset in a function: pairs are named after it.
     #[must_use]
     pub fn subject(&self) -> String {
         match self {
@@ -89,7 +89,7 @@ impl ProbePlace {
 }
 
 impl ProbeSort {
-    /// A word for it.
+    /// Returns the kind in one word.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -101,11 +101,11 @@ impl ProbeSort {
 }
 
 impl FetchType {
-    /// How a number of this type is read: `None` if it is no number.
+    /// Returns a number of this type as text; `None` if the type is not numeric.
     ///
-    /// `raw` is what the trace stored or printed, perhaps without regard to its sign or size.
+    /// `raw` is the number that the trace stored or printed, which may lack the type's sign or size.
     #[must_use]
-    pub fn number_text(self, raw: u64) -> Option<String> {
+    pub(crate) fn number_text(self, raw: u64) -> Option<String> {
         let cut = |bits: u8| {
             let unused = 64 - u32::from(bits.clamp(1, 64));
             (
@@ -129,7 +129,7 @@ impl FetchType {
         }
     }
 
-    /// The type as it is written.
+    /// Returns the type as it is written in a definition; empty for types that are not written.
     #[must_use]
     pub fn name(self) -> String {
         match self {

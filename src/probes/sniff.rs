@@ -1,15 +1,17 @@
-//! Whether a text is one of probe definitions, or of what the kernel counted of them.
+//! Detects probe definitions and the kernel's hit counts of probes.
 
+use super::command::parse;
 use super::command::{BOOT, is_head};
-use super::{Command, parse, profile};
+use super::definition::Command;
+use super::profile;
 
-/// Files of the kernel's that a shell's `echo` can define probes in.
+/// The kernel's files in which a shell's `echo` can define probes.
 const ECHOED_INTO: &[&str] = &["kprobe_events", "uprobe_events", "dynamic_events"];
-/// Lines that are looked at.
+/// Number of lines that are checked.
 const MOST_LINES: usize = 64;
 
-/// Whether the head of a file is a text of probe definitions: most lines have a definition's form, and at
-/// least one is right. A line that somebody mistyped is an error of its own, wherever it stands.
+/// Returns whether the head of a file contains probe definitions: most lines have the form of a definition, and at
+/// least one is valid. An invalid line does not count against the file; it is reported when the definitions are parsed.
 #[must_use]
 pub fn sniff(head: &[u8]) -> bool {
     sniff_form(head)
@@ -23,9 +25,10 @@ pub fn sniff(head: &[u8]) -> bool {
         })
 }
 
-/// Whether most lines of a head have a definition's form, right or wrong: for who asks what is wrong with them.
+/// Returns whether most lines of a head have the form of a definition, valid or not: for explaining what is wrong with
+/// them.
 #[must_use]
-pub fn sniff_form(head: &[u8]) -> bool {
+pub(crate) fn sniff_form(head: &[u8]) -> bool {
     let Some(head) = whole_lines(head) else {
         return false;
     };
@@ -48,7 +51,7 @@ pub fn sniff_form(head: &[u8]) -> bool {
     right * 2 > all
 }
 
-/// Whether the head of a file is a `kprobe_profile` or `uprobe_profile`.
+/// Returns whether the head of a file is a `kprobe_profile` or `uprobe_profile`.
 #[must_use]
 pub fn sniff_profile(head: &[u8]) -> bool {
     let Some(head) = whole_lines(head) else {
@@ -68,7 +71,7 @@ fn is_said(line: &str) -> bool {
     !line.is_empty() && !line.starts_with('#')
 }
 
-/// The lines that are whole, if they are text.
+/// Returns the complete lines; `None` if they are not UTF-8 text or contain NUL.
 fn whole_lines(head: &[u8]) -> Option<String> {
     let end = memchr::memrchr(b'\n', head).map_or(head.len(), |end| end + 1);
     let text = std::str::from_utf8(head.get(..end)?).ok()?;

@@ -1,6 +1,7 @@
+use super::definition::{Fetch, FetchType, Space};
 use super::*;
 
-/// The error of one line, in which `^` marks the column that it must name.
+/// Returns the error of one line. `^` in the line marks the column that the error must name.
 fn refused(marked: &str) -> Fault {
     let column = marked.chars().position(|c| c == '^').unwrap() as u32 + 1;
     let line = marked.replacen('^', "", 1);
@@ -117,7 +118,7 @@ fn every_fetch_and_type() {
     };
     assert!(matches!(**address, Fetch::Memory { offset: -16, .. }));
     assert_eq!(all.arguments[9].fetch, Fetch::Immediate(42));
-    // What the kernel prints back reads as the same.
+    // A definition that the kernel prints back parses as the same probe.
     assert_eq!(probe(&all.to_string()), all);
     let event = probe(
         "e:eprb/openat syscalls.sys_enter_openat file=+0($filename):ustring fl=$flags:x32 if flags > 3",
@@ -277,7 +278,7 @@ fn functions_tracepoints_and_names_that_the_kernel_knows_are_read() {
             "f:x ext4:sync%return ret=$retval:s32 $arg1",
             "f:fprobes/x ext4:sync%return ret=$retval:s32 $arg1",
         ),
-        // What a function returns is only known when it does.
+        // The return value is only known at the return.
         (
             "f:x vfs_read $retval",
             "f:fprobes/x vfs_read%return $retval",
@@ -461,7 +462,7 @@ fn a_capture_script_defines_records_and_cleans_up() {
     assert!(script.contains("'\\''"), "quotes are kept from the shell");
     assert!(script.contains("trap clean_up EXIT"));
     assert!(script.contains("for file in kprobe_events uprobe_events; do"));
-    // A kernel without kprobes has uprobes all the same.
+    // A kernel without kprobes can still have uprobes.
     let users = parse("p:sh /bin/sh:0x10");
     let probes: Vec<_> = users.standing().collect();
     let script = script::capture_script(&probes, "probes.dat");

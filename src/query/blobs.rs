@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use crate::base::Timestamp;
-use crate::formats::{EventRef, Reader};
+use crate::formats::{EventRef, Events};
 use crate::trace::{EventId, Trace};
 
 /// An attachment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Blob {
+pub(crate) struct Blob {
     /// The event that carries it.
     pub event: EventId,
     /// When.
@@ -25,13 +25,13 @@ pub struct Blob {
 
 /// The bytes that an event carries, if it is an attachment.
 #[must_use]
-pub fn payload<'r>(trace: &Trace, reader: &'r dyn Reader, id: EventId) -> Option<Cow<'r, [u8]>> {
+pub fn payload<'r>(trace: &Trace, reader: &'r dyn Events, id: EventId) -> Option<Cow<'r, [u8]>> {
     reader.payload(trace.events.get(id).into())
 }
 
 /// All attachments, in the file's order.
 #[must_use]
-pub fn blobs(trace: &Trace, reader: &dyn Reader) -> Vec<Blob> {
+pub(crate) fn blobs(trace: &Trace, reader: &dyn Events) -> Vec<Blob> {
     let mut found = Vec::new();
     let events = trace.events.cursor();
     for index in 0..trace.events.len() as u32 {

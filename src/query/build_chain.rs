@@ -25,8 +25,9 @@ use rustc_hash::FxHashMap;
 
 use super::job_slots::JobSlots;
 use super::process_times::ProcessTimes;
+use crate::assemble::file_history::FileHistory;
 use crate::base::{Nanos, StringId, TimeSpan, Timestamp};
-use crate::trace::{FileHistory, Process, ProcessId, Trace};
+use crate::trace::{Process, ProcessId, Trace};
 
 /// Why a process had to wait for the one before it on the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -303,9 +304,9 @@ pub fn critical_chain(trace: &Trace, times: &ProcessTimes, history: &FileHistory
         }
     }
     for (index, dependency) in (0..).zip(&history.dependencies) {
-        if dependency.from.0 <= dependency.to.0 {
-            events.push((dependency.from.0, What::Written { dependency: index }));
-            events.push((dependency.to.0, What::Read { dependency: index }));
+        if dependency.from.time <= dependency.to.time {
+            events.push((dependency.from.time, What::Written { dependency: index }));
+            events.push((dependency.to.time, What::Read { dependency: index }));
         }
     }
     let pipe = trace.strings.find(b"pipe");
@@ -628,18 +629,22 @@ impl Walk<'_> {
 mod tests {
     use super::super::process_times::tests::trace_of;
     use super::*;
+    use crate::assemble::file_history::{FileDependency, FileId, Moment};
     use crate::trace::EventId;
-    use crate::trace::file_history::FileDependency;
 
     fn depends(writer: u32, from: i64, reader: u32, to: i64) -> FileDependency {
+        let at = |time| Moment {
+            time: Timestamp(time),
+            event: EventId(0),
+        };
         FileDependency {
-            file: crate::trace::FileId(0),
+            file: FileId(0),
             writer: ProcessId(writer),
             reader: ProcessId(reader),
             write: 0,
             read: 0,
-            from: (Timestamp(from), EventId(0)),
-            to: (Timestamp(to), EventId(0)),
+            from: at(from),
+            to: at(to),
         }
     }
 

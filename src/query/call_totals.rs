@@ -11,13 +11,13 @@ use super::item::event_ref;
 use crate::base::{Cancelled, Job};
 use crate::event::Value;
 use crate::event::pairs::SYSCALLS;
-use crate::formats::Reader;
+use crate::formats::Events;
 use crate::formats::syscall_text::error_name;
 use crate::trace::{EventId, SliceId, Trace, TrackId};
 
 /// All calls of one name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CallTotal {
+pub(crate) struct CallTotal {
     /// The name.
     pub name: String,
     /// How many, with those whose end was not seen.
@@ -63,9 +63,9 @@ struct Returned {
 ///
 /// # Errors
 /// If the job is cancelled.
-pub fn call_totals(
+pub(crate) fn call_totals(
     trace: &Trace,
-    reader: &dyn Reader,
+    reader: &dyn Events,
     is_chosen: impl Fn(TrackId, u32) -> bool,
     job: &Job,
 ) -> Result<Vec<CallTotal>, Cancelled> {
@@ -109,14 +109,14 @@ struct Totals {
 }
 
 impl Totals {
-    fn add(&mut self, trace: &Trace, reader: &dyn Reader, slice: u32) {
+    fn add(&mut self, trace: &Trace, reader: &dyn Events, slice: u32) {
         let slices = &trace.slices;
         let label = slices.label(SliceId(slice));
         let (total, errors) = self.by_name.entry(label.name.0).or_default();
         total.calls += 1;
         match slices.own_end(slice as usize) {
-            i64::MAX => total.unfinished += 1,
-            end => {
+            None => total.unfinished += 1,
+            Some(end) => {
                 let time = end.saturating_sub(slices.starts.at(slice as usize)).max(0);
                 total.time_ns += i128::from(time);
                 total.longest_ns = total.longest_ns.max(time);
@@ -163,16 +163,13 @@ impl Totals {
 }
 
 /// What a call returned, as far as its events say.
-fn returned(trace: &Trace, reader: &dyn Reader, slice: u32) -> Returned {
+fn returned(trace: &Trace, reader: &dyn Events, slice: u32) -> Returned {
     let finish = trace.slices.finish(slice as usize);
-    let begin = trace.slices.begins.at(slice as usize);
+    let begin = EventId(trace.slices.begins.at(slice as usize));
     let mut found = Returned::default();
     // The end has what the call returned; a call that was recorded whole, or without its end, has only one event.
-    for event in [finish, begin]
-        .into_iter()
-        .filter(|&event| event != u32::MAX)
-    {
-        for field in reader.fields(event_ref(trace, EventId(event))) {
+    for event in finish.into_iter().chain([begin]) {
+        for field in reader.fields(event_ref(trace, event)) {
             match (field.name.as_str(), field.value) {
                 ("error", Value::Text(error)) if !error.is_empty() => {
                     found.is_known = true;

@@ -6,7 +6,8 @@ use super::area::events::event_counts;
 use super::area::{Area, Group, GroupBy, Key, What, groups, lengths};
 use super::distribution::Distribution;
 use crate::base::{Cancelled, Job};
-use crate::trace::{SliceKind, Trace};
+use crate::query::slice_kinds::SliceKind;
+use crate::trace::Trace;
 
 /// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,13 +109,6 @@ impl CompareRow {
     pub fn change(&self, by: SortBy) -> i128 {
         let measure = |side: &Option<Side>| side.map_or(0, |side| side.measure(by));
         measure(&self.right) - measure(&self.left)
-    }
-
-    /// Second by first, where both have any.
-    #[must_use]
-    pub fn ratio(&self, by: SortBy) -> Option<f64> {
-        let (left, right) = (self.left?.measure(by), self.right?.measure(by));
-        (left != 0).then(|| right as f64 / left as f64)
     }
 }
 

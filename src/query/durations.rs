@@ -8,8 +8,10 @@ use super::area::on_cpu::{OnCpus, gather};
 use super::area::{Area, Lane, Lanes};
 use super::distribution::Distribution;
 use crate::base::{Cancelled, Job, StringId};
+use crate::query::seen::Seen;
+use crate::query::slice_kinds::SliceKinds;
 use crate::trace::slices::SliceRow;
-use crate::trace::{Seen, SliceId, SliceKinds, Trace};
+use crate::trace::{SliceId, Trace};
 
 /// The slices of one name.
 #[derive(Clone, Debug, Default)]

@@ -2,7 +2,8 @@
 
 use crate::base::Nanos;
 use crate::base::order::first_not;
-use crate::trace::{RunId, Seen, SliceId, State, StateId, Trace};
+use crate::query::seen::Seen;
+use crate::trace::{RunId, SliceId, State, StateId, Trace};
 
 /// How far is looked for the next of the same name.
 const FAR: usize = 1_000_000;
@@ -31,7 +32,7 @@ pub fn children(trace: &Trace, id: SliceId) -> impl Iterator<Item = SliceId> {
 /// The time of a slice that none of the slices right inside it takes (an unfinished one takes what it certainly lasted),
 /// and how many those are. `None` for the time of a slice whose end was not seen.
 #[must_use]
-pub fn self_time(trace: &Trace, seen: &Seen, id: SliceId) -> (Option<Nanos>, usize) {
+pub(crate) fn self_time(trace: &Trace, seen: &Seen, id: SliceId) -> (Option<Nanos>, usize) {
     let (mut inside, mut count) = (0_i64, 0);
     for child in children(trace, id) {
         inside = inside.saturating_add(seen.measure(trace, child).certain());
@@ -73,9 +74,8 @@ pub fn same_name(trace: &Trace, id: SliceId) -> [Option<SliceId>; 2] {
 #[must_use]
 pub fn wait_before(trace: &Trace, id: RunId) -> Option<State> {
     let run = trace.runs.get(id);
-    let event = run.event.map_or(u32::MAX, |event| event.0);
     let states = &trace.states;
-    let before = match states.running_at(run.thread, run.start, event) {
+    let before = match states.running_at(run.thread, run.start, run.event) {
         Some(running) => running.0,
         None => {
             let range = states.of(run.thread);

@@ -12,10 +12,12 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::files::FileList;
+use crate::assemble::file_history::FileId;
+use crate::assemble::file_history::Inherited;
 use crate::base::{StringId, Timestamp};
 use crate::event::FileOp;
-use crate::trace::file_history::{Access, Inherited, TRUNCATE};
-use crate::trace::{FileId, FileUse, ProcessId, Trace};
+use crate::trace::files::{Access, TRUNCATE};
+use crate::trace::{FileUse, ProcessId, Trace};
 
 /// A file that went into another, or was made from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +53,7 @@ pub enum More {
 }
 
 /// How many relatives are listed.
-pub const MOST_RELATIVES: usize = 20_000;
+pub(crate) const MOST_RELATIVES: usize = 20_000;
 /// How many steps are gone.
 const MOST_STEPS: u32 = 64;
 
@@ -231,7 +233,7 @@ impl FileList {
                 let heirs = self.heirs_of_opens(trace, file, (from, time));
                 let writers = heirs.filter(|(heir, _)| heir.access == Inherited::Writes);
                 found.extend(writers.map(|(heir, _)| {
-                    let until = heir.until.map_or(Timestamp::MAX, |until| until.0);
+                    let until = heir.until.map_or(Timestamp::MAX, |until| until.time);
                     (heir.process, until.min(time))
                 }));
             }
@@ -279,13 +281,13 @@ impl FileList {
             .filter(|heir| match (kinship, heir.access) {
                 (Kinship::WentInto, Inherited::Reads) => heir.from <= time,
                 (Kinship::MadeFrom, Inherited::Writes) => {
-                    heir.until.is_none_or(|until| until.0 >= time)
+                    heir.until.is_none_or(|until| until.time >= time)
                 }
                 _ => false,
             });
         own.chain(heirs.map(|heir| (heir.row, heir.from)))
             .filter_map(|(row, at)| {
-                let file = *self.history.of_row.get(row as usize)?;
+                let file = (*self.history.of_row.get(row as usize)?)?;
                 let has_content = self.history.files.get(file.0 as usize)?.has_content;
                 let at = match kinship {
                     Kinship::WentInto => at,

@@ -3,12 +3,13 @@
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-pub use super::file_relatives::{Kinship, MOST_RELATIVES, More, Relative};
-use super::process_rows::Order;
+pub(crate) use super::file_relatives::Relative;
+pub use super::file_relatives::{Kinship, More};
+use crate::assemble::file_history::{File, FileHistory, FileId, Heir, Inherited};
 use crate::base::Timestamp;
 use crate::event::FileOp;
-use crate::trace::file_history::{Access, File, Heir, Inherited, word_of};
-use crate::trace::{FileHistory, FileId, ProcessId, Trace};
+use crate::trace::files::Access;
+use crate::trace::{ProcessId, Trace};
 
 /// All files, and what was done to each.
 #[derive(Clone, Debug, Default)]
@@ -110,7 +111,7 @@ impl FileList {
             ..FileList::default()
         };
         for (index, heir) in (0..).zip(&list.history.heirs) {
-            if let Some(&file) = list.history.of_row.get(heir.row as usize) {
+            if let Some(&Some(file)) = list.history.of_row.get(heir.row as usize) {
                 list.heirs.entry(file).or_default().push(index);
                 let own = list.heirs_by_process.entry(heir.process).or_default();
                 own.push(index);
@@ -228,7 +229,7 @@ impl FileList {
                 Some(Use {
                     time: row.time,
                     process: trace.thread(row.thread).process,
-                    word: word_of(row),
+                    word: row.word(),
                     until: end.map(|&event| trace.events.time(event)),
                     row: index,
                 })
@@ -242,7 +243,7 @@ impl FileList {
                         Inherited::Reads => "read (inherited)",
                         Inherited::Writes => "write (inherited)",
                     },
-                    until: heir.until.map(|until| until.0),
+                    until: heir.until.map(|until| until.time),
                     row: heir.row,
                 })
             }
@@ -348,38 +349,16 @@ impl FileList {
     }
 }
 
-/// What files are sorted by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum FileSort {
-    /// The path.
-    #[default]
-    Path,
-    /// How often it was read.
-    Reads,
-    /// How often it was written.
-    Writes,
-    /// How often it was renamed or linked.
-    Renames,
-    /// By how many processes it was used.
-    Processes,
-    /// When it was first used.
-    First,
-}
-
-/// Which files are listed, and how.
+/// Which files are listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileView {
-    /// What they are sorted by.
-    pub sort: FileSort,
-    /// Which end comes first.
-    pub order: Order,
     /// Words that must all be in one of a file's names.
     pub filter: String,
     /// Only files that this process used.
     pub process: Option<ProcessId>,
 }
 
-/// The files that a view lists, in its order, each with what was done to it: by the process that is asked for, else by
+/// The files that a view lists, sorted by path, each with what was done to it: by the process that is asked for, else by
 /// all.
 #[must_use]
 pub fn listed(trace: &Trace, list: &FileList, view: &FileView) -> Vec<(FileId, FileSummary)> {
@@ -394,7 +373,7 @@ pub fn listed(trace: &Trace, list: &FileList, view: &FileView) -> Vec<(FileId, F
         let heirs = list.heirs_by_process.get(&process).into_iter().flatten();
         let heirs = heirs.filter_map(|&heir| list.history.heirs.get(heir as usize));
         let used: FxHashSet<FileId> = (rows.iter().copied().chain(heirs.map(|heir| heir.row)))
-            .filter_map(|row| list.history.of_row.get(row as usize).copied())
+            .filter_map(|row| list.history.of_row.get(row as usize).copied().flatten())
             .collect();
         found.retain(|file| used.contains(file));
     }
@@ -407,20 +386,6 @@ pub fn listed(trace: &Trace, list: &FileList, view: &FileView) -> Vec<(FileId, F
         .map(|file| (file, summary(file)))
         .collect();
     let path = |file: FileId| trace.strings.bytes(list.history.name(file));
-    found.par_sort_by(|&(a, one), &(b, other)| {
-        let order = match view.sort {
-            FileSort::Path => path(a).cmp(path(b)),
-            FileSort::Reads => one.reads.cmp(&other.reads),
-            FileSort::Writes => one.writes.cmp(&other.writes),
-            FileSort::Renames => one.renames.cmp(&other.renames),
-            FileSort::Processes => one.processes.cmp(&other.processes),
-            FileSort::First => one.first.cmp(&other.first),
-        };
-        let order = match view.order {
-            Order::Ascending => order,
-            Order::Descending => order.reverse(),
-        };
-        order.then_with(|| path(a).cmp(path(b))).then(a.cmp(&b))
-    });
+    found.par_sort_by(|&(a, _), &(b, _)| path(a).cmp(path(b)).then(a.cmp(&b)));
     found
 }

@@ -1,17 +1,12 @@
 //! What is said of lost events, in one place: how many a gap lost, where, and between which events.
 
-use super::details::{Details, Section};
-use super::item::Item;
 use crate::base::Timestamp;
 use crate::base::time::grouped;
 use crate::event::Gap;
-use crate::trace::{CpuId, EventId, GapId, Trace};
+use crate::trace::{GapId, Trace};
 
 /// What a gap is called.
-pub const NAME: &str = "lost events";
-/// How many events around a gap are looked at to find one of its CPU.
-const NEAR: usize = 10_000;
-
+pub(crate) const NAME: &str = "lost events";
 /// How many events a gap lost: `1 234 events lost`; `events lost` where the file gives no number.
 #[must_use]
 pub fn count_words(gap: &Gap) -> String {
@@ -57,7 +52,7 @@ pub fn whose(trace: &Trace, id: GapId) -> String {
 
 /// What a search for text looks at.
 #[must_use]
-pub fn search_text(trace: &Trace, id: GapId) -> String {
+pub(crate) fn search_text(trace: &Trace, id: GapId) -> String {
     let words = trace.gap(id).map(count_words).unwrap_or_default();
     format!("{NAME} gap {words} {}", whose(trace, id))
 }
@@ -96,7 +91,7 @@ pub fn beside(trace: &Trace, id: GapId, toward: Toward, among: Among) -> Option<
 
 /// The first gap that begins after `time`, or the last that begins before it.
 #[must_use]
-pub fn near_time(trace: &Trace, time: Timestamp, toward: Toward) -> Option<GapId> {
+pub(crate) fn near_time(trace: &Trace, time: Timestamp, toward: Toward) -> Option<GapId> {
     let id = match toward {
         Toward::Later => u32::MAX,
         Toward::Earlier => 0,
@@ -124,96 +119,4 @@ fn nearest(
         Toward::Earlier => keys.max(),
     };
     found.map(|(_, id)| id)
-}
-
-/// A gap in full.
-#[must_use]
-pub fn details(trace: &Trace, id: GapId) -> Details {
-    let (Some(gap), Some(span)) = (trace.gap(id), trace.gap_span(id)) else {
-        return Details::default();
-    };
-    let unit = trace.info.clock_unit;
-    let time = |time| unit.time_text(time, trace.span.start);
-    let mut facts = Section::new("");
-    match gap.start {
-        Timestamp::MIN => facts.row("from", "before the first event of this CPU"),
-        _ => facts.row("from", time(span.start)),
-    };
-    match gap.end {
-        Timestamp::MAX => facts.row("until", "after the last event of this CPU"),
-        _ => facts.row("until", time(span.end)),
-    };
-    facts.row("duration", unit.length_text(span.duration()));
-    match gap.lost {
-        None | Some(0) => facts.row("lost", "unknown: the file does not say how many"),
-        Some(_) => facts.row("lost", count_words(gap)),
-    };
-    let cpu = trace.gap_cpu(id);
-    match (cpu, gap.cpu) {
-        (Some(cpu), Some(number)) => facts.link("cpu", number.to_string(), Item::Cpu(cpu)),
-        (None, Some(number)) => facts.row("cpu", number.to_string()),
-        _ => facts.row("cpu", "the file names none: any track may lack events here"),
-    };
-    let source = trace.gap_source(id);
-    if let Some(source) = source.and_then(|id| trace.sources.get(id.0 as usize)) {
-        facts.row("file", source.name.clone());
-    }
-    let mut around = Section::new("Around it");
-    for (name, event) in [
-        (
-            "last event before",
-            event_before(trace, id, span.start, cpu),
-        ),
-        ("first event after", event_after(trace, id, span.end, cpu)),
-    ] {
-        if let Some(event) = event {
-            let kind = trace.kind_name(trace.events.kind(event));
-            let at = time(trace.events.time(event));
-            around.link(name, format!("{kind} at {at}"), Item::Event(event));
-        }
-    }
-    let names = [
-        ("gap before", Toward::Earlier),
-        ("gap after", Toward::Later),
-    ];
-    for (name, toward) in names {
-        if let Some(other) = beside(trace, id, toward, Among::ItsCpu)
-            && let (Some(gap), Some(span)) = (trace.gap(other), trace.gap_span(other))
-        {
-            let words = format!("{} at {}", count_words(gap), time(span.start));
-            around.link(name, words, Item::Gap(other));
-        }
-    }
-    let whose = whose(trace, id);
-    Details {
-        title: NAME.to_owned(),
-        subtitle: match whose.as_str() {
-            "" => "gap in the recording".to_owned(),
-            whose => format!("gap in the recording of {whose}"),
-        },
-        sections: [facts, around]
-            .into_iter()
-            .filter(|section| !section.rows.is_empty())
-            .collect(),
-    }
-}
-
-/// Whether an event was recorded where the gap is: on its CPU, in its file.
-fn is_of(trace: &Trace, gap: GapId, cpu: Option<CpuId>, event: EventId) -> bool {
-    let source = trace.gap_source(gap);
-    let source = source.and_then(|id| trace.sources.get(id.0 as usize));
-    let is_in_file = source.is_none_or(|source| source.events.contains(&event.0));
-    is_in_file && cpu.is_none_or(|cpu| trace.events.get(event).cpu == Some(cpu.0))
-}
-
-fn event_after(trace: &Trace, id: GapId, time: Timestamp, cpu: Option<CpuId>) -> Option<EventId> {
-    let near = trace.events.from_time(time).take(NEAR);
-    near.into_iter().find(|event| is_of(trace, id, cpu, *event))
-}
-
-fn event_before(trace: &Trace, id: GapId, time: Timestamp, cpu: Option<CpuId>) -> Option<EventId> {
-    let rank = trace.events.rank(Timestamp(time.0.saturating_add(1)));
-    let from = rank.saturating_sub(NEAR as u32);
-    let near = trace.events.from_rank(from).take((rank - from) as usize);
-    near.filter(|event| is_of(trace, id, cpu, *event)).last()
 }

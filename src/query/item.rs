@@ -3,10 +3,11 @@
 use super::gaps;
 use crate::base::{TimeSpan, Timestamp};
 use crate::formats::EventRef;
+use crate::query::seen::{Length, Seen};
 use crate::trace::counters::CounterScope;
 use crate::trace::{
-    CounterTrackId, CpuId, EventId, FlowId, GapId, InstantId, Length, ProcessId, RunId, Seen,
-    SliceId, StateId, ThreadId, Trace, TrackId, TrackKind,
+    CounterTrackId, CpuId, EventId, FlowId, GapId, InstantId, ProcessId, RunId, SliceId, StateId,
+    ThreadId, Trace, TrackId, TrackKind,
 };
 
 /// One thing in a trace.
@@ -175,7 +176,7 @@ fn between(start: Option<Timestamp>, end: Option<Timestamp>, length: Length) -> 
 
 /// The word for what an item is.
 #[must_use]
-pub fn type_word(item: Item) -> &'static str {
+pub(crate) fn type_word(item: Item) -> &'static str {
     match item {
         Item::Slice(_) => "slice",
         Item::Run(_) => "run",
@@ -237,7 +238,7 @@ pub fn title(trace: &Trace, item: Item) -> String {
 
 /// What a track is called: by its own name, or its owner's.
 #[must_use]
-pub fn track_title(trace: &Trace, id: TrackId) -> String {
+pub(crate) fn track_title(trace: &Trace, id: TrackId) -> String {
     let Some(track) = trace.tracks.get(id.0 as usize) else {
         return String::new();
     };
@@ -294,7 +295,7 @@ pub fn event_ref(trace: &Trace, id: EventId) -> EventRef {
 
 /// The number of the CPU where it happened, if it happened on one.
 #[must_use]
-pub fn cpu_number(trace: &Trace, item: Item) -> Option<u32> {
+pub(crate) fn cpu_number(trace: &Trace, item: Item) -> Option<u32> {
     let index = match item {
         Item::Cpu(id) => Some(id.0),
         Item::Run(id) => Some(trace.runs.get(id).cpu.0),

@@ -48,7 +48,7 @@ const MANY_CHILDREN: u32 = 3;
 
 /// See the module's text.
 #[derive(Clone, Debug, Default)]
-pub struct JobSlots {
+pub(crate) struct JobSlots {
     /// Where all slots come to be taken or one becomes free: when, how long they had been taken in all, and whether they
     /// are from then on.
     steps: Vec<(Timestamp, i64, bool)>,
@@ -132,7 +132,7 @@ impl JobSlots {
 
     /// Whether a process starts jobs.
     #[must_use]
-    pub fn is_runner(&self, id: ProcessId) -> bool {
+    pub(crate) fn is_runner(&self, id: ProcessId) -> bool {
         self.runners.get(id.0 as usize).copied().unwrap_or(false)
     }
 

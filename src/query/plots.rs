@@ -12,7 +12,7 @@ use super::latency::Among;
 use super::search::filter_events;
 use crate::base::{Cancelled, Job, TimeSpan, Timestamp};
 use crate::event::Value;
-use crate::formats::Reader;
+use crate::formats::Events;
 use crate::index::Index;
 use crate::index::counter_lod::CounterLod;
 use crate::query::Item;
@@ -70,7 +70,7 @@ impl From<Cancelled> for PlotError {
 ///
 /// # Errors
 /// If it is no expression.
-pub fn filter_of(trace: &Trace, filter: &str) -> Result<Expression, ExpressionError> {
+pub(crate) fn filter_of(trace: &Trace, filter: &str) -> Result<Expression, ExpressionError> {
     let name = filter.trim();
     let is_kind =
         (trace.kinds.iter()).any(|kind| trace.strings.bytes(kind.name) == name.as_bytes());
@@ -86,7 +86,7 @@ pub fn filter_of(trace: &Trace, filter: &str) -> Result<Expression, ExpressionEr
 /// If the filter cannot be used, or the job was cancelled.
 pub fn samples_of(
     trace: &Trace,
-    reader: &dyn Reader,
+    reader: &dyn Events,
     plot: &Plot,
     job: &Job,
 ) -> Result<Samples, PlotError> {
@@ -135,7 +135,7 @@ pub fn samples_of(
 /// How long the slices took that are meant.
 fn durations(
     trace: &Trace,
-    reader: &dyn Reader,
+    reader: &dyn Events,
     expression: &Expression,
     job: &Job,
 ) -> Result<Samples, PlotError> {
@@ -261,7 +261,7 @@ const MOST_TRIED: usize = 200_000;
 
 /// The names of the numbers that the first events have which a filter means, in their order.
 #[must_use]
-pub fn numbers_of(trace: &Trace, reader: &dyn Reader, filter: &str) -> Vec<String> {
+pub fn numbers_of(trace: &Trace, reader: &dyn Events, filter: &str) -> Vec<String> {
     let expression = filter_of(trace, filter);
     let Ok(matcher) = expression.and_then(|it| Matcher::new(&it, trace, reader)) else {
         return Vec::new();

@@ -7,7 +7,7 @@ use super::Item;
 use super::details::describe;
 use crate::event::pairs::{KPROBES, UPROBES};
 use crate::event::{EventDetail, KindId};
-use crate::formats::Reader;
+use crate::formats::Events;
 use crate::probes::readable::is_text_group;
 use crate::probes::{ProbeDefinition, ProbeSet, ProbeSort};
 use crate::trace::{EventId, SliceId, Trace};
@@ -133,7 +133,7 @@ impl ProbePair {
 }
 
 /// Steps of a histogram from one power of two to the next.
-pub const STEPS_A_DOUBLING: f64 = 4.0;
+pub(crate) const STEPS_A_DOUBLING: f64 = 4.0;
 
 /// One step of a histogram.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -146,7 +146,7 @@ pub struct Step {
 
 /// All probes of a trace, which `reader` describes, and of the definitions beside it.
 #[must_use]
-pub fn table(trace: &Trace, reader: Option<&dyn Reader>, set: Option<&ProbeSet>) -> ProbeTable {
+pub fn table(trace: &Trace, reader: Option<&dyn Events>, set: Option<&ProbeSet>) -> ProbeTable {
     let pairs = pairs(trace);
     let (counts, firsts) = counts(trace);
     let mut rows = Rows::of(set);
@@ -381,7 +381,7 @@ pub fn events_of(trace: &Trace, kinds: &[KindId], most: usize) -> Vec<EventId> {
 
 /// What to select for an event of a probe: the slice that it begins or ends, if there is one on its thread.
 #[must_use]
-pub fn item_of(trace: &Trace, event: EventId) -> Item {
+pub(crate) fn item_of(trace: &Trace, event: EventId) -> Item {
     let thread = trace.events.thread(event);
     let time = trace.events.time(event);
     let innermost = trace.innermost_slice(thread, time).filter(|&slice| {

@@ -39,7 +39,7 @@ pub enum SortBy {
 
 /// Which end of the order comes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Order {
+pub(crate) enum Order {
     /// The smallest.
     #[default]
     Ascending,
@@ -58,7 +58,7 @@ pub struct Opened {
 
 /// What is open unless the user said otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OpenRule {
+pub(crate) enum OpenRule {
     /// Everything.
     #[default]
     All,
@@ -95,7 +95,7 @@ impl Opened {
 
 /// How the tree is to be shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TreeView {
+pub(crate) struct TreeView {
     /// What siblings are sorted by.
     pub sort: SortBy,
     /// Which end comes first.
@@ -108,7 +108,7 @@ pub struct TreeView {
 
 /// One row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TreeRow {
+pub(crate) struct TreeRow {
     /// The process.
     pub id: ProcessId,
     /// How deep it lies.

@@ -41,7 +41,7 @@ pub struct ProcessTime {
 
 /// The life of a process, as far as it lies in the trace.
 #[must_use]
-pub fn life_of(trace: &Trace, id: ProcessId) -> TimeSpan {
+pub(crate) fn life_of(trace: &Trace, id: ProcessId) -> TimeSpan {
     let Some(process) = trace.processes.get(id.0 as usize) else {
         return TimeSpan::default();
     };
@@ -113,7 +113,7 @@ impl ProcessTimes {
 
     /// From `id` down: of the children of each the one that lived longest. `id` itself comes first.
     #[must_use]
-    pub fn slowest_path(&self, id: ProcessId) -> Vec<ProcessId> {
+    pub(crate) fn slowest_path(&self, id: ProcessId) -> Vec<ProcessId> {
         let mut path = vec![id];
         let mut at = id;
         while let Some(&child) = self.tree.children.get(at.0 as usize).and_then(|children| {
@@ -147,7 +147,7 @@ fn covered(span: TimeSpan, lives: impl Iterator<Item = TimeSpan>) -> i64 {
 ///
 /// Not its name first: the kernel cuts that after 15 bytes, and threads call themselves what they like.
 #[must_use]
-pub fn program_bytes(trace: &Trace, id: ProcessId) -> &[u8] {
+pub(crate) fn program_bytes(trace: &Trace, id: ProcessId) -> &[u8] {
     let Some(process) = trace.processes.get(id.0 as usize) else {
         return &[];
     };
@@ -188,7 +188,7 @@ pub fn arguments_of(trace: &Trace, id: ProcessId) -> String {
 
 /// The beginning of that line, of about `most` bytes: a linker may have megabytes of arguments.
 #[must_use]
-pub fn first_arguments_of(trace: &Trace, id: ProcessId, most: usize) -> String {
+pub(crate) fn first_arguments_of(trace: &Trace, id: ProcessId, most: usize) -> String {
     let image = trace
         .processes
         .get(id.0 as usize)
@@ -220,7 +220,7 @@ pub fn first_arguments_of(trace: &Trace, id: ProcessId, most: usize) -> String {
 
 /// How many processes lived at once: (from this time on, so many), by time.
 #[must_use]
-pub fn alive(trace: &Trace) -> Vec<(Timestamp, u32)> {
+pub(crate) fn alive(trace: &Trace) -> Vec<(Timestamp, u32)> {
     let lives = (0..trace.processes.len() as u32).map(|id| life_of(trace, ProcessId(id)));
     steps(lives)
 }
@@ -342,7 +342,7 @@ pub(super) mod tests {
     use crate::trace::Process;
 
     /// Processes from (parent, start, end).
-    pub fn trace_of(lives: &[(Option<u32>, i64, i64)]) -> Trace {
+    pub(crate) fn trace_of(lives: &[(Option<u32>, i64, i64)]) -> Trace {
         let processes = lives
             .iter()
             .enumerate()

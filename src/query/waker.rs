@@ -168,7 +168,7 @@ fn around(trace: &Trace, track: TrackId, time: Timestamp) -> Vec<SliceId> {
             .partition_point(range, |start| start <= time.0);
         let at = row.slices.start + after.checked_sub(1)? as u32;
         // An interrupt whose end was lost says nothing of what came later.
-        (slices.own_end(at as usize) != i64::MAX
+        (!slices.is_unfinished(at as usize)
             && slices.end(at as usize) >= time.0
             && slices.starts.at(at as usize) < time.0)
             .then_some(SliceId(at))

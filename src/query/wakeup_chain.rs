@@ -117,7 +117,7 @@ impl HopKind {
 
     /// Whether it happened on a CPU whoever ran there.
     #[must_use]
-    pub fn is_interrupt(self) -> bool {
+    pub(crate) fn is_interrupt(self) -> bool {
         matches!(self, HopKind::Irq | HopKind::Softirq | HopKind::Timer)
     }
 }

@@ -1,4 +1,4 @@
-//! Counter tracks and their samples: a value holds from its sample to the next.
+//! Counter tracks and their samples: a value is valid from its sample to the next.
 
 use super::entities::{CpuId, ProcessId, ThreadId};
 use crate::base::{StringId, TimeSpan, Timestamp};
@@ -8,20 +8,20 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CounterTrackId(pub u32);
 
-/// One series of samples.
+/// One counter: a series of samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CounterTrack {
-    /// Shown at the left.
+    /// Name of the counter, shown at the left.
     pub name: StringId,
-    /// Where it belongs.
+    /// What the counter belongs to.
     pub scope: CounterScope,
-    /// Its samples, sorted by time.
+    /// Rows of the counter's samples, sorted by time.
     pub samples: Range<u32>,
-    /// The smallest and largest value (of those that are numbers).
+    /// The smallest and largest value, without NaN.
     pub range: (f64, f64),
 }
 
-/// Where a counter belongs.
+/// What a counter belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CounterScope {
     /// The whole machine.
@@ -34,23 +34,24 @@ pub enum CounterScope {
     Thread(ThreadId),
 }
 
-/// All counter tracks; samples as columns.
+/// All counter tracks, and the columns of their samples.
 #[derive(Clone, Debug, Default)]
 pub struct Counters {
     /// The tracks.
     pub tracks: Vec<CounterTrack>,
-    /// When each sample was taken.
+    /// Time of each sample, in ns.
     pub times: Vec<i64>,
-    /// What it was.
+    /// Value of each sample.
     pub values: Vec<f64>,
-    /// The event that said so.
+    /// Id of each sample's event.
     pub events: Vec<u32>,
 }
 
 impl Counters {
-    /// The samples of `track` that matter in `span`: from the one in force at its start to the last before its end.
+    /// Returns the samples of `track` that are valid in `span`: from the one valid at its start to the last before its
+    /// end.
     #[must_use]
-    pub fn in_force(&self, track: &CounterTrack, span: TimeSpan) -> Range<u32> {
+    pub(crate) fn in_force(&self, track: &CounterTrack, span: TimeSpan) -> Range<u32> {
         let times = &self.times[track.samples.start as usize..track.samples.end as usize];
         let first = times
             .partition_point(|&time| time <= span.start.0)
@@ -59,25 +60,17 @@ impl Counters {
         track.samples.start + first as u32..track.samples.start + last as u32
     }
 
-    /// The value of `track` at `time`, if it had one yet.
+    /// Returns the row of the sample of `track` that is valid at `time`; `None` before the first.
     #[must_use]
-    pub fn value_at(&self, track: &CounterTrack, time: Timestamp) -> Option<f64> {
-        self.values
-            .get(self.sample_at(track, time)? as usize)
-            .copied()
-    }
-
-    /// The row of the sample of `track` that is in force at `time`.
-    #[must_use]
-    pub fn sample_at(&self, track: &CounterTrack, time: Timestamp) -> Option<u32> {
+    pub(crate) fn sample_at(&self, track: &CounterTrack, time: Timestamp) -> Option<u32> {
         let rows = track.samples.start as usize..track.samples.end as usize;
         let after = self.times.get(rows)?.partition_point(|&at| at <= time.0);
         Some(track.samples.start + after.checked_sub(1)? as u32)
     }
 
-    /// Heap bytes held.
+    /// Allocated heap memory in bytes.
     #[must_use]
-    pub fn memory_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         (self.times.capacity() * 8
             + self.values.capacity() * 8
             + self.events.capacity() * 4

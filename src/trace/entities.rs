@@ -1,4 +1,4 @@
-//! Threads, processes and CPUs: each row is one thing only, even where the file reused its number.
+//! Threads, processes and CPUs: each row is one thing only, even if the file reused its number.
 
 use super::events::EventId;
 use crate::base::{StringId, Timestamp};
@@ -10,9 +10,9 @@ use rustc_hash::FxHashMap;
 pub struct ThreadId(pub u32);
 
 impl ThreadId {
-    /// The idle task of whatever CPU it is: always the first row.
+    /// The idle task of any CPU: always the first row.
     pub const IDLE: ThreadId = ThreadId(0);
-    /// Nobody known.
+    /// The thread is not known.
     pub const NONE: ThreadId = ThreadId(u32::MAX);
 }
 
@@ -27,26 +27,26 @@ pub struct CpuId(pub u32);
 /// A processor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cpu {
-    /// Its number as the system counts.
+    /// The CPU's number in the system.
     pub number: u32,
 }
 
-/// A thread (task): one life of it.
+/// One life of a thread (task).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thread {
-    /// The number that people know it by.
+    /// The thread's number as people know it.
     pub tid: u64,
-    /// The file's own name for it (etrace upid, FXT koid), else the tid.
+    /// The file's own id of the thread (etrace upid, FXT koid), else the tid.
     pub key: u64,
-    /// Its process, where known.
+    /// The thread's process, if known.
     pub process: Option<ProcessId>,
-    /// Its last name.
+    /// The thread's last name.
     pub name: StringId,
-    /// When it was made, if the trace saw it.
+    /// Time of creation, if the trace contains it.
     pub start: Option<Timestamp>,
-    /// When it ended, if the trace saw it.
+    /// End time, if the trace contains it.
     pub end: Option<Timestamp>,
-    /// The first and last time that it was seen doing anything.
+    /// The first and last time at which the thread did anything.
     pub seen: (Timestamp, Timestamp),
 }
 
@@ -64,42 +64,42 @@ impl Thread {
     }
 }
 
-/// A process: one life of it.
+/// One life of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
-    /// The number that people know it by.
+    /// The process's number as people know it.
     pub pid: u64,
-    /// The file's own name for it, else the pid.
+    /// The file's own id of the process, else the pid.
     pub key: u64,
-    /// Who made it, where known.
+    /// The process that created it, if known.
     pub parent: Option<ProcessId>,
-    /// Its main thread, where it has one.
+    /// The process's main thread, if it has one.
     pub main_thread: Option<ThreadId>,
-    /// Its last name.
+    /// The process's last name.
     pub name: StringId,
-    /// When it was made, if that was in the trace; where [`made`](Self::made) is `None` its fork was lost, and this is
-    /// when it was there at the latest.
+    /// Time of creation, if the trace contains it. If [`made`](Self::made) is `None`, the fork was lost, and this is
+    /// the earliest time at which the process is known to exist.
     pub start: Option<Timestamp>,
-    /// How it was made, as far as the file says; `None` if the trace did not see it.
+    /// How the process was created, as far as the file says; `None` if the trace does not contain its creation.
     pub made: Option<ForkSort>,
-    /// When it ended, if the trace saw it.
+    /// End time, if the trace contains it.
     pub end: Option<Timestamp>,
-    /// The event of its end.
+    /// The event with which the process ended.
     pub exit_event: Option<EventId>,
-    /// Its exit code, where known.
+    /// The process's exit code, if known.
     pub exit_status: Option<i32>,
-    /// The signal that killed it, where known.
+    /// The signal that killed it, if known.
     pub exit_signal: Option<i32>,
-    /// The programs that it ran, in order.
+    /// The programs that the process ran, in order.
     pub images: Vec<ProgramImage>,
-    /// How many files it opened.
+    /// Number of files that the process opened.
     pub opens: u32,
-    /// Its environment, `NAME=value` each, sorted, as far as the file has it.
+    /// The environment, as sorted `NAME=value` strings, as far as the file has it.
     pub environment: Vec<StringId>,
 }
 
 impl Process {
-    /// One of which nothing but its numbers is known.
+    /// Returns a process of which only the numbers are known.
     #[must_use]
     pub fn new(pid: u64, key: u64) -> Process {
         Process {
@@ -120,13 +120,14 @@ impl Process {
         }
     }
 
-    /// Whether it may be a thread of its parent: it never ran a program, and the file does not say how it was made.
+    /// Returns whether the process may be a thread of its parent: it never ran a program, and the file does not say how
+    /// it was created.
     #[must_use]
     pub fn may_be_thread(&self) -> bool {
         self.made == Some(ForkSort::Unknown) && self.images.is_empty() && self.parent.is_some()
     }
 
-    /// Whether it failed: an exit code but 0, or a signal.
+    /// Returns whether the process failed: an exit code other than 0, or a signal.
     #[must_use]
     pub fn has_failed(&self) -> bool {
         self.exit_signal.is_some() || self.exit_status.is_some_and(|status| status != 0)
@@ -136,11 +137,11 @@ impl Process {
 /// A program that a process ran, from an exec to the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramImage {
-    /// When it was loaded.
+    /// Time of the exec.
     pub start: Timestamp,
-    /// Its path.
+    /// The program's path.
     pub program: StringId,
-    /// Its arguments, the first is the program's own name.
+    /// The arguments; the first is the program's own name.
     pub arguments: Vec<StringId>,
     /// The working directory, empty if not known.
     pub directory: StringId,
@@ -148,14 +149,14 @@ pub struct ProgramImage {
     pub interpreter: StringId,
 }
 
-/// Which thread a key meant at which time.
+/// Maps a thread key and a time to a thread.
 #[derive(Clone, Debug, Default)]
 pub struct ThreadMap {
-    /// By key, for keys below its length: a thread id; `MANY` if the key was reused; `ABSENT` if unknown.
+    /// Thread ids indexed by key; `MANY` if the key was reused; `ABSENT` if unknown.
     dense: Vec<u32>,
-    /// The same for larger keys.
+    /// Thread ids of keys from [`DENSE_LIMIT`] on.
     sparse: FxHashMap<u32, u32>,
-    /// For reused keys: (valid from, id), sorted; the first is valid before its time as well.
+    /// For reused keys: (valid from, id), sorted by time; the first id is valid before its time as well.
     many: FxHashMap<u32, Vec<(Timestamp, ThreadId)>>,
 }
 
@@ -165,7 +166,7 @@ const MANY: u32 = u32::MAX - 1;
 const DENSE_LIMIT: u32 = 1 << 22;
 
 impl ThreadMap {
-    /// Says that `key` means `thread` from `from` on. Calls for one key come in time order.
+    /// Maps `key` to `thread` from `from` on. Calls for one key must be in time order.
     pub fn insert(&mut self, key: ThreadKey, from: Timestamp, thread: ThreadId) {
         match self.entry(key) {
             ABSENT => self.set(key, thread.0),
@@ -200,7 +201,7 @@ impl ThreadMap {
         }
     }
 
-    /// The thread that `key` meant at `time`; [`ThreadId::NONE`] if the key is unknown.
+    /// Returns the thread of `key` at `time`; [`ThreadId::NONE`] if the key is unknown.
     #[inline]
     #[must_use]
     pub fn at(&self, key: ThreadKey, time: Timestamp) -> ThreadId {
@@ -216,7 +217,7 @@ impl ThreadMap {
         }
     }
 
-    /// The same keys for threads that have other ids now.
+    /// Returns the map with every thread id replaced by `rename(id)`.
     #[must_use]
     pub fn renamed(&self, rename: impl Fn(ThreadId) -> ThreadId) -> ThreadMap {
         let entry = |&value: &u32| match value {
@@ -243,21 +244,15 @@ impl ThreadMap {
         }
     }
 
-    /// Beyond all small keys that are known.
-    #[must_use]
-    pub fn small_keys_end(&self) -> u32 {
-        self.dense.len() as u32
-    }
-
-    /// Whether `key` is known.
+    /// Returns whether `key` is known.
     #[must_use]
     pub fn contains(&self, key: ThreadKey) -> bool {
         self.entry(key) != ABSENT
     }
 
-    /// Whether `key` means the same thread at all times.
+    /// Returns whether `key` was never reused: it belongs to the same thread at all times.
     #[must_use]
-    pub fn is_unique(&self, key: ThreadKey) -> bool {
+    pub(crate) fn is_unique(&self, key: ThreadKey) -> bool {
         self.entry(key) != MANY
     }
 }

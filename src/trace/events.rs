@@ -1,7 +1,7 @@
-//! All raw events: segments of columns as the lanes gave them, and their common order in time.
+//! All events: segments of columns as the readers made them, and their common time order.
 //!
-//! An [`EventId`] numbers events segment by segment, so it stays small and needs no table. The order in
-//! time over all lanes is never stored: the n-th event is found by a search over the lanes' own orders.
+//! An [`EventId`] numbers events segment by segment, so it needs 4 bytes and no table. The time order over all lanes is
+//! not stored: the n-th event is found by a search over the orders of the lanes.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -12,42 +12,45 @@ use crate::base::{Nanos, Timestamp};
 use crate::event::KindId;
 use crate::event::columns::{EventBlock, EventColumns, EventRow};
 
-/// Number of an event in one `Trace`.
+/// Id of an event in one `Trace`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventId(pub u32);
+
+/// Value in columns of event ids: no event.
+pub(crate) const NO_EVENT: u32 = u32::MAX;
 
 /// The events of one part of the file.
 #[derive(Clone, Debug, Default)]
 pub struct Segment {
-    /// The reader's part.
+    /// Index of the part in the reader's parts.
     pub part: u32,
-    /// The reader's lane.
+    /// Index of the lane in the reader's lanes.
     pub lane: u32,
-    /// The index of the lane's CPU in the trace, if it has one.
+    /// Index of the lane's CPU in the trace, if it has one.
     pub cpu: Option<u32>,
-    /// The id of its first event.
+    /// Id of the segment's first event.
     pub first: u32,
-    /// What turns the columns' times, kinds and keys into the trace's, where several files share one axis.
+    /// Converts the columns' times, kinds and keys to the trace's, if several files share one axis.
     pub origin: Option<Arc<Origin>>,
-    /// The events, sorted by time; shared by all traces that they are part of.
+    /// The events, sorted by time; shared by all traces that contain them.
     pub columns: Arc<EventColumns>,
 }
 
-/// How the columns of one of several files are read in the trace that joins them.
+/// How the columns of one of several files are converted for the trace that joins the files.
 #[derive(Clone, Debug, Default)]
 pub struct Origin {
-    /// Added to the columns' times.
+    /// Offset that is added to the columns' times.
     pub shift: Nanos,
-    /// Added to the CPU indices of events that have one of their own.
+    /// Offset that is added to CPU indices in the event columns.
     pub first_cpu: u32,
-    /// The trace's kind for each of the file's.
+    /// The trace's kind for each kind of the file.
     pub kinds: Vec<KindId>,
     /// The trace's threads by the file's keys.
     pub threads: ThreadMap,
 }
 
 impl Segment {
-    /// When event `index` of this segment happened. Panics if there is no such event, as slices do.
+    /// Returns the time of event `index` of this segment. Panics if there is no such event, as slices do.
     #[inline]
     #[must_use]
     pub fn time(&self, index: u32) -> Timestamp {
@@ -58,7 +61,7 @@ impl Segment {
         }
     }
 
-    /// What event `index` of this segment is.
+    /// Returns the kind of event `index` of this segment.
     #[inline]
     #[must_use]
     pub fn kind(&self, index: u32) -> KindId {
@@ -73,16 +76,16 @@ impl Segment {
         }
     }
 
-    /// The index of the CPU of event `index`, if its lane has one or it has one of its own.
+    /// Returns the index of the CPU of event `index`: its lane's or its own.
     #[must_use]
     pub fn cpu(&self, index: u32) -> Option<u32> {
         let first = self.origin.as_ref().map_or(0, |origin| origin.first_cpu);
         self.cpu.or_else(|| Some(self.columns.cpu(index)? + first))
     }
 
-    /// The first event at or after `time`.
+    /// Returns the index of the first event at or after `time`.
     #[must_use]
-    pub fn lower_bound(&self, time: Timestamp) -> u32 {
+    pub(crate) fn lower_bound(&self, time: Timestamp) -> u32 {
         match &self.origin {
             None => self.columns.lower_bound(time),
             Some(origin) => self
@@ -91,13 +94,13 @@ impl Segment {
         }
     }
 
-    /// When its first and its last event happened.
+    /// Returns the times of the first and last event. Panics if the segment is empty.
     #[must_use]
     pub fn ends(&self) -> (Timestamp, Timestamp) {
         (self.time(0), self.time(self.columns.len() as u32 - 1))
     }
 
-    /// All of event `index`.
+    /// Returns event `index` with all its columns.
     fn event(&self, index: u32) -> Event {
         Event {
             id: EventId(self.first + index),
@@ -116,29 +119,29 @@ impl Segment {
 #[derive(Clone, Debug, Default)]
 pub struct Events {
     segments: Vec<Segment>,
-    /// Segments that follow each other in time; within a chain, events are in order.
+    /// Lists of segments that follow each other in time; the events of a chain are in time order.
     chains: Vec<Vec<u32>>,
     count: u32,
-    /// Which thread a key means.
+    /// Maps thread keys to threads.
     pub threads: ThreadMap,
 }
 
-/// One event as the columns have it, with its segment's part and CPU.
+/// One event of the columns, with its segment's part and CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Its number.
+    /// The event's id.
     pub id: EventId,
-    /// The reader's part.
+    /// Index of the part in the reader's parts.
     pub part: u32,
-    /// The index of the CPU, if its lane has one or it has one of its own.
+    /// Index of the CPU: the lane's or the event's own.
     pub cpu: Option<u32>,
     /// Time, place, kind and key.
     pub row: EventRow,
 }
 
 impl Events {
-    /// Puts segments together; each must be sorted by time. Segments of one lane that follow each other in
-    /// time become one chain.
+    /// Joins segments, each of which must be sorted by time. Segments of one lane that follow each other in time become
+    /// one chain.
     #[must_use]
     pub fn new(mut segments: Vec<Segment>) -> Events {
         segments.retain(|segment| !segment.columns.is_empty());
@@ -165,13 +168,13 @@ impl Events {
         }
     }
 
-    /// How many there are.
+    /// Number of events.
     #[must_use]
     pub fn len(&self) -> usize {
         self.count as usize
     }
 
-    /// Whether there is none.
+    /// Returns whether there is no event.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
@@ -179,7 +182,7 @@ impl Events {
 
     /// The segments, in lane and file order.
     #[must_use]
-    pub fn segments(&self) -> &[Segment] {
+    pub(crate) fn segments(&self) -> &[Segment] {
         &self.segments
     }
 
@@ -191,20 +194,20 @@ impl Events {
         &self.segments[after - 1]
     }
 
-    /// One event. Panics if there is no such event, as slices do.
+    /// Returns an event. Panics if there is no such event, as slices do.
     #[must_use]
     pub fn get(&self, id: EventId) -> Event {
         let segment = self.segment_of(id);
         segment.event(id.0 - segment.first)
     }
 
-    /// The lane of an event. Panics if there is no such event, as slices do.
+    /// Returns the lane of an event. Panics if there is no such event, as slices do.
     #[must_use]
     pub fn lane_of(&self, id: EventId) -> u32 {
         self.segment_of(id).lane
     }
 
-    /// When an event happened.
+    /// Returns the time of an event.
     #[inline]
     #[must_use]
     pub fn time(&self, id: EventId) -> Timestamp {
@@ -212,7 +215,7 @@ impl Events {
         segment.time(id.0 - segment.first)
     }
 
-    /// What an event is.
+    /// Returns the kind of an event.
     #[inline]
     #[must_use]
     pub fn kind(&self, id: EventId) -> KindId {
@@ -220,7 +223,7 @@ impl Events {
         segment.kind(id.0 - segment.first)
     }
 
-    /// Whose an event is.
+    /// Returns the thread of an event.
     #[inline]
     #[must_use]
     pub fn thread(&self, id: EventId) -> ThreadId {
@@ -241,8 +244,9 @@ impl Events {
         }
     }
 
-    /// Neighbouring events of one thread among those in `range` of a segment, in order: which, and whose.
-    pub fn for_each_stretch(
+    /// Calls `each` with every range of neighbouring events of one thread within `range` of a segment, in order, and
+    /// with the thread.
+    pub(crate) fn for_each_stretch(
         &self,
         segment: &Segment,
         range: Range<u32>,
@@ -265,9 +269,10 @@ impl Events {
         }
     }
 
-    /// For walks over many events: remembers the block of the last one, so that neighbours cost little.
+    /// Returns a cursor for reading many events: it keeps the block of the last event, so that its neighbours are fast
+    /// to read.
     #[must_use]
-    pub fn cursor(&self) -> EventCursor<'_> {
+    pub(crate) fn cursor(&self) -> EventCursor<'_> {
         EventCursor {
             events: self,
             segment: Cell::new(0),
@@ -282,18 +287,18 @@ impl Events {
             .sum()
     }
 
-    /// How many events of `chain` lie before `time`.
+    /// Returns how many events of `chain` are before `time`.
     fn chain_rank(&self, chain: &[u32], time: Timestamp) -> u32 {
         let after = chain.partition_point(|&s| self.segments[s as usize].time(0) < time);
         let Some(&at) = chain.get(after.wrapping_sub(1)) else {
             return 0;
         };
         let segment = &self.segments[at as usize];
-        // Ids of a chain's segments follow each other, as do the segments.
+        // The segments of a chain are adjacent, and so are the ids of their events.
         segment.first - self.segments[chain[0] as usize].first + segment.lower_bound(time)
     }
 
-    /// How many events happened before `time`, over all lanes.
+    /// Returns how many events happened before `time`, over all lanes.
     #[must_use]
     pub fn rank(&self, time: Timestamp) -> u32 {
         self.chains
@@ -302,7 +307,7 @@ impl Events {
             .sum()
     }
 
-    /// A walk over all events in time order (ties: the earlier lane first), from the first at or after `time`.
+    /// Iterates over all events in time order (ties: the earlier lane first), from the first at or after `time`.
     #[must_use]
     pub fn from_time(&self, time: Timestamp) -> InTimeOrder<'_> {
         let heads = self
@@ -323,7 +328,7 @@ impl Events {
         }
     }
 
-    /// A walk over all events in time order, from the `rank`-th (0 is the first).
+    /// Iterates over all events in time order, from the `rank`-th (0 is the first).
     #[must_use]
     pub fn from_rank(&self, rank: u32) -> InTimeOrder<'_> {
         // The latest time with no more than `rank` events before it.
@@ -344,9 +349,9 @@ impl Events {
         walk
     }
 
-    /// Heap bytes held.
+    /// Allocated heap memory in bytes.
     #[must_use]
-    pub fn memory_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         self.segments
             .iter()
             .map(|segment| segment.columns.memory_bytes())
@@ -354,17 +359,17 @@ impl Events {
     }
 }
 
-/// See [`Events::cursor`].
+/// A cursor for reading many events; see [`Events::cursor`].
 #[derive(Clone, Debug)]
-pub struct EventCursor<'a> {
+pub(crate) struct EventCursor<'a> {
     events: &'a Events,
     segment: Cell<usize>,
-    /// The block that was asked last; it counts from the trace's first event.
+    /// The block of the last event; its `first` is an event id.
     near: Cell<EventBlock<'a>>,
 }
 
 impl<'a> EventCursor<'a> {
-    /// The segment of an event.
+    /// Returns the segment of an event.
     #[inline]
     fn segment_of(&self, id: EventId) -> &'a Segment {
         let segments = &self.events.segments;
@@ -378,7 +383,8 @@ impl<'a> EventCursor<'a> {
         &segments[self.segment.get()]
     }
 
-    /// The segment of an event, and its index there. Remembers its block.
+    /// Returns the segment of an event and its index there, and keeps its block. Segments with an origin are not kept:
+    /// their times and kinds need converting.
     #[inline(never)]
     fn locate(&self, id: EventId) -> (&'a Segment, u32) {
         let segment = self.segment_of(id);
@@ -390,14 +396,14 @@ impl<'a> EventCursor<'a> {
         (segment, id.0 - segment.first)
     }
 
-    /// Where an event lies in its lane. Panics if there is no such event.
+    /// Returns the place of an event in its lane. Panics if there is no such event.
     #[must_use]
     pub fn place(&self, id: EventId) -> u64 {
         let segment = self.segment_of(id);
         segment.columns.place(id.0 - segment.first)
     }
 
-    /// When an event happened. Panics if there is no such event.
+    /// Returns the time of an event. Panics if there is no such event.
     #[inline]
     #[must_use]
     pub fn time(&self, id: EventId) -> Timestamp {
@@ -411,10 +417,10 @@ impl<'a> EventCursor<'a> {
         }
     }
 
-    /// When an event happened and what it is. Panics if there is no such event.
+    /// Returns the time and kind of an event. Panics if there is no such event.
     #[inline]
     #[must_use]
-    pub fn time_and_kind(&self, id: EventId) -> (Timestamp, KindId) {
+    pub(crate) fn time_and_kind(&self, id: EventId) -> (Timestamp, KindId) {
         let near = self.near.get();
         let at = id.0.wrapping_sub(near.first) as usize;
         match (near.times.get(at), near.kinds.get(at)) {
@@ -429,7 +435,7 @@ impl<'a> EventCursor<'a> {
         }
     }
 
-    /// What an event is. Panics if there is no such event.
+    /// Returns the kind of an event. Panics if there is no such event.
     #[inline]
     #[must_use]
     pub fn kind(&self, id: EventId) -> KindId {
@@ -443,14 +449,14 @@ impl<'a> EventCursor<'a> {
         }
     }
 
-    /// One event. Panics if there is no such event.
+    /// Returns an event. Panics if there is no such event.
     #[must_use]
     pub fn get(&self, id: EventId) -> Event {
         let (segment, index) = self.locate(id);
         segment.event(index)
     }
 
-    /// Whose an event is. Panics if there is no such event.
+    /// Returns the thread of an event. Panics if there is no such event.
     #[must_use]
     pub fn thread(&self, id: EventId) -> ThreadId {
         let (segment, index) = self.locate(id);

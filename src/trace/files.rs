@@ -1,39 +1,107 @@
-//! What was done to files, and by whom.
+//! Operations on files, and which thread did them.
 
 use super::entities::ThreadId;
 use super::events::EventId;
 use crate::base::{StringId, Timestamp};
 use crate::event::FileOp;
-pub use crate::event::keys::OpenPaths;
+pub(crate) use crate::event::keys::OpenPaths;
 
-/// One thing done to a file.
+/// One operation on a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileUse {
-    /// When.
+    /// Time on the trace's clock.
     pub time: Timestamp,
-    /// By whom.
+    /// The thread that did it.
     pub thread: ThreadId,
-    /// What.
+    /// The operation.
     pub op: FileOp,
     /// The path; empty where only a descriptor is known.
     pub path: StringId,
-    /// The path as the program said it, or the other path of a rename or link.
+    /// The path as the program passed it, or the other path of a rename or link.
     pub other_path: StringId,
-    /// Open flags.
+    /// Open flags with the kernel's numbers.
     pub flags: u32,
     /// The descriptor, -1 if none.
     pub fd: i32,
-    /// What the call returned.
+    /// The call's result: 0 or more, or a negative error number.
     pub result: i32,
     /// The event.
     pub event: EventId,
 }
 
-/// All uses, sorted by time.
+/// All operations on files, sorted by time.
 #[derive(Clone, Debug, Default)]
 pub struct Files {
-    /// The rows.
+    /// The operations.
     pub rows: Vec<FileUse>,
-    /// What the paths of opens are.
+    /// Whether the paths of opens are resolved.
     pub opens: OpenPaths,
+}
+
+/// The access that an open requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Access {
+    /// Reading.
+    pub reads: bool,
+    /// Reading of the earlier contents: the file is not truncated first.
+    pub takes: bool,
+    /// Writing.
+    pub writes: bool,
+}
+
+/// In open flags: the bits of the access mode.
+const ACCESS_MODE: u32 = 3;
+/// In open flags: the file is truncated.
+pub(crate) const TRUNCATE: u32 = 0o1000;
+/// In open flags: the file is located but not opened (`O_PATH`).
+pub(crate) const PATH_ONLY: u32 = 0o10_000_000;
+
+impl Access {
+    /// Returns the access that open flags (with the kernel's numbers) request.
+    #[must_use]
+    pub(crate) fn of_flags(flags: u32) -> Access {
+        let mode = flags & ACCESS_MODE;
+        if flags & PATH_ONLY != 0 {
+            return Access {
+                reads: false,
+                takes: false,
+                writes: false,
+            };
+        }
+        Access {
+            reads: mode == 0 || mode == 2,
+            takes: mode == 0 || (mode == 2 && flags & TRUNCATE == 0),
+            writes: mode == 1 || mode == 2,
+        }
+    }
+
+    /// Returns the access in a word or two.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match (self.reads, self.writes) {
+            (true, true) => "read, write",
+            (true, false) => "read",
+            (false, true) => "write",
+            (false, false) => "look up",
+        }
+    }
+}
+
+impl FileUse {
+    /// Returns the operation in a word or two.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self.op {
+            FileOp::Open => Access::of_flags(self.flags).word(),
+            FileOp::Close => "close",
+            FileOp::Dup => "copy descriptor",
+            FileOp::Pipe => "make pipe",
+            FileOp::Rename => "rename",
+            FileOp::Link => "link",
+            FileOp::Symlink => "symbolic link",
+            FileOp::Unlink => "delete",
+            FileOp::Mount => "mount",
+            FileOp::Unmount => "unmount",
+        }
+    }
 }

@@ -4,28 +4,29 @@ use super::entities::ThreadId;
 use super::events::EventId;
 use super::slices::SliceId;
 use crate::base::{StringId, TimeSpan, Timestamp};
+use crate::event::FlowOp;
 
 /// Row number of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId(pub u32);
 
-/// One arrow.
+/// One arrow of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// The file's id of the flow that it is a leg of.
+    /// The file's id of the flow that the arrow belongs to.
     pub key: u64,
     /// The flow's name.
     pub name: StringId,
-    /// Where it leaves: when, whose, in which slice, by which event.
+    /// The start: time, thread, slice and event.
     pub from: FlowPoint,
-    /// Where it arrives.
+    /// The end: time, thread, slice and event.
     pub to: FlowPoint,
 }
 
 impl Flow {
-    /// Whether it leaves or arrives in a time span.
+    /// Returns whether the arrow starts or ends within `span`.
     #[must_use]
-    pub fn has_end_in(&self, span: TimeSpan) -> bool {
+    pub(crate) fn has_end_in(&self, span: TimeSpan) -> bool {
         span.contains(self.from.time) || span.contains(self.to.time)
     }
 }
@@ -33,27 +34,40 @@ impl Flow {
 /// One end of an arrow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowPoint {
-    /// When.
+    /// Time on the trace's clock.
     pub time: Timestamp,
-    /// On whose track.
+    /// The thread whose track it is on.
     pub thread: ThreadId,
-    /// In which slice, if in one.
+    /// The slice that it is in, if any.
     pub slice: Option<SliceId>,
-    /// By which event.
+    /// The event that it comes from.
     pub event: EventId,
 }
 
-/// All flows, sorted by the time they leave; and which flows touch a slice.
+/// A flow event that makes no arrow: it has no counterpart, or no slice around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoneFlow {
+    /// The event.
+    pub event: EventId,
+    /// Whether it begins, continues or ends its flow.
+    pub op: FlowOp,
+    /// The file's id of the flow.
+    pub key: u64,
+}
+
+/// All arrows, sorted by start time, and the arrows that touch each slice.
 #[derive(Clone, Debug, Default)]
 pub struct Flows {
-    /// The arrows.
+    /// The arrows, sorted by start time.
     pub rows: Vec<Flow>,
-    /// (slice, flow), sorted: both ends of every arrow that has slices.
+    /// (slice, arrow), sorted: both ends of every arrow, as far as they are in slices.
     pub by_slice: Vec<(u32, u32)>,
+    /// Flow events that make no arrow, sorted by event.
+    pub lone: Vec<LoneFlow>,
 }
 
 impl Flows {
-    /// Sorts the arrows, and notes which touch which slice.
+    /// Sorts the arrows by start time and indexes them by slice.
     #[must_use]
     pub fn new(mut rows: Vec<Flow>) -> Flows {
         rows.sort_by_key(|flow| flow.from.time);
@@ -64,10 +78,14 @@ impl Flows {
         let mut by_slice: Vec<(u32, u32)> = rows.iter().enumerate().flat_map(ends).collect();
         by_slice.sort_unstable();
         by_slice.dedup();
-        Flows { rows, by_slice }
+        Flows {
+            rows,
+            by_slice,
+            lone: Vec::new(),
+        }
     }
 
-    /// The arrows that leave or enter a slice.
+    /// Returns the arrows that start or end in a slice.
     pub fn of_slice(&self, slice: SliceId) -> impl Iterator<Item = FlowId> {
         let first = self.by_slice.partition_point(|&(of, _)| of < slice.0);
         self.by_slice[first..]
@@ -76,9 +94,11 @@ impl Flows {
             .map(|&(_, flow)| FlowId(flow))
     }
 
-    /// Heap bytes held.
+    /// Allocated heap memory in bytes.
     #[must_use]
-    pub fn memory_bytes(&self) -> u64 {
-        (self.rows.capacity() * size_of::<Flow>() + self.by_slice.capacity() * 8) as u64
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        (self.rows.capacity() * size_of::<Flow>()
+            + self.by_slice.capacity() * 8
+            + self.lone.capacity() * size_of::<LoneFlow>()) as u64
     }
 }

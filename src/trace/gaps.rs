@@ -1,4 +1,4 @@
-//! Gaps: stretches of time in which the recorder lost events.
+//! Gaps: time ranges in which the recorder lost events.
 
 use super::entities::CpuId;
 use super::{SourceId, Trace};
@@ -10,19 +10,19 @@ use crate::event::Gap;
 pub struct GapId(pub u32);
 
 impl Trace {
-    /// A gap; `None` if there is no such id.
+    /// Returns a gap; `None` if there is no such id.
     #[must_use]
     pub fn gap(&self, id: GapId) -> Option<&Gap> {
         self.gaps.get(id.0 as usize)
     }
 
-    /// The file of a gap; `None` where there is one file only.
+    /// Returns the file of a gap; `None` if the trace has one file only.
     #[must_use]
-    pub fn gap_source(&self, id: GapId) -> Option<SourceId> {
+    pub(crate) fn gap_source(&self, id: GapId) -> Option<SourceId> {
         self.source_of(id.0, |source| &source.gaps)
     }
 
-    /// The CPU that lost the events; `None` where the file names no CPU, or one that the trace has no row for.
+    /// Returns the CPU that lost the events; `None` if the file names no CPU, or a CPU without a row in the trace.
     #[must_use]
     pub fn gap_cpu(&self, id: GapId) -> Option<CpuId> {
         let number = self.gap(id)?.cpu?;
@@ -34,7 +34,7 @@ impl Trace {
         Some(CpuId(rows.start + at as u32))
     }
 
-    /// From the last time before a gap to the first after it, as far as that lies in its file's span.
+    /// Returns the span from the last event before a gap to the first event after it, clipped to its file's span.
     #[must_use]
     pub fn gap_span(&self, id: GapId) -> Option<TimeSpan> {
         let gap = self.gap(id)?;

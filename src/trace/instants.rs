@@ -1,5 +1,5 @@
-//! Instants: points on tracks, 1 or 2 bytes each where neighbours are near in the file (see `packed`): the event
-//! says all else.
+//! Instants: points on tracks, 1 or 2 bytes each where neighbours are close in the file (see `packed`). Only the event
+//! is stored; it has all else.
 
 use std::ops::Range;
 
@@ -10,27 +10,27 @@ use super::packed::Packed;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InstantId(pub u32);
 
-/// The column, sorted by track, then time; a track names its range.
+/// The column of all instants, sorted by track, then time; a track has its range of rows.
 #[derive(Clone, Debug, Default)]
 pub struct Instants {
-    /// The events that they are.
+    /// The event of each instant.
     pub events: Packed<u32>,
 }
 
 impl Instants {
-    /// How many there are.
+    /// Number of instants.
     #[must_use]
     pub fn len(&self) -> usize {
         self.events.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether there is no instant.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
     }
 
-    /// The event that an instant is. Panics if there is no such row.
+    /// Returns the event of an instant. Panics if there is no such row, as slices do.
     #[must_use]
     pub fn event(&self, id: InstantId) -> EventId {
         EventId(self.events.at(id.0 as usize))
@@ -41,9 +41,9 @@ impl Instants {
         self.events.range(rows.start as usize..rows.end as usize)
     }
 
-    /// Heap bytes held.
+    /// Allocated heap memory in bytes.
     #[must_use]
-    pub fn memory_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         self.events.memory_bytes() as u64
     }
 }

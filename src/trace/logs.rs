@@ -4,12 +4,12 @@ use super::entities::ThreadId;
 use super::events::EventId;
 use crate::base::{StringId, Timestamp};
 
-/// One message.
+/// One log message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Log {
-    /// When.
+    /// Time on the trace's clock.
     pub time: Timestamp,
-    /// Who.
+    /// The thread that wrote it.
     pub thread: ThreadId,
     /// Severity as the file names it; empty if it has none.
     pub severity: StringId,
@@ -19,9 +19,9 @@ pub struct Log {
     pub event: EventId,
 }
 
-/// All messages, sorted by time.
+/// All log messages, sorted by time.
 #[derive(Clone, Debug, Default)]
 pub struct Logs {
-    /// The rows.
+    /// The messages.
     pub rows: Vec<Log>,
 }

@@ -1,15 +1,13 @@
-//! The immutable [`Trace`]: what `build` made of a file's lanes, one column table a file.
+//! The immutable [`Trace`], which `assemble` makes of a file's lanes: tables of columns, one table per file of this
+//! folder.
 //!
-//! An id is our row number and valid in one `Trace` only. Times are integer nanoseconds on the trace's own
-//! clock. Rows that a frame walks (slices, runs, states, samples) lie sorted by time within their track,
-//! CPU, thread or series, so that every question is a binary search and a walk.
+//! An id is a row number and valid in one `Trace` only. Times are integer nanoseconds on the trace's own clock. Rows
+//! that a frame reads (slices, runs, states, samples) are sorted by time within their track, CPU, thread or series, so
+//! that every query is a binary search and an iteration.
 
 pub mod counters;
-pub mod entities;
+pub(crate) mod entities;
 pub mod events;
-pub mod file_history;
-mod file_holders;
-mod file_names;
 pub mod files;
 pub mod flows;
 pub mod gaps;
@@ -18,32 +16,33 @@ pub mod logs;
 pub mod packed;
 pub mod plots;
 pub mod runs;
-pub mod seen;
 pub mod shared;
-pub mod slice_ends;
-pub mod slice_kinds;
+pub(crate) mod slice_ends;
 pub mod slices;
 pub mod sources;
 pub mod states;
 pub mod tracks;
 
 pub use counters::{CounterTrack, CounterTrackId, Counters};
-pub use entities::{Cpu, CpuId, Process, ProcessId, ProgramImage, Thread, ThreadId, ThreadMap};
-pub use events::{EventCursor, EventId, Events, Origin, Segment};
-pub use file_history::{FileHistory, FileId};
-pub use files::{FileUse, Files};
-pub use flows::{Flow, FlowId, Flows};
+pub use entities::{Cpu, CpuId, Process, ProcessId, Thread, ThreadId};
+pub(crate) use entities::{ProgramImage, ThreadMap};
+pub(crate) use events::{EventCursor, Origin, Segment};
+pub use events::{EventId, Events};
+pub(crate) use files::FileUse;
+pub use files::Files;
+pub(crate) use flows::Flows;
+pub use flows::{Flow, FlowId};
 pub use gaps::GapId;
-pub use instants::{InstantId, Instants};
-pub use logs::{Log, Logs};
+pub(crate) use instants::{InstantId, Instants};
+pub(crate) use logs::{Log, Logs};
 pub use plots::Plot;
 pub use runs::{Run, RunId, Runs};
-pub use seen::{Length, Seen};
-pub use shared::Shared;
-pub use slice_kinds::{SliceKind, SliceKinds};
-pub use slices::{LabelId, Slice, SliceId, SliceLabel, Slices};
+pub(crate) use shared::Shared;
+pub(crate) use slices::{LabelId, SliceLabel};
+pub use slices::{Slice, SliceId, Slices};
 pub use sources::{Source, SourceId};
-pub use states::{State, StateId, StateNotes, States, ThreadState};
+pub(crate) use states::StateNotes;
+pub use states::{State, StateId, States, ThreadState};
 pub use tracks::{Track, TrackId, TrackKind};
 
 use crate::base::{Diagnostics, StringId, Strings, TimeSpan, Timestamp};
@@ -51,14 +50,14 @@ use crate::event::{EventKind, Gap, KindId, TraceInfo};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Everything that was read of one file, ready to be asked.
+/// All contents of one file, or of several files on one axis.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
-    /// What the file says about itself.
+    /// The file's facts about itself.
     pub info: TraceInfo,
-    /// From the first event to just past the last.
+    /// From the first event to just after the last.
     pub span: TimeSpan,
-    /// All names and texts.
+    /// All names and texts of the tables.
     pub strings: Shared<Strings>,
     /// Kinds of events, by [`KindId`].
     pub kinds: Vec<EventKind>,
@@ -78,34 +77,34 @@ pub struct Trace {
     pub instants: Shared<Instants>,
     /// Counter tracks and their samples.
     pub counters: Counters,
-    /// What the user had plotted: the last counter tracks are theirs.
+    /// The plots that the user made: the last counter tracks are theirs.
     pub plots: Vec<Plot>,
     /// Flows between slices.
     pub flows: Shared<Flows>,
-    /// Who ran on which CPU.
+    /// Which thread ran on which CPU.
     pub runs: Shared<Runs>,
-    /// What each thread was doing.
+    /// The states of each thread.
     pub states: Shared<States>,
     /// Log messages.
     pub logs: Shared<Logs>,
-    /// What was done to files.
+    /// Operations on files.
     pub files: Shared<Files>,
-    /// Where the recorder lost events; in a joined trace file by file, within a file by start.
+    /// Where the recorder lost events; sorted by file, then start.
     pub gaps: Vec<Gap>,
     /// The files that share this trace's axis; empty where there is one file only.
     pub sources: Vec<Source>,
-    /// What was odd.
+    /// Diagnostics of reading and assembling.
     pub diagnostics: Diagnostics,
 }
 
 impl Trace {
-    /// The text of a string.
+    /// Returns the text of a string.
     #[must_use]
     pub fn text(&self, id: StringId) -> std::borrow::Cow<'_, str> {
         self.strings.text(id)
     }
 
-    /// The name of a kind of event; empty if there is no such kind.
+    /// Returns the name of a kind of event; empty if there is no such kind.
     #[must_use]
     pub fn kind_name(&self, kind: KindId) -> std::borrow::Cow<'_, str> {
         self.kinds
@@ -113,7 +112,7 @@ impl Trace {
             .map_or_else(Default::default, |kind| self.text(kind.name))
     }
 
-    /// A thread, the idle one if there is no such id.
+    /// Returns a thread; the idle one if there is no such id.
     #[must_use]
     pub fn thread(&self, id: ThreadId) -> &Thread {
         static NOBODY: Thread = Thread::nobody();
@@ -123,10 +122,10 @@ impl Trace {
             .unwrap_or(&NOBODY)
     }
 
-    /// When a thread was over: when it died, or where what is known of it shows it alive after that, when it did last
-    /// what is known. `None` if it is not known to have died.
+    /// Returns when a thread ended: the time of its exit, or of its last run or state change if that is later. `None`
+    /// if its exit is not known.
     #[must_use]
-    pub fn over_at(&self, id: ThreadId) -> Option<Timestamp> {
+    pub(crate) fn over_at(&self, id: ThreadId) -> Option<Timestamp> {
         let died = self.thread(id).end?;
         let last_state = self.states.of(id).next_back();
         let state = last_state.and_then(|row| self.states.starts.get(row as usize));
@@ -137,13 +136,13 @@ impl Trace {
         Some(known.map(Timestamp).fold(died, Timestamp::max))
     }
 
-    /// The process of a thread, if it has one.
+    /// Returns the process of a thread, if it has one.
     #[must_use]
     pub fn process_of(&self, id: ThreadId) -> Option<&Process> {
         self.processes.get(self.thread(id).process?.0 as usize)
     }
 
-    /// A thread's name, or `tid N` where it has none; `<...>` if nobody knows whose thread it was.
+    /// Returns a thread's name, or `tid N` if it has none; `<...>` for an unknown thread.
     #[must_use]
     pub fn thread_name(&self, id: ThreadId) -> String {
         if id == ThreadId::NONE {
@@ -157,9 +156,9 @@ impl Trace {
         }
     }
 
-    /// A thread's name and number, for lists in which several have one name.
+    /// Returns a thread's name and number, for lists in which several threads may have one name.
     #[must_use]
-    pub fn thread_title(&self, id: ThreadId) -> String {
+    pub(crate) fn thread_title(&self, id: ThreadId) -> String {
         let name = self.thread_name(id);
         match self.thread(id) {
             _ if id == ThreadId::IDLE => "idle".to_owned(),
@@ -168,18 +167,14 @@ impl Trace {
         }
     }
 
-    /// The track of that kind, if there is one (the first of several asynchronous ones).
+    /// Returns the track of this kind, if there is one (the first of several asynchronous tracks).
     #[must_use]
     pub fn track_of(&self, kind: TrackKind) -> Option<TrackId> {
-        let at = self.tracks.partition_point(|track| track.kind < kind);
-        self.tracks
-            .get(at)
-            .filter(|track| track.kind == kind)
-            .map(|_| TrackId(at as u32))
+        tracks::of_kind(&self.tracks, kind)
     }
 
-    /// The CPU of an event: the one that it names, else where its thread ran then; `None` if neither is known. Panics
-    /// if there is no such event.
+    /// Returns the CPU of an event: its own, else the CPU of its thread's run at that time (or of the run nearest
+    /// before, else the first); `None` if neither is known. Panics if there is no such event.
     #[must_use]
     pub fn cpu_of(&self, id: EventId) -> Option<CpuId> {
         let event = self.events.get(id);
@@ -187,53 +182,48 @@ impl Trace {
         cpu.or_else(|| self.runs.cpu_at(self.events.thread(id), event.row.time))
     }
 
-    /// The innermost slice of a thread around `time`: one that begins then is around it, one that ends then is
-    /// not. Of several that overlap without one holding the other, it is the one that began last.
+    /// Returns the innermost slice of a thread at `time`. A slice that starts at `time` counts, a slice that ends at
+    /// `time` does not. If slices overlap without being nested, the one that started last is returned.
     #[must_use]
-    pub fn innermost_slice(&self, thread: ThreadId, time: Timestamp) -> Option<SliceId> {
-        let track = self
-            .tracks
-            .get(self.track_of(TrackKind::Thread(thread))?.0 as usize)?;
-        self.slices.rows[track.rows.start as usize..track.rows.end as usize]
-            .iter()
-            .filter_map(|row| {
-                let slices = row.slices.start as usize..row.slices.end as usize;
-                let starts = &self.slices.starts;
-                // The last that begins at or before `time`; of several at once, the one that lasts.
-                let after = starts.partition_point(slices, |start| start <= time.0);
-                let index = row.slices.start + after.checked_sub(1)? as u32;
-                (self.slices.end(index as usize) > time.0).then_some(SliceId(index))
-            })
-            .max_by_key(|id| (self.slices.starts.at(id.0 as usize), id.0))
+    pub(crate) fn innermost_slice(&self, thread: ThreadId, time: Timestamp) -> Option<SliceId> {
+        let track = tracks::of_kind(&self.tracks, TrackKind::Thread(thread))?;
+        let rows = &self.tracks.get(track.0 as usize)?.rows;
+        self.slices.innermost(rows, time)
     }
 
-    /// The file that a row of a table lies in: `range` is the table's part of a [`Source`]. `None` where there
-    /// is one file only.
+    /// Returns the file that a row of a table belongs to. `range` returns the table's range in a [`Source`]; it must be
+    /// a table in which the files' rows are adjacent and in order (not `loose_tracks`). `None` if the trace has one
+    /// file only.
     #[must_use]
-    pub fn source_of(&self, row: u32, range: impl Fn(&Source) -> &Range<u32>) -> Option<SourceId> {
+    pub(crate) fn source_of(
+        &self,
+        row: u32,
+        range: impl Fn(&Source) -> &Range<u32>,
+    ) -> Option<SourceId> {
         let at = self
             .sources
-            .iter()
-            .position(|source| range(source).contains(&row))?;
-        Some(SourceId(at as u32))
+            .partition_point(|source| range(source).end <= row);
+        let source = self.sources.get(at)?;
+        range(source).contains(&row).then_some(SourceId(at as u32))
     }
 
-    /// When a run ended; `None` if it lasted to the end of its file, also where other files go on behind that.
+    /// Returns when a run ended; `None` if it lasted to the end of its file, also if other files last longer.
     #[must_use]
-    pub fn run_end(&self, run: &Run) -> Option<Timestamp> {
+    pub(crate) fn run_end(&self, run: &Run) -> Option<Timestamp> {
         let file = self.file_span(run.cpu.0, |source| &source.cpus);
         run.end
             .filter(|&end| self.sources.is_empty() || end != file.end)
     }
 
-    /// The same of a state.
+    /// Returns when a state ended; `None` if it lasted to the end of its file, also if other files last longer.
     #[must_use]
-    pub fn state_end(&self, state: &State) -> Option<Timestamp> {
+    pub(crate) fn state_end(&self, state: &State) -> Option<Timestamp> {
         let file = self.file_span(state.thread.0, |source| &source.threads);
         (state.end).filter(|&end| self.sources.is_empty() || end != file.end)
     }
 
-    /// The time of the file that a row of a table lies in, on the axis.
+    /// Returns the span, on the axis, of the file that a row of a table belongs to. `range` is as for
+    /// [`Trace::source_of`].
     #[must_use]
     pub fn file_span(&self, row: u32, range: impl Fn(&Source) -> &Range<u32>) -> TimeSpan {
         self.source_of(row, range)
@@ -241,14 +231,14 @@ impl Trace {
             .map_or(self.span, Source::span)
     }
 
-    /// First nanosecond after a slice; one that never ended lasts to the end of its file. Panics if there is no
-    /// such slice, as slices do.
+    /// Returns the first nanosecond after a slice; a slice that never ended lasts to the end of its file. Panics if
+    /// there is no such slice, as slices do.
     #[must_use]
     pub fn slice_end(&self, id: SliceId) -> Timestamp {
         Timestamp(self.slices.end(id.0 as usize).min(self.span.end.0))
     }
 
-    /// The holes in the recordings of the CPUs, by `CpuId`; those that are of no CPU with a row are left out.
+    /// Returns the gaps of each CPU, by `CpuId`; gaps of no CPU with a row are left out.
     #[must_use]
     pub fn gaps_by_cpu(&self) -> Vec<Vec<Gap>> {
         let mut lists = vec![Vec::new(); self.cpus.len()];
@@ -261,20 +251,21 @@ impl Trace {
         lists
     }
 
-    /// How many events were lost: the largest number that the file proves. See [`Trace::are_more_lost`].
+    /// Returns how many events were lost: the largest number that the file proves. See [`Trace::are_more_lost`].
     #[must_use]
     pub fn lost_events(&self) -> u64 {
         let lost = self.losses_of_sources();
         lost.fold(0, |sum, (count, _)| sum.saturating_add(count))
     }
 
-    /// Whether [`Trace::lost_events`] is a bound: the file says that events were lost somewhere, but not how many.
+    /// Returns whether [`Trace::lost_events`] is only a lower bound: the file shows that events were lost somewhere,
+    /// but not how many.
     #[must_use]
-    pub fn are_more_lost(&self) -> bool {
+    pub(crate) fn are_more_lost(&self) -> bool {
         self.losses_of_sources().any(|(_, is_bound)| is_bound)
     }
 
-    /// How many events were lost, in words: `120`, `at least 3`.
+    /// Returns how many events were lost, as text: `120`, `at least 3`.
     #[must_use]
     pub fn lost_text(&self) -> String {
         let count =
@@ -298,9 +289,9 @@ impl Trace {
         whole.chain(self.sources.iter().map(of_source))
     }
 
-    /// Heap bytes held (mapped file not counted).
+    /// Allocated heap memory in bytes (without the mapped file).
     #[must_use]
-    pub fn memory_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         self.strings.memory_bytes()
             + self.events.memory_bytes()
             + self.slices.memory_bytes()
@@ -316,7 +307,7 @@ impl Trace {
     }
 }
 
-/// How many events one file lost at least, and whether that is only a bound.
+/// Returns how many events one file lost at least, and whether that is only a lower bound.
 fn lost_of(gaps: &[Gap], info: &TraceInfo) -> (u64, bool) {
     #[derive(Default)]
     struct Sum {
@@ -336,13 +327,13 @@ fn lost_of(gaps: &[Gap], info: &TraceInfo) -> (u64, bool) {
         let sum = sums.entry(Some(loss.cpu)).or_default();
         sum.by_recorder = sum.by_recorder.saturating_add(loss.total());
     }
-    // A number that is of no CPU in particular is of all of them, those without a number of their own too.
+    // A count without a CPU covers all CPUs, including CPUs whose gaps have no count.
     let has_sum_of_all = sums.get(&None).is_some_and(|sum| sum.counted > 0);
     let mut lost = (0_u64, false);
     for (cpu, sum) in sums {
         let is_covered = sum.by_recorder > sum.counted || (has_sum_of_all && cpu.is_some());
         let uncounted = if is_covered { 0 } else { sum.uncounted };
-        // Where events were lost it was one at least.
+        // A gap without a count lost at least one event.
         let count = sum.counted.saturating_add(uncounted).max(sum.by_recorder);
         lost.0 = lost.0.saturating_add(count);
         lost.1 |= uncounted > 0;

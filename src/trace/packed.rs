@@ -1,11 +1,11 @@
-//! Numbers that are near their neighbours, in as few bits as a block of 128 of them needs.
+//! Columns of numbers that are close to their neighbours, packed with as few bits as each block of 128 numbers needs.
 //!
 //! ```text
 //! block: least value i64 | where its bits start u32 | width u8      value: what it is above the least, `width` bits
 //! ```
 //!
-//! Any value is found in constant time: the bits of a value are within 8 bytes, from a byte's boundary, as widths
-//! are at most 57 bits, or 64.
+//! A value is found in constant time: its bits are within the 8 bytes from a byte boundary, as widths are at most 57
+//! bits, or 64.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -16,20 +16,20 @@ use crate::base::order;
 
 const BLOCK_SHIFT: u32 = 7;
 const BLOCK_LEN: usize = 1 << BLOCK_SHIFT;
-/// A block whose values have one bit has so many bytes.
+/// Size in bytes of a block whose values are one bit wide.
 const BYTES_A_BIT: usize = BLOCK_LEN / 8;
-/// Wider values take 64 bits.
+/// Blocks with wider values use 64 bits per value.
 const MOST_BITS: u32 = 57;
-/// So that 8 bytes can be read at the last value, too.
+/// Bytes after the last block, so that 8 bytes can be read at the last value, too.
 const PADDING: usize = 8;
-/// How many blocks are packed at a time.
+/// How many blocks a parallel job packs.
 const BLOCKS_A_JOB: usize = 256;
 
-/// What can be packed.
+/// A number type that can be packed.
 pub trait Number: Copy + Send + Sync {
-    /// As a signed number of 64 bits.
+    /// Returns the number as a signed 64-bit number.
     fn widened(self) -> i64;
-    /// The number again.
+    /// Converts a number that [`Number::widened`] returned back.
     fn narrowed(wide: i64) -> Self;
 }
 
@@ -55,7 +55,7 @@ impl Number for u32 {
     }
 }
 
-/// A column; see the module's text.
+/// A packed column; the module's text shows its layout.
 #[derive(Clone, Debug)]
 pub struct Packed<T> {
     blocks: Vec<Block>,
@@ -78,13 +78,13 @@ impl<T> Default for Packed<T> {
 #[derive(Clone, Copy, Debug)]
 struct Block {
     least: i64,
-    /// Where its bits start, in units of [`BYTES_A_BIT`].
+    /// Offset of the block's first byte, in units of [`BYTES_A_BIT`] bytes.
     at: u32,
     width: u8,
 }
 
 impl Block {
-    /// Of values that are to be packed; its place is not known yet.
+    /// Returns the block for these values; its offset is not set yet.
     fn of<T: Number>(values: &[T]) -> Block {
         let wide = values.iter().map(|value| value.widened());
         let (least, most) = wide.fold((i64::MAX, i64::MIN), |(least, most), value| {
@@ -106,7 +106,7 @@ impl Block {
         usize::from(self.width) * BYTES_A_BIT
     }
 
-    /// Puts the values into the block's bytes.
+    /// Writes the values to the block's bytes.
     fn fill<T: Number>(self, values: &[T], bytes: &mut [u8]) {
         let width = u32::from(self.width);
         let (mut word, mut filled) = (0_u64, 0);
@@ -120,7 +120,7 @@ impl Block {
                     place.copy_from_slice(&word.to_le_bytes());
                 }
                 filled -= u64::BITS;
-                // What of the value had no room.
+                // The high bits of the value, which did not fit into the word.
                 word = above.checked_shr(width - filled).unwrap_or(0);
             }
         }
@@ -131,7 +131,7 @@ impl Block {
 }
 
 impl<T: Number> Packed<T> {
-    /// The column of these values.
+    /// Packs `values`, in parallel.
     #[must_use]
     pub fn new(values: &[T]) -> Packed<T> {
         let mut blocks: Vec<Block> = values
@@ -170,19 +170,19 @@ impl<T: Number> Packed<T> {
         }
     }
 
-    /// How many there are.
+    /// Number of values.
     #[must_use]
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there is none.
+    /// Returns whether there is no value.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The value in a row. Panics if there is no such row, as slices do.
+    /// Returns the value of a row. Panics if there is no such row, as slices do.
     #[inline]
     #[must_use]
     pub fn at(&self, row: usize) -> T {
@@ -200,24 +200,25 @@ impl<T: Number> Packed<T> {
         T::narrowed(block.least.wrapping_add(above as i64))
     }
 
-    /// The value in a row, if there is one.
+    /// Returns the value of a row, or `None` if there is no such row.
     #[inline]
     #[must_use]
     pub fn get(&self, row: usize) -> Option<T> {
         (row < self.count).then(|| self.at(row))
     }
 
-    /// The values of some rows, in order. Panics if there are no such rows, as slices do.
+    /// Returns the values of `rows`, in order. Panics if there are no such rows, as slices do.
     pub fn range(&self, rows: Range<usize>) -> impl ExactSizeIterator<Item = T> + Clone + '_ {
         rows.map(|row| self.at(row))
     }
 
-    /// All values.
+    /// Returns all values, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = T> + Clone + '_ {
         self.range(0..self.count)
     }
 
-    /// How many of the first of these rows have values that come before, where those that do stand first.
+    /// Returns how many of the first values of `rows` match `is_before`; the matching values must come first, as for
+    /// [`slice::partition_point`].
     #[inline]
     #[must_use]
     pub fn partition_point(&self, rows: Range<usize>, is_before: impl Fn(T) -> bool) -> usize {
@@ -225,9 +226,9 @@ impl<T: Number> Packed<T> {
         order::first_not(rows, |row| is_before(self.at(row))) - first
     }
 
-    /// Heap bytes held.
+    /// Allocated heap memory in bytes.
     #[must_use]
-    pub fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         self.blocks.capacity() * size_of::<Block>() + self.bits.capacity()
     }
 }

@@ -1,27 +1,27 @@
-//! What the user had plotted: which events, and which of their numbers.
+//! Plots that the user made: which events, and which of their numbers.
 
 use serde::{Deserialize, Serialize};
 
-/// A series of numbers made of events (or of slices). Its samples are those of a counter: the last counter tracks of a
-/// trace are its plots, in their order.
+/// A plot: a series of numbers made of events or slices, stored as a counter's samples. The last counter tracks of a
+/// trace are its plots, in the order of [`Trace::plots`](super::Trace::plots).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Plot {
-    /// Which events: the name of a kind, or an expression.
+    /// The events: the name of a kind, or an expression.
     pub filter: String,
-    /// Which number: an argument by its name, or one of [`MEASURES`].
+    /// The number: an argument by its name, or one of [`MEASURES`].
     pub field: String,
 }
 
-/// What can be plotted of events and slices besides their arguments.
-pub const MEASURES: [(&str, &str); 3] = [
+/// Numbers of events and slices that can be plotted besides arguments: (name, meaning).
+pub(crate) const MEASURES: [(&str, &str); 3] = [
     ("$dur", "How long each slice took, in ns"),
     ("$gap", "The time since the one before, in ns"),
     ("$count", "How many there were up to then"),
 ];
 
 impl Plot {
-    /// What its track is called unless the user says otherwise.
+    /// Returns the title of the plot's track, unless the user gives another.
     #[must_use]
     pub fn title(&self) -> String {
         let filter = self.filter.trim().trim_end_matches(':');

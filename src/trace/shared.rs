@@ -1,11 +1,11 @@
-//! A table that several traces hold: it is there once, and copied only when one of them changes it.
+//! A table that several traces share: stored once, and copied only when one of the traces changes it.
 //!
-//! A trace with more counters (what the user plots) is another trace with the same slices, runs and events.
+//! A trace with more counters (the user's plots) is another trace with the same slices, runs and events.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// Looks like the table itself.
+/// A shared table, which dereferences to the table. Mutable access copies the table if it is shared.
 #[derive(Debug, Default)]
 pub struct Shared<T>(Arc<T>);
 

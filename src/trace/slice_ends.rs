@@ -1,42 +1,42 @@
-//! When slices end and by which event, said from where they start: 4 and 2 bytes a slice.
+//! When slices end and by which event, stored relative to their starts: 4 and 2 bytes per slice.
 //!
-//! What that cannot say (4 s and more, never; 65,000 events later, or earlier) is in a list by row. Where that would be
-//! more than an eighth of all, all are kept in full.
+//! Values that do not fit (4 s and more, unfinished slices; an event that is 65,534 or more events later, or earlier)
+//! are in a list sorted by row. If more than an eighth of all rows did not fit, all values are stored in full.
 
-/// In `lengths`: see the list.
+use super::events::NO_EVENT;
+
+/// Value in `lengths`: the end is in the list.
 const LONG: u32 = u32::MAX;
-/// In `steps`: see the list.
+/// Value in `steps`: the event is in the list.
 const FAR: u16 = u16::MAX - 1;
-/// In `steps`: there is no such event.
+/// Value in `steps`: there is no such event.
 const NONE: u16 = u16::MAX;
-/// The number that means no event.
-const NO_EVENT: u32 = u32::MAX;
 
-/// Rows that say more than their column can: sorted by row.
-pub type Exceptions<T> = Vec<(u32, T)>;
+/// Values that do not fit into their column, as (row, value), sorted by row.
+pub(crate) type Exceptions<T> = Vec<(u32, T)>;
 
 fn exception<T: Copy>(list: &Exceptions<T>, row: usize) -> Option<T> {
     let found = list.binary_search_by_key(&(row as u32), |entry| entry.0);
     list.get(found.ok()?).map(|entry| entry.1)
 }
 
-/// Whether so many exceptions are worth the column.
+/// Returns whether the narrow column needs less memory despite this many exceptions.
 fn is_narrow(exceptions: usize, count: usize) -> bool {
     exceptions <= count / 8
 }
 
-/// How long a slice lasts, as the column says it.
+/// Returns the length of a slice in ns for the column; `None` if it does not fit.
 #[inline]
 #[must_use]
-pub fn length_code(start: i64, end: i64) -> Option<u32> {
+pub(crate) fn length_code(start: i64, end: i64) -> Option<u32> {
     let length = end.checked_sub(start)?;
     u32::try_from(length).ok().filter(|&length| length != LONG)
 }
 
-/// By which event a slice ends, as the column says it.
+/// Returns the distance from the begin event to the end event for the column; `None` if it does not fit.
 #[inline]
 #[must_use]
-pub fn step_code(begin: u32, finish: u32) -> Option<u16> {
+pub(crate) fn step_code(begin: u32, finish: u32) -> Option<u16> {
     if finish == NO_EVENT {
         return Some(NONE);
     }
@@ -44,7 +44,7 @@ pub fn step_code(begin: u32, finish: u32) -> Option<u16> {
     (step < FAR).then_some(step)
 }
 
-/// When slices end.
+/// The ends of slices.
 #[derive(Clone, Debug, Default)]
 pub struct Ends {
     lengths: Vec<u32>,
@@ -53,7 +53,8 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// Of a column of lengths, where `long` are sorted and have [`u32::MAX`] there; `starts` is theirs.
+    /// Builds the table from a column of lengths (ns). `long` contains the ends of the rows whose length is
+    /// [`u32::MAX`], sorted by row; `starts` are the starts of all rows.
     #[must_use]
     pub fn new(lengths: Vec<u32>, long: Exceptions<i64>, starts: &[i64]) -> Ends {
         let mut ends = Ends {
@@ -70,8 +71,8 @@ impl Ends {
         ends
     }
 
-    /// The end of a slice that starts at `start`; `i64::MAX` if it never ended. Panics if there is no such row, as
-    /// slices do.
+    /// Returns the end of a slice that starts at `start`; `i64::MAX` if it never ended. Panics if there is no such row,
+    /// as slices do.
     #[inline]
     #[must_use]
     pub fn get(&self, row: usize, start: i64) -> i64 {
@@ -82,14 +83,14 @@ impl Ends {
         }
     }
 
-    /// Heap bytes held.
+    /// Allocated heap memory in bytes.
     #[must_use]
-    pub fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         self.lengths.capacity() * 4 + self.long.capacity() * 16 + self.full.capacity() * 8
     }
 }
 
-/// By which events slices end.
+/// The events that end slices.
 #[derive(Clone, Debug, Default)]
 pub struct Finishes {
     steps: Vec<u16>,
@@ -98,7 +99,8 @@ pub struct Finishes {
 }
 
 impl Finishes {
-    /// Of a column of steps, where `far` are sorted and have 65,534 there; `begins` is theirs.
+    /// Builds the table from a column of steps (in events). `far` contains the end events of the rows whose step is
+    /// 65,534, sorted by row; `begins` are the begin events of all rows.
     #[must_use]
     pub fn new(steps: Vec<u16>, far: Exceptions<u32>, begins: &[u32]) -> Finishes {
         let mut finishes = Finishes {
@@ -115,8 +117,8 @@ impl Finishes {
         finishes
     }
 
-    /// The event that ended a slice which `begin` began; `u32::MAX` if none did. Panics if there is no such row, as
-    /// slices do.
+    /// Returns the event that ended a slice whose begin is event `begin`; [`NO_EVENT`] if there is none. Panics if
+    /// there is no such row, as slices do.
     #[inline]
     #[must_use]
     pub fn get(&self, row: usize, begin: u32) -> u32 {
@@ -128,49 +130,56 @@ impl Finishes {
         }
     }
 
-    /// Heap bytes held.
+    /// Allocated heap memory in bytes.
     #[must_use]
-    pub fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         self.steps.capacity() * 2 + self.far.capacity() * 8 + self.full.capacity() * 4
     }
 }
 
-/// Columns of ends and finishes on their way: a stretch of the table, with what does not fit in it.
+/// A range of the columns of ends and end events, to be filled.
 #[derive(Debug)]
-pub struct EndColumns<'a> {
-    /// How long each lasts.
+pub(crate) struct EndColumns<'a> {
+    /// Length of each slice in ns.
     pub lengths: &'a mut [u32],
-    /// How many events after its begin each ends.
+    /// Number of events from the begin to the end of each slice.
     pub steps: &'a mut [u16],
 }
 
-/// What does not fit into [`EndColumns`].
+/// Start and end of a slice and their events, not packed yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EndRow {
+    /// First nanosecond.
+    pub start: i64,
+    /// First nanosecond after; `i64::MAX` if it never ended.
+    pub end: i64,
+    /// The event that started it.
+    pub begin: u32,
+    /// The event that ended it, [`NO_EVENT`] if none did.
+    pub finish: u32,
+}
+
+/// Values that do not fit into [`EndColumns`].
 #[derive(Debug, Default)]
-pub struct EndExceptions {
-    /// Ends.
+pub(crate) struct EndExceptions {
+    /// Ends, by row.
     pub long: Exceptions<i64>,
-    /// Finishes.
+    /// End events, by row.
     pub far: Exceptions<u32>,
     /// Rows whose end was not seen although they have one.
     pub unended: Vec<u32>,
 }
 
 impl EndColumns<'_> {
-    /// Sets the `place`-th of the stretch, which is `row` of the table.
+    /// Sets entry `place` of the range, which is row `number` of the table.
     #[inline]
-    pub fn set(
-        &mut self,
-        (place, row): (usize, u32),
-        (start, end): (i64, i64),
-        (begin, finish): (u32, u32),
-        exceptions: &mut EndExceptions,
-    ) {
-        self.lengths[place] = length_code(start, end).unwrap_or_else(|| {
-            exceptions.long.push((row, end));
+    pub fn set(&mut self, place: usize, number: u32, row: EndRow, exceptions: &mut EndExceptions) {
+        self.lengths[place] = length_code(row.start, row.end).unwrap_or_else(|| {
+            exceptions.long.push((number, row.end));
             LONG
         });
-        self.steps[place] = step_code(begin, finish).unwrap_or_else(|| {
-            exceptions.far.push((row, finish));
+        self.steps[place] = step_code(row.begin, row.finish).unwrap_or_else(|| {
+            exceptions.far.push((number, row.finish));
             FAR
         });
     }
@@ -188,9 +197,14 @@ mod tests {
             lengths: &mut lengths,
             steps: &mut steps,
         };
-        for (row, &(start, end, begin, finish)) in rows.iter().enumerate() {
-            let place = (row, row as u32);
-            columns.set(place, (start, end), (begin, finish), &mut exceptions);
+        for (at, &(start, end, begin, finish)) in rows.iter().enumerate() {
+            let row = EndRow {
+                start,
+                end,
+                begin,
+                finish,
+            };
+            columns.set(at, at as u32, row, &mut exceptions);
         }
         let starts: Vec<i64> = rows.iter().map(|row| row.0).collect();
         let begins: Vec<u32> = rows.iter().map(|row| row.2).collect();

@@ -1,11 +1,11 @@
-//! Slices: durations on tracks, as columns of some 16 bytes each where most are short (see `packed`, `slice_ends`).
+//! Slices: durations on tracks, in columns of some 16 bytes per slice if most are short (see `packed`, `slice_ends`).
 //!
-//! They lie sorted by (track, row, start); a row holds no two slices that overlap, so both the starts and
-//! the ends of a row are sorted. A track's rows are what is drawn one below the other.
+//! They are sorted by (track, row, start). Slices of a row do not overlap, so both the starts and the ends of a row are
+//! sorted. A track's rows are drawn one below the other.
 
-use super::events::EventId;
+use super::events::{EventId, NO_EVENT};
 use super::packed::Packed;
-use super::slice_ends::{EndColumns, EndExceptions, Ends, Finishes};
+use super::slice_ends::{EndColumns, EndExceptions, EndRow, Ends, Finishes};
 use super::tracks::TrackId;
 use crate::base::{Nanos, StringId, TimeSpan, Timestamp};
 use std::ops::Range;
@@ -18,79 +18,83 @@ pub struct SliceId(pub u32);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LabelId(pub u32);
 
-/// What slices are called: many share one.
+/// Name and category of slices; many slices share one label.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SliceLabel {
     /// The name.
     pub name: StringId,
     /// The category or system.
     pub category: StringId,
-    /// The row of `event::pairs::FAMILIES` that it came by.
+    /// Index of the family in `event::pairs::FAMILIES`.
     pub family: u8,
 }
 
-/// The columns. Use [`Slices::get`] for one slice, the columns for walks.
+/// Value in [`Slices::parents`]: the slice has no parent.
+pub(crate) const NO_SLICE: u32 = u32::MAX;
+
+/// The columns of all slices. Use [`Slices::get`] for one slice, the columns for iteration.
 #[derive(Clone, Debug, Default)]
 pub struct Slices {
     /// First nanosecond.
     pub starts: Packed<i64>,
-    /// Rows of `labels`.
+    /// Index of each slice's label in `labels`.
     pub label_ids: Packed<u32>,
-    /// The slice around it, `u32::MAX` if none.
+    /// Parent: the slice that it is nested in, [`NO_SLICE`] if none; use [`Slices::parent`].
     pub parents: Packed<u32>,
-    /// The event that began it.
+    /// The event that started the slice.
     pub begins: Packed<u32>,
-    /// When they end: ask [`Slices::end`].
+    /// Ends; use [`Slices::end`].
     pub ends: Ends,
-    /// Which events ended them: ask [`Slices::finish`].
+    /// End events; use [`Slices::finish`].
     pub finishes: Finishes,
-    /// Rows whose end was not seen although [`Slices::end`] has one, ascending: it is where they are drawn up to.
+    /// Rows whose end was not seen although [`Slices::end`] returns one (the end of the drawn slice), ascending.
     pub unended: Vec<u32>,
-    /// Slices whose measured duration is not the distance from their drawn start to their drawn end: (row, ns), sorted.
-    /// Ask [`Slices::measured`].
+    /// Measured durations that are not the distance from the drawn start to the drawn end, as (row, ns), sorted by row.
+    /// Use [`Slices::measured`].
     pub measured: Vec<(u32, i64)>,
-    /// Those of `unended` that were still open at the end of their file, where several files share one axis; ascending.
+    /// Rows of `unended` that were still open at the end of their file, if several files share one axis; ascending.
     pub lasting: Vec<u32>,
-    /// Names.
+    /// The labels.
     pub labels: Vec<SliceLabel>,
-    /// The rows, sorted by track; a track names its range of them.
+    /// The rows, sorted by track; a track has its range of rows.
     pub rows: Vec<SliceRow>,
 }
 
 /// One row of a track.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SliceRow {
-    /// Whose.
+    /// The track that the row belongs to.
     pub track: TrackId,
-    /// Which: 0 is the topmost.
+    /// The row's index in the track; 0 is the topmost.
     pub row: u32,
-    /// Its slices.
+    /// The row's slices.
     pub slices: Range<u32>,
 }
 
 /// One slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
-    /// Its row number.
+    /// The slice's row number.
     pub id: SliceId,
     /// First nanosecond.
     pub start: Timestamp,
     /// First nanosecond after; `None` if its end was not seen.
     pub end: Option<Timestamp>,
-    /// The duration that the recorder measured, in ns, where that is not the distance from start to end.
+    /// The duration that the recorder measured, in ns, if it is not the distance from start to end.
     pub measured_ns: Option<i64>,
-    /// What it is called.
+    /// The slice's label.
     pub label: LabelId,
-    /// The slice around it.
+    /// The slice that it is nested in.
     pub parent: Option<SliceId>,
-    /// The event that began it.
+    /// The event that started the slice.
     pub begin: EventId,
-    /// The event that ended it.
+    /// The event that ended the slice; `None` if it is unfinished or was recorded whole.
     pub finish: Option<EventId>,
 }
 
 impl Slice {
-    /// The duration: measured by the recorder, else from start to end. `None` if the slice never ended.
+    /// Returns the duration that the recorder measured, else the distance from start to end; `None` if the end was not
+    /// seen and nothing was measured.
     #[must_use]
     pub fn duration(&self) -> Option<Nanos> {
         match (self.measured_ns, self.end) {
@@ -102,58 +106,56 @@ impl Slice {
 }
 
 impl Slices {
-    /// How many there are.
+    /// Number of slices.
     #[must_use]
     pub fn len(&self) -> usize {
         self.starts.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether there is no slice.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }
 
-    /// Where a slice is drawn up to: its end if that was seen, else the time that proves it over, else `i64::MAX`
-    /// (with several files on one axis: the end of its file). A duration is [`Slices::own_end`] minus the start.
-    /// Panics if there is no such row, as slices do.
+    /// Returns where the drawn slice ends: its end if it was seen, else the time that proves that it is over, else
+    /// `i64::MAX` (with several files on one axis: the end of its file). A duration is [`Slices::own_end`] minus the
+    /// start. Panics if there is no such row, as slices do.
     #[inline]
     #[must_use]
     pub fn end(&self, row: usize) -> i64 {
         self.ends.get(row, self.starts.at(row))
     }
 
-    /// First nanosecond after a slice; `i64::MAX` if its end was not seen, in whichever file. Ends of a row are not
-    /// sorted. Panics if there is no such row, as slices do.
+    /// Returns the first nanosecond after a slice; `None` if its end was not seen, also with several files. Not sorted
+    /// within a row. Panics if there is no such row, as slices do.
     #[inline]
     #[must_use]
-    pub fn own_end(&self, row: usize) -> i64 {
-        match self.is_unended(row) {
-            true => i64::MAX,
-            false => self.end(row),
-        }
+    pub(crate) fn own_end(&self, row: usize) -> Option<i64> {
+        let end = self.end(row);
+        (end != i64::MAX && !self.is_unended(row)).then_some(end)
     }
 
-    /// Whether a slice's end was not seen. Panics if there is no such row, as slices do.
+    /// Returns whether a slice's end was not seen. Panics if there is no such row, as slices do.
     #[inline]
     #[must_use]
-    pub fn is_unfinished(&self, row: usize) -> bool {
-        self.own_end(row) == i64::MAX
+    pub(crate) fn is_unfinished(&self, row: usize) -> bool {
+        self.own_end(row).is_none()
     }
 
-    /// The unfinished slices among those of a row, in order; those that ended are not looked at.
-    pub fn unfinished_in(&self, range: Range<u32>) -> impl Iterator<Item = u32> {
+    /// Returns the unfinished slices within `range` (slices of one row), in order, without reading the finished ones.
+    pub(crate) fn unfinished_in(&self, range: Range<u32>) -> impl Iterator<Item = u32> {
         let from = self.unended.partition_point(|&it| it < range.start);
         let until = self.unended.partition_point(|&it| it < range.end).max(from);
         let listed = &self.unended[from..until];
-        // Nothing of a row comes after what never ends.
+        // A slice that never ends is the last one of its row.
         let last = range.clone().next_back();
         let last =
             last.filter(|&it| listed.last() != Some(&it) && self.end(it as usize) == i64::MAX);
         listed.iter().copied().chain(last)
     }
 
-    /// Where a slice is drawn up to; `i64::MAX` if it was still open at the end of its file. Ends of a row are sorted.
+    /// Returns where the drawn slice ends; `i64::MAX` if it was still open at the end of its file. Sorted within a row.
     /// Panics if there is no such row, as slices do.
     #[inline]
     #[must_use]
@@ -164,14 +166,14 @@ impl Slices {
         }
     }
 
-    /// Whether a slice's end was not seen although [`Slices::end`] has one.
+    /// Returns whether a slice's end was not seen although [`Slices::end`] returns one.
     #[inline]
     #[must_use]
-    pub fn is_unended(&self, row: usize) -> bool {
+    pub(crate) fn is_unended(&self, row: usize) -> bool {
         contains(&self.unended, row)
     }
 
-    /// The measured duration of a slice in ns, where that is not the distance from its drawn start to its drawn end.
+    /// Returns the measured duration of a slice in ns, if it is not the distance from its drawn start to its drawn end.
     #[inline]
     #[must_use]
     pub fn measured(&self, row: usize) -> Option<i64> {
@@ -183,8 +185,8 @@ impl Slices {
         self.measured.get(found.ok()?).map(|entry| entry.1)
     }
 
-    /// How much of a slice's duration lies in a part of it, in ns. Where the measured duration is not what is drawn, a
-    /// part has the share of it that is drawn there.
+    /// Returns how much of a slice's duration belongs to `part` of the drawn slice `whole`, in ns. If the measured
+    /// duration differs from the drawn one, a part gets the share of it that is drawn there.
     #[must_use]
     pub fn part_of_duration(&self, row: usize, whole: (i64, i64), part: (i64, i64)) -> i64 {
         let drawn = part.1.saturating_sub(part.0).max(0);
@@ -198,27 +200,35 @@ impl Slices {
         }
     }
 
-    /// The event that ended a slice, `u32::MAX` if none (unfinished, or arrived whole). Panics if there is no such
-    /// row, as slices do.
+    /// Returns the event that ended a slice; `None` if it is unfinished or was recorded whole. Panics if there is no
+    /// such row, as slices do.
     #[inline]
     #[must_use]
-    pub fn finish(&self, row: usize) -> u32 {
-        self.finishes.get(row, self.begins.at(row))
+    pub fn finish(&self, row: usize) -> Option<EventId> {
+        let event = self.finishes.get(row, self.begins.at(row));
+        (event != NO_EVENT).then_some(EventId(event))
     }
 
-    /// Sets the columns of all slices: when each starts and what began it, when it ends and what ended it.
-    pub fn set_times(&mut self, starts: Vec<(i64, u32)>, ends: &[(i64, u32)]) {
-        let (starts, begins): (Vec<i64>, Vec<u32>) = starts.into_iter().unzip();
-        let (mut lengths, mut steps) = (vec![0; ends.len()], vec![0; ends.len()]);
+    /// Returns the slice that a slice is nested in. Panics if there is no such row, as slices do.
+    #[inline]
+    #[must_use]
+    pub fn parent(&self, row: usize) -> Option<SliceId> {
+        let parent = self.parents.at(row);
+        (parent != NO_SLICE).then_some(SliceId(parent))
+    }
+
+    /// Sets the starts, ends and their events of all slices.
+    pub(crate) fn set_times(&mut self, rows: &[EndRow]) {
+        let starts: Vec<i64> = rows.iter().map(|row| row.start).collect();
+        let begins: Vec<u32> = rows.iter().map(|row| row.begin).collect();
+        let (mut lengths, mut steps) = (vec![0; rows.len()], vec![0; rows.len()]);
         let mut columns = EndColumns {
             lengths: &mut lengths,
             steps: &mut steps,
         };
         let mut exceptions = EndExceptions::default();
-        let known = ends.iter().zip(starts.iter().zip(&begins));
-        for (row, (&(end, finish), (&start, &begin))) in known.enumerate() {
-            let place = (row, row as u32);
-            columns.set(place, (start, end), (begin, finish), &mut exceptions);
+        for (at, row) in rows.iter().enumerate() {
+            columns.set(at, at as u32, *row, &mut exceptions);
         }
         self.ends = Ends::new(lengths, exceptions.long, &starts);
         self.finishes = Finishes::new(steps, exceptions.far, &begins);
@@ -226,26 +236,23 @@ impl Slices {
         self.begins = Packed::new(&begins);
     }
 
-    /// One slice. Panics if there is no such row, as slices do.
+    /// Returns a slice. Panics if there is no such row, as slices do.
     #[must_use]
     pub fn get(&self, id: SliceId) -> Slice {
         let i = id.0 as usize;
-        let some = |value: u32| (value != u32::MAX).then_some(value);
         Slice {
             id,
             start: Timestamp(self.starts.at(i)),
-            end: Some(self.own_end(i))
-                .filter(|&end| end != i64::MAX)
-                .map(Timestamp),
+            end: self.own_end(i).map(Timestamp),
             measured_ns: self.measured(i),
             label: LabelId(self.label_ids.at(i)),
-            parent: some(self.parents.at(i)).map(SliceId),
+            parent: self.parent(i),
             begin: EventId(self.begins.at(i)),
-            finish: some(self.finish(i)).map(EventId),
+            finish: self.finish(i),
         }
     }
 
-    /// What a slice is called.
+    /// Returns the label of a slice.
     #[must_use]
     pub fn label(&self, id: SliceId) -> SliceLabel {
         self.labels
@@ -254,19 +261,38 @@ impl Slices {
             .unwrap_or_default()
     }
 
-    /// How many slices are around it, to the outermost.
+    /// Returns the innermost slice of a track at `time`; `rows` are the track's rows. A slice that starts at `time`
+    /// counts, a slice that ends at `time` does not. If slices overlap without being nested, the one that started last
+    /// is returned.
+    #[must_use]
+    pub(crate) fn innermost(&self, rows: &Range<u32>, time: Timestamp) -> Option<SliceId> {
+        self.rows[rows.start as usize..rows.end as usize]
+            .iter()
+            .filter_map(|row| {
+                let slices = row.slices.start as usize..row.slices.end as usize;
+                // The last slice that starts at or before `time`; of slices that start at once, the one that is not
+                // empty.
+                let after = self.starts.partition_point(slices, |start| start <= time.0);
+                let index = row.slices.start + after.checked_sub(1)? as u32;
+                (self.end(index as usize) > time.0).then_some(SliceId(index))
+            })
+            .max_by_key(|id| (self.starts.at(id.0 as usize), id.0))
+    }
+
+    /// Returns how many slices a slice is nested in.
     #[must_use]
     pub fn depth(&self, id: SliceId) -> u32 {
         let mut depth = 0;
-        let mut at = self.parents.at(id.0 as usize);
-        while at != u32::MAX {
+        let mut at = self.parent(id.0 as usize);
+        while let Some(around) = at {
             depth += 1;
-            at = self.parents.at(at as usize);
+            at = self.parent(around.0 as usize);
         }
         depth
     }
 
-    /// The depth of every slice, as [`Slices::depth`] returns it: for walks over many, each parent is looked at once.
+    /// Returns the depth of every slice, as [`Slices::depth`] does; faster for many slices, as each parent is read
+    /// once.
     #[must_use]
     pub fn depths(&self) -> Vec<u32> {
         const UNKNOWN: u32 = u32::MAX;
@@ -274,7 +300,7 @@ impl Slices {
         let mut path: Vec<u32> = Vec::new();
         for row in 0..self.len() {
             let mut at = row as u32;
-            // Up to a slice whose depth is known, or to the outermost one.
+            // Follow the parents to a slice whose depth is known, or to the outermost slice.
             let mut depth = loop {
                 match depths.get(at as usize) {
                     Some(&UNKNOWN) if path.len() <= self.len() => {
@@ -293,14 +319,14 @@ impl Slices {
         depths
     }
 
-    /// The row that a slice lies in.
+    /// Returns the row that contains a slice.
     #[must_use]
     pub fn row_of(&self, id: SliceId) -> &SliceRow {
         let after = self.rows.partition_point(|row| row.slices.start <= id.0);
         &self.rows[after - 1]
     }
 
-    /// The slices of `row` that overlap `span` (those of no length that start in it, too).
+    /// Returns the slices of `row` that overlap `span` (including slices of length 0 that start in it).
     #[must_use]
     pub fn overlapping(&self, row: &SliceRow, span: TimeSpan) -> Range<u32> {
         let (from, until) = (row.slices.start as usize, row.slices.end as usize);
@@ -313,12 +339,13 @@ impl Slices {
         first as u32..(last.max(first)) as u32
     }
 
-    /// The same, where what never ended lasts on behind the end of its file.
+    /// Returns the slices of `row` that overlap `span`, where slices that were open at the end of their file last on
+    /// after it.
     #[must_use]
-    pub fn overlapping_on(&self, row: &SliceRow, span: TimeSpan) -> Range<u32> {
+    pub(crate) fn overlapping_on(&self, row: &SliceRow, span: TimeSpan) -> Range<u32> {
         let found = self.overlapping(row, span);
         match row.slices.clone().next_back() {
-            // Nothing of its row comes after it.
+            // A slice that was open at the end of its file is the last one of its row.
             Some(last)
                 if found.is_empty()
                     && contains(&self.lasting, last as usize)
@@ -330,9 +357,10 @@ impl Slices {
         }
     }
 
-    /// The first slice of `row` that `is_it`, as all that come after it are; else the row's end.
+    /// Returns the first slice of `row` for which `is_it` is true, else the row's end. `is_it` must be true for all
+    /// slices after that one.
     #[must_use]
-    pub fn first_that(&self, row: &SliceRow, is_it: impl Fn(usize) -> bool) -> u32 {
+    pub(crate) fn first_that(&self, row: &SliceRow, is_it: impl Fn(usize) -> bool) -> u32 {
         let (mut low, mut high) = (row.slices.start, row.slices.end);
         while low < high {
             let middle = low.midpoint(high);
@@ -345,9 +373,9 @@ impl Slices {
         low
     }
 
-    /// Heap bytes held.
+    /// Allocated heap memory in bytes.
     #[must_use]
-    pub fn memory_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         (self.starts.memory_bytes()
             + self.ends.memory_bytes()
             + self.label_ids.memory_bytes()
@@ -361,7 +389,7 @@ impl Slices {
     }
 }
 
-/// Whether an ascending list of rows contains `row`.
+/// Returns whether an ascending list of rows contains `row`.
 #[inline]
 fn contains(rows: &[u32], row: usize) -> bool {
     !rows.is_empty() && rows.binary_search(&(row as u32)).is_ok()

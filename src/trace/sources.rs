@@ -1,6 +1,6 @@
-//! Sources: the files that were put on one axis, and which rows of the tables came from which.
+//! Sources: the files that share one time axis, and which rows of the tables belong to each file.
 //!
-//! Rows of one file lie together in every table that is not sorted by time over all files.
+//! The rows of one file are adjacent in every table that is not sorted by time over all files.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use super::events::Origin;
 use crate::base::{Nanos, TimeSpan};
 use crate::event::TraceInfo;
 
-/// Row number of a file in [`Trace::sources`](super::Trace::sources).
+/// Index of a file in [`Trace::sources`](super::Trace::sources).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceId(pub u32);
 
-/// Who decided where a file lies on the axis.
+/// Who decided the offset of a file on the axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PlacedBy {
-    /// What the files say.
+    /// Computed from the contents of the files.
     #[default]
     Evidence,
     /// The user.
@@ -26,59 +26,59 @@ pub enum PlacedBy {
 /// One of several files on one axis.
 #[derive(Clone, Debug, Default)]
 pub struct Source {
-    /// For people: its file name.
+    /// The file's name, to show.
     pub name: String,
-    /// What it says about itself.
+    /// The file's facts about itself.
     pub info: TraceInfo,
-    /// Its span on its own clock.
+    /// The file's span on its own clock.
     pub own_span: TimeSpan,
-    /// How its columns are read; its shift puts the file on the axis.
+    /// How the file's columns are converted; its shift moves the file to the axis.
     pub origin: Arc<Origin>,
-    /// Why the offset is what it is, for people.
+    /// The reason for the offset, as text for the user.
     pub evidence: String,
-    /// Who decided it.
+    /// Who decided the offset.
     pub placed_by: PlacedBy,
-    /// Its CPUs.
+    /// Rows of the file's CPUs.
     pub cpus: Range<u32>,
-    /// Its threads (the idle one, which is everybody's, left out).
+    /// Rows of the file's threads (without the idle thread, which all files share).
     pub threads: Range<u32>,
-    /// Its processes.
+    /// Rows of the file's processes.
     pub processes: Range<u32>,
-    /// Its tracks that belong to nobody.
+    /// Rows of the file's tracks that belong to no thread, CPU or process.
     pub loose_tracks: Range<u32>,
-    /// Its counters.
+    /// Rows of the file's counter tracks.
     pub counters: Range<u32>,
-    /// Its events, as event numbers.
+    /// Ids of the file's events.
     pub events: Range<u32>,
-    /// Its gaps.
+    /// Rows of the file's gaps.
     pub gaps: Range<u32>,
-    /// Its parts, as its reader counts them from 0.
+    /// The file's parts. The file's own reader numbers them from 0.
     pub parts: Range<u32>,
 }
 
 impl Source {
-    /// Added to its own times to put it on the axis.
+    /// Returns the offset that is added to the file's own times to get times on the axis.
     #[must_use]
     pub fn offset(&self) -> Nanos {
         self.origin.shift
     }
 
-    /// Its span on the axis.
+    /// Returns the file's span on the axis.
     #[must_use]
     pub fn span(&self) -> TimeSpan {
         self.own_span.shifted(self.offset())
     }
 
-    /// The offset with its sign: `+1.5 ms`.
+    /// Returns the offset with its sign: `+1.5 ms`.
     #[must_use]
-    pub fn offset_text(&self) -> String {
+    pub(crate) fn offset_text(&self) -> String {
         signed(self.offset())
     }
 }
 
-/// A length of time with its sign: `+1.5 ms`.
+/// Returns a duration with its sign: `+1.5 ms`.
 #[must_use]
-pub fn signed(time: Nanos) -> String {
+pub(crate) fn signed(time: Nanos) -> String {
     match time {
         time if time.0 > 0 => format!("+{time}"),
         time => time.to_string(),

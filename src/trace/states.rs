@@ -1,7 +1,7 @@
-//! Thread states: what each thread was doing, one row from each change to the next, 26 bytes each.
+//! Thread states: one row from each change to the next, 26 bytes each.
 
 use super::entities::ThreadId;
-use super::events::EventId;
+use super::events::{EventId, NO_EVENT};
 use crate::base::{StringId, TimeSpan, Timestamp};
 use crate::event::{EndState, Interrupt};
 use std::ops::Range;
@@ -10,7 +10,7 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StateId(pub u32);
 
-/// What a thread is doing.
+/// The state of a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum ThreadState {
@@ -28,7 +28,7 @@ pub enum ThreadState {
     Stopped,
     /// Stopped by a tracer.
     Traced,
-    /// Was made, has not run yet.
+    /// Created, has not run yet.
     Created,
     /// Exited, not reaped.
     Zombie,
@@ -61,7 +61,7 @@ impl ThreadState {
         ThreadState::Unknown,
     ];
 
-    /// What it means, in words.
+    /// Returns the meaning of the state in words.
     #[must_use]
     pub fn meaning(self) -> &'static str {
         match self {
@@ -81,7 +81,7 @@ impl ThreadState {
         }
     }
 
-    /// The word for it.
+    /// Returns the name of the state.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -101,9 +101,9 @@ impl ThreadState {
         }
     }
 
-    /// Whether it waits for a CPU.
+    /// Returns whether the thread waits for a CPU.
     #[must_use]
-    pub fn is_ready(self) -> bool {
+    pub(crate) fn is_ready(self) -> bool {
         matches!(self, ThreadState::Runnable | ThreadState::Preempted)
     }
 }
@@ -126,7 +126,7 @@ impl From<EndState> for ThreadState {
     }
 }
 
-/// What is known of a state beside its row, in one byte.
+/// Flags of a state, in one byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StateNotes(u8);
 
@@ -135,104 +135,107 @@ impl StateNotes {
     const SPANS_LOSS: u8 = 2;
     const INTERRUPT_SHIFT: u32 = 2;
 
-    /// A state that began with a wakeup, which happened in an interrupt if there is one.
+    /// Returns the notes of a state that started with a wakeup, and the interrupt that the wakeup happened in, if any.
     #[must_use]
     pub fn woken(interrupt: Option<Interrupt>) -> StateNotes {
         let interrupt = interrupt.map_or(0, Interrupt::number) as u8;
         StateNotes(StateNotes::WOKEN | interrupt << StateNotes::INTERRUPT_SHIFT)
     }
 
-    /// The same of a state during which events were lost.
+    /// Returns the notes with the flag that events were lost during the state.
     #[must_use]
-    pub fn with_loss(self) -> StateNotes {
+    pub(crate) fn with_loss(self) -> StateNotes {
         StateNotes(self.0 | StateNotes::SPANS_LOSS)
     }
 
-    /// Whether the state began with a wakeup.
+    /// Returns whether the state started with a wakeup.
     #[must_use]
     pub fn is_woken(self) -> bool {
         self.0 & StateNotes::WOKEN != 0
     }
 
-    /// Whether events were lost, on a CPU on which the thread could have run, while the state lasted.
+    /// Returns whether events were lost, on a CPU on which the thread could have run, while the state lasted.
     #[must_use]
-    pub fn spans_loss(self) -> bool {
+    pub(crate) fn spans_loss(self) -> bool {
         self.0 & StateNotes::SPANS_LOSS != 0
     }
 
-    /// The interrupt in which the wakeup happened with which the state began.
+    /// Returns the interrupt in which the wakeup happened that started the state.
     #[must_use]
     pub fn interrupt(self) -> Option<Interrupt> {
         Interrupt::of_number(u32::from(self.0 >> StateNotes::INTERRUPT_SHIFT))
     }
 }
 
-/// The columns, sorted by thread, then start.
+/// Value in [`States::partners`]: neither a CPU nor a waker.
+pub(crate) const NO_PARTNER: u32 = u32::MAX;
+
+/// The columns of all states, sorted by thread, then start.
 #[derive(Clone, Debug, Default)]
 pub struct States {
     /// First nanosecond.
     pub starts: Vec<i64>,
     /// First nanosecond after; `i64::MAX` if it lasted to the trace's end.
     pub ends: Vec<i64>,
-    /// Doing what.
+    /// The state.
     pub states: Vec<ThreadState>,
-    /// Running: the CPU's index. After a wakeup: the [`ThreadId`] of the waker, or of the thread that was interrupted
-    /// if the wakeup happened in an interrupt. Else `u32::MAX`.
+    /// For a running state: the CPU's index. After a wakeup: the [`ThreadId`] of the waker, or of the interrupted
+    /// thread if the wakeup happened in an interrupt. Else [`NO_PARTNER`].
     pub partners: Vec<u32>,
-    /// What else is known of each.
+    /// Further facts about each state.
     pub notes: Vec<StateNotes>,
-    /// The event that brought it, `u32::MAX` if none.
+    /// The event that started the state, [`NO_EVENT`] if none.
     pub events: Vec<u32>,
     /// The states of each thread, by [`ThreadId`].
     pub of_thread: Vec<Range<u32>>,
-    /// The names of the interrupts that woke threads, where the file says them itself; sorted by the wakeup's event.
+    /// The names of the interrupts that woke threads, if the file contains them; sorted by the wakeup's event.
     pub woken_by: Vec<(u32, StringId)>,
 }
 
-/// One row.
+/// One state of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
-    /// Its row number.
+    /// The state's row number.
     pub id: StateId,
     /// First nanosecond.
     pub start: Timestamp,
     /// First nanosecond after; `None` if it lasted to the trace's end.
     pub end: Option<Timestamp>,
-    /// Whose.
+    /// The thread.
     pub thread: ThreadId,
-    /// Doing what.
+    /// The state.
     pub state: ThreadState,
-    /// Who woke it, if the state began with a wakeup by a thread that is known; `None` if an interrupt did it.
+    /// The thread that woke it, if the state started with a wakeup by a known thread; `None` if an interrupt woke it.
     pub waker: Option<ThreadId>,
-    /// What else is known of it.
+    /// Further facts about the state.
     pub notes: StateNotes,
     /// The index of the CPU, for a running state.
     pub cpu: Option<u32>,
-    /// The event that brought it.
+    /// The event that started the state.
     pub event: Option<EventId>,
 }
 
 impl States {
-    /// How many there are.
+    /// Number of states.
     #[must_use]
     pub fn len(&self) -> usize {
         self.starts.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether there is no state.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }
 
-    /// The name of the interrupt that woke a thread in a wakeup event, where the file says it itself.
+    /// Returns the name of the interrupt that woke a thread in this wakeup event, if the file contains it.
     #[must_use]
-    pub fn woken_by(&self, event: EventId) -> Option<StringId> {
+    pub(crate) fn woken_by(&self, event: EventId) -> Option<StringId> {
         let at = self.woken_by.binary_search_by_key(&event.0, |said| said.0);
         self.woken_by.get(at.ok()?).map(|said| said.1)
     }
 
-    /// The rows of a thread.
+    /// Returns the rows of a thread's states.
     #[must_use]
     pub fn of(&self, thread: ThreadId) -> Range<u32> {
         self.of_thread
@@ -241,7 +244,7 @@ impl States {
             .unwrap_or(0..0)
     }
 
-    /// One row. Panics if there is no such row.
+    /// Returns a state. Panics if there is no such row.
     #[must_use]
     pub fn get(&self, id: StateId) -> State {
         let i = id.0 as usize;
@@ -249,7 +252,7 @@ impl States {
         let after = self.of_thread.partition_point(|range| range.end <= id.0);
         let state = self.states[i];
         let notes = self.notes[i];
-        let partner = (self.partners[i] != u32::MAX).then_some(self.partners[i]);
+        let partner = (self.partners[i] != NO_PARTNER).then_some(self.partners[i]);
         State {
             id,
             start: Timestamp(self.starts[i]),
@@ -261,13 +264,19 @@ impl States {
                 .map(ThreadId),
             notes,
             cpu: partner.filter(|_| state == ThreadState::Running),
-            event: (self.events[i] != u32::MAX).then(|| EventId(self.events[i])),
+            event: (self.events[i] != NO_EVENT).then(|| EventId(self.events[i])),
         }
     }
 
-    /// The row in which a run's thread runs: it began at `start` with that event (`u32::MAX`: without one).
+    /// Returns the running state of a thread that starts at `start` with this event (`None`: without an event).
     #[must_use]
-    pub fn running_at(&self, thread: ThreadId, start: Timestamp, event: u32) -> Option<StateId> {
+    pub(crate) fn running_at(
+        &self,
+        thread: ThreadId,
+        start: Timestamp,
+        event: Option<EventId>,
+    ) -> Option<StateId> {
+        let event = event.map_or(NO_EVENT, |id| id.0);
         let range = self.of(thread);
         let starts = self.starts.get(range.start as usize..range.end as usize)?;
         let first = range.start + starts.partition_point(|&at| at < start.0) as u32;
@@ -279,13 +288,14 @@ impl States {
         same.find(is_it).map(StateId)
     }
 
-    /// The state that followed a run: it began where the run ended. `None` if the states do not know of the run's end.
+    /// Returns the state that follows a run: it starts where the run ends. `None` if the thread has no state that
+    /// starts there.
     #[must_use]
-    pub fn behind_run(&self, runs: &super::Runs, run: usize) -> Option<StateId> {
+    pub(crate) fn behind_run(&self, runs: &super::runs::Runs, run: usize) -> Option<StateId> {
         let thread = ThreadId(*runs.threads.get(run)?);
         let (start, end) = (*runs.starts.get(run)?, *runs.ends.get(run)?);
         let range = self.of(thread);
-        if let Some(running) = self.running_at(thread, Timestamp(start), runs.events[run]) {
+        if let Some(running) = self.running_at(thread, Timestamp(start), runs.event(run)) {
             let next = running.0 + 1;
             if range.contains(&next) && self.starts[next as usize] == end {
                 return Some(StateId(next));
@@ -296,21 +306,21 @@ impl States {
         (starts.get(at) == Some(&end)).then_some(StateId(range.start + at as u32))
     }
 
-    /// The rows among `range` (of one thread) that overlap `span`.
+    /// Returns the states within `range` (states of one thread) that overlap `span`.
     #[must_use]
     pub fn overlapping(&self, range: Range<u32>, span: TimeSpan) -> Range<u32> {
         let (from, until) = (range.start as usize, range.end as usize);
         let starts = &self.starts[from..until];
         let first = self.ends[from..until].partition_point(|&end| end <= span.start.0);
-        // What begins and ends just then is in it.
+        // A state of length 0 at the start of the span overlaps it.
         let first = from + first.min(starts.partition_point(|&start| start < span.start.0));
         let last = from + starts.partition_point(|&start| start < span.end.0);
         first as u32..last.max(first) as u32
     }
 
-    /// Heap bytes held.
+    /// Allocated heap memory in bytes.
     #[must_use]
-    pub fn memory_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         (self.starts.capacity() * 8
             + self.ends.capacity() * 8
             + self.states.capacity()

@@ -1,4 +1,4 @@
-//! Tracks: what slices and instants lie on.
+//! Tracks, which slices and instants are on.
 
 use super::entities::{CpuId, ProcessId, ThreadId};
 use crate::base::StringId;
@@ -11,23 +11,32 @@ pub struct TrackId(pub u32);
 /// A track.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Track {
-    /// Whose it is.
+    /// What the track belongs to.
     pub kind: TrackKind,
-    /// Its name; empty: its owner's name says it.
+    /// The track's name; empty: it has the name of its owner.
     pub name: StringId,
-    /// Its rows in [`Slices::rows`](super::Slices::rows), the topmost first.
+    /// The track's rows in [`Slices::rows`](super::Slices::rows), the topmost first.
     pub rows: Range<u32>,
-    /// Its points in [`Instants`](super::Instants).
+    /// The track's instants in [`Instants`](super::Instants).
     pub instants: Range<u32>,
 }
 
-/// Whose a track is.
+/// What a track belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TrackKind {
-    /// What happened on a CPU whoever ran: interrupts, softirqs, timers.
+    /// A CPU: interrupts, softirqs, timers, whichever thread ran.
     Cpu(CpuId),
-    /// What a thread did.
+    /// A thread.
     Thread(ThreadId),
-    /// A group of asynchronous slices of a process, or of the whole trace.
+    /// A group of asynchronous slices of a process, or (`None`) of the whole trace.
     Async(Option<ProcessId>),
+}
+
+/// Returns the track of this kind, if there is one (the first of several asynchronous tracks). `tracks` must be sorted
+/// by kind.
+#[must_use]
+pub(crate) fn of_kind(tracks: &[Track], kind: TrackKind) -> Option<TrackId> {
+    let at = tracks.partition_point(|track| track.kind < kind);
+    let found = tracks.get(at).filter(|track| track.kind == kind);
+    found.map(|_| TrackId(at as u32))
 }

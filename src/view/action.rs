@@ -1,148 +1,71 @@
-//! Everything that a user can do, as values: menus, keys, mouse, CLI flags and tests all speak these.
+//! Every action a user can take, as a value: menus, keys, mouse, CLI flags and tests all produce these.
 
-use super::dock::Docking;
-use super::export_order::ExportOrder;
+use super::direction::Direction;
+use super::dock::{Docking, PaneFocus};
+use super::effect::Effect;
 use super::flags::Flagging;
 use super::highlight::Highlight;
 use super::layout::Arrange;
-use super::rows::RowKey;
+use super::pane_kind::PaneKind;
+use super::question::Question;
+use super::row::RowKey;
 use super::ruler::TimeFormat;
-use super::settings::Settings;
-use super::state::ThemeChoice;
+use super::settings::{Settings, ThemeChoice};
+use super::state::Finder;
 use super::sums::Sums;
-use super::text_order::TextOrder;
 use crate::base::{Nanos, TimeSpan, Timestamp};
-use crate::load::Reading;
 use crate::query::Item;
-use crate::trace::{EventId, Plot, SourceId};
-use std::path::PathBuf;
 
 /// One of the two markers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Marker {
-    /// The first.
+    /// The first marker.
     A,
-    /// The second.
+    /// The second marker.
     B,
 }
 
-/// Along the track, or in the list of all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Direction {
-    /// To what was before.
-    Previous,
-    /// To what comes after.
-    Next,
-}
-
-/// Whether the keyboard goes along to a pane.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum PaneFocus {
-    /// It stays where it is.
-    #[default]
-    Stays,
-    /// It goes to the pane's tab if a button has it now.
-    Follows,
-    /// It goes to the pane's tab.
-    Goes,
-}
-
-/// What files are asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Purpose {
-    /// To be shown instead of what is shown.
-    Open,
-    /// To be shown beside it.
-    Add,
-    /// To write the session to.
-    SaveSession,
-    /// To write a picture of the window to.
-    SavePicture,
-}
-
-impl Purpose {
-    /// What the question is headed with.
-    #[must_use]
-    pub fn title(self) -> &'static str {
-        match self {
-            Purpose::Open => "Open a trace",
-            Purpose::Add => "Add a trace to this axis",
-            Purpose::SaveSession => "Save the session",
-            Purpose::SavePicture => "Save a picture of the window",
-        }
-    }
-}
-
-/// What the user is asked before something is done.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Question {
-    /// Whether to forget what was made of the trace.
-    StartOver,
-    /// Which file is meant: its path is typed.
-    Path(Purpose),
-    /// Under which name the layout is kept.
-    KeepLayout,
-    /// What is to be plotted.
-    Plot {
-        /// What stands in the fields at first.
-        draft: Plot,
-        /// The plot that it is to stand for.
-        instead_of: Option<Plot>,
-    },
-}
-
-/// Up or down in nested slices.
+/// A step between nesting levels of slices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Level {
-    /// What it lies in.
+    /// The slice that contains the selected one.
     Parent,
-    /// The first that lies in it.
+    /// The first slice nested in the selected one.
     FirstChild,
 }
 
-/// What the finder looks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Finder {
-    /// Something to do, by its name.
-    Commands,
-    /// A track, by letters of its name.
-    Tracks,
-    /// A time, in any format.
-    Time,
-}
-
-/// What lies under the pointer.
+/// What is under the pointer on the timeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Pointed {
-    /// The time.
+    /// Time under the pointer.
     pub time: Option<Timestamp>,
-    /// An edge of a slice near it, where there is one and edges snap.
+    /// The slice edge near the pointer, if there is one and snapping to edges is on.
     pub edge: Option<Timestamp>,
-    /// The item.
+    /// Item under the pointer.
     pub item: Option<Item>,
-    /// The row.
+    /// Row under the pointer.
     pub row: Option<RowKey>,
 }
 
-/// What is to be done. [`apply`](super::apply::apply) is the one place that does it.
+/// An action to carry out; [`apply`](super::apply::apply) is the one place that does so.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// Jump to a span.
     Show(TimeSpan),
-    /// Move the edges to a span, as one step with what came just before (a brush that is dragged).
+    /// Move the visible span's edges (a dragged brush); one history step together with the drags just before.
     Drag(TimeSpan),
-    /// Make the span `factor` times as long around a time.
+    /// Multiply the visible span's length by `factor`, around a time.
     ZoomBy {
-        /// Below 1 goes in.
+        /// Below 1 zooms in.
         factor: f64,
-        /// Stays where it is.
+        /// The time that keeps its place on screen.
         around: Timestamp,
     },
-    /// Move the span.
+    /// Move the visible span by this many ns, later if positive.
     PanBy(Nanos),
     /// Show the whole trace.
     Fit,
-    /// Show the selected range or item; the whole trace if it is shown already.
+    /// Show the selected range or item; show the whole trace if that range is shown already.
     Focus,
     /// Select an item.
     Select(Item),
@@ -150,190 +73,136 @@ pub enum Action {
     Reveal(Item),
     /// Select a range of time.
     SelectRange(TimeSpan),
-    /// Select the time that the selected item takes.
+    /// Select the time range of the selected item.
     RangeOfSelection,
-    /// Select a range of time on some tracks only.
+    /// Select a time range on these tracks only.
     SelectArea(TimeSpan, Vec<RowKey>),
-    /// Select these tracks, for all time.
+    /// Select these tracks over the whole trace.
     SelectRows(Vec<RowKey>),
-    /// Select the whole track of what is selected or pointed at; the second time all tracks.
+    /// Select the track of the selected or pointed-at item; a second time, select all tracks.
     SelectTrack,
-    /// Close what lies over the timeline, else select nothing, else close the search.
+    /// Close what covers the timeline; else clear the selection; else close the search.
     Deselect,
-    /// Select nothing.
+    /// Clear the selection.
     DeselectItems,
-    /// Select the neighbour of what is selected, on its track.
+    /// Select the item before or after the selected one on its track.
     Step(Direction),
-    /// Select the next or previous of the same name, on the same track.
+    /// Select the next or previous item of the same name on the same track.
     StepSame(Direction),
-    /// Select the next or previous place where events were lost.
+    /// Select the next or previous gap where events were lost.
     StepGap(Direction),
-    /// Select the slice around or inside the selected one.
+    /// Select the slice that contains the selected one, or the first nested in it.
     SelectAround(Level),
-    /// Follow the flow that leaves or enters what is selected.
+    /// Follow the flow that leaves or enters the selected item.
     Follow(Direction),
-    /// Choose another of the flows that leave or enter what is selected.
+    /// Choose another of the flows that leave or enter the selected item.
     ChooseFlow(Direction),
     /// Put a marker at a time.
     Mark(Marker, Timestamp),
-    /// Put both markers at the ends of a span.
+    /// Put the two markers at the two ends of a span.
     MarkBoth(TimeSpan),
-    /// Do something to the flags.
+    /// Change the flags.
     Flag(Flagging),
-    /// Put a flag here and let its note be typed.
+    /// Add a flag at a time and start editing its note.
     AddFlag(Timestamp),
-    /// Let the note of the flag that stands at this time be typed; `None`: no longer.
+    /// Start editing the note of the flag at this time; `None`: stop editing.
     NoteFlag(Option<Timestamp>),
-    /// Bring the next or previous flag to the middle.
+    /// Center the next or previous flag.
     StepFlag(Direction),
-    /// Take both markers away.
+    /// Remove both markers.
     ClearMarks,
-    /// Open a row if it is closed, else close it.
+    /// Open a closed row, or close an open one.
     Toggle(RowKey),
     /// Close all groups.
     FoldAll,
     /// Open all groups.
     UnfoldAll,
-    /// Show only tracks whose names hold this text.
+    /// Show only tracks whose names contain this text.
     Filter(String),
-    /// Move the tracks by points, down if positive.
+    /// Scroll the tracks by this many points, down if positive.
     ScrollBy(f32),
-    /// Do something to the tracks.
+    /// Change the arrangement of the tracks.
     Arrange(Arrange),
-    /// Give a track another name by typing; `None`: no longer.
+    /// Start typing a new name for a track; `None`: stop.
     StartRename(Option<RowKey>),
-    /// Bring a row into view, opening what it lies in.
+    /// Bring a row into view, opening the groups that contain it.
     RevealRow(RowKey),
-    /// The same, and select it.
+    /// Bring a row into view, opening the groups that contain it, and select it.
     GoToRow(RowKey),
-    /// Keep what is seen as place 1 to 9.
+    /// Save the current view as place 1 to 9.
     SavePlace(u8),
-    /// Show place 1 to 9 again.
+    /// Return to saved place 1 to 9.
     RecallPlace(u8),
-    /// Bring a time to the middle, at the same zoom.
+    /// Center a time at the current zoom.
     Center(Timestamp),
-    /// The same, and show where it is.
+    /// Center a time at the current zoom, and draw a line at it.
     GoToTime(Timestamp),
-    /// Move the pinned tracks by points, down if positive.
+    /// Scroll the pinned tracks by this many points, down if positive.
     ScrollPinned(f32),
-    /// The pointer is over this on the timeline.
+    /// The pointer moved over this on the timeline.
     Point(Pointed),
-    /// The pointer is over this time.
+    /// The pointer is over this time; `None`: over no time.
     Hover(Option<Timestamp>),
-    /// Write times this way.
+    /// Set the format in which times are written.
     SetTimeFormat(TimeFormat),
-    /// Use these colours.
+    /// Set the colour theme.
     SetTheme(ThemeChoice),
-    /// Choose this for good.
+    /// Replace the settings, which are kept across sessions.
     Configure(Settings),
-    /// Add up this.
+    /// Set what the sums include.
     AddUp(Sums),
-    /// Open the search and type into it.
+    /// Open the search and focus its text field.
     OpenSearch,
-    /// Search for this.
+    /// Search for this text.
     Search(String),
-    /// Stop searching; what was found stays.
-    StopSearch,
-    /// Stop everything that is worked out in the background.
-    StopWork,
-    /// Select the next or previous match.
-    StepMatch(Direction),
-    /// Dim what does not match, or no longer.
+    /// Switch dimming of items that do not match on or off.
     ToggleIsolation,
-    /// Close the search; nothing is marked any longer.
+    /// Close the search and clear its matches.
     CloseSearch,
-    /// Keep a note of an item in view.
+    /// Pin an item's tooltip.
     PinTip(Item),
-    /// Keep a note of what is under the pointer, else of what is selected.
+    /// Pin the tooltip of the pointed-at item, else of the selected one.
     PinPointed,
-    /// Take such a note away.
+    /// Unpin an item's tooltip.
     UnpinTip(Item),
-    /// Show or hide the choices.
+    /// Show or hide the settings.
     ToggleSettings,
-    /// Look for a command, a track or a time by typing.
+    /// Open the finder for commands, tracks or times.
     Find(Finder),
-    /// Stop looking.
+    /// Close the finder.
     CloseFinder,
-    /// Set stretches of processes' lives off from the rest; `None`: nothing.
+    /// Highlight spans of processes' lives; `None`: no highlight.
     Highlight(Option<Highlight>),
-    /// Draw a path over the tracks: at each time, whose row; empty: none.
+    /// Draw a path over the tracks: at each time, the item whose row it is on; empty: no path.
     ShowPath(Vec<(Item, Timestamp)>),
     /// Bring a pane to the front.
-    OpenPane(&'static str),
+    OpenPane(PaneKind),
     /// Show or hide the panes.
     ToggleDock,
-    /// Do something to the panes.
+    /// Change the arrangement of the panes.
     Dock(Docking),
-    /// Keys for panes are from now on for the tabs of this pane; `None`: for the timeline.
-    AtPane(Option<String>, PaneFocus),
-    /// Go to the place before.
+    /// Make pane keys act on the tabs of this pane; `None`: on the timeline.
+    AtPane(Option<PaneKind>, PaneFocus),
+    /// Go to the previous place in the history.
     Back,
-    /// Go to the place after.
+    /// Go to the next place in the history.
     Forward,
     /// Show or hide the list of keys.
     ToggleHelp,
-    /// Show or hide what the colours mean.
+    /// Show or hide the legend of colours.
     ToggleLegend,
-    /// The window's place for tracks is so many points high.
+    /// The window has this height for tracks, in points.
     HaveRoom(f32),
-    /// Put the keyboard into the track filter.
+    /// Focus the track filter.
     FocusFilter,
-    /// Open what the clipboard names: files, or a link.
-    Paste,
-    /// Open files in place of what is shown, to be read in this way.
-    OpenAs(Vec<PathBuf>, Reading),
-    /// Open files on one axis, in place of what is shown.
-    Open(Vec<PathBuf>),
-    /// Put files beside what is shown, on the same axis.
-    Add(Vec<PathBuf>),
-    /// Put one of several files at an offset from its own times; `None`: where the evidence says.
-    Place(SourceId, Option<Nanos>),
-    /// Take one of several files away.
-    Remove(SourceId),
-    /// Read the files that are shown again, in another way.
-    ReadAgain(Reading),
-    /// Attach probe definitions to what is shown, as the text of `kprobe_events`.
-    DefineProbes(String),
-    /// Write a text to a file.
-    WriteText(Box<TextOrder>),
-    /// Ask for files.
-    AskForFile(Purpose),
-    /// Ask what is to be plotted; the item says what is most likely.
+    /// Open the dialog that defines a plot; the item decides its initial choice.
     DraftPlot(Option<Item>),
-    /// Ask something; `None`: no longer.
+    /// Open a question to the user; `None`: close it.
     Ask(Option<Question>),
-    /// Write the session (place, layout, marks, flags, filters) to a file.
-    SaveSession(PathBuf),
-    /// Write a picture of the window to a file, as PNG.
-    SavePicture(PathBuf),
-    /// Read the files that are shown again.
-    Reload,
-    /// Read the files that are shown again as they grow, or no longer.
-    ToggleFollow,
-    /// Show the trace as if it had just been opened for the first time.
+    /// Reset the view to that of a trace opened for the first time.
     StartOver,
-    /// Close the trace.
-    Close,
-    /// Stop the load.
-    CancelLoad,
+    /// Ask something of the program around the view.
+    Do(Effect),
     /// Show or hide the export panel.
     ToggleExport,
-    /// Write a part of the trace to a file.
-    Export(Box<ExportOrder>),
-    /// Stop the export.
-    CancelExport,
-    /// Save the bytes that an event carries.
-    SavePayload(EventId),
-    /// Put what is selected on the clipboard, as text.
-    CopySelection,
-    /// Put a link to what is seen on the clipboard.
-    CopyLink,
-    /// Open what a link shows.
-    OpenLink(String),
-    /// Put a text on the clipboard.
-    Copy(String),
-    /// Take away a notice.
-    Dismiss,
-    /// End the program.
-    Quit,
 }

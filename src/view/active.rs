@@ -1,4 +1,4 @@
-//! Which tracks have something to show in a span: they draw something there, and a thread does more than sleep.
+//! Which tracks are active in a span: they draw something there, and a thread does more than sleep.
 
 use super::outline::Outline;
 use super::rows::{LaneKind, RowKey};
@@ -7,9 +7,9 @@ use crate::trace::{ThreadState, Trace};
 use rustc_hash::FxHashSet;
 use std::ops::Range;
 
-/// The rows of `outline` that are active in `span`; what they lie in is not named.
+/// Returns the rows of `outline` with an active lane in `span`; the groups that contain them are not included.
 #[must_use]
-pub fn active_rows(outline: &Outline, trace: &Trace, span: TimeSpan) -> FxHashSet<RowKey> {
+pub(crate) fn active_rows(outline: &Outline, trace: &Trace, span: TimeSpan) -> FxHashSet<RowKey> {
     let mut active = FxHashSet::default();
     outline.visit(&mut |_, node| {
         if node
@@ -44,7 +44,8 @@ fn is_active(trace: &Trace, lane: LaneKind, span: TimeSpan) -> bool {
                     ThreadState::Running | ThreadState::Runnable | ThreadState::Preempted
                 )
             };
-            // One state all along: only if it works. Several: something happened.
+            // A single state over the whole span counts only if it is a busy one; several states mean that something
+            // happened.
             count > 1 || (count == 1 && is_busy(first))
         }
         LaneKind::Slices(row) => trace
@@ -77,7 +78,7 @@ fn overlaps(starts: &[i64], ends: &[i64], rows: Range<u32>, span: TimeSpan) -> u
     overlapping(starts, ends, rows, span).1
 }
 
-/// The first of the rows, which do not overlap each other, that shares time with `span`; and how many do.
+/// Returns the first row (of rows that do not overlap) that shares time with `span`, and the number of such rows.
 fn overlapping(starts: &[i64], ends: &[i64], rows: Range<u32>, span: TimeSpan) -> (u32, u32) {
     let range = rows.start as usize..rows.end as usize;
     let (Some(starts), Some(ends)) = (starts.get(range.clone()), ends.get(range)) else {

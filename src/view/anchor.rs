@@ -1,7 +1,7 @@
-//! An item said in the file's own words: the same in the next generation of a trace, and in the next session.
+//! Anchors: items described by the file's own names, valid in later generations of a trace and in later sessions.
 //!
-//! Ids are row numbers of one generation. An anchor is sort, time, name and owner; finding it again is a binary
-//! search in the rows of that sort.
+//! Ids are row numbers of one generation. An anchor is kind, time, name and owner; finding its item is a binary search
+//! in the rows of that kind.
 
 use std::ops::Range;
 
@@ -15,26 +15,26 @@ use crate::trace::{
 };
 use serde::{Deserialize, Serialize};
 
-/// How many events of one time are looked at.
+/// At most this many events of one time are compared.
 const MOST_AT_ONCE: usize = 10_000;
 
-/// What an item is, in words that outlive its id.
+/// Describes an item without its id.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Anchor {
-    /// Slice, run, state ...
+    /// Kind of the item: slice, run, state ...
     pub sort: String,
-    /// When it begins.
+    /// Start time; `None` for threads, processes, CPUs and tracks.
     pub time: Option<Timestamp>,
-    /// What it is called.
+    /// Name of the item.
     pub name: String,
-    /// The file's key of its thread, or of the thing itself if it is a thread or process; a CPU's number.
+    /// The file's key of the item's thread, or of the thread or process itself; a CPU's number.
     pub key: Option<u64>,
 }
 
-/// The anchor of an item; `None` if there is no such item.
+/// Returns the anchor of an item; `None` if the trace has no such item.
 #[must_use]
-pub fn anchor_of(trace: &Trace, item: Item) -> Option<Anchor> {
+pub(crate) fn anchor_of(trace: &Trace, item: Item) -> Option<Anchor> {
     let key = match item {
         Item::Thread(id) => Some(trace.threads.get(id.0 as usize)?.key),
         Item::Process(id) => Some(trace.processes.get(id.0 as usize)?.key),
@@ -60,7 +60,7 @@ pub fn anchor_of(trace: &Trace, item: Item) -> Option<Anchor> {
     })
 }
 
-/// The item that `anchor` means in this trace, if it is there.
+/// Returns the item that `anchor` describes in this trace, if there is one.
 #[must_use]
 pub fn find(trace: &Trace, anchor: &Anchor) -> Option<Item> {
     let fits = |item: &Item| anchor_of(trace, *item).as_ref() == Some(anchor);
@@ -88,7 +88,7 @@ pub fn find(trace: &Trace, anchor: &Anchor) -> Option<Item> {
         .find(fits)
 }
 
-/// Every row of that sort that begins at `time`: at most a few a track.
+/// Returns every row of kind `sort` that starts at `time`: at most a few per track.
 fn rows_at(trace: &Trace, sort: &str, time: Timestamp) -> Vec<Item> {
     let mut found = Vec::new();
     type StartOf<'a> = &'a dyn Fn(u32) -> Option<i64>;

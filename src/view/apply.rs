@@ -1,90 +1,30 @@
-//! The one door to `ViewState`: an action comes in, the state changes, and what is not ours to do goes out.
+//! Carries out actions: takes an action, changes the `ViewState`, returns what the program around it must do.
 
-use super::action::{Action, Direction, Marker, PaneFocus, Purpose, Question};
+use super::action::{Action, Marker};
 use super::anchor::anchor_of;
 use super::arrange::{arrange, reveal_row};
+use super::direction::Direction;
 use super::dock::Docking;
-use super::export_order::ExportOrder;
+use super::dock::PaneFocus;
+use super::effect::Effect;
 use super::flags::{self, Flagging};
 use super::history::{Past, Step};
 use super::locate;
 use super::looking::{focus, go, reveal, select_track, step, step_gap};
+use super::pane_kind::PaneKind;
+use super::question::Question;
 use super::rows::{Fold, Row, RowKey};
 use super::scale::zoomed;
 use super::settings::Motion;
 use super::state::{Isolation, Search, SelectedLast, ViewState};
-use super::text_order::TextOrder;
 use super::undo;
 use crate::base::{Nanos, TimeSpan};
-use crate::load::Reading;
 use crate::query::Item;
-use crate::trace::{EventId, SourceId, Trace};
-use std::path::PathBuf;
+use crate::trace::Trace;
 use std::time::Duration;
 
-/// What an action asks of the program around the view.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Effect {
-    /// Open files on one axis.
-    Open(Vec<PathBuf>),
-    /// Put files beside what is shown.
-    Add(Vec<PathBuf>),
-    /// Put one of several files at an offset; `None`: where the evidence says.
-    Place(SourceId, Option<Nanos>),
-    /// Take one of several files away.
-    Remove(SourceId),
-    /// Read the files that are shown again, in another way.
-    ReadAgain(Reading),
-    /// Read the files that are shown again, as they were read.
-    Reload,
-    /// Follow the files that are shown as they grow, or no longer.
-    ToggleFollow,
-    /// Attach probe definitions, as text, to what is shown.
-    DefineProbes(String),
-    /// Write a text to a file.
-    WriteText(Box<TextOrder>),
-    /// Ask for files.
-    AskForFile(Purpose),
-    /// Close the trace.
-    Close,
-    /// Stop the load.
-    CancelLoad,
-    /// Write a part of the trace to a file.
-    Export(Box<ExportOrder>),
-    /// Stop the export.
-    CancelExport,
-    /// Save the bytes that an event carries.
-    SavePayload(EventId),
-    /// Put what is selected on the clipboard, as text.
-    CopySelection,
-    /// Put a link to what is seen on the clipboard.
-    CopyLink,
-    /// Open what a link shows.
-    OpenLink(String),
-    /// Ask for what is on the clipboard.
-    Paste,
-    /// Open files in place of what is shown, to be read in this way.
-    OpenAs(Vec<PathBuf>, Reading),
-    /// Put a text on the clipboard.
-    Copy(String),
-    /// Select the next or previous match.
-    StepMatch(Direction),
-    /// Stop searching.
-    StopSearch,
-    /// Stop what panes work out in the background, and searching.
-    StopWork,
-    /// Write the session to a file.
-    SaveSession(PathBuf),
-    /// Write a picture of the window to a file.
-    SavePicture(PathBuf),
-    /// Take away the notice.
-    Dismiss,
-    /// End the program.
-    Quit,
-}
-
-/// Carries out `action`. `now` is the time since the program's start; only the steps of history ask for it.
-pub fn apply(
+/// Carries out `action`. `now` is the time since the program's start; only history steps use it.
+pub(crate) fn apply(
     state: &mut ViewState,
     action: Action,
     trace: Option<&Trace>,
@@ -111,7 +51,7 @@ pub fn apply(
     effect
 }
 
-/// Whether an action selects an item or a range.
+/// Returns whether an action selects an item or a range, `None` if neither.
 fn selects(action: &Action) -> Option<SelectedLast> {
     match action {
         Action::Select(_)
@@ -120,10 +60,10 @@ fn selects(action: &Action) -> Option<SelectedLast> {
         | Action::Step(_)
         | Action::StepSame(_)
         | Action::StepGap(_)
-        | Action::StepMatch(_)
+        | Action::Do(Effect::StepMatch(_))
         | Action::SelectAround(_)
         | Action::Follow(_)
-        // The range is that of the item, which is still what is meant.
+        // This range is derived from the item: the item stays the selection that counts.
         | Action::RangeOfSelection => Some(SelectedLast::Item),
         Action::SelectRange(_)
         | Action::SelectArea(..)
@@ -133,7 +73,7 @@ fn selects(action: &Action) -> Option<SelectedLast> {
     }
 }
 
-/// Whether with an action the user is done with the time that they went to.
+/// Whether an action shows that the user has left the time they jumped to.
 fn looks_elsewhere(action: &Action) -> bool {
     matches!(
         action,
@@ -160,6 +100,7 @@ fn carry_out(
 ) -> Option<Effect> {
     match action {
         Action::Show(span) => go(state, span, Step::Jump, now),
+        // What the user drags follows at once, without a glide.
         Action::Drag(span) => {
             go(state, span, Step::Drift, now);
             state.motion = Motion::Jump;
@@ -204,6 +145,7 @@ fn carry_out(
                 state.area_rows = row.map(|(row, _)| vec![row.key]);
             }
         }
+        // Each press closes one thing.
         Action::Deselect => {
             if state.is_help_open {
                 state.is_help_open = false;
@@ -330,9 +272,6 @@ fn carry_out(
             state.search.is_open = true;
             state.search.text = text;
         }
-        Action::StepMatch(direction) => return Some(Effect::StepMatch(direction)),
-        Action::StopSearch => return Some(Effect::StopSearch),
-        Action::StopWork => return Some(Effect::StopWork),
         Action::ToggleIsolation => {
             state.search.isolation = match state.search.isolation {
                 Isolation::On => Isolation::Off,
@@ -348,10 +287,10 @@ fn carry_out(
         Action::CloseFinder => state.finder = None,
         Action::Highlight(what) => state.highlight = what,
         Action::ShowPath(path) => state.path = path,
-        Action::OpenPane(name) => change_dock(state, Docking::Open(name)),
+        Action::OpenPane(pane) => change_dock(state, Docking::Open(pane)),
         Action::ToggleDock => state.dock.change(Docking::Toggle),
         Action::Dock(what) => change_dock(state, what),
-        Action::AtPane(name, focus) => (state.pane_at_hand, state.pane_focus) = (name, focus),
+        Action::AtPane(pane, focus) => (state.pane_at_hand, state.pane_focus) = (pane, focus),
         Action::Back | Action::Forward => {
             let mut history = std::mem::take(&mut state.history);
             let present = |past: &Past| undo::present(state, past);
@@ -368,42 +307,18 @@ fn carry_out(
         Action::ToggleLegend => state.is_legend_open = !state.is_legend_open,
         Action::HaveRoom(points) => state.have_room(points),
         Action::FocusFilter => state.wants_filter_focus = true,
-        Action::Paste => return Some(Effect::Paste),
-        Action::OpenAs(paths, reading) => return Some(Effect::OpenAs(paths, reading)),
-        Action::Open(paths) => return Some(Effect::Open(paths)),
-        Action::Add(paths) => return Some(Effect::Add(paths)),
-        Action::Place(source, offset) => return Some(Effect::Place(source, offset)),
-        Action::Remove(source) => return Some(Effect::Remove(source)),
-        Action::Reload => return Some(Effect::Reload),
-        Action::ReadAgain(reading) => return Some(Effect::ReadAgain(reading)),
-        Action::ToggleFollow => return Some(Effect::ToggleFollow),
-        Action::DefineProbes(text) => return Some(Effect::DefineProbes(text)),
-        Action::WriteText(order) => return Some(Effect::WriteText(order)),
-        Action::AskForFile(purpose) => return Some(Effect::AskForFile(purpose)),
         Action::StartOver => {
             if let Some(trace) = trace {
                 state.show_new(trace);
             }
         }
-        Action::SaveSession(path) => return Some(Effect::SaveSession(path)),
-        Action::SavePicture(path) => return Some(Effect::SavePicture(path)),
-        Action::Close => return Some(Effect::Close),
-        Action::CancelLoad => return Some(Effect::CancelLoad),
+        Action::Do(effect) => return Some(effect),
         Action::ToggleExport => state.is_export_open = !state.is_export_open && trace.is_some(),
-        Action::Export(order) => return Some(Effect::Export(order)),
-        Action::CancelExport => return Some(Effect::CancelExport),
-        Action::SavePayload(event) => return Some(Effect::SavePayload(event)),
-        Action::CopySelection => return Some(Effect::CopySelection),
-        Action::CopyLink => return Some(Effect::CopyLink),
-        Action::OpenLink(link) => return Some(Effect::OpenLink(link)),
-        Action::Copy(text) => return Some(Effect::Copy(text)),
-        Action::Dismiss => return Some(Effect::Dismiss),
-        Action::Quit => return Some(Effect::Quit),
     }
     None
 }
 
-/// The place of a direction in `ViewState::flow_choice`.
+/// The index of a direction in `ViewState::flow_choice`.
 #[must_use]
 pub fn place_of(direction: Direction) -> usize {
     match direction {
@@ -412,9 +327,9 @@ pub fn place_of(direction: Direction) -> usize {
     }
 }
 
-/// The place of a marker in `ViewState::marks`.
+/// The index of a marker in `ViewState::marks`.
 #[must_use]
-pub fn index_of(marker: Marker) -> usize {
+pub(crate) fn index_of(marker: Marker) -> usize {
     match marker {
         Marker::A => 0,
         Marker::B => 1,
@@ -440,24 +355,25 @@ fn deselect(state: &mut ViewState) {
     state.path.clear();
 }
 
-/// Changes the panes; the tabs at hand stay those that were, or become those of a pane that is opened.
+/// Changes the panes and keeps the current tabs current, or switches to the tabs of a pane that is opened.
 fn change_dock(state: &mut ViewState, what: Docking) {
     let opened = match &what {
-        Docking::Open(name) | Docking::OpenAmong(name, _) => Some((*name).to_owned()),
-        Docking::Split(name, _) | Docking::Shift(name, _) => Some(name.clone()),
+        Docking::Open(pane)
+        | Docking::OpenAmong(pane, _)
+        | Docking::Split(pane, _)
+        | Docking::Shift(pane, _) => Some(*pane),
         Docking::Turn(..) => {
             state.pane_focus = PaneFocus::Follows;
             None
         }
         _ => None,
     };
-    // Whoever stands behind the pane that is closed is in front of these tabs then.
-    let fellows = state.dock.fellows(state.pane_at_hand.as_deref());
+    // After a pane is closed, another pane of its tabs identifies them.
+    let fellows = state.dock.fellows(state.pane_at_hand);
     state.dock.change(what);
-    let is_open = |name: &String| state.dock.panes().contains(&name.as_str());
+    let is_open = |pane: &PaneKind| state.dock.panes().contains(pane);
     let at_hand = opened.or_else(|| fellows.into_iter().find(is_open));
-    let seen = at_hand.and_then(|name| Some(state.dock.front_at(Some(&name))?.to_owned()));
-    state.pane_at_hand = seen;
+    state.pane_at_hand = at_hand.and_then(|pane| state.dock.front_at(Some(pane)));
 }
 
 fn toggle(state: &mut ViewState, key: RowKey) {
@@ -515,7 +431,6 @@ mod tests {
         apply(&mut state, Action::Forward, None, at(40));
         apply(&mut state, Action::Forward, None, at(50));
         assert_eq!(state.span, span(20, 90));
-        assert!(!state.history.has_forward());
     }
 
     #[test]
@@ -587,7 +502,12 @@ mod tests {
     #[test]
     fn what_is_not_the_views_to_do_goes_out() {
         let mut state = state();
-        let effect = apply(&mut state, Action::Open(vec!["a.dat".into()]), None, at(0));
+        let effect = apply(
+            &mut state,
+            Action::Do(Effect::Open(vec!["a.dat".into()])),
+            None,
+            at(0),
+        );
         assert_eq!(effect, Some(Effect::Open(vec!["a.dat".into()])));
     }
 }

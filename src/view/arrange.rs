@@ -1,11 +1,12 @@
-//! What is done to the tracks, and how a row is brought into view.
+//! Carries out changes to the arrangement of tracks, and brings rows into view.
 
 use super::active::active_rows;
 use super::kept_places::KeptPlaces;
-use super::layout::{Arrange, FoundBy, HEIGHTS, Layout};
+use super::layout::{Arrange, HEIGHTS, Layout};
 use super::outline::{Node, Outline};
 use super::plots::key_of_plot;
 use super::rows::{Fold, LaneKind, RowKey};
+use super::saved_layout::FoundBy;
 use super::state::ViewState;
 use crate::trace::Trace;
 
@@ -34,6 +35,7 @@ pub(super) fn arrange(state: &mut ViewState, what: Arrange, trace: Option<&Trace
                 layout.hidden.extend(keys);
             }
         }
+        // In a group that the user made, tracks are in the order of its members.
         Arrange::Move { key, before } => match (layout.group_of(key).map(|it| it.id), trace) {
             (Some(group), Some(trace)) => {
                 let natural = Outline::natural(trace, layout, kept.as_ref());
@@ -89,6 +91,7 @@ pub(super) fn arrange(state: &mut ViewState, what: Arrange, trace: Option<&Trace
             *kept = None;
             layout.group_by = group_by;
         }
+        // A new sorting replaces kept places and the user's own order.
         Arrange::SortBy(sort_by) => {
             is_regathered = layout.sort_by != sort_by;
             layout.sort_by = sort_by;
@@ -156,7 +159,7 @@ pub(super) fn arrange(state: &mut ViewState, what: Arrange, trace: Option<&Trace
     }
 }
 
-/// The keys of all tracks of that name.
+/// Collects the keys of all tracks named `name`.
 fn find_named(nodes: &[Node], name: &str, keys: &mut Vec<RowKey>) {
     for node in nodes {
         if *node.title == *name {
@@ -167,7 +170,7 @@ fn find_named(nodes: &[Node], name: &str, keys: &mut Vec<RowKey>) {
 }
 
 impl ViewState {
-    /// Makes the tree of rows as the layout says; rows of a trace that grew stay where they were.
+    /// Builds the tree of rows that the layout describes; rows of a trace that grew keep their places.
     pub(super) fn lay_out(&mut self, trace: &Trace) {
         let natural = Outline::natural(trace, &self.layout, self.kept_places.as_ref());
         if let Some(kept) = &mut self.kept_places {
@@ -176,8 +179,8 @@ impl ViewState {
         self.outline = natural.grouped(&self.layout.groups);
     }
 
-    /// Looks again which tracks are active, where only those are shown and another span is seen by now.
-    pub fn refresh_active(&mut self, trace: &Trace) {
+    /// Recomputes the active tracks, if only these are shown and the visible span has changed.
+    pub(crate) fn refresh_active(&mut self, trace: &Trace) {
         if let Some((span, _)) = &self.active
             && *span != self.span
         {
@@ -191,7 +194,7 @@ impl ViewState {
     }
 }
 
-/// Opens and unhides what hides a row, and scrolls to it.
+/// Opens and unhides the groups around a row and the row itself, and scrolls to it.
 pub(super) fn reveal_row(state: &mut ViewState, key: RowKey) {
     let mut path = Vec::new();
     state.outline.visit(&mut |above, node| {
@@ -208,7 +211,7 @@ pub(super) fn reveal_row(state: &mut ViewState, key: RowKey) {
     }
 }
 
-/// The same for the row that draws `lane`.
+/// Opens and unhides the groups around the row that draws `lane`, and the row itself.
 pub(super) fn show_lane(state: &mut ViewState, lane: LaneKind) {
     if state.rows.of_lane(lane).is_none() {
         let mut path = Vec::new();
@@ -228,7 +231,7 @@ pub(super) fn show_lane(state: &mut ViewState, lane: LaneKind) {
     }
 }
 
-/// Opens the rows of `path`; where that is not enough, unhides them, and drops the filters.
+/// Opens the rows of `path`; if the target is still not shown, unhides them and clears the filters.
 fn open_path(state: &mut ViewState, path: &[RowKey], is_shown: impl Fn(&ViewState) -> bool) {
     if is_shown(state) {
         return;

@@ -1,42 +1,42 @@
-//! What the user wants to be written: plain data, which the program around the view hands to an exporter.
+//! An export order of the user: plain data, which the program around the view passes to an exporter.
 
 use crate::base::TimeSpan;
 use crate::trace::{CounterTrackId, CpuId, ProcessId, ThreadId, TrackId};
 use std::path::PathBuf;
 
-/// An export that the user asked for. The lists narrow it as those of the command line do; empty: all.
+/// An export to write. The lists narrow it like those of the command line; an empty list means all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExportOrder {
-    /// The exporter's name, e.g. `fxt`.
+    /// Name of the exporter, e.g. `fxt`.
     pub format: String,
-    /// The table that it writes, where it has tables to choose from.
+    /// Table to write, if the exporter has several.
     pub table: Option<String>,
-    /// The range of time.
+    /// Time range to export.
     pub span: TimeSpan,
     /// Only these CPUs.
     pub cpus: Vec<CpuId>,
-    /// These processes.
+    /// Only these processes.
     pub processes: Vec<ProcessId>,
-    /// These threads.
+    /// Only these threads.
     pub threads: Vec<ThreadId>,
-    /// These tracks.
+    /// Only these tracks.
     pub tracks: Vec<TrackId>,
-    /// These counters.
+    /// Only these counters.
     pub counters: Vec<CounterTrackId>,
-    /// What the tracks of these CPUs show.
+    /// Only what the tracks of these CPUs show.
     pub cpu_tracks: Vec<CpuId>,
-    /// The file.
+    /// Path of the output file.
     pub path: PathBuf,
-    /// What happens to a file that is there.
+    /// What to do if the output file exists.
     pub existing: Existing,
 }
 
-/// What happens to a file that is there already.
+/// What to do with an existing output file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Existing {
-    /// It stays, and the user is asked.
+    /// Keep the file and ask the user.
     #[default]
     Ask,
-    /// It is replaced once the new one is whole.
+    /// Replace the file once the new one is complete.
     Replace,
 }

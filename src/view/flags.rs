@@ -1,41 +1,42 @@
-//! Flags: times that are worth a note, in colours.
+//! Flags: times with a note and a colour.
 
+use super::direction::Direction;
 use crate::base::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// How many colours there are.
-pub const COLORS: u8 = 6;
+/// Number of flag colours.
+pub(crate) const COLORS: u8 = 6;
 
 /// One flag.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Flag {
-    /// Where it stands.
+    /// Time of the flag.
     pub time: Timestamp,
-    /// What the user says of it.
+    /// Note of the user.
     pub note: String,
-    /// Which colour, below [`COLORS`].
+    /// Index of the colour, below [`COLORS`].
     pub color: u8,
 }
 
-/// Something done to the flags, which are numbered in order of time.
+/// A change to the flags; indices are in order of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Flagging {
-    /// Put one here.
+    /// Add a flag at a time.
     Add(Timestamp),
-    /// Say this of one.
+    /// Set the note of a flag.
     Note(usize, String),
-    /// Give one the next colour.
+    /// Give a flag the next colour.
     Recolor(usize),
-    /// Put the one that stands at the first time to the second, unless one stands there already.
+    /// Move the flag at the first time to the second, unless there is one already.
     Move(Timestamp, Timestamp),
-    /// Take one away.
+    /// Remove a flag.
     Remove(usize),
-    /// Take the one nearest to a time away.
+    /// Remove the flag nearest to a time.
     RemoveNear(Timestamp),
 }
 
-/// Carries it out; flags stay sorted by time.
+/// Carries out a change; flags stay sorted by time.
 pub fn change(flags: &mut Vec<Flag>, what: Flagging) {
     match what {
         Flagging::Add(time) => {
@@ -78,12 +79,12 @@ pub fn change(flags: &mut Vec<Flag>, what: Flagging) {
     }
 }
 
-/// The flag after or before a time.
+/// Returns the time of the next or previous flag, seen from `time`.
 #[must_use]
-pub fn beside(flags: &[Flag], time: Timestamp, direction: super::Direction) -> Option<Timestamp> {
+pub fn beside(flags: &[Flag], time: Timestamp, direction: Direction) -> Option<Timestamp> {
     match direction {
-        super::Direction::Next => flags.iter().find(|flag| flag.time > time),
-        super::Direction::Previous => flags.iter().rev().find(|flag| flag.time < time),
+        Direction::Next => flags.iter().find(|flag| flag.time > time),
+        Direction::Previous => flags.iter().rev().find(|flag| flag.time < time),
     }
     .map(|flag| flag.time)
 }
@@ -91,7 +92,6 @@ pub fn beside(flags: &[Flag], time: Timestamp, direction: super::Direction) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::Direction;
 
     #[test]
     fn flags_stay_in_order_and_are_stepped_through() {
@@ -107,7 +107,7 @@ mod tests {
         let next = beside(&flags, Timestamp(10), Direction::Next);
         assert_eq!(next, Some(Timestamp(20)));
         assert_eq!(beside(&flags, Timestamp(10), Direction::Previous), None);
-        // One that is moved past another keeps its note; no two stand at one time.
+        // A flag that is moved past another keeps its note; no two flags share a time.
         change(&mut flags, Flagging::Move(Timestamp(20), Timestamp(40)));
         change(&mut flags, Flagging::Move(Timestamp(40), Timestamp(30)));
         assert_eq!((flags[2].time, &*flags[2].note), (Timestamp(40), "here"));

@@ -1,18 +1,32 @@
-//! The outline made flat: which of its nodes are rows, what passes the filter, and how high each row and lane is.
+//! Flattens the outline: which nodes are rows, which pass the filter, and the height of each row and lane.
 
 use super::layout::Layout;
 use super::outline::{Node, count_tracks};
 use super::row::{Fold, LANE_GAP, Lane, LaneKind, PADDING, Row, RowKey, RowKind};
-use super::rows::Wanted;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// A row is at least this high, for its title.
+/// Least height of a row in points, so that its title fits.
 const MIN_HEIGHT: f32 = 22.0;
-/// A group's row.
+/// Height of a group's row, in points.
 const GROUP_HEIGHT: f32 = 24.0;
 
-/// How many tracks are hidden, and how many of the others are not active.
+/// What to show of the outline.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// The user's arrangement of the tracks.
+    pub layout: &'a Layout,
+    /// Text that titles or notes must contain, ignoring case.
+    pub filter: &'a str,
+    /// Only these rows and the groups around them; `None`: all.
+    pub active: Option<&'a FxHashSet<RowKey>>,
+    /// Height of all tracks, in percent.
+    pub percent: u16,
+    /// Height that the window has for tracks, in points: lanes grow into what is left free. 0: they do not grow.
+    pub room: f32,
+}
+
+/// Returns the number of hidden tracks, and the number of the others that are not active.
 pub(super) fn left_out(nodes: &[Node], wanted: Wanted<'_>) -> (usize, usize) {
     let (mut hidden, mut inactive) = (0, 0);
     for node in nodes {
@@ -26,7 +40,7 @@ pub(super) fn left_out(nodes: &[Node], wanted: Wanted<'_>) -> (usize, usize) {
         let is_counted = wanted
             .active
             .is_some_and(|active| !active.contains(&node.key));
-        // What holds an active one is shown with it.
+        // A group that contains an active row is shown with it.
         let is_seen = below.0 + below.1 < count_tracks(node) - usize::from(node.is_track());
         inactive += usize::from(is_counted && !is_seen && node.is_track());
     }
@@ -40,14 +54,14 @@ pub(super) enum Passed {
     Already,
 }
 
-/// Whether a single lane takes the room that its row has anyway.
+/// Whether a single lane grows into its row's least height.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Grow {
     IntoRoom,
     No,
 }
 
-/// Puts the lanes of a row below each other, each at this share of its natural height; the row's height comes back.
+/// Stacks the lanes of a row, each at `percent` of its natural height, and returns the row's height in points.
 fn lay_out(kind: RowKind, lanes: &mut [Lane], percent: f32, grow: Grow) -> f32 {
     let mut offset = PADDING;
     for lane in lanes.iter_mut() {
@@ -64,14 +78,14 @@ fn lay_out(kind: RowKind, lanes: &mut [Lane], percent: f32, grow: Grow) -> f32 {
         if is_state && grow == Grow::IntoRoom && percent >= 100.0 {
             lane.height = lane.height.max(least - 2.0 * PADDING);
         }
-        // A single lane stands in the middle of its row.
+        // A single lane is centred in its row.
         lane.offset = ((least - lane.height) / 2.0).max(PADDING).floor();
     }
     (offset - LANE_GAP + PADDING).max(least)
 }
 
-/// Makes the lanes of rows as high as `percent` says, but of those whose height the user chose; how high all are
-/// together comes back.
+/// Sets lane heights to `percent` in all rows but those whose height the user chose; returns the height of all rows
+/// together, in points.
 pub(super) fn grow(rows: &mut [Row], layout: &Layout, percent: u16) -> f32 {
     let mut top = 0.0;
     for row in rows {
@@ -90,12 +104,12 @@ pub(super) struct Flat<'a> {
     words: Vec<String>,
     pub(super) rows: Vec<Row>,
     pub(super) height: f32,
-    /// Closed rows, with what they hide.
+    /// Closed rows, with the nodes that they hide.
     closed: Vec<(u32, &'a Node)>,
 }
 
 impl<'a> Flat<'a> {
-    /// Which closed row hides which lane.
+    /// Maps each hidden lane to the index of the closed row that hides it.
     pub(super) fn covers(&self) -> FxHashMap<LaneKind, u32> {
         fn note(node: &Node, row: u32, covers: &mut FxHashMap<LaneKind, u32>) {
             for lane in &node.lanes {
@@ -140,7 +154,7 @@ impl<'a> Flat<'a> {
             .all(|word| title.contains(word.as_str()) || node.note.contains(word.as_str()))
     }
 
-    /// How many tracks the filter alone leaves out: those that are hidden or not active are not counted.
+    /// Returns the number of tracks that only the filter excludes; hidden and inactive ones are not counted.
     pub(super) fn filtered_out(&self, nodes: &[Node]) -> usize {
         let count = |node: &Node| {
             if self.wanted.layout.hidden.contains(&node.key) || self.matches(node) {
@@ -200,7 +214,7 @@ impl<'a> Flat<'a> {
         let is_filtering = !self.words.is_empty();
         let fold = match self.wanted.layout.folds.get(&node.key) {
             _ if !node.can_close() => Fold::None,
-            // What matches inside must be seen.
+            // Matches inside a group must be visible.
             _ if is_filtering && !has_passed => Fold::Open,
             Some(&fold) => fold,
             None if node.is_open_at_first => Fold::Open,
@@ -225,7 +239,7 @@ impl<'a> Flat<'a> {
         }
     }
 
-    /// The note of a row; a group that tells how many lie in it tells how many of them are shown.
+    /// Returns the note of a row; a note that counts the group's children becomes "shown of all" if some are left out.
     fn note_of(&self, node: &Node) -> Arc<str> {
         let count = node.children.len();
         let is_left_out = |child: &&Node| {

@@ -1,9 +1,9 @@
-//! How well a few typed letters fit a name: they must occur in it in their order; starts of words and letters
-//! side by side count more.
+//! Fuzzy match of typed letters against a name: they must occur in the name in order; letters at word starts and
+//! adjacent letters score higher.
 
-/// How well `typed` fits `name`, more being better; `None` if it does not. Case and spaces are ignored.
+/// Returns how well `typed` matches `name`, higher is better; `None` if it does not. Ignores case and spaces.
 #[must_use]
-pub fn score(typed: &str, name: &str) -> Option<i32> {
+pub(crate) fn score(typed: &str, name: &str) -> Option<i32> {
     let lower = |c: char| c.to_lowercase().next().unwrap_or(c);
     let wanted: Vec<char> = typed
         .chars()
@@ -11,7 +11,7 @@ pub fn score(typed: &str, name: &str) -> Option<i32> {
         .map(lower)
         .collect();
     let letters: Vec<char> = name.chars().collect();
-    // The best score of all ways to place the letters typed so far, by the place of the last one.
+    // Best score of all ways to place the letters typed so far, indexed by the position of the last one.
     let mut best: Vec<Option<i32>> = Vec::new();
     for (number, &wanted) in wanted.iter().enumerate() {
         let mut row = vec![None; letters.len()];
@@ -41,21 +41,21 @@ pub fn score(typed: &str, name: &str) -> Option<i32> {
     best.into_iter().flatten().max().map(|it| it - length)
 }
 
-/// How near `typed` comes to a name, and how well it fits; more being better.
-pub type Rank = (Nearness, i32);
+/// Nearness first, then score; greater is better.
+pub(crate) type Rank = (Nearness, i32);
 
-/// How near what was typed comes to a name.
+/// How closely the typed text matches a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Nearness {
-    /// Its letters occur in it.
+pub(crate) enum Nearness {
+    /// The letters occur in the name or its text.
     Letters,
-    /// It begins so.
+    /// The name starts with the typed text.
     Start,
-    /// It is the name.
+    /// The typed text is the whole name.
     Whole,
 }
 
-/// The rank of a name whose whole text (with what stands behind the name) is searched; `None` if it does not fit.
+/// Returns the rank of a name; `text` (the name and what follows it) is searched. `None` if it does not match.
 #[must_use]
 pub fn rank(typed: &str, name: &str, text: &str) -> Option<Rank> {
     let score = score(typed, text)?;

@@ -1,4 +1,4 @@
-//! The same tracks gathered and sorted otherwise: threads by their process, by their name, or in one list.
+//! Groups and sorts the tracks: threads by process, by name, or in one list.
 
 use super::outline::{Node, Outline};
 use super::rows::{RowKey, RowKind};
@@ -8,23 +8,23 @@ use serde::{Deserialize, Serialize};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// What threads are gathered by.
+/// What threads are grouped by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum GroupBy {
-    /// Their process.
+    /// By their process.
     #[default]
     Process,
-    /// Their name: workers of one kind are together, whatever process they are of.
+    /// By name, across processes: workers of one kind are together.
     Name,
-    /// Nothing: all in one list.
+    /// Not grouped: all in one list.
     Nothing,
 }
 
 impl GroupBy {
-    /// All, in the order of menus.
+    /// All variants, in menu order.
     pub const ALL: [GroupBy; 3] = [GroupBy::Process, GroupBy::Name, GroupBy::Nothing];
 
-    /// What menus call it.
+    /// Label in menus.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -38,7 +38,7 @@ impl GroupBy {
 /// What threads and processes are sorted by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum SortBy {
-    /// The busiest first.
+    /// Busiest first.
     #[default]
     Activity,
     /// By name.
@@ -48,10 +48,10 @@ pub enum SortBy {
 }
 
 impl SortBy {
-    /// All, in the order of menus.
+    /// All variants, in menu order.
     pub const ALL: [SortBy; 3] = [SortBy::Activity, SortBy::Name, SortBy::Number];
 
-    /// What menus call it.
+    /// Label in menus.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -63,9 +63,9 @@ impl SortBy {
 }
 
 impl Outline {
-    /// The tree of `trace`, gathered and sorted.
+    /// Returns the tree of `trace`, grouped and sorted.
     #[must_use]
-    pub fn arranged(trace: &Trace, group_by: GroupBy, sort_by: SortBy) -> Outline {
+    pub(crate) fn arranged(trace: &Trace, group_by: GroupBy, sort_by: SortBy) -> Outline {
         let mut outline = Outline::new(trace);
         match group_by {
             GroupBy::Process => {}
@@ -77,7 +77,7 @@ impl Outline {
         outline
     }
 
-    /// Takes the threads out of their processes and puts them together by name, or in one list.
+    /// Takes the threads out of their processes and groups them by name, or puts them into one list.
     fn gather(&mut self, group_by: GroupBy) {
         let mut threads = Vec::new();
         let mut rest = Vec::new();
@@ -100,6 +100,7 @@ impl Outline {
             groups[at].push(thread);
         }
         for mut group in groups {
+            // A single thread of its name needs no group.
             if group.len() == 1 {
                 self.nodes.append(&mut group);
                 continue;
@@ -113,7 +114,7 @@ impl Outline {
     }
 }
 
-/// Splits a tree into its threads and what is left without them.
+/// Splits a tree into its threads and the nodes left without them.
 fn take_threads(mut node: Node, threads: &mut Vec<Node>, rest: &mut Vec<Node>) {
     let is_thread = matches!(node.kind, RowKind::Thread(_));
     if is_thread {
@@ -131,7 +132,7 @@ fn take_threads(mut node: Node, threads: &mut Vec<Node>, rest: &mut Vec<Node>) {
     }
 }
 
-/// Sorts processes and threads; other groups stay where they are.
+/// Sorts processes and threads; other groups keep their places.
 fn sort(nodes: &mut [Node], sort_by: SortBy) {
     let first = nodes
         .iter()

@@ -1,19 +1,19 @@
-//! What is set off from the rest: stretches of processes' lives, such as the critical chain of a build.
+//! Highlighted spans of processes' lives, such as the critical chain of a build.
 
 use crate::base::TimeSpan;
 use crate::trace::ProcessId;
 
-/// Stretches of processes' lives that are outlined in the timeline and marked in the process tree.
+/// Spans of processes' lives that are outlined in the timeline and marked in the process tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Highlight {
-    /// What they are, for people.
+    /// Title shown to the user.
     pub title: String,
-    /// Who, and from when to when; sorted.
+    /// Process and time range of each span, sorted.
     spans: Vec<(ProcessId, TimeSpan)>,
 }
 
 impl Highlight {
-    /// Sets these off.
+    /// Makes a highlight of these spans, in any order.
     #[must_use]
     pub fn new(title: &str, mut spans: Vec<(ProcessId, TimeSpan)>) -> Highlight {
         spans.sort_by_key(|(id, span)| (*id, span.start));
@@ -23,7 +23,7 @@ impl Highlight {
         }
     }
 
-    /// The stretches of one process.
+    /// Returns the spans of one process.
     #[must_use]
     pub fn of(&self, id: ProcessId) -> &[(ProcessId, TimeSpan)] {
         let start = self.spans.partition_point(|entry| entry.0 < id);

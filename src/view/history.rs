@@ -1,34 +1,43 @@
-//! Where the user has been and what was done to the tracks, the flags and the markers: a jump is one step, pans and
-//! zooms in a row are one step together, and so is what goes on under the hand (a height, a flag that is moved).
+//! History of places and of changes to tracks, flags and markers. A jump is one step; consecutive pans and zooms are
+//! one step together, and so is a change while it is dragged (a height, a flag).
 //!
-//! 1. Before a change the old place, or what the change is of, is noted.
-//! 2. A drift (pan, zoom) within half a second of the last drift belongs to the same step; so does a change of the
-//!    same kind.
-//! 3. A new step forgets what lay forward.
+//! 1. Before a change, the old place or the old value is recorded.
+//! 2. A drift (pan, zoom) within half a second of the last drift belongs to the same step; so does a change with the
+//!    same `hand`.
+//! 3. A new step clears the forward steps.
 
 use super::flags::Flag;
 use super::layout::Layout;
-use super::state::Place;
-use crate::base::Timestamp;
+use crate::base::{TimeSpan, Timestamp};
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
+
+/// Where the view is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Place {
+    /// The visible span.
+    pub span: TimeSpan,
+    /// How far the tracks are scrolled, in points.
+    pub scroll: f32,
+}
 
 /// How a place was left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// All at once: a step of its own.
+    /// In one go: a step of its own.
     Jump,
-    /// By a little, and soon again.
+    /// By a little, usually again and again: merged with the drift just before.
     Drift,
 }
 
-/// What a step goes back to.
+/// What a step restores.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Past {
     /// A place.
     Place(Place),
-    /// What had been done to the tracks, but for what was open.
+    /// The arrangement of the tracks, except for open and closed rows.
     Tracks(Box<Layout>),
-    /// All that had been done to them.
+    /// The whole arrangement of the tracks.
     Layout(Box<Layout>),
     /// The flags.
     Flags(Vec<Flag>),
@@ -36,9 +45,9 @@ pub enum Past {
     Marks([Option<Timestamp>; 2]),
 }
 
-/// How soon a drift follows another to belong to it.
+/// A drift this soon after another belongs to the same step.
 const SAME_DRIFT: Duration = Duration::from_millis(500);
-/// How many steps are remembered.
+/// Most steps that are kept.
 const MAX_STEPS: usize = 200;
 
 /// The steps before and after the present.
@@ -47,13 +56,13 @@ pub struct History {
     back: Vec<Past>,
     forward: Vec<Past>,
     last_drift: Option<Duration>,
-    /// What goes on under the hand, and when it was last changed.
+    /// Key of the last dragged change, and the time of its last update.
     last_change: Option<(u64, Duration)>,
 }
 
 impl History {
-    /// Notes that `place` is about to be left.
-    pub fn leave(&mut self, place: Place, step: Step, now: Duration) {
+    /// Records `place`, which is about to be left.
+    pub(crate) fn leave(&mut self, place: Place, step: Step, now: Duration) {
         let goes_on = step == Step::Drift
             && self
                 .last_drift
@@ -66,7 +75,7 @@ impl History {
         self.push(Past::Place(place));
     }
 
-    /// Notes what was before a change. Changes of the same `hand` that follow each other soon are one.
+    /// Records the value before a change. Changes with the same `hand` within half a second of each other are one step.
     pub fn change(&mut self, before: Past, hand: Option<u64>, now: Duration) {
         let goes_on = self
             .last_change
@@ -86,7 +95,8 @@ impl History {
         self.back.push(past);
     }
 
-    /// What the last step goes back to; `present` says what of that kind there is now, which is then forward.
+    /// Returns what the previous step restores; `present` returns the current value of that kind, which becomes a
+    /// forward step.
     pub fn back(&mut self, present: impl FnOnce(&Past) -> Past) -> Option<Past> {
         (self.last_drift, self.last_change) = (None, None);
         let past = self.back.pop()?;
@@ -94,7 +104,8 @@ impl History {
         Some(past)
     }
 
-    /// The same the other way.
+    /// Returns what the next step restores; `present` returns the current value of that kind, which becomes a back
+    /// step.
     pub fn forward(&mut self, present: impl FnOnce(&Past) -> Past) -> Option<Past> {
         (self.last_drift, self.last_change) = (None, None);
         let past = self.forward.pop()?;
@@ -102,7 +113,7 @@ impl History {
         Some(past)
     }
 
-    /// The places before the present one, the oldest first.
+    /// Returns the places before the current one, oldest first.
     pub fn places(&self) -> impl DoubleEndedIterator<Item = &Place> {
         self.back.iter().filter_map(|past| match past {
             Past::Place(place) => Some(place),
@@ -110,19 +121,7 @@ impl History {
         })
     }
 
-    /// Whether there is a step before this.
-    #[must_use]
-    pub fn has_back(&self) -> bool {
-        !self.back.is_empty()
-    }
-
-    /// Whether there is a step after this.
-    #[must_use]
-    pub fn has_forward(&self) -> bool {
-        !self.forward.is_empty()
-    }
-
-    /// Forgets all.
+    /// Clears all steps.
     pub fn clear(&mut self) {
         *self = History::default();
     }

@@ -1,11 +1,11 @@
-//! "Go to": a time as anybody writes it, in any of the formats that the window prints, to a point or a span.
+//! "Go to": parses a point or a span of time, in any of the formats that the window prints.
 //!
 //! ```text
 //! 1.5s  250ms  12us  2:30       since the trace's start
-//! +20ms  -3us                   from the middle of what is seen
+//! +20ms  -3us                   from the middle of the visible span
 //! @123456789                    nanoseconds on the trace's clock
-//! 5094.123456                   seconds on the trace's clock, where that lies in the trace; else since its start
-//! 2026-11-18 11:06:40.25Z       wall clock (UTC), where the file says how to get there; 11:06:40 the same day
+//! 5094.123456                   seconds on the trace's clock, if within the trace; else since its start
+//! 2026-11-18 11:06:40.25Z       wall clock (UTC), if the file has its offset; 11:06:40 alone: on the day in view
 //! 1.5s .. 1.6s                  a span: both ends in any of these
 //! ```
 
@@ -14,31 +14,31 @@ use crate::base::calendar::days_since_1970;
 use crate::base::time::TimeArg;
 use crate::base::{Nanos, TimeSpan, Timestamp};
 
-/// Where to go.
+/// Target of a "Go to".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// A point: it comes to the middle.
+pub(crate) enum Target {
+    /// A point, to be centred.
     At(Timestamp),
-    /// A span: it fills the view.
+    /// A span, to fill the view.
     Over(TimeSpan),
 }
 
-/// What a text is read against.
+/// What a text is parsed relative to.
 #[derive(Clone, Copy, Debug)]
 pub struct Around {
     /// The trace's span.
     pub trace: TimeSpan,
-    /// The middle of what is seen.
+    /// The middle of the visible span.
     pub middle: Timestamp,
-    /// Where the times' zero points are.
+    /// The zero points of the time formats.
     pub origins: Origins,
 }
 
-/// Reads a time or a span.
+/// Parses a time or a span.
 ///
 /// # Errors
-/// A sentence for the user, if it is neither.
-pub fn parse_target(text: &str, around: &Around) -> Result<Target, String> {
+/// Returns a sentence for the user if the text is neither.
+pub(crate) fn parse_target(text: &str, around: &Around) -> Result<Target, String> {
     if let Some((from, until)) = text.split_once("..") {
         let (from, until) = (parse_time(from, around)?, parse_time(until, around)?);
         return Ok(Target::Over(TimeSpan::new(
@@ -82,7 +82,7 @@ fn expected() -> String {
         .to_owned()
 }
 
-/// A number without a unit, in billionths; grouped digits are fine.
+/// Parses a number without a unit, in billionths; grouped digits are accepted.
 fn plain_number(text: &str) -> Option<i128> {
     let compact: String = text
         .chars()
@@ -105,7 +105,8 @@ fn billionths(fraction: &str) -> Option<i128> {
     nine.parse().ok()
 }
 
-/// Where a number without a unit points, as seconds or (if it is whole) as nanoseconds: what lies in the trace wins.
+/// Returns the time that a number without a unit means: seconds or, if `whole`, nanoseconds; the one within the trace
+/// wins.
 fn place_number(number: i128, whole: Option<i128>, around: &Around) -> Timestamp {
     let at = |ns: i128| Timestamp(ns.clamp(i64::MIN.into(), i64::MAX.into()) as i64);
     let is_inside = |time: Timestamp| around.trace.start <= time && time <= around.trace.end;
@@ -119,7 +120,7 @@ fn place_number(number: i128, whole: Option<i128>, around: &Around) -> Timestamp
     at(i128::from(around.trace.start.0) + number)
 }
 
-/// `2:30`, `1:02:03.5`: minutes and hours since the start.
+/// Parses `2:30` or `1:02:03.5`: minutes and hours since the start.
 fn since_start_clock(text: &str) -> Option<Nanos> {
     let mut seconds = 0_i128;
     let mut parts = text.split(':').peekable();
@@ -127,7 +128,7 @@ fn since_start_clock(text: &str) -> Option<Nanos> {
     while let Some(part) = parts.next() {
         count += 1;
         let number = plain_number(part)?;
-        // The first may be any number of minutes or hours.
+        // The first number may exceed 59.
         if count > 1 && number >= 60 * 1_000_000_000 {
             return None;
         }
@@ -139,7 +140,7 @@ fn since_start_clock(text: &str) -> Option<Nanos> {
     i64::try_from(seconds).ok().map(Nanos)
 }
 
-/// A date and a time of day, or the time of day alone; `None` if the text is not written like one.
+/// Parses a date and a time of day, or the time of day alone; `None` if the text is not of that form.
 fn wall_clock(text: &str, around: &Around) -> Option<Result<Timestamp, String>> {
     let text = text
         .trim_end_matches(['Z', 'z'])
@@ -168,7 +169,7 @@ fn wall_clock(text: &str, around: &Around) -> Option<Result<Timestamp, String>> 
         }
         let (hours, minutes) = (plain_number(hours)?, plain_number(minutes)?);
         let seconds = plain_number(seconds)?;
-        // A leap second is the 61st.
+        // A leap second is second 60.
         let is_clock = hours < 24 * SECOND && minutes < 60 * SECOND && seconds < 61 * SECOND;
         let clock = hours * 3_600 + minutes * 60;
         clock.checked_add(seconds).filter(|_| is_clock)
@@ -202,7 +203,7 @@ mod tests {
             middle: start + Nanos(50 * SECOND),
             origins: Origins {
                 start,
-                // The trace's clock begins at noon of 2026-11-18.
+                // The trace's clock starts at noon of 2026-11-18.
                 unix_offset: Some((20_775 * 86_400 + 43_200) * i128::from(SECOND)),
                 ..Origins::default()
             },

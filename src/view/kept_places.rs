@@ -1,18 +1,18 @@
-//! A trace that grows: what is shown stays where it is, whoever is the busiest by now, and what is new comes after it.
+//! Keeps rows in place while a trace grows: known rows keep their order whichever is busiest by now, new ones follow.
 
 use super::outline::{Node, Outline};
 use super::rows::{RowKey, RowKind};
 use rustc_hash::FxHashMap;
 
-/// Where a node stood among its neighbours, and whether it was open at first.
+/// A node's index among its siblings, and whether it was open initially.
 type Place = (usize, bool);
 
-/// Where the rows of a trace stood before it grew, before the user's groups were made.
+/// Places of a trace's rows before it grew, without the user's groups.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeptPlaces(FxHashMap<RowKey, Place>);
 
 impl KeptPlaces {
-    /// Those of `outline`.
+    /// Records the places of `outline`.
     #[must_use]
     pub fn of(outline: &Outline) -> KeptPlaces {
         let mut places = FxHashMap::default();
@@ -22,10 +22,10 @@ impl KeptPlaces {
 }
 
 impl Outline {
-    /// Puts the nodes in the order of `kept`; new ones come after those, new groups after what they come after now.
-    /// What was open at first still is.
+    /// Puts the nodes in the order of `kept`. New nodes follow the kept ones, new groups follow the node they come
+    /// after now. Nodes that were open initially still are.
     #[must_use]
-    pub fn at_places(mut self, kept: &KeptPlaces) -> Outline {
+    pub(crate) fn at_places(mut self, kept: &KeptPlaces) -> Outline {
         keep(&mut self.nodes, &kept.0);
         self
     }
@@ -45,7 +45,7 @@ fn keep(nodes: &mut Vec<Node>, places: &FxHashMap<RowKey, Place>) {
         }
         keep(&mut node.children, places);
     }
-    // A process whose second thread has come stands where its only one stood.
+    // A process that gets a row of its own with its second thread takes the place of its only thread until then.
     let place_of = |node: &Node| {
         let of_children = || node.children.iter().filter_map(|it| places.get(&it.key));
         let own = places.get(&node.key).map(|(at, _)| *at);
@@ -63,7 +63,7 @@ fn keep(nodes: &mut Vec<Node>, places: &FxHashMap<RowKey, Place>) {
                 last = place + 1;
                 (place, usize::MAX)
             }
-            // Before what stood at `last`, which is after what it comes after now.
+            // Right after the node it comes after now.
             None if is_group => (last, at),
             None => (usize::MAX, at),
         };

@@ -1,12 +1,12 @@
-//! A link to what is seen: the files, the visible span, the selection, the markers, as one line that can be sent and that
-//! opens the same view again on any machine that has the files.
+//! A link to a view: the files, the visible span, the selection and the markers, as one line that can be sent and that
+//! opens the same view on any machine that has the files.
 //!
 //! ```text
 //! threadline:?file=/t/run.dat&view=36185724127..36187865250&range=..&a=36185724127&item={"sort":"slice",...}
 //! ```
 //!
-//! Times are nanoseconds on the trace's clock. What is no plain character is written `%41`. What this program does not
-//! know is left out, so that later links can say more.
+//! Times are nanoseconds on the trace's clock. Special characters are written as `%41`. Unknown names are skipped when
+//! a link is parsed, so that later versions can add some.
 
 use super::anchor::{Anchor, find};
 use super::state::ViewState;
@@ -16,15 +16,17 @@ use crate::trace::Trace;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// What links begin with.
+use crate::base::system::files::path_of;
+
+/// Prefix of every link.
 const START: &str = "threadline:?";
 
-/// What a link says.
+/// The content of a link.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Link {
-    /// The files that share the axis.
+    /// Files of the trace, on one time axis.
     pub files: Vec<PathBuf>,
-    /// What is seen; `None`: the whole trace.
+    /// Visible span; `None`: the whole trace.
     pub view: Option<TimeSpan>,
     /// The selected range.
     pub range: Option<TimeSpan>,
@@ -35,7 +37,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// A link to what `state` shows of `files`.
+    /// Returns a link to what `state` shows of `files`.
     #[must_use]
     pub fn to(state: &ViewState, files: Vec<PathBuf>) -> Link {
         Link {
@@ -47,16 +49,16 @@ impl Link {
         }
     }
 
-    /// Whether a text is a link, right or wrong.
+    /// Whether a text starts like a link; the rest may be malformed.
     #[must_use]
     pub fn is_one(text: &str) -> bool {
         text.trim().starts_with(START)
     }
 
-    /// Reads a link.
+    /// Parses a link.
     ///
     /// # Errors
-    /// In words for the user.
+    /// Returns a sentence for the user if the text is not a link, or a value in it is malformed.
     pub fn parse(text: &str) -> Result<Link, String> {
         let wrong = |what: &str| format!("this link is wrong: {what}");
         let text = text.trim();
@@ -99,7 +101,7 @@ impl Link {
         }
     }
 
-    /// Whether it is of these files.
+    /// Whether the link is to exactly these files, in this order.
     #[must_use]
     pub fn is_of(&self, files: &[PathBuf]) -> bool {
         let whole = |path: &PathBuf| std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
@@ -111,9 +113,9 @@ impl Link {
                 .all(|(a, b)| whole(a) == whole(b))
     }
 
-    /// The item that it names, if the trace has it.
+    /// Returns the item that the link names, if the trace has it.
     #[must_use]
-    pub fn item_in(&self, trace: &Trace) -> Option<Item> {
+    pub(crate) fn item_in(&self, trace: &Trace) -> Option<Item> {
         find(trace, self.item.as_ref()?)
     }
 }
@@ -151,10 +153,10 @@ impl std::fmt::Display for Link {
     }
 }
 
-/// The files that a text names, as file managers and terminals put them on the clipboard: paths or `file:` addresses,
-/// one a line. `home` is what `~` stands for.
+/// Returns the files that a text names, as file managers and terminals put them on the clipboard: one path or `file:`
+/// address per line. `home` replaces `~`.
 #[must_use]
-pub fn pasted_paths(text: &str, home: Option<&Path>) -> Vec<PathBuf> {
+pub(crate) fn pasted_paths(text: &str, home: Option<&Path>) -> Vec<PathBuf> {
     let path = |line: &str| {
         let line = line.trim();
         let inner = ['"', '\''].into_iter().find_map(|quote| {
@@ -177,7 +179,7 @@ pub fn pasted_paths(text: &str, home: Option<&Path>) -> Vec<PathBuf> {
 
 /// Whether a text is a link.
 #[must_use]
-pub fn is_link(text: &str) -> bool {
+pub(crate) fn is_link(text: &str) -> bool {
     text.starts_with(START)
 }
 
@@ -213,17 +215,6 @@ fn decoded(text: &str) -> Option<Vec<u8>> {
 
 fn bytes_of(path: &Path) -> &[u8] {
     path.as_os_str().as_encoded_bytes()
-}
-
-#[cfg(unix)]
-fn path_of(bytes: Vec<u8>) -> PathBuf {
-    use std::os::unix::ffi::OsStringExt;
-    std::ffi::OsString::from_vec(bytes).into()
-}
-
-#[cfg(not(unix))]
-fn path_of(bytes: Vec<u8>) -> PathBuf {
-    String::from_utf8_lossy(&bytes).into_owned().into()
 }
 
 #[cfg(test)]
@@ -267,7 +258,7 @@ mod tests {
             "{text}"
         );
         assert_eq!(Link::parse(&text), Ok(link));
-        // What is not known is left out.
+        // Unknown names are skipped.
         let newer = format!("{START}file=a&later=1&nothing");
         assert_eq!(Link::parse(&newer).unwrap().files, [PathBuf::from("a")]);
     }

@@ -1,6 +1,7 @@
-//! Where an item is: its time, its lane, its neighbours.
+//! Locates an item: its time, its lane, its neighbours.
 
-use super::action::{Direction, Level};
+use super::action::Level;
+use super::direction::Direction;
 use super::rows::LaneKind;
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::query::Item;
@@ -11,7 +12,7 @@ use crate::trace::{
     EventId, FlowId, InstantId, RunId, SliceId, StateId, ThreadId, Trace, TrackId, TrackKind,
 };
 
-/// The time that an item takes; a point is one nanosecond long. `None` for what has no time of its own.
+/// Returns the time range of an item; a point is one nanosecond long. `None` for items without a time of their own.
 #[must_use]
 pub fn span_of(trace: &Trace, item: Item) -> Option<TimeSpan> {
     let until = |start: Timestamp, end: Option<Timestamp>| {
@@ -48,6 +49,7 @@ pub fn span_of(trace: &Trace, item: Item) -> Option<TimeSpan> {
         }
         Item::Thread(id) => {
             let thread = trace.threads.get(id.0 as usize)?;
+            // If its start or end was not recorded: the time when it was first or last seen.
             let start = thread.start.unwrap_or(thread.seen.0);
             let end = thread.end.unwrap_or(thread.seen.1);
             (end > start).then(|| TimeSpan::new(start, end))
@@ -64,7 +66,7 @@ pub fn span_of(trace: &Trace, item: Item) -> Option<TimeSpan> {
     }
 }
 
-/// The lane that draws an item.
+/// Returns the lane that draws an item.
 #[must_use]
 pub fn lane_of(trace: &Trace, item: Item) -> Option<LaneKind> {
     match item {
@@ -99,7 +101,7 @@ pub fn lane_of(trace: &Trace, item: Item) -> Option<LaneKind> {
     }
 }
 
-/// The lane that shows most of a thread: its states, else its slices, else its points.
+/// Returns the lane that shows most of a thread: its states, else its slices, else its points.
 fn lane_of_thread(trace: &Trace, id: ThreadId) -> Option<LaneKind> {
     if !trace.states.of(id).is_empty() {
         return Some(LaneKind::States(id));
@@ -111,7 +113,7 @@ fn lane_of_thread(trace: &Trace, id: ThreadId) -> Option<LaneKind> {
     }
 }
 
-/// The track whose points hold `id`.
+/// Returns the track that contains the point `id`.
 fn track_of_instant(trace: &Trace, id: InstantId) -> Option<TrackId> {
     let index = trace
         .tracks
@@ -120,7 +122,7 @@ fn track_of_instant(trace: &Trace, id: InstantId) -> Option<TrackId> {
     Some(TrackId(index as u32))
 }
 
-/// The lane nearest to an event: the states of its thread, or the runs of its CPU.
+/// Returns the lane nearest to an event: the states of its thread, or the runs of its CPU.
 fn lane_of_event(trace: &Trace, id: EventId) -> Option<LaneKind> {
     if id.0 as usize >= trace.events.len() {
         return None;
@@ -144,7 +146,7 @@ fn lane_of_event(trace: &Trace, id: EventId) -> Option<LaneKind> {
     Some(LaneKind::Runs(crate::trace::CpuId(cpu)))
 }
 
-/// What comes before or after an item on its lane.
+/// Returns the item before or after `item` on its lane.
 #[must_use]
 pub fn neighbour(trace: &Trace, item: Item, direction: Direction) -> Option<Item> {
     if let Item::Event(id) = item {
@@ -161,9 +163,19 @@ pub fn neighbour(trace: &Trace, item: Item, direction: Direction) -> Option<Item
     other.filter(|id| range.contains(id)).map(make)
 }
 
-/// The gap to step to: beside the selected one, else beside what is selected or seen; past the last comes the first.
+/// Returns the number of an item among those of its lane, from 1, and their count.
 #[must_use]
-pub fn gap_beside(
+pub(crate) fn place_on_lane(trace: &Trace, item: Item) -> Option<(u32, u32)> {
+    let (id, range, _) = on_lane(trace, item)?;
+    let number = id.checked_sub(range.start)? + 1;
+    range
+        .contains(&id)
+        .then_some((number, range.end - range.start))
+}
+
+/// Returns the gap to step to: beside the selected one, else beside time `from`; wraps around at the end.
+#[must_use]
+pub(crate) fn gap_beside(
     trace: &Trace,
     selected: Option<Item>,
     from: Timestamp,
@@ -191,7 +203,7 @@ fn toward(direction: Direction) -> gaps::Toward {
     }
 }
 
-/// The event before or after, in the order of time over all lanes.
+/// Returns the event before or after `id` in time order over all lanes.
 fn event_neighbour(trace: &Trace, id: EventId, direction: Direction) -> Option<EventId> {
     let rank = rank_of_event(trace, id)?;
     let rank = match direction {
@@ -201,15 +213,16 @@ fn event_neighbour(trace: &Trace, id: EventId, direction: Direction) -> Option<E
     trace.events.from_rank(rank).next()
 }
 
-/// The place of an event in the order of time over all lanes.
+/// Returns the index of an event in time order over all lanes.
 #[must_use]
-pub fn rank_of_event(trace: &Trace, id: EventId) -> Option<u32> {
+pub(crate) fn rank_of_event(trace: &Trace, id: EventId) -> Option<u32> {
     if id.0 as usize >= trace.events.len() {
         return None;
     }
     let time = trace.events.time(id);
     let first = trace.events.rank(time);
-    // Few events share a nanosecond; a clock that hardly moves must not hang the window.
+    // Usually few events share a nanosecond. The bound keeps the window responsive where a coarse clock makes many do
+    // so.
     let among = trace
         .events
         .from_time(time)
@@ -218,7 +231,7 @@ pub fn rank_of_event(trace: &Trace, id: EventId) -> Option<u32> {
     Some(first + among as u32)
 }
 
-/// The event that began an item, or that it is.
+/// Returns the event that started an item, or the event that the item is.
 #[must_use]
 pub fn event_of(trace: &Trace, item: Item) -> Option<EventId> {
     match item {
@@ -235,10 +248,10 @@ pub fn event_of(trace: &Trace, item: Item) -> Option<EventId> {
     }
 }
 
-/// How many flows of one slice are chosen among.
+/// At most this many flows of one slice can be chosen from.
 const MOST_CHOSEN: usize = 1_000;
 
-/// The flows that lead from a slice on, or back from it; of a flow, itself.
+/// Returns the flows that leave a slice (`Next`) or enter it (`Previous`); for a flow, the flow itself.
 #[must_use]
 pub fn flows_of(trace: &Trace, item: Item, direction: Direction) -> Vec<FlowId> {
     let slice = match item {
@@ -257,11 +270,11 @@ pub fn flows_of(trace: &Trace, item: Item, direction: Direction) -> Vec<FlowId> 
     all.take(MOST_CHOSEN).collect()
 }
 
-/// The slice that a flow of what is selected leads to: the `choice`-th of those that lead on, or back.
+/// Returns the slice at the far end of a flow of `item`: of the `choice`-th flow that leaves it, or enters it.
 #[must_use]
 pub fn followed(trace: &Trace, item: Item, direction: Direction, choice: u32) -> Option<Item> {
     if matches!(item, Item::State(_) | Item::Run(_)) {
-        // A wait is followed back to who ended it.
+        // From a wait, `Previous` leads to the thread or interrupt that ended it.
         return (direction == Direction::Previous)
             .then(|| waker_of(trace, item))
             .flatten();
@@ -276,7 +289,7 @@ pub fn followed(trace: &Trace, item: Item, direction: Direction, choice: u32) ->
     end.slice.map(Item::Slice)
 }
 
-/// What the waker of a wait or run did when it woke it: its run, else its thread.
+/// Returns the run of the thread that woke a wait or run, else that thread.
 fn waker_of(trace: &Trace, item: Item) -> Option<Item> {
     let wait = match item {
         Item::State(id) if (id.0 as usize) < trace.states.len() => trace.states.get(id),
@@ -296,10 +309,10 @@ fn waker_of(trace: &Trace, item: Item) -> Option<Item> {
     Some(run.map_or(Item::Thread(waker), |&run| Item::Run(RunId(run))))
 }
 
-/// How far is looked for the next of the same name.
+/// At most this many items are searched for the next one of the same name.
 const FAR: usize = 5_000_000;
 
-/// The next or previous of the same name on the same track.
+/// Returns the next or previous item of the same name on the same track.
 #[must_use]
 pub fn same_name(trace: &Trace, item: Item, direction: Direction) -> Option<Item> {
     let name = |item: Item| -> Option<u64> {
@@ -309,7 +322,7 @@ pub fn same_name(trace: &Trace, item: Item, direction: Direction) -> Option<Item
             Item::State(id) => trace.states.get(id).state as u64,
             Item::Instant(id) => u64::from(trace.events.get(trace.instants.event(id)).row.kind.0),
             Item::Event(id) => u64::from(trace.events.get(id).row.kind.0),
-            // All samples of a track are of its name.
+            // All samples of a track share its name.
             Item::Sample(id, _) => u64::from(id.0),
             _ => return None,
         })
@@ -341,7 +354,7 @@ pub fn same_name(trace: &Trace, item: Item, direction: Direction) -> Option<Item
         .find(|other| name(*other) == Some(wanted))
 }
 
-/// The number of an item, those of all items on its lane, and the item of a number.
+/// The index of an item, the index range of all items on its lane, and a function from index to item.
 type OnLane = (u32, std::ops::Range<u32>, Box<dyn Fn(u32) -> Item>);
 
 fn on_lane(trace: &Trace, item: Item) -> Option<OnLane> {
@@ -370,7 +383,7 @@ fn on_lane(trace: &Trace, item: Item) -> Option<OnLane> {
     })
 }
 
-/// The next or previous event of the same kind, over all lanes.
+/// Returns the next or previous event of the same kind, over all lanes.
 fn same_event(trace: &Trace, id: EventId, direction: Direction) -> Option<EventId> {
     let kind = trace.events.get(id).row.kind;
     let mut rank = rank_of_event(trace, id)?;
@@ -381,7 +394,7 @@ fn same_event(trace: &Trace, id: EventId, direction: Direction) -> Option<EventI
             .take(FAR)
             .find(|&id| trace.events.get(id).row.kind == kind),
         Direction::Previous => {
-            // Backwards in steps: the list is walked forwards only.
+            // Events can only be iterated forwards in time: walking back takes blocks of `STEP` events.
             const STEP: u32 = 4_096;
             let lowest = rank.saturating_sub(FAR as u32);
             while rank > lowest {
@@ -402,7 +415,7 @@ fn same_event(trace: &Trace, id: EventId, direction: Direction) -> Option<EventI
     }
 }
 
-/// The slice that a slice lies in, or the first that lies in it.
+/// Returns the slice that contains a slice, or the first slice nested in it.
 #[must_use]
 pub fn around(trace: &Trace, item: Item, level: Level) -> Option<Item> {
     let Item::Slice(id) = item else { return None };

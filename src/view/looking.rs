@@ -1,7 +1,7 @@
-//! Where the view goes, and what is selected on the way: to a span, to the selection, to the next item, to a track.
+//! Moves the view and the selection: to a span, to the selection, to the next item, to a track.
 
-use super::action::Direction;
 use super::arrange::show_lane;
+use super::direction::Direction;
 use super::history::Step;
 use super::locate;
 use super::scale::{MIN_SPAN, held_within, with_margin};
@@ -12,7 +12,7 @@ use crate::query::Item;
 use crate::trace::Trace;
 use std::time::Duration;
 
-/// Shows a span, as far as it lies within the bounds; what was shown before is kept in the history.
+/// Shows the part of a span within the bounds; the previous span becomes a history step.
 pub(super) fn go(state: &mut ViewState, span: TimeSpan, step: Step, now: Duration) {
     let lacking = (MIN_SPAN.0 - span.duration().0).max(0);
     let span = TimeSpan::new(
@@ -27,7 +27,7 @@ pub(super) fn go(state: &mut ViewState, span: TimeSpan, step: Step, now: Duratio
     }
 }
 
-/// Shows what is selected with a margin; a second time, or with nothing selected, the whole trace.
+/// Shows the selection with a margin; a second time, or without a selection, the whole trace.
 pub(super) fn focus(state: &mut ViewState, trace: Option<&Trace>, now: Duration) {
     let of_item = trace.and_then(|trace| locate::span_of(trace, state.selected?));
     let selected = match state.selected_last {
@@ -35,7 +35,7 @@ pub(super) fn focus(state: &mut ViewState, trace: Option<&Trace>, now: Duration)
         SelectedLast::Range => state.range.or(of_item),
     };
     let target = match selected {
-        // What has no length is seen with what is around it: the view keeps its own.
+        // A point is centred at the current zoom.
         Some(span) if span.duration() <= Nanos(1) => {
             let half = Nanos(state.span.duration().0 / 2);
             let start = span.start - half;
@@ -53,7 +53,7 @@ pub(super) fn focus(state: &mut ViewState, trace: Option<&Trace>, now: Duration)
     go(state, target, Step::Jump, now);
 }
 
-/// Selects what `next` finds from the selected item, and brings it into view.
+/// Selects the item that `next` returns for the selected item, and brings it into view.
 pub(super) fn step(
     state: &mut ViewState,
     trace: Option<&Trace>,
@@ -68,7 +68,7 @@ pub(super) fn step(
     }
 }
 
-/// Selects the next or previous place where events were lost, over all tracks, and brings it into view.
+/// Selects the next or previous gap where events were lost, over all tracks, and brings it into view.
 pub(super) fn step_gap(
     state: &mut ViewState,
     direction: Direction,
@@ -76,7 +76,7 @@ pub(super) fn step_gap(
     now: Duration,
 ) {
     let Some(trace) = trace else { return };
-    // The first one is the first that is seen.
+    // Without a selection, the search starts at the edge of the visible span.
     let seen = match direction {
         Direction::Next => state.span.start - Nanos(1),
         Direction::Previous => state.span.end,
@@ -88,7 +88,7 @@ pub(super) fn step_gap(
     }
 }
 
-/// The row of what is selected or pointed at, for all time; if it is selected so already, all rows.
+/// Selects the row of the selected or pointed-at item over the whole trace; if that is done already, selects all rows.
 pub(super) fn select_track(state: &mut ViewState, trace: Option<&Trace>) {
     if state.range.is_none() && state.area_rows.is_some() {
         state.area_rows = None;
@@ -107,7 +107,7 @@ pub(super) fn select_track(state: &mut ViewState, trace: Option<&Trace>) {
     }
 }
 
-/// Brings an item into view: opens what hides it, scrolls to it, and moves the span if it lies outside.
+/// Brings an item into view: opens the rows that hide it, scrolls to it, and moves the span if the item is outside.
 pub(super) fn reveal(state: &mut ViewState, item: Item, trace: Option<&Trace>, now: Duration) {
     let Some(trace) = trace else { return };
     if let Some(span) = locate::span_of(trace, item)

@@ -1,7 +1,7 @@
 //! The tree of tracks of one trace: CPUs, processes and their threads, counters, asynchronous groups.
 //!
-//! Made once for each generation of a trace; which of it is seen (open, closed, filtered) is decided in `rows`.
-//! Keys name things as the file does, so that what the user closed stays closed in the next generation.
+//! Built once per generation of a trace; `rows` decides which part is visible (open, closed, filtered). Keys use the
+//! file's own names, so that a row the user closed stays closed in the next generation.
 
 use super::rows::{Lane, LaneKind, RowKey, RowKind};
 use crate::base::{Nanos, StringId};
@@ -17,30 +17,30 @@ use std::sync::Arc;
 /// A track or a group of tracks.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// Names it from one generation to the next.
+    /// Identifies the row across generations.
     pub key: RowKey,
-    /// What it is.
+    /// Kind of the row.
     pub kind: RowKind,
-    /// Shown at the left.
+    /// Title at the left.
     pub title: Arc<str>,
-    /// Shown small behind the title.
+    /// Small text after the title.
     pub note: Arc<str>,
-    /// What it draws when it is open.
+    /// Lanes drawn when the row is open.
     pub lanes: Vec<Lane>,
-    /// What it draws when it is closed.
+    /// Lanes drawn when the row is closed.
     pub closed_lanes: Vec<Lane>,
-    /// What lies in it.
+    /// Nodes inside this one.
     pub children: Vec<Node>,
-    /// Whether it is open unless the user says otherwise.
+    /// Whether the row is open until the user closes it.
     pub is_open_at_first: bool,
-    /// How many rows of data lie in it: busier ones come first.
+    /// Number of data rows inside: busier nodes come first.
     pub activity: u64,
 }
 
 impl Node {
-    /// Whether it is a track, not what tracks are gathered in.
+    /// Whether the node is a track rather than a group of tracks.
     #[must_use]
-    pub fn is_track(&self) -> bool {
+    pub(crate) fn is_track(&self) -> bool {
         !matches!(self.kind, RowKind::Group | RowKind::Source(_))
     }
 
@@ -58,31 +58,31 @@ impl Node {
         }
     }
 
-    /// Whether closing it hides anything.
+    /// Whether closing the row hides anything.
     #[must_use]
-    pub fn can_close(&self) -> bool {
+    pub(crate) fn can_close(&self) -> bool {
         !self.children.is_empty() || self.closed_lanes.len() < self.lanes.len()
     }
 }
 
-/// The tree's uppermost nodes, in the order in which they are shown.
+/// The top-level nodes, in display order.
 #[derive(Clone, Debug, Default)]
 pub struct Outline {
-    /// The nodes.
+    /// The top-level nodes.
     pub nodes: Vec<Node>,
-    /// How many tracks there are, groups not counted.
+    /// Number of tracks, without groups.
     pub track_count: usize,
 }
 
-/// More CPUs than this: their counters are closed at first.
+/// With more CPUs than this, their counters are closed initially.
 const MANY_CPUS: usize = 8;
-/// More threads than this: only the busiest processes are open at first.
+/// With more threads than this, only the busiest processes are open initially.
 const MANY_THREADS: usize = 60;
-/// How many of them.
+/// Number of processes that are open initially then.
 const OPEN_PROCESSES: usize = 4;
 
 impl Outline {
-    /// Puts the tree of `trace` together; where several files share the axis, each is a group of its own.
+    /// Builds the tree of `trace`; with several files on the axis, each file is a group.
     #[must_use]
     pub fn new(trace: &Trace) -> Outline {
         let mut owners = Owners::new(trace);
@@ -98,7 +98,7 @@ impl Outline {
     }
 }
 
-/// A number that says the same of the same thing in another generation.
+/// Returns a hash that is the same in every generation of a trace.
 pub(super) fn hash_of(value: impl Hash) -> u64 {
     let mut hasher = FxHasher::default();
     value.hash(&mut hasher);
@@ -106,7 +106,7 @@ pub(super) fn hash_of(value: impl Hash) -> u64 {
 }
 
 impl Outline {
-    /// Walks through all nodes from top to bottom; each comes with the path down to it, itself included.
+    /// Visits all nodes from top to bottom, each with the path from the root to it, itself included.
     pub fn visit<'a>(&'a self, each: &mut dyn FnMut(&[&'a Node], &'a Node)) {
         fn walk<'a>(
             nodes: &'a [Node],
@@ -123,7 +123,7 @@ impl Outline {
         walk(&self.nodes, &mut Vec::new(), each);
     }
 
-    /// The node of that name.
+    /// Returns the node with this key.
     #[must_use]
     pub fn node(&self, key: RowKey) -> Option<&Node> {
         fn find(nodes: &[Node], key: RowKey) -> Option<&Node> {
@@ -137,9 +137,9 @@ impl Outline {
         find(&self.nodes, key)
     }
 
-    /// The outermost row that `key` lies in, or is.
+    /// Returns the top-level row that contains `key`, or is it.
     #[must_use]
-    pub fn top_of(&self, key: RowKey) -> Option<RowKey> {
+    pub(crate) fn top_of(&self, key: RowKey) -> Option<RowKey> {
         fn holds(node: &Node, key: RowKey) -> bool {
             node.key == key || node.children.iter().any(|child| holds(child, key))
         }
@@ -147,7 +147,7 @@ impl Outline {
         Some(top.key)
     }
 
-    /// The group that `key` lies in, and all that lies in it.
+    /// Returns the group that contains `key`, and all nodes of that group.
     #[must_use]
     pub fn family(&self, key: RowKey) -> Option<(Option<RowKey>, &[Node])> {
         fn find(
@@ -166,24 +166,24 @@ impl Outline {
     }
 }
 
-/// How many tracks a node is, with all that lie in it.
+/// Returns the number of tracks in a node, itself included.
 pub(super) fn count_tracks(node: &Node) -> usize {
     usize::from(node.is_track()) + node.children.iter().map(count_tracks).sum::<usize>()
 }
 
-/// Which tracks of an owner become rows of their own.
+/// Which tracks of an owner become rows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TrackNames {
     /// All.
     All,
-    /// Those that have a name of their own; the others are lanes of their owner's row.
+    /// Tracks with a name of their own; the others are lanes of their owner's row.
     Named,
 }
 
-/// What belongs to whom.
+/// Tracks and counters by owner.
 struct Owners<'a> {
     trace: &'a Trace,
-    /// The file whose nodes are made, where there are several.
+    /// The file whose nodes are being built, if the trace has several.
     source: Option<SourceId>,
     tracks: FxHashMap<TrackKind, Vec<TrackId>>,
     counters: FxHashMap<CounterScope, Vec<CounterTrackId>>,
@@ -228,14 +228,14 @@ impl<'a> Owners<'a> {
         node
     }
 
-    /// The uppermost nodes of the trace, or of the file whose nodes are made.
+    /// Returns the top-level nodes of the trace, or of the file whose nodes are being built.
     fn nodes(&self) -> Vec<Node> {
         let mut nodes = Vec::new();
         let cpus: Vec<Node> = self
             .rows(self.trace.cpus.len(), |source| &source.cpus)
             .map(|cpu| self.cpu_node(CpuId(cpu)))
             .collect();
-        // Of a trace with nothing in it, the readers say at least one.
+        // Readers report at least one CPU even for a trace without events.
         let is_empty = self.trace.events.is_empty() && self.trace.span.duration() == Nanos(0);
         if !cpus.is_empty() && !is_empty {
             nodes.push(Node::group(self.group_key(RowKey::Cpus), "CPUs", cpus));
@@ -263,7 +263,7 @@ impl<'a> Owners<'a> {
         nodes
     }
 
-    /// The rows of a table that are of the file whose nodes are made; all rows where there is one file.
+    /// Returns the range of a table's rows that belong to the file being built; all rows if there is one file.
     fn rows(&self, count: usize, range: impl Fn(&Source) -> &Range<u32>) -> Range<u32> {
         let source = self
             .source
@@ -271,7 +271,7 @@ impl<'a> Owners<'a> {
         source.map_or(0..count as u32, |source| range(source).clone())
     }
 
-    /// What a group is called: in the first file as in a file by itself.
+    /// Returns the key of a group; groups of the first file have the same keys as in a trace of that file alone.
     fn group_key(&self, key: RowKey) -> RowKey {
         match self.source {
             None | Some(SourceId(0)) => key,
@@ -279,7 +279,7 @@ impl<'a> Owners<'a> {
         }
     }
 
-    /// The file's own number for a thing, told apart from that of another file.
+    /// Returns the file's own key, made distinct from equal keys of other files.
     fn own_key(&self, key: u64) -> u64 {
         match self.source {
             None | Some(SourceId(0)) => key,
@@ -308,7 +308,7 @@ impl<'a> Owners<'a> {
         activity
     }
 
-    /// The lanes of the tracks without a name of their own.
+    /// Appends the lanes of the tracks without a name of their own; returns the number of their data rows.
     fn own_lanes(&self, kind: TrackKind, lanes: &mut Vec<Lane>) -> u64 {
         self.tracks_of(kind)
             .iter()
@@ -354,7 +354,7 @@ impl<'a> Owners<'a> {
 
     fn counter_nodes(&self, scope: CounterScope) -> Vec<Node> {
         let ids = self.counters.get(&scope).map_or(&[][..], Vec::as_slice);
-        // What is plotted stands by itself.
+        // Plots come last in the table and have a group of their own.
         let count = self.trace.counters.tracks.len() - self.trace.plots.len();
         let ours = self.rows(count, |source| &source.counters);
         ids.iter()
@@ -384,7 +384,7 @@ impl<'a> Owners<'a> {
             .collect()
     }
 
-    /// A number that says the same of the same track in the next generation.
+    /// Returns a hash of a track that is the same in every generation.
     fn hash_of(&self, owner: TrackKind, name: &str) -> u64 {
         let mut hasher = FxHasher::default();
         match owner {
@@ -450,7 +450,7 @@ impl<'a> Owners<'a> {
             key: RowKey::Thread(self.own_key(row.key)),
             kind: RowKind::Thread(thread),
             title: self.trace.thread_name(thread).into(),
-            // Without a name, the title is the number.
+            // A thread without a name has its tid as title.
             note: match row.name {
                 StringId::EMPTY => "".into(),
                 _ => row.tid.to_string().into(),
@@ -463,7 +463,7 @@ impl<'a> Owners<'a> {
         })
     }
 
-    /// Processes with their threads, the busiest first; and the threads of none.
+    /// Returns the processes with their threads, busiest first, and the threads without a process.
     fn process_nodes(&self) -> (Vec<Node>, Vec<Node>) {
         let mut of_process: FxHashMap<ProcessId, Vec<Node>> = FxHashMap::default();
         let mut loose = Vec::new();
@@ -490,6 +490,7 @@ impl<'a> Owners<'a> {
         };
         nodes.sort_by(busiest_first);
         loose.sort_by(busiest_first);
+        // In a large trace, only the busiest processes are open initially.
         if thread_count > MANY_THREADS {
             for node in nodes.iter_mut().skip(OPEN_PROCESSES) {
                 node.is_open_at_first = node.kind != RowKind::Group && node.children.is_empty();
@@ -504,7 +505,7 @@ impl<'a> Owners<'a> {
         let counters = self.counter_nodes(CounterScope::Process(id));
         let name = self.trace.text(process.name);
         if threads.len() == 1 && asyncs.is_empty() && counters.is_empty() {
-            // One thread is its process: one row says both.
+            // A process with a single thread and nothing else has one row for both.
             return threads.pop();
         }
         // The main thread first, then the busiest.
@@ -529,7 +530,7 @@ impl<'a> Owners<'a> {
             1 => Some("1 thread".to_owned()),
             many => Some(format!("{many} threads")),
         };
-        // Without a name, the title is the number.
+        // A process without a name has its pid as title.
         let pid = (!name.is_empty()).then(|| process.pid.to_string());
         let note: Vec<String> = pid.into_iter().chain(threads_word).collect();
         Some(Node {
@@ -550,7 +551,7 @@ impl<'a> Owners<'a> {
     }
 }
 
-/// What a closed row still shows: its first lane, and the first slices if that is not already them.
+/// Returns the lanes a closed row still shows: its first lane, and its first slices if the first lane is no slices.
 fn first_lanes(lanes: &[Lane]) -> Vec<Lane> {
     let mut first: Vec<Lane> = lanes.iter().take(1).cloned().collect();
     if let Some(lane) = lanes

@@ -1,4 +1,4 @@
-//! The rows of what the user had plotted: a group above all other tracks. A plot that is not made yet has a row, too.
+//! The rows of the user's plots: a group above all other tracks. A plot that is still being computed has a row, too.
 
 use super::outline::{Node, Outline, count_tracks, hash_of};
 use super::rows::{Lane, LaneKind, RowKey, RowKind};
@@ -8,14 +8,14 @@ use crate::query::item::{event_of, title};
 use crate::query::plots::{plot_of, track_of};
 use crate::trace::{CounterTrackId, Plot, Trace};
 
-/// The row of a plot.
+/// Returns the key of a plot's row.
 #[must_use]
 pub fn key_of_plot(plot: &Plot) -> RowKey {
     RowKey::Counter(hash_of(("plot", &plot.filter, &plot.field)))
 }
 
 impl Outline {
-    /// The same with a row for each of `plots`.
+    /// Returns the outline with a row for each of `plots`.
     #[must_use]
     pub(super) fn plotted(mut self, trace: &Trace, plots: &[Plot]) -> Outline {
         if plots.is_empty() {
@@ -56,17 +56,18 @@ fn node_of(trace: &Trace, plot: &Plot) -> Node {
 }
 
 impl ViewState {
-    /// Only what `trace` has is plotted: the rest was called off.
-    pub fn keep_plots(&mut self, trace: &Trace) {
+    /// Reduces the plots to those of `trace`: the others were cancelled.
+    pub(crate) fn keep_plots(&mut self, trace: &Trace) {
         self.layout.plots.clone_from(&trace.plots);
         self.lay_out(trace);
         self.rebuild_rows();
     }
 }
 
-/// What the user most likely wants to plot of an item: how long slices of its name take, a number of events of its kind.
+/// Returns the plot a user most likely wants for an item: durations of slices of its name, or a number of events of its
+/// kind.
 #[must_use]
-pub fn draft_of(trace: &Trace, item: Item) -> Plot {
+pub(crate) fn draft_of(trace: &Trace, item: Item) -> Plot {
     let name = title(trace, item).replace(['\\', '"'], "");
     match item {
         Item::Slice(_) => Plot {

@@ -1,31 +1,31 @@
-//! A row of the timeline: what it is of, how it is named, and its lanes one below the other. Heights are points.
+//! A row of the timeline: its subject, its title, and its lanes from top to bottom. Heights are in points.
 
 use crate::query::Item;
 use crate::trace::{CounterTrackId, CpuId, ProcessId, SourceId, ThreadId, TrackId};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Space above the first and below the last lane.
+/// Space above the first and below the last lane, in points.
 pub(super) const PADDING: f32 = 3.0;
-/// Space between lanes.
+/// Space between lanes, in points.
 pub(super) const LANE_GAP: f32 = 1.0;
 
-/// Names a row as the file names it: the same in the next generation of a trace.
+/// Identifies a row by the file's own names: stable across generations of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum RowKey {
     /// The group of all CPUs.
     Cpus,
     /// The group of counters of the whole machine.
     Counters,
-    /// The group of asynchronous tracks of no process.
+    /// The group of asynchronous tracks without a process.
     Asyncs,
-    /// The group of threads of no process.
+    /// The group of threads without a process.
     Loose,
-    /// One of several files, by its place among them.
+    /// One of several files, by its index.
     Source(u32),
     /// A group within one of the later files, by a hash of the file and the group.
     Group(u64),
-    /// A CPU by its number (of a later file: with the file's place in the upper half).
+    /// A CPU by its number (in later files: with the file's index in the upper half).
     Cpu(u32),
     /// A process by the file's key.
     Process(u64),
@@ -35,18 +35,18 @@ pub enum RowKey {
     Track(u64),
     /// A counter by a hash of its owner and name.
     Counter(u64),
-    /// A group of threads of one name, by a hash of it.
+    /// A group of threads of one name, by a hash of the name.
     Named(u64),
-    /// The group of what is plotted.
+    /// The group of plots.
     Plots,
     /// A group that the user made, by its number in the layout.
     Made(u32),
 }
 
-/// What a row is of.
+/// The subject of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowKind {
-    /// A group that is nothing by itself.
+    /// A group without a subject of its own.
     Group,
     /// One of several files on the axis.
     Source(SourceId),
@@ -65,11 +65,11 @@ pub enum RowKind {
 /// What a lane draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LaneKind {
-    /// Who runs on a CPU.
+    /// The runs of a CPU.
     Runs(CpuId),
-    /// What a thread does.
+    /// The states of a thread.
     States(ThreadId),
-    /// A row of `Slices::rows`.
+    /// The slices of one row of `Slices::rows`, by its index.
     Slices(u32),
     /// The points of a track.
     Instants(TrackId),
@@ -78,7 +78,7 @@ pub enum LaneKind {
 }
 
 impl LaneKind {
-    /// How high it is unless the user says otherwise.
+    /// Returns the natural height of the lane, in points.
     #[must_use]
     pub fn height(self) -> f32 {
         match self {
@@ -91,19 +91,19 @@ impl LaneKind {
     }
 }
 
-/// One line of drawing within a row.
+/// One strip of drawing within a row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lane {
-    /// What it draws.
+    /// Content of the lane.
     pub kind: LaneKind,
-    /// From the row's top.
+    /// Distance from the row's top, in points.
     pub offset: f32,
-    /// How high it is.
+    /// Height in points.
     pub height: f32,
 }
 
 impl Lane {
-    /// A lane that has no place yet.
+    /// Returns a lane of natural height that is not laid out yet.
     #[must_use]
     pub fn new(kind: LaneKind) -> Lane {
         Lane {
@@ -114,42 +114,42 @@ impl Lane {
     }
 }
 
-/// Whether a row hides what lies in it.
+/// Whether a row hides its children and further lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Fold {
-    /// There is nothing to hide.
+    /// The row has nothing to hide.
     None,
-    /// It shows all.
+    /// Everything is shown.
     Open,
-    /// It hides some.
+    /// Children and further lanes are hidden.
     Closed,
 }
 
-/// One row.
+/// One row of the timeline.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// Its name.
+    /// Identity of the row.
     pub key: RowKey,
-    /// What it is.
+    /// Subject of the row.
     pub kind: RowKind,
-    /// How deep it lies in groups.
+    /// Number of groups around the row.
     pub depth: u8,
-    /// Shown at the left.
+    /// Title at the left.
     pub title: Arc<str>,
-    /// Shown small behind the title.
+    /// Small text after the title.
     pub note: Arc<str>,
     /// Open or closed.
     pub fold: Fold,
-    /// What it draws.
+    /// Visible lanes.
     pub lanes: Vec<Lane>,
-    /// From the top of all rows.
+    /// Distance from the top of the first row, in points.
     pub top: f32,
-    /// How high it is.
+    /// Height in points.
     pub height: f32,
 }
 
 impl Row {
-    /// What it is of, where that can be selected.
+    /// Returns the item that the row stands for, if it can be selected.
     #[must_use]
     pub fn item(&self) -> Option<Item> {
         match self.kind {
@@ -161,15 +161,15 @@ impl Row {
         }
     }
 
-    /// How high it is without its lanes, and how high these are unless the user says otherwise.
+    /// Returns the row's height without its lanes, and the sum of its lanes' natural heights, in points.
     #[must_use]
-    pub fn natural_heights(&self) -> (f32, f32) {
+    pub(crate) fn natural_heights(&self) -> (f32, f32) {
         let gaps = self.lanes.len().saturating_sub(1) as f32 * LANE_GAP;
         let lanes = self.lanes.iter().map(|lane| lane.kind.height()).sum();
         (gaps + 2.0 * PADDING, lanes)
     }
 
-    /// Where it ends.
+    /// Returns the row's lower edge, in points from the top of the first row.
     #[must_use]
     pub fn bottom(&self) -> f32 {
         self.top + self.height

@@ -1,36 +1,21 @@
-//! The rows of the timeline, from top to bottom: what of the outline is open and passes the filter; and the
-//! pinned ones, which are shown above the others once more.
+//! The rows of the timeline from top to bottom: the open part of the outline that passes the filter, and the pinned
+//! rows, which are also shown above the others.
 //!
-//! Rows are made when something about them changes, never for a frame.
+//! Rows are rebuilt when something about them changes, not per frame.
 
-use super::flat_rows::{Flat, Passed, grow, left_out};
+use super::flat_rows::{Flat, Passed, Wanted, grow, left_out};
 use super::layout::Layout;
 use super::outline::{Node, Outline};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 pub use super::row::{Fold, Lane, LaneKind, Row, RowKey, RowKind};
 
-/// How much higher lanes become at most where there is room, and the steps in which, in percent.
+/// Lanes grow by at most this many percent into free room, in steps of `GROWN_STEP` percent.
 const MOST_GROWN: u32 = 50;
 const GROWN_STEP: u32 = 10;
 
-/// What of the outline is to be shown.
-#[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
-    /// What the user did to the tracks.
-    pub layout: &'a Layout,
-    /// Matched against titles and notes, upper or lower case alike.
-    pub filter: &'a str,
-    /// Only these and what they lie in; `None`: all.
-    pub active: Option<&'a FxHashSet<RowKey>>,
-    /// The height of all, in percent.
-    pub percent: u16,
-    /// How high the window's place for them is, in points: where they leave some of it free, lanes grow. 0: they do not.
-    pub room: f32,
-}
-
-/// All rows, in order.
+/// All visible rows, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
     rows: Vec<Row>,
@@ -39,9 +24,9 @@ pub struct Rows {
     pinned_height: f32,
     by_key: FxHashMap<RowKey, u32>,
     by_lane: FxHashMap<LaneKind, (u32, u32)>,
-    /// The closed row that hides a lane.
+    /// Index of the closed row that hides a lane.
     covers: FxHashMap<LaneKind, u32>,
-    /// How high all would be if they had not grown.
+    /// Height of all rows before lanes grew, in points.
     least_height: f32,
     hidden_count: usize,
     inactive_count: usize,
@@ -58,7 +43,7 @@ impl Rows {
         let filtered_count = flat.filtered_out(&outline.nodes);
         let (rows, height) = (flat.rows, flat.height);
         let (hidden_count, inactive_count) = left_out(&outline.nodes, wanted);
-        // What is pinned is shown whatever the filters say.
+        // Pinned rows are shown regardless of filters.
         let mut flat = Flat::new(Wanted {
             filter: "",
             active: None,
@@ -72,7 +57,7 @@ impl Rows {
         let (mut rows, mut height) = (rows, height);
         let (mut pinned, mut pinned_height) = (flat.rows, flat.height);
         let least_height = height + pinned_height;
-        // As far as all of them stay in view.
+        // Grows lanes as much as possible without making the rows scroll.
         let mut more = MOST_GROWN;
         while height + pinned_height < wanted.room && more > 0 {
             let percent = (u32::from(wanted.percent) * (100 + more) / 100) as u16;
@@ -110,54 +95,54 @@ impl Rows {
         }
     }
 
-    /// The rows.
+    /// Returns the rows, without the pinned ones.
     #[must_use]
     pub fn all(&self) -> &[Row] {
         &self.rows
     }
 
-    /// How high they are together.
+    /// Returns the height of all rows together, in points.
     #[must_use]
     pub fn height(&self) -> f32 {
         self.height
     }
 
-    /// How high all of them, the pinned ones as well, would be together if they had not grown into free room.
+    /// Returns the height of all rows and pinned rows together before lanes grew, in points.
     pub(super) fn least_height(&self) -> f32 {
         self.least_height
     }
 
-    /// The rows that are shown above the others.
+    /// Returns the pinned rows.
     #[must_use]
     pub fn pinned(&self) -> &[Row] {
         &self.pinned
     }
 
-    /// How high the pinned ones are together.
+    /// Returns the height of the pinned rows together, in points.
     #[must_use]
-    pub fn pinned_height(&self) -> f32 {
+    pub(crate) fn pinned_height(&self) -> f32 {
         self.pinned_height
     }
 
-    /// How many tracks are not shown because the user hid them or what they lie in.
+    /// Returns the number of tracks that are hidden by the user, themselves or with a group around them.
     #[must_use]
     pub fn hidden_count(&self) -> usize {
         self.hidden_count
     }
 
-    /// How many are not shown because only active ones are, those that are hidden anyway not counted.
+    /// Returns the number of tracks left out because they are not active; hidden ones are not counted.
     #[must_use]
     pub fn inactive_count(&self) -> usize {
         self.inactive_count
     }
 
-    /// How many are not shown because of the filter alone.
+    /// Returns the number of tracks left out by the filter alone.
     #[must_use]
-    pub fn filtered_count(&self) -> usize {
+    pub(crate) fn filtered_count(&self) -> usize {
         self.filtered_count
     }
 
-    /// The rows that are seen between two heights.
+    /// Returns the indices of the rows visible between two heights, in points.
     #[must_use]
     pub fn between(&self, top: f32, bottom: f32) -> Range<usize> {
         let first = self.rows.partition_point(|row| row.bottom() <= top);
@@ -165,20 +150,20 @@ impl Rows {
         first..last.max(first)
     }
 
-    /// The row at a height.
+    /// Returns the row at a height, in points.
     #[must_use]
     pub fn at(&self, y: f32) -> Option<&Row> {
         let index = self.rows.partition_point(|row| row.bottom() <= y);
         self.rows.get(index).filter(|row| row.top <= y)
     }
 
-    /// The row of that name.
+    /// Returns the row with this key.
     #[must_use]
     pub fn of_key(&self, key: RowKey) -> Option<&Row> {
         self.rows.get(*self.by_key.get(&key)? as usize)
     }
 
-    /// The row and lane that draw `kind`, if they are shown.
+    /// Returns the row and lane that draw `kind`, if they are visible.
     #[must_use]
     pub fn of_lane(&self, kind: LaneKind) -> Option<(&Row, &Lane)> {
         let &(row, lane) = self.by_lane.get(&kind)?;
@@ -186,15 +171,15 @@ impl Rows {
         Some((row, row.lanes.get(lane as usize)?))
     }
 
-    /// The closed row that `kind` is folded away in.
+    /// Returns the closed row that hides the lane `kind`.
     #[must_use]
-    pub fn cover_of_lane(&self, kind: LaneKind) -> Option<&Row> {
+    pub(crate) fn cover_of_lane(&self, kind: LaneKind) -> Option<&Row> {
         self.rows.get(*self.covers.get(&kind)? as usize)
     }
 
-    /// The pinned row and lane that draw `kind`, if there are some.
+    /// Returns the pinned row and lane that draw `kind`, if there are any.
     #[must_use]
-    pub fn pinned_of_lane(&self, kind: LaneKind) -> Option<(&Row, &Lane)> {
+    pub(crate) fn pinned_of_lane(&self, kind: LaneKind) -> Option<(&Row, &Lane)> {
         self.pinned.iter().find_map(|row| {
             let lane = row.lanes.iter().find(|lane| lane.kind == kind)?;
             Some((row, lane))
@@ -202,7 +187,7 @@ impl Rows {
     }
 }
 
-/// The nodes that `filter` names, each without those that lie in it.
+/// Returns the nodes that match `filter`, each without its children.
 #[must_use]
 pub fn matching<'a>(outline: &'a Outline, filter: &str) -> Vec<&'a Node> {
     let layout = Layout::default();
@@ -229,7 +214,7 @@ pub fn matching<'a>(outline: &'a Outline, filter: &str) -> Vec<&'a Node> {
 mod tests {
     use super::*;
     use crate::trace::ThreadId;
-    use crate::view::layout::FoundBy;
+    use crate::view::saved_layout::FoundBy;
 
     fn node(key: RowKey, title: &str, children: Vec<Node>) -> Node {
         let lanes = match key {
@@ -328,7 +313,7 @@ mod tests {
         assert_eq!(lanes(&large, 10), (18.0, 27.0));
         assert_eq!(lanes(&large, 12), lanes(&plain, 12));
         assert!(large.height() > plain.height());
-        // Never so high that one would have to scroll; as high as it can be.
+        // Rows never grow so much that they scroll, and otherwise as much as possible.
         let mut before = plain.height();
         for room in (plain.height() as u16..large.height() as u16).step_by(3) {
             let grown = rows(f32::from(room));

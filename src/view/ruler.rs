@@ -1,6 +1,6 @@
-//! The ruler: round steps, and how a time is written at a tick.
+//! The ruler: round steps between ticks, and the text of a time at a tick.
 //!
-//! Steps are 1, 2, 5 times a power of ten below a second, and what clocks use above it.
+//! Steps are 1, 2 or 5 times a power of ten below a second, and the units of clocks above it.
 
 use crate::base::calendar::{clock_text, wall_text};
 pub use crate::base::time::grouped;
@@ -8,27 +8,27 @@ use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::event::part::ClockUnit;
 use serde::{Deserialize, Serialize};
 
-/// What times are counted from.
+/// The zero point and notation of displayed times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum TimeFormat {
-    /// Since the trace's first event.
+    /// Time since the trace's first event.
     #[default]
     SinceStart,
-    /// As the trace's own clock says it, in seconds.
+    /// The trace's own clock, in seconds.
     TraceClock,
-    /// As a wall clock says it (UTC), where the file tells how to get there.
+    /// Wall clock (UTC), if the file contains the offset to it.
     WallClock,
 }
 
 impl TimeFormat {
-    /// All of them, in the order in which the key walks through.
+    /// All variants, in the order in which the key cycles through them.
     pub const ALL: [TimeFormat; 3] = [
         TimeFormat::SinceStart,
         TimeFormat::TraceClock,
         TimeFormat::WallClock,
     ];
 
-    /// What menus call it.
+    /// Label in menus.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -39,22 +39,22 @@ impl TimeFormat {
     }
 }
 
-/// Where the axis' zero points are.
+/// The zero points of the time axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Origins {
     /// The trace's first event.
     pub start: Timestamp,
-    /// What to add to a time of the trace's clock to get nanoseconds since 1970, where the file says.
+    /// ns to add to a time of the trace's clock to get Unix time in ns, if the file contains it.
     pub unix_offset: Option<i128>,
-    /// What the clock counts: only nanoseconds are written as seconds.
+    /// Unit of the trace's clock; only nanoseconds are written as seconds.
     pub unit: ClockUnit,
 }
 
 const SECOND: i64 = 1_000_000_000;
 
-/// The distance between labelled ticks, so that `per_tick` or more nanoseconds lie between them.
+/// Returns the smallest round distance between labelled ticks that is at least `per_tick` ns.
 #[must_use]
-pub fn step_for(per_tick: f64) -> Nanos {
+pub(crate) fn step_for(per_tick: f64) -> Nanos {
     const CLOCK: [i64; 16] = [
         1, 2, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400, 172_800,
     ];
@@ -79,7 +79,7 @@ pub fn step_for(per_tick: f64) -> Nanos {
     Nanos(days.saturating_mul(86_400 * SECOND))
 }
 
-/// The ticks in `span`: multiples of `step` counted from `zero`. At most 10,000.
+/// Returns the ticks in `span`: multiples of `step` from `zero`, at most 10,000.
 pub fn ticks(span: TimeSpan, zero: Timestamp, step: Nanos) -> impl Iterator<Item = Timestamp> {
     let step = i128::from(step.0.max(1));
     let zero = i128::from(zero.0);
@@ -93,14 +93,14 @@ pub fn ticks(span: TimeSpan, zero: Timestamp, step: Nanos) -> impl Iterator<Item
         .take(10_000)
 }
 
-/// Where ticks are counted from in `format`.
+/// Returns the time from which ticks are counted in `format`.
 #[must_use]
-pub fn zero_of(format: TimeFormat, origins: Origins) -> Timestamp {
+pub(crate) fn zero_of(format: TimeFormat, origins: Origins) -> Timestamp {
     match (format, origins.unix_offset) {
         (TimeFormat::SinceStart, _) | (TimeFormat::WallClock, None) => origins.start,
         (TimeFormat::TraceClock, _) => Timestamp(0),
         (TimeFormat::WallClock, Some(offset)) => {
-            // A whole second of the wall clock near the start, so that ticks fall on round times.
+            // A midnight of the wall clock near the start, so that ticks fall on round times.
             let second = i128::from(SECOND) * 86_400;
             let start = i128::from(origins.start.0) + offset;
             i64::try_from(start.div_euclid(second) * second - offset)
@@ -109,11 +109,16 @@ pub fn zero_of(format: TimeFormat, origins: Origins) -> Timestamp {
     }
 }
 
-/// A tick's text: no more decimals than `step` needs.
+/// Returns the text of a tick, with only the decimals that `step` needs.
 #[must_use]
-pub fn tick_text(time: Timestamp, step: Nanos, format: TimeFormat, origins: Origins) -> String {
+pub(crate) fn tick_text(
+    time: Timestamp,
+    step: Nanos,
+    format: TimeFormat,
+    origins: Origins,
+) -> String {
     if origins.unit != ClockUnit::Nanoseconds {
-        // The axis says what it counts.
+        // Clocks of another unit: plain counts with their unit.
         return length_text(Nanos(count_of(time, format, origins)), origins.unit);
     }
     match (format, origins.unix_offset) {
@@ -127,9 +132,9 @@ pub fn tick_text(time: Timestamp, step: Nanos, format: TimeFormat, origins: Orig
     }
 }
 
-/// A time in full, to the nanosecond.
+/// Returns a time as text, to the nanosecond.
 #[must_use]
-pub fn full_text(time: Timestamp, format: TimeFormat, origins: Origins) -> String {
+pub(crate) fn full_text(time: Timestamp, format: TimeFormat, origins: Origins) -> String {
     if origins.unit != ClockUnit::Nanoseconds {
         return length_text(Nanos(count_of(time, format, origins)), origins.unit);
     }
@@ -142,26 +147,16 @@ pub fn full_text(time: Timestamp, format: TimeFormat, origins: Origins) -> Strin
     }
 }
 
-/// A length of time in full.
+/// Returns a duration as text, in full precision.
 #[must_use]
 pub fn length_text(length: Nanos, unit: ClockUnit) -> String {
     unit.length_text(length)
 }
 
-/// The same for a column of such lengths: with all its decimals, so that they stand below each other.
+/// Returns a duration as text for a column: with all its decimals, so that the digits align.
 #[must_use]
-pub fn column_length_text(length: Nanos, unit: ClockUnit) -> String {
-    let text = length_text(length, unit);
-    if unit != ClockUnit::Nanoseconds {
-        return text;
-    }
-    match text.split_once(' ') {
-        Some((_, "ns")) | None => text,
-        Some((number, word)) => {
-            let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
-            format!("{whole}.{decimals:0<3} {word}")
-        }
-    }
+pub(crate) fn column_length_text(length: Nanos, unit: ClockUnit) -> String {
+    unit.column_length_text(length)
 }
 
 fn count_of(time: Timestamp, format: TimeFormat, origins: Origins) -> i64 {
@@ -171,7 +166,7 @@ fn count_of(time: Timestamp, format: TimeFormat, origins: Origins) -> i64 {
     }
 }
 
-/// An amount of bytes in three digits: `640 B`, `1.2 MB`, `27.4 GB`.
+/// Returns an amount of bytes in three digits: `640 B`, `1.2 MB`, `27.4 GB`.
 #[must_use]
 pub fn size_text(bytes: u64) -> String {
     let (amount, unit) = match bytes {
@@ -184,14 +179,14 @@ pub fn size_text(bytes: u64) -> String {
     format!("{amount:.digits$} {unit}")
 }
 
-/// How many there are of something: `1 slice`, `2 300 slices`.
+/// Returns a count with its noun: `1 slice`, `2 300 slices`.
 #[must_use]
-pub fn counted(count: usize, one: &str, many: &str) -> String {
+pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
     let word = if count == 1 { one } else { many };
     format!("{} {word}", grouped(count as i64))
 }
 
-/// How many decimals of a second `step` needs: 0, 3, 6 or 9.
+/// Returns the number of decimals of a second that `step` needs: 0, 3, 6 or 9.
 fn decimals_of(step: Nanos) -> usize {
     match step.0 {
         s if s % SECOND == 0 => 0,
@@ -201,7 +196,7 @@ fn decimals_of(step: Nanos) -> usize {
     }
 }
 
-/// `12.345` from nanoseconds.
+/// Returns nanoseconds as seconds: `12.345`.
 fn seconds_text(ns: i64, decimals: usize) -> String {
     let sign = if ns < 0 { "-" } else { "" };
     let ns = ns.unsigned_abs();
@@ -213,7 +208,7 @@ fn seconds_text(ns: i64, decimals: usize) -> String {
     format!("{sign}{whole}.{}", &digits[..decimals.min(9)])
 }
 
-/// Time since the start in the unit of the step: `250 µs`, `1.5 s`, `2:30`.
+/// Returns a time since the start in a fitting unit: `250 µs`, `1.5 s`, `2:30`.
 fn offset_text(ns: i64, step: Nanos) -> String {
     if ns == 0 {
         return "0".to_owned();
@@ -229,7 +224,7 @@ fn offset_text(ns: i64, step: Nanos) -> String {
             format!("{sign}{minutes}:{seconds:02}")
         };
     }
-    // The unit fits the number; the decimals fit the step.
+    // The unit follows the number; the decimals follow the step.
     let (unit, word) = match abs {
         0..1_000 => (1, "ns"),
         1_000..1_000_000 => (1_000, "µs"),

@@ -1,37 +1,37 @@
-//! What is kept from one start to the next: recent files and a few choices, as one small JSON file.
+//! State that is saved between starts of the program: recent files and a few choices, as one small JSON file.
 
 use super::dock::Dock;
-use super::layout::SavedLayout;
 use super::ruler::TimeFormat;
-use super::settings::Settings;
-use super::state::ThemeChoice;
+use super::saved_layout::SavedLayout;
+use super::settings::{Settings, ThemeChoice};
 use crate::base::atomic_file::{FileError, Overwrite, write_whole};
+use crate::base::system::files;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// How many files are remembered.
+/// Number of recent files that are kept.
 const MAX_RECENT: usize = 12;
 
-/// The settings file's neighbour that is locked while the settings are read and written.
+/// Extension of the file next to the settings file that is locked while the settings are read and written.
 const LOCK_ENDING: &str = "lock";
 
-/// The settings file.
+/// Content of the settings file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Saved {
-    /// Files that were opened, the last one first.
+    /// Recently opened files, latest first.
     pub recent: Vec<RecentFile>,
-    /// Which colours.
+    /// Colour theme.
     pub theme: ThemeChoice,
-    /// How times are written.
+    /// Format of times.
     pub time_format: TimeFormat,
-    /// How the window moves, snaps, colours and scales.
+    /// Motion, snapping, colours and scale of the window.
     pub settings: Settings,
-    /// Layouts of tracks, for any trace.
+    /// Saved layouts of tracks, for any trace.
     pub layouts: Vec<SavedLayout>,
-    /// Where the window was.
+    /// Last place of the window.
     pub window: Option<WindowPlace>,
-    /// The panes and how they were arranged.
+    /// The panes and their arrangement.
     pub dock: Dock,
 }
 
@@ -39,11 +39,11 @@ pub struct Saved {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WindowPlace {
-    /// Width and height of what is inside.
+    /// Width and height of the window's inside.
     pub size: [f32; 2],
-    /// The upper left corner, where the desktop tells.
+    /// The upper left corner, if the desktop reports it.
     pub position: Option<[f32; 2]>,
-    /// Whether it fills the screen.
+    /// Whether the window is maximized.
     pub is_maximized: bool,
 }
 
@@ -61,18 +61,18 @@ impl Default for WindowPlace {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RecentFile {
-    /// Where.
+    /// Path of the file.
     pub path: PathBuf,
-    /// What it was, e.g. `trace.dat 7`.
+    /// Its format, e.g. `trace.dat 7`.
     pub format: String,
-    /// How much time it held, as text.
+    /// Duration of the trace, as text.
     pub length: String,
-    /// When it was opened last, in seconds since the Unix epoch; 0: not known.
+    /// Time of the last opening, in seconds since the Unix epoch; 0: unknown.
     pub opened_at: u64,
 }
 
 impl RecentFile {
-    /// What it was and how long, in a line.
+    /// Returns format and duration in one line.
     #[must_use]
     pub fn facts(&self) -> String {
         format!("{} · {}", self.format, self.length)
@@ -80,9 +80,9 @@ impl RecentFile {
 }
 
 impl Saved {
-    /// Where it is kept: `$XDG_STATE_HOME/threadline/window.json`, else `~/.local/state/...`.
+    /// Returns the path of the settings file: `$XDG_STATE_HOME/threadline/window.json`, else `~/.local/state/...`.
     #[must_use]
-    pub fn default_path() -> Option<PathBuf> {
+    pub(crate) fn default_path() -> Option<PathBuf> {
         let state = std::env::var_os("XDG_STATE_HOME")
             .map(PathBuf::from)
             .filter(|path| path.is_absolute())
@@ -93,7 +93,7 @@ impl Saved {
         Some(state.join("threadline").join("window.json"))
     }
 
-    /// What is kept at `path`; nothing if there is no such file or it cannot be understood.
+    /// Reads the settings at `path`; returns defaults if the file is missing or malformed.
     #[must_use]
     pub fn read(path: &Path) -> Saved {
         std::fs::read(path)
@@ -102,29 +102,29 @@ impl Saved {
             .unwrap_or_default()
     }
 
-    /// Keeps it at `path`, whole and on the disk before it has its name. Recent files that another window has kept
-    /// there since stay among the recent files.
+    /// Writes the settings to `path`: the file is complete and on disk before it gets its name. Recent files that
+    /// another window saved there meanwhile are merged in.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn write(&self, path: &Path) -> std::io::Result<()> {
         make_private_folder(path)?;
         let lock = std::fs::File::create(path.with_extension(LOCK_ENDING))?;
-        // Where the file system has no locks, two windows that write within a moment may lose a recent file.
+        // On a file system without locks, two windows that write at the same moment may lose a recent file.
         let _unsupported = lock.lock();
         let mut merged = self.clone();
         merged.merge_recent(Saved::read(path).recent);
         write_json(path, &merged)
     }
 
-    /// Puts a file first.
+    /// Puts a file first in the list of recent files.
     pub fn note(&mut self, file: RecentFile) {
         self.recent.retain(|other| other.path != file.path);
         self.recent.insert(0, file);
         self.recent.truncate(MAX_RECENT);
     }
 
-    /// Adds recent files of another window: each path once, the one opened last first.
+    /// Merges another window's recent files: each path once, latest first.
     fn merge_recent(&mut self, others: Vec<RecentFile>) {
         for other in others {
             match self.recent.iter_mut().find(|own| own.path == other.path) {
@@ -139,28 +139,24 @@ impl Saved {
     }
 }
 
-/// Makes the folder that `path` is in, for this user alone where it is new.
+/// Creates the parent folder of `path` if it is missing, accessible to this user alone.
 ///
 /// # Errors
-/// Those of the file system.
+/// Errors of the file system.
 pub(super) fn make_private_folder(path: &Path) -> std::io::Result<()> {
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::DirBuilderExt as _;
-        builder.mode(0o700);
-    }
+    files::make_private(&mut builder);
     builder.create(folder.unwrap_or(Path::new(".")))
 }
 
-/// Writes `value` as JSON; the file appears when it is whole and on the disk.
+/// Writes `value` as JSON; the file is complete and on disk before it gets its name.
 ///
 /// # Errors
-/// Those of the file system.
+/// Errors of the file system.
 pub(super) fn write_json(path: &Path, value: &impl Serialize) -> std::io::Result<()> {
     let text = serde_json::to_vec_pretty(value)?;
     let written = write_whole(path, Overwrite::Replace, |out| {

@@ -1,20 +1,20 @@
-//! Time to pixels and back: the one place where a time becomes a float.
+//! Converts time to pixels and back: the only place where a time becomes a float.
 
 use crate::base::{Nanos, TimeSpan, Timestamp};
 
-/// The shortest span that can be shown: further in, a nanosecond would be many pixels wide.
-pub const MIN_SPAN: Nanos = Nanos(20);
+/// The shortest visible span: in a shorter one, a nanosecond would be many pixels wide.
+pub(crate) const MIN_SPAN: Nanos = Nanos(20);
 
-/// A span of time laid over a width of points, from x = 0.
+/// A time span mapped to a width in points, from x = 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Scale {
+pub(crate) struct Scale {
     span: TimeSpan,
     nanos_per_point: f64,
     points_per_nano: f64,
 }
 
 impl Scale {
-    /// Lays `span` over `width_points`. An empty span or width counts as one nanosecond or point.
+    /// Maps `span` to `width_points`. An empty span or width counts as one nanosecond or point.
     #[must_use]
     pub fn new(span: TimeSpan, width_points: f32) -> Scale {
         let span = TimeSpan::new(span.start, span.end.max(span.start + Nanos(1)));
@@ -27,23 +27,23 @@ impl Scale {
         }
     }
 
-    /// What it shows.
+    /// Returns the mapped span.
     #[must_use]
     pub fn span(&self) -> TimeSpan {
         self.span
     }
 
-    /// How many nanoseconds one point is.
+    /// Returns the length of one point, in nanoseconds.
     #[must_use]
-    pub fn nanos_per_point(&self) -> f64 {
+    pub(crate) fn nanos_per_point(&self) -> f64 {
         self.nanos_per_point
     }
 
-    /// Where `time` lies; outside `0..width` for times outside the span.
+    /// Returns the x of `time` in points; outside `0..width` for times outside the span.
     #[inline]
     #[must_use]
-    pub fn x_from_time(&self, time: Timestamp) -> f32 {
-        // The difference is taken in whole numbers: only it is rounded, not the time.
+    pub(crate) fn x_from_time(&self, time: Timestamp) -> f32 {
+        // Subtracting as integers first means that only the difference is rounded to a float, not the time.
         let since = match time.0.checked_sub(self.span.start.0) {
             Some(since) => since as f64,
             None => (i128::from(time.0) - i128::from(self.span.start.0)) as f64,
@@ -51,20 +51,20 @@ impl Scale {
         (since * self.points_per_nano) as f32
     }
 
-    /// The time at `x`, to the nanosecond below.
+    /// Returns the time at `x`, rounded down to a nanosecond.
     #[must_use]
-    pub fn time_from_x(&self, x: f32) -> Timestamp {
+    pub(crate) fn time_from_x(&self, x: f32) -> Timestamp {
         self.span.start + Nanos((f64::from(x) * self.nanos_per_point()).floor() as i64)
     }
 
-    /// How long `points` are.
+    /// Returns the duration that is `points` wide.
     #[must_use]
-    pub fn nanos_from_points(&self, points: f32) -> Nanos {
+    pub(crate) fn nanos_from_points(&self, points: f32) -> Nanos {
         Nanos((f64::from(points) * self.nanos_per_point()).round() as i64)
     }
 }
 
-/// `span` made `factor` times as long, with `around` staying where it is; no shorter than [`MIN_SPAN`].
+/// Returns `span` with its length multiplied by `factor` and `around` at the same place; at least [`MIN_SPAN`] long.
 #[must_use]
 pub fn zoomed(span: TimeSpan, factor: f64, around: Timestamp) -> TimeSpan {
     let old = span.duration().0.max(1) as f64;
@@ -74,9 +74,9 @@ pub fn zoomed(span: TimeSpan, factor: f64, around: Timestamp) -> TimeSpan {
     TimeSpan::new(start, start + Nanos(new.round() as i64))
 }
 
-/// `span` moved and, where it must be, shortened to lie within `bounds`.
+/// Returns `span` moved and, if necessary, shortened to be within `bounds`.
 #[must_use]
-pub fn held_within(span: TimeSpan, bounds: TimeSpan) -> TimeSpan {
+pub(crate) fn held_within(span: TimeSpan, bounds: TimeSpan) -> TimeSpan {
     if span.duration() >= bounds.duration() {
         return bounds;
     }
@@ -89,9 +89,9 @@ pub fn held_within(span: TimeSpan, bounds: TimeSpan) -> TimeSpan {
     span
 }
 
-/// `span` with a margin of `percent` on both sides, and at least [`MIN_SPAN`] long.
+/// Returns `span` with a margin of `percent` on both sides, at least [`MIN_SPAN`] long.
 #[must_use]
-pub fn with_margin(span: TimeSpan, percent: i64) -> TimeSpan {
+pub(crate) fn with_margin(span: TimeSpan, percent: i64) -> TimeSpan {
     let margin = (span.duration().0 / 100).saturating_mul(percent);
     let lacking = (MIN_SPAN.0 - span.duration().0).max(0) / 2;
     let margin = Nanos(margin.max(lacking).max(1));

@@ -1,14 +1,16 @@
-//! A session: what the user made of a trace (place, layout, marks, flags, filters, search), as JSON. Kept for
-//! each trace and taken up again when it is opened; saved to a file that finds its traces again, also beside it.
+//! A session: the user's state for a trace (place, layout, marks, flags, filters, search), as JSON. Saved for each
+//! trace and restored when the trace is opened; or saved to a file that also finds its traces next to itself.
 
 use super::anchor::{Anchor, find};
 use super::flags::Flag;
-use super::layout::{FoundBy, Layout, SavedLayout};
+use super::history::Place;
+use super::layout::Layout;
 use super::rows::RowKey;
 use super::saved::{make_private_folder, write_json};
+use super::saved_layout::{FoundBy, SavedLayout};
 use super::scale::held_within;
 use super::settings::Motion;
-use super::state::{Isolation, Place, ViewState};
+use super::state::{Isolation, ViewState};
 use super::sums::Sums;
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::trace::Trace;
@@ -16,24 +18,24 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What session files end with.
-pub const ENDING: &str = "threadline";
-/// A session file is never larger than this.
+/// Extension of session files.
+pub(crate) const ENDING: &str = "threadline";
+/// Largest session file that is read, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// Everything that is kept.
+/// Content of a session file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Session {
-    /// The program that wrote it.
+    /// Program and version that wrote the session.
     pub written_by: String,
-    /// The traces, in their order.
+    /// Paths of the traces, in order.
     pub traces: Vec<PathBuf>,
-    /// Where the user put them on the axis.
+    /// Offset of each trace on the axis, if the user set one.
     pub offsets: Vec<Option<Nanos>>,
-    /// Midnight of the first day that the user gave to times of day.
+    /// Midnight of the first day that the user assigned to times of day.
     pub midnight_ns: Option<i64>,
-    /// What is seen.
+    /// Visible place; `None`: the whole trace.
     pub place: Option<Place>,
     /// The selected range.
     pub range: Option<TimeSpan>,
@@ -45,20 +47,20 @@ pub struct Session {
     pub marks: [Option<Timestamp>; 2],
     /// Flags.
     pub flags: Vec<Flag>,
-    /// Places 1 to 9.
+    /// Saved places 1 to 9.
     pub places: [Option<Place>; 9],
-    /// The filter of tracks.
+    /// Text of the track filter.
     pub filter: String,
-    /// What is searched for.
+    /// Text of the search.
     pub search: String,
-    /// Whether the rest is dimmed.
+    /// Whether items that do not match are dimmed.
     pub isolation: Isolation,
-    /// What was done to the tracks.
+    /// Arrangement of the tracks.
     pub layout: SavedLayout,
-    /// What is added up.
+    /// What sums include.
     #[serde(skip_serializing_if = "Sums::is_plain")]
     pub sums: Sums,
-    /// What panes keep, by their names.
+    /// Saved state of panes, by pane name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub panes: BTreeMap<String, serde_json::Value>,
 }
@@ -67,7 +69,7 @@ impl Session {
     /// Reads a session file.
     ///
     /// # Errors
-    /// In words for the user.
+    /// Returns a sentence for the user if the file cannot be read or is not a session.
     pub fn read(path: &Path) -> Result<Session, String> {
         let told = |error: std::io::Error| format!("{error} ({})", path.display());
         let size = std::fs::metadata(path).map_err(told)?.len();
@@ -82,16 +84,16 @@ impl Session {
             .map_err(|error| format!("this is no session file: {error} ({})", path.display()))
     }
 
-    /// Writes it to `path`, whole and on the disk before it has its name.
+    /// Writes the session to `path`: the file is complete and on disk before it gets its name.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn write(&self, path: &Path) -> std::io::Result<()> {
         make_private_folder(path)?;
         write_json(path, self)
     }
 
-    /// Whether nothing was made of the trace yet.
+    /// Whether the user has changed nothing yet.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         let plain = Session {
@@ -107,9 +109,10 @@ impl Session {
         *self == plain
     }
 
-    /// The traces where they are now: where they were, else beside the session file (a colleague's folder).
+    /// Returns the paths of the traces: as saved, or next to the session file if only that one exists (a colleague's
+    /// folder).
     #[must_use]
-    pub fn traces_near(&self, session: &Path) -> Vec<PathBuf> {
+    pub(crate) fn traces_near(&self, session: &Path) -> Vec<PathBuf> {
         let beside = |path: &PathBuf| Some(session.parent()?.join(path.file_name()?));
         let found = |path: &PathBuf| match beside(path) {
             Some(near) if !path.exists() && near.exists() => near,
@@ -118,9 +121,9 @@ impl Session {
         self.traces.iter().map(found).collect()
     }
 
-    /// Where the session of a trace is kept in `folder`.
+    /// Returns the path of the session of these traces in `folder`.
     #[must_use]
-    pub fn path_in(folder: &Path, traces: &[PathBuf]) -> PathBuf {
+    pub(crate) fn path_in(folder: &Path, traces: &[PathBuf]) -> PathBuf {
         use std::hash::{Hash, Hasher};
         let mut hasher = rustc_hash::FxHasher::default();
         for trace in traces {
@@ -132,7 +135,7 @@ impl Session {
 }
 
 impl ViewState {
-    /// What is to be kept of this view.
+    /// Returns the session of this view.
     #[must_use]
     pub fn session(&self, traces: Vec<PathBuf>, offsets: Vec<Option<Nanos>>) -> Session {
         Session {
@@ -159,8 +162,8 @@ impl ViewState {
         }
     }
 
-    /// Takes up a session where it was left.
-    pub fn resume(&mut self, trace: &Trace, session: &Session) {
+    /// Restores a session.
+    pub(crate) fn resume(&mut self, trace: &Trace, session: &Session) {
         let saved = &session.layout;
         (self.layout, self.outline) = Layout::taken_up(saved, trace, FoundBy::Key);
         if let Some(dock) = &saved.dock {
@@ -187,7 +190,7 @@ impl ViewState {
         self.motion = Motion::Jump;
     }
 
-    /// Looks for what was selected, in a new generation.
+    /// Finds the selected item again in a new generation.
     pub(super) fn find_selected(&mut self, trace: &Trace) {
         let item = self
             .selected_anchor

@@ -1,55 +1,82 @@
-//! What the user chose for good: how the window moves, snaps, colours and scales. Kept from start to start.
+//! The user's settings: motion, snapping, colours and scale of the window. Saved between starts.
 
 use serde::{Deserialize, Serialize};
 
-/// How the view gets from one span to the next.
+/// How the view moves to another span.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Motion {
-    /// It glides there in a moment; what is done meanwhile turns it at once.
+    /// It glides there within a moment; a new action redirects it at once.
     #[default]
     Glide,
-    /// It is there at once.
+    /// It is there immediately.
     Jump,
 }
 
-/// What the plain wheel does on the tracks.
+/// Colour theme.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum ThemeChoice {
+    /// Follows the desktop.
+    System,
+    /// Light on dark.
+    #[default]
+    Dark,
+    /// Dark on light.
+    Light,
+}
+
+impl ThemeChoice {
+    /// All variants, in menu order.
+    pub const ALL: [ThemeChoice; 3] = [ThemeChoice::System, ThemeChoice::Dark, ThemeChoice::Light];
+
+    /// Label in menus.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            ThemeChoice::System => "System",
+            ThemeChoice::Dark => "Dark",
+            ThemeChoice::Light => "Light",
+        }
+    }
+}
+
+/// What the wheel without modifiers does over the tracks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Wheel {
-    /// Scrolls them; with Ctrl it zooms.
+    /// Scrolls; with Ctrl it zooms.
     #[default]
     Scrolls,
     /// Zooms at the pointer; with Ctrl it scrolls.
     Zooms,
 }
 
-/// Whether edges of ranges and markers are drawn to the edges of slices nearby.
+/// Whether edges of ranges and markers snap to slice edges nearby.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Snapping {
-    /// They are, unless Alt is held.
+    /// They snap, unless Alt is held.
     #[default]
     On,
-    /// They are not, unless Alt is held.
+    /// They snap only while Alt is held.
     Off,
 }
 
-/// What gives a block its colour.
+/// What determines the colour of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ColorBy {
-    /// Runs by their thread, slices by their name.
+    /// The thread for runs, the name for slices.
     #[default]
     Kind,
-    /// The thread it belongs to.
+    /// Its thread.
     Thread,
-    /// The process it belongs to.
+    /// Its process.
     Process,
-    /// The CPU it ran on.
+    /// Its CPU.
     Cpu,
-    /// Its name alone, numbers in it left out.
+    /// Its name without numbers.
     Name,
 }
 
 impl ColorBy {
-    /// All, in the order of menus.
+    /// All variants, in menu order.
     pub const ALL: [ColorBy; 5] = [
         ColorBy::Kind,
         ColorBy::Thread,
@@ -58,7 +85,7 @@ impl ColorBy {
         ColorBy::Name,
     ];
 
-    /// What menus call it.
+    /// Label in menus.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -74,19 +101,19 @@ impl ColorBy {
 /// Which flows are drawn as arrows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum FlowsShown {
-    /// Those of the selected item.
+    /// Flows of the selected item.
     #[default]
     OfSelection,
-    /// Those of the selected item and of the one under the pointer.
+    /// Flows of the selected item and of the item under the pointer.
     OfPointer,
-    /// All that are in view, up to a number.
+    /// All flows in view, up to a limit.
     AllInView,
     /// None.
     None,
 }
 
 impl FlowsShown {
-    /// All, in the order of menus and of the key that walks through them.
+    /// All variants, in the order of menus and of the key that cycles through them.
     pub const ALL: [FlowsShown; 4] = [
         FlowsShown::OfSelection,
         FlowsShown::OfPointer,
@@ -94,7 +121,7 @@ impl FlowsShown {
         FlowsShown::None,
     ];
 
-    /// What menus call it.
+    /// Label in menus.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -106,28 +133,28 @@ impl FlowsShown {
     }
 }
 
-/// The width of the names of tracks at first, in points.
-pub const HEADER_POINTS: u16 = 230;
+/// Initial width of the track headers, in points.
+pub(crate) const HEADER_POINTS: u16 = 230;
 
-/// All choices together.
+/// All settings.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
-    /// How the view moves.
+    /// How the view moves to another span.
     pub motion: Motion,
     /// What the wheel does.
     pub wheel: Wheel,
-    /// Whether edges snap.
+    /// Whether edges snap to slice edges.
     pub snapping: Snapping,
-    /// What gives a block its colour.
+    /// What determines the colour of a block.
     pub color_by: ColorBy,
-    /// Which flows are drawn.
+    /// Which flows are drawn as arrows.
     pub flows: FlowsShown,
-    /// The size of everything in the window, in percent: 50 to 300.
+    /// Scale of the whole window, in percent: 50 to 300.
     pub ui_percent: u16,
     /// The height of all tracks, in percent: 50 to 400.
     pub row_percent: u16,
-    /// The width of the names of tracks, in points: 90 to 900.
+    /// Width of the track headers, in points: 90 to 900.
     pub header_points: u16,
 }
 
@@ -147,7 +174,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The same with every number in its range.
+    /// Returns the settings with every number clamped to its range.
     #[must_use]
     pub fn held(self) -> Settings {
         Settings {

@@ -1,19 +1,23 @@
-//! What the window shows of a trace: the visible span, open rows, what is selected.
+//! The state of the view: the visible span, open rows, the selection.
 
-use super::action::{Direction, Finder, PaneFocus, Question};
 use super::anchor::{Anchor, anchor_of, find};
-use super::dock::Dock;
+use super::direction::Direction;
+use super::dock::{Dock, PaneFocus};
 use super::flags::Flag;
+use super::flat_rows::Wanted;
 use super::grouping::SortBy;
 use super::highlight::Highlight;
-use super::history::History;
+use super::history::{History, Place};
 use super::kept_places::KeptPlaces;
-use super::layout::{Layout, SavedLayout};
-use super::outline::{Node, Outline};
-use super::rows::{Fold, LaneKind, RowKey, Rows, Wanted};
+use super::layout::Layout;
+use super::outline::Outline;
+use super::pane_kind::PaneKind;
+use super::question::Question;
+use super::rows::{RowKey, Rows};
 use super::ruler::{Origins, TimeFormat};
+use super::saved_layout::SavedLayout;
 use super::scale::{held_within, with_margin};
-use super::settings::{Motion, Settings};
+use super::settings::{Motion, Settings, ThemeChoice};
 use super::sums::Sums;
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::query::Item;
@@ -21,53 +25,17 @@ use crate::trace::{ProcessId, Trace};
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
-/// Which colours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum ThemeChoice {
-    /// As the desktop says.
-    System,
-    /// Light on dark.
-    #[default]
-    Dark,
-    /// Dark on light.
-    Light,
-}
-
-impl ThemeChoice {
-    /// All, in the order of menus.
-    pub const ALL: [ThemeChoice; 3] = [ThemeChoice::System, ThemeChoice::Dark, ThemeChoice::Light];
-
-    /// What menus call it.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            ThemeChoice::System => "System",
-            ThemeChoice::Dark => "Dark",
-            ThemeChoice::Light => "Light",
-        }
-    }
-}
-
-/// Where the view is: what history remembers.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Place {
-    /// The visible span.
-    pub span: TimeSpan,
-    /// How far the tracks are scrolled, in points.
-    pub scroll: f32,
-}
-
-/// Whether all but the matches of the search are dimmed.
+/// Whether everything but the matches of the search is dimmed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Isolation {
-    /// They are not.
+    /// Not dimmed.
     #[default]
     Off,
-    /// They are.
+    /// Dimmed.
     On,
 }
 
-/// What was selected last.
+/// What kind of selection was made last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SelectedLast {
     /// An item.
@@ -77,23 +45,35 @@ pub enum SelectedLast {
     Range,
 }
 
-/// What is searched for.
+/// What the finder searches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Finder {
+    /// Commands, by name.
+    Commands,
+    /// Tracks, by letters of their names.
+    Tracks,
+    /// A time, in any format.
+    Time,
+}
+
+/// State of the search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Search {
     /// Whether the search bar is shown.
     pub is_open: bool,
-    /// Whether it wants the keyboard.
+    /// Whether the search field is to be focused.
     pub wants_focus: bool,
     /// A text, a regex or an expression.
     pub text: String,
-    /// Whether the rest is dimmed.
+    /// Whether everything but the matches is dimmed.
     pub isolation: Isolation,
 }
 
-/// Changed by [`apply`](super::apply::apply) only, and by [`ViewState::take`] when there is more of the trace.
+/// State of the view; changed only by [`apply`](super::apply::apply), and by [`ViewState::take`] when more of the trace
+/// is loaded.
 #[derive(Clone, Debug, Default)]
 pub struct ViewState {
-    /// The trace's own span.
+    /// Time range of the trace.
     pub trace_span: TimeSpan,
     /// The visible span.
     pub span: TimeSpan,
@@ -101,107 +81,107 @@ pub struct ViewState {
     pub scroll: f32,
     /// How far the pinned tracks are scrolled, in points.
     pub pinned_scroll: f32,
-    /// How much of the tracks is seen at once, in points; the window says.
+    /// Visible height of the tracks, in points; set by the window.
     pub page_height: f32,
-    /// What is selected.
+    /// Selected item.
     pub selected: Option<Item>,
-    /// The same in words that outlive its id.
+    /// Anchor of the selected item, valid across generations.
     pub selected_anchor: Option<Anchor>,
-    /// The time that it takes.
+    /// Time range of the selected item.
     pub selected_time: Option<TimeSpan>,
-    /// Which of the flows that enter and leave what is selected are followed.
+    /// Index of the flow that is followed, among those that enter and those that leave the selected item.
     pub flow_choice: [u32; 2],
-    /// The selected range of time.
+    /// Selected time range.
     pub range: Option<TimeSpan>,
-    /// Which of the two was selected last: what keys for the selection mean.
+    /// Whether item or range was selected last: commands on the selection apply to that one.
     pub selected_last: SelectedLast,
-    /// The rows that the selected area covers, for the range or, where there is none, for all time; `None`: all.
+    /// Rows of the selected area, over the range or, if there is none, the whole trace; `None`: all rows.
     pub area_rows: Option<Vec<RowKey>>,
-    /// A path over the tracks: at each time, whose row.
+    /// Path drawn over the tracks: at each time, the item whose row it is on.
     pub path: Vec<(Item, Timestamp)>,
     /// The markers A and B.
     pub marks: [Option<Timestamp>; 2],
     /// Flags, sorted by time.
     pub flags: Vec<Flag>,
-    /// The time under the pointer.
+    /// Time under the pointer.
     pub hover: Option<Timestamp>,
-    /// The time that the user went to, until something else is looked at.
+    /// Time that the user jumped to, until something else is looked at.
     pub aim: Option<Timestamp>,
-    /// The flag, by its time, whose note is being typed.
+    /// Time of the flag whose note is being edited.
     pub noting: Option<Timestamp>,
-    /// An edge near it that a marker would go to.
+    /// Slice edge near the pointer to which a marker would snap.
     pub edge: Option<Timestamp>,
-    /// The item under the pointer.
+    /// Item under the pointer.
     pub pointed: Option<Item>,
-    /// The row under the pointer.
+    /// Row under the pointer.
     pub pointed_row: Option<RowKey>,
-    /// The row that was gone to, until the pointer is over another one or something else is selected.
+    /// Row that the user jumped to, until the pointer moves to another row or something else is selected.
     pub found_row: Option<RowKey>,
-    /// Tracks whose names hold this text are shown.
+    /// Track filter: only tracks whose names contain this text are shown.
     pub filter: String,
-    /// What is searched for.
+    /// State of the search.
     pub search: Search,
-    /// What is added up.
+    /// What sums include.
     pub sums: Sums,
-    /// Items that a note is kept of in view.
+    /// Items with a pinned tooltip.
     pub tips: Vec<Item>,
-    /// How times are written.
+    /// Format of times.
     pub time_format: TimeFormat,
-    /// Where the times' zero points are.
+    /// Zero points of the time formats.
     pub origins: Origins,
-    /// Which colours.
+    /// Colour theme.
     pub theme: ThemeChoice,
-    /// What the user chose for good.
+    /// Settings that are kept across sessions.
     pub settings: Settings,
-    /// How the span came to be what it is: what the hand moves must not lag behind it.
+    /// How the span changes: what the user drags must follow without delay.
     pub motion: Motion,
-    /// What the finder looks for while it is open.
+    /// What the finder searches, while it is open.
     pub finder: Option<Finder>,
-    /// Whether the choices are shown.
+    /// Whether the settings are shown.
     pub is_settings_open: bool,
-    /// What the user is asked.
+    /// The open question to the user.
     pub question: Option<Question>,
-    /// The panes and how they are arranged.
+    /// The panes and their arrangement.
     pub dock: Dock,
-    /// The pane that was used last: keys for panes are for its tabs.
-    pub pane_at_hand: Option<String>,
-    /// Where the keyboard is to go in the next frame.
+    /// The pane used last: pane keys act on its tabs.
+    pub pane_at_hand: Option<PaneKind>,
+    /// Where the keyboard focus moves in the next frame.
     pub pane_focus: PaneFocus,
     /// Whether the list of keys is shown.
     pub is_help_open: bool,
-    /// Whether it is shown what the colours mean.
+    /// Whether the legend of colours is shown.
     pub is_legend_open: bool,
     /// Whether the export panel is shown.
     pub is_export_open: bool,
-    /// Whether the track filter wants the keyboard.
+    /// Whether the track filter is to be focused.
     pub wants_filter_focus: bool,
-    /// Where the view has been.
+    /// Past places and changes.
     pub history: History,
     /// The tree of tracks.
     pub outline: Outline,
-    /// What the user did to the tracks.
+    /// The user's arrangement of the tracks.
     pub layout: Layout,
-    /// Where the rows stood before the trace grew, if it did and they are sorted by how busy they are.
+    /// Places of the rows before the trace grew, if it did and rows are sorted by activity.
     pub kept_places: Option<KeptPlaces>,
-    /// Layouts that are kept by name, for any trace.
+    /// Saved layouts, for any trace.
     pub layouts: Vec<SavedLayout>,
-    /// The tracks where something happens in what is seen, while only those are shown; with the span it is true of.
+    /// While only active tracks are shown: these tracks, and the span in which they are active.
     pub active: Option<(TimeSpan, FxHashSet<RowKey>)>,
-    /// The track that is being given another name.
+    /// The track that is being renamed.
     pub renaming: Option<RowKey>,
-    /// What is set off from the rest.
+    /// Highlighted spans of processes' lives.
     pub highlight: Option<Highlight>,
-    /// Places 1 to 9.
+    /// Saved places 1 to 9.
     pub places: [Option<Place>; 9],
-    /// The rows that are shown.
+    /// The visible rows.
     pub rows: Rows,
-    /// How high the window's place for them is, in points.
+    /// Height that the window has for rows, in points.
     pub room: f32,
 }
 
 impl ViewState {
-    /// Shows a trace from its beginning to its end.
-    pub fn show_new(&mut self, trace: &Trace) {
+    /// Shows all of a newly opened trace.
+    pub(crate) fn show_new(&mut self, trace: &Trace) {
         self.history.clear();
         self.selected = None;
         self.selected_anchor = None;
@@ -224,8 +204,8 @@ impl ViewState {
         self.motion = Motion::Jump;
     }
 
-    /// Shows the next generation of the trace that is shown already: the place stays, as far as it can.
-    /// Ids are of one generation only: the selected item is looked for by time, name and thread.
+    /// Replaces the trace by its next generation, keeping the place as far as possible. Ids belong to one generation,
+    /// so the selected item is found again by time, name and thread.
     pub fn take(&mut self, trace: &Trace) {
         let was_whole = self.span == self.bounds();
         self.trace_span = trace.span;
@@ -249,9 +229,9 @@ impl ViewState {
         self.rebuild_rows();
     }
 
-    /// Shows what the trace, which was `old`, has become: what is seen stays where it is, and goes with the end if that
-    /// is seen.
-    pub fn grow(&mut self, old: &Trace, new: &Trace) {
+    /// Replaces the trace `old` by what it has grown to: the view keeps its place, and follows the end if the end is
+    /// visible.
+    pub(crate) fn grow(&mut self, old: &Trace, new: &Trace) {
         let is_whole = self.span == self.bounds();
         let sees_end = self.span.end >= old.span.end;
         let by = Nanos(new.span.end.0.saturating_sub(old.span.end.0));
@@ -276,13 +256,13 @@ impl ViewState {
         }
     }
 
-    /// The first row that is seen, and how far below the upper edge it begins, in points.
+    /// Returns the first visible row, and its top relative to the upper edge of the view, in points.
     fn first_seen(&self) -> Option<(RowKey, f32)> {
         let row = self.rows.at(self.scroll)?;
         Some((row.key, row.top - self.scroll))
     }
 
-    /// Whether a process, or a stretch of its life, is set off.
+    /// Whether a process, or a span of its life, is highlighted.
     #[must_use]
     pub fn is_highlighted(&self, id: ProcessId) -> bool {
         self.highlight
@@ -290,13 +270,13 @@ impl ViewState {
             .is_some_and(|highlight| !highlight.of(id).is_empty())
     }
 
-    /// How far one can look: the trace with a little room at both ends.
+    /// Returns the largest visible span: the trace with a little room at both ends.
     #[must_use]
     pub fn bounds(&self) -> TimeSpan {
         with_margin(self.trace_span, 1)
     }
 
-    /// Where the view is now.
+    /// Returns the current place of the view.
     #[must_use]
     pub fn place(&self) -> Place {
         Place {
@@ -305,57 +285,30 @@ impl ViewState {
         }
     }
 
-    /// How far the tracks can be scrolled.
+    /// Returns the largest scroll offset of the tracks, in points.
     #[must_use]
     pub fn max_scroll(&self) -> f32 {
         (self.rows.height() - self.page_height).max(0.0)
     }
 
-    /// How much of a canvas `room` points high the pinned tracks take: never more than the larger half.
+    /// Returns the height of the pinned tracks in a canvas of height `room`, in points: at most 55 % of it.
     #[must_use]
-    pub fn pinned_shown(&self, room: f32) -> f32 {
+    pub(crate) fn pinned_shown(&self, room: f32) -> f32 {
         self.rows
             .pinned_height()
             .min((room * 0.55).floor())
             .max(0.0)
     }
 
-    /// The lanes of the selected tracks: with a row that is closed, or that alone is selected, come those that
-    /// lie in it. `None`: all lanes.
-    #[must_use]
-    pub fn area_lanes(&self) -> Option<Vec<LaneKind>> {
-        fn all_of(node: &Node, lanes: &mut Vec<LaneKind>) {
-            lanes.extend(node.lanes.iter().map(|lane| lane.kind));
-            for child in &node.children {
-                all_of(child, lanes);
-            }
-        }
-        let keys = self.area_rows.as_ref()?;
-        let mut lanes = Vec::new();
-        for key in keys {
-            match self.rows.of_key(*key) {
-                Some(row) if row.fold != Fold::Closed && keys.len() > 1 => {
-                    lanes.extend(row.lanes.iter().map(|lane| lane.kind));
-                }
-                _ => {
-                    if let Some(node) = self.outline.node(*key) {
-                        all_of(node, &mut lanes);
-                    }
-                }
-            }
-        }
-        Some(lanes)
-    }
-
-    /// What is kept from start to start: where it differs, it is to be written down.
+    /// Returns the choices that are saved between starts, to be compared with the saved ones.
     #[must_use]
     pub fn choices(&self) -> (ThemeChoice, TimeFormat, Settings, Vec<String>) {
         let names = self.layouts.iter().map(|layout| layout.name.clone());
         (self.theme, self.time_format, self.settings, names.collect())
     }
 
-    /// The spans that were left on the way in to what is seen, the widest first: each lies in the one before.
-    /// At most `most`, those nearest to what is seen.
+    /// Returns the spans of the history that contain each other and the visible one, widest first: at most `most`, the
+    /// innermost ones.
     #[must_use]
     pub fn way_in(&self, most: usize) -> Vec<TimeSpan> {
         let mut way: Vec<TimeSpan> = Vec::new();
@@ -363,7 +316,7 @@ impl ViewState {
         for place in self.history.places().rev() {
             let span = place.span;
             let holds = span.start <= inner.start && span.end >= inner.end;
-            // A step that hardly changes anything is none.
+            // Steps that hardly zoomed are skipped.
             if holds && span.duration().0 / 5 * 4 > inner.duration().0 {
                 way.push(span);
                 inner = span;
@@ -376,10 +329,10 @@ impl ViewState {
         way
     }
 
-    /// The track that keys work on: the one that was just gone to, the only one that is chosen, else the one under the
+    /// Returns the track that keys act on: the one just jumped to, the only selected one, else the one under the
     /// pointer, else the one whose header was clicked last.
     #[must_use]
-    pub fn track_at_hand(&self) -> Option<RowKey> {
+    pub(crate) fn track_at_hand(&self) -> Option<RowKey> {
         if self.found_row.is_some() {
             return self.found_row;
         }
@@ -389,7 +342,7 @@ impl ViewState {
         }
     }
 
-    /// The track that is selected as an item: its header was clicked.
+    /// Returns the track that is selected as an item, by a click on its header.
     #[must_use]
     pub fn selected_track(&self) -> Option<RowKey> {
         let item = self.selected?;
@@ -399,26 +352,26 @@ impl ViewState {
             .map(|row| row.key)
     }
 
-    /// The pane that keys for panes mean: in the tabs that were used last, the one that is seen.
+    /// Returns the pane that pane keys act on: the front pane of the tabs used last.
     #[must_use]
-    pub fn front_pane(&self) -> Option<&str> {
+    pub fn front_pane(&self) -> Option<PaneKind> {
         if self.dock.is_hidden {
             return None;
         }
-        self.dock.front_at(self.pane_at_hand.as_deref())
+        self.dock.front_at(self.pane_at_hand)
     }
 
-    /// The pane that is seen after or before the one at hand; `None`: the timeline, which is in the round too.
+    /// Returns the front pane after or before the current one; `None`: the timeline, which is part of the cycle.
     #[must_use]
-    pub fn pane_beside(&self, direction: Direction) -> Option<&str> {
+    pub(crate) fn pane_beside(&self, direction: Direction) -> Option<PaneKind> {
         if self.dock.is_hidden {
             return None;
         }
         let fronts = self.dock.fronts();
-        // The timeline is the last in the round.
+        // The timeline is last in the cycle.
         let timeline = fronts.len();
-        let at = self.pane_at_hand.as_deref().and_then(|name| {
-            let seen = self.dock.front_at(Some(name))?;
+        let at = self.pane_at_hand.and_then(|pane| {
+            let seen = self.dock.front_at(Some(pane))?;
             fronts.iter().position(|front| *front == seen)
         });
         let at = at.unwrap_or(timeline);
@@ -429,39 +382,40 @@ impl ViewState {
         fronts.get(to).copied()
     }
 
-    /// The middle of what is seen.
+    /// Returns the middle of the visible span.
     #[must_use]
     pub fn middle(&self) -> Timestamp {
         self.span.start + Nanos(self.span.duration().0 / 2)
     }
 
-    /// The item that keys work on: the one under the pointer, over a header whose track that is, else the selected one.
+    /// Returns the item that keys act on: the one under the pointer, or that of the header under it, else the selected
+    /// one.
     #[must_use]
-    pub fn item_at_hand(&self) -> Option<Item> {
-        // Over an empty place of a track there is a time as well.
+    pub(crate) fn item_at_hand(&self) -> Option<Item> {
+        // A pointer with a time is over the canvas, not over a header.
         let header = self.pointed_row.filter(|_| self.hover.is_none());
         let of_header = || self.rows.of_key(header?)?.item();
         self.pointed.or_else(of_header).or(self.selected)
     }
 
-    /// The selected item, unless an area was selected after it: then that is what is meant.
+    /// Returns the selected item, unless an area was selected after it.
     #[must_use]
-    pub fn meant_item(&self) -> Option<Item> {
+    pub(crate) fn meant_item(&self) -> Option<Item> {
         let has_area = self.range.is_some() || self.area_rows.is_some();
         let is_left = self.selected_last == SelectedLast::Range && has_area;
         self.selected.filter(|_| !is_left)
     }
 
-    /// The time of the selection: of the range and the selected item, what was selected last.
+    /// Returns the time range of the item or range, whichever was selected last.
     #[must_use]
-    pub fn selected_span(&self) -> Option<TimeSpan> {
+    pub(crate) fn selected_span(&self) -> Option<TimeSpan> {
         match self.selected_last {
             SelectedLast::Item => self.selected_time.or(self.range),
             SelectedLast::Range => self.range.or(self.selected_time),
         }
     }
 
-    /// The tracks have a place so many points high: lanes grow into what they leave of it.
+    /// Sets the height that the window has for tracks, in points: lanes grow into what is left free.
     pub(super) fn have_room(&mut self, points: f32) {
         let before = std::mem::replace(&mut self.room, points);
         if self.rows.least_height() < before.max(points) {
@@ -469,7 +423,7 @@ impl ViewState {
         }
     }
 
-    /// Flattens the outline again, after folds or the filter changed.
+    /// Flattens the outline again after folds or the filter changed.
     pub(super) fn rebuild_rows(&mut self) {
         let wanted = Wanted {
             layout: &self.layout,

@@ -1,16 +1,16 @@
-//! A text that is to become a file: a script, a list.
+//! A text to be written to a file: a script, a list.
 
 use std::path::PathBuf;
 
-/// What is to be written.
+/// A text and where to write it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextOrder {
-    /// What the file dialog is called.
+    /// Title of the file dialog.
     pub title: String,
-    /// The name that it proposes.
+    /// File name that the dialog proposes.
     pub name: String,
-    /// The text.
+    /// Content of the file.
     pub text: String,
-    /// The file, where it is known; else the user is asked.
+    /// Path of the file; `None`: the user is asked.
     pub to: Option<PathBuf>,
 }

@@ -1,6 +1,6 @@
-//! What can be undone besides moving about: changes to the tracks, the flags and the markers.
+//! Undoes what is not navigation: changes to the tracks, the flags and the markers.
 //!
-//! What was before a change goes into the history of places; going back takes it up again.
+//! The state before a change goes into the history of places; going back restores it.
 
 use super::action::Action;
 use super::flags::Flagging;
@@ -13,7 +13,7 @@ use crate::trace::Trace;
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
-/// Notes what was before an action, if it changed that.
+/// Records the state before an action, if the action changed it.
 pub(super) fn note(state: &mut ViewState, before: Option<(Past, Option<u64>)>, now: Duration) {
     if let Some((before, hand)) = before
         && present(state, &before) != before
@@ -22,13 +22,13 @@ pub(super) fn note(state: &mut ViewState, before: Option<(Past, Option<u64>)>, n
     }
 }
 
-/// What an action changes, as it is now; and, if it goes on under the hand, what that is.
+/// Returns the state that an action would change; and a key of the drag that it is part of, if any.
 pub(super) fn before(state: &ViewState, action: &Action) -> Option<(Past, Option<u64>)> {
     let layout = || Past::Layout(Box::new(state.layout.clone()));
     let tracks = || Past::Tracks(Box::new(state.layout.clone()));
     let flags = || Past::Flags(state.flags.clone());
     Some(match action {
-        // Layouts that are kept are not the tracks.
+        // Saved layouts are not part of the tracks' state.
         Action::Arrange(Arrange::Save(_) | Arrange::Forget(_) | Arrange::ToggleOnlyActive) => {
             return None;
         }
@@ -38,7 +38,7 @@ pub(super) fn before(state: &ViewState, action: &Action) -> Option<(Past, Option
         | Action::FoldAll
         | Action::UnfoldAll => (layout(), None),
         Action::Arrange(_) => (tracks(), None),
-        // A note is typed letter by letter, and its field undoes that.
+        // A note is typed letter by letter, and its text field has an undo of its own.
         Action::Flag(Flagging::Note(..)) => return None,
         Action::Flag(Flagging::Move(..)) => (flags(), Some(0)),
         Action::Flag(_) | Action::AddFlag(_) => (flags(), None),
@@ -53,7 +53,7 @@ fn hash_of(value: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// What there is now of the kind of `past`.
+/// Returns the current state of the kind of `past`.
 pub(super) fn present(state: &ViewState, past: &Past) -> Past {
     match past {
         Past::Place(_) => Past::Place(state.place()),
@@ -64,7 +64,7 @@ pub(super) fn present(state: &ViewState, past: &Past) -> Past {
     }
 }
 
-/// Makes it as it was.
+/// Restores a past state.
 pub(super) fn take_up(state: &mut ViewState, past: Past, trace: Option<&Trace>) {
     match past {
         Past::Place(place) => {
@@ -78,7 +78,7 @@ pub(super) fn take_up(state: &mut ViewState, past: Past, trace: Option<&Trace>) 
         }
         Past::Layout(layout) => lay_out(state, *layout, trace),
         Past::Flags(mut flags) => {
-            // What was noted since stays.
+            // Notes typed since then are kept.
             for flag in &mut flags {
                 if let Some(now) = state.flags.iter().find(|now| now.time == flag.time) {
                     flag.note.clone_from(&now.note);

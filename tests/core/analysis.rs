@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use crate::certain::{certain, length};
+use crate::corpus::corpus;
 use threadline::base::{Job, TimeSpan, Timestamp};
 use threadline::load::{LoadedTrace, open};
 use threadline::query::Item;
@@ -468,8 +469,7 @@ fn a_flame_graph_holds_all_time_once() {
 
 #[test]
 fn stacks_of_a_recording_merge_too() {
-    let Some(folder) = corpus() else { return };
-    let path = folder.join("tracedat/v7-zstd-kernel-stack.dat");
+    let path = corpus("tracedat/v7-zstd-kernel-stack.dat");
     let loaded = open(&path, &Job::default()).unwrap();
     let (trace, reader) = (loaded.trace.as_ref(), loaded.reader.as_ref());
     let flame = of_stacks(trace, reader, &Area::all(), &Job::default()).unwrap();
@@ -482,16 +482,6 @@ fn stacks_of_a_recording_merge_too() {
 }
 
 /// The corpus beside the repository, where it is there.
-fn corpus() -> Option<std::path::PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
-    let folder = std::env::var_os("THREADLINE_CORPUS").map_or(beside, Into::into);
-    if !folder.is_dir() {
-        println!("skipped: there is no corpus at {}", folder.display());
-        return None;
-    }
-    Some(folder)
-}
-
 #[test]
 fn two_traces_are_compared_name_by_name() {
     let a = sample("sched-irq-syscalls.dat");

@@ -13,9 +13,10 @@ use threadline::query::area::events::{event_counts, per_second};
 use threadline::query::area::{Area, Group, GroupBy, Lane, Lanes, LiveArea, What, groups};
 use threadline::query::durations::durations;
 use threadline::query::flame::{Roots, of_slices};
+use threadline::query::slice_kinds::{SliceKind, SliceKinds};
 use threadline::trace::{
-    CounterTrackId, CpuId, EventId, RunId, SliceId, SliceKind, SliceKinds, StateId, ThreadId,
-    ThreadState, Trace, TrackId, TrackKind,
+    CounterTrackId, CpuId, EventId, RunId, SliceId, StateId, ThreadId, ThreadState, Trace, TrackId,
+    TrackKind,
 };
 
 fn sample(name: &str) -> LoadedTrace {

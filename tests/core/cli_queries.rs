@@ -284,6 +284,10 @@ fn latencies_chains_flames_and_comparisons_are_tables() {
         .map(|line| line.rsplit_once(' ').unwrap().1.parse::<i64>().unwrap())
         .sum();
     assert_eq!(sum, own);
+    let first = stdout(&["flame", "--as", "folded", "--limit", "2", &graph]);
+    assert_eq!(first.lines().count(), 2);
+    let refused = run(&["flame", "--as", "folded", "--format", "json", &graph]);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
     let names = json(&["flame", "--as", "names", &graph]);
     assert_eq!(
         names

@@ -1,13 +1,16 @@
 //! etrace files that are damaged or odd, made here: what is whole is shown, what is not is told with its line, and
 //! bytes that are no text come out of every export as they went in.
 
+use threadline::assemble::file_history::FileHistory;
 use threadline::base::strings::exact_bytes;
 use threadline::base::{Job, Location};
 use threadline::export::rows::{Formulas, RowFormat};
-use threadline::export::{self, Chosen, Overwrite, Selection, tables};
+use threadline::export::tables::write as write_table;
+use threadline::export::{self, Chosen, Overwrite, Selection};
 use threadline::load::{self, LoadedTrace};
 use threadline::query::process_times::ProcessTimes;
-use threadline::trace::{FileHistory, ProcessId};
+use threadline::tables;
+use threadline::trace::ProcessId;
 
 fn load_bytes(bytes: &[u8]) -> LoadedTrace {
     let folder = tempfile::tempdir().unwrap();
@@ -168,10 +171,8 @@ fn names_that_are_no_text_are_shown_with_escapes_and_exported_exactly() {
     for table in ["files", "file_uses", "processes", "process_times"] {
         let write = |format| {
             let mut out = Vec::new();
-            tables::find(table)
-                .unwrap()
-                .write(&loaded, &chosen, format, &mut out)
-                .unwrap();
+            let table = tables::find(table).unwrap();
+            write_table(table, &loaded, &chosen, format, &mut out, &Job::default()).unwrap();
             out
         };
         let written = |format| String::from_utf8(write(format)).unwrap();
@@ -527,7 +528,7 @@ fn a_writer_is_done_when_its_last_descriptor_is_closed() {
         let history = FileHistory::new(&loaded.trace);
         assert_eq!(history.dependencies.len(), 1);
         assert_eq!(
-            history.dependencies[0].from.0.0 % 1_000_000_000,
+            history.dependencies[0].from.time.0 % 1_000_000_000,
             at,
             "{last}"
         );

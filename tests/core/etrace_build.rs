@@ -2,10 +2,10 @@
 //! read what, what went into what, and what took longest.
 
 use crate::recorder::{Recorder, exported, load, relatives};
+use threadline::assemble::file_history::FileHistory;
 use threadline::base::Job;
 use threadline::base::strings::exact_bytes;
 use threadline::event::{FieldRef, ValueRef};
-use threadline::export::rows::Cell;
 use threadline::load;
 use threadline::query::Item;
 use threadline::query::build_chain::critical_chain;
@@ -14,7 +14,8 @@ use threadline::query::files::{FileList, Kinship};
 use threadline::query::item::event_ref;
 use threadline::query::process_times::{ProcessTimes, program_of};
 use threadline::query::programs::programs;
-use threadline::trace::{EventId, FileHistory, Process, ProcessId, ThreadId, Trace, TrackKind};
+use threadline::tables::Cell;
+use threadline::trace::{EventId, Process, ProcessId, ThreadId, Trace, TrackKind};
 
 fn process(trace: &Trace, pid: u64) -> &Process {
     trace.processes.iter().find(|it| it.pid == pid).unwrap()

@@ -7,7 +7,6 @@ use threadline::export::{self, Overwrite, Selection};
 use threadline::load::{self, LoadedTrace};
 use threadline::query::process_times::{ProcessTimes, arguments_of, program_of};
 use threadline::query::programs::programs;
-use threadline::trace::file_history::word_of;
 use threadline::trace::{EventId, Process, ProcessId, Trace};
 
 fn load(text: &[u8]) -> LoadedTrace {
@@ -200,9 +199,9 @@ fn what_is_left_of_broken_calls_is_shown_and_told() {
         let mut rows = trace.files.rows.iter();
         rows.find(|row| trace.text(row.path) == path).unwrap()
     };
-    assert_eq!(word_of(row("/w/o")), "write");
+    assert_eq!(row("/w/o").word(), "write");
     // Who opens a file for both is a reader, even if it is emptied first.
-    assert_eq!(word_of(row("/w/t")), "read, write");
+    assert_eq!(row("/w/t").word(), "read, write");
     assert!(codes(trace).contains(&"call_without_end"));
 }
 
@@ -225,7 +224,7 @@ fn uses(trace: &Trace) -> Vec<String> {
     let rows = rows.filter(|row| !matches!(row.op, FileOp::Close));
     rows.map(|row| {
         let [path, other] = [row.path, row.other_path].map(|id| trace.text(id).into_owned());
-        format!("{} {path} {other}", word_of(row))
+        format!("{} {path} {other}", row.word())
             .trim_end()
             .to_owned()
     })

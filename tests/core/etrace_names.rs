@@ -2,18 +2,18 @@
 //! go on with an open file, and paths that are the same though they are not written so.
 
 use crate::recorder::{Recorder, dependencies, load, load_as, pairs};
+use threadline::assemble::file_history::{FileHistory, FileId};
 use threadline::base::Job;
 use threadline::event::FileOp;
 use threadline::load::LoadedTrace;
 use threadline::query::files::{FileList, Kinship};
-use threadline::trace::{EventId, FileHistory, FileId, Trace};
+use threadline::trace::{EventId, Trace};
 
 /// The file of each successful row that has one, with the path that the row says.
 fn files_of_rows(trace: &Trace) -> Vec<(String, FileId)> {
     let history = FileHistory::new(trace);
     let rows = trace.files.rows.iter().zip(&history.of_row);
-    rows.filter(|(_, file)| **file != FileId::NONE)
-        .map(|(row, file)| (trace.text(row.path).into_owned(), *file))
+    rows.filter_map(|(row, file)| Some((trace.text(row.path).into_owned(), (*file)?)))
         .collect()
 }
 

@@ -5,24 +5,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::corpus::corpus;
 use threadline::base::Job;
 use threadline::event::Value;
 use threadline::load::{LoadedTrace, open};
 use threadline::query::details::describe;
 use threadline::trace::EventId;
-
-fn corpus() -> Option<PathBuf> {
-    let root = std::env::var_os("THREADLINE_CORPUS").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus"),
-        PathBuf::from,
-    );
-    let folder = root.join("tracedat");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    eprintln!("skipped: no corpus at {}", folder.display());
-    None
-}
 
 /// A text in a file of its own.
 struct Text(PathBuf);
@@ -86,7 +74,7 @@ fn flags_of(loaded: &LoadedTrace) -> BTreeMap<u32, Vec<(String, u64, u64)>> {
 
 #[test]
 fn flags_of_a_text_are_those_of_the_binary_recording() {
-    let Some(folder) = corpus() else { return };
+    let folder = corpus("tracedat");
     let mut compared = 0;
     for name in [
         "v7-none-sched",
@@ -164,7 +152,7 @@ fn flags_are_fields_in_expressions() {
 
 #[test]
 fn the_report_of_a_report_is_the_report() {
-    let Some(folder) = corpus() else { return };
+    let folder = corpus("tracedat");
     let mut compared = 0;
     for entry in std::fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();
@@ -189,7 +177,7 @@ fn the_report_of_a_report_is_the_report() {
         assert!(found == String::from_utf8_lossy(&wanted), "{name}");
         compared += 1;
     }
-    assert!(compared > 60, "{compared}");
+    assert!(compared > 40, "{compared}");
 }
 
 #[test]
@@ -430,7 +418,7 @@ fn losses_without_a_number_are_gaps() {
 
 #[test]
 fn a_graph_of_functions_as_text_is_that_of_the_binary_recording() {
-    let Some(folder) = corpus() else { return };
+    let folder = corpus("tracedat");
     // v7-zstd-fgraph has lost events: where text does not name a return, nobody knows whose it is.
     for name in ["v6-fgraph", "be-v6-fgraph"] {
         // Both say how long a function ran. When exactly, only the binary file does: the text has the times of the events,

@@ -23,6 +23,7 @@ mod etrace_lives;
 mod etrace_names;
 mod etrace_rewritten;
 mod exports;
+mod faults;
 mod floors;
 mod ftrace_text;
 mod function_graph;
@@ -44,6 +45,8 @@ mod report_golden;
 mod report_options;
 mod round_trip;
 mod sched_truth;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod text_cases;
 mod text_corpus;
 mod text_tracers;
@@ -58,9 +61,16 @@ mod alone;
 mod by_thread;
 #[path = "../support/certain.rs"]
 mod certain;
+#[path = "../support/corpus.rs"]
+mod corpus;
+#[path = "../support/everything.rs"]
+mod everything;
 #[path = "../support/files.rs"]
 mod files;
 #[path = "../support/program.rs"]
 mod program;
 #[path = "../support/recorder.rs"]
 mod recorder;
+#[cfg(target_os = "linux")]
+#[path = "../support/terminal.rs"]
+mod terminal_support;

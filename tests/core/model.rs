@@ -1,12 +1,12 @@
-//! What `build` makes of lanes, told in small stories. Times are ns; threads are kernel pids.
+//! What `assemble` makes of lanes, told in small stories. Times are ns; threads are kernel pids.
 
+use threadline::assemble::assemble;
 use threadline::base::{Job, StringId, Timestamp};
-use threadline::build::{PartColumns, build};
 use threadline::event::pairs;
 use threadline::event::{
     AsyncMark, AsyncOp, AsyncScope, Directory, EndState, EventKind, FlowMark, FlowOp, ForkSort,
-    KindId, Label, Lane, LaneColumns, Life, LifeRow, Mark, MarkOp, Role, Switch, SwitchTells,
-    ThreadKey, TraceInfo, Wakeup, WakeupSort,
+    KindId, Label, Lane, LaneColumns, Life, LifeRow, Mark, MarkOp, PartColumns, Role, Switch,
+    SwitchTells, ThreadKey, TraceInfo, Wakeup, WakeupSort,
 };
 use threadline::index::Index;
 use threadline::trace::{SliceId, StateId, ThreadId, ThreadState, Trace, TrackKind};
@@ -131,7 +131,7 @@ fn made(stories: Vec<Story>) -> Trace {
             columns: story.columns,
         })
         .collect();
-    let trace = build(
+    let trace = assemble(
         parts,
         &lanes,
         &directory,

@@ -48,13 +48,10 @@ fn exercise(bytes: &[u8]) {
         .filter(|format| format.name.contains("trace.dat"))
     {
         let input = Input::from_vec(bytes.to_vec(), "trace.dat");
-        let Ok(reader) = (format.open)(input, &job) else {
+        let Ok(recording) = (format.open)(input, &job) else {
             continue;
         };
-        for part in 0..reader.parts().len() as u32 {
-            let _ = reader.read_part(part, &job);
-        }
-        let _ = reader.diagnostics();
+        let _ = recording.read_whole(&job);
     }
     let Ok(file) = TraceFile::open(Input::from_vec(bytes.to_vec(), "trace.dat")) else {
         return;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use threadline::base::{Job, Nanos, TimeSpan, Timestamp};
+use threadline::base::{Job, Nanos, Task, TimeSpan, Timestamp, Waker};
 use threadline::event::Value;
 use threadline::formats::EventRef;
 use threadline::load::{LoadedTrace, open};
@@ -11,7 +11,8 @@ use threadline::query::details::describe;
 use threadline::query::expression::{Expression, Matcher, argument_names, unknown_field};
 use threadline::query::latency::Among;
 use threadline::query::search::{
-    Filtering, Place, Places, Query, Searching, filter_events, search,
+    EventFilter, Place, Places, Query, SearchedTrace, filter_events, search, start_filter,
+    start_search,
 };
 use threadline::query::visible::counter;
 use threadline::trace::{CounterTrackId, CpuId, EventId, SliceId, StateId, ThreadId};
@@ -97,7 +98,7 @@ fn single_fields_and_texts_are_those_of_the_whole_event() {
             }
             if detail.stack.is_empty() {
                 let mut text = Vec::new();
-                reader.push_text(event, &mut text);
+                reader.push_line(event, &mut text);
                 assert_eq!(String::from_utf8_lossy(&text), detail.line(), "{name} {id}");
             }
         }
@@ -259,25 +260,34 @@ fn a_limit_keeps_the_earliest_and_counts_all() {
     assert!(!none.is_complete);
 }
 
+fn searched(loaded: &LoadedTrace) -> SearchedTrace {
+    SearchedTrace {
+        id: loaded.id,
+        trace: loaded.trace.clone(),
+        reader: loaded.reader.clone(),
+    }
+}
+
 #[test]
 fn a_search_in_the_background_ends_and_says_so() {
     let loaded = sample("sched-irq-syscalls.dat");
     let query = Query::new(Expression::parse("sched").unwrap());
     let (sender, woken) = std::sync::mpsc::channel();
-    let wake = move || sender.send(()).unwrap_or(());
-    let searching =
-        Searching::start(loaded.trace.clone(), loaded.reader.clone(), query, wake).unwrap();
+    let wake = Waker::new(move || sender.send(()).unwrap_or(()));
+    let mut task = Task::default();
+    start_search(&mut task, wake, searched(&loaded), query).unwrap();
     while woken
         .recv_timeout(std::time::Duration::from_secs(60))
         .is_ok()
     {}
-    assert!(searching.is_over());
-    let found = searching.found();
-    assert!(found.is_complete && found.total() > 0);
-    let (done, all) = searching.progress();
+    assert!(!task.is_busy());
+    let (done, all) = task.progress();
     assert_eq!(done, all);
+    task.poll();
+    let found = task.answer(loaded.id).unwrap();
+    assert!(found.is_complete && found.total() > 0);
     let wrong = Query::new(Expression::parse("no_such_field == 1").unwrap());
-    assert!(Searching::start(loaded.trace.clone(), loaded.reader.clone(), wrong, || {}).is_err());
+    assert!(start_search(&mut task, Waker::none(), searched(&loaded), wrong).is_err());
 }
 
 #[test]
@@ -321,20 +331,21 @@ fn a_filter_lists_its_events_in_the_order_of_time() {
     }
     let expression = Expression::parse("sched").unwrap();
     let (sender, woken) = std::sync::mpsc::channel();
-    let wake = move || sender.send(()).unwrap_or(());
-    let filtering = Filtering::start(
-        loaded.trace.clone(),
-        loaded.reader.clone(),
-        (Some(expression), Among::All),
-        TimeSpan::new(Timestamp::MIN, Timestamp::MAX),
-        wake,
-    )
-    .unwrap();
+    let wake = Waker::new(move || sender.send(()).unwrap_or(()));
+    let filter = EventFilter {
+        expression: Some(expression),
+        among: Among::All,
+        span: TimeSpan::new(Timestamp::MIN, Timestamp::MAX),
+    };
+    let mut task = Task::default();
+    start_filter(&mut task, wake, searched(&loaded), (1, filter)).unwrap();
     while woken
         .recv_timeout(std::time::Duration::from_secs(60))
         .is_ok()
     {}
-    assert!(filtering.events().is_complete && !filtering.events().is_empty());
+    task.poll();
+    let events = task.answer(loaded.id).unwrap();
+    assert!(events.is_complete && !events.is_empty());
 }
 
 #[test]

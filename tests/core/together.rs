@@ -1,11 +1,12 @@
 //! Several files on one axis: nothing of any file is lost or changed but its times, and places are found.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
+use crate::corpus::corpus;
 use threadline::base::{Job, Nanos, Timestamp};
 use threadline::event::part::ClockUnit;
-use threadline::formats::format::EventRef;
+use threadline::formats::EventRef;
 use threadline::load::placing::{Placed, place};
 use threadline::load::together::{join_at, members_of, open_together};
 use threadline::load::{LoadedTrace, open};
@@ -307,16 +308,8 @@ fn what_the_user_placed_stays_when_a_file_is_added() {
 
 #[test]
 fn a_guest_lies_on_the_clock_of_its_host() {
-    let corpus = std::env::var_os("THREADLINE_CORPUS").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus"),
-        PathBuf::from,
-    );
-    let host = corpus.join("tracedat/v7-zlib-host-of-pair2.dat");
-    if !host.exists() {
-        eprintln!("skipped: there is no {}", host.display());
-        return;
-    }
-    let guest = corpus.join("tracedat/v7-zlib-guest-of-pair2.dat");
+    let host = corpus("tracedat/v7-zlib-host-of-pair2.dat");
+    let guest = corpus("tracedat/v7-zlib-guest-of-pair2.dat");
     for paths in [[host.clone(), guest.clone()], [guest, host]] {
         let loaded = open_together(&paths, &[], &[], &Job::default(), None)
             .unwrap_or_else(|error| panic!("{error}"));

@@ -3,30 +3,17 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::corpus::corpus;
 use threadline::base::{Job, Severity};
+use threadline::event::keys::Directory;
 use threadline::event::{EndState, LaneColumns, MarkOp, Role};
 use threadline::formats::tracedat::{FORMAT, TraceFile};
-use threadline::formats::{Input, Reader, ReportOptions};
+use threadline::formats::{Input, Recording, ReportOptions};
 use threadline::trace::{ThreadId, ThreadState};
-
-fn corpus() -> Option<PathBuf> {
-    let base = std::env::var_os("THREADLINE_CORPUS").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus"),
-        PathBuf::from,
-    );
-    let folder = base.join("tracedat");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    eprintln!("skipped: no corpus at {}", folder.display());
-    None
-}
 
 /// "types" and per-CPU counts of the manifest, where it has them.
 fn files() -> Vec<(String, Vec<u8>, serde_json::Value)> {
-    let Some(folder) = corpus() else {
-        return Vec::new();
-    };
+    let folder = corpus("tracedat");
     let manifest = std::fs::read_to_string(folder.join("manifest.json")).unwrap();
     let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
     let mut files = Vec::new();
@@ -90,21 +77,31 @@ fn counts_agree_with_trace_cmd() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-fn open(name: &str, bytes: Vec<u8>) -> (Box<dyn Reader>, Vec<LaneColumns>) {
+struct Opened {
+    recording: Recording,
+    parts: Vec<LaneColumns>,
+    directory: Directory,
+}
+
+fn open(name: &str, bytes: Vec<u8>) -> Opened {
     let job = Job::default();
-    let reader = (FORMAT.open)(Input::from_vec(bytes, name), &job).unwrap();
-    let parts = (0..reader.parts().len() as u32)
-        .map(|part| reader.read_part(part, &job).unwrap())
-        .collect();
-    (reader, parts)
+    let recording = (FORMAT.open)(Input::from_vec(bytes, name), &job).unwrap();
+    let gathered = recording.read_whole(&job).unwrap();
+    let parts = gathered.parts.into_iter().map(|part| part.columns);
+    Opened {
+        recording,
+        parts: parts.collect(),
+        directory: gathered.directory,
+    }
 }
 
 #[test]
 fn the_bulk_pass_agrees_with_the_walk_over_records() {
     for (name, bytes, entry) in files() {
         let file = TraceFile::open(Input::from_vec(bytes.clone(), &name)).unwrap();
-        let (reader, parts) = open(&name, bytes);
-        if reader.info().format.ends_with("latency text") {
+        let opened = open(&name, bytes);
+        let parts = &opened.parts;
+        if opened.recording.info.format.ends_with("latency text") {
             continue;
         }
         let mut walked = Vec::new();
@@ -125,7 +122,7 @@ fn the_bulk_pass_agrees_with_the_walk_over_records() {
             .map(|row| (row.time.0, row.place))
             .collect();
         assert!(read == walked, "{name}");
-        let directory = reader.directory();
+        let directory = &opened.directory;
         let gaps: usize = parts.iter().map(|part| part.gaps.len()).sum();
         assert_eq!(
             Some(gaps as u64),
@@ -142,14 +139,14 @@ fn the_bulk_pass_agrees_with_the_walk_over_records() {
             .filter(|switch| switch.prev_state == EndState::Unknown)
             .count();
         assert_eq!(unknown, 0, "{name}");
-        let span = reader.coarse().span;
+        let span = opened.recording.coarse.span;
         for (time, _) in read {
             assert!(
                 span.start.0 <= time && time < span.end.0,
                 "{name}: {span:?} {time}"
             );
         }
-        for part in &parts {
+        for part in parts {
             for row in part.diagnostics.rows() {
                 assert!(row.code == "unknown_event", "{name}: {row:?}");
             }
@@ -168,16 +165,17 @@ fn a_latency_tracers_text_is_the_trace() {
         if name != "v7-zlib-latency-wakeup_rt.dat" {
             continue;
         }
-        let (reader, parts) = open(&name, bytes);
-        assert_eq!(reader.info().format, "trace.dat 7, latency text");
+        let opened = open(&name, bytes);
+        let parts = &opened.parts;
+        assert_eq!(opened.recording.info.format, "trace.dat 7, latency text");
         let events: usize = parts.iter().map(|part| part.events.len()).sum();
         assert_eq!(events, 93, "the header says #93/93");
         let wakeups: Vec<_> = parts.iter().flat_map(|part| &part.wakeups).collect();
         assert!(wakeups.iter().any(|wakeup| wakeup.thread.0 == 286));
         let switches: Vec<_> = parts.iter().flat_map(|part| &part.switches).collect();
         assert!(matches!(switches.as_slice(), [only] if only.next.0 == 286));
-        assert!(reader.report().is_some());
-        assert_eq!(reader.diagnostics().count_of("latency_text"), 1);
+        assert!(opened.recording.report.is_some());
+        assert_eq!(opened.recording.diagnostics.count_of("latency_text"), 1);
     }
 }
 
@@ -187,24 +185,24 @@ fn atrace_marks_in_markers_are_slices_and_counters_as_in_the_report_of_the_same_
         if name != "v7-none-trace-marker.dat" {
             continue;
         }
-        let (reader, parts) = open(&name, bytes);
+        let opened = open(&name, bytes);
+        let parts = &opened.parts;
         let mut report = Vec::new();
         let options = ReportOptions {
             has_full_times: true,
             ..ReportOptions::default()
         };
         let job = Job::default();
-        let printer = reader.report().unwrap();
+        let printer = opened.recording.report.as_ref().unwrap().report();
         printer.write(&options, &mut report, &job).unwrap();
         let input = Input::from_vec(report, "report");
         let text = (threadline::formats::ftrace_text::FORMAT.open)(input, &job).unwrap();
-        let text_parts: Vec<_> = (0..text.parts().len() as u32)
-            .map(|part| text.read_part(part, &job).unwrap())
-            .collect();
-        let marks = marks_of(&parts);
+        let text_parts = text.read_whole(&job).unwrap().parts;
+        let text_parts: Vec<_> = text_parts.into_iter().map(|part| part.columns).collect();
+        let marks = marks_of(parts);
         assert_eq!(marks.len(), 9, "{marks:?}");
         assert_eq!(marks, marks_of(&text_parts));
-        let kinds = reader.directory().kinds;
+        let kinds = &opened.directory.kinds;
         let consumed = kinds.iter().filter(|kind| kind.role == Role::Consumed);
         let names = consumed.map(|kind| kind.name).collect::<Vec<_>>();
         let event = parts
@@ -255,9 +253,9 @@ fn joined(spans: impl IntoIterator<Item = (i64, i64)>) -> Vec<(i64, i64)> {
 #[test]
 fn a_thread_runs_when_a_cpu_runs_it() {
     let samples = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("sample-traces");
-    let folders = [Some(samples), corpus()];
+    let folders = [samples, corpus("tracedat")];
     let mut seen = 0;
-    for folder in folders.into_iter().flatten() {
+    for folder in folders {
         let paths = std::fs::read_dir(folder).unwrap();
         let mut paths: Vec<PathBuf> = paths.map(|entry| entry.unwrap().path()).collect();
         paths.sort();

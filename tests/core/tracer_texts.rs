@@ -253,6 +253,19 @@ fn all_parts_of_a_file_of_ff_move_with_its_first_second() {
 }
 
 #[test]
+fn a_child_that_was_forked_after_midnight_begins_after_its_fork() {
+    let first = "23:59:59 clone(child_stack=NULL, flags=SIGCHLD) = 11\n";
+    let parent =
+        "00:00:01 getpid() = 11 <0.500000>\n00:00:01 clone(child_stack=NULL, flags=SIGCHLD) = 12\n";
+    let child = "00:00:01 gettid() = 12\n";
+    let files = Files::new(&[("o.10", first), ("o.11", parent), ("o.12", child)]);
+    let names = ["o.10", "o.11", "o.12"];
+    let forks = files.calls("clone", &names);
+    assert_eq!(forks.len(), 2);
+    assert!(files.calls("gettid", &names)[0].0 > forks.iter().map(|call| call.0).max().unwrap());
+}
+
+#[test]
 fn processes_end_with_their_last_call_where_no_line_says_so() {
     // strace -qq leaves `+++ exited with 3 +++` out.
     let text = "10 12:00:00.000001 getpid() = 10\n10 12:00:00.000002 exit_group(3) = ?\n";

@@ -30,10 +30,6 @@ fn the_version_names_commit_and_features() {
         .is_some_and(|text| is_hash(text.trim_end_matches('+')));
     assert!(is_commit || commit == "no commit known", "{full}");
     assert_eq!(features.contains("gui"), cfg!(feature = "gui"));
-    assert_eq!(
-        features.contains("screen-reader"),
-        cfg!(feature = "screen-reader")
-    );
 }
 
 #[test]

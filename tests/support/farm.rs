@@ -1,7 +1,7 @@
 //! A large build in a window, for tests of the process tree and the bench of its frames.
 
 use egui_kittest::kittest::Queryable;
-use threadline::view::Action;
+use threadline::view::{Action, PaneKind};
 
 use super::support::{Window, act, settle, window};
 
@@ -27,7 +27,7 @@ pub fn farm_window(count: u64) -> Window {
     let path = folder.path().join("farm.etrace");
     std::fs::write(&path, text).unwrap();
     let mut window = window(&path);
-    act(&mut window, Action::OpenPane("Process tree"));
+    act(&mut window, Action::OpenPane(PaneKind::ProcessTree));
     window.set_size(egui::vec2(3840.0, 2160.0));
     settle(&mut window);
     window

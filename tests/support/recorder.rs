@@ -2,12 +2,13 @@
 #![allow(dead_code, reason = "each test writes some of it")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use threadline::assemble::file_history::FileHistory;
 use threadline::base::{Job, StringId};
 use threadline::export::{self, ExportError, Overwrite, Selection, Summary};
 use threadline::load::{self, LoadedTrace};
 use threadline::query::files::{FileList, Kinship};
 use threadline::query::process_times::program_of;
-use threadline::trace::{FileHistory, ProcessId, Trace};
+use threadline::trace::{ProcessId, Trace};
 
 /// Opens a text as a file of this name.
 pub fn load_as(name: &str, text: &[u8]) -> LoadedTrace {

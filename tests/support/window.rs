@@ -10,12 +10,11 @@ use egui_kittest::kittest::{NodeT, Queryable};
 use egui_kittest::{Harness, TestRenderer};
 use threadline::base::{Job, Nanos, TimeSpan};
 use threadline::gui::app::App;
-use threadline::gui::panes::PANES;
 use threadline::gui::soft::Soft;
 use threadline::gui::theme;
 use threadline::load;
-use threadline::view::Action;
 use threadline::view::dock::{Docking, Tile};
+use threadline::view::{Action, PaneKind};
 
 /// The program's rasteriser as egui_kittest's.
 #[derive(Default)]
@@ -80,7 +79,7 @@ pub fn window_of(app: App) -> Window {
 /// A window that shows `path`; all its panes are tabs over the whole width.
 pub fn window(path: &Path) -> Window {
     let mut window = window_at_first(path);
-    let panes = PANES.iter().map(|row| row.name.to_owned()).collect();
+    let panes = PaneKind::ALL.to_vec();
     let tabs = Tile::Tabs { panes, front: 0 };
     act(&mut window, Action::Dock(Docking::Tiles(Some(tabs))));
     act(&mut window, Action::Dock(Docking::Share(0.46)));
@@ -192,6 +191,29 @@ pub fn type_into(window: &mut Window, field: &str, text: &str) {
     window
         .get_by_role_and_label(Role::TextInput, field)
         .type_text(text);
+    window.run_steps(2);
+    settle(window);
+}
+
+/// The places of the items of this name on the timeline.
+pub fn bars_named(window: &Window, name: &str) -> Vec<egui::Rect> {
+    let beginning = format!("{name}, ");
+    let bars = window.query_all_by_role(Role::Button);
+    let is_it = |name: Option<String>| name.is_some_and(|name| name.starts_with(&beginning));
+    bars.filter(|bar| is_it(bar.accesskit_node().label()))
+        .map(|bar| bar.rect())
+        .collect()
+}
+
+/// Clicks the first link with this value in the details, whatever the value is of.
+pub fn click_value(window: &mut Window, value: &str) {
+    let ending = format!(": {value}");
+    let is_it = |name: Option<String>| name.is_some_and(|name| name.ends_with(&ending));
+    window
+        .query_all_by_role(Role::Link)
+        .find(|link| is_it(link.accesskit_node().label()))
+        .expect("a link with this value")
+        .click();
     window.run_steps(2);
     settle(window);
 }

@@ -9,7 +9,7 @@ use threadline::query::area::{Area, GroupBy, Lane, Lanes, What, groups};
 use threadline::query::latency::Among;
 use threadline::trace::{CpuId, ThreadId, Trace};
 use threadline::view::rows::RowKey;
-use threadline::view::{Action, ruler};
+use threadline::view::{Action, PaneKind, ruler};
 
 fn scheduling() -> Window {
     window(&file("sample-traces/sched-irq-syscalls.dat"))
@@ -31,7 +31,7 @@ fn choose(window: &mut Window, keys: Vec<RowKey>) -> TimeSpan {
 
 /// Has the Selection pane add up slices: it begins with runs where a CPU is selected.
 fn add_up_slices(window: &mut Window) {
-    act(window, Action::OpenPane("Selection"));
+    act(window, Action::OpenPane(PaneKind::Selection));
     settle(window);
     let buttons = window.query_all_by_role_and_label(Role::Button, "Slices");
     let lowest = buttons.max_by(|a, b| a.rect().top().total_cmp(&b.rect().top()));
@@ -67,27 +67,27 @@ fn a_chosen_cpu_counts_the_slices_that_ran_there() {
     let expected = groups(&trace, &area, What::Slices, GroupBy::Name, &job).unwrap();
     assert!(expected.len() > 5);
     let first = format!(
-        "{}, {}",
+        "{}, Count {}",
         expected[0].key.label(&trace),
         ruler::grouped(expected[0].count as i64)
     );
     let words = format!(", CPU {number}");
     add_up_slices(&mut window);
-    for pane in ["Selection", "Durations"] {
+    for pane in [PaneKind::Selection, PaneKind::Durations] {
         act(&mut window, Action::OpenPane(pane));
         let found = table_rows(&window);
         assert!(
             found.iter().any(|row| row.starts_with(&first)),
-            "{pane}: {first} {found:?}"
+            "{pane:?}: {first} {found:?}"
         );
-        assert!(has_label_with(&window, &words), "{pane} {words}");
+        assert!(has_label_with(&window, &words), "{pane:?} {words}");
     }
-    act(&mut window, Action::OpenPane("Flame graph"));
+    act(&mut window, Action::OpenPane(PaneKind::FlameGraph));
     assert!(has_label_with(&window, &words));
     click_button(&mut window, "Names");
     assert!(table_rows(&window).len() > 5);
     // Two CPUs by their numbers; a CPU and a thread as tracks.
-    act(&mut window, Action::OpenPane("Selection"));
+    act(&mut window, Action::OpenPane(PaneKind::Selection));
     choose(&mut window, vec![RowKey::Cpu(0), RowKey::Cpu(1)]);
     assert!(has_label_with(&window, ", CPUs 0, 1"));
     let thread = trace.threads[1].key;
@@ -125,7 +125,7 @@ fn events_of_the_selection_are_counted_in_four_ways() {
     let mut window = scheduling();
     let trace = trace(&window);
     let (cpu, number) = busy_cpu(&trace, middle_half(&window));
-    act(&mut window, Action::OpenPane("Selection"));
+    act(&mut window, Action::OpenPane(PaneKind::Selection));
     let span = choose(&mut window, vec![RowKey::Cpu(number)]);
     // The pane of that name has a tab above.
     let buttons = window.query_all_by_role_and_label(Role::Button, "Events");
@@ -143,7 +143,7 @@ fn events_of_the_selection_are_counted_in_four_ways() {
         click_button(&mut window, button);
         let expected = event_counts(&trace, &area, by, &Job::default()).unwrap();
         let first = format!(
-            "{}, {}",
+            "{}, Count {}",
             expected[0].label(&trace, by),
             ruler::grouped(expected[0].count as i64)
         );
@@ -170,7 +170,7 @@ fn listed_events_are_those_of_the_selected_tracks() {
     let busy = (1..trace.threads.len() as u32).map(ThreadId);
     let busy = busy.max_by_key(|id| trace.runs.of(*id).len()).unwrap();
     let (cpu, number) = busy_cpu(&trace, middle_half(&window));
-    act(&mut window, Action::OpenPane("Events"));
+    act(&mut window, Action::OpenPane(PaneKind::Events));
     let choices = [
         (
             RowKey::Thread(trace.thread(busy).key),
@@ -224,7 +224,7 @@ fn events_of_a_process_are_those_of_its_threads() {
         .filter(is_it)
         .collect();
     assert!(threads.len() > 1);
-    act(&mut window, Action::OpenPane("Events"));
+    act(&mut window, Action::OpenPane(PaneKind::Events));
     choose(&mut window, vec![RowKey::Process(key.unwrap())]);
     click_button(&mut window, "In the selection");
     let count = count_in(&trace, middle_half(&window), &Among::AnyOf(threads, vec![]));
@@ -236,7 +236,7 @@ fn events_of_a_process_are_those_of_its_threads() {
 #[test]
 fn events_of_whole_tracks_are_listed_without_a_range() {
     let mut window = scheduling();
-    act(&mut window, Action::OpenPane("Events"));
+    act(&mut window, Action::OpenPane(PaneKind::Events));
     act(&mut window, Action::SelectRows(vec![RowKey::Cpu(1)]));
     click_button(&mut window, "In the selection");
     assert!(has_label_with(&window, " events, of CPU 1"));

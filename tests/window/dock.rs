@@ -4,7 +4,7 @@ use crate::support::*;
 use egui::Role;
 use egui_kittest::kittest::{NodeT, Queryable};
 use threadline::view::dock::Tile;
-use threadline::view::{Action, Arrange, Dock, DockSide, Docking, RowKey};
+use threadline::view::{Action, Arrange, Dock, DockSide, Docking, PaneKind, RowKey};
 
 fn dock(window: &Window) -> &Dock {
     &window.state().state().dock
@@ -33,7 +33,7 @@ fn a_tab_is_dragged_beside_the_others_and_among_others() {
     drag(&mut window, from, egui::pos2(canvas.right() - 6.0, 470.0));
     let row = parts(&dock(&window).tiles);
     assert_eq!(row.len(), 3, "{:?}", dock(&window).tiles);
-    assert_eq!(row[2].1, Tile::tab("Durations"));
+    assert_eq!(row[2].1, Tile::tab(PaneKind::Durations));
     // All three are seen at once.
     let role = egui::accesskit::Role::TabPanel;
     for name in ["Details", "Events", "Durations"] {
@@ -53,7 +53,7 @@ fn panes_are_closed_and_opened_by_hand() {
     let mut window = window_at_first(&hackbench());
     window.get_by_label("Close Details").click();
     settle(&mut window);
-    assert!(!dock(&window).panes().contains(&"Details"));
+    assert!(!dock(&window).panes().contains(&PaneKind::Details));
     window.get_by_label_contains("Open a pane beside").click();
     window.run_steps(2);
     window
@@ -61,7 +61,7 @@ fn panes_are_closed_and_opened_by_hand() {
         .click();
     settle(&mut window);
     let last = dock(&window).panes().last().copied();
-    assert_eq!(last, Some("Details"));
+    assert_eq!(last, Some(PaneKind::Details));
     tab(&window, "Details");
     // From the tab's menu: below the others.
     let details = window.get_by_role_and_label(egui::Role::Button, "Details");
@@ -71,10 +71,10 @@ fn panes_are_closed_and_opened_by_hand() {
     settle(&mut window);
     assert!(matches!(&dock(&window).tiles, Some(Tile::Column(parts)) if parts.len() == 2));
     // The last one that is closed leaves the whole window to the timeline; Q brings panes back.
-    for name in ["Details", "Events"] {
-        let only = Docking::CloseOthers(name.to_owned());
+    for pane in [PaneKind::Details, PaneKind::Events] {
+        let only = Docking::CloseOthers(pane);
         act(&mut window, Action::Dock(only));
-        if let Some(close) = window.query_by_label(&format!("Close {name}")) {
+        if let Some(close) = window.query_by_label(&format!("Close {}", pane.title())) {
             close.click();
             settle(&mut window);
         }
@@ -104,7 +104,7 @@ fn the_arrangement_comes_back_with_the_window_the_session_and_the_layout() {
     let settings = folder.path().join("window.json");
     let mut first = window_keeping(&settings);
     show(&mut first, &hackbench());
-    act(&mut first, Action::OpenPane("Marks"));
+    act(&mut first, Action::OpenPane(PaneKind::Marks));
     act(&mut first, Action::Dock(Docking::Side(DockSide::Right)));
     act(&mut first, Action::Dock(Docking::Share(0.5)));
     act(&mut first, Action::Arrange(Arrange::Save("mine".into())));
@@ -117,7 +117,7 @@ fn the_arrangement_comes_back_with_the_window_the_session_and_the_layout() {
     show(&mut second, &hackbench());
     act(&mut second, Action::Arrange(Arrange::Pin(RowKey::Cpu(1))));
     act(&mut second, Action::Dock(Docking::Reset));
-    act(&mut second, Action::OpenPane("Files"));
+    act(&mut second, Action::OpenPane(PaneKind::Files));
     let of_trace = dock(&second).clone();
     second.state_mut().close();
     let mut third = window_keeping(&settings);
@@ -135,7 +135,7 @@ fn a_narrow_pane_puts_its_charts_below_its_table() {
     act(&mut window, Action::Dock(Docking::Side(DockSide::Right)));
     act(
         &mut window,
-        Action::Dock(Docking::ShowOnly(vec!["Durations"])),
+        Action::Dock(Docking::ShowOnly(vec![PaneKind::Durations])),
     );
     let table = window.get_by_label("Filter rows").rect();
     let chart = window.get_by_label("Histogram of durations").rect();
@@ -143,7 +143,10 @@ fn a_narrow_pane_puts_its_charts_below_its_table() {
     assert!(chart.top() > table.bottom() + 100.0, "{chart:?} {table:?}");
     assert!(chart.width() > 250.0);
     // So do the flags.
-    act(&mut window, Action::Dock(Docking::ShowOnly(vec!["Marks"])));
+    act(
+        &mut window,
+        Action::Dock(Docking::ShowOnly(vec![PaneKind::Marks])),
+    );
     let rects = |window: &Window| ["Places", "Flags"].map(|it| window.get_by_label(it).rect());
     let [places, flags] = rects(&window);
     assert!(flags.top() > places.bottom() && flags.height() < 30.0);
@@ -152,7 +155,7 @@ fn a_narrow_pane_puts_its_charts_below_its_table() {
     assert!(flags.top() < places.top(), "{flags:?} {places:?}");
     act(
         &mut window,
-        Action::Dock(Docking::ShowOnly(vec!["Durations"])),
+        Action::Dock(Docking::ShowOnly(vec![PaneKind::Durations])),
     );
     // In a low pane it stands beside it.
     act(&mut window, Action::Dock(Docking::Side(DockSide::Bottom)));
@@ -167,7 +170,14 @@ fn tabs_are_turned_moved_closed_and_walked_through_by_keys() {
     let ctrl = Modifiers::COMMAND;
     let ctrl_shift = ctrl | Modifiers::SHIFT;
     let mut window = window_at_first(&hackbench());
-    let fronts = |window: &Window| dock(window).fronts().join(" ");
+    let fronts = |window: &Window| {
+        let fronts = dock(window).fronts();
+        fronts
+            .iter()
+            .map(|pane| pane.title())
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
     assert_eq!(fronts(&window), "Details Events");
     // At first the fullest tabs are at hand.
     key(&mut window, ctrl, Key::Tab);
@@ -203,11 +213,17 @@ fn tabs_are_turned_moved_closed_and_walked_through_by_keys() {
     key(&mut window, ctrl_shift, Key::PageDown);
     assert_eq!(fronts(&window), "Details");
     key(&mut window, ctrl_shift, Key::PageDown);
-    assert_eq!(dock(&window).panes()[..2], ["Events", "Details"]);
+    assert_eq!(
+        dock(&window).panes()[..2],
+        [PaneKind::Events, PaneKind::Details]
+    );
     key(&mut window, ctrl_shift, Key::PageUp);
-    assert_eq!(dock(&window).panes()[..2], ["Details", "Events"]);
+    assert_eq!(
+        dock(&window).panes()[..2],
+        [PaneKind::Details, PaneKind::Events]
+    );
     key(&mut window, ctrl, Key::W);
-    assert!(!dock(&window).panes().contains(&"Details"));
+    assert!(!dock(&window).panes().contains(&PaneKind::Details));
     assert_eq!(fronts(&window), "Events");
 }
 
@@ -221,7 +237,7 @@ fn keys_are_for_the_tabs_that_were_pressed_last() {
     window.drop_at(at);
     window.run_steps(3);
     key(&mut window, Modifiers::COMMAND, Key::W);
-    assert!(!dock(&window).panes().contains(&"Details"));
+    assert!(!dock(&window).panes().contains(&PaneKind::Details));
     // The key is said where one looks for it.
     key(&mut window, Modifiers::NONE, Key::Questionmark);
     window.get_by_label_contains(" · Window").click();
@@ -244,13 +260,13 @@ fn however_long_a_name_is_the_buttons_beside_it_stay_in_sight() {
     let mut window = window_at_first(&path);
     let slice = threadline::query::Item::Slice(threadline::trace::SliceId(0));
     act(&mut window, Action::Select(slice));
-    act(&mut window, Action::OpenPane("Details"));
+    act(&mut window, Action::OpenPane(PaneKind::Details));
     let details = window.get_by_role_and_label(Role::Button, "Details").rect();
     let copies = window.query_all_by_role_and_label(Role::Button, "Copy");
     let mut copies: Vec<_> = copies.map(|it| it.rect()).collect();
     copies.sort_by(|a, b| a.left().total_cmp(&b.left()));
     assert!(copies[0].right() < details.left() + 270.0, "{copies:?}");
-    act(&mut window, Action::OpenPane("Durations"));
+    act(&mut window, Action::OpenPane(PaneKind::Durations));
     let field = window.get_by_role_and_label(Role::TextInput, "Filter rows");
     let button = window.get_by_role_and_label(Role::Button, "log");
     assert!(button.rect().top() < field.rect().bottom() + 30.0);

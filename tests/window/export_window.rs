@@ -7,7 +7,7 @@ use egui::{Key, Modifiers, Role};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use threadline::base::{Job, Nanos, TimeSpan};
 use threadline::load;
-use threadline::view::Action;
+use threadline::view::{Action, Effect};
 
 /// Has `path` typed as the file to write.
 fn name_the_file(window: &mut Window, path: &Path) {
@@ -26,7 +26,7 @@ fn click(window: &mut Window, button: &str) {
 }
 
 fn says(window: &Window, words: &str) -> bool {
-    window.query_by_label_contains(words).is_some()
+    window.query_all_by_label_contains(words).next().is_some()
 }
 
 fn middle(window: &Window) -> TimeSpan {
@@ -145,7 +145,7 @@ fn a_selected_cpu_beside_a_thread_is_exported_with_all_that_ran_on_it() {
 #[test]
 fn cpus_of_several_files_are_told_apart() {
     let mut window = window(&file("sample-traces/sched-irq-syscalls.dat"));
-    act(&mut window, Action::Add(vec![hackbench()]));
+    act(&mut window, Action::Do(Effect::Add(vec![hackbench()])));
     settle(&mut window);
     key(&mut window, Modifiers::COMMAND, Key::E);
     let heading = |name: &str| {

@@ -11,7 +11,7 @@ use threadline::load::Reading;
 use threadline::load::growing::Spool;
 use threadline::query::Item;
 use threadline::trace::{Plot, SliceId};
-use threadline::view::{Action, Arrange};
+use threadline::view::{Action, Arrange, Effect};
 
 /// Lines of ftrace text from `from` to `until` milliseconds.
 fn lines(from: u32, until: u32) -> String {
@@ -83,7 +83,8 @@ fn a_growing_file_is_read_again_and_the_view_stays() {
     window.run_steps(3);
     assert!(
         window
-            .query_by_label_contains("Waiting for the first events of growing.txt")
+            .query_all_by_label_contains("Waiting for the first events of growing.txt")
+            .next()
             .is_some()
     );
     window.snapshot("following-nothing");
@@ -142,14 +143,14 @@ fn a_growing_file_is_read_again_and_the_view_stays() {
     assert_eq!(now.end - seen.end, grown - end);
 
     // Stopped, it stays as it is.
-    act(&mut window, Action::ToggleFollow);
+    act(&mut window, Action::Do(Effect::ToggleFollow));
     assert!(window.query_by_label("Following").is_none());
     write(&path, &lines(500, 600));
     std::thread::sleep(Duration::from_millis(400));
     settle(&mut window);
     assert_eq!(events(&window), 500);
     // And is taken up again.
-    act(&mut window, Action::ToggleFollow);
+    act(&mut window, Action::Do(Effect::ToggleFollow));
     wait_for(&mut window, 600);
     // A file that is begun anew is another trace of the same name.
     std::fs::write(&path, lines(0, 50)).unwrap();
@@ -166,7 +167,12 @@ fn a_stream_is_followed_until_it_ends() {
         .state_mut()
         .follow_stream(&ctx, spool, Reading::default());
     window.run_steps(3);
-    assert!(window.query_by_label_contains("standard input").is_some());
+    assert!(
+        window
+            .query_all_by_label_contains("standard input")
+            .next()
+            .is_some()
+    );
     writer.write_all(lines(0, 80).as_bytes()).unwrap();
     wait_for(&mut window, 80);
     writer

@@ -104,6 +104,57 @@ fn a_wheel_with_shift_pans() {
     assert!(after.start > before.start);
 }
 
+/// Two fingers on a trackpad, as egui has them from the desktop.
+fn two_fingers(window: &mut Window, delta: egui::Vec2) {
+    let phases = [
+        (egui::TouchPhase::Start, egui::Vec2::ZERO),
+        (egui::TouchPhase::Move, delta),
+        (egui::TouchPhase::End, egui::Vec2::ZERO),
+    ];
+    for (phase, delta) in phases {
+        window.event(egui::Event::MouseWheel {
+            unit: egui::MouseWheelUnit::Point,
+            delta,
+            phase,
+            source: egui::MouseWheelSource::Trackpad,
+            modifiers: Modifiers::NONE,
+        });
+    }
+    window.run_steps(8);
+}
+
+#[test]
+fn two_fingers_on_a_trackpad_pan_scroll_and_pinch() {
+    let mut window = window(&hackbench());
+    let place = canvas(&window).center() + egui::vec2(80.0, 0.0);
+    window.hover_at(place);
+    window.run_steps(2);
+    // A pinch: the time under the pointer stays where it is.
+    let time_at = |window: &Window| {
+        let (canvas, span) = (canvas(window), window.state().state().span);
+        let share = f64::from((place.x - canvas.left()) / canvas.width());
+        (span.start.0 as f64 + span.duration().0 as f64 * share, span)
+    };
+    let (under, whole) = time_at(&window);
+    window.event(egui::Event::Zoom(4.0));
+    window.run_steps(8);
+    let (still_under, zoomed) = time_at(&window);
+    assert!(zoomed.duration().0 * 3 < whole.duration().0, "{zoomed:?}");
+    let moved = (still_under - under).abs() / zoomed.duration().0 as f64;
+    assert!(moved < 0.01, "{moved} of the view");
+    // Sideways, time moves with the fingers; up and down, tracks do.
+    two_fingers(&mut window, egui::vec2(-90.0, 0.0));
+    let state = window.state().state();
+    assert_eq!(state.span.duration(), zoomed.duration());
+    assert!(state.span.start > zoomed.start && state.scroll == 0.0);
+    let panned = state.span;
+    two_fingers(&mut window, egui::vec2(0.0, -40.0));
+    let state = window.state().state();
+    assert_eq!(state.span, panned);
+    let expected = state.max_scroll().min(40.0);
+    assert!((state.scroll - expected).abs() < 2.0, "{}", state.scroll);
+}
+
 #[test]
 fn a_double_click_zooms_to_a_slice_and_f_twice_to_the_whole() {
     let mut window = window(&hackbench());
@@ -189,9 +240,19 @@ fn another_flow_is_chosen_and_an_arrow_is_clicked() {
         .find(|(_, flows)| flows.len() > 1)
         .expect("a slice that several flows leave");
     act(&mut window, Action::Reveal(slice));
-    assert!(window.query_by_label_contains("flow on 1 of").is_some());
+    assert!(
+        window
+            .query_all_by_label_contains("flow on 1 of")
+            .next()
+            .is_some()
+    );
     key(&mut window, Modifiers::COMMAND, Key::CloseBracket);
-    assert!(window.query_by_label_contains("flow on 2 of").is_some());
+    assert!(
+        window
+            .query_all_by_label_contains("flow on 2 of")
+            .next()
+            .is_some()
+    );
     window.snapshot("flow-chosen");
     key(&mut window, Modifiers::NONE, Key::CloseBracket);
     let second = trace.flows.rows[flows[1].0 as usize].to.slice;

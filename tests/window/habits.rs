@@ -9,7 +9,7 @@ use threadline::query::Item;
 use threadline::query::search::Place;
 use threadline::trace::{RunId, SliceId};
 use threadline::view::dock::Docking;
-use threadline::view::{Action, Arrange, RowKey};
+use threadline::view::{Action, Arrange, Effect, PaneKind, RowKey};
 
 /// The first words of the rows of tables, from top to bottom.
 fn listed(window: &Window) -> Vec<String> {
@@ -53,7 +53,7 @@ fn a_slice(window: &Window) -> (Item, TimeSpan) {
 #[test]
 fn a_click_on_a_latency_does_not_change_the_list() {
     let mut window = irqs();
-    act(&mut window, Action::OpenPane("Latency"));
+    act(&mut window, Action::OpenPane(PaneKind::Latency));
     click_button(&mut window, "Event to event");
     type_into(&mut window, "First event", "sched_switch:");
     type_into(&mut window, "Second event", "sched_switch:");
@@ -405,7 +405,7 @@ fn a_share_of_the_area_is_of_what_lies_inside() {
     let span = TimeSpan::new(middle, middle + Nanos(1_000));
     act(&mut window, Action::RevealRow(rows[0]));
     act(&mut window, Action::SelectArea(span, rows));
-    act(&mut window, Action::OpenPane("Selection"));
+    act(&mut window, Action::OpenPane(PaneKind::Selection));
     let shares: Vec<String> = window
         .query_all_by_label_contains(" %")
         .filter_map(|node| node.accesskit_node().label())
@@ -541,8 +541,8 @@ fn delete_takes_only_a_flag_that_is_near_and_undo_brings_it_back() {
 
 #[test]
 fn a_session_is_saved_and_a_trace_opened_by_a_typed_path() {
+    use threadline::view::Purpose;
     use threadline::view::Question;
-    use threadline::view::action::Purpose;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("mine.threadline");
     let mut window = irqs();
@@ -567,7 +567,8 @@ fn a_session_is_saved_and_a_trace_opened_by_a_typed_path() {
     save(&mut window);
     assert!(
         window
-            .query_by_label_contains("such a file already")
+            .query_all_by_label_contains("such a file already")
+            .next()
             .is_some()
     );
     assert_eq!(
@@ -585,7 +586,12 @@ fn a_session_is_saved_and_a_trace_opened_by_a_typed_path() {
     field.type_text("no such");
     window.run_steps(2);
     key(&mut window, Modifiers::NONE, Key::Enter);
-    assert!(window.query_by_label_contains("no such file").is_some());
+    assert!(
+        window
+            .query_all_by_label_contains("no such file")
+            .next()
+            .is_some()
+    );
 }
 
 #[test]
@@ -607,7 +613,7 @@ fn a_session_keeps_what_panes_were_asked() {
     let trace = file("sample-traces/sched-irq-syscalls.dat");
     let mut first = window_keeping(&settings);
     show(&mut first, &trace);
-    act(&mut first, Action::OpenPane("Events"));
+    act(&mut first, Action::OpenPane(PaneKind::Events));
     type_into(&mut first, "Filter events", "sched_switch:");
     first.get_by_label("Columns").click();
     first.run_steps(3);
@@ -615,7 +621,7 @@ fn a_session_keeps_what_panes_were_asked() {
     first.run_steps(3);
     settle(&mut first);
     let all = listed(&first);
-    act(&mut first, Action::OpenPane("Latency"));
+    act(&mut first, Action::OpenPane(PaneKind::Latency));
     click_button(&mut first, "Event to event");
     type_into(&mut first, "First event", "sched_switch:");
     first.state_mut().close();
@@ -626,7 +632,7 @@ fn a_session_keeps_what_panes_were_asked() {
         field.value().unwrap_or_default()
     };
     assert_eq!(value(&second, "First event"), "sched_switch:");
-    act(&mut second, Action::OpenPane("Events"));
+    act(&mut second, Action::OpenPane(PaneKind::Events));
     assert_eq!(value(&second, "Filter events"), "sched_switch:");
     assert!(!all.is_empty());
     assert_eq!(listed(&second), all, "the same rows with the same columns");
@@ -640,17 +646,18 @@ fn a_picture_of_the_window_is_saved() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("window.png");
     let mut window = irqs();
-    act(&mut window, Action::SavePicture(path.clone()));
+    act(&mut window, Action::Do(Effect::SavePicture(path.clone())));
     assert!(
         window
-            .query_by_label_contains("The picture is saved")
+            .query_all_by_label_contains("The picture is saved")
+            .next()
             .is_some()
     );
     let picture = image::open(&path).unwrap();
     assert_eq!((picture.width(), picture.height()), (900, 560));
     // Its name says that it is to be shapes.
     let path = folder.path().join("window.svg");
-    act(&mut window, Action::SavePicture(path.clone()));
+    act(&mut window, Action::Do(Effect::SavePicture(path.clone())));
     let svg = std::fs::read_to_string(&path).unwrap();
     assert!(svg.starts_with("<svg ") && svg.contains(">CPU 0<"));
 }
@@ -658,9 +665,10 @@ fn a_picture_of_the_window_is_saved() {
 #[test]
 fn what_a_table_is_of_is_said_of_the_rows_that_it_has() {
     let mut window = irqs();
-    act(&mut window, Action::OpenPane("Selection"));
+    act(&mut window, Action::OpenPane(PaneKind::Selection));
     let about = |window: &Window| {
-        let label = window.get_by_label_contains("Visible: ");
+        let mut labels = window.get_all_by_label_contains("Visible: ");
+        let label = labels.next().unwrap();
         label.value().unwrap_or_default()
     };
     let (said, rows) = (about(&window), listed(&window));
@@ -678,7 +686,7 @@ fn what_a_table_is_of_is_said_of_the_rows_that_it_has() {
 #[test]
 fn counters_are_plotted_in_the_order_of_their_list() {
     let mut window = window(&file("sample-traces/compress.fxt"));
-    act(&mut window, Action::OpenPane("Counters"));
+    act(&mut window, Action::OpenPane(PaneKind::Counters));
     let plotted = |window: &Window| {
         let canvases = window.query_all_by_role(Role::Canvas);
         let mut plots: Vec<(i32, String)> = canvases

@@ -5,7 +5,7 @@ use egui::{Key, Modifiers, Role};
 use egui_kittest::kittest::Queryable;
 use threadline::query::Item;
 use threadline::trace::SliceId;
-use threadline::view::{Action, Finder, Question};
+use threadline::view::{Action, Finder, PaneKind, Question};
 
 fn selected() -> Window {
     let mut window = window(&file("sample-traces/sched-irq-syscalls.dat"));
@@ -58,7 +58,7 @@ fn one_esc_closes_a_menu_and_leaves_the_selection() {
     );
     escape(&mut window);
     assert!(!egui::Popup::is_any_open(&window.ctx) && is_selected(&window));
-    act(&mut window, Action::OpenPane("Events"));
+    act(&mut window, Action::OpenPane(PaneKind::Events));
     window.get_by_label("Columns").click();
     window.run_steps(3);
     assert!(egui::Popup::is_any_open(&window.ctx));
@@ -106,7 +106,7 @@ fn the_search_is_found_in_a_menu() {
 #[test]
 fn one_esc_leaves_a_field_and_leaves_the_selection() {
     let mut window = selected();
-    act(&mut window, Action::OpenPane("Events"));
+    act(&mut window, Action::OpenPane(PaneKind::Events));
     type_into(&mut window, "Filter events", "sched");
     escape(&mut window);
     assert!(!window.ctx.egui_wants_keyboard_input() && is_selected(&window));

@@ -23,6 +23,7 @@ mod panes;
 mod plots;
 mod probes_window;
 mod reading_window;
+mod screen_reader;
 mod sessions;
 mod several_files;
 mod startup;

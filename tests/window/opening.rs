@@ -6,10 +6,10 @@ use egui_kittest::kittest::{NodeT, Queryable};
 use std::path::Path;
 use std::time::SystemTime;
 use threadline::base::Job;
-use threadline::gui::drag_pointer::Desktop;
+use threadline::gui::desktop::Desktop;
 use threadline::load;
-use threadline::view::Action;
 use threadline::view::saved::{RecentFile, Saved};
+use threadline::view::{Action, PaneKind};
 
 fn says(window: &Window, words: &str) -> bool {
     window.query_all_by_label_contains(words).next().is_some()
@@ -209,7 +209,7 @@ fn long_diagnostics_wrap_at_the_edge_of_the_pane() {
     let mut window = window(&file(
         "tests/broken/tracedat/first-options-beyond-the-end.dat",
     ));
-    act(&mut window, Action::OpenPane("Info"));
+    act(&mut window, Action::OpenPane(PaneKind::Info));
     let narrow = window.get_by_label_contains("the options end early").rect();
     assert!(narrow.right() < 900.0, "{narrow:?}");
     assert!(narrow.height() > 30.0, "{narrow:?}");

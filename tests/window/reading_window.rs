@@ -11,8 +11,8 @@ use threadline::load::together::open_together;
 use threadline::query::Item;
 use threadline::query::details::details;
 use threadline::trace::SliceId;
-use threadline::view::Action;
 use threadline::view::ruler::TimeFormat;
+use threadline::view::{Action, Effect, PaneKind};
 
 /// Seconds since 1970 of 2026-11-21 at midnight.
 const MIDNIGHT_S: i64 = 1_795_219_200;
@@ -30,7 +30,7 @@ fn timed_strace() -> (tempfile::TempDir, std::path::PathBuf) {
 fn a_typed_date_becomes_the_first_day() {
     let (_folder, path) = timed_strace();
     let mut window = window(&path);
-    act(&mut window, Action::OpenPane("Info"));
+    act(&mut window, Action::OpenPane(PaneKind::Info));
     let type_date = |window: &mut Window, date: &str| {
         let field = window.get_by_role_and_label(Role::TextInput, "Date of the first day");
         field.focus();
@@ -45,7 +45,8 @@ fn a_typed_date_becomes_the_first_day() {
     type_date(&mut window, "tomorrow");
     assert!(
         window
-            .query_by_label_contains("a date is written")
+            .query_all_by_label_contains("a date is written")
+            .next()
             .is_some()
     );
     type_date(&mut window, "2026-11-21");
@@ -61,7 +62,8 @@ fn a_typed_date_becomes_the_first_day() {
     assert_eq!(midnight, Some(MIDNIGHT_S * 1_000_000_000));
     assert!(
         window
-            .query_by_label_contains("2026-11-21 10:00:00.000000000 to 2026-11-21 10:00:02")
+            .query_all_by_label_contains("2026-11-21 10:00:00.000000000 to 2026-11-21 10:00:02")
+            .next()
             .is_some()
     );
     // The ruler and all times show that day's wall clock from now on.
@@ -88,7 +90,9 @@ fn a_date_is_for_all_files_of_a_recording() {
         midnight_ns: Some(MIDNIGHT_S * 1_000_000_000),
         ..Reading::default()
     };
-    window.state_mut().act(&ctx, Action::ReadAgain(reading));
+    window
+        .state_mut()
+        .act(&ctx, Action::Do(Effect::ReadAgain(reading)));
     settle(&mut window);
     let trace = &window.state().loaded().unwrap().trace;
     assert_eq!(trace.info.format, "strace, 2 files of -ff");
@@ -101,7 +105,7 @@ fn a_date_is_for_all_files_of_a_recording() {
 fn a_file_is_read_as_the_format_one_chooses() {
     let (_folder, path) = timed_strace();
     let mut window = window(&path);
-    act(&mut window, Action::OpenPane("Info"));
+    act(&mut window, Action::OpenPane(PaneKind::Info));
     let format = |window: &Window| window.state().loaded().unwrap().trace.info.format.clone();
     assert_eq!(format(&window), "strace");
     window
@@ -156,9 +160,9 @@ fn a_text_without_times_is_told_in_lines_everywhere() {
     act(&mut window, Action::Select(Item::Slice(read)));
     let mut wrong = Vec::new();
     for pane in PANES {
-        act(&mut window, Action::OpenPane(pane.name));
+        act(&mut window, Action::OpenPane(pane.kind));
         settle(&mut window);
-        if pane.name == "Details" {
+        if pane.kind == PaneKind::Details {
             assert!(texts(&window).iter().any(|text| text == "8 lines"));
         }
         for unit in [" ns", " µs", " ms", " s", "0.000"] {
@@ -170,7 +174,7 @@ fn a_text_without_times_is_told_in_lines_everywhere() {
             // How long loading took is in seconds.
             let found: Vec<&String> = found.iter().filter(|text| !is_cost(text)).collect();
             if !found.is_empty() {
-                wrong.push(format!("{}: {unit}: {found:?}", pane.name));
+                wrong.push(format!("{}: {unit}: {found:?}", pane.kind.title()));
             }
         }
     }

@@ -5,7 +5,7 @@ use egui_kittest::kittest::Queryable;
 use std::sync::Arc;
 use threadline::base::{Job, Nanos, TimeSpan};
 use threadline::load;
-use threadline::view::{Action, Arrange, Flagging, Marker, RowKey};
+use threadline::view::{Action, Arrange, Effect, Flagging, Marker, RowKey};
 
 /// Does some work on a trace: all that a session keeps.
 fn work(window: &mut Window) {
@@ -26,7 +26,7 @@ fn work(window: &mut Window) {
         Action::SelectRange(TimeSpan::new(time(11), time(12))),
     );
     window
-        .get_all_by_label("hackbench")
+        .get_all_by_label_contains("hackbench, ")
         .next_back()
         .unwrap()
         .click();
@@ -82,10 +82,14 @@ fn a_session_is_sent_with_its_trace_and_opened_elsewhere() {
     show(&mut window, &trace);
     work(&mut window);
     let session = here.path().join("stall.threadline");
-    act(&mut window, Action::SaveSession(session.clone()));
+    act(
+        &mut window,
+        Action::Do(Effect::SaveSession(session.clone())),
+    );
     assert!(
         window
-            .query_by_label_contains("The session is saved")
+            .query_all_by_label_contains("The session is saved")
+            .next()
             .is_some()
     );
     let left = window.state().state().clone();

@@ -9,9 +9,10 @@ use egui_kittest::kittest::Queryable;
 use threadline::base::{Job, Nanos};
 use threadline::load::LoadedTrace;
 use threadline::load::together::open_together;
+use threadline::query::Item;
 use threadline::trace::sources::PlacedBy;
-use threadline::trace::{EventId, SourceId};
-use threadline::view::{Action, RowKey};
+use threadline::trace::{EventId, RunId, SourceId};
+use threadline::view::{Action, Effect, PaneKind, RowKey};
 
 fn irqs() -> std::path::PathBuf {
     file("sample-traces/sched-irq-syscalls.dat")
@@ -66,13 +67,16 @@ fn files_dropped_together_share_the_axis() {
 fn a_file_is_added_placed_and_removed_and_the_view_stays() {
     let mut window = window(&irqs());
     let events = loaded(&window).trace.events.len();
-    act(&mut window, Action::Add(vec![hackbench()]));
+    act(&mut window, Action::Do(Effect::Add(vec![hackbench()])));
     assert_eq!(loaded(&window).trace.events.len(), events + 441);
     let own = loaded(&window).members[1].trace.events.time(EventId(0));
     let inner = loaded(&window).trace.span;
     let view = threadline::base::TimeSpan::new(inner.start, inner.start + Nanos(50_000_000));
     act(&mut window, Action::Show(view));
-    act(&mut window, Action::Place(SourceId(1), Some(Nanos(5_000))));
+    act(
+        &mut window,
+        Action::Do(Effect::Place(SourceId(1), Some(Nanos(5_000)))),
+    );
     let source = &loaded(&window).trace.sources[1];
     assert_eq!(
         (source.offset(), source.placed_by),
@@ -84,12 +88,12 @@ fn a_file_is_added_placed_and_removed_and_the_view_stays() {
         .time(EventId(source.events.start));
     assert_eq!(first, own + Nanos(5_000));
     assert_eq!(window.state().state().span, view);
-    act(&mut window, Action::Place(SourceId(1), None));
+    act(&mut window, Action::Do(Effect::Place(SourceId(1), None)));
     assert_eq!(
         loaded(&window).trace.sources[1].placed_by,
         PlacedBy::Evidence
     );
-    act(&mut window, Action::Remove(SourceId(1)));
+    act(&mut window, Action::Do(Effect::Remove(SourceId(1))));
     assert!(loaded(&window).trace.sources.is_empty());
     assert_eq!(loaded(&window).trace.events.len(), events);
 }
@@ -120,28 +124,30 @@ fn dragging_a_file_s_bar_moves_it_against_the_others() {
     );
 }
 
+fn type_offset(window: &mut Window, text: &str) {
+    let field = "Offset of kprobe-hackbench.dat";
+    window.get_by_role_and_label(Role::TextInput, field).focus();
+    window.run_steps(2);
+    key(window, Modifiers::COMMAND, Key::A);
+    window
+        .get_by_role_and_label(Role::TextInput, field)
+        .type_text(text);
+    window.run_steps(2);
+    key(window, Modifiers::NONE, Key::Enter);
+    settle(window);
+}
+
 #[test]
 fn an_offset_is_typed_and_a_wrong_one_is_told() {
     let mut window = both();
-    act(&mut window, Action::OpenPane("Info"));
-    let type_offset = |window: &mut Window, text: &str| {
-        let field = "Offset of kprobe-hackbench.dat";
-        window.get_by_role_and_label(Role::TextInput, field).focus();
-        window.run_steps(2);
-        key(window, Modifiers::COMMAND, Key::A);
-        window
-            .get_by_role_and_label(Role::TextInput, field)
-            .type_text(text);
-        window.run_steps(2);
-        key(window, Modifiers::NONE, Key::Enter);
-        settle(window);
-    };
+    act(&mut window, Action::OpenPane(PaneKind::Info));
     type_offset(&mut window, "-2.5ms");
     assert_eq!(loaded(&window).trace.sources[1].offset(), Nanos(-2_500_000));
     type_offset(&mut window, "soon");
     assert!(
         window
-            .query_by_label_contains("expected a time with a unit")
+            .query_all_by_label_contains("expected a time with a unit")
+            .next()
             .is_some()
     );
     assert_eq!(loaded(&window).trace.sources[1].offset(), Nanos(-2_500_000));
@@ -152,7 +158,7 @@ fn a_cancelled_load_leaves_what_was_shown() {
     let mut window = window(&hackbench());
     let ctx = window.ctx.clone();
     window.state_mut().open(&ctx, &irqs());
-    window.state_mut().act(&ctx, Action::CancelLoad);
+    window.state_mut().act(&ctx, Action::Do(Effect::CancelLoad));
     settle(&mut window);
     std::thread::sleep(std::time::Duration::from_millis(100));
     settle(&mut window);
@@ -164,8 +170,43 @@ fn a_cancelled_load_leaves_what_was_shown() {
 #[test]
 fn a_file_that_cannot_be_added_is_named_and_the_rest_stays() {
     let mut window = window(&hackbench());
-    act(&mut window, Action::Add(vec![file("Cargo.toml")]));
+    act(
+        &mut window,
+        Action::Do(Effect::Add(vec![file("Cargo.toml")])),
+    );
     assert_eq!(loaded(&window).trace.events.len(), 441);
     let notice = window.state().notice().unwrap_or_default().to_owned();
     assert!(notice.contains("Cargo.toml"), "{notice}");
+}
+
+/// The time at which Details says that the selected item starts.
+fn start_in_details(window: &mut Window) -> String {
+    act(window, Action::OpenPane(PaneKind::Details));
+    let labels = window.query_all_by_role(Role::Label);
+    let mut labels = labels.filter_map(|label| label.value());
+    labels.find(|text| text == "start");
+    labels.next().unwrap_or_default()
+}
+
+#[test]
+fn an_answer_for_one_trace_is_never_shown_for_another() {
+    let mut window = both();
+    let last = RunId(loaded(&window).trace.runs.len() as u32 - 1);
+    act(&mut window, Action::Select(Item::Run(last)));
+    let shown = |window: &mut Window| {
+        let start = loaded(window).trace.runs.get(last).start.0;
+        let (seconds, ns) = (start / 1_000_000_000, start % 1_000_000_000);
+        let text = start_in_details(window);
+        assert!(
+            text.ends_with(&format!("({seconds}.{ns:09})")),
+            "{text}, {start}"
+        );
+        start
+    };
+    let before = shown(&mut window);
+    // The same files at other places on the axis are another trace: its runs have other times.
+    act(&mut window, Action::OpenPane(PaneKind::Info));
+    type_offset(&mut window, "7s");
+    act(&mut window, Action::Select(Item::Run(last)));
+    assert_ne!(shown(&mut window), before);
 }

@@ -8,7 +8,7 @@ use threadline::gui::startup::{Command, Todo};
 use threadline::query::Item;
 use threadline::trace::SliceId;
 use threadline::view::link::Link;
-use threadline::view::{Action, Marker};
+use threadline::view::{Action, Effect, Marker, PaneKind};
 
 fn opened(commands: &[&str]) -> Window {
     let mut window = empty_window();
@@ -16,7 +16,7 @@ fn opened(commands: &[&str]) -> Window {
         .iter()
         .map(|text| Todo::Do(Command::parse(text).unwrap()));
     window.state_mut().later(todo.collect::<Vec<_>>());
-    act(&mut window, Action::Open(vec![hackbench()]));
+    act(&mut window, Action::Do(Effect::Open(vec![hackbench()])));
     window
 }
 
@@ -32,7 +32,7 @@ fn commands_are_done_by_their_names_once_the_trace_is_there() {
     ]);
     let state = window.state().state();
     assert_eq!(state.span.duration(), Nanos(10_000_000));
-    assert_eq!(state.front_pane(), Some("Latency"));
+    assert_eq!(state.front_pane(), Some(PaneKind::Latency));
     assert_eq!(state.search.text, "dur > 1ms");
     assert_eq!(state.layout.plots.len(), 1);
     assert!(matches!(state.selected, Some(Item::Thread(_))));
@@ -57,13 +57,18 @@ fn what_cannot_be_done_is_told() {
     );
     assert!(errors[1].contains("no layout"), "{errors:?}");
     assert_eq!(errors.len(), 3);
-    assert!(window.query_by_label_contains("no layout").is_some());
+    assert!(
+        window
+            .query_all_by_label_contains("no layout")
+            .next()
+            .is_some()
+    );
 }
 
 /// The link that the window puts on the clipboard.
 fn copied_link(window: &mut Window) -> String {
     let ctx = window.ctx.clone();
-    window.state_mut().act(&ctx, Action::CopyLink);
+    window.state_mut().act(&ctx, Action::Do(Effect::CopyLink));
     window.step();
     let commands = &window.output().platform_output.commands;
     let text = commands.iter().find_map(|command| match command {
@@ -104,7 +109,8 @@ fn a_link_opens_the_same_view_elsewhere() {
     window.run_steps(2);
     assert!(
         window
-            .query_by_label_contains("Open what the link shows")
+            .query_all_by_label_contains("Open what the link shows")
+            .next()
             .is_some()
     );
     key(&mut window, Modifiers::NONE, Key::Enter);
@@ -112,16 +118,16 @@ fn a_link_opens_the_same_view_elsewhere() {
     shows_the_same(&window);
     // In one that shows something else.
     let mut other = window_at_first(&file("sample-traces/sched-irq-syscalls.dat"));
-    act(&mut other, Action::OpenLink(link));
+    act(&mut other, Action::Do(Effect::OpenLink(link)));
     shows_the_same(&other);
     act(
         &mut other,
-        Action::OpenLink("threadline:?file=/no/such.dat".to_owned()),
+        Action::Do(Effect::OpenLink("threadline:?file=/no/such.dat".to_owned())),
     );
     assert!(other.state().notice().unwrap().contains("no such file"));
     act(
         &mut other,
-        Action::OpenLink("threadline:?view=1..2".to_owned()),
+        Action::Do(Effect::OpenLink("threadline:?view=1..2".to_owned())),
     );
     assert!(other.state().notice().unwrap().contains("names no file"));
 }

@@ -6,7 +6,7 @@ use egui_kittest::kittest::{NodeT, Queryable};
 use threadline::base::{Nanos, TimeSpan};
 use threadline::trace::ThreadState;
 use threadline::view::rows::{LaneKind, RowKind};
-use threadline::view::{Action, ThemeChoice};
+use threadline::view::{Action, PaneKind, ThemeChoice};
 
 fn irqs() -> Window {
     let mut window = window_at_first(&file("sample-traces/sched-irq-syscalls.dat"));
@@ -66,8 +66,8 @@ fn colors_in(picture: &image::RgbaImage, part: egui::Rect) -> Vec<[u8; 4]> {
 /// The colour at the left end of the widest bar of this name.
 fn bar_color(window: &Window, picture: &image::RgbaImage, name: &str) -> [u8; 4] {
     let area = canvas(window);
-    let bars = window.query_all_by_role_and_label(Role::Button, name);
-    let bars = bars.map(|bar| bar.rect().intersect(area));
+    let bars = bars_named(window, name).into_iter();
+    let bars = bars.map(|bar| bar.intersect(area));
     let widest = bars.max_by(|a, b| a.width().total_cmp(&b.width())).unwrap();
     let at = widest.left_center() + egui::vec2(2.0, 0.0);
     picture.get_pixel(at.x as u32, at.y as u32).0
@@ -101,7 +101,7 @@ fn swatches_in_panes_have_the_colours_of_the_bars() {
         key(&mut window, Modifiers::SHIFT, Key::L);
         let span = window.state().state().span;
         act(&mut window, Action::SelectRange(span));
-        act(&mut window, Action::OpenPane("Selection"));
+        act(&mut window, Action::OpenPane(PaneKind::Selection));
         click_button(&mut window, "Thread states");
         let picture = window.render().unwrap();
         for (state, color) in states.into_iter().zip(bars) {
@@ -151,15 +151,20 @@ fn tooltips_name_the_state() {
     let mut window = irqs();
     let area = canvas(&window);
     let hover = |window: &mut Window, name: &str| {
-        let bars = window.query_all_by_role_and_label(Role::Button, name);
+        let bars = bars_named(window, name).into_iter();
         let widest = bars
-            .map(|bar| bar.rect().intersect(area))
+            .map(|bar| bar.intersect(area))
             .max_by(|a, b| a.width().total_cmp(&b.width()));
         window.hover_at(widest.unwrap().center());
         window.run_steps(12);
     };
     hover(&mut window, "seq");
-    assert!(window.query_by_label_contains("running, then").is_some());
+    assert!(
+        window
+            .query_all_by_label_contains("running, then")
+            .next()
+            .is_some()
+    );
     hover(&mut window, "preempted");
     let tip = window.query_all_by_label_contains("preempted\n").next();
     assert!(tip.is_some());

@@ -5,47 +5,19 @@ use egui::{Key, Modifiers, Role};
 use egui_kittest::kittest::Queryable;
 use std::sync::Arc;
 use std::time::Duration;
-use threadline::base::{Diagnostics, Job, ReadError};
-use threadline::event::{EventDetail, Lane, LaneColumns, Part, TraceInfo};
-use threadline::formats::{EventRef, Reader};
+use threadline::base::Job;
+use threadline::event::{DecodedEvent, Need};
+use threadline::formats::{EventRef, Events};
 use threadline::load;
-use threadline::view::Action;
+use threadline::view::{Action, PaneKind};
 
 /// A reader that takes its time over every event.
-struct Slow(Arc<dyn Reader>);
+struct Slow(Arc<dyn Events>);
 
-impl Reader for Slow {
-    fn info(&self) -> &TraceInfo {
-        self.0.info()
-    }
-
-    fn lanes(&self) -> &[Lane] {
-        self.0.lanes()
-    }
-
-    fn parts(&self) -> &[Part] {
-        self.0.parts()
-    }
-
-    fn coarse(&self) -> threadline::event::Coarse {
-        self.0.coarse()
-    }
-
-    fn read_part(&self, part: u32, job: &Job) -> Result<LaneColumns, ReadError> {
-        self.0.read_part(part, job)
-    }
-
-    fn directory(&self) -> threadline::event::Directory {
-        self.0.directory()
-    }
-
-    fn diagnostics(&self) -> Diagnostics {
-        self.0.diagnostics()
-    }
-
-    fn describe(&self, event: EventRef) -> EventDetail {
+impl Events for Slow {
+    fn decode<'a>(&'a self, event: EventRef, need: Need<'_>, decoded: &mut DecodedEvent<'a>) {
         std::thread::sleep(Duration::from_millis(8));
-        self.0.describe(event)
+        self.0.decode(event, need, decoded);
     }
 }
 
@@ -73,7 +45,7 @@ fn a_search_is_stopped_by_its_button_and_by_esc_and_goes_on() {
     type_into(&mut window, "Search", "no such text");
     assert!(window.state().is_busy());
     // How far it is shows as soon as its thread knows.
-    let tells = |window: &Window| window.query_by_label_contains(" %").is_some();
+    let tells = |window: &Window| window.query_all_by_label_contains(" %").next().is_some();
     for _ in 0..50 {
         if !tells(&window) {
             std::thread::sleep(Duration::from_millis(5));
@@ -83,7 +55,11 @@ fn a_search_is_stopped_by_its_button_and_by_esc_and_goes_on() {
     assert!(tells(&window));
     window.get_by_label("Stop").click();
     settle(&mut window);
-    let stopped = |window: &Window| window.query_by_label_contains("Stopped").is_some();
+    let stopped = |window: &Window| {
+        window
+            .query_by_label("Stopped; no match up to there")
+            .is_some()
+    };
     assert!(stopped(&window));
     window.get_by_label("Go on").click();
     window.run_steps(3);
@@ -116,7 +92,9 @@ fn a_search_is_stopped_by_its_button_and_by_esc_and_goes_on() {
 fn events_and_pairs_are_stopped_with_all_that_goes_on() {
     let mut window = slow_window();
     let ctx = window.ctx.clone();
-    window.state_mut().act(&ctx, Action::OpenPane("Events"));
+    window
+        .state_mut()
+        .act(&ctx, Action::OpenPane(PaneKind::Events));
     window.run_steps(3);
     type_into(&mut window, "Filter events", "no such text");
     key(&mut window, Modifiers::NONE, Key::Enter);
@@ -126,10 +104,13 @@ fn events_and_pairs_are_stopped_with_all_that_goes_on() {
     settle(&mut window);
     assert!(
         window
-            .query_by_label_contains("where it was stopped")
+            .query_all_by_label_contains("where it was stopped")
+            .next()
             .is_some()
     );
-    window.state_mut().act(&ctx, Action::OpenPane("Latency"));
+    window
+        .state_mut()
+        .act(&ctx, Action::OpenPane(PaneKind::Latency));
     window.run_steps(3);
     window.get_by_label("Event to event").click();
     window.run_steps(3);

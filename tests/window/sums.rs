@@ -15,9 +15,10 @@ use threadline::event::FileOp;
 use threadline::load;
 use threadline::query::Item;
 use threadline::query::files::{FileList, FileView, listed};
-use threadline::trace::{SliceId, SliceKind, ThreadId};
+use threadline::query::slice_kinds::SliceKind;
+use threadline::trace::{SliceId, ThreadId};
 use threadline::view::rows::RowKey;
-use threadline::view::{Action, Arrange, HiddenTracks, Sums};
+use threadline::view::{Action, Arrange, HiddenTracks, PaneKind, Sums};
 
 const OPEN_CALLS: &str = "tests/cases/text/calls-still-open.strace";
 
@@ -389,7 +390,7 @@ fn names(window: &support::Window) -> BTreeSet<String> {
 fn durations_and_selection_show_one_kind_and_remember_which() {
     let mut window = window(&file("sample-traces/shell-pipeline.strace"));
     let range = window.state().state().trace_span;
-    for pane in ["Durations", "Selection"] {
+    for pane in [PaneKind::Durations, PaneKind::Selection] {
         act(&mut window, Action::OpenPane(pane));
         act(&mut window, Action::AddUp(Sums::default()));
         act(&mut window, Action::SelectRange(range));
@@ -397,7 +398,7 @@ fn durations_and_selection_show_one_kind_and_remember_which() {
         let calls = names(&window);
         assert!(
             calls.contains("execve") && calls.contains("read"),
-            "{pane} {calls:?}"
+            "{pane:?} {calls:?}"
         );
         let kind = Some(SliceKind::Processes);
         act(
@@ -411,7 +412,7 @@ fn durations_and_selection_show_one_kind_and_remember_which() {
         let programs = names(&window);
         assert!(
             !programs.is_empty() && programs.is_disjoint(&calls),
-            "{pane} {programs:?}"
+            "{pane:?} {programs:?}"
         );
     }
     let session = window.state().state().session(Vec::new(), Vec::new());
@@ -428,7 +429,7 @@ fn hidden_tracks_are_left_out_if_the_user_says_so() {
     let path = file("sample-traces/shell-pipeline.strace");
     let mut window = window(&path);
     let trace = load::open(&path, &Job::default()).unwrap().trace;
-    act(&mut window, Action::OpenPane("Selection"));
+    act(&mut window, Action::OpenPane(PaneKind::Selection));
     let range = TimeSpan::new(trace.span.start, trace.span.end);
     act(&mut window, Action::SelectRange(range));
     click_button(&mut window, "thread");
@@ -492,7 +493,7 @@ fn hidden_tracks_are_left_out_if_the_user_says_so() {
 #[test]
 fn panes_say_what_never_ended() {
     let mut window = window(&file(OPEN_CALLS));
-    act(&mut window, Action::OpenPane("Durations"));
+    act(&mut window, Action::OpenPane(PaneKind::Durations));
     act(&mut window, Action::Fit);
     settle(&mut window);
     window.get_by_label("Sort by Unfinished");
@@ -500,13 +501,13 @@ fn panes_say_what_never_ended() {
     let rows = table_rows(&window);
     let pause = rows
         .iter()
-        .find(|row| row.starts_with("pause, 0, 3, "))
+        .find(|row| row.starts_with("pause, Count 0, Unfinished 3, "))
         .unwrap();
     // The only one of its name that lasts is not the longest: of nothing there is no longest.
     assert!(!pause.contains("100.0 %"), "{pause}");
     let said = window.query_all_by_label_contains("unfinished, at least");
     assert!(said.count() >= 1);
-    act(&mut window, Action::OpenPane("Flame graph"));
+    act(&mut window, Action::OpenPane(PaneKind::FlameGraph));
     settle(&mut window);
     let said = |window: &support::Window| {
         let nodes = window.query_all_by_label_contains("pause");
@@ -572,7 +573,7 @@ fn files_count_what_the_chosen_process_did() {
     let mut window = window(&path);
     let process = Item::Process(threadline::trace::ProcessId(1));
     act(&mut window, Action::Select(process));
-    act(&mut window, Action::OpenPane("Files"));
+    act(&mut window, Action::OpenPane(PaneKind::Files));
     settle(&mut window);
     window.get_by_label("Of the selected process").click();
     settle(&mut window);

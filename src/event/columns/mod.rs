@@ -1,14 +1,14 @@
-//! All events of a part, 9 bytes each: when, what, who, and where in the file.
+//! All events of a part, 9 bytes each: time, kind, thread, and place in the file.
 //!
 //! ```text
 //! block of 128 events: base time i64 | base place u64      event: +time u32 | +place u16 | kind u16 | thread u8
 //! ```
 //!
-//! Places count in units of `1 << place_shift` bytes from the block's base. A block whose events lie too
-//! far apart in the file for that is "far" and has 2 bytes more for each place: so it is where many streams
-//! were written in turns. One whose events lie too far apart in time as well, or even farther in the file, is
-//! kept "wide", with a full time and place for each event.
-//! Any event's time is found in constant time. Does not decide what kinds and threads mean.
+//! Places are stored in units of `1 << place_shift` bytes from the block's base. If the events of a block lie too far
+//! apart in the file for 2 bytes, the block is "far" and has 2 bytes more per place: this happens where many streams
+//! were written in turns. If they lie too far apart in time, or even farther apart in the file, the block is "wide",
+//! with a full time and place per event.
+//! The time of an event is found in constant time. This module does not interpret kinds and threads.
 
 use std::ops::Range;
 
@@ -19,14 +19,14 @@ use crate::base::order::first_not;
 
 const BLOCK_SHIFT: u32 = 7;
 const BLOCK_LEN: usize = 1 << BLOCK_SHIFT;
-/// How many places back events go, on average, to be put in order one by one.
+/// Limit of insertion sort: events move at most this many positions back on average, otherwise all are sorted anew.
 const MOST_STEPS_BACK: usize = 8;
-/// In a block's `rest`: it has none.
+/// Value of `Block::rest`: the block is neither far nor wide.
 const NARROW: u32 = u32::MAX;
-/// In a block's `rest`: it is far.
+/// Bit of `Block::rest`: the block is far.
 const FAR: u32 = 1 << 31;
 
-/// Columns of events in the order they were pushed; see the module's text for the layout.
+/// Columns of events in the order in which they were pushed; the module's text shows the layout.
 #[derive(Clone, Debug, Default)]
 pub struct EventColumns {
     times: Vec<u32>,
@@ -37,7 +37,7 @@ pub struct EventColumns {
     /// The high halves of the places in far blocks.
     far: Vec<u16>,
     wide: Vec<Wide>,
-    /// Each event's CPU, in lanes that hold the events of several; else empty.
+    /// Each event's CPU in lanes that contain events of several CPUs; else empty.
     cpus: Vec<u16>,
     place_shift: u8,
     is_unsorted: bool,
@@ -48,12 +48,12 @@ pub struct EventColumns {
 struct Block {
     time: i64,
     place: u64,
-    /// Where this block's events start in `wide`; or, with the bit `FAR`, in `far`; or `NARROW`.
+    /// Index of this block's first event in `wide`; or, with the bit `FAR` set, in `far`; or `NARROW`.
     rest: u32,
 }
 
 impl Block {
-    /// Whether each of its events has a full time and place.
+    /// Returns whether each event of the block has a full time and place.
     #[inline]
     fn is_wide(&self) -> bool {
         self.rest < FAR
@@ -66,37 +66,38 @@ struct Wide {
     place: u64,
 }
 
-/// One event as the columns have it.
+/// One event of the columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventRow {
-    /// When.
+    /// Time on the trace's clock.
     pub time: Timestamp,
-    /// Byte offset in its lane (the reader knows of what: file, decompressed stream, text).
+    /// Byte offset in its lane (the reader defines in what: file, decompressed stream, text).
     pub place: u64,
-    /// What.
+    /// The event's kind.
     pub kind: KindId,
-    /// Who.
+    /// The event's thread.
     pub thread: ThreadKey,
 }
 
-/// Times and kinds of neighbouring events, for walks over many.
+/// Times and kinds of a block of neighbouring events, for iteration over many.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct EventBlock<'a> {
+pub(crate) struct EventBlock<'a> {
     /// Index of the first event.
     pub first: u32,
-    /// What the times count from.
+    /// The time that `times` are relative to, in ns.
     pub base_time: i64,
-    /// Time after `base_time` of each event. Empty if the block is kept wide.
+    /// Time of each event in ns after `base_time`. Empty if the block is wide.
     pub times: &'a [u32],
-    /// What each event is. Empty if the block is kept wide.
+    /// Kind of each event. Empty if the block is wide.
     pub kinds: &'a [u16],
 }
 
 impl EventColumns {
-    /// Stands for the CPU of an event whose CPU is not known, among events with CPUs of their own.
-    pub const NO_CPU: u16 = u16::MAX;
+    /// Value in the CPU column for an unknown CPU.
+    pub(crate) const NO_CPU: u16 = u16::MAX;
 
-    /// Empty columns; places must be multiples of `1 << place_shift` bytes (2 for trace.dat, 3 for FXT, 0 for text).
+    /// Returns empty columns. Places must be multiples of `1 << place_shift` bytes (2 for trace.dat, 3 for FXT, 0 for
+    /// text).
     #[must_use]
     pub fn new(place_shift: u8) -> EventColumns {
         EventColumns {
@@ -106,8 +107,8 @@ impl EventColumns {
         }
     }
 
-    /// Makes room for `count` more events.
-    pub fn reserve(&mut self, count: usize) {
+    /// Reserves room for `count` more events.
+    pub(crate) fn reserve(&mut self, count: usize) {
         self.times.reserve(count);
         self.places.reserve(count);
         self.kinds.reserve(count);
@@ -115,7 +116,7 @@ impl EventColumns {
         self.blocks.reserve(count / BLOCK_LEN + 1);
     }
 
-    /// Gives back room that is not used.
+    /// Frees unused room.
     pub fn shrink(&mut self) {
         self.times.shrink_to_fit();
         self.places.shrink_to_fit();
@@ -164,7 +165,7 @@ impl EventColumns {
         index as u32
     }
 
-    /// Appends an event whose place may lie far from its block's base, or before it. Whether that can be done.
+    /// Appends an event whose place may be far from its block's base, or before it. Returns whether it was appended.
     fn push_far(&mut self, index: usize, time_delta: u32, place: u64) -> bool {
         let number = index >> BLOCK_SHIFT;
         let block = self.blocks[number];
@@ -201,8 +202,8 @@ impl EventColumns {
         true
     }
 
-    /// Moves the base place of the block of event `index` back so that this place fits too: several streams
-    /// that were written in turns come with places that go back and forth. Whether that can be done.
+    /// Moves the base place of the block of event `index` back so that `place` fits, and returns whether that was
+    /// possible. Streams that were written in turns have places that go back and forth.
     fn rebase(&mut self, index: usize, place: u64) -> bool {
         let start = index & !(BLOCK_LEN - 1);
         let block = self.blocks[index >> BLOCK_SHIFT];
@@ -225,8 +226,8 @@ impl EventColumns {
         true
     }
 
-    /// Moves the base time of the block of event `index` back to `time`, which is a little earlier: lines of
-    /// several CPUs come slightly out of order. Whether that can be done.
+    /// Moves the base time of the block of event `index` back to `time`, which is a little earlier, and returns whether
+    /// that was possible. Lines of several CPUs are slightly out of order.
     fn rebase_time(&mut self, index: usize, time: i64) -> bool {
         let start = index & !(BLOCK_LEN - 1);
         let block = self.blocks[index >> BLOCK_SHIFT];
@@ -245,10 +246,10 @@ impl EventColumns {
         true
     }
 
-    /// Appends an event that happened on `cpu`, or on an unknown one ([`EventColumns::NO_CPU`]). Either all events of a part
-    /// are appended by this function, or none.
+    /// Appends an event that happened on `cpu`, which may be [`EventColumns::NO_CPU`]. Either all events of a part are
+    /// appended by this function, or none.
     #[inline]
-    pub fn push_on_cpu(
+    pub(crate) fn push_on_cpu(
         &mut self,
         time: i64,
         place: u64,
@@ -260,7 +261,7 @@ impl EventColumns {
         self.push(time, place, kind, thread)
     }
 
-    /// The CPU of event `index`, in lanes where each event has its own.
+    /// Returns the CPU of event `index`, if the lane has a CPU per event and it is known.
     #[inline]
     #[must_use]
     pub fn cpu(&self, index: u32) -> Option<u32> {
@@ -269,14 +270,15 @@ impl EventColumns {
             .map(u32::from)
     }
 
-    /// All CPUs, in order, [`EventColumns::NO_CPU`] where an event's is not known; empty where the lane has one, or none is known.
+    /// The CPU of each event, [`EventColumns::NO_CPU`] if unknown; empty if all events of the lane have one CPU, or
+    /// none is known.
     #[must_use]
     pub fn cpus(&self) -> &[u16] {
         &self.cpus
     }
 
-    /// Gives the CPUs other numbers.
-    pub fn renumber_cpus(&mut self, number: impl Fn(u16) -> u16) {
+    /// Replaces every known CPU by `number(cpu)`.
+    pub(crate) fn renumber_cpus(&mut self, number: impl Fn(u16) -> u16) {
         for cpu in self
             .cpus
             .iter_mut()
@@ -310,25 +312,25 @@ impl EventColumns {
         self.places.push(0);
     }
 
-    /// How many events there are.
+    /// Number of events.
     #[must_use]
     pub fn len(&self) -> usize {
         self.times.len()
     }
 
-    /// Whether there is no event.
+    /// Returns whether there is no event.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.times.is_empty()
     }
 
-    /// Whether times never go back.
+    /// Returns whether the events are in time order.
     #[must_use]
     pub fn is_sorted(&self) -> bool {
         !self.is_unsorted
     }
 
-    /// When event `index` happened. Panics if there is no such event, as slices do.
+    /// Returns the time of event `index`. Panics if there is no such event, as slices do.
     #[inline]
     #[must_use]
     pub fn time(&self, index: u32) -> Timestamp {
@@ -341,9 +343,9 @@ impl EventColumns {
         }
     }
 
-    /// The block that event `index` lies in. Panics if there is no such event.
+    /// Returns the block that contains event `index`. Panics if there is no such event.
     #[must_use]
-    pub fn block_around(&self, index: u32) -> EventBlock<'_> {
+    pub(crate) fn block_around(&self, index: u32) -> EventBlock<'_> {
         let number = index as usize >> BLOCK_SHIFT;
         let block = self.blocks[number];
         let start = number << BLOCK_SHIFT;
@@ -360,7 +362,7 @@ impl EventColumns {
         }
     }
 
-    /// Where event `index` lies: a byte offset in its lane.
+    /// Returns the place of event `index`: a byte offset in its lane.
     #[inline]
     #[must_use]
     pub fn place(&self, index: u32) -> u64 {
@@ -379,7 +381,7 @@ impl EventColumns {
         block.place.wrapping_add((units << self.place_shift) as u64)
     }
 
-    /// Calls `visit` with the index, time and place of each event of `range`, in order: quicker than one by one.
+    /// Calls `visit` with the index, time and place of each event of `range`, in order: faster than a call per event.
     #[inline]
     pub fn visit(&self, range: Range<u32>, mut visit: impl FnMut(u32, i64, u64)) {
         let end = (range.end as usize).min(self.len());
@@ -408,33 +410,33 @@ impl EventColumns {
         }
     }
 
-    /// Says what an event is when its payload was looked at after it was pushed.
-    pub fn set_kind(&mut self, index: u32, kind: KindId) {
+    /// Replaces the kind of event `index`, where the kind depends on a payload that is decoded after the push.
+    pub(crate) fn set_kind(&mut self, index: u32, kind: KindId) {
         if let Some(slot) = self.kinds.get_mut(index as usize) {
             *slot = kind.0;
         }
     }
 
-    /// Says that what a thread key means has another key.
-    pub fn renumber_threads(&mut self, key: &dyn Fn(ThreadKey) -> ThreadKey) {
+    /// Replaces every thread key by `key(old)`. Nothing may be pushed afterwards.
+    pub(crate) fn renumber_threads(&mut self, key: &dyn Fn(ThreadKey) -> ThreadKey) {
         self.threads.renumber(key);
     }
 
-    /// What event `index` is.
+    /// Returns the kind of event `index`.
     #[inline]
     #[must_use]
     pub fn kind(&self, index: u32) -> KindId {
         KindId(self.kinds[index as usize])
     }
 
-    /// Whose event `index` is.
+    /// Returns the thread of event `index`.
     #[inline]
     #[must_use]
     pub fn thread(&self, index: u32) -> ThreadKey {
         self.threads.get(index as usize)
     }
 
-    /// All of event `index`.
+    /// Returns event `index` with all its columns.
     #[must_use]
     pub fn row(&self, index: u32) -> EventRow {
         EventRow {
@@ -445,43 +447,43 @@ impl EventColumns {
         }
     }
 
-    /// All kinds, in order.
+    /// The kind of each event.
     #[must_use]
     pub fn kinds(&self) -> &[u16] {
         &self.kinds
     }
 
-    /// Stretches of neighbouring events of one thread, in order.
-    pub fn thread_runs(&self) -> impl Iterator<Item = (Range<usize>, ThreadKey)> {
+    /// Returns the ranges of neighbouring events of one thread, in order.
+    pub(crate) fn thread_runs(&self) -> impl Iterator<Item = (Range<usize>, ThreadKey)> {
         self.threads.runs()
     }
 
-    /// The same of the events in `range`.
-    pub fn thread_runs_in(
+    /// Returns the ranges of neighbouring events of one thread within `range`.
+    pub(crate) fn thread_runs_in(
         &self,
         range: Range<usize>,
     ) -> impl Iterator<Item = (Range<usize>, ThreadKey)> {
         self.threads.runs_in(range)
     }
 
-    /// Each thread with the indices of its first and last event.
+    /// Returns each thread with the indices of its first and last event.
     #[must_use]
-    pub fn thread_spans(&self) -> Vec<(ThreadKey, Range<usize>)> {
+    pub(crate) fn thread_spans(&self) -> Vec<(ThreadKey, Range<usize>)> {
         self.threads.spans()
     }
 
-    /// The first event at or after `time`; the columns must be sorted.
+    /// Returns the index of the first event at or after `time`. The columns must be sorted.
     #[must_use]
-    pub fn lower_bound(&self, time: Timestamp) -> u32 {
+    pub(crate) fn lower_bound(&self, time: Timestamp) -> u32 {
         let after = self.blocks.partition_point(|block| block.time < time.0);
         let low = (after.saturating_sub(1)) << BLOCK_SHIFT;
         let high = (after << BLOCK_SHIFT).min(self.len());
         first_not(low..high, |at| self.time(at as u32) < time) as u32
     }
 
-    /// The same events in time order (ties keep their order), and where each event went: `map[old] = new`.
+    /// Returns the events in time order (stable), and the new index of each event: `map[old] = new`.
     #[must_use]
-    pub fn sorted_by_time(&self) -> (EventColumns, Vec<u32>) {
+    pub(crate) fn sorted_by_time(&self) -> (EventColumns, Vec<u32>) {
         let order = self.order_by_time();
         let mut sorted = EventColumns::new(self.place_shift);
         sorted.reserve(self.len());
@@ -495,7 +497,8 @@ impl EventColumns {
         (sorted, map)
     }
 
-    /// The events in time order. Mostly each goes back a few places if any, which is quickly said.
+    /// Returns the indices of the events in time order (stable). Mostly few events are out of order, by a few
+    /// positions, for which insertion is fastest.
     fn order_by_time(&self) -> Vec<u32> {
         let count = self.len() as u32;
         let mut order: Vec<u32> = Vec::with_capacity(self.len());
@@ -525,9 +528,9 @@ impl EventColumns {
         order
     }
 
-    /// Heap bytes held.
+    /// Allocated heap memory in bytes.
     #[must_use]
-    pub fn memory_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         (self.times.capacity() * 4
             + self.places.capacity() * 2
             + self.kinds.capacity() * 2

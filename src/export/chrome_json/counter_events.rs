@@ -1,5 +1,6 @@
-//! Counters: the series that come together are the arguments of one event, which readers stack; each other series is an
-//! event of its own. Names are unique in their process, as readers tell counters apart by process and name.
+//! Counters: series that were sampled by the same events are arguments of one event, which readers stack; every other
+//! series has events of its own. Names are unique in their process, because readers identify counters by process and
+//! name.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, json};
@@ -7,26 +8,26 @@ use serde_json::{Map, json};
 use super::{Head, JsonEvents};
 use crate::base::strings::exact_text;
 use crate::export::ExportError;
-use crate::export::fxt::args::record_word;
-use crate::export::fxt::counters::{CounterName, counter_names};
-use crate::export::fxt::koids::Koids;
+use crate::export::shared::arguments::record_word;
+use crate::export::shared::counter_names::{CounterName, counter_names};
+use crate::export::shared::koids::Koids;
 use crate::trace::counters::CounterScope;
 use crate::trace::{CounterTrackId, EventId};
 
-/// Series that are samples of the same events.
+/// Series that were sampled by the same events.
 struct Together {
     owner: (u64, u64),
     event: Vec<u8>,
     id: u64,
-    /// The tracks, and what each series is called.
+    /// The counter tracks, each with the name of its series.
     series: Vec<(CounterTrackId, Vec<u8>)>,
 }
 
 impl JsonEvents<'_> {
-    /// How many samples there are.
+    /// Writes the chosen counters; returns the number of samples.
     pub(super) fn counters(&mut self) -> Result<u64, ExportError> {
         let mut names: FxHashSet<(u64, String)> = FxHashSet::default();
-        // The last number behind each name that several have.
+        // The last number appended to each name that several counters share.
         let mut numbers: FxHashMap<(u64, String), u32> = FxHashMap::default();
         let mut count = 0;
         for together in self.counters_together() {
@@ -46,7 +47,7 @@ impl JsonEvents<'_> {
         Ok(count)
     }
 
-    /// The chosen counters, those together whose samples are of the same events.
+    /// Returns the chosen counters, grouped by the events of their samples.
     fn counters_together(&self) -> Vec<Together> {
         type Key<'a> = ((u64, u64), Vec<u8>, u64, &'a [u32], &'a [i64]);
         let counters = &self.trace.counters;
@@ -74,7 +75,7 @@ impl JsonEvents<'_> {
             let key = (owner, name.event.clone(), name.id, events, times);
             let series = (id, name.argument);
             match known.get(&key).and_then(|&at| all.get_mut(at)) {
-                // Of one event several values may have one name.
+                // One event may have several values of one name: they cannot share an object's key.
                 Some(found) if found.series.iter().all(|(_, name)| *name != series.1) => {
                     found.series.push(series);
                 }
@@ -92,7 +93,7 @@ impl JsonEvents<'_> {
         all
     }
 
-    /// A counter's name as the FXT event of its first sample says it; `name` for other formats.
+    /// The counter's name as the FXT event of its first sample records it; `name` for other formats.
     fn name_in_file(
         &self,
         first: Option<u32>,
@@ -149,6 +150,7 @@ impl JsonEvents<'_> {
             .collect();
         let mut count = 0;
         for row in rows {
+            // The series of an event have equally many samples, at the same indices.
             let index = row - track.samples.start;
             let mut args = Map::new();
             for (id, series) in &together.series {

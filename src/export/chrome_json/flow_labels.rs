@@ -1,18 +1,18 @@
-//! What all marks of a flow say alike: readers join them by id, category and name together, over all processes.
+//! Labels of flows: readers join the marks of a flow by id, category and name together, across all processes.
 //!
-//! A flow keeps its id if no other has it, and gets one that nobody has otherwise. Its name is that of its first
-//! arrow that has one, else that of the event which began it.
+//! A flow keeps its id if no other flow has it, and gets an unused id otherwise. Its name is that of its first named
+//! arrow, or else that of the event that began it.
 
 use rustc_hash::FxHashMap;
 
-use super::super::fxt::flows::{FlowMark, FlowStepSort};
 use crate::base::StringId;
+use crate::export::shared::flow_marks::{FlowMark, FlowStepSort};
 use crate::trace::Trace;
 
-/// What the marks of a flow have in common.
+/// The label that all marks of a flow share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FlowLabel {
-    /// The id, which no other flow has.
+pub(crate) struct FlowLabel {
+    /// The id; no other flow has it.
     pub id: u64,
     /// The name.
     pub name: StringId,
@@ -20,12 +20,12 @@ pub struct FlowLabel {
     pub category: StringId,
 }
 
-/// The labels of all flows, by their number in the marks.
-pub fn flow_labels(trace: &Trace, marks: &[FlowMark]) -> Vec<FlowLabel> {
+/// Returns the labels of all flows, indexed by the flow's number in the marks.
+pub(crate) fn flow_labels(trace: &Trace, marks: &[FlowMark]) -> Vec<FlowLabel> {
     let count = marks.iter().map(|mark| mark.flow as usize + 1).max();
     let mut labels = vec![FlowLabel::default(); count.unwrap_or(0)];
     let mut owners: FxHashMap<u64, u32> = FxHashMap::default();
-    // Readers keep 32 bits of an id.
+    // Readers keep only the low 32 bits of an id.
     let mut next = 1_u64 << 30;
     for mark in marks.iter().filter(|mark| mark.id <= u64::from(u32::MAX)) {
         owners.entry(mark.id).or_insert(mark.flow);

@@ -1,25 +1,26 @@
-//! Slices of a track onto threads of the file, so that those of each thread nest: readers refuse others.
+//! Distributes the slices of a track over threads of the file so that the slices of each thread nest: readers refuse
+//! slices that cross.
 //!
-//! A slice that reaches past the end of one around it leaves the track's own thread for one that has its row's number,
-//! with what lies in it. Slices of a row do not overlap, so that the thread of a row has room for every such slice of it.
-//! A slice whose end was not seen ends where it is drawn up to.
+//! A slice that reaches past the end of the slice around it moves, with its children, from the track's own thread to a
+//! thread that has the number of the slice's row. Slices of a row do not overlap, so one thread for each row has room
+//! for every such slice. A slice whose end was not seen ends where it is drawn to.
 
 use rustc_hash::FxHashMap;
 
 use crate::export::Chosen;
 use crate::trace::{SliceId, Trace, TrackId};
 
-/// On which thread of its track a slice is.
+/// The thread of its track on which a slice is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Layer {
-    /// The track's own.
+pub(crate) enum Layer {
+    /// The track's own thread.
     Own,
-    /// That of slices of the row of that depth, which cross others.
+    /// The extra thread for slices of the row of this depth that cross others.
     Crossing(u32),
 }
 
 impl Layer {
-    /// What the thread is called, of a track of that name.
+    /// The name of the thread, for a track called `track`.
     pub fn name(self, track: &str) -> String {
         match self {
             Layer::Own => track.to_owned(),
@@ -28,8 +29,12 @@ impl Layer {
     }
 }
 
-/// The chosen slices of a track in order of time, those around others first, and on which thread each is.
-pub fn placed_slices(trace: &Trace, chosen: &Chosen<'_>, track: TrackId) -> Vec<(SliceId, Layer)> {
+/// Returns the chosen slices of a track in order of time, outer ones first, each with its thread.
+pub(crate) fn placed_slices(
+    trace: &Trace,
+    chosen: &Chosen<'_>,
+    track: TrackId,
+) -> Vec<(SliceId, Layer)> {
     let slices = &trace.slices;
     let Some(row) = trace.tracks.get(track.0 as usize) else {
         return Vec::new();
@@ -43,9 +48,9 @@ pub fn placed_slices(trace: &Trace, chosen: &Chosen<'_>, track: TrackId) -> Vec<
         found.extend(inside.map(|slice| (slices.starts.at(slice as usize), depth, slice)));
     }
     found.sort_unstable();
-    // By thread: the ends of its slices that are open. Invariant: they decrease towards the last.
+    // By thread: the ends of its open slices, in ns. Invariant: they decrease, so that the last is the innermost.
     let mut open: FxHashMap<Layer, Vec<i64>> = FxHashMap::default();
-    // Where slices are that have left the track's own thread.
+    // The threads of the slices that moved off the track's own thread: their children follow them.
     let mut moved: FxHashMap<u32, Layer> = FxHashMap::default();
     let mut placed = Vec::with_capacity(found.len());
     for (start, depth, slice) in found {

@@ -1,12 +1,13 @@
 //! Chrome's JSON trace event format: for `chrome://tracing`, Perfetto and scripts.
 //!
-//! Finished slices are `X`, unfinished ones `B`; instants `i` with their scope, counters `C` (see `counter_events`), flows
-//! `s` `t` `f` (bound to the slice around them, see `flow_labels`), asynchronous slices `b` `n` `e` (with an `id2` that is
-//! their process's own, and an `id` where they are of none), names `M`. Slices of one thread nest: those that cross others
-//! have a thread of their own (`layers`). What a CPU did and who ran on it stand in a process called `CPU n`, states of
-//! threads and their wakeups in threads called `NAME states` (`scheduling`). Times are microseconds with three decimals,
-//! so that no nanosecond is lost; numbers above 2^53 are texts, ids above 32 bits have stand-ins (see `numbers`). Slices
-//! keep their real times where they reach out of the range. Arguments that share a name are a list.
+//! Finished slices are `X`, unfinished ones `B`; instants `i` with their scope, counters `C` (see `counter_events`),
+//! flows `s` `t` `f` (bound to the slice around them, see `flow_labels`), asynchronous slices `b` `n` `e` (with an
+//! `id2` in their process, or an `id` if they belong to no process), names `M`. Slices of one thread nest: slices that
+//! cross others are on an extra thread (`layers`). Runs and interrupts of a CPU are in a process called `CPU n`,
+//! states of threads and their wakeups on threads called `NAME states` (`scheduling`). Times are microseconds with
+//! three decimals, so that no nanosecond is lost; numbers above 2^53 are texts, ids above 32 bits have stand-ins (see
+//! `numbers`). Slices keep their real times where they reach out of the range. Arguments that share a name become a
+//! list.
 
 mod counter_events;
 mod flow_labels;
@@ -22,19 +23,18 @@ use std::io::Write;
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value as Json, json};
 
-use super::fxt::args::{self, record_word};
-use super::fxt::asyncs::AsyncIds;
-use super::fxt::flows::{FlowMark, FlowMarks, FlowStepSort};
-use super::fxt::koids::Koids;
-use super::fxt::losses::Losses;
-use super::fxt::records::{Arg, ArgValue};
-use super::table_rows::track_name;
+use super::shared::arguments::{Arg, ArgValue, arguments, async_id, merge, record_word};
+use super::shared::async_ids::AsyncIds;
+use super::shared::flow_marks::{FlowMark, FlowMarks, FlowStepSort};
+use super::shared::koids::Koids;
+use super::shared::losses::Losses;
 use super::{Chosen, ExportError, Exporter, Request, Summary};
 use crate::base::strings::text_of;
 use crate::base::{Job, StringId, Timestamp};
 use crate::event::{FieldRef, Value, ValueRef};
 use crate::formats::EventRef;
 use crate::load::LoadedTrace;
+use crate::tables::items::track_name;
 use crate::trace::{
     CpuId, EventId, InstantId, ProcessId, SliceId, ThreadId, Trace, TrackId, TrackKind,
 };
@@ -43,7 +43,7 @@ use layers::{Layer, placed_slices};
 use numbers::{AsyncNumbers, Numbers, exact_number};
 
 /// This exporter's row.
-pub const EXPORTER: Exporter = Exporter {
+pub(crate) const EXPORTER: Exporter = Exporter {
     name: "chrome-json",
     about: "Chrome's JSON trace events: Perfetto, chrome://tracing and many scripts read it",
     extension: "json",
@@ -51,9 +51,9 @@ pub const EXPORTER: Exporter = Exporter {
     write,
 };
 
-/// The thread number of a CPU's runs is this much above that of its interrupts.
+/// Added to the thread number of a CPU's interrupts, to get the thread number of its runs.
 const RUNS_OFFSET: u64 = 0x0100_0000;
-/// Threads that are only in the file have koids from here on, which no others have: each gets a stand-in.
+/// Koids of threads that exist in the file only start here, where the trace has none; each gets a stand-in.
 const EXTRA_THREADS: u64 = 0xfff0_0000_0000_0000;
 const CHECK_EVERY: u64 = 4096;
 
@@ -117,14 +117,14 @@ struct JsonEvents<'a> {
     job: &'a Job,
     count: u64,
     async_numbers: AsyncNumbers,
-    /// Slices that are not on the own thread of their track, and on which they are.
+    /// Slices that are not on their track's own thread, each with the koid of its thread.
     moved: FxHashMap<SliceId, u64>,
-    /// How many threads there are beside those of the trace, and how many names they have.
+    /// The number of threads that exist in the file only, each with a name.
     extra_threads: u64,
     name_count: u64,
 }
 
-/// What an event says beside its times and arguments.
+/// The fields of an event other than its times and arguments.
 struct Head<'a> {
     phase: &'static str,
     category: &'a str,
@@ -219,7 +219,8 @@ impl<'a> JsonEvents<'a> {
         Ok(())
     }
 
-    /// Names the owner. `own` is what its number is called, the number, and its koid: told where another stands for it.
+    /// Writes the name of a process or thread. `own` is the word for its number, its number and its koid: written if a
+    /// stand-in replaces the koid.
     fn name(
         &mut self,
         what: &'static str,
@@ -267,8 +268,8 @@ impl<'a> JsonEvents<'a> {
         let trace = self.trace;
         let loaded = self.loaded;
         let reader = loaded.reader.as_ref();
-        let async_id = |id: EventId| args::async_id(reader, trace.events.get(id).into());
-        let async_ids = AsyncIds::new(trace, self.chosen, &async_id);
+        let own_id = |id: EventId| async_id(reader, trace.events.get(id).into());
+        let async_ids = AsyncIds::new(trace, self.chosen, &own_id);
         let mut count = 0;
         for (track, id) in trace.tracks.iter().zip((0..).map(TrackId)) {
             if !self.chosen.has_track(id) {
@@ -305,12 +306,12 @@ impl<'a> JsonEvents<'a> {
     fn slice(&mut self, owner: (u64, u64), id: SliceId) -> Result<(), ExportError> {
         let slice = self.trace.slices.get(id);
         let label = self.trace.slices.label(id);
-        // A slice whose end was not seen ends where it is drawn up to: a begin without an end would take the next one's.
+        // Written up to where it is drawn: readers would give a begin without an end the next begin's end.
         let end = self.trace.slices.open_end(id.0 as usize);
         let is_over = end != i64::MAX;
-        let mut list = args::arguments(&mut self.fields(slice.begin));
+        let mut list = arguments(&mut self.fields(slice.begin));
         if let Some(finish) = slice.finish {
-            args::merge(&mut list, args::arguments(&mut self.fields(finish)));
+            merge(&mut list, arguments(&mut self.fields(finish)));
         }
         let (category, name) = (
             exact(self.trace, label.category),
@@ -327,7 +328,7 @@ impl<'a> JsonEvents<'a> {
         if is_over && slice.end.is_none() {
             args.insert("end_not_seen".to_owned(), json!(true));
         }
-        // Complete events have to nest: they are as long as they are drawn.
+        // `X` events have to nest, so `dur` is the drawn duration and the measured one is an argument.
         if let Some(ns) = slice.measured_ns {
             args.insert("measured_ns".to_owned(), json!(ns));
         }
@@ -438,7 +439,7 @@ impl<'a> JsonEvents<'a> {
             };
             let mut args = Map::new();
             let time = match self.chosen.span.contains(row.time) && mark.is_moved {
-                // At the very end of its slice readers would bind it to none.
+                // Readers would bind a mark at the very end of its slice to no slice.
                 true => {
                     args.insert("really_at_ns".to_owned(), json!(row.time.0));
                     mark.time
@@ -457,7 +458,7 @@ impl<'a> JsonEvents<'a> {
         Ok(marks.len() as u64)
     }
 
-    /// The thread of the slice that a mark is of.
+    /// The process and thread of the slice to which a mark belongs.
     fn flow_owner(&self, mark: &FlowMark) -> (u64, u64) {
         let (process, thread) = self.koids.thread(mark.thread);
         if self.moved.is_empty() {
@@ -470,7 +471,7 @@ impl<'a> JsonEvents<'a> {
         (process, moved.copied().unwrap_or(thread))
     }
 
-    /// A thread of the file that none of the trace has.
+    /// Adds a thread that the trace does not have; returns its koid.
     fn extra_thread(&mut self) -> u64 {
         self.extra_threads += 1;
         let koid = EXTRA_THREADS + self.extra_threads;
@@ -478,21 +479,21 @@ impl<'a> JsonEvents<'a> {
         koid
     }
 
-    /// Names such a thread.
+    /// Writes the name of a thread from `extra_thread`.
     fn name_extra(&mut self, owner: (u64, u64), name: &str) -> Result<(), ExportError> {
         self.name_count += 1;
         self.name("thread_name", owner, name, None)
     }
 }
 
-/// Nanoseconds as microseconds with three decimals.
+/// Formats nanoseconds as microseconds with three decimals.
 fn micros(ns: i64) -> String {
     let sign = if ns < 0 { "-" } else { "" };
     let ns = ns.unsigned_abs();
     format!("{sign}{}.{:03}", ns / 1000, ns % 1000)
 }
 
-/// The numbers of all that have koids.
+/// The numbers of everything that has a koid.
 fn numbers_of(trace: &Trace, koids: &Koids) -> Numbers {
     let processes = (0..trace.processes.len() as u32).map(|id| koids.process(ProcessId(id)));
     let threads = (0..trace.threads.len() as u32).flat_map(|id| {
@@ -507,7 +508,7 @@ fn numbers_of(trace: &Trace, koids: &Koids) -> Numbers {
     Numbers::new(all.chain([Koids::MACHINE.0]))
 }
 
-/// The member that joins the pieces of an asynchronous slice: ids are those of a process, but where none has them.
+/// The JSON member that joins the events of an asynchronous slice: its id in its process, or in the whole trace.
 fn async_id_text(kind: TrackKind, number: u64) -> String {
     match kind {
         TrackKind::Async(None) => format!(",\"id\":\"{number:#x}\""),
@@ -515,7 +516,7 @@ fn async_id_text(kind: TrackKind, number: u64) -> String {
     }
 }
 
-/// A category, or the one that stands for none: the format wants some.
+/// Returns the category, or `other` if it is empty: the format requires a category.
 fn or<'a>(category: Cow<'a, str>, other: &'static str) -> Cow<'a, str> {
     match category.is_empty() {
         true => other.into(),
@@ -523,7 +524,7 @@ fn or<'a>(category: Cow<'a, str>, other: &'static str) -> Cow<'a, str> {
     }
 }
 
-/// How widely readers show an instant: the letter for its thread, its process or all.
+/// The letter of an instant's scope: its thread, its process or all.
 fn scope_letter(fields: &[FieldRef<'_>]) -> char {
     let scope = fields
         .iter()
@@ -536,10 +537,10 @@ fn scope_letter(fields: &[FieldRef<'_>]) -> char {
 }
 
 fn json_args(mut fields: Vec<FieldRef<'_>>) -> Map<String, Json> {
-    json_object(args::arguments(&mut fields))
+    json_object(arguments(&mut fields))
 }
 
-/// Arguments as an object; those that share a name are a list under it.
+/// Returns arguments as a JSON object; those that share a name are a list under it.
 fn json_object(list: Vec<Arg<'_>>) -> Map<String, Json> {
     let mut object = Map::new();
     let mut lists: FxHashMap<String, Vec<Json>> = FxHashMap::default();
@@ -575,7 +576,7 @@ fn json_object(list: Vec<Arg<'_>>) -> Map<String, Json> {
     object
 }
 
-/// A name from which its bytes can be had again.
+/// Returns a name in a form from which its exact bytes can be restored.
 fn exact(trace: &Trace, id: StringId) -> Cow<'_, str> {
     crate::base::strings::exact_text(trace.strings.bytes(id))
 }

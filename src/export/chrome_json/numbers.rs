@@ -1,29 +1,29 @@
-//! Koids and ids as numbers in JSON: each its own, of at most 32 bits.
+//! Koids and ids as JSON numbers: each has a unique number of at most 32 bits.
 //!
-//! Perfetto knows processes and threads by 32 bits. So artificial and other larger koids get stand-ins of 31 bits that
-//! nobody else has; the name's record says the real number. The same holds for ids of asynchronous slices. Other numbers
-//! are doubles in most readers, which are exact below 2^53.
+//! Perfetto identifies processes and threads by 32 bits. So artificial koids and others above 32 bits get unused
+//! stand-ins of 31 bits; the real number is in the name's record. The same holds for ids of asynchronous slices. Other
+//! numbers are doubles in most readers, which are exact below 2^53.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value as Json, json};
 
-/// Numbers below are exact in every reader.
+/// Numbers below this are exact in every reader.
 const EXACT: u64 = 1 << 53;
-/// Koids and ids below stand for themselves.
+/// Koids and ids below this are written as they are.
 const SMALL: u64 = 1 << 32;
-/// Stand-ins are looked for from here on, above any pid that systems give out.
+/// Stand-ins start here, above any pid that systems give out.
 const FIRST: u64 = 0x4000_0000;
 
-/// The numbers of those that cannot have their koid.
+/// The stand-ins of koids that cannot be written as they are.
 #[derive(Debug, Default)]
-pub struct Numbers {
+pub(crate) struct Numbers {
     stand_ins: FxHashMap<u64, u64>,
     used: FxHashSet<u64>,
     next: u64,
 }
 
 impl Numbers {
-    /// Numbers for all of these koids.
+    /// Returns numbers for all of these koids.
     pub fn new(koids: impl Iterator<Item = u64> + Clone) -> Numbers {
         let is_small = |koid: &u64| *koid < SMALL;
         let used: FxHashSet<u64> = koids.clone().filter(is_small).collect();
@@ -38,7 +38,7 @@ impl Numbers {
         numbers
     }
 
-    /// Gives a koid a stand-in, if it has none.
+    /// Gives a koid a stand-in, if it has none yet.
     pub fn add(&mut self, koid: u64) {
         if self.stand_ins.contains_key(&koid) {
             return;
@@ -50,23 +50,23 @@ impl Numbers {
         self.next += 1;
     }
 
-    /// A koid's number.
+    /// Returns the number of a koid.
     pub fn of(&self, koid: u64) -> u64 {
         self.stand_ins.get(&koid).copied().unwrap_or(koid)
     }
 
-    /// Whether a koid has a stand-in.
+    /// Returns whether a stand-in replaces a koid.
     pub fn is_other(&self, koid: u64) -> bool {
         self.stand_ins.contains_key(&koid)
     }
 }
 
-/// The numbers of asynchronous slices: ids of 31 bits are their own, larger ones get stand-ins above these.
+/// The numbers of asynchronous slices: ids of 31 bits are written as they are, larger ones get stand-ins above them.
 #[derive(Debug, Default)]
-pub struct AsyncNumbers(FxHashMap<u64, u64>);
+pub(crate) struct AsyncNumbers(FxHashMap<u64, u64>);
 
 impl AsyncNumbers {
-    /// An id's number.
+    /// Returns the number of an id.
     pub fn of(&mut self, id: u64) -> u64 {
         const OWN: u64 = SMALL / 2;
         if id < OWN {
@@ -77,8 +77,8 @@ impl AsyncNumbers {
     }
 }
 
-/// A number that keeps its value in every reader: large ones as texts.
-pub fn exact_number(number: u64) -> Json {
+/// Returns a number as JSON that every reader reads exactly: large numbers as texts.
+pub(crate) fn exact_number(number: u64) -> Json {
     match number < EXACT {
         true => json!(number),
         false => json!(number.to_string()),

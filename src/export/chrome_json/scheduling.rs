@@ -1,5 +1,5 @@
-//! Who ran where, what threads did and who woke whom: the format knows no scheduler, so runs are slices of a thread of
-//! their CPU, states those of a thread beside their own, with wakeups as instants on it.
+//! Runs, thread states and wakeups: the format has no scheduling events, so runs are slices on a thread of their CPU,
+//! states are slices on an extra thread for each thread, and wakeups are instants on that thread.
 
 use serde_json::{Map, json};
 
@@ -45,7 +45,7 @@ impl JsonEvents<'_> {
         Ok(count)
     }
 
-    /// How many states and wakeups there are.
+    /// Writes states and wakeups; returns the number of each.
     pub(super) fn states(&mut self) -> Result<(u64, u64), ExportError> {
         let trace = self.trace;
         let mut counts = (0, 0);

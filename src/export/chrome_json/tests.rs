@@ -1,4 +1,4 @@
-//! What readers join by numbers and names stays apart, or together, as it was.
+//! Tests that slices and flows which readers join by numbers and names stay joined or separate as in the trace.
 
 use serde_json::Value as Json;
 
@@ -50,7 +50,7 @@ fn all_marks_of_a_flow_say_the_same_and_no_other_flow_does() {
             };
             out.event(head, &[], Some(5));
         };
-        // Two processes have flows of one id; steps are named otherwise, or not at all.
+        // Two processes have flows of one id; the steps have another name, or none.
         for (pid, later) in [(10, 0), (20, 1_u64)] {
             mark(EventType::FlowBegin, 15 + later, pid, ("net", "send"));
             mark(EventType::FlowStep, 35 + later, pid, ("io", "handle"));

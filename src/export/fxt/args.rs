@@ -1,157 +1,44 @@
-//! Decoded fields to arguments that fit into an event record.
+//! Converts decoded fields to arguments that fit into an event record.
 //!
-//! An event record has at most 15 arguments. Where there are more fields, the first 14 keep their types, and the
-//! 15th, a text called `more`, is a JSON object of all the others (see `formats/fxt/packed`): readers show it where they
-//! show the rest, and we read the arguments back. Texts
-//! that do not fit into the record (32 KB) get string records of their own; one that does not fit into that either is
-//! cut there, and follows whole as the payload of a large event record (see [`Fitted::cut`]). Bytes of FXT files are
-//! blob arguments as they were; those of other files are spelled out in hex, which all readers show.
+//! An event record has at most 15 arguments. If there are more fields, the first 14 keep their types, and the 15th, a
+//! text called `more`, is a JSON object of all the others (see `formats/fxt/packed`): other readers display it as
+//! text, and our reader restores the arguments. Texts that do not fit into the record (32 KB) get string records; a
+//! text that does not fit into a string record is cut, and a large event record after it has the whole text as payload
+//! (see [`Fitted::cut`]). Bytes of FXT files stay blob arguments; those of other files become hex text, which all
+//! readers show.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::records::{Arg, ArgValue, MOST_ARGS, MOST_STRING_BYTES, Records, TextRef, cut_bytes};
-use super::values::bytes_of;
+use super::records::{MOST_ARGS, MOST_STRING_BYTES, Records, TextRef, cut_bytes};
 use crate::base::strings::exact_text;
-use crate::event::{FieldRef, Value, ValueRef};
-use crate::formats::fxt::{MORE, unpack_more};
-use crate::formats::{EventRef, Reader};
+use crate::event::{FieldRef, ValueRef};
+use crate::export::shared::arguments::{Arg, ArgValue, argument, is_argument, value_of};
+use crate::fxt::packed::{self, MORE};
 
-/// Words that the arguments of a scheduling record, an object or a large event may take, whatever else they have.
-pub const MOST_ARG_WORDS: usize = 3800;
-/// The type of fields that are bytes in their file as well.
-const BLOB: &str = "blob";
-/// Texts longer than this are looked at twice.
+/// The most words of arguments that a scheduling record, an object or a large event can have besides its other words.
+pub(crate) const MOST_ARG_WORDS: usize = 3800;
+/// Longer texts take the slow path: they may not fit into any record. In bytes.
 const MOST_QUICK_BYTES: usize = 4096;
-/// Names of fields that are remembered.
+/// The number of field names in the cache.
 const KNOWN_NAMES: usize = 512;
-/// Bytes longer than this are not spelled out in hex: they become a payload.
-const MOST_HEX_BYTES: usize = 512;
-
-/// Whether a field is an argument of a type that is known, and not a word of the record beside its arguments, which
-/// readers list among the fields.
-#[inline]
-fn is_argument(type_name: &str) -> bool {
-    !matches!(
-        type_name,
-        "instant scope" | "counter id" | "ticks" | "async id" | "flow id" | "unknown"
-    )
-}
-
-/// The value of the record word that the reader lists with this type name.
-pub fn record_word(fields: &[FieldRef<'_>], type_name: &str) -> Option<u64> {
-    let field = fields.iter().find(|field| field.type_name == type_name)?;
-    match field.value {
-        ValueRef::UInt(value) => Some(value),
-        _ => None,
-    }
-}
-
-/// The id that an asynchronous event has in its file.
-pub fn async_id(reader: &dyn Reader, event: EventRef) -> Option<u64> {
-    let mut fields = Vec::new();
-    reader.fields_into(event, &mut fields);
-    record_word(&fields, "async id")
-}
-
-/// Whether a field is an argument that is bytes in its file as well.
-fn is_blob(field: &FieldRef<'_>) -> bool {
-    field.type_name == BLOB
-}
-
-/// The fields that are arguments, taken out.
-pub fn arguments<'a>(fields: &mut Vec<FieldRef<'a>>) -> Vec<Arg<'a>> {
-    let fields = fields.drain(..);
-    let fields = fields.filter(|field| is_argument(&field.type_name));
-    fields.map(argument).collect()
-}
-
-fn argument(field: FieldRef<'_>) -> Arg<'_> {
-    let value = match field.value {
-        ValueRef::Text(text) => ArgValue::Text(bytes_of(text)),
-        ValueRef::Bytes(bytes) if field.type_name == BLOB => ArgValue::Blob(bytes),
-        ref other => spelled(other, &field.type_name),
-    };
-    Arg {
-        name: bytes_of(field.name),
-        value,
-    }
-}
-
-/// Moves `more` to `args`, but for those that are there already with the same value.
-pub fn merge<'a>(args: &mut Vec<Arg<'a>>, more: Vec<Arg<'a>>) {
-    let own_count = args.len();
-    for arg in more {
-        if !args.iter().take(own_count).any(|own| *own == arg) {
-            args.push(arg);
-        }
-    }
-}
-
-fn value_of<'f>(field: &'f FieldRef<'_>) -> ArgValue<'f> {
-    match &field.value {
-        ValueRef::Text(text) => ArgValue::Text(Cow::Borrowed(text.as_bytes())),
-        ValueRef::Bytes(bytes) if is_blob(field) => ArgValue::Blob(Cow::Borrowed(bytes)),
-        other => spelled(other, &field.type_name),
-    }
-}
-
-/// A value that nothing is lent for.
-fn spelled(value: &ValueRef<'_>, type_name: &str) -> ArgValue<'static> {
-    match value {
-        ValueRef::Null => ArgValue::Null,
-        ValueRef::Bool(value) => ArgValue::Bool(*value),
-        ValueRef::Int(value) => match i32::try_from(*value) {
-            Ok(small) if type_name == "int32" => ArgValue::Int32(small),
-            _ => ArgValue::Int64(*value),
-        },
-        ValueRef::UInt(value) => match u32::try_from(*value) {
-            Ok(small) if type_name == "uint32" => ArgValue::UInt32(small),
-            _ => ArgValue::UInt64(*value),
-        },
-        ValueRef::Double(value) => ArgValue::Double(*value),
-        ValueRef::Text(text) => ArgValue::text(text.clone().into_owned()),
-        ValueRef::Pointer(value) => ArgValue::Pointer(*value),
-        ValueRef::Koid(value) => ArgValue::Koid(*value),
-        ValueRef::Bytes(bytes) if bytes.len() > MOST_HEX_BYTES => {
-            ArgValue::text(format!("{} bytes", bytes.len()))
-        }
-        ValueRef::Bytes(bytes) => ArgValue::text(Value::Bytes(bytes.to_vec()).to_string()),
-        ValueRef::List(items) => ArgValue::text(list_text(items)),
-    }
-}
-
-/// As [`Value`] prints a list.
-fn list_text(items: &[Value]) -> String {
-    let mut out = String::with_capacity(16 * items.len() + 2);
-    out.push('{');
-    for (index, item) in items.iter().enumerate() {
-        if index > 0 {
-            out.push_str(", ");
-        }
-        let _infallible = write!(out, "{item}");
-    }
-    out.push('}');
-    out
-}
-
-/// Encodes the fields of events as arguments, and remembers which of their names the fixed table has.
+/// Encodes the fields of events as arguments, and caches which of their names are in the fixed table.
 #[derive(Debug)]
-pub struct FieldNames<'a> {
-    /// At the place that its address says: a name that is lent by the reader, and its reference.
+pub(crate) struct FieldNames<'a> {
+    /// A cache by the address of the name, which the reader lends: the name and its reference.
     known: Vec<(&'a str, TextRef<'static>)>,
 }
 
 impl<'a> FieldNames<'a> {
-    /// None are known yet.
+    /// Returns an empty cache.
     pub fn new() -> FieldNames<'a> {
         FieldNames {
             known: vec![("", TextRef::EMPTY); KNOWN_NAMES],
         }
     }
 
-    /// Prepares `fields` and `more` as the arguments of the next record, which has room for `words` of them. `false` if
-    /// they do not fit: see [`fit`].
+    /// Prepares `fields` and `more` as the arguments of the next record, which has room for `words` words of them.
+    /// Returns `false` if they do not fit: see [`fit`].
     pub fn prepare(
         &mut self,
         fields: &[FieldRef<'a>],
@@ -163,7 +50,7 @@ impl<'a> FieldNames<'a> {
         let mut count = more.len();
         for field in fields.iter().filter(|field| is_argument(&field.type_name)) {
             count += 1;
-            // A long text may be longer than any record.
+            // A long text may not fit into any record.
             let is_long =
                 matches!(&field.value, ValueRef::Text(text) if text.len() > MOST_QUICK_BYTES);
             if count > MOST_ARGS || is_long || field.name.len() > MOST_QUICK_BYTES {
@@ -188,7 +75,7 @@ impl<'a> FieldNames<'a> {
         count <= MOST_ARGS && records.prepared_bytes() <= words * 8
     }
 
-    /// The reference of a name, for the next record.
+    /// Returns the reference of a name, for the next record.
     #[inline]
     fn reference(&mut self, name: &'a str, records: &mut Records<'_>) -> TextRef<'a> {
         let address = name.as_ptr() as usize;
@@ -206,47 +93,25 @@ impl<'a> FieldNames<'a> {
     }
 }
 
-/// The longest byte string among the fields that is neither spelled out nor an argument.
-pub fn payload_of<'a>(fields: &[FieldRef<'a>]) -> Option<Cow<'a, [u8]>> {
-    fields
-        .iter()
-        .filter_map(|field| match &field.value {
-            ValueRef::Bytes(bytes) if bytes.len() > MOST_HEX_BYTES && !is_blob(field) => {
-                Some(bytes)
-            }
-            _ => None,
-        })
-        .max_by_key(|bytes| bytes.len())
-        .cloned()
-}
-
-/// The payload of a blob, and its type if it has one.
-pub fn blob_of<'a>(fields: &[FieldRef<'a>]) -> Option<(Option<u8>, Cow<'a, [u8]>)> {
-    // The reader lists it last: arguments may be called so as well.
-    let payload = fields.iter().rfind(|field| field.name == "payload")?;
-    let ValueRef::Bytes(bytes) = &payload.value else {
-        return None;
-    };
-    let blob_type = record_word(fields, "blob type").map(|number| number as u8);
-    Some((blob_type, bytes.clone()))
-}
-
-/// What became of arguments.
+/// What `fit` changed in the arguments.
 #[derive(Debug, Default, PartialEq)]
-pub struct Fitted {
-    /// Whether some are in `more`.
+pub(crate) struct Fitted {
+    /// Whether some were moved into `more`.
     pub is_packed: bool,
-    /// The texts and bytes that were cut: their arguments' names, and all of each.
+    /// The names of the arguments that were cut, each with its whole text or bytes.
     pub cut: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-/// Makes `args` fit into one record that has room for `most_words` of them.
-pub fn fit(args: &mut Vec<Arg<'_>>, most_words: usize) -> Fitted {
+/// Makes `args` fit into one record that has room for `most_words` words of arguments.
+pub(crate) fn fit(args: &mut Vec<Arg<'_>>, most_words: usize) -> Fitted {
     fit_among(args, (MOST_ARGS, most_words))
 }
 
-/// The same where only `most_args` are theirs.
-pub fn fit_among(args: &mut Vec<Arg<'_>>, (most_args, most_words): (usize, usize)) -> Fitted {
+/// As `fit`, for a record with room for at most `most_args` of them.
+pub(crate) fn fit_among(
+    args: &mut Vec<Arg<'_>>,
+    (most_args, most_words): (usize, usize),
+) -> Fitted {
     let mut fitted = Fitted::default();
     if args.len() > most_args {
         let rest = args.split_off(most_args.saturating_sub(1));
@@ -254,7 +119,7 @@ pub fn fit_among(args: &mut Vec<Arg<'_>>, (most_args, most_words): (usize, usize
         fitted.is_packed = true;
     }
     let mut words: usize = args.iter().map(Arg::most_words).sum();
-    // The longest texts go into string records of their own.
+    // The longest texts get string records of their own.
     while words > most_words {
         let longest = args
             .iter_mut()
@@ -318,14 +183,14 @@ fn json_object(args: &[Arg<'_>]) -> String {
     out
 }
 
-/// Whether a JSON reader gets the same number from its digits.
+/// Returns whether a JSON reader restores the same number from its digits.
 fn is_read_back(value: f64) -> bool {
     value.is_finite()
         && serde_json::from_str::<f64>(&format!("{value:?}"))
             .is_ok_and(|read| read.to_bits() == value.to_bits())
 }
 
-/// Replaces an argument `more` of a full record, which this program wrote, by the arguments that it holds.
+/// Replaces the argument `more` of a full record, if this program wrote it, by the arguments that it contains.
 pub fn unpack(args: &mut Vec<Arg<'_>>) {
     let more = args.last().filter(|_| args.len() == MOST_ARGS);
     let more = more.filter(|arg| *arg.name == *MORE.as_bytes());
@@ -333,7 +198,7 @@ pub fn unpack(args: &mut Vec<Arg<'_>>) {
         return;
     };
     let text = std::str::from_utf8(text).ok();
-    if let Some(found) = text.and_then(unpack_more) {
+    if let Some(found) = text.and_then(packed::unpack) {
         args.pop();
         args.extend(
             found
@@ -343,7 +208,7 @@ pub fn unpack(args: &mut Vec<Arg<'_>>) {
     }
 }
 
-/// Bytes that are no UTF-8 are `\xNN` there.
+/// Returns a text as JSON; bytes that are not UTF-8 become `\xNN`.
 fn json_text(text: &[u8]) -> String {
     serde_json::Value::from(exact_text(text)).to_string()
 }

@@ -1,4 +1,4 @@
-//! What lasts over the borders of the range: told at its start as if it began there, ended at its end.
+//! Rows that cross the borders of the range: written as if they began at its start, and ended at its end.
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -13,8 +13,8 @@ use crate::trace::slices::SliceRow;
 use crate::trace::{CounterTrackId, CpuId, EventId, ThreadId, ThreadState, Trace, TrackId};
 
 impl<'a> Items<'a> {
-    /// What lasts over the range's start, outermost first; their time is the start.
-    pub fn across_start(&self) -> Vec<Item> {
+    /// Returns items for what crosses the range's start, outermost first; their time is the start.
+    pub(crate) fn across_start(&self) -> Vec<Item> {
         let trace = self.trace;
         let span = self.chosen.span;
         if span.start >= span.end {
@@ -23,7 +23,7 @@ impl<'a> Items<'a> {
         let mut list = Vec::new();
         for (track, row, form) in self.slice_rows() {
             let found = trace.slices.overlapping_on(row, span);
-            // At most one slice of a row lies over a point.
+            // At most one slice of a row crosses a point in time.
             let index = found.start as usize;
             if found.is_empty()
                 || trace.slices.starts.at(index) >= span.start.0
@@ -47,12 +47,12 @@ impl<'a> Items<'a> {
             let began = (trace.slices.starts.at(index), order);
             list.push((began, (what, index, track)));
         }
-        // Of a track, rows come in their order, and stay in it where slices started together, but where they may have
-        // started beside each other.
+        // The sort is stable: slices that started together on one track stay in the order of its rows. Where the order
+        // in the file decides which is the outer one, they have the order of their begin events.
         list.sort_by_key(|(began, _)| *began);
         let start = (span.start.0, 0);
         let at_start = |what: What, row: usize, of: u32| Item::new(what, start, row as u32, of);
-        // Pointers have names before anything speaks of them.
+        // Objects come first, so that pointers have names before an event refers to them.
         let mut items = self.objects.at_start.clone();
         let slices = list.into_iter();
         items.extend(slices.map(|(_, (what, row, track))| {
@@ -91,7 +91,7 @@ impl<'a> Items<'a> {
         items
     }
 
-    /// The ends of runs that no switch names, each before all else of its time.
+    /// Returns an item for the end of each run that no switch names; it comes before all other items of its time.
     pub(super) fn unseen_ends(&self) -> Vec<Item> {
         let (trace, span) = (self.trace, self.chosen.span);
         let runs = &trace.runs;
@@ -121,7 +121,7 @@ impl<'a> Items<'a> {
         .collect()
     }
 
-    /// Switches that take those who wait at the range's start off a CPU, before anybody runs there.
+    /// Switches from the threads that wait at the range's start to idle, before any thread runs there.
     fn waiting_at_start(&self) -> Vec<Item> {
         let (trace, span) = (self.trace, self.chosen.span);
         let has_runs = |cpu: &u32| self.chosen.has_runs_of(CpuId(*cpu));
@@ -139,7 +139,8 @@ impl<'a> Items<'a> {
                 continue;
             }
             let state = trace.states.states[index];
-            // Who has just been created was not switched from yet; the dead do not wait, if they stay so.
+            // A thread that was just created has not been switched from; a dead thread does not wait, unless
+            // another state follows.
             let died = trace.over_at(ThreadId(thread as u32));
             let is_dead = state == ThreadState::Dead && trace.states.ends[index] == i64::MAX;
             let is_waiting = died.is_none_or(|end| end > span.start)
@@ -158,8 +159,8 @@ impl<'a> Items<'a> {
         items
     }
 
-    /// Ends of what began by an event of its own and lasts over the range's end.
-    pub fn across_end(&self) -> Vec<Item> {
+    /// Returns items for the ends of what began with an event of its own and crosses the range's end.
+    pub(crate) fn across_end(&self) -> Vec<Item> {
         let trace = self.trace;
         let span = self.chosen.span;
         if span.start >= span.end {
@@ -188,9 +189,12 @@ impl<'a> Items<'a> {
                 list.push((trace.slices.starts.at(index), what, index, track));
             }
         }
-        // The innermost ends first.
+        // The innermost slice ends first.
         list.sort_by_key(|row| std::cmp::Reverse(row.0));
-        let mut items = losses::across_end(trace, self.chosen);
+        let mut items = match self.keeps_losses() {
+            true => Vec::new(),
+            false => losses::across_end(trace, self.chosen),
+        };
         let ends = list.into_iter();
         items.extend(ends.map(|(_, what, row, of)| {
             let slice = (row, SliceFacts::of(trace, row).1);
@@ -200,7 +204,7 @@ impl<'a> Items<'a> {
         items
     }
 
-    /// A switch from each thread that runs at the range's end.
+    /// A switch from each thread that runs at the range's end to idle.
     fn runs_across_end(&self) -> impl Iterator<Item = Item> + '_ {
         let (trace, span) = (self.trace, self.chosen.span);
         let cpus = (0..trace.cpus.len() as u32).filter(|&cpu| self.chosen.has_runs_of(CpuId(cpu)));
@@ -215,9 +219,10 @@ impl<'a> Items<'a> {
         })
     }
 
-    /// By slice, where whole ones that last over the range's end are cut before it. Of those that overlap without one
-    /// holding the other the first ends first: cut at one time the later one would lie in it.
-    pub fn cut_before_end(&self) -> FxHashMap<u32, i64> {
+    /// Returns, by slice, the time before the range's end at which a whole slice that crosses that end is cut. Of
+    /// slices that overlap without nesting, the one that started first ends first: with one common end the later slice
+    /// would seem nested in it.
+    pub(crate) fn cut_before_end(&self) -> FxHashMap<u32, i64> {
         let mut cuts = FxHashMap::default();
         let (trace, span) = (self.trace, self.chosen.span);
         if span.start >= span.end || !self.chosen.ends_before_trace() {
@@ -238,9 +243,10 @@ impl<'a> Items<'a> {
                     of_track.push((trace.slices.starts.at(index as usize), index));
                 }
             }
-            // Those around others come first, and of one start they keep the order of rows.
+            // Outer slices come first; slices that start together keep the order of rows.
             of_track.sort_by_key(|slice| slice.0);
-            // By how many slices, each lasting longer than the one before it, must end after one: the latest end of such.
+            // At index n: the latest end among slices for which n others, each longer than the one before, must end
+            // later.
             let mut ends_after: Vec<i64> = Vec::new();
             for &(start, index) in of_track.iter().rev() {
                 let end = trace.slices.open_end(index as usize);
@@ -280,7 +286,7 @@ impl<'a> Items<'a> {
     }
 }
 
-/// Whether a state in which the range begins is told by a wakeup, as it began with one.
+/// Returns whether the state at the range's start began with a wakeup, which the file then repeats.
 fn is_woken(trace: &Trace, state: usize) -> bool {
     trace.states.notes[state].is_woken()
 }

@@ -1,73 +1,13 @@
-//! Counters: a track's name as event, argument and id say it, and samples as counter events.
+//! Counters: the name of a track as event, argument and id, and samples as counter events.
 
-use rustc_hash::FxHashMap;
-
-use super::args::record_word;
 use super::encode::Encoder;
 use super::item::Item;
-use super::koids::Koids;
 use super::records::{Arg, ArgValue, EventType, Head, ThreadKoids};
+use super::source_args::value_of;
 use crate::base::StringId;
+use crate::export::shared::koids::Koids;
+use crate::trace::EventId;
 use crate::trace::counters::CounterScope;
-use crate::trace::{EventId, Trace};
-
-/// A counter track's name as event, argument and id say it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CounterName {
-    /// Name of the event.
-    pub event: Vec<u8>,
-    /// Name of the argument.
-    pub argument: Vec<u8>,
-    /// Tells tracks of one process apart.
-    pub id: u64,
-}
-
-impl CounterName {
-    /// Readers join `event:argument`, and leave the argument out if it is the same.
-    pub fn new(name: &[u8], id: u64) -> CounterName {
-        let colon = name.iter().position(|&byte| byte == b':');
-        let (event, argument) = match colon.map(|at| (&name[..at], &name[at + 1..])) {
-            Some((event, argument))
-                if !event.is_empty() && !argument.is_empty() && event != argument =>
-            {
-                (event, argument)
-            }
-            _ => (name, name),
-        };
-        CounterName {
-            event: event.to_owned(),
-            argument: argument.to_owned(),
-            id,
-        }
-    }
-}
-
-/// Counters of one process that have one name are told apart by an id: the second and later ones' thread or number.
-pub fn counter_names(trace: &Trace) -> Vec<CounterName> {
-    let mut used: FxHashMap<(CounterScope, StringId), u64> = FxHashMap::default();
-    trace
-        .counters
-        .tracks
-        .iter()
-        .map(|track| {
-            let scope = match track.scope {
-                CounterScope::Thread(thread) => match trace.thread(thread).process {
-                    Some(process) => CounterScope::Process(process),
-                    None => track.scope,
-                },
-                scope => scope,
-            };
-            let number = used.entry((scope, track.name)).or_default();
-            *number += 1;
-            let id = match (track.scope, *number) {
-                (_, 1) => 0,
-                (CounterScope::Thread(thread), _) => trace.thread(thread).tid,
-                (_, number) => number,
-            };
-            CounterName::new(trace.strings.bytes(track.name), id)
-        })
-        .collect()
-}
 
 impl Encoder<'_, '_> {
     pub(super) fn sample(&mut self, item: &Item) {
@@ -92,7 +32,7 @@ impl Encoder<'_, '_> {
             CounterScope::Process(process) => self.thread_of(process),
         };
         let value = counters.values[item.row as usize];
-        // Whole numbers up to 2^53 are exact either way; readers show them without a fraction.
+        // Integers up to 2^53 are exact as a double and as an integer; readers show integers without a fraction.
         let is_whole = value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0;
         let value = if is_whole && !(value == 0.0 && value.is_sign_negative()) {
             ArgValue::Int64(value as i64)
@@ -122,8 +62,9 @@ impl Encoder<'_, '_> {
         self.records.event(head, &args, Some(name.id));
     }
 
-    /// A sample by what its event is called in the FXT file that it is of. With all of its values, whose items follow
-    /// each other; one by one where some are not chosen or it was before the range. `None`: nothing was written.
+    /// Writes a sample as the counter event of the FXT file from which it comes: with all values of the event, whose
+    /// items are adjacent; one value at a time if some are not chosen or if the event was before the range. Returns
+    /// `None` if nothing was written.
     fn own_sample(
         &mut self,
         item: &Item,
@@ -145,10 +86,7 @@ impl Encoder<'_, '_> {
         }
         let (category, name) = self.names_of(event.kind);
         self.read(EventId(id));
-        let counter_id = match &self.own {
-            Some(own) => own.counter_id(),
-            None => record_word(&self.fields, "counter id"),
-        }?;
+        let counter_id = self.counter_id()?;
         let track = self.name_bytes(counters.tracks.get(item.of as usize)?.name);
         let argument = argument_of(track, self.name_bytes(name), counter_id)?;
         let mut one = [Arg {
@@ -173,17 +111,10 @@ impl Encoder<'_, '_> {
         Some(())
     }
 
-    /// The argument of the event at hand that is a counter's value, as it was recorded.
+    /// Returns the argument of the current event that is a counter's value, with its recorded type.
     fn own_number(&mut self, (name, value): (&[u8], f64)) -> Option<ArgValue<'static>> {
-        if let (Some(own), Some(fxt)) = (&self.own, &self.source.fxt) {
-            let names = &mut self.source_names;
-            // An argument may have no name, and then has the event's.
-            return names
-                .number_of(fxt, own, (name, value), &self.records)
-                .or_else(|| names.number_of(fxt, own, (b"", value), &self.records));
-        }
-        let of = |arg: Arg<'_>| {
-            let (number, own) = match arg.value {
+        let of = |own: &ArgValue<'_>| {
+            let (number, own) = match *own {
                 ArgValue::Int32(own) => (f64::from(own), ArgValue::Int32(own)),
                 ArgValue::UInt32(own) => (f64::from(own), ArgValue::UInt32(own)),
                 ArgValue::Int64(own) => (own as f64, ArgValue::Int64(own)),
@@ -191,29 +122,28 @@ impl Encoder<'_, '_> {
                 ArgValue::Double(own) => (own, ArgValue::Double(own)),
                 _ => return None,
             };
-            (*arg.name == *name && number.to_bits() == value.to_bits()).then_some(own)
+            (number.to_bits() == value.to_bits()).then_some(own)
         };
-        self.take_args().into_iter().find_map(of)
+        let args = self.take_args();
+        // An argument without a name has the event's name.
+        value_of(&args, name, of).or_else(|| value_of(&args, b"", of))
     }
 
-    /// A counter event without a number: no counter has a sample of it.
+    /// Writes a counter event without a number: no counter has a sample of it.
     pub(super) fn counter_without_number(&mut self, item: &Item) {
         let id = EventId(item.row);
         let event = self.events.get(id);
         let names = self.names_of(event.row.kind);
         let thread = self.source.koids.thread(self.events.thread(id));
         self.read(id);
-        let counter_id = match &self.own {
-            Some(own) => own.counter_id(),
-            None => record_word(&self.fields, "counter id"),
-        };
+        let counter_id = self.counter_id();
         let at = (item.time, thread);
         let id = counter_id.or(Some(0));
         self.event(EventType::Counter, at, names, &[], id);
     }
 }
 
-/// The argument of a counter event that a track is of: readers join `event:argument:id`.
+/// Returns the name of the argument of a counter event from which a track was made: readers join `event:argument:id`.
 fn argument_of<'t>(track: &'t [u8], event: &'t [u8], id: u64) -> Option<&'t [u8]> {
     let rest = track.strip_prefix(event)?;
     let rest = match id {
@@ -237,20 +167,5 @@ mod tests {
         assert_eq!(argument_of(b"load", b"load", 0), Some(&b"load"[..]));
         assert_eq!(argument_of(b"load:3", b"load", 3), Some(&b"load"[..]));
         assert_eq!(argument_of(b"counter", b"load", 0), None);
-    }
-
-    #[test]
-    fn counter_names_come_back_as_they_were() {
-        let joined = |name: &[u8]| {
-            let said = CounterName::new(name, 0);
-            if said.event == said.argument {
-                said.event
-            } else {
-                [&said.event, &b":"[..], &said.argument].concat()
-            }
-        };
-        for name in ["load", "cpu:busy", "a:b:3", "a:", ":b", "x:x", ""] {
-            assert_eq!(joined(name.as_bytes()), name.as_bytes());
-        }
     }
 }

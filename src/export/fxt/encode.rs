@@ -1,135 +1,109 @@
-//! Items to records: one window's items in, its bytes out.
+//! Encodes items as records: the items of one window in, bytes out.
 
 use rustc_hash::FxHashMap;
 
-use super::args::{self, FieldNames, Fitted, record_word};
-use super::asyncs::AsyncIds;
-use super::copies::Copies;
-use super::counters::CounterName;
-use super::flows::{FlowMark, FlowStepSort, ReallyIn};
+use super::args::{self, FieldNames, Fitted};
 use super::item::{Item, What};
-use super::koids::Koids;
-use super::lone_flows::REALLY_IN;
 use super::lone_states::{LoneStates, TrueEnds};
 use super::providers::Providers;
 use super::records::{
     Arg, ArgValue, EventType, FixedTables, Head, MOST_ARGS, Records, TextRef, ThreadKoids,
 };
-use super::source_args::SourceNames;
+use super::source_args::own_args;
 use crate::base::StringId;
 use crate::event::{FieldRef, KindId};
-use crate::export::Chosen;
-use crate::formats::fxt::{FxtSource, SourceEvent};
-use crate::formats::{EventRef, Reader};
+use crate::export::shared::arguments::{arguments, record_word};
+use crate::export::shared::async_ids::AsyncIds;
+use crate::export::shared::counter_names::CounterName;
+use crate::export::shared::flow_marks::{FlowMark, FlowStepSort, ReallyIn};
+use crate::export::shared::koids::Koids;
+use crate::formats::fxt::FxtSource;
+use crate::formats::{EventRef, Events};
+use crate::fxt::agreed::REALLY_IN;
+use crate::fxt::layout::event;
+use crate::query::selection::Chosen;
 use crate::trace::{EventCursor, EventId, ProcessId, ThreadId, Trace, TrackKind};
 
-/// What encoding looks at.
+/// The input of the encoder.
 pub struct Source<'a> {
-    /// The tables.
+    /// The tables of the trace.
     pub trace: &'a Trace,
-    /// Decodes arguments.
-    pub reader: &'a dyn Reader,
-    /// The same as records of an FXT file, if it is one.
+    /// Decodes the fields of events.
+    pub reader: &'a dyn Events,
+    /// The records of the FXT file, if the trace comes from one.
     pub fxt: Option<FxtSource<'a>>,
-    /// How its arguments are read.
-    pub arguments: Arguments,
-    /// Which of its records are copied, if any is.
-    pub copies: Option<&'a Copies>,
-    /// By the keys of its threads: the indices that they have in the whole file that is written, or 0.
-    pub fixed_threads: &'a [u8],
     /// The range and the rest of the selection.
     pub chosen: &'a Chosen<'a>,
-    /// Everybody's koids.
+    /// The koids of all processes and threads.
     pub koids: &'a Koids,
-    /// The marks that flow items number.
+    /// The flow marks; items of flows are indices into them.
     pub flows: &'a [FlowMark],
     /// States that began without a run before them.
     pub lone_states: &'a LoneStates,
-    /// Runs whose end their states know of.
+    /// The runs whose end the states of their thread confirm.
     pub true_ends: &'a TrueEnds,
     /// Ids of asynchronous slices.
     pub async_ids: &'a AsyncIds,
-    /// Where whole slices are cut that last over the range's end, if not there.
+    /// By slice: where a whole slice that crosses the range's end is cut, if not at the end.
     pub cuts: &'a FxHashMap<u32, i64>,
-    /// Added to every time.
+    /// Added to every time, in ns.
     pub shift: i64,
-    /// How counters are called.
+    /// The names of counters, by track.
     pub counter_names: &'a [CounterName],
-    /// Whether all of them are chosen.
+    /// Whether all counters are chosen.
     pub has_all_counters: bool,
-    /// A thread of each process.
+    /// By process: one of its threads.
     pub thread_of_process: &'a [ThreadId],
     /// The providers of the file that is written.
     pub providers: &'a Providers,
-    /// The index of the CPU of an event.
+    /// Returns the index of the CPU of an event.
     pub cpu_of: &'a (dyn Fn(EventId) -> Option<u32> + Sync),
 }
 
-/// How many items' records are waited for together.
-pub(super) const FETCHED_TOGETHER: usize = 128;
-
-/// How the events of an FXT file are read: all say the same when they are read back, the last two byte for byte.
-#[cfg_attr(not(test), expect(dead_code, reason = "tests compare with them"))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arguments {
-    /// By their records, which are copied: see `copies`. Otherwise as the next.
-    Copied,
-    /// From record to record, where nothing is odd: quick.
-    AsTheyStand,
-    /// As fields, as those of other formats.
-    AsFields,
-}
-
-/// A name by the index that it has in the whole file that is written (0: it has none), and as it is in its own.
+/// A name as an index in the fixed table, and as bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Name<'a> {
-    /// Its index, or 0.
+    /// Its index in the fixed table, or 0 if it is not there.
     pub index: u16,
     /// The bytes.
     pub bytes: &'a [u8],
 }
 
-/// An argument's name, and its text, which was cut to fit.
+/// The name of an argument, and its whole text, which was cut to fit.
 type CutText = (Vec<u8>, Vec<u8>);
 
-/// Encodes items into records.
-pub struct Encoder<'a, 't> {
+/// Encodes items as records.
+pub(crate) struct Encoder<'a, 't> {
     pub(super) source: &'a Source<'a>,
-    /// The records so far.
+    /// The records that were encoded.
     pub records: Records<'t>,
-    /// Texts that were cut to fit, with the whole in a large record.
+    /// The number of texts that were cut to fit; a large record contains the whole text.
     pub cut_texts: u64,
-    /// The fields of the event at hand: they become its arguments.
+    /// The fields of the current event: they become its arguments.
     pub(super) fields: Vec<FieldRef<'a>>,
     field_names: FieldNames<'a>,
-    /// The event at hand as its own FXT file has it, instead of `fields`.
-    pub(super) own: Option<SourceEvent<'a>>,
-    /// The arguments of the event at hand one by one, instead of both.
+    /// The place of the current event in its FXT file.
+    pub(super) own: Option<u64>,
+    /// The arguments of the current event in a list, instead of `fields`.
     pub(super) listed: Option<Vec<Arg<'a>>>,
     /// The counter event that was written last, with all its values.
     pub(super) last_counter: u32,
-    /// The time of the record that was written last, of those that have one.
+    /// The time of the last written record that has a time.
     pub(super) anchor: Option<i64>,
-    /// Whether the item at hand became a record without a time.
+    /// Whether the current item became a record without a time.
     pub(super) is_untimed: bool,
-    /// What that file's string indices are here.
-    pub source_names: SourceNames<'a>,
-    /// Finds events quickly that lie near each other.
+    /// Looks up events; fast for events that are near each other.
     pub(super) events: EventCursor<'a>,
-    /// Where the record of the item at hand lies, and that of which event it is.
-    at_hand: Option<(EventId, u64)>,
-    /// The same of the items that come.
-    places: Vec<Option<(EventId, u64)>>,
 }
 
 impl<'a, 't> Encoder<'a, 't> {
-    /// Nothing encoded yet.
+    /// Returns an encoder without records.
     pub fn new(source: &'a Source<'a>, tables: &'t FixedTables) -> Encoder<'a, 't> {
         Encoder::with_buffer(source, tables, Vec::new())
     }
 
-    /// The same with the room of `buffer`.
-    pub fn with_buffer(
+    /// Returns an encoder without records that reuses the memory of `buffer`.
+    pub(crate) fn with_buffer(
         source: &'a Source<'a>,
         tables: &'t FixedTables,
         buffer: Vec<u8>,
@@ -145,14 +119,11 @@ impl<'a, 't> Encoder<'a, 't> {
             last_counter: u32::MAX,
             anchor: None,
             is_untimed: false,
-            source_names: SourceNames::default(),
             events: source.trace.events.cursor(),
-            at_hand: None,
-            places: Vec::new(),
         }
     }
 
-    /// One that goes on behind what another has encoded.
+    /// Returns an encoder that continues the records of another one.
     pub fn behind(
         source: &'a Source<'a>,
         tables: &'t FixedTables,
@@ -173,22 +144,23 @@ impl<'a, 't> Encoder<'a, 't> {
         self.events.get(id).into()
     }
 
-    /// Where the record of an event lies.
+    /// Returns the place of an event's record.
     pub(super) fn place(&self, id: EventId) -> u64 {
-        match self.at_hand {
-            Some((at_hand, place)) if at_hand == id => place,
-            _ => self.events.place(id),
-        }
+        self.events.place(id)
     }
 
-    /// Reads what an event says beside name, time and thread.
+    /// Reads the fields of an event, besides its name, time and thread.
     pub(super) fn read(&mut self, id: EventId) {
         self.read_nothing();
-        let fxt = self.source.fxt;
-        if let Some(fxt) = fxt.filter(|_| self.source.arguments != Arguments::AsFields) {
-            self.own = fxt.event(self.place(id));
-        }
-        if self.own.is_some() {
+        let place = self.place(id);
+        if let Some(fxt) = self
+            .source
+            .fxt
+            .filter(|fxt| fxt.event_type(place).is_some())
+        {
+            let mut list = own_args(&fxt, place).unwrap_or_default();
+            args::unpack(&mut list);
+            (self.own, self.listed) = (Some(place), Some(list));
             return;
         }
         let event = self.event_ref(id);
@@ -202,22 +174,15 @@ impl<'a, 't> Encoder<'a, 't> {
         (self.own, self.listed) = (None, None);
     }
 
-    /// The arguments of the event at hand, taken out.
+    /// Takes the arguments of the current event.
     pub(super) fn take_args(&mut self) -> Vec<Arg<'a>> {
         if let Some(listed) = self.listed.take() {
             return listed;
         }
-        match (self.own.take(), &self.source.fxt) {
-            (Some(own), Some(fxt)) => {
-                let mut list = self.source_names.list(fxt, &own, &self.records);
-                args::unpack(&mut list);
-                list
-            }
-            _ => args::arguments(&mut self.fields),
-        }
+        arguments(&mut self.fields)
     }
 
-    /// What is true of an argument stands there already: what was cut before says when it really was.
+    /// Removes the arguments that the event has already: a record that was cut before contains its real times.
     pub(super) fn without_said<'m>(&mut self, more: &[Arg<'m>]) -> Vec<Arg<'m>> {
         let own = self.take_args();
         let is_said = |arg: &&Arg<'_>| own.iter().any(|own| own.name == arg.name);
@@ -226,27 +191,22 @@ impl<'a, 't> Encoder<'a, 't> {
         not_said
     }
 
-    /// Prepares the arguments of the event at hand and `more`, for a record with room for `words` of them; which were
-    /// cut to fit.
+    /// Prepares the arguments of the current event and `more`, for a record with room for `words` words of them.
+    /// Returns the texts that were cut to fit.
     pub(super) fn prepare(&mut self, more: &[Arg<'_>], words: usize) -> Option<Vec<CutText>> {
         let records = &mut self.records;
-        let is_prepared = match (&self.listed, &self.own, &self.source.fxt) {
-            (Some(_), ..) => false,
-            (None, Some(own), Some(fxt)) => {
-                self.source_names.prepare(fxt, own, (more, words), records)
-            }
-            _ => self.field_names.prepare(&self.fields, more, words, records),
-        };
+        let is_prepared =
+            self.listed.is_none() && self.field_names.prepare(&self.fields, more, words, records);
         if is_prepared {
             return None;
         }
         self.prepare_fitted(more, words)
     }
 
-    /// The same of those that have to be made to fit.
+    /// As `prepare`, for arguments that have to be made to fit.
     fn prepare_fitted(&mut self, more: &[Arg<'_>], words: usize) -> Option<Vec<CutText>> {
         let mut args: Vec<Arg<'_>> = self.take_args();
-        // What readers know by its name stays out of the text for what is too much.
+        // Arguments that our reader finds by name come first, so that they are not moved into `more`.
         let at = match args.len() + more.len() > MOST_ARGS {
             true => args.len().min((MOST_ARGS - 1).saturating_sub(more.len())),
             false => args.len(),
@@ -259,43 +219,11 @@ impl<'a, 't> Encoder<'a, 't> {
         (!cut.is_empty()).then_some(cut)
     }
 
-    /// Encodes items that follow each other.
-    pub fn items(&mut self, items: &[Item]) {
-        for some in items.chunks(FETCHED_TOGETHER) {
-            if let Some(fxt) = self.source.fxt {
-                // The records lie all over the file's pages: waited for together they come sooner than one by one.
-                let mut places = std::mem::take(&mut self.places);
-                places.clear();
-                places.extend(some.iter().map(|item| {
-                    let (event, place) = self.place_of(item)?;
-                    fxt.fetch(place);
-                    Some((event, place))
-                }));
-                for (item, place) in some.iter().zip(&places) {
-                    self.at_hand = *place;
-                    self.item(item);
-                }
-                self.places = places;
-                continue;
-            }
-            for item in some {
-                self.item(item);
-            }
+    /// Encodes items in order.
+    pub(crate) fn items(&mut self, items: &[Item]) {
+        for item in items {
+            self.item(item);
         }
-    }
-
-    /// The event whose record the item is written from, and where that is.
-    fn place_of(&self, item: &Item) -> Option<(EventId, u64)> {
-        let event = match item.what {
-            What::Whole | What::Begin | What::AsyncBegin => item.slice.begin,
-            What::End | What::AsyncEnd => item.slice.finish,
-            What::Instant | What::Scheduling => item.row,
-            What::Flow => self.source.flows.get(item.row as usize)?.event.0,
-            What::Sample => *self.source.trace.counters.events.get(item.row as usize)?,
-            _ => u32::MAX,
-        };
-        let place = || (EventId(event), self.events.place(EventId(event)));
-        (event != u32::MAX).then(place)
     }
 
     /// Encodes one item.
@@ -323,8 +251,8 @@ impl<'a, 't> Encoder<'a, 't> {
         }
     }
 
-    /// Whether what has no time of its own would be read as of another one, as what had its time stands not before it.
-    /// What a whole export begins with is of the first time that comes.
+    /// Returns whether a record without a time would be read with another time than `time`, because the record before
+    /// it has another. Records at the start of a whole export get the first time that follows.
     pub(super) fn lacks_anchor(&self, time: i64) -> bool {
         let chosen = self.source.chosen;
         let is_part = || chosen.is_narrowed() || chosen.span.start > self.source.trace.span.start;
@@ -335,7 +263,7 @@ impl<'a, 't> Encoder<'a, 't> {
         self.source.trace.strings.bytes(id)
     }
 
-    /// A string of the trace as a name.
+    /// Returns a string of the trace as a name.
     #[inline]
     pub(super) fn name(&self, id: StringId) -> Name<'a> {
         let fixed = self.records.fixed_name(id);
@@ -345,7 +273,7 @@ impl<'a, 't> Encoder<'a, 't> {
         }
     }
 
-    /// Writes an event with the fields that were read, and `more`, as arguments, whatever they are.
+    /// Writes an event with the fields that were read, and `more`, as arguments.
     #[inline]
     pub(super) fn event(
         &mut self,
@@ -359,7 +287,7 @@ impl<'a, 't> Encoder<'a, 't> {
         self.named_event(event_type, at, names, more, last_word);
     }
 
-    /// The same where the names may be in no table of the trace.
+    /// As `event`, with names that may be in no table of the trace.
     pub(super) fn named_event(
         &mut self,
         event_type: EventType,
@@ -394,7 +322,7 @@ impl<'a, 't> Encoder<'a, 't> {
         }
     }
 
-    /// The texts of an event that had no room in it: large records of its time.
+    /// Writes the texts that were cut in an event: large records with its time.
     #[cold]
     fn cut_texts_of(
         &mut self,
@@ -404,7 +332,7 @@ impl<'a, 't> Encoder<'a, 't> {
     ) {
         for (argument, whole) in cut {
             let whole_name = [name, b" (", &argument, b")"].concat();
-            // Registering texts for the event may have replaced what stood for its category.
+            // Registering texts for the event may have replaced the table entry of its category.
             let head = Head {
                 event_type: EventType::Instant,
                 time,
@@ -416,7 +344,7 @@ impl<'a, 't> Encoder<'a, 't> {
         }
     }
 
-    /// The thread that slices of a track are written on.
+    /// Returns the thread on which slices of a track are written.
     pub(super) fn track_thread(&self, track: u32, begin: u32) -> ThreadKoids {
         match self
             .source
@@ -432,7 +360,7 @@ impl<'a, 't> Encoder<'a, 't> {
         }
     }
 
-    /// The thread of an asynchronous slice is its begin's, but it must be one of the slice's process.
+    /// Returns the thread of an asynchronous slice: that of its begin, if it belongs to the slice's process.
     pub(super) fn async_thread(&self, process: Option<ProcessId>, begin: u32) -> ThreadKoids {
         let trace = self.source.trace;
         let thread = self.events.thread(EventId(begin));
@@ -452,15 +380,32 @@ impl<'a, 't> Encoder<'a, 't> {
         }
     }
 
-    /// The id of the asynchronous event at hand, if it has one.
+    /// Returns the id of the current asynchronous event, if it has one.
     pub(super) fn async_id(&self) -> Option<u64> {
-        match &self.own {
-            Some(own) => own.async_id(),
-            None => record_word(&self.fields, "async id"),
+        match (self.own, self.source.fxt) {
+            (Some(place), Some(fxt)) => {
+                let asyncs = event::ASYNC_BEGIN..=event::ASYNC_END;
+                let is_one = fxt
+                    .event_type(place)
+                    .is_some_and(|kind| asyncs.contains(&kind));
+                is_one.then(|| fxt.word_behind(place)).flatten()
+            }
+            _ => record_word(&self.fields, "async id"),
         }
     }
 
-    /// Category and name of a kind.
+    /// Returns the id of the current counter event, if it has one.
+    pub(super) fn counter_id(&self) -> Option<u64> {
+        match (self.own, self.source.fxt) {
+            (Some(place), Some(fxt)) => {
+                let is_one = fxt.event_type(place) == Some(event::COUNTER);
+                is_one.then(|| fxt.word_behind(place).unwrap_or(0))
+            }
+            _ => record_word(&self.fields, "counter id"),
+        }
+    }
+
+    /// Returns the category and name of a kind of events.
     pub(super) fn names_of(&self, kind: KindId) -> (StringId, StringId) {
         let kind = self.source.trace.kinds.get(usize::from(kind.0));
         kind.map_or((StringId::EMPTY, StringId::EMPTY), |kind| {

@@ -1,26 +1,27 @@
-//! The entries of the string and thread tables that, once they are registered, hold in the whole of a file.
+//! Fixed entries of the string and thread tables: once registered they are valid in the rest of the file.
 
 use rustc_hash::FxHashMap;
 
-use super::records::{MOST_REPEATED_BYTES, ThreadKoids};
+use super::limits::MOST_REPEATED_BYTES;
 use crate::base::{StringId, Strings};
+use crate::export::shared::ThreadKoids;
 
-/// How many entries of the tables are fixed, and which is the last that is used.
+/// How the indices of both tables are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Zones {
-    /// Fixed strings.
+pub(crate) struct Zones {
+    /// The number of fixed strings.
     pub strings: u16,
-    /// The last string index.
+    /// The last string index that is used.
     pub last_string: u16,
-    /// Fixed threads.
+    /// The number of fixed threads.
     pub threads: u8,
-    /// The last thread index.
+    /// The last thread index that is used.
     pub last_thread: u8,
 }
 
 impl Zones {
-    /// What the format has room for.
-    pub const FULL: Zones = Zones {
+    /// The full size of the format's tables.
+    pub(crate) const FULL: Zones = Zones {
         strings: 16_383,
         last_string: 32_767,
         threads: 127,
@@ -28,8 +29,8 @@ impl Zones {
     };
 }
 
-/// Texts that scheduling records and names of threads need: they have the first indices of every file.
-pub const WELL_KNOWN: [&str; 11] = [
+/// Texts of scheduling records and of thread names: they have the first indices in every file.
+pub(crate) const WELL_KNOWN: [&str; 11] = [
     "process",
     "incoming_weight",
     "outgoing_weight",
@@ -43,8 +44,8 @@ pub const WELL_KNOWN: [&str; 11] = [
     "I",
 ];
 
-/// The index of a text that is among [`WELL_KNOWN`]; 0 is the empty text's.
-pub const fn well_known(text: &str) -> u16 {
+/// Returns the index of a text of [`WELL_KNOWN`]; 0 for the empty text.
+pub(crate) const fn well_known(text: &str) -> u16 {
     let mut index = 0;
     while index < WELL_KNOWN.len() {
         if is_equal(WELL_KNOWN[index].as_bytes(), text.as_bytes()) {
@@ -63,20 +64,20 @@ const fn is_equal(one: &[u8], other: &[u8]) -> bool {
     index == one.len() && index == other.len()
 }
 
-/// The entries that hold for the whole file.
+/// The fixed entries.
 #[derive(Debug)]
-pub struct FixedTables {
+pub(crate) struct FixedTables {
     pub(super) zones: Zones,
     pub(super) strings: Strings,
-    /// By the trace's string numbers: our index, or 0.
+    /// By string id of the trace: the index in the fixed table, or 0.
     pub(super) by_trace_id: Vec<u16>,
     pub(super) threads: FxHashMap<ThreadKoids, u8>,
     pub(super) thread_order: Vec<ThreadKoids>,
 }
 
 impl FixedTables {
-    /// Takes the names of fields, the texts of `names` (numbers in `trace_strings`) and the threads, the most used first, as far as
-    /// there is room.
+    /// Fixes the names of fields, the texts of `names` (ids in `trace_strings`) and the threads, each list the most
+    /// used first, as far as there is room.
     pub fn new(
         zones: Zones,
         field_names: &[String],
@@ -121,10 +122,5 @@ impl FixedTables {
             }
         }
         tables
-    }
-    /// The index of a text, or 0.
-    pub fn index_of(&self, text: &[u8]) -> u16 {
-        let found = self.strings.find(text);
-        found.map_or(0, |id| id.0 as u16)
     }
 }

@@ -11,27 +11,27 @@ use crate::trace::{SliceId, Trace, Track, TrackKind};
 
 /// How the slices of a track are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// Begins and ends as they came: read back, they pair as they did here.
+pub(crate) enum Form {
+    /// As the begins and ends of the source: read back, they pair as they did here.
     AsCame,
-    /// Finished ones as complete events: ends that name no begin could not be told apart.
+    /// Finished slices as complete events, because their ends would pair differently when read back.
     Whole,
     /// Asynchronous begins and ends.
     Async,
 }
 
-/// The slices that start with a begin around them, and those around others that start with them: hardly any trace has
+/// Slices that start at the same time as a begin around them or as a slice inside them. Hardly any trace contains
 /// some.
 #[derive(Debug, Default)]
-pub struct BeginsAround {
+pub(crate) struct BeginsAround {
     begins: FxHashMap<u32, (u32, u32)>,
     around: FxHashSet<u32>,
-    /// Whether all slices are durations, as those of FXT files.
+    /// Whether all slices are durations, as in FXT files.
     are_durations: bool,
 }
 
 impl BeginsAround {
-    /// Finds them, outer slices before those in them: what is around an outer one is around the others.
+    /// Finds them, outer slices before inner ones: the begins around a slice are also around the slices inside it.
     pub fn new(trace: &Trace) -> BeginsAround {
         let slices = &trace.slices;
         let of_track = |track: &Track| {
@@ -48,7 +48,7 @@ impl BeginsAround {
                 starting.push(parent);
                 let around = parent as usize;
                 let is_begin =
-                    slices.finish(around) != u32::MAX || slices.open_end(around) == i64::MAX;
+                    slices.finish(around).is_some() || slices.open_end(around) == i64::MAX;
                 let begin = match is_begin {
                     true => Some((slices.begins.at(around), 1)),
                     false => found
@@ -72,19 +72,19 @@ impl BeginsAround {
         begins
     }
 
-    /// Whether another slice starts with this one, in it.
+    /// Returns whether a slice inside this one starts at the same time.
     #[inline]
-    pub fn starts_with_another(&self, index: u32) -> bool {
+    pub(crate) fn starts_with_another(&self, index: u32) -> bool {
         self.around.contains(&index)
     }
 
-    /// The begin of the innermost slice around this one that starts with it and has an end of its own (or none), and
-    /// how far out that is.
+    /// Returns the begin event of the innermost slice around this one that starts at the same time and has an end of
+    /// its own (or none), and the number of levels to that slice.
     #[inline]
     pub fn of(&self, trace: &Trace, index: usize) -> Option<(u32, u64)> {
         let slices = &trace.slices;
         let parent = slices.parents.get(index)? as usize;
-        // Few start together: the others need not be looked up.
+        // Few slices start together: the others need no lookup.
         if slices.starts.get(parent)? != slices.starts.at(index) {
             return None;
         }
@@ -92,37 +92,37 @@ impl BeginsAround {
         Some((begin, distance.into()))
     }
 
-    /// Whether a slice is written as a complete event.
+    /// Returns whether a slice is written as a complete event.
     #[inline]
     pub fn is_whole(&self, trace: &Trace, index: usize, form: Form) -> bool {
         self.is_whole_as(trace, (index, SliceFacts::of(trace, index)), form)
     }
 
-    /// The same of one whose start and facts are known.
+    /// As `is_whole`, with the slice's start and facts.
     #[inline]
-    pub fn is_whole_as(
+    pub(crate) fn is_whole_as(
         &self,
         trace: &Trace,
         (index, (start, facts)): (usize, (i64, SliceFacts)),
         form: Form,
     ) -> bool {
         let is_pulled_in = || start == facts.end && self.is_pulled_in(trace, (index, facts.begin));
-        // Only one record can say what was measured.
+        // Only a complete event has room for a measured duration.
         let is_measured = || trace.slices.measured(index).is_some();
         let is_one = || facts.finish == u32::MAX || is_measured() || is_pulled_in();
         facts.end != i64::MAX && (form == Form::Whole || is_one())
     }
 
-    /// Whether a slice of no length lies in one of the same time that began after it, as the longest is around others:
-    /// its begin and end would be read before that one's begin.
+    /// Returns whether a slice of no length is inside a slice of the same time that began after it (the longest is the
+    /// outer one): its begin and end would be read before the outer begin.
     fn is_pulled_in(&self, trace: &Trace, (index, own_begin): (usize, u32)) -> bool {
         let around = self.of(trace, index);
         around.is_some_and(|(begin, _)| begin > own_begin)
     }
 }
 
-/// How a track's slices are written: see [`Form`].
-pub fn form_of(trace: &Trace, begins: &BeginsAround, track: &Track) -> Form {
+/// Decides how a track's slices are written: see [`Form`].
+pub(crate) fn form_of(trace: &Trace, begins: &BeginsAround, track: &Track) -> Form {
     if matches!(track.kind, TrackKind::Async(_)) {
         return Form::Async;
     }
@@ -135,12 +135,12 @@ pub fn form_of(trace: &Trace, begins: &BeginsAround, track: &Track) -> Form {
         .get(track.rows.start as usize..track.rows.end as usize)
         .unwrap_or(&[]);
     let is_duration = |index: u32| is_stated(slices.label(SliceId(index)).family);
-    // Durations were paired here as they are when read back.
+    // Durations pair the same way when they are read back.
     if rows.iter().all(|row| row.slices.clone().all(is_duration)) {
         return Form::AsCame;
     }
-    // Of other families the ends found their begins by name, which FXT's ends do not: begins and ends will do
-    // only where nothing overlaps, and nothing whole is among them.
+    // Ends of other families matched their begins by name, but FXT's ends do not: begins and ends are possible only
+    // where nothing overlaps and no slice is whole.
     let mut above: &Range<u32> = &(0..0);
     for row in rows {
         if !row
@@ -155,9 +155,9 @@ pub fn form_of(trace: &Trace, begins: &BeginsAround, track: &Track) -> Form {
     Form::AsCame
 }
 
-/// Whether a slice lies in its parent and after the one before it also in the order of their events. One that was
-/// closed with the one around it is written whole, which readers sort before begins of the same time: it may be
-/// only where there is none.
+/// Returns whether a slice is inside its parent and after the slice before it in the order of events, too. A slice
+/// that its parent's end closed is written whole; readers sort whole slices before begins of the same time, so there
+/// must be no such begin.
 fn nests(
     (trace, begins): (&Trace, &BeginsAround),
     index: u32,
@@ -170,7 +170,7 @@ fn nests(
     let end = |index: u32| {
         (
             slices.open_end(index as usize),
-            slices.finish(index as usize),
+            slices.finish(index as usize).map_or(u32::MAX, |id| id.0),
         )
     };
     let is_whole = |index: u32| begins.is_whole(trace, index as usize, Form::AsCame);
@@ -204,7 +204,7 @@ fn nests(
     follows && begin(index) <= end(index)
 }
 
-/// Whether a family is of slices that the file itself states, not made of pairs of events.
+/// Returns whether a family consists of slices that the file itself states, not of pairs of events.
 fn is_stated(family: u8) -> bool {
     matches!(family, DURATIONS | ASYNC)
 }

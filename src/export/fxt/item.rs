@@ -1,48 +1,47 @@
-//! What is to be written at a time, its place among what has the same time, and the items of a window in their order.
+//! Items: what is written at a time, its order among items of the same time, and the sorted items of a window.
 //!
-//! The order among items of one time is that of their events in the source, with ends before begins; whole slices come
-//! first, those around others before them.
+//! Items of one time have the order of their events in the source, with ends before begins; whole slices come first,
+//! outer ones before inner ones.
 
-use super::copies::CopyList;
 use super::forms::BeginsAround;
 use crate::base::time_order::Sorter;
 use crate::trace::Trace;
 
-/// Something to be written at a time.
+/// Something that is written at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// When, on the trace's clock.
+    /// Time, in ns on the trace's clock.
     pub time: i64,
     /// The order among items of one time: that of their events in the source (see `order_of`).
     pub order: u64,
-    /// What.
+    /// The kind of item.
     pub what: What,
-    /// The row.
+    /// The row in the table that the kind refers to.
     pub row: u32,
-    /// The track, counter track, CPU or thread that the row is of.
+    /// The index of the track, counter track, CPU or thread to which the row belongs.
     pub of: u32,
-    /// The slice, where it is of one. It is read with its neighbours of the row, which lie together: in the order of
-    /// time those of all rows alternate.
+    /// The slice, for items of slices. It is read while a lane is gathered, where neighbouring rows are adjacent in
+    /// memory: in order of time, rows of all lanes alternate.
     pub slice: SliceFacts,
 }
 
-/// What an item says of its slice beside its start: see [`Slices`](crate::trace::Slices).
+/// The columns of a slice besides its start: see [`Slices`](crate::trace::Slices).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SliceFacts {
-    /// First nanosecond after; `i64::MAX` if it was still open at the end of its file.
+pub(crate) struct SliceFacts {
+    /// End, in ns; `i64::MAX` if it was still open at the end of its file.
     pub end: i64,
-    /// Whether its end was not seen, and `end` is where it is drawn up to.
+    /// Whether its end was not seen, so that `end` is where it is drawn to.
     pub is_unended: bool,
-    /// The event that began it.
+    /// The event that began the slice.
     pub begin: u32,
-    /// The event that ended it.
+    /// The event that ended the slice.
     pub finish: u32,
-    /// Its label.
+    /// The slice's label.
     pub label: u32,
 }
 
 impl SliceFacts {
-    /// When a slice starts, and what an item says of it. Panics if there is no such slice, as slices do.
+    /// Returns the start and the facts of a slice. Panics if there is no such slice, as `Slices` does.
     #[inline]
     pub fn of(trace: &Trace, index: usize) -> (i64, SliceFacts) {
         let slices = &*trace.slices;
@@ -64,7 +63,7 @@ impl SliceFacts {
 }
 
 impl Item {
-    /// An item that is not of a slice.
+    /// Returns an item that does not belong to a slice.
     pub fn new(what: What, (time, order): (i64, u64), row: u32, of: u32) -> Item {
         Item {
             time,
@@ -76,7 +75,7 @@ impl Item {
         }
     }
 
-    /// An item of a slice.
+    /// Returns an item of a slice.
     #[inline]
     pub fn of_slice(
         what: What,
@@ -91,30 +90,29 @@ impl Item {
     }
 }
 
-/// The order behind all others.
+/// The order after all others.
 pub(super) const LAST_ORDER: u64 = (1 << 36) - 1;
-/// The orders below are those of losses (0) and whole slices, by their depth.
+/// Orders below this are those of losses (0) and whole slices, by their depth.
 const WHOLE_ORDERS: u64 = 1024;
-/// The orders of an event: its end, its begin, the end of what it also began, what is whole and begins with it.
+/// The orders within an event: its end, its begin, the end of the slice that it also began, whole slices that begin
+/// with it.
 pub(super) const END_ORDER: u64 = 0;
 const BEGIN_ORDER: u64 = 1;
 const END_AT_ONCE_ORDER: u64 = 2;
 const INSIDE_ORDERS: std::ops::RangeInclusive<u64> = 3..=15;
 
-/// The items of a window in their order, and the room to gather and sort the next one's.
+/// The sorted items of a window, and buffers to gather and sort those of the next one.
 #[derive(Debug, Default)]
 pub struct Window {
     pub(super) gathered: Vec<Item>,
     times: Vec<i64>,
     sorter: Sorter,
-    /// What it holds, in order.
+    /// The items of the window, in order.
     pub items: Vec<Item>,
-    /// The events whose records are copied among them.
-    pub copies: CopyList,
 }
 
 impl Window {
-    /// One that holds all that was gathered.
+    /// Returns a window of all items that were gathered.
     pub fn of(gathered: Vec<Item>) -> Window {
         let mut window = Window {
             gathered,
@@ -134,8 +132,7 @@ impl Window {
         let (Some(first), Some(last)) = (times().min(), times().max()) else {
             return;
         };
-        // They lie all over the caches: fetched one after the other in a tight loop they come quicker than one by
-        // one while encoding.
+        // The items are scattered in memory: copying them in a tight loop is faster than fetching each while encoding.
         let (gathered, items) = (&self.gathered, &mut self.items);
         let sorter = &mut self.sorter;
         sorter.visit_in_order(&self.times, (first, last), |number, _| {
@@ -145,7 +142,7 @@ impl Window {
         });
         // Few items have the same time.
         for of_one_time in self.items.chunk_by_mut(|a, b| a.time == b.time) {
-            // Stable: of equal ones the one that was gathered first stays first.
+            // The sort is stable: items of equal order stay as they were gathered.
             if of_one_time.len() > 1 {
                 of_one_time.sort_by_key(|item| item.order);
             }
@@ -153,7 +150,7 @@ impl Window {
     }
 }
 
-/// The place of what an event does: one event may end a slice and begin the next.
+/// Returns the order of what an event begins: an event may end one slice and begin the next.
 pub(super) fn order_of(event: u32) -> u64 {
     order_among(event, BEGIN_ORDER)
 }
@@ -162,14 +159,15 @@ pub(super) fn order_among(event: u32, which: u64) -> u64 {
     ((u64::from(event) << 4 | which) + WHOLE_ORDERS).min(LAST_ORDER)
 }
 
-/// The place of a whole slice, and of an unfinished one among such: before all else of its time, and those around
-/// it first. So they nest when read back by [`Ties::First`](crate::event::Ties); whether they nest in time does not
-/// matter.
+/// Returns the order of a whole slice, and of an unfinished slice among whole ones: before all others of its time,
+/// outer slices first. So they nest when they are read back by [`Ties::First`](crate::event::Ties), whether or not
+/// they nest in time.
 pub(super) fn order_of_whole(depth: u32) -> u64 {
     (u64::from(depth) + 1).min(WHOLE_ORDERS - 1)
 }
 
-/// The same of one that may lie in slices that begin at its time by a begin of their own: it comes behind that.
+/// Returns the order of a whole slice that may be inside slices with a begin of their own at its time: it comes after
+/// that begin.
 pub(super) fn order_of_whole_in(
     trace: &Trace,
     begins: &BeginsAround,
@@ -185,7 +183,29 @@ pub(super) fn order_of_whole_in(
     }
 }
 
-/// The place of a slice's end: before what else its event does, but after the slice's begin.
+/// Returns the event to which an order belongs, and whether the item comes after the event's own record; `None` if it
+/// comes before all others of its time.
+pub(super) fn event_of(order: u64) -> Option<(u32, Side)> {
+    let number = order
+        .checked_sub(WHOLE_ORDERS)
+        .filter(|_| order < LAST_ORDER)?;
+    let side = match number & 0xf {
+        0..=BEGIN_ORDER => Side::Before,
+        _ => Side::After,
+    };
+    Some((u32::try_from(number >> 4).ok()?, side))
+}
+
+/// The side of a record on which an item is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Before the record, or instead of it.
+    Before,
+    /// After the record.
+    After,
+}
+
+/// Returns the order of a slice's end: before the other items of its event, but after the slice's begin.
 pub(super) fn order_of_end(start: i64, facts: &SliceFacts) -> u64 {
     let is_at_once = start == facts.end && facts.begin == facts.finish;
     let which = if is_at_once {
@@ -196,8 +216,8 @@ pub(super) fn order_of_end(start: i64, facts: &SliceFacts) -> u64 {
     order_among(facts.finish, which)
 }
 
-/// The same where those around it may end with it by an event before its own: readers end the innermost first, so it
-/// comes before them.
+/// Returns the order of a slice's end if slices around it may end at the same time by an earlier event: readers end
+/// the innermost slice first, so this end comes before theirs.
 pub(super) fn order_of_inner_end(
     trace: &Trace,
     (slice, (start, facts)): (usize, (i64, SliceFacts)),
@@ -214,9 +234,8 @@ pub(super) fn order_of_inner_end(
         && slices.open_end(around) == end
     {
         distance += 1;
-        let finish = slices.finish(around);
-        if finish != u32::MAX {
-            let before = order_among(finish, END_ORDER).saturating_sub(distance);
+        if let Some(finish) = slices.finish(around) {
+            let before = order_among(finish.0, END_ORDER).saturating_sub(distance);
             order = order.min(before);
         }
         at = around;
@@ -224,10 +243,10 @@ pub(super) fn order_of_inner_end(
     order
 }
 
-/// What a row becomes.
+/// The kind of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// A slice, whole.
+    /// A whole slice.
     Whole,
     /// A slice's begin.
     Begin,
@@ -235,37 +254,36 @@ pub enum What {
     End,
     /// An asynchronous slice's begin.
     AsyncBegin,
-    /// Its end.
+    /// An asynchronous slice's end.
     AsyncEnd,
     /// A point (`row` is the event).
     Instant,
     /// A counter's sample.
     Sample,
-    /// A counter event that is no counter's sample (`row` is the event).
+    /// A counter event without a number, which is no counter's sample (`row` is the event).
     CounterWithoutNumber,
     /// A CPU's switch to a run (`row`), from the run before it or from idle.
     SwitchTo,
     /// A CPU's switch from a run to idle.
     SwitchToIdle,
-    /// A CPU's switch to idle where the range ends, from a run (`row`) that lasts until there or longer.
+    /// A CPU's switch to idle at the range's end, from a run (`row`) that lasts until then or longer.
     SwitchAtEnd,
-    /// A CPU's switch to idle from a thread of which no run is known: its state (`row`) says what it does then.
+    /// A CPU's switch to idle from a thread without a known run: `row` is the state that follows.
     SwitchOff,
-    /// A thread was woken: its state (`row`) says by whom.
+    /// A wakeup of a thread: `row` is the state that it began, which contains the waker.
     Wakeup,
-    /// A wakeup (`row` is the event) of a thread that was up already.
+    /// A wakeup (`row` is the event) of a thread that was ready or running already.
     WakeupOfReady,
-    /// A scheduling record of an FXT file (`row` is the event), as it stands there.
+    /// A scheduling record of an FXT file (`row` is the event), unchanged.
     Scheduling,
-    /// A switch that takes a run off its CPU (`row` is the run) of which the FXT file it came from has no end that
-    /// names the thread.
+    /// A switch that ends a run (`row`) for which the FXT file contains no end that names the thread.
     UnseenEnd,
     /// A log message.
     Log,
-    /// A mark of the list of flow marks.
+    /// A flow mark (`row` is its index).
     Flow,
-    /// Events were lost before it.
+    /// A gap: events were lost before it.
     Loss,
-    /// A userspace object (`row` is the event) that is no point of the selection.
+    /// A userspace object (`row` is the event) that is not a point of the selection.
     Object,
 }

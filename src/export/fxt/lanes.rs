@@ -1,13 +1,13 @@
 //! The sorted pieces of a trace's tables: a row of a track, the runs of a CPU, a counter.
 //!
-//! What a lane has in a window lies between two [`Place`]s, which are found for all windows in one walk.
+//! The rows of a lane in a window are between two [`Place`]s, which are found for all windows in one walk.
 
 use std::ops::Range;
 
-use super::flows::FlowMark;
 use super::forms::Form;
 use crate::base::TimeSpan;
 use crate::base::order;
+use crate::export::shared::flow_marks::FlowMark;
 use crate::trace::{CpuId, EventId, Trace};
 
 /// A sorted piece of a table.
@@ -40,10 +40,10 @@ pub enum Lane {
     Flows,
 }
 
-/// The tables that lanes are pieces of.
+/// The tables to which lanes belong.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a> {
-    /// Most of them.
+    /// The trace.
     pub trace: &'a Trace,
     /// The marks of flows.
     pub flows: &'a [FlowMark],
@@ -51,7 +51,7 @@ pub struct Rows<'a> {
     pub scheduling: &'a [u32],
 }
 
-/// A time's place in a lane: how many of its rows start before it, and how many end before it.
+/// The position of a time in a lane: how many of its rows start before it, and how many end before it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Place {
     starts: u32,
@@ -59,7 +59,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// What lies between two places.
+    /// Returns the rows between two places.
     pub fn to(self, until: Place) -> Stretch {
         Stretch {
             starts: self.starts as usize..until.starts as usize,
@@ -68,29 +68,29 @@ impl Place {
     }
 }
 
-/// Rows of a lane, numbered from its first.
+/// Rows of a lane, counted from its first.
 #[derive(Clone, Debug)]
-pub struct Stretch {
-    /// Those that start in the time.
+pub(crate) struct Stretch {
+    /// The rows that start in the span.
     pub starts: Range<usize>,
-    /// Those that end in it.
+    /// The rows that end in the span.
     pub ends: Range<usize>,
 }
 
 impl Stretch {
-    /// The rows that start in it, in a table where the lane's first is row `first`.
-    pub fn starts_from(&self, first: usize) -> Range<usize> {
+    /// Returns the rows that start in the span, as indices of a table in which the lane's first row is `first`.
+    pub(crate) fn starts_from(&self, first: usize) -> Range<usize> {
         first + self.starts.start..first + self.starts.end
     }
 
-    /// The same of those that end in it.
-    pub fn ends_from(&self, first: usize) -> Range<usize> {
+    /// Returns the rows that end in the span, as indices of a table in which the lane's first row is `first`.
+    pub(crate) fn ends_from(&self, first: usize) -> Range<usize> {
         first + self.ends.start..first + self.ends.end
     }
 }
 
 impl Lane {
-    /// How many rows it has.
+    /// Returns the number of rows of the lane.
     pub fn size(self, rows: &Rows<'_>) -> usize {
         let trace = rows.trace;
         match self {
@@ -105,7 +105,7 @@ impl Lane {
         }
     }
 
-    /// When a row starts.
+    /// Returns the start of a row, in ns.
     #[inline]
     pub fn time_at(self, rows: &Rows<'_>, index: usize) -> i64 {
         let trace = rows.trace;
@@ -134,7 +134,7 @@ impl Lane {
         }
     }
 
-    /// Where a time lies in the lane, at `near` or behind it.
+    /// Returns the place of a time in the lane, at `near` or after it.
     fn place(self, rows: &Rows<'_>, time: i64, near: Place) -> Place {
         let trace = rows.trace;
         let starts = first_not(self.size(rows), near.starts as usize, |index| {
@@ -153,7 +153,7 @@ impl Lane {
                 let ends = &trace.runs.ends[runs.start as usize..runs.end as usize];
                 first_not(ends.len(), near.ends as usize, |index| ends[index] < time)
             }
-            // Points have no end, and nothing is told at those of states.
+            // Points have no end, and nothing is written at the end of a state.
             _ => starts,
         };
         Place {
@@ -162,7 +162,7 @@ impl Lane {
         }
     }
 
-    /// The places of `first` and of all `cuts`, which are sorted.
+    /// Returns the places of `first` and of all `cuts`, which are sorted.
     pub fn places(self, rows: &Rows<'_>, first: i64, cuts: &[i64]) -> Vec<Place> {
         let mut near = Place::default();
         let times = std::iter::once(first).chain(cuts.iter().copied());
@@ -173,14 +173,14 @@ impl Lane {
         times.map(place).collect()
     }
 
-    /// What it has in a time span.
-    pub fn stretch(self, rows: &Rows<'_>, span: TimeSpan) -> Stretch {
+    /// Returns the rows of the lane in a span.
+    pub(crate) fn stretch(self, rows: &Rows<'_>, span: TimeSpan) -> Stretch {
         let from = self.place(rows, span.start.0, Place::default());
         from.to(self.place(rows, span.end.0.max(span.start.0), from))
     }
 }
 
-/// The first index of `near..count` for which `is_before` does not hold; those that lie near are found quickly.
+/// Returns the first index of `near..count` for which `is_before` is false; fast if that is close to `near`.
 fn first_not(count: usize, near: usize, is_before: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut step) = (near.min(count), 1);
     let mut high = low;

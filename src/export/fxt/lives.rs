@@ -1,18 +1,18 @@
-//! The lives of processes and threads as arguments of their kernel objects: when they began and ended, who made them,
-//! which programs they ran. Other readers pass over them.
+//! The lives of processes and threads as arguments of their kernel objects: when they began and ended, their parents,
+//! the programs that they ran. Other readers ignore these arguments.
 
 use super::args::{self, MOST_ARG_WORDS};
 use super::encode::{Encoder, Source};
 use super::records::{Arg, ArgValue, PROCESS};
 use crate::base::{StringId, Timestamp};
 use crate::event::Ties;
-use crate::formats::fxt::{command_text, fork_word};
+use crate::fxt::agreed::{command_text, fork_word};
 use crate::trace::{ProcessId, ProgramImage, ThreadId};
 
-/// The argument with a program's arguments.
+/// The name of the argument that contains a program's command line.
 const COMMAND: &str = "command";
 
-/// Whether lives are written: FXT files of others say nothing of them.
+/// Returns whether lives are written: FXT files of other programs contain none.
 fn are_known(source: &Source<'_>) -> bool {
     source.fxt.is_none_or(|fxt| fxt.ties() == Ties::First)
 }
@@ -30,7 +30,7 @@ fn life_args(
     start.into_iter().chain(end).collect()
 }
 
-/// The arguments of a thread's object.
+/// Returns the arguments of a thread's object.
 pub fn of_thread(source: &Source<'_>, id: ThreadId) -> Vec<Arg<'static>> {
     if !are_known(source) {
         return Vec::new();
@@ -39,7 +39,7 @@ pub fn of_thread(source: &Source<'_>, id: ThreadId) -> Vec<Arg<'static>> {
     life_args(source, (thread.start, thread.end))
 }
 
-/// The arguments of a process's object.
+/// Returns the arguments of a process's object.
 pub fn of_process(source: &Source<'_>, id: ProcessId) -> Vec<Arg<'static>> {
     let process = source.trace.processes.get(id.0 as usize);
     let Some(process) = process.filter(|_| are_known(source)) else {
@@ -60,7 +60,7 @@ pub fn of_process(source: &Source<'_>, id: ProcessId) -> Vec<Arg<'static>> {
 }
 
 impl Encoder<'_, '_> {
-    /// An object of a process for each program that it ran.
+    /// Writes an object of a process for each program that it ran.
     pub(super) fn images(&mut self, id: ProcessId) {
         let source = self.source;
         let process = source.trace.processes.get(id.0 as usize);
@@ -70,7 +70,7 @@ impl Encoder<'_, '_> {
         let name = self.name_bytes(process.name);
         for image in &process.images {
             let mut args = self.image_args(image);
-            // What has no room is left out: how the program was called.
+            // A command line that does not fit is left out.
             if args.iter().map(Arg::most_words).sum::<usize>() > MOST_ARG_WORDS {
                 args.retain(|arg| *arg.name != *COMMAND.as_bytes());
                 let _fitted = args::fit(&mut args, MOST_ARG_WORDS);

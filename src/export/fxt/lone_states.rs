@@ -1,46 +1,42 @@
-//! States that a switch brought to a thread of which no run is known.
+//! States that a switch began for a thread without a known run.
 //!
-//! The first switch of a CPU takes off a thread that nobody saw coming, and where switches were lost a switch may
-//! take off another thread than the one that ran, or one that ran elsewhere. The runs do not know of these switches; the
-//! threads' states do.
+//! The first switch of a CPU takes off a thread whose start was not recorded, and where switches were lost a switch
+//! may take off another thread than the one that ran, or one that ran elsewhere. The table of runs does not contain
+//! these switches, but the states of the threads do.
 
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
-use crate::event::{EndState, Ties};
+use crate::event::{EndState, Role, Ties};
 use crate::formats::fxt::FxtSource;
 use crate::trace::{EventId, StateId, ThreadId, ThreadState, Trace};
 
-/// Those states, by the switch that brought them.
+/// The states without a run, by the event of the switch that began them.
 #[derive(Debug, Default)]
-pub struct LoneStates {
-    /// Sorted by event, one for each.
+pub(crate) struct LoneStates {
+    /// Event and state, sorted by event, one for each event.
     rows: Vec<(u32, u32)>,
-    /// Which events `rows` has.
+    /// The set of the events in `rows`.
     events: Bits,
-    /// How many of them come before each word of `events`.
+    /// By word of `events`: how many of its bits come before that word.
     before: Vec<u32>,
 }
 
 impl LoneStates {
-    /// Finds them.
+    /// Finds the states without a run.
     #[must_use]
     pub fn new(trace: &Trace) -> LoneStates {
         let states = &trace.states;
-        let is_switch: Vec<bool> = (0..trace.kinds.len())
-            .map(|kind| {
-                let kind = crate::event::KindId(u16::try_from(kind).unwrap_or(u16::MAX));
-                trace.kind_name(kind).contains("switch")
-            })
-            .collect();
+        let kinds = trace.kinds.iter();
+        let is_switch: Vec<bool> = kinds.map(|kind| kind.role == Role::Switch).collect();
         let of_thread = |(thread, range): (usize, &std::ops::Range<u32>)| {
             let events = trace.events.cursor();
             let mut found = Vec::new();
             let runs = trace.runs.of(ThreadId(thread as u32)).iter();
             let mut run_ends: Vec<i64> = runs.map(|&run| trace.runs.ends[run as usize]).collect();
-            // They are in order but where switches were lost.
+            // The ends are sorted except where switches were lost.
             run_ends.sort_unstable();
-            // Of a run that lasts no time no state is left.
+            // A run of no length leaves no state.
             let runs = trace.runs.of(ThreadId(thread as u32)).iter();
             let ends = runs.map(|&run| {
                 (
@@ -74,7 +70,7 @@ impl LoneStates {
         let found = states.of_thread.par_iter().enumerate().map(of_thread);
         let mut rows: Vec<(u32, u32)> = found.flatten_iter().collect();
         rows.par_sort_unstable();
-        // Of several that one switch brought the last one counts.
+        // If one switch began several states the last one counts.
         rows.reverse();
         rows.dedup_by_key(|row| row.0);
         rows.reverse();
@@ -94,9 +90,9 @@ impl LoneStates {
         }
     }
 
-    /// The state that a switch brought.
+    /// Returns the state that a switch began.
     #[must_use]
-    pub fn of_event(&self, event: u32) -> Option<StateId> {
+    pub(crate) fn of_event(&self, event: u32) -> Option<StateId> {
         let number = event as usize / 64;
         let word = *self.events.0.get(number)?;
         let bit = 1_u64 << (event % 64);
@@ -110,19 +106,19 @@ impl LoneStates {
         Some(StateId(row.1))
     }
 
-    /// All of them: events and states.
+    /// Returns all of them, as events and states.
     #[must_use]
     pub fn rows(&self) -> &[(u32, u32)] {
         &self.rows
     }
 }
 
-/// Which events are switches that a run begins with.
+/// The events that are switches with which a run begins.
 #[derive(Debug)]
-pub struct RunBegins(Bits);
+pub(crate) struct RunBegins(Bits);
 
 impl RunBegins {
-    /// Finds them.
+    /// Finds the events.
     #[must_use]
     pub fn new(trace: &Trace) -> RunBegins {
         let mut bits = Bits::new(trace.events.len());
@@ -132,19 +128,19 @@ impl RunBegins {
         RunBegins(bits)
     }
 
-    /// Whether a run begins with that switch.
+    /// Returns whether a run begins with that switch.
     #[must_use]
     pub fn has(&self, event: EventId) -> bool {
         self.0.has(event.0)
     }
 }
 
-/// Which events begin a state.
+/// The events that begin a state.
 #[derive(Debug)]
-pub struct StateBegins(Bits);
+pub(crate) struct StateBegins(Bits);
 
 impl StateBegins {
-    /// Finds them.
+    /// Finds the events.
     #[must_use]
     pub fn new(trace: &Trace) -> StateBegins {
         let mut bits = Bits::new(trace.events.len());
@@ -154,25 +150,25 @@ impl StateBegins {
         StateBegins(bits)
     }
 
-    /// Whether a state begins with that event.
+    /// Returns whether a state begins with that event.
     #[must_use]
     pub fn has(&self, event: EventId) -> bool {
         self.0.has(event.0)
     }
 }
 
-/// Which runs end where a state of their thread begins, or the last one ends: where switches were lost, some do not. A run
-/// whose thread was seen to run on then ended by no switch of its own.
+/// The runs that end where a state of their thread begins, or where its last state ends. Where switches were lost,
+/// some runs do not: a run whose thread was seen to continue running did not end by a switch of its own.
 #[derive(Debug, Default)]
-pub struct TrueEnds {
+pub(crate) struct TrueEnds {
     ends: Bits,
-    /// Runs after which something happened to their thread before the next one of the CPU began, all at one time: it
-    /// went on elsewhere, was woken, or the CPU was idle in between.
+    /// Runs after which an event changed their thread before the next run of the CPU began, all at one time: the
+    /// thread continued elsewhere, was woken, or the CPU was idle in between.
     apart: Bits,
 }
 
 impl TrueEnds {
-    /// Finds them.
+    /// Finds the runs.
     #[must_use]
     pub fn new(trace: &Trace) -> TrueEnds {
         let firsts: FxHashSet<u32> = trace.runs.of_cpu.iter().map(|range| range.start).collect();
@@ -188,7 +184,7 @@ impl TrueEnds {
             let runs = trace.runs.of(ThreadId(thread as u32));
             let states = trace.states.of_thread.get(thread).cloned();
             let states = states.unwrap_or(0..0);
-            // Behind the last one its state may not be known.
+            // The state after the last run may be unknown.
             let last_end = states
                 .end
                 .checked_sub(1)
@@ -227,22 +223,23 @@ impl TrueEnds {
         TrueEnds { ends, apart }
     }
 
-    /// Whether a run's end is told before the begin of the next one, though both have one time.
+    /// Returns whether a run's end is written before the begin of the next run, though both have one time.
     #[must_use]
-    pub fn is_apart(&self, run: usize) -> bool {
+    pub(crate) fn is_apart(&self, run: usize) -> bool {
         self.apart.has(run as u32)
     }
 
-    /// Whether a run is one of them.
+    /// Returns whether the states of its thread confirm a run's end.
     #[must_use]
     pub fn has(&self, run: usize) -> bool {
         self.ends.has(run as u32)
     }
 }
 
-/// Whether runs of an FXT file may end by a switch that names another thread. Our own files have ends for all.
+/// Returns whether runs of an FXT file may end by a switch that names another thread. Files of this program contain an
+/// end for every run.
 #[must_use]
-pub fn lacks_run_ends(trace: &Trace, fxt: Option<FxtSource<'_>>) -> bool {
+pub(crate) fn lacks_run_ends(trace: &Trace, fxt: Option<FxtSource<'_>>) -> bool {
     fxt.is_some_and(|fxt| fxt.ties() != Ties::First)
         && trace.diagnostics.count_of("switch_mismatch") > 0
 }

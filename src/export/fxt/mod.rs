@@ -2,57 +2,54 @@
 //!
 //! ```text
 //! magic number | provider "threadline" | 1 tick = 1 ns
-//! | names of processes and threads (kernel objects) | what lasts over the range's start
-//! | windows in time order: events, context switches, wakeups, logs | ends of what lasts over the range's end
-//! before each of these: strings and threads that it uses first and that hold from there on
+//! | names of processes and threads (kernel objects) | rows that cross the range's start
+//! | windows in time order: events, context switches, wakeups, logs | ends of rows that cross the range's end
+//! before each of these: strings and threads that it is the first to use, valid from there on
 //! ```
 //!
-//! - **Records of an FXT file** that neither the range nor a choice cuts are copied: see `copies`. What follows is told of all
-//!   others.
-//! - **Slices** are complete events (of those of a track that start together, the outer one comes first), or begins and ends where they came so and pair when read back (`items::Form`);
-//!   unfinished ones are begins without an end, unless the range ends before the trace does: then they are cut there
-//!   and say `never_ended`. Whatever else the range cuts says in `really_began_ns` and `really_ended_ns` when it did.
-//! - **Instants, slices, flows** carry the fields of their events as typed arguments; see `args` for more than 15.
-//! - **Counters** start with the value they have. Those of FXT files keep their events, with all arguments; of others
-//!   the track's name is `event:argument`.
-//! - **Flows** are told in `flows`, **asynchronous slices** in `asyncs`.
+//! - **Records of an FXT file** that are chosen and not cut by the range are copied: see `filter`. The rest of this
+//!   list is about all other rows.
+//! - **Slices** are complete events (of slices of a track that start together, the outer one comes first), or begins
+//!   and ends if the source has begins and ends that pair the same way when read back (`forms::Form`); unfinished ones
+//!   are begins without an end, unless the range ends before the trace does: then they are cut there and have the
+//!   argument `never_ended`. Other slices that the range cuts have their real times in `really_began_ns` and
+//!   `really_ended_ns`.
+//! - **Instants, slices, flows** have the fields of their events as typed arguments; see `args` for more than 15.
+//! - **Counters** start with their value at the range's start. Those of FXT files keep their events, with all
+//!   arguments; for other formats the track's name is `event:argument`.
+//! - **Flows** are described in `shared::flow_marks`, **asynchronous slices** in `shared::async_ids`.
 //! - **Runs** are context switches of the newer form with weights (idle: the smallest int32); a thread that runs
-//!   when the range starts is switched to there, one that runs when it ends is switched from: in a state that is not
-//!   known, if it ran on.
-//!   Of an FXT file of which no thread or CPU is left out, switches and wakeups are the records that they were.
+//!   when the range starts is switched to there, one that runs when it ends is switched from there: in an unknown
+//!   state, if it continued to run.
+//!   If all threads and CPUs of an FXT file are chosen, switches and wakeups are its original records.
 //! - **States** follow from switches and wakeups. FXT numbers runnable, stopped, sleeping, zombie and dead: other
-//!   states have the number of the nearest, and their letters in an argument `outgoing_state`. Who waits
+//!   states have the number of the nearest, and their letters in an argument `outgoing_state`. A thread that waits
 //!   when the range starts is switched from there to idle, in its state.
-//! - **CPUs, reused numbers** and what belongs to nobody are told in `koids`.
-//! - **Logs** are log records; a severity stands before the message as `[severity]`. Messages that no record can hold (32,744 bytes)
-//!   go on in the next, names over 32 KB are cut, which the summary counts.
-//! - **Userspace objects** and **counter events without a number** of FXT files are such records again.
-//! - **Losses** are told in `losses`.
-//! - Times are the trace's own; if any is below zero, all are shifted so that none is, and the provider's name says
-//!   by how much. Clocks that do not count nanoseconds are written as they count.
+//! - **CPUs, reused numbers** and events without an owner are described in `shared::koids`.
+//! - **Logs** are log records; a severity comes before the message as `[severity]`. A message longer than a record
+//!   (32,744 bytes) continues in the next record, names over 32 KB are cut, which the summary counts.
+//! - **Userspace objects** and **counter events without a number** of FXT files become such records again.
+//! - **Losses** are described in `losses`.
+//! - Times are those of the trace; if any is below zero, all are shifted so that none is, and the provider's name
+//!   contains the shift. Clocks that do not count nanoseconds are written in their own unit.
 //!
-//! Left out: wakeups of threads that were ready already but for those of FXT files, arrows of which both ends lie outside of the range, the
-//! arguments and images of processes, files, diagnostics.
+//! Left out: wakeups of threads that were ready already (except in FXT files), arrows with both ends outside the
+//! range, the arguments and images of processes, files, diagnostics.
 
-pub(super) mod args;
-pub(super) mod asyncs;
+mod args;
 mod borders;
-mod copier;
-mod copies;
-pub(super) mod counters;
-pub(super) mod encode;
+mod counters;
+mod encode;
+mod filter;
 mod fixed_tables;
-pub(super) mod flows;
 mod forms;
-mod indices;
 mod item;
 mod items;
-pub(super) mod koids;
 mod lanes;
+mod limits;
 mod lives;
-mod lone_flows;
 mod lone_states;
-pub(super) mod losses;
+mod losses;
 mod names;
 mod objects;
 mod points;
@@ -60,6 +57,7 @@ mod providers;
 pub(super) mod records;
 mod references;
 mod registered;
+mod scheduling_items;
 mod scheduling_records;
 mod slice_items;
 mod slice_records;
@@ -67,38 +65,36 @@ mod source_args;
 mod switches;
 mod values;
 mod wakeups;
+mod windows;
+mod written;
 
 use std::io::Write;
-use std::sync::mpsc::channel;
-use std::sync::{Mutex, PoisonError};
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
+use super::shared::arguments::async_id;
+use super::shared::async_ids::AsyncIds;
+use super::shared::counter_names::counter_names;
+use super::shared::flow_marks::FlowMarks;
+use super::shared::koids::{Koids, Zero};
 use super::{Chosen, ExportError, Exporter, Request, Summary};
-use crate::base::{Job, StringId, Timestamp};
-use crate::event::ThreadKey;
-use crate::formats::{EventRef, Reader};
+use crate::base::{Big, Endian, Job, Little, StringId};
+use crate::formats::{EventRef, Events};
 use crate::load::LoadedTrace;
-use crate::trace::{CounterTrackId, EventId, ThreadId, Trace, TrackId, TrackKind};
-use asyncs::AsyncIds;
-use copies::can_copy;
-use counters::counter_names;
-use encode::{Arguments, Encoder, Source};
-use flows::FlowMarks;
+use crate::trace::{EventId, ThreadId, Trace, TrackId, TrackKind};
+use encode::{Encoder, Source};
 use forms::BeginsAround;
-use item::{Item, Window};
 use items::{Items, Scheduling};
-use koids::{Koids, Zero};
 use lone_states::{LoneStates, TrueEnds};
-use names::{met_at_borders, write_names};
+use names::{Named, met_at_borders, write_names};
 use objects::Objects;
 use providers::Providers;
 use records::{EventType, FixedTables, RecordCounts, ThreadKoids, Zones};
-use registered::Registered;
-use source_args::SourceNames;
+use windows::write_windows;
+use written::Written;
 
 /// This exporter's row.
-pub const EXPORTER: Exporter = Exporter {
+pub(crate) const EXPORTER: Exporter = Exporter {
     name: "fxt",
     about: "Fuchsia trace format: Threadline, Perfetto, magic-trace and Fuchsia's tools read it",
     extension: "fxt",
@@ -106,17 +102,28 @@ pub const EXPORTER: Exporter = Exporter {
     write,
 };
 
-/// How many events are looked at for the names of fields.
+/// How an FXT file is exported.
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "tests compare with the encoder")
+)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// By copying its records: see `filter`.
+    Filter,
+    /// By encoding the rows of the model.
+    Encode,
+}
+
+/// The number of events that are sampled for the names of fields.
 const NAME_SAMPLES: usize = 20_000;
-/// Behind so many bytes what is encoded at a border is written.
-const MOST_BYTES_AT_ONCE: usize = 1 << 22;
 
 fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportError> {
-    write_with((Zones::FULL, Arguments::Copied), request, out)
+    write_with((Zones::FULL, Way::Filter), request, out)
 }
 
 fn write_with(
-    (zones, arguments): (Zones, Arguments),
+    (zones, way): (Zones, Way),
     request: &Request<'_>,
     out: &mut dyn Write,
 ) -> Result<Summary, ExportError> {
@@ -125,7 +132,7 @@ fn write_with(
     let mut chosen = request.chosen.clone();
     let is_outside = chosen.span.start > trace.span.end || chosen.span.end <= trace.span.start;
     if is_outside {
-        // What is unfinished at the trace's end is not known to last any longer.
+        // Whether an unfinished slice lasted longer than the trace is unknown.
         chosen.span.end = chosen.span.start;
     }
     let fxt = loaded.reader.fxt_source();
@@ -134,21 +141,23 @@ fn write_with(
         providers(trace, loaded.reader.as_ref()),
         fxt.map_or(Zero::IsIdle, |_| Zero::IsSomebody),
     );
-    let keep_numbers = || {
+    let keeps_numbers = {
         let threads = (0..trace.threads.len() as u32).skip(1).map(ThreadId);
         let mut scheduled = threads.zip(koids.scheduled.iter().skip(1).copied());
         scheduled.all(|(id, is_one)| !is_one || koids.thread(id).1 == trace.thread(id).tid)
     };
-    let scheduling = match fxt.is_some() && !chosen.is_narrowed() && keep_numbers() {
+    let mut segments = trace.events.segments().iter();
+    let is_of_one_file = segments.all(|segment| segment.origin.is_none());
+    let scheduling = match fxt.is_some() && !chosen.is_narrowed() && keeps_numbers {
         true => Scheduling::AsItStands,
         false => Scheduling::OfRunsAndStates,
     };
-    // Flows are gone through one by one, which one core does meanwhile.
+    // Flows are walked on one core, while the other cores do the rest.
     let (flow_marks, (begins, (lone_states, true_ends))) = rayon::join(
         || FlowMarks::new(trace, &chosen, loaded.reader.as_ref()),
         || {
             let of_runs = || match scheduling {
-                // Only runs without an end of their own are written anew.
+                // Only runs without an end of their own are encoded again.
                 Scheduling::AsItStands if lone_states::lacks_run_ends(trace, fxt) => {
                     (LoneStates::default(), TrueEnds::new(trace))
                 }
@@ -167,7 +176,7 @@ fn write_with(
                 Some(fxt) => fxt.cpu(event.place)?,
                 None => loaded.reader.describe(event).cpu?,
             };
-            // Of several files each has its own.
+            // Each of several files has its own reader.
             let source = trace.source_of(id.0, |source| &source.events);
             let source = source.and_then(|id| trace.sources.get(id.0 as usize));
             let cpus = source.map_or(0..trace.cpus.len() as u32, |source| source.cpus.clone());
@@ -187,15 +196,13 @@ fn write_with(
         (
             fxt,
             Objects::new(trace, &chosen, loaded.reader.as_ref(), fxt),
-            fxt.filter(|fxt| {
-                arguments == Arguments::Copied && !is_outside && can_copy(trace, &chosen, fxt)
-            }),
+            fxt.filter(|_| way == Way::Filter && keeps_numbers && is_of_one_file),
         ),
     );
     job.check()?;
     job.set_total(items.count.max(1));
-    let async_id = |id: EventId| args::async_id(loaded.reader.as_ref(), event_ref(id));
-    let async_ids = AsyncIds::new(trace, &chosen, &async_id);
+    let own_id = |id: EventId| async_id(loaded.reader.as_ref(), event_ref(id));
+    let async_ids = AsyncIds::new(trace, &chosen, &own_id);
     let first = trace.span.start.max(chosen.span.start);
     let shift = first.0.saturating_neg().max(0);
     let cuts = items.cut_before_end();
@@ -208,15 +215,14 @@ fn write_with(
         &trace.strings,
         &busy_threads(trace, &chosen, &koids),
     );
-    let fixed_threads = fixed_threads(trace, &koids, &tables);
-    let written_providers = Providers::of(loaded.reader.as_ref());
+    let written_providers = match fxt.filter(|_| items.kept.is_some()) {
+        Some(fxt) => Providers::beside(&fxt),
+        None => Providers::of(loaded.reader.as_ref()),
+    };
     let source = Source {
         trace,
         reader: loaded.reader.as_ref(),
         fxt,
-        arguments,
-        copies: items.copies.as_ref(),
-        fixed_threads: &fixed_threads,
         chosen: &chosen,
         koids: &koids,
         flows: &flow_marks.marks,
@@ -226,44 +232,42 @@ fn write_with(
         cuts: &cuts,
         shift,
         counter_names: &counter_names,
-        has_all_counters: (0..trace.counters.tracks.len() as u32)
-            .all(|track| chosen.has_counter(CounterTrackId(track))),
+        has_all_counters: chosen.has_all_counters(),
         thread_of_process: &thread_of_process,
         providers: &written_providers,
         cpu_of: &cpu_of,
     };
     let mut written = Written::new(&tables);
-
-    let mut encoder = Encoder::new(&source, &tables);
-    encoder.records.file_head(&written_providers, shift);
-    written.take(encoder, out)?;
-    let at_start = items.across_start();
-    let met = met_at_borders(trace, &chosen, &at_start, &flow_marks.marks);
-    // Names come before the records of the thread table, so that threads are first met in their order.
-    let mut encoder = Encoder::new(&source, &tables);
-    let named = write_names(&mut encoder, &met);
-    written.take(encoder, out)?;
-    let mut encoder = Encoder::new(&source, &tables);
-    let mut told = FxHashSet::default();
-    for fxt in loaded.reader.fxt_sources() {
-        for (koid, object_type, name) in fxt.kernel_objects() {
-            // Of several files the first names it.
-            if told.insert(koid) {
-                encoder.kernel_object(Some(fxt), (object_type, koid), koid, name, &[]);
+    let met = met_at_borders(trace, &chosen, &items.across_start(), &flow_marks.marks);
+    let named = Named::new(&source, &met);
+    match (fxt, &items.kept) {
+        (Some(fxt), Some(kept)) => {
+            let input = filter::Input {
+                bytes: fxt.bytes(),
+                fxt,
+                kept,
+                items: &items,
+                source: &source,
+                tables: &tables,
+                named: &named,
+            };
+            match fxt.endian() {
+                Endian::Little => filter::write::<Little>(&input, &mut written, out, job)?,
+                Endian::Big => filter::write::<Big>(&input, &mut written, out, job)?,
             }
         }
+        _ => write_all(
+            (&source, &tables),
+            (&items, &named),
+            (&mut written, out),
+            job,
+        )?,
     }
-    written.take_items(encoder, &at_start, (&source, &tables, out))?;
-
-    write_windows(&source, &items, &tables, (out, &mut written), job)?;
-
-    let encoder = Encoder::new(&source, &tables);
-    written.take_items(encoder, &items.across_end(), (&source, &tables, out))?;
     out.flush()?;
 
     let mut summary = summary_of(&written.counts, flow_marks.lone_end_count);
-    summary.count("processes", named.0);
-    summary.count("threads", named.1);
+    summary.count("processes", named.processes.len() as u64);
+    summary.count("threads", named.threads.len() as u64);
     if shift > 0 {
         let note =
             format!("times below zero cannot be said in FXT: {shift} ns were added to all times");
@@ -325,140 +329,37 @@ fn write_with(
     Ok(summary)
 }
 
-/// Encodes windows on all cores while those before them are written, in their order. A window is encoded into the
-/// room of one that was written, so that few are in memory.
-fn write_windows(
-    source: &Source<'_>,
-    items: &Items<'_>,
-    tables: &FixedTables,
-    (out, written): (&mut dyn Write, &mut Written<'_>),
+/// Writes a file of encoded rows only.
+fn write_all<'t>(
+    (source, tables): (&Source<'_>, &'t FixedTables),
+    (items, named): (&Items<'_>, &Named),
+    (written, out): (&mut Written<'t>, &mut dyn Write),
     job: &Job,
 ) -> Result<(), ExportError> {
-    let worker_count = rayon::current_num_threads().max(1);
-    let (give, take) = channel::<Vec<u8>>();
-    for _ in 0..2 * worker_count + 2 {
-        let _kept = give.send(Vec::new());
-    }
-    // Room comes first, a number then: the lowest number that is not written always has its room.
-    let next = Mutex::new((take, 0_usize));
-    let (sender, receiver) = channel();
-    std::thread::scope(|scope| {
-        for _ in 0..worker_count {
-            let (sender, next) = (sender.clone(), &next);
-            scope.spawn(move || {
-                let mut window = Window::default();
-                let mut names = SourceNames::default();
-                loop {
-                    let (buffer, number) = {
-                        let mut next = next.lock().unwrap_or_else(PoisonError::into_inner);
-                        if next.1 >= items.cuts.len() || job.is_cancelled() {
-                            return;
-                        }
-                        // Nobody gives room back any more when writing failed.
-                        let Ok(buffer) = next.0.recv() else { return };
-                        next.1 += 1;
-                        (buffer, next.1 - 1)
-                    };
-                    let encoded = match job.is_cancelled() {
-                        true => (Encoder::new(source, tables), 0),
-                        false => {
-                            items.fill(&mut window, number);
-                            encode_window(source, tables, (buffer, &mut names), &window)
-                        }
-                    };
-                    if sender.send((number, encoded)).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-        drop(sender);
-        let give = give;
-        let mut early = FxHashMap::default();
-        let mut wanted = 0;
-        for (number, window) in &receiver {
-            early.insert(number, window);
-            while let Some((encoder, count)) = early.remove(&wanted) {
-                job.check()?;
-                let buffer = written.take(encoder, out)?;
-                let _nobody_needs_it = give.send(buffer);
-                job.advance(count);
-                wanted += 1;
+    let mut encoder = Encoder::new(source, tables);
+    encoder.records.file_head(source.providers, source.shift);
+    written.take(encoder, out)?;
+    // Names come before the records of the thread table, so that readers meet threads in their order.
+    let mut encoder = Encoder::new(source, tables);
+    write_names(&mut encoder, named);
+    written.take(encoder, out)?;
+    let mut encoder = Encoder::new(source, tables);
+    let mut told = FxHashSet::default();
+    for fxt in source.reader.fxt_sources() {
+        for (koid, object_type, name) in fxt.kernel_objects() {
+            // If several files have it, the first one names it.
+            if told.insert(koid) {
+                encoder.kernel_object(Some(fxt), (object_type, koid), koid, name, &[]);
             }
         }
-        job.check()?;
-        Ok(())
-    })
-}
-
-fn encode_window<'a, 't>(
-    source: &'a Source<'a>,
-    tables: &'t FixedTables,
-    (buffer, names): (Vec<u8>, &mut SourceNames<'a>),
-    window: &Window,
-) -> (Encoder<'a, 't>, u64) {
-    let mut encoder = Encoder::with_buffer(source, tables, buffer);
-    std::mem::swap(&mut encoder.source_names, names);
-    encoder.window(window);
-    std::mem::swap(&mut encoder.source_names, names);
-    encoder.records.used.add(&names.indices.used);
-    let count = window.items.len() + window.copies.list.len();
-    (encoder, count as u64)
-}
-
-/// What is in the file so far.
-struct Written<'t> {
-    registered: Registered<'t>,
-    counts: RecordCounts,
-    cut_texts: u64,
-}
-
-impl<'t> Written<'t> {
-    fn new(tables: &'t FixedTables) -> Written<'t> {
-        Written {
-            registered: Registered::new(tables),
-            counts: RecordCounts::default(),
-            cut_texts: 0,
-        }
     }
-
-    /// Encodes items behind what was encoded, and writes all of it, from time to time: what is cut at a border may say
-    /// far more than its record did.
-    fn take_items<'a>(
-        &mut self,
-        mut encoder: Encoder<'a, 't>,
-        items: &[Item],
-        (source, tables, out): (&'a Source<'a>, &'t FixedTables, &mut dyn Write),
-    ) -> Result<(), ExportError> {
-        for item in items {
-            encoder.item(item);
-            if encoder.records.out.len() > MOST_BYTES_AT_ONCE {
-                let next = Encoder::behind(source, tables, &encoder);
-                self.take(std::mem::replace(&mut encoder, next), out)?;
-            }
-        }
-        self.take(encoder, out)?;
-        Ok(())
-    }
-
-    /// Writes what was encoded, and gives its room back.
-    fn take(
-        &mut self,
-        encoder: Encoder<'_, '_>,
-        out: &mut dyn Write,
-    ) -> Result<Vec<u8>, ExportError> {
-        self.cut_texts += encoder.cut_texts;
-        let (bytes, counts, used) = encoder.records.finish();
-        self.counts.add(&counts);
-        let (tables, counts, _) = self.registered.before(&used).finish();
-        self.counts.add(&counts);
-        out.write_all(&tables)?;
-        out.write_all(&bytes)?;
-        Ok(bytes)
-    }
+    written.take_items(encoder, &items.across_start(), (source, tables, out))?;
+    write_windows(source, items, tables, (out, written), job)?;
+    let encoder = Encoder::new(source, tables);
+    written.take_items(encoder, &items.across_end(), (source, tables, out))
 }
 
-/// `lone` are flow records that end no arrow.
+/// Returns the summary for the user. `lone` is the number of flow steps and ends that end no arrow.
 fn summary_of(counts: &RecordCounts, lone: u64) -> Summary {
     let mut summary = Summary::default();
     summary.count(
@@ -487,7 +388,7 @@ fn summary_of(counts: &RecordCounts, lone: u64) -> Summary {
     summary
 }
 
-/// Names of fields, of one event of each kind that a sample of all meets.
+/// Returns the names of fields, from one event of each kind that occurs in a sample of the events.
 fn field_names(loaded: &LoadedTrace, event_ref: &dyn Fn(EventId) -> EventRef) -> Vec<String> {
     let trace = &loaded.trace;
     let mut is_seen = vec![false; trace.kinds.len()];
@@ -508,7 +409,7 @@ fn field_names(loaded: &LoadedTrace, event_ref: &dyn Fn(EventId) -> EventRef) ->
     names
 }
 
-/// Names that the fixed table should hold: of kinds and slices, all that there are.
+/// Returns all names of kinds and slices, for the fixed table.
 fn frequent_names(trace: &Trace) -> Vec<StringId> {
     let labels = trace.slices.labels.iter();
     let kinds = trace.kinds.iter();
@@ -521,7 +422,7 @@ fn frequent_names(trace: &Trace) -> Vec<StringId> {
     names
 }
 
-/// Threads and CPUs with the most on their tracks first.
+/// Returns threads and CPUs, those with the most items on their tracks first.
 fn busy_threads(trace: &Trace, chosen: &Chosen<'_>, koids: &Koids) -> Vec<ThreadKoids> {
     let mut counted: Vec<(usize, ThreadKoids)> = Vec::new();
     for (number, track) in trace.tracks.iter().enumerate() {
@@ -544,23 +445,9 @@ fn busy_threads(trace: &Trace, chosen: &Chosen<'_>, koids: &Koids) -> Vec<Thread
     counted.into_iter().map(|(_, koids)| koids).collect()
 }
 
-/// By the keys of an FXT file's threads: their indices in the fixed table, or 0.
-fn fixed_threads(trace: &Trace, koids: &Koids, tables: &FixedTables) -> Vec<u8> {
-    let threads = &trace.events.threads;
-    let index_of = |key: u32| {
-        let key = ThreadKey(key);
-        if !threads.is_unique(key) {
-            return 0;
-        }
-        let koids = koids.thread(threads.at(key, Timestamp(0)));
-        tables.threads.get(&koids).copied().unwrap_or(0)
-    };
-    (0..threads.small_keys_end()).map(index_of).collect()
-}
-
-/// What stands for providers in the trace of an FXT file: threads without a number that have nothing but what says
-/// neither time nor thread.
-fn providers(trace: &Trace, reader: &dyn Reader) -> FxHashSet<ThreadId> {
+/// Returns the threads that stand for providers in the trace of an FXT file: threads without a number whose events
+/// come only from records that contain neither a time nor a thread.
+fn providers(trace: &Trace, reader: &dyn Events) -> FxHashSet<ThreadId> {
     let is_of_provider = |event: u32| {
         let event = trace.events.get(EventId(event));
         let place = event.row.place;

@@ -1,27 +1,29 @@
-//! The names of processes, threads and CPUs as kernel objects: of all that live in the range, and of those who are met
-//! there from outside.
+//! Writes the names of processes, threads and CPUs as kernel objects: of all that live in the range, and of those
+//! outside to which events of the range refer.
 
 use rustc_hash::FxHashSet;
 
 use super::args::{self, Fitted, MOST_ARG_WORDS};
 use super::encode::{Encoder, Source};
-use super::flows::FlowMark;
 use super::item::{Item, What};
-use super::koids::Koids;
+use super::lives;
 use super::records::{Arg, ArgValue, PROCESS, THREAD};
-use super::source_args::SourceNames;
-use super::{lives, losses};
-use crate::base::Timestamp;
+use super::source_args::own_args;
+use crate::base::{StringId, Timestamp};
 use crate::event::Ties;
-use crate::export::Chosen;
-use crate::formats::fxt::{DROPPED, FxtSource, LIFE_ARGUMENTS, OVERWRITTEN};
+use crate::export::shared::flow_marks::FlowMark;
+use crate::export::shared::koids::Koids;
+use crate::export::shared::losses::{self, Counted};
+use crate::formats::fxt::FxtSource;
+use crate::fxt::agreed::{DROPPED, LIFE_ARGUMENTS, OVERWRITTEN};
+use crate::query::selection::Chosen;
 use crate::trace::counters::CounterScope;
 use crate::trace::{
     CounterTrackId, CpuId, EventId, ProcessId, StateId, ThreadId, Trace, TrackId, TrackKind,
 };
 
-/// Threads of which an arrow or a wakeup speaks, whether they live in the range and are chosen or not.
-pub fn met_at_borders(
+/// Returns threads to which an arrow or a wakeup refers, whether or not they live in the range and are chosen.
+pub(crate) fn met_at_borders(
     trace: &Trace,
     chosen: &Chosen<'_>,
     at_start: &[Item],
@@ -29,7 +31,7 @@ pub fn met_at_borders(
 ) -> FxHashSet<ThreadId> {
     let is_wakeup = |item: &&Item| item.what == What::Wakeup;
     let wakeups = at_start.iter().filter(is_wakeup).map(|item| item.row);
-    // Where some threads are left out, they may wake the others all the same.
+    // Threads that are left out may still wake the chosen ones.
     let all = (0..trace.threads.len() as u32).map(ThreadId);
     let is_narrowed = !all.clone().all(|id| chosen.has_thread(id));
     let narrowed = all.filter(|&id| is_narrowed && chosen.has_thread(id));
@@ -54,7 +56,7 @@ pub fn met_at_borders(
     met
 }
 
-/// Whose slices, points and samples lie on tracks that were chosen whole, whoever did it.
+/// Adds the threads of slices, points and samples on tracks that were chosen whole.
 fn met_on_tracks(trace: &Trace, chosen: &Chosen<'_>, met: &mut FxHashSet<ThreadId>) {
     let span = chosen.span;
     let mut meet = |event: u32| {
@@ -76,11 +78,8 @@ fn met_on_tracks(trace: &Trace, chosen: &Chosen<'_>, met: &mut FxHashSet<ThreadI
             if chosen.has_slice(TrackId(number as u32), slice as usize) {
                 meet(slices.begins.at(slice as usize));
                 let ends_inside = slices.open_end(slice as usize) < span.end.0;
-                meet(if ends_inside {
-                    slices.finish(slice as usize)
-                } else {
-                    u32::MAX
-                });
+                let finish = slices.finish(slice as usize).filter(|_| ends_inside);
+                meet(finish.map_or(u32::MAX, |id| id.0));
             }
         }
         for event in trace.instants.of(&track.instants) {
@@ -93,7 +92,7 @@ fn met_on_tracks(trace: &Trace, chosen: &Chosen<'_>, met: &mut FxHashSet<ThreadI
     }
     for (number, track) in trace.counters.tracks.iter().enumerate() {
         let id = CounterTrackId(number as u32);
-        // Of other scopes the owner says them, whoever took the sample.
+        // Counters of other scopes are written on their owner's thread, whichever thread took the sample.
         if matches!(track.scope, CounterScope::Process(_)) && chosen.has_counter(id) {
             let inside = trace.counters.in_force(track, span);
             let rows = inside.filter(|&row| chosen.has_sample(id, row));
@@ -102,87 +101,147 @@ fn met_on_tracks(trace: &Trace, chosen: &Chosen<'_>, met: &mut FxHashSet<ThreadI
     }
 }
 
-/// Writes the names of all that live in the range or are `met` there; how many processes and threads.
-pub fn write_names(encoder: &mut Encoder<'_, '_>, met: &FxHashSet<ThreadId>) -> (u64, u64) {
+/// The processes and threads that have a name in the file.
+#[derive(Debug, Default)]
+pub struct Named {
+    /// The processes.
+    pub processes: Vec<ProcessId>,
+    /// The threads.
+    pub threads: Vec<ThreadId>,
+    /// The koids of processes in an FXT source.
+    pub process_koids: FxHashSet<u64>,
+    /// The koids of threads in an FXT source.
+    pub thread_koids: FxHashSet<u64>,
+    /// Koids of the chosen artificial processes and threads that stand for CPUs and the machine. `None`: all are
+    /// chosen.
+    stand_ins: Option<FxHashSet<u64>>,
+}
+
+/// A process or thread that may have a kernel object.
+pub(crate) struct Person {
+    /// The object type: process or thread.
+    pub kind: u64,
+    /// The koid in the copy. It differs from the source for the second process of a koid.
+    pub koid: u64,
+    /// The koid in the source.
+    pub koid_in_file: u64,
+    /// The name; it may be empty.
+    pub name: StringId,
+}
+
+impl Named {
+    /// Returns all that live in the range or are in `met`.
+    pub fn new(source: &Source<'_>, met: &FxHashSet<ThreadId>) -> Named {
+        let Source {
+            trace,
+            chosen,
+            koids,
+            ..
+        } = *source;
+        let is_alive = |start: Option<Timestamp>, end: Option<Timestamp>| {
+            chosen.meets(
+                start.unwrap_or(trace.span.start),
+                // No process or thread is known to live before or after the trace.
+                end.unwrap_or(Timestamp(trace.span.end.0.saturating_add(1))),
+            )
+        };
+        let mut wanted: Vec<bool> = (0..trace.processes.len())
+            .map(|index| chosen.has_process(ProcessId(index as u32)))
+            .collect();
+        let owners = Owners::new(trace, chosen);
+        let is_met =
+            |id: ThreadId| met.contains(&id) && id != ThreadId::NONE && id != ThreadId::IDLE;
+        let is_wanted = |id: ThreadId| chosen.has_thread(id) || owners.threads.contains(&id);
+        let mut named = Named {
+            stand_ins: chosen.is_narrowed().then(|| owners.stand_ins(koids)),
+            ..Named::default()
+        };
+        for (index, thread) in (0_u32..).zip(&trace.threads).skip(1) {
+            let id = ThreadId(index);
+            let entry = thread.process.and_then(|id| wanted.get_mut(id.0 as usize));
+            if let Some(entry) = entry {
+                *entry |= is_wanted(id);
+            }
+            let is_one = is_met(id) || is_wanted(id) && is_alive(thread.start, trace.over_at(id));
+            if is_one && !koids.is_provider(id) {
+                named.threads.push(id);
+                named.thread_koids.insert(thread.tid);
+            }
+        }
+        for id in &owners.processes {
+            if let Some(entry) = wanted.get_mut(id.0 as usize) {
+                *entry = true;
+            }
+        }
+        let met_processes: FxHashSet<ProcessId> = met
+            .iter()
+            .filter(|&&id| is_met(id))
+            .filter_map(|&id| trace.thread(id).process)
+            .collect();
+        for (index, process) in (0_u32..).zip(&trace.processes) {
+            let id = ProcessId(index);
+            let is_wanted = wanted.get(index as usize) == Some(&true);
+            let is_one =
+                met_processes.contains(&id) || is_wanted && is_alive(process.start, process.end);
+            if is_one && !koids.is_of_provider(id) {
+                named.processes.push(id);
+                named.process_koids.insert(process.pid);
+            }
+        }
+        named
+    }
+}
+
+impl Named {
+    /// Returns whether an artificial process or thread that stands for a CPU or the machine is chosen.
+    pub(crate) fn has_stand_in(&self, koid: u64) -> bool {
+        self.stand_ins
+            .as_ref()
+            .is_none_or(|koids| koids.contains(&koid))
+    }
+
+    /// Returns the processes and threads for which `is_one` is true.
+    pub fn filtered(&self, source: &Source<'_>, is_one: impl Fn(&Person) -> bool) -> Named {
+        let trace = source.trace;
+        let process = |id: &&ProcessId| {
+            let process = trace.processes.get(id.0 as usize);
+            process.is_some_and(|process| {
+                is_one(&Person {
+                    kind: PROCESS,
+                    koid: source.koids.process(**id),
+                    koid_in_file: process.pid,
+                    name: process.name,
+                })
+            })
+        };
+        let thread = |id: &&ThreadId| {
+            let thread = trace.thread(**id);
+            is_one(&Person {
+                kind: THREAD,
+                koid: thread.tid,
+                koid_in_file: thread.tid,
+                name: thread.name,
+            })
+        };
+        Named {
+            processes: self.processes.iter().filter(process).copied().collect(),
+            threads: self.threads.iter().filter(thread).copied().collect(),
+            ..Named::default()
+        }
+    }
+}
+
+/// Writes the names of all processes and threads that have one, and of the CPUs.
+pub(crate) fn write_names(encoder: &mut Encoder<'_, '_>, named: &Named) {
     let Source {
         trace,
         chosen,
         koids,
         ..
     } = *encoder.source;
-    let (mut processes, mut threads) = (0, 0);
-    let is_alive = |start: Option<Timestamp>, end: Option<Timestamp>| {
-        chosen.meets(
-            start.unwrap_or(trace.span.start),
-            // Nobody is known to live before the trace or behind it.
-            end.unwrap_or(Timestamp(trace.span.end.0.saturating_add(1))),
-        )
-    };
-    let mut wanted: Vec<bool> = (0..trace.processes.len())
-        .map(|index| chosen.has_process(ProcessId(index as u32)))
-        .collect();
     let owners = Owners::new(trace, chosen);
-    for (index, thread) in trace.threads.iter().enumerate().skip(1) {
-        let entry = thread.process.and_then(|id| wanted.get_mut(id.0 as usize));
-        if let Some(entry) = entry {
-            let id = ThreadId(index as u32);
-            *entry |= chosen.has_thread(id) || owners.threads.contains(&id);
-        }
-    }
-    for id in &owners.processes {
-        if let Some(entry) = wanted.get_mut(id.0 as usize) {
-            *entry = true;
-        }
-    }
-    let is_met = |id: ThreadId| met.contains(&id) && id != ThreadId::NONE && id != ThreadId::IDLE;
-    let name_thread = |encoder: &mut Encoder<'_, '_>, id: ThreadId| {
-        let thread = trace.thread(id);
-        let (process, koid) = koids.thread(id);
-        let mut args = vec![Arg::new("process", ArgValue::Koid(process))];
-        args.extend(lives::of_thread(encoder.source, id));
-        let name = trace.strings.bytes(thread.name);
-        let fxt = encoder.source.fxt;
-        encoder.kernel_object(fxt, (THREAD, koid), thread.tid, name, &args);
-    };
-    let met_processes: FxHashSet<ProcessId> = met
-        .iter()
-        .filter(|&&id| is_met(id))
-        .filter_map(|&id| trace.thread(id).process)
-        .collect();
-    for (index, process) in trace.processes.iter().enumerate() {
-        let is_met = met_processes.contains(&ProcessId(index as u32));
-        if koids.is_of_provider(ProcessId(index as u32)) {
-            continue;
-        }
-        if is_met || wanted[index] && is_alive(process.start, process.end) {
-            let koid = koids.process(ProcessId(index as u32));
-            let name = trace.strings.bytes(process.name);
-            let fxt = encoder.source.fxt;
-            let id = ProcessId(index as u32);
-            let args = lives::of_process(encoder.source, id);
-            encoder.kernel_object(fxt, (PROCESS, koid), process.pid, name, &args);
-            encoder.images(id);
-            processes += 1;
-        }
-    }
-    for (index, thread) in trace.threads.iter().enumerate().skip(1) {
-        let id = ThreadId(index as u32);
-        if koids.is_provider(id) {
-            continue;
-        }
-        let is_wanted = chosen.has_thread(id) || owners.threads.contains(&id);
-        if is_met(id) || is_wanted && is_alive(thread.start, trace.over_at(id)) {
-            name_thread(encoder, id);
-            threads += 1;
-        }
-    }
-    for &id in &koids.named_last {
-        let thread = trace.thread(id);
-        if is_met(id) || chosen.has_thread(id) && is_alive(thread.start, trace.over_at(id)) {
-            name_thread(encoder, id);
-        }
-    }
-    let counted = losses::Counted::of(trace, chosen);
+    write_people(encoder, named);
+    let counted = Counted::of(trace, chosen);
     for id in (0..trace.cpus.len() as u32).map(CpuId) {
         if owners.cpus.contains(&id) {
             let name = koids.cpu_name(trace, id);
@@ -198,11 +257,38 @@ pub fn write_names(encoder: &mut Encoder<'_, '_>, met: &FxHashSet<ThreadId>) -> 
         let machine = Koids::MACHINE.0;
         encoder.records.process_object(machine, b"machine");
     }
-    (processes, threads)
+}
+
+/// Writes the names of processes and threads.
+pub(crate) fn write_people(encoder: &mut Encoder<'_, '_>, named: &Named) {
+    let Source { trace, koids, .. } = *encoder.source;
+    for &id in &named.processes {
+        let Some(process) = trace.processes.get(id.0 as usize) else {
+            continue;
+        };
+        let koid = koids.process(id);
+        let name = trace.strings.bytes(process.name);
+        let fxt = encoder.source.fxt;
+        let args = lives::of_process(encoder.source, id);
+        encoder.kernel_object(fxt, (PROCESS, koid), process.pid, name, &args);
+        encoder.images(id);
+    }
+    let is_named_last = |id: &&ThreadId| named.threads.binary_search(id).is_ok();
+    let last = koids.named_last.iter().filter(is_named_last);
+    for &id in named.threads.iter().chain(last) {
+        let thread = trace.thread(id);
+        let (process, koid) = koids.thread(id);
+        let mut args = vec![Arg::new("process", ArgValue::Koid(process))];
+        args.extend(lives::of_thread(encoder.source, id));
+        let name = trace.strings.bytes(thread.name);
+        let fxt = encoder.source.fxt;
+        encoder.kernel_object(fxt, (THREAD, koid), thread.tid, name, &args);
+    }
 }
 
 impl Encoder<'_, '_> {
-    /// The name of a kernel object, with `args` and those that its record has in its file, where it is known as `number`.
+    /// Writes the kernel object of a name, with `args` and the arguments of its record in the source, where its koid
+    /// is `number`.
     pub(super) fn kernel_object(
         &mut self,
         fxt: Option<FxtSource<'_>>,
@@ -213,10 +299,10 @@ impl Encoder<'_, '_> {
     ) {
         let mut args = args.to_vec();
         if let Some(fxt) = fxt
-            && let Some(own) = fxt.object_with_arguments(number, object_type)
+            && let Some(place) = fxt.object_with_arguments(number, object_type)
+            && let Some(own) = own_args(&fxt, place)
         {
-            let own = SourceNames::default().list(&fxt, &own, &self.records);
-            // What our own files say is written anew.
+            // Arguments that this program wrote are computed again.
             let is_ours = fxt.ties() == Ties::First;
             let ours = LIFE_ARGUMENTS.iter().chain(&[OVERWRITTEN, DROPPED]);
             let is_agreed = |name: &[u8]| is_ours && ours.clone().any(|it| it.as_bytes() == name);
@@ -232,7 +318,7 @@ impl Encoder<'_, '_> {
     }
 }
 
-/// Whose tracks and counters were chosen.
+/// The processes and threads whose tracks and counters were chosen.
 #[derive(Default)]
 struct Owners {
     threads: FxHashSet<ThreadId>,
@@ -242,6 +328,13 @@ struct Owners {
 }
 
 impl Owners {
+    /// Returns the koids of the artificial processes and threads of CPUs and the machine.
+    fn stand_ins(&self, koids: &Koids) -> FxHashSet<u64> {
+        let machine = self.is_machine_needed.then_some(Koids::MACHINE.0);
+        let cpus = self.cpus.iter().map(|&cpu| koids.cpu(cpu).1);
+        cpus.chain(machine).collect()
+    }
+
     fn new(trace: &Trace, chosen: &Chosen<'_>) -> Owners {
         let mut owners = Owners::default();
         owners.cpus.extend(losses::cpus(trace, chosen));

@@ -1,34 +1,34 @@
-//! Userspace objects that the selection speaks of and does not have: registered before its range, or by threads that
-//! are left out. Without them the pointers of its events would lose their names.
+//! Userspace objects to which the selection refers but which it does not contain: registered before its range, or by
+//! threads that are left out. Without them the pointers of its events would lose their names.
 //!
-//! Those from before the range are written at its start, the others where they are. Only the last one that an event of the selection
-//! can mean is written, of each pointer.
+//! Objects from before the range are written at its start, the others at their own time. Of each pointer, only the
+//! last object that an event of the selection can mean is written.
 
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 use super::item::{Item, What};
 use crate::event::ValueRef;
-use crate::export::Chosen;
-use crate::formats::Reader;
+use crate::formats::Events;
 use crate::formats::fxt::FxtSource;
+use crate::query::selection::Chosen;
 use crate::trace::{EventId, Trace, TrackId};
 
-/// Their items.
+/// Items for these objects.
 #[derive(Debug, Default)]
-pub struct Objects {
-    /// Those that were registered before the range, in their order.
+pub(crate) struct Objects {
+    /// Objects that were registered before the range, in their order.
     pub at_start: Vec<Item>,
-    /// Those of its time.
+    /// Objects that were registered inside the range.
     pub inside: Vec<Item>,
 }
 
 impl Objects {
-    /// Finds them. Hardly any file has objects, and most exports have them all: nothing is looked at then.
+    /// Finds the objects. Returns at once if the file contains none (hardly any does) or the selection contains all.
     pub fn new(
         trace: &Trace,
         chosen: &Chosen<'_>,
-        reader: &dyn Reader,
+        reader: &dyn Events,
         fxt: Option<FxtSource<'_>>,
     ) -> Objects {
         let mut objects = Objects::default();
@@ -65,9 +65,9 @@ impl Objects {
 struct Missing<'a> {
     trace: &'a Trace,
     chosen: &'a Chosen<'a>,
-    reader: &'a dyn Reader,
+    reader: &'a dyn Events,
     fxt: FxtSource<'a>,
-    /// Places and events of objects that are not written as points of the selection, in the file's order.
+    /// Places and events of objects that are not points of the selection, in the file's order.
     events: Vec<(u64, u32)>,
 }
 
@@ -93,7 +93,7 @@ impl Missing<'_> {
         self.events.sort_unstable();
     }
 
-    /// The places of those that the selection's pointers mean.
+    /// Returns the places of the objects that pointers of the selection mean.
     fn needed(&self) -> FxHashSet<u64> {
         let (trace, chosen) = (self.trace, self.chosen);
         let across = self.begins_across_start();
@@ -126,7 +126,7 @@ impl Missing<'_> {
             .collect()
     }
 
-    /// Begins of slices that last over the range's start.
+    /// Returns the begin events of slices that cross the range's start.
     fn begins_across_start(&self) -> Vec<u32> {
         let (trace, span) = (self.trace, self.chosen.span);
         let mut begins = Vec::new();

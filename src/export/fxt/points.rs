@@ -1,13 +1,15 @@
-//! Points: instants, what of them no event record can hold, and userspace objects.
+//! Points: instants, the parts of them that do not fit into an event record, and userspace objects.
 
-use super::args::{self, MOST_ARG_WORDS};
+use super::args::MOST_ARG_WORDS;
 use super::encode::Encoder;
 use super::item::Item;
 use super::records::{Arg, ArgValue, EventType, Head, MOST_ARGS, MOST_INLINE_BYTES, ThreadKoids};
-use super::source_args::SourceNames;
+use super::source_args::own_args;
 use crate::base::StringId;
 use crate::event::{FieldRef, ValueRef};
+use crate::export::shared::arguments::{blob_of, payload_of};
 use crate::formats::fxt::FxtSource;
+use crate::fxt::layout::event;
 use crate::trace::{CpuId, EventId, ThreadId, TrackKind};
 
 impl<'a> Encoder<'a, '_> {
@@ -45,10 +47,11 @@ impl<'a> Encoder<'a, '_> {
             let time = Some(item.time);
             return self.object((fxt, event.row.place, time), object.pointer, owner, name);
         }
-        let attached = args::blob_of(&self.fields);
+        let attached = blob_of(&self.fields);
         if let Some((blob_type, payload)) = attached
             && source.reader.payload(event.into()).is_some()
         {
+            // A blob record has neither time nor thread: an attachment that has both becomes a large instant.
             let has_time = match source.fxt {
                 Some(fxt) => !fxt.is_blob(event.row.place),
                 None => {
@@ -71,7 +74,7 @@ impl<'a> Encoder<'a, '_> {
                     records.blob(name, category, blob_type, &payload);
                 });
         }
-        if let Some(payload) = args::payload_of(&self.fields) {
+        if let Some(payload) = payload_of(&self.fields) {
             return self.large_instant(item, thread, (category, name), &payload);
         }
         let last_word = match async_id {
@@ -92,20 +95,12 @@ impl<'a> Encoder<'a, '_> {
         name: StringId,
     ) {
         self.read_nothing();
-        let own = fxt.with_arguments(place);
         let providers = self.source.providers;
         let provider = match owner {
             Ok(_) => None,
             Err(_) => providers.of_record(&fxt, place),
         };
-        match (self.source.fxt, provider) {
-            (Some(_), None) => self.own = own,
-            // One of several files: what its indices mean is not remembered. Or one that has its texts in it.
-            _ => {
-                let list = |own| SourceNames::default().list(&fxt, &own, &self.records);
-                self.listed = own.map(list);
-            }
-        }
+        self.listed = own_args(&fxt, place);
         let args = self.listed.as_deref().unwrap_or_default();
         let provider = provider.filter(|_| {
             args.len() < MOST_ARGS
@@ -128,7 +123,8 @@ impl<'a> Encoder<'a, '_> {
         });
     }
 
-    /// One that the selection does not have and speaks of: its process's, so that no thread comes with it.
+    /// Writes an object to which the selection refers but which it does not contain: in its process, so that no thread
+    /// is added.
     pub(super) fn object_of_others(&mut self, item: &Item) {
         let id = EventId(item.row);
         let event = self.events.get(id);
@@ -139,20 +135,25 @@ impl<'a> Encoder<'a, '_> {
         let (process, _) = self.source.koids.thread(self.events.thread(id));
         let (_, name) = self.names_of(event.row.kind);
         let owner = Err(object.process.unwrap_or(process));
-        // Those from before the range are of its start, whatever comes first there.
+        // Objects from before the range have the time of its start, whatever record comes first there.
         let time = Some(item.time).filter(|&time| time == event.row.time.0);
         self.object((fxt, event.row.place, time), object.pointer, owner, name);
     }
 
-    /// The word for a scope of the point at hand that is not the thread's.
+    /// Returns the word for the scope of the current point, unless the scope is the thread.
     pub(super) fn scope_word(&self) -> Option<u64> {
-        match &self.own {
-            Some(own) => own.scope().filter(|scope| (1..=2).contains(scope)),
-            None => scope_word(&self.fields),
+        match (self.own, self.source.fxt) {
+            (Some(place), Some(fxt)) => {
+                let is_one = fxt.event_type(place) == Some(event::INSTANT);
+                let word = is_one.then(|| fxt.word_behind(place)).flatten();
+                word.filter(|scope| (1..=2).contains(scope))
+            }
+            _ => scope_word(&self.fields),
         }
     }
 
-    /// The CPU on which an event happened, where its file says it; events of FXT files keep what they say.
+    /// Returns an argument with the CPU of an event, if its file contains it; events of FXT files keep their own
+    /// arguments.
     fn cpu_arg(&self, id: EventId) -> Option<Arg<'static>> {
         let event = self.events.get(id);
         let cpu = event.cpu.filter(|_| !self.is_of_fxt(id))?;
@@ -160,7 +161,7 @@ impl<'a> Encoder<'a, '_> {
         Some(Arg::new("on_cpu", ArgValue::UInt32(number.into())))
     }
 
-    /// Bytes that no argument can hold go into a large record.
+    /// Writes bytes that do not fit into an argument as a large record.
     fn large_instant(
         &mut self,
         item: &Item,
@@ -170,13 +171,13 @@ impl<'a> Encoder<'a, '_> {
     ) {
         let place = self.events.get(EventId(item.row)).row.place;
         let fxt = self.source.fxt;
-        let own = fxt.and_then(|fxt| fxt.with_arguments(place));
+        let own = fxt.and_then(|fxt| own_args(&fxt, place));
         if own.is_some() {
             self.read_nothing();
-            self.own = own;
+            self.listed = own;
         }
         self.fields.retain(|field| {
-            // What the reader lists of the payload itself.
+            // Fields that the reader derives from the payload itself.
             !matches!(
                 (&*field.name, &*field.type_name),
                 ("payload", "blob") | ("size", "bytes")
@@ -195,12 +196,12 @@ impl<'a> Encoder<'a, '_> {
     }
 }
 
-/// Whether a record with these texts needs no table.
+/// Returns whether a record with these texts needs no table entries.
 fn fits_without_tables(name: &[u8], category: &[u8]) -> bool {
     name.len() <= MOST_INLINE_BYTES && category.len() <= MOST_INLINE_BYTES
 }
 
-/// Whether an argument needs no table.
+/// Returns whether an argument needs no table entry.
 fn is_inline_argument(arg: &Arg<'_>) -> bool {
     let text = match &arg.value {
         ArgValue::Text(text) | ArgValue::LongText(text) => text.len(),
@@ -209,7 +210,7 @@ fn is_inline_argument(arg: &Arg<'_>) -> bool {
     arg.name.len() <= MOST_INLINE_BYTES && text <= MOST_INLINE_BYTES
 }
 
-/// The word for a scope that is not the thread's.
+/// Returns the word for a scope, unless the scope is the thread.
 fn scope_word(fields: &[FieldRef<'_>]) -> Option<u64> {
     let field = fields
         .iter()

@@ -1,51 +1,47 @@
-//! FXT records: values in, the bytes of whole records out, with string and thread tables kept on the way.
+//! Encodes FXT records: values in, the bytes of whole records out; maintains the string and thread tables.
 //!
 //! ```text
 //! string index 1..=fixed        registered once, before the first chunk that uses it, and valid from there on
-//!              fixed+1..=last   each chunk registers its own here, the oldest entry is replaced when all are taken
-//! thread index the same, with 255 as the last
+//!              fixed+1..=last   each chunk registers its own entries here, and replaces the oldest when all are used
+//! thread index as for strings, with 255 as the last
 //! ```
 //!
-//! A chunk is encoded without knowing the others, so that chunks are made in parallel: it uses the fixed entries,
-//! and of the rest only what it has registered itself. Names are registered when they are first used, values of
-//! text arguments when they come a second time. Texts are written as their bytes.
-//! Knows nothing of a trace; does not decide what becomes which record.
-//! Specification: Fuchsia trace format, "Records", "Arguments"; scheduling records by its newer form.
+//! A chunk is encoded independently of the others, so that chunks are made in parallel: it uses the fixed entries, and
+//! of the others only those that it has registered itself. Names are registered when they are first used, values of
+//! text arguments when they occur a second time. Texts are written as their bytes. Does not access a trace and does
+//! not decide which record a row becomes. Specification: Fuchsia trace format, "Records", "Arguments"; scheduling
+//! records by its newer form.
 
 use rustc_hash::FxHashMap;
 
-pub use super::fixed_tables::{FixedTables, Zones};
+pub(crate) use super::fixed_tables::{FixedTables, Zones};
+pub(crate) use super::limits::{MOST_INLINE_BYTES, MOST_LOG_BYTES, MOST_STRING_BYTES};
 use super::references::RECENT_THREADS;
-pub use super::references::{TextRef, ThreadKoids, cut_bytes};
+pub(crate) use super::references::{TextRef, cut_bytes};
 use super::registered::Used;
-pub use super::values::{Arg, ArgValue, EventType, RecordCounts};
+pub(crate) use super::values::{EventType, RecordCounts};
 use crate::base::Strings;
+pub(crate) use crate::export::shared::ThreadKoids;
+pub(crate) use crate::export::shared::arguments::{Arg, ArgValue};
+pub(crate) use crate::fxt::layout::argument::MOST as MOST_ARGS;
+pub(crate) use crate::fxt::layout::kernel_object::{PROCESS, THREAD};
+pub(crate) use crate::fxt::layout::{MAGIC, MOST_RECORD_WORDS};
+use crate::fxt::layout::{
+    RECORD_TYPE, RECORD_WORDS, argument, blob, event, kernel_object, large, log, metadata,
+    record_type, string, thread, userspace_object,
+};
 
-/// The magic number record, first in a file.
-pub const MAGIC: u64 = 0x0016_5478_4604_0010;
-/// An ordinary record's size is 12 bits of words.
-pub const MOST_RECORD_WORDS: usize = 4095;
-/// An event's argument count is 4 bits.
-pub const MOST_ARGS: usize = 15;
-/// Texts up to this are registered when they may be repeated; longer ones hardly ever are.
-pub const MOST_REPEATED_BYTES: usize = 256;
-/// Names up to this may stand in a record, beside its 15 arguments; longer ones are registered.
-pub const MOST_INLINE_BYTES: usize = 1000;
-/// The longest text that can be registered: its record's size is limited.
-pub const MOST_STRING_BYTES: usize = (MOST_RECORD_WORDS - 1) * 8;
-/// The longest message of a log record: header and time are two words.
-pub const MOST_LOG_BYTES: usize = (MOST_RECORD_WORDS - 2) * 8;
-/// A blob record's payload size is 15 bits.
-const MOST_BLOB_BYTES: usize = 0x7fff;
+/// The most bytes of a blob record's payload: its size field has 15 bits.
+const MOST_BLOB_BYTES: usize = blob::BYTES.max() as usize;
 
-/// What an event record says before its arguments.
+/// The fields of an event record before its arguments.
 #[derive(Clone, Copy, Debug)]
-pub struct Head<'a> {
-    /// What it is.
+pub(crate) struct Head<'a> {
+    /// The type of event.
     pub event_type: EventType,
-    /// When, in ticks.
+    /// Time, in ticks.
     pub time: u64,
-    /// Whose.
+    /// The koids of its thread.
     pub thread: ThreadKoids,
     /// Its category.
     pub category: TextRef<'a>,
@@ -54,53 +50,48 @@ pub struct Head<'a> {
 }
 
 impl Head<'_> {
-    /// The words that are left for arguments: header, time and a last word are there as well.
+    /// The number of words that are left for arguments: header, time and a last word take space as well.
     #[inline]
     pub fn room(&self) -> usize {
         MOST_RECORD_WORDS - 3 - self.category.words() - self.name.words()
     }
 }
 
-/// The type of the kernel objects that are processes.
-pub const PROCESS: u64 = 1;
-/// The type of those that are threads.
-pub const THREAD: u64 = 2;
-
 /// A growing list of records: one chunk of a file.
 #[derive(Debug)]
 pub struct Records<'t> {
     pub(super) fixed: &'t FixedTables,
     pub(super) out: Vec<u8>,
-    /// Every text that this chunk met, and by its number there: 0, [`SEEN_ONCE`] (a value), or its index.
+    /// Every text of this chunk, and by its number: 0, `SEEN_ONCE` (a value), or its index in the table.
     pub(super) texts: Strings,
     pub(super) indices: Vec<u16>,
-    /// Which of `texts` each index of the chunk's own zone holds.
+    /// The number in `texts` of the text at each index of the chunk's own zone.
     pub(super) string_ring: Vec<u32>,
     pub(super) next_string: usize,
     pub(super) threads: FxHashMap<ThreadKoids, u8>,
     pub(super) thread_ring: Vec<ThreadKoids>,
     pub(super) next_thread: usize,
-    /// Threads that were asked for lately, each at [`thread_slot`].
+    /// A cache of recently used threads, each at its `thread_slot`.
     pub(super) recent_threads: Box<[(ThreadKoids, u8); RECENT_THREADS]>,
-    /// The arguments of the record that is being written, and how many they are.
+    /// The arguments of the record that is being written, and their number.
     arguments: Vec<u8>,
     pub(super) argument_count: u64,
     pub(super) used: Used,
-    /// Whether texts stand in their record, as its section is that of a provider without tables.
+    /// Whether records contain their texts, because the current section's provider has no tables.
     pub(super) is_inline: bool,
-    /// What was written so far.
+    /// Counts of the records that were written.
     pub counts: RecordCounts,
 }
 
 impl<'t> Records<'t> {
-    /// No records yet.
+    /// Returns an empty chunk.
     #[cfg(test)]
     pub fn new(fixed: &'t FixedTables) -> Records<'t> {
         Records::with_buffer(fixed, Vec::new())
     }
 
-    /// No records yet; `buffer` is emptied and its room used.
-    pub fn with_buffer(fixed: &'t FixedTables, mut buffer: Vec<u8>) -> Records<'t> {
+    /// Returns an empty chunk that reuses the memory of `buffer`.
+    pub(crate) fn with_buffer(fixed: &'t FixedTables, mut buffer: Vec<u8>) -> Records<'t> {
         buffer.clear();
         Records {
             fixed,
@@ -121,7 +112,7 @@ impl<'t> Records<'t> {
         }
     }
 
-    /// The bytes, what they are, and what must stand before them.
+    /// Returns the bytes, their counts, and the fixed entries that must come before them.
     pub fn finish(self) -> (Vec<u8>, RecordCounts, Used) {
         (self.out, self.counts, self.used)
     }
@@ -136,54 +127,50 @@ impl<'t> Records<'t> {
         push_bytes(&mut self.out, bytes);
     }
 
-    /// Puts the size of the record that starts at `start` into its header.
+    /// Writes the size of the record that starts at `start` into its header.
     #[inline]
     pub(super) fn close(&mut self, start: usize) {
         close(&mut self.out, start);
     }
 
-    /// The magic number.
+    /// Writes the magic number.
     pub(super) fn magic(&mut self) {
         self.word(MAGIC);
     }
 
-    /// Announces a provider: what follows is of its section.
+    /// Announces a provider: the following records belong to its section.
     pub(super) fn provider_info(&mut self, number: u32, name: &[u8]) {
-        let name = cut_bytes(name, 255);
-        let start = self.out.len();
-        self.word(1 << 16 | u64::from(number) << 20 | (name.len() as u64) << 52);
-        self.stream(name);
-        self.close(start);
+        push_provider_info(&mut self.out, number, name);
     }
 
-    /// What follows is of a section of the provider of that number.
+    /// Begins a section of the provider with that number.
     pub(super) fn provider_section(&mut self, number: u32) {
-        self.word(1 << 4 | 2 << 16 | u64::from(number) << 20);
+        push_section(&mut self.out, number);
     }
 
-    /// The head of a file of one provider.
+    /// Writes the head of a file with one provider.
     #[cfg(test)]
-    pub fn head_of(&mut self, provider: &str) {
+    pub(crate) fn head_of(&mut self, provider: &str) {
         self.magic();
         self.provider_info(1, provider.as_bytes());
         self.ticks_per_second(1_000_000_000);
     }
 
-    /// The tick rate of the provider whose section it is.
+    /// Sets the tick rate of the current section's provider.
     pub(super) fn ticks_per_second(&mut self, rate: u64) {
-        self.word(1 | 2 << 4);
-        self.word(rate);
+        push_ticks(&mut self.out, rate);
     }
 
-    /// The provider's event 0: its buffer was full, and what came then is lost.
-    pub fn buffer_full(&mut self, provider: u32) {
-        self.word(1 << 4 | 3 << 16 | u64::from(provider) << 20);
+    /// Writes the provider's event 0: its buffer was full, and events were lost.
+    pub(crate) fn buffer_full(&mut self, provider: u32) {
+        let event = metadata::EVENT.put(metadata::BUFFER_FULL);
+        self.word(sized(1) | metadata_record(metadata::PROVIDER_EVENT, provider) | event);
         self.counts.losses += 1;
     }
 
-    /// The strings of the fixed table, of a file that is written in one piece.
+    /// Writes the strings of the fixed table, for a file that is written in one piece.
     #[cfg(test)]
-    pub fn well_known_strings(&mut self) {
+    pub(crate) fn well_known_strings(&mut self) {
         let fixed = self.fixed;
         for (id, bytes) in fixed.strings.iter().skip(1) {
             self.string_record(id.0 as u16, bytes);
@@ -192,41 +179,45 @@ impl<'t> Records<'t> {
 
     pub(super) fn string_record(&mut self, index: u16, text: &[u8]) {
         let start = self.out.len();
-        self.word(2 | u64::from(index) << 16 | (text.len() as u64) << 32);
+        self.word(
+            record(record_type::STRING)
+                | string::INDEX.put(index.into())
+                | string::BYTES.put(text.len() as u64),
+        );
         self.stream(text);
         self.close(start);
         self.counts.strings += 1;
     }
 
     pub(super) fn thread_record(&mut self, index: u8, (process, thread): ThreadKoids) {
-        self.word(3 | 3 << 4 | u64::from(index) << 16);
+        self.word(record(record_type::THREAD) | sized(3) | thread::INDEX.put(index.into()));
         self.word(process);
         self.word(thread);
         self.counts.threads += 1;
     }
 
-    /// An event. There are at most [`MOST_ARGS`] arguments, and they fit (see `args::fit`).
+    /// Writes an event. There are at most [`MOST_ARGS`] arguments, and they fit (see `args::fit`).
     pub fn event(&mut self, head: Head<'_>, args: &[Arg<'_>], last_word: Option<u64>) {
         self.prepare(args);
         self.prepared_event(head, last_word);
     }
 
-    /// An event with the arguments that were prepared.
-    pub fn prepared_event(&mut self, head: Head<'_>, last_word: Option<u64>) {
+    /// Writes an event with the prepared arguments.
+    pub(crate) fn prepared_event(&mut self, head: Head<'_>, last_word: Option<u64>) {
         let thread = self.thread(head.thread);
         self.used.string(head.category.bits);
         self.used.string(head.name.bits);
         let texts = head.category.words() + head.name.words();
         let words = 2 + texts + self.arguments.len() / 8 + usize::from(last_word.is_some());
         debug_assert!(words <= MOST_RECORD_WORDS);
-        let header = 4
-            | (words as u64) << 4
-            | (head.event_type as u64) << 16
-            | self.argument_count << 20
-            | u64::from(thread) << 24
-            | u64::from(head.category.bits) << 32
-            | u64::from(head.name.bits) << 48;
-        // Every event comes here: as few steps as can be.
+        let header = record(record_type::EVENT)
+            | sized(words as u64)
+            | event::KIND.put(head.event_type as u64)
+            | event::ARGS.put(self.argument_count)
+            | event::THREAD.put(thread.into())
+            | event::CATEGORY.put(head.category.bits.into())
+            | event::NAME.put(head.name.bits.into());
+        // Hot path: every event is written here.
         let start = self.out.len();
         self.out.reserve(words * 8);
         let mut first = [0; 16];
@@ -247,24 +238,24 @@ impl<'t> Records<'t> {
         self.counts.events[head.event_type as usize] += 1;
     }
 
-    /// An event with a payload of any size: a large record of format 0.
-    pub fn large_event(&mut self, head: Head<'_>, args: &[Arg<'_>], payload: &[u8]) {
+    /// Writes an event with a payload of any size: a large record of format 0.
+    pub(crate) fn large_event(&mut self, head: Head<'_>, args: &[Arg<'_>], payload: &[u8]) {
         self.prepare(args);
         self.prepared_large_event(head, payload);
     }
 
-    /// The same with the arguments that were prepared.
-    pub fn prepared_large_event(&mut self, head: Head<'_>, payload: &[u8]) {
+    /// Writes an event with a payload of any size and the prepared arguments.
+    pub(crate) fn prepared_large_event(&mut self, head: Head<'_>, payload: &[u8]) {
         let thread = self.thread(head.thread);
         self.used.string(head.category.bits);
         self.used.string(head.name.bits);
         let start = self.out.len();
         self.word(0);
         self.word(
-            u64::from(head.category.bits)
-                | u64::from(head.name.bits) << 16
-                | self.argument_count << 32
-                | u64::from(thread) << 36,
+            large::CATEGORY.put(head.category.bits.into())
+                | large::NAME.put(head.name.bits.into())
+                | large::ARGS.put(self.argument_count)
+                | large::THREAD.put(thread.into()),
         );
         self.stream(head.category.inline);
         self.stream(head.name.inline);
@@ -272,10 +263,11 @@ impl<'t> Records<'t> {
         self.append_arguments();
         self.word(payload.len() as u64);
         self.bytes(payload);
-        self.close_large(start, 0);
+        self.close_large(start, large::EVENT);
     }
 
-    /// Bytes that belong to nobody: a blob of `blob_type` (1 is data), or a large one of that category.
+    /// Writes bytes without a thread: a blob of type `blob_type` (1 is data), or without a type a large record of that
+    /// category.
     pub fn blob(&mut self, name: &[u8], category: &[u8], blob_type: Option<u8>, payload: &[u8]) {
         let name = self.exact_name(name);
         self.used.string(name.bits);
@@ -284,9 +276,10 @@ impl<'t> Records<'t> {
         match blob_type {
             Some(blob_type) if payload.len() <= MOST_BLOB_BYTES && words <= MOST_RECORD_WORDS => {
                 self.word(
-                    5 | u64::from(name.bits) << 16
-                        | (payload.len() as u64) << 32
-                        | u64::from(blob_type) << 48,
+                    record(record_type::BLOB)
+                        | blob::NAME.put(name.bits.into())
+                        | blob::BYTES.put(payload.len() as u64)
+                        | blob::KIND.put(blob_type.into()),
                 );
                 self.stream(name.inline);
                 self.bytes(payload);
@@ -299,12 +292,14 @@ impl<'t> Records<'t> {
                 // Registering the category may have written a record.
                 let start = self.out.len();
                 self.word(0);
-                self.word(u64::from(category.bits) | u64::from(name.bits) << 16);
+                self.word(
+                    large::CATEGORY.put(category.bits.into()) | large::NAME.put(name.bits.into()),
+                );
                 self.stream(category.inline);
                 self.stream(name.inline);
                 self.word(payload.len() as u64);
                 self.bytes(payload);
-                self.close_large(start, 1);
+                self.close_large(start, large::BLOB);
             }
         }
     }
@@ -316,15 +311,15 @@ impl<'t> Records<'t> {
     /// Writes the header of the large blob record that starts at `start`.
     fn close_large(&mut self, start: usize, format: u64) {
         let words = (self.out.len() - start) as u64 / 8;
-        let header = 15 | words << 4 | format << 40;
+        let header =
+            record(record_type::LARGE) | large::WORDS.put(words) | large::FORMAT.put(format);
         if let Some(place) = self.out.get_mut(start..start + 8) {
             place.copy_from_slice(&header.to_le_bytes());
         }
         self.counts.large += 1;
     }
 
-    /// Encodes arguments for the record that comes next. What must be registered for them is registered now, so that
-    /// no record may be open.
+    /// Encodes arguments for the next record. Their names and texts are registered now, so no record may be open.
     pub fn prepare(&mut self, args: &[Arg<'_>]) {
         self.arguments.clear();
         self.argument_count = 0;
@@ -334,9 +329,9 @@ impl<'t> Records<'t> {
         }
     }
 
-    /// Adds an argument to those of the record that comes next. `name` was asked for last.
+    /// Adds an argument to those of the next record. `name` must be the last reference that was requested.
     #[inline]
-    pub fn prepare_one(&mut self, name: TextRef<'_>, value: &ArgValue<'_>) {
+    pub(crate) fn prepare_one(&mut self, name: TextRef<'_>, value: &ArgValue<'_>) {
         let (kind, high, word) = match *value {
             ArgValue::Text(ref text) => {
                 let text = self.value(text);
@@ -347,53 +342,53 @@ impl<'t> Records<'t> {
                 return self.prepare_text(name, text);
             }
             ArgValue::Blob(ref bytes) => return self.prepare_blob(name, bytes),
-            ArgValue::Null => (0, 0, None),
-            ArgValue::Int32(value) => (1, value as u32, None),
-            ArgValue::UInt32(value) => (2, value, None),
-            ArgValue::Int64(value) => (3, 0, Some(value as u64)),
-            ArgValue::UInt64(value) => (4, 0, Some(value)),
-            ArgValue::Double(value) => (5, 0, Some(value.to_bits())),
-            ArgValue::Pointer(value) => (7, 0, Some(value)),
-            ArgValue::Koid(value) => (8, 0, Some(value)),
-            ArgValue::Bool(value) => (9, u32::from(value), None),
+            ArgValue::Null => (argument::NULL, 0, None),
+            ArgValue::Int32(value) => (argument::INT32, value as u32, None),
+            ArgValue::UInt32(value) => (argument::UINT32, value, None),
+            ArgValue::Int64(value) => (argument::INT64, 0, Some(value as u64)),
+            ArgValue::UInt64(value) => (argument::UINT64, 0, Some(value)),
+            ArgValue::Double(value) => (argument::DOUBLE, 0, Some(value.to_bits())),
+            ArgValue::Pointer(value) => (argument::POINTER, 0, Some(value)),
+            ArgValue::Koid(value) => (argument::KOID, 0, Some(value)),
+            ArgValue::Bool(value) => (argument::BOOL, u32::from(value), None),
         };
         self.prepare_value(name, (kind, high), word);
     }
 
-    /// The same for a text, by its reference.
+    /// As `prepare_one`, for a text by its reference.
     #[inline]
-    pub fn prepare_text(&mut self, name: TextRef<'_>, text: TextRef<'_>) {
+    pub(crate) fn prepare_text(&mut self, name: TextRef<'_>, text: TextRef<'_>) {
         self.used.string(name.bits);
         self.used.string(text.bits);
         let out = &mut self.arguments;
         let size = 1 + (name.inline.len().div_ceil(8) + text.inline.len().div_ceil(8)) as u64;
         push_word(
             out,
-            6 | size << 4 | u64::from(name.bits) << 16 | u64::from(text.bits) << 32,
+            argument_header(argument::TEXT, size, name) | argument::HIGH.put(text.bits.into()),
         );
         push_bytes(out, name.inline);
         push_bytes(out, text.inline);
         self.argument_count += 1;
     }
 
-    /// The same for bytes.
+    /// As `prepare_one`, for bytes.
     #[inline]
-    pub fn prepare_blob(&mut self, name: TextRef<'_>, bytes: &[u8]) {
+    pub(crate) fn prepare_blob(&mut self, name: TextRef<'_>, bytes: &[u8]) {
         self.used.string(name.bits);
         let out = &mut self.arguments;
         let size = 1 + (name.inline.len().div_ceil(8) + bytes.len().div_ceil(8)) as u64;
         push_word(
             out,
-            10 | size << 4 | u64::from(name.bits) << 16 | (bytes.len() as u64) << 32,
+            argument_header(argument::BLOB, size, name) | argument::HIGH.put(bytes.len() as u64),
         );
         push_bytes(out, name.inline);
         push_bytes(out, bytes);
         self.argument_count += 1;
     }
 
-    /// The same for any other value: its type, the upper half of its header, and its word.
+    /// As `prepare_one`, for other values: type, upper half of the header, and the word after it.
     #[inline]
-    pub fn prepare_value(
+    pub(crate) fn prepare_value(
         &mut self,
         name: TextRef<'_>,
         (kind, high): (u64, u32),
@@ -404,7 +399,7 @@ impl<'t> Records<'t> {
         let size = 1 + name.inline.len().div_ceil(8) as u64 + u64::from(word.is_some());
         push_word(
             out,
-            kind | size << 4 | u64::from(name.bits) << 16 | u64::from(high) << 32,
+            argument_header(kind, size, name) | argument::HIGH.put(high.into()),
         );
         push_bytes(out, name.inline);
         if let Some(word) = word {
@@ -413,20 +408,20 @@ impl<'t> Records<'t> {
         self.argument_count += 1;
     }
 
-    /// Bytes that the prepared arguments take.
-    pub fn prepared_bytes(&self) -> usize {
+    /// Returns the number of bytes of the prepared arguments.
+    pub(crate) fn prepared_bytes(&self) -> usize {
         self.arguments.len()
     }
 
-    /// Appends the arguments that were prepared.
+    /// Appends the prepared arguments.
     #[inline]
     pub(super) fn append_arguments(&mut self) {
         self.out.extend_from_slice(&self.arguments);
     }
 
-    /// The name of what a pointer points to, with the arguments that were prepared: in a thread's process, or in the
+    /// Writes the name of what a pointer points to, with the prepared arguments: in a thread's process, or in the
     /// process of that koid.
-    pub fn userspace_object(
+    pub(crate) fn userspace_object(
         &mut self,
         pointer: u64,
         owner: Result<ThreadKoids, u64>,
@@ -436,7 +431,10 @@ impl<'t> Records<'t> {
         self.used.string(name.bits);
         let start = self.out.len();
         self.word(
-            6 | u64::from(thread) << 16 | u64::from(name.bits) << 24 | self.argument_count << 40,
+            record(record_type::USERSPACE_OBJECT)
+                | userspace_object::THREAD.put(thread.into())
+                | userspace_object::NAME.put(name.bits.into())
+                | userspace_object::ARGS.put(self.argument_count),
         );
         self.word(pointer);
         if let Err(process) = owner {
@@ -448,21 +446,21 @@ impl<'t> Records<'t> {
         self.counts.userspace_objects += 1;
     }
 
-    /// The name of a process.
-    pub fn process_object(&mut self, koid: u64, name: &[u8]) {
+    /// Writes the name of a process.
+    pub(crate) fn process_object(&mut self, koid: u64, name: &[u8]) {
         self.object((PROCESS, koid), name, &[]);
     }
 
-    /// The name of a thread, and its process.
+    /// Writes the name of a thread, and its process.
     #[cfg(test)]
-    pub fn thread_object(&mut self, (process, thread): ThreadKoids, name: &[u8]) {
+    pub(crate) fn thread_object(&mut self, (process, thread): ThreadKoids, name: &[u8]) {
         let process = Arg::new("process", ArgValue::Koid(process));
         self.object((THREAD, thread), name, &[process]);
     }
 
-    /// With up to [`MOST_ARGS`] arguments, which fit.
+    /// Writes a kernel object with up to [`MOST_ARGS`] arguments, which fit.
     pub fn object(&mut self, (object_type, koid): (u64, u64), name: &[u8], args: &[Arg<'_>]) {
-        // Names of objects are used once: they stand in the record if they fit.
+        // The name of an object is used once: it is inside the record if it fits.
         let name = match name.len() {
             0..=MOST_INLINE_BYTES => TextRef::inline(name),
             _ => self.exact_name(name),
@@ -470,8 +468,12 @@ impl<'t> Records<'t> {
         self.used.string(name.bits);
         self.prepare(args);
         let start = self.out.len();
-        let bits = u64::from(name.bits);
-        self.word(7 | object_type << 16 | bits << 24 | (args.len() as u64) << 40);
+        self.word(
+            record(record_type::KERNEL_OBJECT)
+                | kernel_object::KIND.put(object_type)
+                | kernel_object::NAME.put(name.bits.into())
+                | kernel_object::ARGS.put(args.len() as u64),
+        );
         self.word(koid);
         self.stream(name.inline);
         self.append_arguments();
@@ -479,14 +481,18 @@ impl<'t> Records<'t> {
         self.counts.objects += 1;
     }
 
-    /// A log message; one that is too long for a record goes on in the next.
+    /// Writes a log message; one that is too long for a record continues in the next record.
     pub fn log(&mut self, time: u64, koids: ThreadKoids, message: &[u8]) {
         let mut rest = message;
         loop {
             let piece = cut_bytes(rest, MOST_LOG_BYTES);
             let thread = self.thread(koids);
             let start = self.out.len();
-            self.word(9 | (piece.len() as u64) << 16 | u64::from(thread) << 32);
+            self.word(
+                record(record_type::LOG)
+                    | log::BYTES.put(piece.len() as u64)
+                    | log::THREAD.put(thread.into()),
+            );
             self.word(time);
             self.stream(piece);
             self.close(start);
@@ -499,12 +505,64 @@ impl<'t> Records<'t> {
     }
 }
 
+/// Returns the header bits of a record's type.
+#[inline]
+const fn record(record_type: u64) -> u64 {
+    RECORD_TYPE.put(record_type)
+}
+
+/// Returns the header bits of a record's size.
+#[inline]
+const fn sized(words: u64) -> u64 {
+    RECORD_WORDS.put(words)
+}
+
+/// Appends a record that announces a provider.
+pub(super) fn push_provider_info(out: &mut Vec<u8>, number: u32, name: &[u8]) {
+    let name = cut_bytes(name, metadata::NAME_BYTES.max() as usize);
+    let start = out.len();
+    push_word(
+        out,
+        metadata_record(metadata::PROVIDER_INFO, number)
+            | metadata::NAME_BYTES.put(name.len() as u64),
+    );
+    push_bytes(out, name);
+    close(out, start);
+}
+
+/// Appends a record that begins a section of a provider.
+pub(super) fn push_section(out: &mut Vec<u8>, number: u32) {
+    push_word(
+        out,
+        sized(1) | metadata_record(metadata::PROVIDER_SECTION, number),
+    );
+}
+
+/// Appends the tick rate of the current section's provider.
+pub(super) fn push_ticks(out: &mut Vec<u8>, rate: u64) {
+    push_word(out, record(record_type::INITIALIZATION) | sized(2));
+    push_word(out, rate);
+}
+
+/// Returns the header of a metadata record of a provider, without its size.
+fn metadata_record(kind: u64, provider: u32) -> u64 {
+    record(record_type::METADATA)
+        | metadata::KIND.put(kind)
+        | metadata::PROVIDER.put(provider.into())
+}
+
+/// Returns the header of an argument, without its upper half.
+#[inline]
+fn argument_header(kind: u64, words: u64, name: TextRef<'_>) -> u64 {
+    argument::KIND.put(kind) | argument::WORDS.put(words) | argument::NAME.put(name.bits.into())
+}
+
 #[inline]
 fn push_word(out: &mut Vec<u8>, word: u64) {
     out.extend_from_slice(&word.to_le_bytes());
 }
 
-/// Bytes, padded to whole words.
+/// Appends bytes, padded to whole words.
 #[inline]
 fn push_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     if bytes.is_empty() {
@@ -515,7 +573,7 @@ fn push_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     out.resize(padded, 0);
 }
 
-/// Puts the size of what starts at `start` into its header: bits 4 to 15, in words.
+/// Writes the size of the record that starts at `start` into bits 4 to 15 of its header, in words.
 #[inline]
 fn close(out: &mut [u8], start: usize) {
     let words = (out.len() - start) as u64 / 8;

@@ -1,22 +1,21 @@
-//! References of records to texts and threads: by an index of the tables, which is registered when it is first wanted.
+//! References of records to texts and threads: indices of the tables, whose entries are registered when they are first
+//! needed.
 //!
-//! Names are registered when they are first used, values of text arguments when they come a second time. When all of the
-//! chunk's own entries are taken the oldest is replaced.
+//! Names are registered when they are first used, values of text arguments when they occur a second time. When all of
+//! the chunk's own entries are used, the oldest is replaced.
 
-use super::records::{
-    MOST_ARGS, MOST_INLINE_BYTES, MOST_REPEATED_BYTES, MOST_STRING_BYTES, Records,
-};
+use super::limits::{MOST_INLINE_BYTES, MOST_REPEATED_BYTES, MOST_STRING_BYTES};
+use super::records::{MOST_ARGS, Records};
 use crate::base::StringId;
+use crate::export::shared::ThreadKoids;
+use crate::fxt::layout::INLINE_TEXT;
 
-/// The bit of a reference to a text that stands in the record; the others are its length.
-const INLINE: u16 = 0x8000;
+/// The bit that marks a text inside the record; the other bits are its length.
+const INLINE: u16 = INLINE_TEXT;
 
-/// A thread as records name it: process koid, thread koid.
-pub type ThreadKoids = (u64, u64);
-
-/// A reference to a text: its 16 bits, and the bytes if they stand in the record.
+/// A reference to a text: its 16 bits, and the bytes if the record contains them.
 #[derive(Clone, Copy, Debug)]
-pub struct TextRef<'a> {
+pub(crate) struct TextRef<'a> {
     pub(super) bits: u16,
     pub(super) inline: &'a [u8],
 }
@@ -28,7 +27,7 @@ impl<'a> TextRef<'a> {
         inline: &[],
     };
 
-    /// An entry of the table.
+    /// Returns a reference to an entry of the table.
     #[inline]
     pub fn index(index: u16) -> TextRef<'static> {
         TextRef {
@@ -37,7 +36,7 @@ impl<'a> TextRef<'a> {
         }
     }
 
-    /// A text that stands in the record.
+    /// Returns a reference to a text inside the record.
     pub(super) fn inline(text: &'a [u8]) -> TextRef<'a> {
         match text.is_empty() {
             true => TextRef::EMPTY,
@@ -50,29 +49,29 @@ impl<'a> TextRef<'a> {
 }
 
 impl TextRef<'_> {
-    /// The words that it takes of its record.
+    /// Returns the number of words of the record that the text takes.
     #[inline]
     pub(super) fn words(self) -> usize {
         self.inline.len().div_ceil(8)
     }
 }
 
-/// No index has this bit.
+/// Marks a value that occurred once; no index has this bit.
 const SEEN_ONCE: u16 = INLINE;
 
-/// As many texts one record may register: its names, and name and text of each argument.
+/// The most texts that one record may register: its names, and name and text of each argument.
 const MOST_REGISTERED: usize = 2 + 2 * MOST_ARGS;
 
 pub(super) const RECENT_THREADS: usize = 256;
 
 fn thread_slot((process, thread): ThreadKoids) -> usize {
-    // Koids of one program differ in few bits, and in the same ones.
+    // Koids of one program differ in few bits, which the multiplication spreads.
     let mixed = (process.rotate_left(32) ^ thread).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed >> (u64::BITS - RECENT_THREADS.ilog2())) as usize
 }
 
 impl Records<'_> {
-    /// The index of a text; `None` if it is not registered (yet).
+    /// Returns the index of a text; `None` if it is not registered (yet).
     fn index(&mut self, text: &[u8], wants: Wants) -> Option<u16> {
         let id = self.texts.intern(text).0 as usize;
         if id >= self.indices.len() {
@@ -93,7 +92,7 @@ impl Records<'_> {
         Some(index)
     }
 
-    /// Whether an index is among those that are replaced next: what the same record registers must not replace it.
+    /// Returns whether an index is among those that are replaced next: texts of the same record must not replace it.
     fn is_soon_replaced(&self, index: u16) -> bool {
         let zones = self.fixed.zones;
         let room = usize::from(zones.last_string - zones.strings);
@@ -104,7 +103,7 @@ impl Records<'_> {
         self.string_ring.len() >= room && left < MOST_REGISTERED.min(room / 2)
     }
 
-    /// An index of the chunk's own zone for the text with number `id`, the oldest if all are taken.
+    /// Returns an index of the chunk's own zone for the text with number `id`: the oldest if all are used.
     fn free_index(&mut self, id: u32) -> u16 {
         let zones = self.fixed.zones;
         let room = usize::from(zones.last_string - zones.strings);
@@ -113,7 +112,7 @@ impl Records<'_> {
         let free = zones.strings + 1 + slot as u16;
         match self.string_ring.get_mut(slot) {
             Some(old) => {
-                // It may have another one since.
+                // The old text may have another index by now.
                 if let Some(index) = self.indices.get_mut(*old as usize)
                     && *index == free
                 {
@@ -142,27 +141,27 @@ impl Records<'_> {
         TextRef::inline(text)
     }
 
-    /// A reference to a name, which is registered if it is not yet. Valid for the next record only.
+    /// Returns a reference to a name, and registers the name if necessary. Valid for the next record only.
     pub fn name<'a>(&mut self, text: &'a str) -> TextRef<'a> {
         self.exact_name(text.as_bytes())
     }
 
-    /// The same for a name as it is in the file, which may be no UTF-8.
-    pub fn exact_name<'a>(&mut self, name: &'a [u8]) -> TextRef<'a> {
+    /// As `name`, for the bytes of a name in a file, which may not be UTF-8.
+    pub(crate) fn exact_name<'a>(&mut self, name: &'a [u8]) -> TextRef<'a> {
         self.counts.cut_names += u64::from(name.len() > MOST_STRING_BYTES);
         self.reference(cut_bytes(name, MOST_STRING_BYTES), Wants::Always)
     }
 
-    /// The reference for ever, if it holds in the whole file.
-    pub fn lasting(&self, name: TextRef<'_>) -> Option<TextRef<'static>> {
+    /// Returns the same reference with an unlimited lifetime, if it is to a fixed entry.
+    pub(crate) fn lasting(&self, name: TextRef<'_>) -> Option<TextRef<'static>> {
         let bits = name.bits;
         let is_fixed = bits <= self.fixed.zones.strings;
         is_fixed.then_some(TextRef { bits, inline: &[] })
     }
 
-    /// A name for a string of the trace, if it is among the fixed ones.
+    /// Returns a reference to a string of the trace, if it is a fixed entry.
     #[inline]
-    pub fn fixed_name(&self, id: StringId) -> Option<TextRef<'static>> {
+    pub(crate) fn fixed_name(&self, id: StringId) -> Option<TextRef<'static>> {
         match self.fixed.by_trace_id.get(id.0 as usize) {
             Some(&bits) if bits != 0 || id == StringId::EMPTY => {
                 Some(TextRef { bits, inline: &[] })
@@ -171,7 +170,7 @@ impl Records<'_> {
         }
     }
 
-    /// The index of a thread, registered if it is not yet.
+    /// Returns the index of a thread, and registers the thread if necessary.
     #[inline]
     pub(super) fn thread(&mut self, koids: ThreadKoids) -> u8 {
         let slot = thread_slot(koids);
@@ -210,26 +209,22 @@ impl Records<'_> {
         index
     }
 
-    /// A reference to a text that is a value: it is registered when it comes again. Valid for the next record only.
+    /// Returns a reference to a text that is a value: it is registered when it occurs again. Valid for the next record
+    /// only.
     pub fn value<'a>(&mut self, text: &'a [u8]) -> TextRef<'a> {
         self.reference(text, Wants::IfRepeated)
     }
-
-    /// The index of a text in the fixed table, or 0.
-    pub fn fixed_index(&self, text: &[u8]) -> u16 {
-        self.fixed.index_of(text)
-    }
 }
 
-/// When a text gets an index.
+/// When a text is registered.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wants {
     Always,
     IfRepeated,
 }
 
-/// The longest start of `bytes` that has at most `most_bytes` and ends at a character, where it is text.
-pub fn cut_bytes(bytes: &[u8], most_bytes: usize) -> &[u8] {
+/// Returns the longest start of `bytes` with at most `most_bytes` bytes; in text it ends at a character.
+pub(crate) fn cut_bytes(bytes: &[u8], most_bytes: usize) -> &[u8] {
     let is_within = |end: usize| bytes.get(end).is_some_and(|byte| byte & 0xc0 == 0x80);
     if bytes.len() <= most_bytes {
         return bytes;

@@ -1,13 +1,13 @@
-//! Which entries of the fixed tables are in a file: each is registered before the first chunk that uses it.
+//! The entries of the fixed tables that a file contains: each is registered before the first chunk that uses it.
 
 use super::fixed_tables::FixedTables;
 use super::records::Records;
 use crate::base::StringId;
 
-/// Which entries of the fixed tables records refer to: only those need to be in the file.
+/// The entries of the fixed tables to which records refer: only these must be in the file.
 #[derive(Clone, Debug)]
-pub struct Used {
-    /// A bit for every reference that a record can have: those to inline texts are set as well, and mean nothing.
+pub(crate) struct Used {
+    /// A bit for every possible reference; the bits of inline texts are set as well, and ignored.
     strings: Box<[u64; 1024]>,
     threads: [u64; 4],
 }
@@ -25,31 +25,21 @@ impl Used {
         self.strings[usize::from(bits >> 6)] |= 1 << (bits & 63);
     }
 
-    /// All that `other` has.
-    pub(super) fn add(&mut self, other: &Used) {
-        for (own, other) in self.strings.iter_mut().zip(&*other.strings) {
-            *own |= other;
-        }
-        for (own, other) in self.threads.iter_mut().zip(&other.threads) {
-            *own |= other;
-        }
-    }
-
     #[inline]
     pub(super) fn thread(&mut self, index: u8) {
         self.threads[usize::from(index >> 6)] |= 1 << (index & 63);
     }
 }
 
-/// The entries of the fixed tables that are in a file so far.
+/// The entries of the fixed tables that the file contains so far.
 #[derive(Debug)]
-pub struct Registered<'t> {
+pub(crate) struct Registered<'t> {
     fixed: &'t FixedTables,
     known: Used,
 }
 
 impl<'t> Registered<'t> {
-    /// None are.
+    /// Returns a state without registered entries.
     pub fn new(fixed: &'t FixedTables) -> Registered<'t> {
         Registered {
             fixed,
@@ -57,7 +47,7 @@ impl<'t> Registered<'t> {
         }
     }
 
-    /// The records of those that a chunk uses and that are not there yet: they come before it.
+    /// Returns records for the entries that a chunk uses and the file lacks: they come before the chunk.
     pub fn before(&mut self, used: &Used) -> Records<'t> {
         let mut records = Records::with_buffer(self.fixed, Vec::new());
         let last_string = self.fixed.zones.strings;

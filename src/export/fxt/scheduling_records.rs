@@ -1,14 +1,16 @@
-//! Scheduling records: context switches and wakeups of the newer form.
+//! Writes scheduling records: context switches and wakeups of the newer form.
 
 use super::fixed_tables::well_known;
 use super::records::{ArgValue, Records};
+use crate::fxt::layout::scheduling::{self, IDLE_WEIGHT};
+use crate::fxt::layout::{RECORD_TYPE, argument, record_type};
 
 /// One side of a context switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The CPU's idle thread.
     Idle,
-    /// A thread that is left out: the CPU is as idle for all that is written, and an argument says who it was.
+    /// A thread that is left out: the file shows the CPU as idle, and an argument contains the thread's koid.
     NotChosen {
         /// Its koid.
         koid: u64,
@@ -23,15 +25,15 @@ pub enum Side {
 }
 
 impl Records<'_> {
-    /// Says of the switch that comes next that no states of threads follow from it.
-    pub fn prepare_without_states(&mut self) {
+    /// Prepares an argument for the next switch: no thread states follow from it.
+    pub(crate) fn prepare_without_states(&mut self) {
         let name = self.name("without_states");
         self.prepare_one(name, &ArgValue::Bool(true));
     }
 
-    /// The same with no arguments before it.
+    /// Writes a context switch without arguments.
     #[cfg(test)]
-    pub fn context_switch(
+    pub(crate) fn context_switch(
         &mut self,
         at: (u64, u16),
         outgoing: Side,
@@ -43,18 +45,18 @@ impl Records<'_> {
         self.prepared_switch(at, outgoing, state, incoming, border);
     }
 
-    /// The same with no arguments before it.
+    /// Writes a wakeup without arguments.
     #[cfg(test)]
     pub fn wakeup(&mut self, time: u64, cpu: u16, thread: u64, waker: Option<u64>) {
         self.prepare(&[]);
         self.prepared_wakeup(time, cpu, thread, waker);
     }
 
-    /// A context switch of the newer form, with the arguments that were prepared. The outgoing thread's state is a number of the format, and the letters
-    /// that say more than the number, if any: an argument `outgoing_state`, which other readers pass over; as they do
-    /// over `border`, an argument that says when a run began or ended that is cut there, and over those that say who
-    /// is left out.
-    pub fn prepared_switch(
+    /// Writes a context switch of the newer form, with the prepared arguments. The outgoing thread's state is a number
+    /// of the format; if its letters contain more than the number, they are an argument `outgoing_state`. Other
+    /// readers ignore that argument, `border`, an argument with the real start or end of a run that is cut there, and
+    /// those that name a thread that is left out.
+    pub(crate) fn prepared_switch(
         &mut self,
         (time, cpu): (u64, u16),
         outgoing: Side,
@@ -77,23 +79,29 @@ impl Records<'_> {
         let (in_koid, in_weight) = side_words(incoming);
         let state_words = u64::from(!letters.is_empty());
         let start = self.out.len();
-        let header = 8
-            | (2 + state_words + self.argument_count) << 16
-            | u64::from(cpu) << 20
-            | u64::from(state & 0xf) << 36
-            | SWITCH_SUBTYPE << 60;
+        let header = header(
+            scheduling::SWITCH,
+            2 + state_words + self.argument_count,
+            cpu,
+        ) | scheduling::STATE.put(state.into());
         let words = [
             header,
             time,
             out_koid,
             in_koid,
-            arg_word(1, INCOMING_WEIGHT, in_weight as u32),
-            arg_word(1, OUTGOING_WEIGHT, out_weight as u32),
-            arg_word(6, OUTGOING_STATE, u32::from(well_known(letters))),
+            arg_word(argument::INT32, INCOMING_WEIGHT, in_weight as u32),
+            arg_word(argument::INT32, OUTGOING_WEIGHT, out_weight as u32),
+            arg_word(
+                argument::TEXT,
+                OUTGOING_STATE,
+                u32::from(well_known(letters)),
+            ),
         ];
+        // The last word, the letters of the state, is written only if there are letters.
         for &word in words.iter().take(6 + state_words as usize) {
             self.word(word);
         }
+        // The words above contain string indices directly: the fixed strings must be in the file.
         for name in [INCOMING_WEIGHT, OUTGOING_WEIGHT] {
             self.used.string(name);
         }
@@ -106,8 +114,9 @@ impl Records<'_> {
         self.counts.switches += 1;
     }
 
-    /// A context switch as another file has it, with the arguments that were prepared: they say the weights.
-    pub fn switch_as_it_stands(
+    /// Writes a context switch with the fields of another file's record and the prepared arguments, which include the
+    /// weights.
+    pub(crate) fn switch_as_it_stands(
         &mut self,
         (time, cpu): (u64, u16),
         state: u8,
@@ -115,10 +124,8 @@ impl Records<'_> {
     ) {
         let start = self.out.len();
         self.word(
-            8 | self.argument_count << 16
-                | u64::from(cpu) << 20
-                | u64::from(state & 0xf) << 36
-                | SWITCH_SUBTYPE << 60,
+            header(scheduling::SWITCH, self.argument_count, cpu)
+                | scheduling::STATE.put(state.into()),
         );
         for word in [time, outgoing, incoming] {
             self.word(word);
@@ -128,15 +135,19 @@ impl Records<'_> {
         self.counts.switches += 1;
     }
 
-    /// A thread is made ready to run, by `waker` if that is known, with the arguments that were prepared.
-    pub fn prepared_wakeup(&mut self, time: u64, cpu: u16, thread: u64, waker: Option<u64>) {
+    /// Writes a wakeup of a thread, by `waker` if that is known, with the prepared arguments.
+    pub(crate) fn prepared_wakeup(&mut self, time: u64, cpu: u16, thread: u64, waker: Option<u64>) {
         let arg_count = self.argument_count + u64::from(waker.is_some());
         let start = self.out.len();
-        self.word(8 | arg_count << 16 | u64::from(cpu) << 20 | WAKEUP_SUBTYPE << 60);
+        self.word(header(scheduling::WAKEUP, arg_count, cpu));
         self.word(time);
         self.word(thread);
         if let Some(waker) = waker {
-            self.word(8 | 2 << 4 | u64::from(WAKER) << 16);
+            self.word(
+                argument::KIND.put(argument::KOID)
+                    | argument::WORDS.put(2)
+                    | argument::NAME.put(WAKER.into()),
+            );
             self.used.string(WAKER);
             self.word(waker);
         }
@@ -151,19 +162,27 @@ const OUTGOING_WEIGHT: u16 = well_known("outgoing_weight");
 const OUTGOING_STATE: u16 = well_known("outgoing_state");
 const WAKER: u16 = well_known("waker");
 
-/// An argument whose value stands in its header.
+/// Returns an argument whose value is in its header.
 const fn arg_word(kind: u64, name: u16, value: u32) -> u64 {
-    kind | 1 << 4 | (name as u64) << 16 | (value as u64) << 32
+    argument::KIND.put(kind)
+        | argument::WORDS.put(1)
+        | argument::NAME.put(name as u64)
+        | argument::HIGH.put(value as u64)
 }
 
-const SWITCH_SUBTYPE: u64 = 1;
-const WAKEUP_SUBTYPE: u64 = 2;
+/// Returns the header of a scheduling record, without its size and state.
+fn header(kind: u64, arg_count: u64, cpu: u16) -> u64 {
+    RECORD_TYPE.put(record_type::SCHEDULING)
+        | scheduling::KIND.put(kind)
+        | scheduling::ARGS.put(arg_count)
+        | scheduling::CPU.put(cpu.into())
+}
 
-/// Koid and weight: idle threads have the smallest weight there is.
+/// Returns koid and weight: idle threads have the smallest weight.
 fn side_words(side: Side) -> (u64, i32) {
     match side {
-        Side::Idle | Side::NotChosen { .. } => (0, i32::MIN),
-        // The smallest weight would say that it is idle.
-        Side::Thread { koid, weight } => (koid, weight.max(i32::MIN + 1)),
+        Side::Idle | Side::NotChosen { .. } => (0, IDLE_WEIGHT),
+        // The smallest weight would mean that the thread is idle.
+        Side::Thread { koid, weight } => (koid, weight.max(IDLE_WEIGHT + 1)),
     }
 }

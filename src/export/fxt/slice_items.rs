@@ -1,4 +1,4 @@
-//! Rows of slices as items: a slice's start, and its end where that is an event of its own.
+//! Rows of slices as items: the start of a slice, and its end if that is an event of its own.
 
 use super::forms::Form;
 use super::item::{
@@ -9,11 +9,11 @@ use super::items::Items;
 use super::lanes::Stretch;
 use crate::trace::TrackId;
 
-/// A row of slices as items are made of it.
-pub struct SliceLane {
-    /// Its first slice.
+/// A row of slices, with what its items need.
+pub(crate) struct SliceLane {
+    /// The index of its first slice.
     pub first: usize,
-    /// How many rows of its track are above it.
+    /// The number of rows of its track above it.
     pub depth: u32,
     /// Its track.
     pub track: u32,
@@ -22,7 +22,7 @@ pub struct SliceLane {
 }
 
 impl Items<'_> {
-    /// A row of slices, and how they are written.
+    /// Returns a row of slices, and how they are written.
     pub(super) fn slice_lane(&self, row: u32, form: Form) -> SliceLane {
         let number = row;
         let row = &self.trace.slices.rows[row as usize];
@@ -34,6 +34,12 @@ impl Items<'_> {
         }
     }
 
+    /// Returns a filter for the chosen slices of a track, by their indices.
+    pub(super) fn chooses_slices(&self, track: u32) -> impl Fn(&usize) -> bool + Copy + '_ {
+        let (is_narrowed, track) = (self.chosen.is_narrowed(), TrackId(track));
+        move |index: &usize| !is_narrowed || self.chosen.has_slice(track, *index)
+    }
+
     pub(super) fn gather_slices(
         &self,
         row: u32,
@@ -42,9 +48,7 @@ impl Items<'_> {
         list: &mut Vec<Item>,
     ) {
         let lane = self.slice_lane(row, form);
-        let track = TrackId(lane.track);
-        let is_narrowed = self.chosen.is_narrowed();
-        let is_chosen = |index: &usize| !is_narrowed || self.chosen.has_slice(track, *index);
+        let is_chosen = self.chooses_slices(lane.track);
         for index in stretch.starts_from(lane.first).filter(is_chosen) {
             let slice = (index, SliceFacts::of(self.trace, index));
             list.push(self.start_item(&lane, slice));
@@ -60,7 +64,7 @@ impl Items<'_> {
         }
     }
 
-    /// A slice where it starts.
+    /// Returns the item of a slice at its start.
     #[inline]
     pub(super) fn start_item(
         &self,
@@ -71,7 +75,7 @@ impl Items<'_> {
         let what = match lane.form {
             Form::Async => What::AsyncBegin,
             form if self.begins.is_whole_as(self.trace, slice, form) => What::Whole,
-            // What never ended is cut at the range's end.
+            // A slice that never ended is cut at the range's end.
             Form::Whole if self.chosen.ends_before_trace() => What::Whole,
             _ => What::Begin,
         };
@@ -88,7 +92,7 @@ impl Items<'_> {
         Item::of_slice(what, (start, order), (index, facts), lane.track)
     }
 
-    /// A slice where it ends by an event of its own.
+    /// Returns the item of a slice's end, for an end with an event of its own.
     #[inline]
     pub(super) fn end_item(
         &self,
@@ -99,7 +103,7 @@ impl Items<'_> {
             Form::Async => What::AsyncEnd,
             _ => What::End,
         };
-        // Ends of FXT files are read from there as they were.
+        // Ends of FXT files are read with the order that they had there.
         let order = match (self.fxt, lane.form) {
             (None, Form::AsCame) => order_of_inner_end(self.trace, (index, (start, facts))),
             _ => order_of_end(start, &facts),
@@ -107,15 +111,15 @@ impl Items<'_> {
         Item::of_slice(what, (facts.end, order), (index, facts), lane.track)
     }
 
-    /// Whether a slice that ends is ended by an event of its own.
+    /// Returns whether an event of its own ends a slice that ends.
     pub(super) fn has_own_end(&self, slice: (usize, (i64, SliceFacts)), form: Form) -> bool {
         let (_, (start, facts)) = slice;
         let began = start >= self.chosen.span.start.0;
         match form {
-            // One that ended when the range starts is not in it.
+            // A slice that ended when the range starts is not in the range.
             Form::Async => began || facts.end > self.chosen.span.start.0,
             Form::Whole => false,
-            // What began before the range is written whole.
+            // A slice that began before the range is written whole.
             Form::AsCame => began && !self.begins.is_whole_as(self.trace, slice, form),
         }
     }

@@ -1,18 +1,16 @@
-//! Slices to records: whole ones, begins and ends, asynchronous ones; with what the range hides of them.
+//! Writes slices as records: whole, as begins and ends, or asynchronous; with arguments for what the range cuts off.
 
-use super::args;
 use super::encode::Encoder;
 use super::item::{Item, SliceFacts, What};
 use super::records::{Arg, ArgValue, EventType, ThreadKoids};
 use crate::base::StringId;
+use crate::export::shared::arguments::merge;
+use crate::fxt::agreed::END_NOT_SEEN;
 use crate::trace::slices::SliceLabel;
 use crate::trace::{EventId, SliceId, TrackKind};
 
-/// The argument of a slice or run whose end was not seen: it ends only in the picture.
-pub(super) const END_NOT_SEEN: &str = "end_not_seen";
-
 impl Encoder<'_, '_> {
-    /// When a slice really began and ended, where the range hides it.
+    /// Returns arguments with the real start and end of a slice, where the range cuts it.
     fn border_args(&self, item: &Item) -> Vec<Arg<'static>> {
         let start = self.source.trace.slices.starts.at(item.row as usize);
         let end = item.slice.end;
@@ -39,7 +37,8 @@ impl Encoder<'_, '_> {
         args
     }
 
-    /// How long a slice was by its recorder, where that is not how long it is drawn; of what a range cuts, the share.
+    /// Returns an argument with the duration that the recorder measured, if it differs from the drawn duration; for a
+    /// slice that the range cuts, its share of it.
     fn measured_arg(&self, item: &Item) -> Option<Arg<'static>> {
         let (slices, row) = (&self.source.trace.slices, item.row as usize);
         let _measured = slices.measured(row)?;
@@ -78,7 +77,7 @@ impl Encoder<'_, '_> {
             }
         };
         let is_merged = item.what == What::Whole && item.slice.finish != u32::MAX;
-        // What began before the range is told at its start.
+        // A slice that began before the range is written at the range's start.
         let may_have_begun = item.time == span.start.0;
         let is_cut = may_have_begun || end > span.end.0;
         let label = self.label(item);
@@ -87,7 +86,7 @@ impl Encoder<'_, '_> {
         if is_merged && end < span.end.0 {
             let mut own = self.take_args();
             self.read(EventId(item.slice.finish));
-            args::merge(&mut own, self.take_args());
+            merge(&mut own, self.take_args());
             self.listed = Some(own);
         }
         let mut more = match is_cut || item.slice.is_unended {
@@ -112,7 +111,7 @@ impl Encoder<'_, '_> {
         let is_inside = item.time < self.source.chosen.span.end.0;
         if is_inside {
             let finish = EventId(item.slice.finish);
-            // Some readers want the begin's names there. Ends of FXT files keep what they say, or do not.
+            // Some readers need the begin's names at the end. Ends of FXT files keep their own names or have none.
             if self.is_of_fxt(finish) {
                 names = self.names_of(self.events.kind(finish));
             }
@@ -128,7 +127,7 @@ impl Encoder<'_, '_> {
         self.event(EventType::End, (item.time, thread), names, more, None);
     }
 
-    /// Whether an event is of an FXT file: of the one that there is, or of one of several on one axis.
+    /// Returns whether an event comes from an FXT file, which may be one of several on one axis.
     pub(super) fn is_of_fxt(&self, id: EventId) -> bool {
         let is_of_one = || {
             self.source
@@ -139,8 +138,9 @@ impl Encoder<'_, '_> {
         self.source.fxt.is_some() || is_of_one()
     }
 
-    /// The name of the asynchronous track on which an event is shown, and whether it is of the whole trace: FXT names such
-    /// tracks after their first slice, and each belongs to a process. Events of FXT files keep what they say.
+    /// Returns an argument with the name of the asynchronous track of an event, and whether the track belongs to the
+    /// whole trace: FXT names such tracks after their first slice, and each belongs to a process. Events of FXT files
+    /// keep their own arguments.
     pub(super) fn group_arg(&self, track: u32, event: EventId) -> Option<Arg<'static>> {
         let trace = self.source.trace;
         let track = trace.tracks.get(track as usize)?;
@@ -182,7 +182,7 @@ impl Encoder<'_, '_> {
         if !has_own_fields {
             self.read_nothing();
         } else if is_end && self.is_of_fxt(EventId(event)) {
-            // As other ends.
+            // The same names as for other ends.
             names = self.names_of(self.events.kind(EventId(event)));
         }
         let mut more = match is_end {

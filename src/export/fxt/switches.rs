@@ -1,15 +1,17 @@
-//! Context switches: who leaves a CPU and in which state, who comes.
+//! Context switches: the thread that leaves a CPU, its next state, and the thread that comes.
 
 use super::encode::Encoder;
 use super::item::{Item, What};
-use super::records::ArgValue;
+use super::records::{Arg, ArgValue};
 use super::scheduling_records::Side;
-use super::slice_records::END_NOT_SEEN;
+use super::source_args::{int32_of, own_args, value_of};
 use crate::event::{EndState, ValueRef};
-use crate::formats::fxt::{FxtSource, IDLE_WEIGHT, SchedulingSort, SourceEvent, SourceScheduling};
+use crate::formats::fxt::{SchedulingSort, SourceScheduling};
+use crate::fxt::agreed::END_NOT_SEEN;
+use crate::fxt::layout::scheduling::IDLE_WEIGHT;
 use crate::trace::{CpuId, EventId, StateId, ThreadId, ThreadState, Trace};
 
-/// Arguments of scheduling records that are told anew.
+/// Arguments of scheduling records that the export computes again.
 pub(super) const TOLD_ANEW: &[&str] = &[
     "incoming_weight",
     "outgoing_weight",
@@ -20,7 +22,7 @@ pub(super) const TOLD_ANEW: &[&str] = &[
     "spans_loss",
 ];
 
-/// What readers would not find by themselves of the state that a switch or wakeup brings.
+/// Facts about the state that a switch or wakeup begins, which readers cannot derive from the records.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct SaidOfState {
     /// Whether the thread was seen to wait for a CPU until it ran.
@@ -29,28 +31,28 @@ pub(super) struct SaidOfState {
     spans_loss: Option<bool>,
 }
 
-/// One record of a context switch.
+/// The content of one context switch record.
 struct SwitchSides {
-    /// Who leaves, and the state that follows; idle if it is `None`.
+    /// The outgoing thread and its next state; `None` if the CPU was idle.
     outgoing: Option<(Side, (u8, &'static str))>,
     incoming: Side,
-    /// The argument that says when a run or state really began or ended, which the range cuts.
+    /// The argument with the real start or end of a run or state that the range cuts.
     border: Option<(&'static str, i64)>,
-    /// What does not follow from the records of the state of who leaves.
+    /// Facts about the outgoing thread's state that do not follow from the records.
     said: SaidOfState,
 }
 
-/// What becomes of what a source's own record says of a state.
+/// What happens to the arguments about a state in the source's own record.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum OwnSaid {
-    /// It is copied.
+    /// They are copied.
     Kept,
-    /// The export says it anew.
+    /// The export writes its own.
     Replaced,
 }
 
 impl OwnSaid {
-    /// Beside what the export says itself, if it says anything.
+    /// Returns `Replaced` if the export writes facts of its own.
     pub(super) fn beside(said: SaidOfState) -> OwnSaid {
         match said == SaidOfState::default() {
             true => OwnSaid::Kept,
@@ -66,7 +68,7 @@ impl<'a> Encoder<'a, '_> {
         };
         let at = (self.ticks(item.time), cpu);
         if let Some(run) = self.run_ended_apart(item) {
-            // Readers close runs by thread: a switch must name who leaves, though perhaps no state is known to follow.
+            // Readers end runs by thread: a switch must name the outgoing thread, even if its next state is unknown.
             let ended = SwitchSides {
                 outgoing: Some(self.leaves_in_unknown_state(run)),
                 incoming: Side::Idle,
@@ -129,7 +131,7 @@ impl<'a> Encoder<'a, '_> {
             .prepared_switch(at, outgoing, state, sides.incoming, sides.border);
     }
 
-    /// The end of a run that no switch of its FXT file names: readers that close runs by thread need one.
+    /// Writes the end of a run that no switch of its FXT file names: readers that end runs by thread need it.
     pub(super) fn unseen_end(&mut self, item: &Item) {
         let Some(cpu) = self.cpu_number(item.of) else {
             return;
@@ -150,7 +152,7 @@ impl<'a> Encoder<'a, '_> {
         self.write_switch((self.ticks(item.time), cpu), &ended);
     }
 
-    /// Who leaves and who comes. `None` if the switch belongs to a life that was over before the range.
+    /// Returns both sides of a switch. `None` if the switch belongs to a life that was over before the range.
     fn sides_of(&self, item: &Item) -> Option<SwitchSides> {
         let runs = &self.source.trace.runs;
         let index = item.row as usize;
@@ -162,7 +164,7 @@ impl<'a> Encoder<'a, '_> {
                 }
                 (self.leaves(index), Side::Idle)
             }
-            // What it does from there on is not in the range.
+            // The thread's next state is not in the range.
             What::SwitchAtEnd => (Some(self.leaves_in_unknown_state(index)), Side::Idle),
             What::SwitchOff => {
                 let state = self.source.trace.states.get(StateId(item.row));
@@ -181,7 +183,7 @@ impl<'a> Encoder<'a, '_> {
         })
     }
 
-    /// The state that a switch brings to who leaves.
+    /// Returns the state that a switch begins for the outgoing thread.
     fn left_state(&self, item: &Item) -> Option<StateId> {
         let (trace, index) = (self.source.trace, item.row as usize);
         match item.what {
@@ -198,9 +200,9 @@ impl<'a> Encoder<'a, '_> {
         }
     }
 
-    /// What readers would not find by themselves of a state: where events were lost, whether a ready thread was seen to
-    /// wait for a CPU and whether other states span a loss; the former too where the range ends before the thread runs.
-    /// What a record of an FXT file says of a state is written again anyhow.
+    /// Returns the facts about a state that readers cannot derive. Where events were lost: whether a ready thread was
+    /// seen to wait for a CPU, and whether other states span a loss; the former also if the range ends before the
+    /// thread runs. If a record of an FXT file contains such facts, `keep_said` writes them again.
     pub(super) fn said(&self, state: StateId) -> SaidOfState {
         let (trace, chosen) = (self.source.trace, self.source.chosen);
         let state = trace.states.get(state);
@@ -217,7 +219,7 @@ impl<'a> Encoder<'a, '_> {
         let is_made_of_more = is_wait == Some(false) && self.source.fxt.is_none();
         let is_marked = match state.state {
             ThreadState::Running => false,
-            // That it is a wait says enough.
+            // `waits` says enough for this state.
             ThreadState::Runnable => !state.notes.is_woken(),
             _ => true,
         };
@@ -227,14 +229,18 @@ impl<'a> Encoder<'a, '_> {
         }
     }
 
-    /// Writes again what a record of an FXT file says of a state.
-    pub(super) fn keep_said(&mut self, fxt: &FxtSource<'a>, own: &SourceEvent<'a>) {
-        let (names, records) = (&mut self.source_names, &self.records);
-        let said = SaidOfState {
-            waits: names.bool_of(fxt, own, "waits", records),
-            spans_loss: names.bool_of(fxt, own, "spans_loss", records),
+    /// Writes the facts about a state again that a record of an FXT file contains.
+    pub(super) fn keep_said(&mut self, own: &[Arg<'a>]) {
+        let said = |name: &str| {
+            value_of(own, name.as_bytes(), |value| match value {
+                ArgValue::Bool(value) => Some(*value),
+                _ => None,
+            })
         };
-        self.prepare_said(said);
+        self.prepare_said(SaidOfState {
+            waits: said("waits"),
+            spans_loss: said("spans_loss"),
+        });
     }
 
     pub(super) fn prepare_said(&mut self, said: SaidOfState) {
@@ -266,8 +272,8 @@ impl<'a> Encoder<'a, '_> {
         border.map(|(name, time)| (name, time.saturating_add(shift)))
     }
 
-    /// Prepares what the switch's own record, in an FXT file, says beside what every one says, and answers the weight of
-    /// the thread that leaves.
+    /// Prepares the arguments of the switch's own record in an FXT file, except those that every switch has, and
+    /// returns the weight of the outgoing thread.
     fn prepare_switch(&mut self, item: &Item, own_said: OwnSaid) -> Option<i32> {
         self.records.prepare(&[]);
         let fxt = self.source.fxt?;
@@ -277,7 +283,7 @@ impl<'a> Encoder<'a, '_> {
             What::SwitchTo if item.time == trace.runs.starts[index] => {
                 Some(trace.runs.events[index]).filter(|&event| event != u32::MAX)
             }
-            // A switch to where it goes on at once is another one.
+            // If the thread continues at once, that switch is another record.
             What::SwitchToIdle => event_behind(trace, index)
                 .filter(|(_, state)| *state != ThreadState::Running)
                 .map(|(event, _)| event),
@@ -289,24 +295,21 @@ impl<'a> Encoder<'a, '_> {
             _ => None,
         };
         let place = self.events.get(EventId(event?)).row.place;
-        // Who was woken at once has a wakeup there.
+        // A thread that was woken at once has a wakeup record at this place, not a switch.
         fxt.woken(place).is_none().then_some(())?;
-        let own = fxt.with_arguments(place)?;
-        self.source_names
-            .prepare_but(&fxt, &own, TOLD_ANEW, &mut self.records);
+        let own = own_args(&fxt, place)?;
+        self.prepare_but(&own, TOLD_ANEW);
         if own_said == OwnSaid::Kept {
-            self.keep_said(&fxt, &own);
+            self.keep_said(&own);
         }
-        self.source_names
-            .int32_of(&fxt, &own, "outgoing_weight", &self.records)
-            .filter(|&weight| weight != IDLE_WEIGHT)
+        int32_of(&own, "outgoing_weight").filter(|&weight| weight != IDLE_WEIGHT)
     }
 
     pub(super) fn cpu_number(&self, index: u32) -> Option<u16> {
         self.source.koids.cpu_number(CpuId(index))
     }
 
-    /// A thread as one side of a switch. What was not chosen runs unseen.
+    /// Returns a thread as one side of a switch; a thread that is not chosen is not named.
     fn side(&self, thread: ThreadId, weight: i32) -> Side {
         let koid = self.source.koids.thread(thread).1;
         match self.source.chosen.has_thread(thread) {
@@ -315,7 +318,7 @@ impl<'a> Encoder<'a, '_> {
         }
     }
 
-    /// The thread of a run as one side of a switch: it was chosen with its CPU's track, too.
+    /// Returns the thread of a run as one side of a switch: choosing the CPU's track also chooses the thread.
     fn side_of_run(&self, run: usize) -> Side {
         let runs = &self.source.trace.runs;
         let thread = ThreadId(runs.threads[run]);
@@ -332,8 +335,8 @@ impl<'a> Encoder<'a, '_> {
         }
     }
 
-    /// The run of a chosen thread that ends by a record of its own: no state of the thread follows from its end, or the
-    /// switch itself names another thread that leaves, as switches were lost.
+    /// Returns the run of a chosen thread that ends by an extra record: because no state of the thread follows from
+    /// its end, or because the switch itself names another outgoing thread where switches were lost.
     fn run_ended_apart(&self, item: &Item) -> Option<usize> {
         let trace = self.source.trace;
         let runs = &trace.runs;
@@ -355,33 +358,33 @@ impl<'a> Encoder<'a, '_> {
             .then_some(ended)
     }
 
-    /// Whether a state of its thread follows from the end of a run.
+    /// Returns whether a state of its thread follows from the end of a run.
     fn ends_in_state(&self, item: &Item, run: usize) -> bool {
         let thread = ThreadId(self.source.trace.runs.threads[run]);
         self.has_states(thread)
             && (item.what == What::SwitchAtEnd || self.source.true_ends.has(run))
     }
 
-    /// Whether no states of the thread are written whose run a switch begins: its file says who ran and no more, or only
-    /// the CPU's track was chosen.
+    /// Returns whether a switch begins a run of a thread for which no states are written: its file contains runs only,
+    /// or only the CPU's track was chosen.
     fn begins_without_state(&self, item: &Item) -> bool {
         let thread = self.source.trace.runs.threads.get(item.row as usize);
         let is_begin = item.what == What::SwitchTo;
         is_begin && thread.is_some_and(|&thread| !self.has_states(ThreadId(thread)))
     }
 
-    /// Whether states of a thread are written: there are some, and they were chosen.
+    /// Returns whether states of a thread are written: it has some, and they were chosen.
     fn has_states(&self, thread: ThreadId) -> bool {
         let is_chosen = self.source.chosen.has_states_of(thread);
         is_chosen && !self.source.trace.states.of(thread).is_empty()
     }
 
-    /// The thread of a run, and that nothing is known of what it does after the run.
+    /// Returns the thread of a run as the outgoing side, with an unknown next state.
     fn leaves_in_unknown_state(&self, run: usize) -> (Side, (u8, &'static str)) {
         (self.side_of_run(run), state_number(EndState::Unknown))
     }
 
-    /// The run that ends where that of a switch begins.
+    /// Returns the run that ends where the run of a switch begins.
     fn run_before(&self, item: &Item) -> Option<usize> {
         let runs = &self.source.trace.runs;
         let index = item.row as usize;
@@ -390,7 +393,8 @@ impl<'a> Encoder<'a, '_> {
         (before >= first && runs.ends[before] == runs.starts[index]).then_some(before)
     }
 
-    /// The thread of a run that ends, if its states say so as well: where switches were lost they do not.
+    /// Returns the outgoing side of a run that ends, if the thread's states confirm that end: where switches were lost
+    /// they may not.
     fn leaves(&self, run: usize) -> Option<(Side, (u8, &'static str))> {
         let runs = &self.source.trace.runs;
         let side = self.side_of_run(run);
@@ -402,23 +406,23 @@ impl<'a> Encoder<'a, '_> {
         Some((side, state_number(runs.end_states[run])))
     }
 
-    /// Whether a thread's life is over at a time, which is the range's start.
+    /// Returns whether `time` is the range's start and a thread's life was over by then.
     fn is_dead_at_start(&self, thread: ThreadId, time: i64) -> bool {
         let start = self.source.chosen.span.start;
         let end = self.source.trace.over_at(thread);
         time == start.0 && end.is_some_and(|end| end <= start)
     }
 
-    /// Who is switched from at the start of a run.
+    /// Returns the outgoing side of the switch at the start of a run.
     fn left_for(&self, item: &Item) -> Option<(Side, (u8, &'static str))> {
         let trace = self.source.trace;
         let runs = &trace.runs;
         let index = item.row as usize;
         if item.time > runs.starts[index] {
-            // It began before the range.
+            // The run began before the range.
             return None;
         }
-        // Where switches were lost it is not the one that ran.
+        // Where switches were lost, the outgoing thread is not the one that ran.
         let lone = self.source.lone_states.of_event(runs.events[index]);
         let lone = lone.map(|state| trace.states.get(state));
         let lone = lone.filter(|state| !self.is_dead_at_start(state.thread, item.time));
@@ -435,7 +439,7 @@ impl<'a> Encoder<'a, '_> {
         before.and_then(|before| self.leaves(before))
     }
 
-    /// The priority of the thread that a switch takes off of which no run is known: as its event says.
+    /// Returns the priority of an outgoing thread without a known run, from the switch's event.
     fn priority_before(&self, event: u32) -> i32 {
         if event == u32::MAX || self.source.fxt.is_some() {
             return 0;
@@ -451,7 +455,8 @@ impl<'a> Encoder<'a, '_> {
         })
     }
 
-    /// A scheduling record of an FXT file, as it stands there.
+    /// Writes a scheduling record of an FXT file: unchanged, except switches of the older form, and switches from a
+    /// thread that was dead at the range's start.
     pub(super) fn scheduling_record(&mut self, item: &Item) {
         let Some(fxt) = self.source.fxt else { return };
         let id = EventId(item.row);
@@ -463,12 +468,11 @@ impl<'a> Encoder<'a, '_> {
         let is_at_start = item.time == self.source.chosen.span.start.0;
         let is_dead = is_at_start && self.is_dead_at_start(self.events.thread(id), item.time);
         self.records.prepare(&[]);
-        let own = fxt.with_arguments(place);
-        let names = &mut self.source_names;
+        let own = own_args(&fxt, place);
         match sort {
             SchedulingSort::Wakeup { thread } => {
                 if let Some(own) = own {
-                    names.prepare_all(&fxt, &own, &mut self.records);
+                    self.records.prepare(&own);
                 }
                 self.records.prepared_wakeup(at.0, at.1, thread, None);
             }
@@ -479,12 +483,12 @@ impl<'a> Encoder<'a, '_> {
             } => {
                 let Some(own) = own else { return };
                 if !is_dead {
-                    names.prepare_all(&fxt, &own, &mut self.records);
+                    self.records.prepare(&own);
                     let threads = (outgoing, incoming);
                     return self.records.switch_as_it_stands(at, state, threads);
                 }
-                names.prepare_but(&fxt, &own, TOLD_ANEW, &mut self.records);
-                let weight = names.int32_of(&fxt, &own, "incoming_weight", &self.records);
+                self.prepare_but(&own, TOLD_ANEW);
+                let weight = int32_of(&own, "incoming_weight");
                 if weight != Some(IDLE_WEIGHT) {
                     let koid = incoming;
                     let weight = weight.unwrap_or(0);
@@ -510,7 +514,7 @@ impl<'a> Encoder<'a, '_> {
         }
     }
 
-    /// The thread of the run that a switch begins.
+    /// Returns the thread of the run that a switch begins.
     fn run_of_event(&self, cpu: u32, item: &Item) -> Option<ThreadId> {
         let trace = self.source.trace;
         let cpu = trace
@@ -527,15 +531,15 @@ impl<'a> Encoder<'a, '_> {
     }
 }
 
-/// The state that begins for a thread where a run of it ends, and its event.
-pub fn event_behind(trace: &Trace, run: usize) -> Option<(u32, ThreadState)> {
+/// Returns the state that begins for a thread where a run of it ends, and its event.
+pub(crate) fn event_behind(trace: &Trace, run: usize) -> Option<(u32, ThreadState)> {
     let states = &trace.states;
     let row = states.behind_run(&trace.runs, run)?.0 as usize;
     let (event, state) = (*states.events.get(row)?, *states.states.get(row)?);
     (event != u32::MAX).then_some((event, state))
 }
 
-/// A state as the format numbers it (15 is none that it knows), and its letters where the number says less.
+/// Returns the format's number of a state (15 if it has none), and the state's letters if the number is less precise.
 fn state_number(state: EndState) -> (u8, &'static str) {
     match state {
         EndState::Runnable => (1, ""),
@@ -550,7 +554,7 @@ fn state_number(state: EndState) -> (u8, &'static str) {
     }
 }
 
-/// The same of a state that a switch brought.
+/// As `state_number`, for a state that a switch began.
 fn thread_state_number(state: ThreadState) -> (u8, &'static str) {
     state_number(match state {
         ThreadState::Running | ThreadState::Runnable => EndState::Runnable,

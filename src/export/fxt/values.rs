@@ -1,101 +1,40 @@
-//! What event records are made of: their types, arguments and their values; and how many there were.
+//! Types and arguments of event records, and counts of records.
 
-use std::borrow::Cow;
-
-use super::records::MOST_INLINE_BYTES;
+use super::limits::MOST_INLINE_BYTES;
+use crate::export::shared::arguments::{Arg, ArgValue};
+use crate::fxt::layout::event;
 
 /// Types of event records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum EventType {
-    /// A point.
-    Instant = 0,
-    /// A counter's values; the last word is the counter's id.
-    Counter = 1,
-    /// A slice begins.
-    Begin = 2,
-    /// The innermost slice ends.
-    End = 3,
+pub(crate) enum EventType {
+    /// An instant.
+    Instant = event::INSTANT as u8,
+    /// Values of a counter; the last word is the counter's id.
+    Counter = event::COUNTER as u8,
+    /// The begin of a slice.
+    Begin = event::BEGIN as u8,
+    /// The end of the innermost slice.
+    End = event::END as u8,
     /// A whole slice; the last word is its end.
-    Complete = 4,
-    /// An asynchronous slice begins; the last word is its id.
-    AsyncBegin = 5,
-    /// A point of an asynchronous operation.
-    AsyncInstant = 6,
-    /// It ends.
-    AsyncEnd = 7,
-    /// A flow leaves its first slice; the last word is its id.
-    FlowBegin = 8,
-    /// It passes through a slice.
-    FlowStep = 9,
-    /// It arrives.
-    FlowEnd = 10,
+    Complete = event::COMPLETE as u8,
+    /// The begin of an asynchronous slice; the last word is its id.
+    AsyncBegin = event::ASYNC_BEGIN as u8,
+    /// An instant of an asynchronous operation; the last word is its id.
+    AsyncInstant = event::ASYNC_INSTANT as u8,
+    /// The end of an asynchronous slice; the last word is its id.
+    AsyncEnd = event::ASYNC_END as u8,
+    /// The begin of a flow, in its first slice; the last word is its id.
+    FlowBegin = event::FLOW_BEGIN as u8,
+    /// A step of a flow, in a slice.
+    FlowStep = event::FLOW_STEP as u8,
+    /// The end of a flow.
+    FlowEnd = event::FLOW_END as u8,
 }
 
-/// A value of an argument.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ArgValue<'a> {
-    /// None.
-    Null,
-    /// 32 bits, signed.
-    Int32(i32),
-    /// 32 bits.
-    UInt32(u32),
-    /// 64 bits, signed.
-    Int64(i64),
-    /// 64 bits.
-    UInt64(u64),
-    /// Floating point.
-    Double(f64),
-    /// Text, as it stands in its file.
-    Text(Cow<'a, [u8]>),
-    /// Text that would not fit into its record, and is registered; up to [`MOST_STRING_BYTES`].
-    LongText(Cow<'a, [u8]>),
-    /// An address.
-    Pointer(u64),
-    /// A kernel object's number.
-    Koid(u64),
-    /// Yes or no.
-    Bool(bool),
-    /// Bytes, as newer readers know them.
-    Blob(Cow<'a, [u8]>),
-}
-
-impl<'a> ArgValue<'a> {
-    /// A text.
-    pub fn text(text: impl Into<Cow<'a, str>>) -> ArgValue<'a> {
-        ArgValue::Text(bytes_of(text.into()))
-    }
-}
-
-/// A text as its bytes.
-pub fn bytes_of(text: Cow<'_, str>) -> Cow<'_, [u8]> {
-    match text {
-        Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
-        Cow::Owned(text) => Cow::Owned(text.into_bytes()),
-    }
-}
-
-/// An argument.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Arg<'a> {
-    /// Its name.
-    pub name: Cow<'a, [u8]>,
-    /// Its value.
-    pub value: ArgValue<'a>,
-}
-
-impl<'a> Arg<'a> {
-    /// An argument.
-    pub fn new(name: impl Into<Cow<'a, str>>, value: ArgValue<'a>) -> Arg<'a> {
-        Arg {
-            name: bytes_of(name.into()),
-            value,
-        }
-    }
-
-    /// The most words that it can take.
-    pub fn most_words(&self) -> usize {
+impl Arg<'_> {
+    /// Returns the most words that the argument can take.
+    pub(crate) fn most_words(&self) -> usize {
         let value = match &self.value {
             ArgValue::Null
             | ArgValue::Int32(_)
@@ -114,9 +53,9 @@ impl<'a> Arg<'a> {
     }
 }
 
-/// Counts of what was written.
+/// The number of records of each kind that were written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RecordCounts {
+pub(crate) struct RecordCounts {
     /// String records.
     pub strings: u64,
     /// Thread records.
@@ -137,17 +76,17 @@ pub struct RecordCounts {
     pub userspace_objects: u64,
     /// Large records.
     pub large: u64,
-    /// Records that say that events were lost.
+    /// Records of lost events.
     pub losses: u64,
     /// Instants that only describe one of `losses`.
     pub described_losses: u64,
-    /// Command lines that no record had room for.
+    /// Command lines that did not fit into a record.
     pub cut_commands: u64,
-    /// Names that were cut: nothing of the format can hold more of them.
+    /// Names that were cut to the longest that the format can contain.
     pub cut_names: u64,
-    /// Events whose arguments past the 14th went into `more`.
+    /// Events with more arguments than fit: those after the 14th are in `more`.
     pub packed: u64,
-    /// Blobs that are read as of another time.
+    /// Blobs that readers will show at another time.
     pub moved_blobs: u64,
     /// Arguments of switches and wakeups that were cut.
     pub cut_scheduling: u64,
@@ -177,7 +116,7 @@ impl RecordCounts {
         self.moved_blobs += other.moved_blobs;
     }
 
-    /// Event records of a type.
+    /// Returns the number of event records of a type.
     pub fn of(&self, event_type: EventType) -> u64 {
         self.events[event_type as usize]
     }

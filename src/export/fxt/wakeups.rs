@@ -1,8 +1,9 @@
-//! Wakeups: who wakes whom, or which interrupt does.
+//! Wakeups: the thread that is woken, and the thread or interrupt that wakes it.
 
 use super::encode::Encoder;
 use super::item::Item;
 use super::records::ArgValue;
+use super::source_args::{own_args, value_of};
 use super::switches::{OwnSaid, TOLD_ANEW};
 use crate::query::waker::{InterruptWaker, Waker, waker_of};
 use crate::trace::{EventId, State, StateId, ThreadId};
@@ -20,7 +21,7 @@ impl Encoder<'_, '_> {
             match (event.cpu, source.fxt) {
                 (Some(cpu), _) => self.cpu_number(cpu),
                 (None, Some(fxt)) => u16::try_from(fxt.cpu(event.row.place)?).ok(),
-                // Of several files the numbers are those of their CPUs.
+                // With several files the event's number is the CPU of its own file.
                 (None, None) => self.cpu_number((source.cpu_of)(id)?),
             }
         });
@@ -35,7 +36,7 @@ impl Encoder<'_, '_> {
             .prepared_wakeup(self.ticks(item.time), cpu.unwrap_or(0), thread, waker);
     }
 
-    /// The interrupt that woke the thread of a state, if it was one.
+    /// Returns the interrupt that began a state, if an interrupt woke its thread.
     fn interrupt_of(&self, state: &State) -> Option<InterruptWaker> {
         match waker_of(self.source.trace, state) {
             Some(Waker::Interrupt(interrupt)) => Some(interrupt),
@@ -43,7 +44,8 @@ impl Encoder<'_, '_> {
         }
     }
 
-    /// Says which interrupt woke a thread and whom it interrupted, as far as the wakeup's own record, in an FXT file, does not.
+    /// Prepares arguments for the interrupt that woke a thread and the thread that it interrupted, unless the wakeup's
+    /// own record in an FXT file has them.
     fn prepare_interrupt(&mut self, interrupt: &InterruptWaker) {
         if let Some(kind) = interrupt.kind {
             let name = self.records.name("woken_in");
@@ -70,17 +72,16 @@ impl Encoder<'_, '_> {
         self.records.prepare(&[]);
         let place = event.map(|event| self.place(event));
         if let (Some(fxt), Some(place)) = (self.source.fxt, place)
-            && let Some(own) = fxt.with_arguments(place)
+            && let Some(own) = own_args(&fxt, place)
         {
-            self.source_names
-                .prepare_but(&fxt, &own, TOLD_ANEW, &mut self.records);
+            self.prepare_but(&own, TOLD_ANEW);
             if own_said == OwnSaid::Kept {
-                self.keep_said(&fxt, &own);
+                self.keep_said(&own);
             }
         }
     }
 
-    /// A wakeup that changed nothing, as its thread was up already: the event is the row.
+    /// Writes a wakeup of a thread that was ready or running already; the row is the event.
     pub(super) fn wakeup_of_ready(&mut self, item: &Item) {
         let source = self.source;
         let id = EventId(item.row);
@@ -88,12 +89,10 @@ impl Encoder<'_, '_> {
         let cpu = source.fxt.and_then(|fxt| fxt.cpu(event.row.place));
         let cpu = cpu.and_then(|cpu| u16::try_from(cpu).ok()).unwrap_or(0);
         let woken = ThreadId(item.of);
-        let own = source
-            .fxt
-            .and_then(|fxt| Some((fxt, fxt.with_arguments(event.row.place)?)));
-        let waker = own.and_then(|(fxt, own)| {
-            let names = &mut self.source_names;
-            names.koid_of(&fxt, &own, "waker", &self.records)
+        let own = source.fxt.and_then(|fxt| own_args(&fxt, event.row.place));
+        let waker = value_of(&own.unwrap_or_default(), b"waker", |value| match value {
+            ArgValue::Koid(koid) => Some(*koid),
+            _ => None,
         });
         let thread = source.koids.thread(woken).1;
         self.prepare_wakeup(Some(id), OwnSaid::Kept);

@@ -1,37 +1,38 @@
-//! Compressed bytes in, plain bytes out: single blocks inside a file, and whole files that somebody wrapped.
+//! Compressed bytes in, plain bytes out: single blocks inside a file, and whole files that were compressed.
 //!
-//! Blocks are unpacked into exactly the size that the file declares for them, never more. Whole files are
-//! bounded by a ratio and an absolute limit. Does not decide what the bytes are.
+//! A block is unpacked into exactly the size that the file declares for it, never more. The size of a whole file is
+//! limited by a ratio and an absolute maximum. The meaning of the bytes is decided elsewhere.
 
 mod rest;
 
 use std::io::Read;
 
 use crate::base::{Job, Problem, ReadError, budget};
+use rest::LZ4_MAGIC;
 
-/// Most bytes that a wrapped file may unpack to.
+/// Maximum unpacked size of a compressed file, bytes.
 const MAX_FILE_BYTES: u64 = 64 << 30;
-/// What any wrapped file may unpack to, however small it is.
+/// Unpacked bytes that are allowed for any compressed file, however small.
 const FREE_FILE_BYTES: u64 = 256 << 20;
-/// How many times larger than the wrapped file the plain one may be beyond that.
+/// Maximum ratio of unpacked to compressed size, beyond `FREE_FILE_BYTES`.
 const MAX_FILE_RATIO: u64 = 2000;
 
-/// How a block is packed.
+/// Compression of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Codec {
-    /// Not at all.
+    /// Not compressed.
     #[default]
     None,
     /// A zlib stream.
     Zlib,
     /// A zstd frame.
     Zstd,
-    /// An lz4 block (or frame, if it starts as one).
+    /// An lz4 block, or an lz4 frame if it starts with a frame's magic.
     Lz4,
 }
 
 impl Codec {
-    /// The codec of that name (`none`, `zlib`, `zstd`, `lz4`; empty is `none`).
+    /// Returns the codec with this name (`none`, `zlib`, `zstd`, `lz4`; empty means `none`).
     #[must_use]
     pub fn by_name(name: &[u8]) -> Option<Codec> {
         match name {
@@ -44,11 +45,11 @@ impl Codec {
     }
 }
 
-/// Unpacks one block into exactly `plain_size` bytes. The caller has held `plain_size` against a limit.
+/// Unpacks one block into exactly `plain_size` bytes. The caller has checked `plain_size` against a limit.
 ///
 /// # Errors
-/// [`Problem::Compression`] if the block is damaged, or shorter or longer than declared; `at` is its place.
-pub fn unpack_block(
+/// [`Problem::Compression`] if the block is damaged, or shorter or longer than declared; `at` is its offset in bytes.
+pub(crate) fn unpack_block(
     codec: Codec,
     block: &[u8],
     plain_size: usize,
@@ -59,11 +60,11 @@ pub fn unpack_block(
     Ok(plain)
 }
 
-/// As [`unpack_block`], into a vector whose memory is used again (what was in it is gone).
+/// Does the same as [`unpack_block`] into `plain`, whose allocation is reused and whose contents are replaced.
 ///
 /// # Errors
 /// As [`unpack_block`].
-pub fn unpack_block_into(
+pub(crate) fn unpack_block_into(
     codec: Codec,
     block: &[u8],
     plain_size: usize,
@@ -73,7 +74,7 @@ pub fn unpack_block_into(
     plain.clear();
     let problem =
         |words: String| ReadError::at_byte(at, "compressed block", Problem::Compression(words));
-    // A block that says it is larger than what may be used is refused before memory is asked for.
+    // Check the declared size against the memory budget before allocating.
     let room = match codec {
         Codec::None => block.len(),
         _ => plain_size,
@@ -121,13 +122,12 @@ pub fn unpack_block_into(
 
 const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// What a zstd frame has at most before its first block.
+/// Maximum size of a zstd frame's header, bytes.
 const ZSTD_HEAD_BYTES: usize = 18;
-const LZ4_MAGIC: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
 
-/// Which wrapping a file that starts with `head` has, if any: `gzip`, `zstd` or `lz4`.
+/// Returns the compression of a file that starts with `head`, if any: `gzip`, `zstd` or `lz4`.
 #[must_use]
-pub fn wrapping(head: &[u8]) -> Option<&'static str> {
+pub(crate) fn wrapping(head: &[u8]) -> Option<&'static str> {
     if head.starts_with(&GZIP_MAGIC) {
         Some("gzip")
     } else if head.starts_with(&ZSTD_MAGIC) {
@@ -139,31 +139,31 @@ pub fn wrapping(head: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// What a wrapped file holds.
+/// An unpacked file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unwrapped {
-    /// Its bytes, as far as they can be had.
+    /// The unpacked bytes; incomplete if `stopped` is set.
     pub plain: Vec<u8>,
-    /// Where unpacking stopped before the end, if it did.
+    /// Where unpacking stopped before the end of the file, if it did.
     pub stopped: Option<Stopped>,
 }
 
-/// Where and why a file could be unpacked no further.
+/// Where and why unpacking a file stopped early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stopped {
-    /// The byte of the wrapped file.
+    /// Byte offset in the compressed file.
     pub at: u64,
-    /// In words, for the user.
+    /// Message for the user.
     pub words: String,
 }
 
-/// Unpacks a whole file that was wrapped with gzip, zstd or lz4 (several members one after the other are one
-/// file), as far as that can be done if it is damaged or cut short. `None` if it is not wrapped. Says on `job` how
-/// many wrapped bytes were read.
+/// Unpacks a whole file that was compressed with gzip, zstd or lz4 (several members in a row are one file). A damaged
+/// or cut file is unpacked as far as possible. `None` if the file is not compressed. Advances `job` by the compressed
+/// bytes read.
 ///
 /// # Errors
-/// [`Problem::Compression`] if nothing of it can be unpacked, [`Problem::TooLarge`] if it unpacks to more than
-/// any honest file would, [`Problem::Cancelled`].
+/// [`Problem::Compression`] if nothing can be unpacked, [`Problem::TooLarge`] if the unpacked size exceeds the limit,
+/// [`Problem::Cancelled`].
 pub fn unwrap_file(bytes: &[u8], job: &Job) -> Result<Option<Unwrapped>, ReadError> {
     let Some(wrapping) = wrapping(bytes) else {
         return Ok(None);
@@ -178,7 +178,7 @@ pub fn unwrap_file(bytes: &[u8], job: &Job) -> Result<Option<Unwrapped>, ReadErr
     let is_cut = |error: &std::io::Error| error.kind() == std::io::ErrorKind::UnexpectedEof;
     let mut stop = failure.as_ref().map(|_| bytes.len() - source.left());
     if wrapping == "lz4" {
-        // Of a block whose checksum is wrong nothing is to be trusted.
+        // A block with a wrong checksum is dropped as a whole.
         if failure
             .as_ref()
             .is_none_or(|error| is_cut(error) || is_bad_block(error))
@@ -218,13 +218,13 @@ pub fn unwrap_file(bytes: &[u8], job: &Job) -> Result<Option<Unwrapped>, ReadErr
     }
 }
 
-/// Whether this is an lz4 block that cannot be unpacked to its end.
+/// Returns whether the error is about an lz4 block that cannot be unpacked to its end.
 fn is_bad_block(error: &std::io::Error) -> bool {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
     matches!(inner, Some(lz4_flex::frame::Error::DecompressionError(_)))
 }
 
-/// Unpacks wrapped bytes and knows how many of them it has not read yet.
+/// An unpacker that reports how many compressed bytes are left to read.
 trait Unpacker: Read {
     fn left(&self) -> usize;
 }
@@ -249,10 +249,9 @@ fn unpacker<'a>(wrapping: &str, bytes: &'a [u8]) -> std::io::Result<Box<dyn Unpa
     })
 }
 
-/// Up to `most` of the first bytes that a file with this head holds, unpacked as far as the head goes; the head
-/// itself, if it is not wrapped.
+/// Returns up to `most` unpacked bytes of a compressed file's head, or the head itself if the file is not compressed.
 #[must_use]
-pub fn unwrapped_head(head: Vec<u8>, most: usize) -> Vec<u8> {
+pub(crate) fn unwrapped_head(head: Vec<u8>, most: usize) -> Vec<u8> {
     let Some(wrapping) = wrapping(&head) else {
         return head;
     };
@@ -260,12 +259,12 @@ pub fn unwrapped_head(head: Vec<u8>, most: usize) -> Vec<u8> {
         return Vec::new();
     };
     let mut plain = Vec::new();
-    // The end of the head is (mostly) an error: what came before it counts.
+    // Usually an error, because the head is cut: the bytes before the cut are valid.
     let _is_cut = source.take(most as u64).read_to_end(&mut plain);
     plain
 }
 
-/// lz4 frames one after the other.
+/// Reads consecutive lz4 frames as one stream.
 struct Lz4Members<'a>(Option<lz4_flex::frame::FrameDecoder<&'a [u8]>>);
 
 impl Unpacker for Lz4Members<'_> {
@@ -290,7 +289,7 @@ impl Read for Lz4Members<'_> {
     }
 }
 
-/// Unpacks until the end or until that fails.
+/// Unpacks to the end or to the first error, which is returned as a value.
 fn read_all(
     source: &mut dyn Unpacker,
     plain: &mut Vec<u8>,

@@ -1,7 +1,7 @@
-//! What a damaged or cut compressed file still holds beyond what its unpacker hands out, and where it stops.
+//! Recovers the bytes of a damaged or cut compressed file that its unpacker drops, and finds where the file stops.
 //!
-//! The unpackers of gzip and zstd drop what they have unpacked into the buffer of the read that fails; that of lz4
-//! drops the block that it could not finish, up to 4 MB, and takes a missing end mark for the end.
+//! The unpackers of gzip and zstd drop the bytes that were already unpacked in the failing read call. The unpacker of
+//! lz4 drops the block that it could not finish, up to 4 MB, and treats a missing end mark as the end.
 //!
 //! lz4 frame: magic, flags (1 byte), block size (1), content size (8, flag bit 3), dictionary (4, bit 0), header
 //! checksum (1); blocks: length (4, bit 31: not packed, 0: end mark), bytes, checksum (4, bit 4); content checksum
@@ -9,10 +9,12 @@
 
 use std::io::Read;
 
-use super::LZ4_MAGIC;
 use crate::base::{Cancelled, Job};
 
-/// Unpacks again up to the bytes that are known (`plain`), then as little at a time as can be, until it fails.
+/// Magic number of an lz4 frame.
+pub(super) const LZ4_MAGIC: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
+
+/// Unpacks again: skips the bytes that `plain` already has, then appends byte by byte until the unpacker fails.
 pub(super) fn read_to_failure(
     source: &mut dyn Read,
     plain: &mut Vec<u8>,
@@ -38,8 +40,9 @@ pub(super) fn read_to_failure(
     Ok(())
 }
 
-/// Finds the block that could not be unpacked: the one that the file's end cuts, or that ends at `damaged_end`. What
-/// can be had of it goes to `plain`. The byte of the file where that stops, `None` if all frames are whole.
+/// Appends to `plain` the readable start of the block that could not be unpacked: the block that the file's end cuts,
+/// or that ends at `damaged_end`. Returns the byte offset in the file where that stops; `None` if all frames are
+/// complete.
 pub(super) fn rest_of_lz4(
     file: &[u8],
     damaged_end: Option<usize>,
@@ -82,6 +85,7 @@ pub(super) fn rest_of_lz4(
                     plain.extend_from_slice(raw);
                     raw.len()
                 };
+                // A cut file stops at its end; a damaged block stops where it was last readable.
                 return Some(if is_damaged { at + read } else { file.len() });
             }
             at = end;
@@ -93,7 +97,7 @@ pub(super) fn rest_of_lz4(
     None
 }
 
-/// Unpacks the start of an lz4 block as far as it makes sense, to at most `most` bytes; how many of its bytes did.
+/// Unpacks the valid start of an lz4 block, to at most `most` bytes. Returns how many bytes of the block were read.
 fn unpack_start(block: &[u8], most: usize, plain: &mut Vec<u8>) -> usize {
     let limit = plain.len() + most;
     let mut at = 0;
@@ -101,7 +105,7 @@ fn unpack_start(block: &[u8], most: usize, plain: &mut Vec<u8>) -> usize {
     at
 }
 
-/// One token with its literals and its copy; `at` stays where it was if they are not all there.
+/// Unpacks one token with its literals and its copy. If some of them are missing, `at` stays after the last byte used.
 fn unpack_sequence(block: &[u8], at: &mut usize, limit: usize, plain: &mut Vec<u8>) -> Option<()> {
     let mut next = *at;
     let token = *block.get(next)?;
@@ -124,7 +128,7 @@ fn unpack_sequence(block: &[u8], at: &mut usize, limit: usize, plain: &mut Vec<u
     if distance == 0 || count > limit.saturating_sub(plain.len()) {
         return None;
     }
-    // What is copied may be part of the copy.
+    // The copy may overlap its own output.
     for place in from..from + count {
         plain.push(*plain.get(place)?);
     }
@@ -132,7 +136,7 @@ fn unpack_sequence(block: &[u8], at: &mut usize, limit: usize, plain: &mut Vec<u
     Some(())
 }
 
-/// A length whose first 4 bits are `start`.
+/// Reads a length whose first 4 bits are `start`.
 fn length_at(block: &[u8], next: &mut usize, start: u8) -> Option<usize> {
     let mut length = usize::from(start);
     if start == 15 {

@@ -1,23 +1,24 @@
-//! What lies around a part: the rest of its open calls behind it, what a task was doing before it, and how
-//! far a hole reaches. Each looks a bounded way, far beyond what one call takes in a whole file.
+//! The surroundings of a part: the rest of its open calls after its end, the state of a task before its start, and the
+//! extent of a gap. Each search is bounded, far beyond what one call takes up in a whole file.
 
 use crate::base::{StringId, Strings, Timestamp};
 
 use super::calls::Fit;
 use super::emit::{Emitter, Target, Task};
-use super::file::{Seam, Step, events_after, is_hole, lines_after, lines_before};
+use super::file::Seam;
 use super::jumbled::in_order;
 use super::line::{Payload, Word, parse_line};
+use super::lines::{Step, events_after, is_hole, lines_after, lines_before};
 use super::sorts::Sort;
 
-/// How far behind its end a part reads on.
+/// How far after its end a part reads on, bytes.
 const MOST_AHEAD_BYTES: usize = 8 << 20;
-/// How many lines behind a part's end, and before its start, are put in order of time.
+/// How many lines after a part's end, and before its start, are sorted by time.
 const AROUND_LINES: usize = 256;
-/// How far back the call before is looked for.
-pub const MOST_BACK_BYTES: usize = 4 << 20;
+/// How far back the preceding call is searched, bytes.
+pub(crate) const MOST_BACK_BYTES: usize = 4 << 20;
 
-/// Reads on behind a part's end until all its calls are whole, or it is clear that they never will be.
+/// Reads on after a part's end until all its calls are complete, or cannot become complete.
 pub(super) fn read_on<'a>(emitter: &mut Emitter<'a>, text: &'a [u8], seam: Seam) {
     let mut is_waiting: Vec<bool> = emitter
         .tasks
@@ -36,6 +37,7 @@ pub(super) fn read_on<'a>(emitter: &mut Emitter<'a>, text: &'a [u8], seam: Seam)
     });
     let of_seam = text.get(seam.start..seam.end).unwrap_or(&[]);
     let in_seam = memchr::memchr_iter(b'\n', of_seam).count();
+    // Only lines near the cut can be out of order: sort these, and read the rest in file order.
     let near = in_order(lines.by_ref().take(in_seam + AROUND_LINES));
     let near = near.into_iter().map(|(_, step, place)| (step, place));
     for (step, place) in near.chain(lines) {
@@ -54,6 +56,7 @@ pub(super) fn read_on<'a>(emitter: &mut Emitter<'a>, text: &'a [u8], seam: Seam)
             break;
         };
         if fit == Fit::Alone {
+            // The failure of a mount or unmount is reported by the task's next call line.
             let fails = matches!(
                 (task.call.sort, line.word),
                 (Sort::Mount, Word::Call(Sort::MountFailed))
@@ -78,7 +81,7 @@ pub(super) fn read_on<'a>(emitter: &mut Emitter<'a>, text: &'a [u8], seam: Seam)
     }
 }
 
-/// Whether the first line of a task in a part only makes sense with what it did before.
+/// Returns whether the first line of a task in a part depends on the task's call before it.
 pub(super) fn needs_context(line: &Payload<'_>) -> bool {
     match line.word {
         Word::Call(sort) => match sort {
@@ -95,8 +98,8 @@ pub(super) fn needs_context(line: &Payload<'_>) -> bool {
     }
 }
 
-/// Brings `task` into the state in which `upid` was at `seam`: finds its latest call before and reads that
-/// again. The call stays its own part's. `budget` are the bytes that may still be looked at.
+/// Brings `task` into the state that `upid` had at `seam`: finds its latest call before it and reads the call again.
+/// The call still belongs to its own part. `budget` is the number of bytes that may still be searched.
 pub(super) fn look_back<'a>(
     text: &'a [u8],
     seam: Seam,
@@ -106,7 +109,7 @@ pub(super) fn look_back<'a>(
     strings: &mut Strings,
 ) {
     let prefix = format!("0: {upid},");
-    // The latest first.
+    // Latest line first.
     let mut lines: Vec<(Step<'a>, usize)> = Vec::new();
     let in_seam = lines_after(text, seam.start, seam.end - seam.start);
     for (line, place) in in_seam.take_while(|(_, place)| *place < seam.end) {
@@ -118,14 +121,14 @@ pub(super) fn look_back<'a>(
     let mut reached = seam.start;
     let mut more = None;
     for (line, place) in lines_before(text, seam.start, MOST_BACK_BYTES.min(*budget)) {
-        // Some lines further, what is later may stand before what is earlier.
+        // Search some lines further: lines may be out of order here.
         match &mut more {
             Some(0) => break,
             Some(more) => *more -= 1,
             None => {}
         }
         reached = place;
-        // Most lines can be told by their first bytes.
+        // The first bytes of most lines show the task.
         if line.starts_with(b"0: ") && !line.starts_with(prefix.as_bytes()) {
             continue;
         }
@@ -180,7 +183,7 @@ pub(super) fn look_back<'a>(
     task.first = first;
 }
 
-/// The last time of `cpu` before the line at `place`, and the first after it.
+/// Returns the last time of `cpu` before the line at `place`, and the first after it.
 pub(super) fn hole(text: &[u8], place: u64, cpu: u32) -> (Timestamp, Timestamp) {
     let place = usize::try_from(place).unwrap_or(usize::MAX);
     let before = lines_before(text, place, MOST_BACK_BYTES)

@@ -1,4 +1,4 @@
-//! Calls and their texts: the lines of one task in, whole texts out.
+//! Joins the lines of one task into calls with whole texts.
 //!
 //! ```text
 //! Open|fnamesize=..,..   FN|whole text                     short
@@ -8,55 +8,54 @@
 //! New_proc|argsize=..    A[0]..  A[1]..  A[1]..  End_of_args|       the number counts arguments
 //! ```
 //!
-//! One rule rebuilds them all: a text in parts is appended as it is, `Cont` is a newline and its text,
-//! `Cont_end` says nothing, and a text ends with its `_end` or with the next line that is none of these.
-//! An empty argument prints nothing: a gap in the numbers tells of it, unless the announced size says that more is
-//! missing than that. Behind a hole the texts may be another call's: one that comes twice is, and so is one that is not
-//! as long as was announced.
+//! One rule joins them all: a text in pieces is appended unchanged, `Cont` is a newline and its text, `Cont_end` adds
+//! nothing, and a text ends with its `_end` or with the next line that is none of these. An empty argument has no line:
+//! a gap in the argument numbers shows it, unless the announced size shows that more is missing. After lost events the
+//! texts may belong to another call: that is the case for a text that comes twice or has another length than announced.
 
 use super::line::{Payload, Word};
 use super::sorts::{Slot, Sort};
 use super::values::{Key, Values};
 
-/// Most texts that a call has.
-pub const MOST_TEXTS: usize = 4;
+/// Maximum number of texts of a call.
+pub(crate) const MOST_TEXTS: usize = 4;
 const NOT_SEEN: u64 = u64::MAX;
-/// How many empty arguments may be missing in one call.
+/// Maximum number of empty arguments without a line in one call.
 const MOST_GAPS: usize = 1024;
 
-/// A call that is being read.
+/// A call whose lines are being read.
 #[derive(Clone, Debug)]
-pub struct Call<'a> {
-    /// What it is.
+pub(crate) struct Call<'a> {
+    /// Type of the call.
     pub sort: Sort,
-    /// For [`Sort::Lone`]: which text is there without its call.
+    /// For [`Sort::Lone`]: the slot of the text that has no call.
     pub lone: Slot,
-    /// Its numbers.
+    /// The call's numbers.
     pub values: Values,
-    /// Where its line starts.
+    /// Byte offset of its first line.
     pub place: u64,
-    /// For unknown tags: the tag.
+    /// For unknown tags: the tag, else empty.
     tag: &'a [u8],
-    /// Its texts, in the order of its row.
+    /// Slots of its texts, in the order of its row in the table, with the keys of their sizes.
     texts: &'static [(Slot, Key)],
-    /// How long each of them was; `NOT_SEEN` so far.
+    /// Length of each text so far, bytes; `NOT_SEEN` if it has not started.
     lengths: [u64; MOST_TEXTS],
     current: Option<Slot>,
-    /// Which of its texts that is.
+    /// Index of `current` in `texts`.
     current_index: usize,
     current_number: u64,
     next_argument: u64,
-    /// How many arguments were handed on, or are being read.
+    /// How many arguments were delivered or are being read.
     argument_count: u32,
-    /// Which of them are empty since their numbers did not come.
+    /// Indices of the arguments that are taken as empty because their numbers are missing.
     gaps: Vec<u32>,
     text: Text<'a>,
     is_complete: bool,
-    /// Whether events were lost after its line.
+    /// Whether events were lost after the call's line.
     is_behind_hole: bool,
 }
 
-/// A text that is being joined; one that comes whole is not copied.
+/// A text that is being joined; a text of one line is not copied.
 #[derive(Clone, Debug, Default)]
 struct Text<'a> {
     whole: &'a [u8],
@@ -91,19 +90,19 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Whether a line belongs to the call before it.
+/// How a line relates to the call before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fit {
-    /// It does.
+    /// The line belongs to the call.
     Belongs,
-    /// It is a text that the call does not have.
+    /// The line is a text that the call does not have.
     Alone,
-    /// It goes on with, or ends, a text that is not there.
+    /// The line continues or ends a text that does not exist.
     Stray,
 }
 
 impl<'a> Call<'a> {
-    /// Nothing yet.
+    /// Returns the state before the first call.
     #[must_use]
     pub fn none() -> Call<'a> {
         Call {
@@ -126,7 +125,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Starts over with the call of a line, keeping the memory.
+    /// Starts the call of a line, reusing the allocations.
     #[inline]
     pub fn start(&mut self, sort: Sort, line: &Payload<'a>, place: u64) {
         self.sort = sort;
@@ -153,8 +152,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Starts over with a text whose call is not there.
-    pub fn start_lone(&mut self, slot: Slot, line: &Payload<'a>, place: u64) {
+    /// Starts a text whose call is missing.
+    pub(crate) fn start_lone(&mut self, slot: Slot, line: &Payload<'a>, place: u64) {
         self.start(Sort::Lone, line, place);
         self.lone = slot;
         self.next_argument = line.number.unwrap_or(0);
@@ -177,14 +176,14 @@ impl<'a> Call<'a> {
         self.text.start(text);
     }
 
-    /// Events were lost behind the latest line.
-    pub fn meet_hole(&mut self) {
+    /// Records that events were lost after the latest line.
+    pub(crate) fn meet_hole(&mut self) {
         self.is_behind_hole |= !self.is_complete;
     }
 
-    /// The tag of a call that is not known.
+    /// The tag of a call with an unknown tag.
     #[must_use]
-    pub fn unknown_tag(&self) -> &'a [u8] {
+    pub(crate) fn unknown_tag(&self) -> &'a [u8] {
         self.tag
     }
 
@@ -199,8 +198,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Takes in the next line of the same task, which starts no call. Each text that is whole by then goes
-    /// to `done`, with its number where it is an argument.
+    /// Reads the next line of the same task, which does not start a call. Each text that is complete by then is passed
+    /// to `done`, with its slot.
     #[inline]
     pub fn read(&mut self, line: &Payload<'a>, done: &mut impl FnMut(Slot, &[u8])) -> Fit {
         match line.word {
@@ -216,6 +215,7 @@ impl<'a> Call<'a> {
                     };
                 }
                 if self.current == Some(slot) {
+                    // Piece 0 of the same text belongs to another call.
                     if number == 0 {
                         return Fit::Alone;
                     }
@@ -290,13 +290,13 @@ impl<'a> Call<'a> {
         Fit::Belongs
     }
 
-    /// Whether the text at `index` is still to come, and may begin with this line.
+    /// Returns whether the text at `index` is missing and may begin with this line.
     #[inline]
     fn expects(&self, index: usize, line: &Payload<'a>) -> bool {
         self.length(index).is_none() && (!self.is_behind_hole || self.fits(index, line))
     }
 
-    /// Whether a text that begins with this line can be as long as was announced.
+    /// Returns whether a text that begins with this line can have the announced length.
     #[cold]
     fn fits(&self, index: usize, line: &Payload<'a>) -> bool {
         let key = self.texts.get(index).map(|text| text.1);
@@ -310,10 +310,10 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Which of the arguments that were handed on, by their places among them, were lost instead of empty: more is
-    /// missing than they and a newline at the end of each of the others.
+    /// Returns the indices of arguments without a line that were lost, not empty. They count as lost if more bytes are
+    /// missing than a newline at the end of every other argument explains.
     #[must_use]
-    pub fn lost_arguments(&self) -> &[u32] {
+    pub(crate) fn lost_arguments(&self) -> &[u32] {
         match self.lacks_arguments() {
             true => &self.gaps,
             false => &[],
@@ -338,29 +338,29 @@ impl<'a> Call<'a> {
     #[inline]
     fn add_length(&mut self, index: usize, slot: Slot, length: usize) {
         if let Some(entry) = self.lengths.get_mut(index) {
-            // The announced size of all arguments counts their NULs.
+            // The announced size of all arguments includes a NUL for each.
             let more = length as u64 + u64::from(slot == Slot::Argument);
             *entry = if *entry == NOT_SEEN { 0 } else { *entry }.saturating_add(more);
         }
     }
 
-    /// How long the text at `index` was, as far as it was seen.
+    /// Returns the length in bytes of the text at `index` so far, if it has started.
     #[inline]
     fn length(&self, index: usize) -> Option<u64> {
         let length = self.lengths.get(index).copied();
         length.filter(|&length| length != NOT_SEEN)
     }
 
-    /// Ends the text that is being joined, if there is one.
+    /// Ends the text that is being joined, if any.
     #[inline]
-    pub fn finish_text(&mut self, done: &mut impl FnMut(Slot, &[u8])) {
+    pub(crate) fn finish_text(&mut self, done: &mut impl FnMut(Slot, &[u8])) {
         if let Some(slot) = self.current.take() {
             self.add_length(self.current_index, slot, self.text.bytes().len());
             done(slot, self.text.bytes());
         }
     }
 
-    /// Whether nothing more is to come, as far as the announced sizes tell.
+    /// Returns whether the call is complete according to its announced sizes.
     #[must_use]
     pub fn is_settled(&self) -> bool {
         let texts = self.texts;
@@ -381,9 +381,9 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// What is wrong with a call of which no more lines come.
+    /// Returns what is wrong with a call that gets no more lines.
     #[must_use]
-    pub fn flaw(&self) -> Option<Flaw> {
+    pub(crate) fn flaw(&self) -> Option<Flaw> {
         if self.sort == Sort::NewProc && !self.is_complete {
             return Some(Flaw::Incomplete);
         }
@@ -411,8 +411,8 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Takes those at `places`, which rise, out of a list.
-pub fn remove_at<T>(list: &mut Vec<T>, places: &[u32]) {
+/// Removes the entries at `places`, which ascend, from a list.
+pub(crate) fn remove_at<T>(list: &mut Vec<T>, places: &[u32]) {
     let mut places = places.iter().map(|&place| place as usize).peekable();
     let mut at = 0;
     list.retain(|_| {
@@ -422,32 +422,32 @@ pub fn remove_at<T>(list: &mut Vec<T>, places: &[u32]) {
     });
 }
 
-/// What can be wrong with a call's texts.
+/// Flaw of a call's texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flaw {
-    /// Some are not there.
+pub(crate) enum Flaw {
+    /// Some texts are missing.
     Incomplete,
-    /// One is not as long as was announced.
+    /// The length of a text differs from the announced size.
     Size {
-        /// Which.
+        /// The text.
         slot: Slot,
-        /// Announced.
+        /// Announced size, bytes.
         size: u64,
-        /// Read.
+        /// Read length, bytes.
         length: u64,
     },
-    /// The arguments together are not, since some of them were lost.
+    /// The total size of the arguments differs, because some arguments were lost.
     LostArguments {
-        /// Announced.
+        /// Announced size, bytes.
         size: u64,
-        /// Read.
+        /// Read length, bytes.
         length: u64,
     },
-    /// The arguments together are not: empty ones at the end and newlines at the end print nothing.
+    /// The total size of the arguments differs: empty arguments at the end and newlines at their ends are not printed.
     Arguments {
-        /// Announced.
+        /// Announced size, bytes.
         size: u64,
-        /// Read.
+        /// Read length, bytes.
         length: u64,
     },
 }

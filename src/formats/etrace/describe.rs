@@ -1,28 +1,29 @@
-//! One event in full: the lines of a call, found again from the first.
+//! Decodes one call in full: reads its lines again, from the first one.
 
 use std::borrow::Cow;
 
 use crate::base::lines::text_at;
 use crate::base::signals::exit_text;
 use crate::base::strings::{exact_text, text_of};
-use crate::event::{EventDetail, Field, FieldRef, Value, ValueRef};
+use crate::event::{DecodedEvent, EventDetail, Field, FieldRef, Need, Value, ValueRef};
 use crate::formats::EventRef;
 
 use super::calls::{Call, Fit, remove_at};
-use super::file::{File, Step, line_at};
+use super::file::File;
 use super::jumbled::steps_behind;
 use super::line::{Payload, Word, parse_line};
+use super::lines::{Step, line_at};
 use super::sorts::{Slot, Sort};
 use super::upids::Upids;
 use super::values::{Key, pairs};
 use super::words;
 
-/// How far the lines of a call are looked for.
+/// How far the lines of a call are searched, bytes.
 const MOST_AHEAD_BYTES: usize = 8 << 20;
-/// How many numbers of a call are shown.
+/// Maximum number of a call's numbers that are shown.
 const MOST_NUMBERS: usize = 32;
 
-/// The event whose first line is at `event.place`.
+/// Decodes the event whose first line is at `event.place`.
 #[must_use]
 pub fn describe(file: &File, event: EventRef) -> EventDetail {
     let mut texts: Vec<(Slot, Vec<u8>)> = Vec::new();
@@ -41,9 +42,25 @@ pub fn describe(file: &File, event: EventRef) -> EventDetail {
     }
 }
 
-/// The fields of [`describe`] alone, without words for them; none if the line cannot be read any more. Texts are such that
-/// their bytes can be had again ([`exact_text`]).
-pub fn fields_into<'a>(file: &'a File, event: EventRef, fields: &mut Vec<FieldRef<'a>>) {
+/// Appends to `decoded` what `need` asks for.
+pub fn decode<'a>(file: &'a File, event: EventRef, need: Need<'_>, decoded: &mut DecodedEvent<'a>) {
+    if matches!(need, Need::Export | Need::Fields) {
+        let first = decoded.fields.len();
+        fields_into(file, event, &mut decoded.fields);
+        if decoded.fields.len() > first {
+            return;
+        }
+    }
+    if need == Need::AnyField {
+        // Every event has a field: the number of its task.
+        return decoded.perhaps();
+    }
+    decoded.take(describe(file, event), need);
+}
+
+/// Appends the fields of [`describe`] without explaining words; none if the line can no longer be read. Texts are
+/// encoded so that their bytes can be restored ([`exact_text`]).
+fn fields_into<'a>(file: &'a File, event: EventRef, fields: &mut Vec<FieldRef<'a>>) {
     let first = fields.len();
     let mut arguments: Vec<Value> = Vec::new();
     let mut keep = |slot: Slot, bytes: &[u8]| {
@@ -69,6 +86,7 @@ pub fn fields_into<'a>(file: &'a File, event: EventRef, fields: &mut Vec<FieldRe
             name: text_of(key),
             type_name: Cow::Borrowed(type_of(key)),
             value: ValueRef::Int(value),
+            shown: String::new(),
         });
     }
     if call.sort == Sort::Upid {
@@ -77,7 +95,7 @@ pub fn fields_into<'a>(file: &'a File, event: EventRef, fields: &mut Vec<FieldRe
     }
 }
 
-/// Which of a call's texts those at `places` among its arguments are.
+/// Converts indices among a call's arguments into indices among its texts.
 fn among_all(texts: &[(Slot, Vec<u8>)], places: &[u32]) -> Vec<u32> {
     if places.is_empty() {
         return Vec::new();
@@ -95,10 +113,11 @@ fn field_ref<'a>(name: &'static str, type_name: &'static str, value: ValueRef<'a
         name: Cow::Borrowed(name),
         type_name: Cow::Borrowed(type_name),
         value,
+        shown: String::new(),
     }
 }
 
-/// The first line of a call and all of it; its texts are put into `keep`.
+/// Reads a call: returns its first line and the call, and passes its texts to `keep`.
 fn read<'a>(
     file: &'a File,
     event: EventRef,
@@ -115,7 +134,12 @@ fn read<'a>(
         _ => call.start(Sort::Unknown, &line, event.place),
     }
     if !call.is_settled() || has_text(call.sort) {
-        for step in steps_behind(file, &line, (place, next), MOST_AHEAD_BYTES) {
+        for step in steps_behind(
+            (file.text(), &file.jumbled),
+            &line,
+            (place, next),
+            MOST_AHEAD_BYTES,
+        ) {
             let Step::Event(more) = step else {
                 call.meet_hole();
                 continue;
@@ -133,7 +157,7 @@ fn read<'a>(
     Some((line, call))
 }
 
-/// The numbers behind a call's tag.
+/// Iterates over the numbers after a call's tag.
 fn numbers<'a>(line: &Payload<'a>, call: &Call<'_>) -> impl Iterator<Item = (&'a [u8], i64)> {
     let text: &'a [u8] = match call.sort.has_values() {
         true => line.text,
@@ -236,7 +260,7 @@ fn field(name: &str, type_name: &str, value: Value, shown: &str) -> Field {
     }
 }
 
-/// A call's number in words; empty where the number says it all.
+/// Returns a call's number in words; empty if the plain number is clear.
 fn word_of(sort: Sort, key: &str, value: i64, call: &Call<'_>) -> String {
     match (sort, key) {
         (Sort::Open, "flags") => words::open_flags(value),
@@ -259,7 +283,7 @@ fn word_of(sort: Sort, key: &str, value: i64, call: &Call<'_>) -> String {
     }
 }
 
-/// A text as a shell would need it, where that is needed: on one line, and each byte of it is there.
+/// Quotes a text as a shell needs it, on one line and with every byte preserved; plain texts are not quoted.
 fn quoted(bytes: &[u8]) -> String {
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-+=:,./@%^".contains(byte);
     match std::str::from_utf8(bytes) {

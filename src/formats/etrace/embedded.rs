@@ -1,151 +1,63 @@
-//! Lines of etrace that lie in another recording, as the texts of its `print` events: the tracer writes through
-//! ftrace, so a trace.dat of the same time has its lines beside scheduler events.
+//! etrace lines in another recording, as the texts of its `print` events: the tracer writes through ftrace, so a
+//! trace.dat of the same time contains the tracer's lines besides scheduler events.
 //!
-//! The recording is read as it is; after its own parts comes one more, which goes through the texts of all CPUs in
-//! time order and reads them as one etrace text (`ftrace_text` does the same with the lines of a text). Tasks are the
-//! recording's own, by their pids (where upids have no pid in them, by whose line it was), and times are those of
-//! the print events: the recording's clock need not be the one in the lines. Both the print event and the call that
+//! The recording is read as usual, and each part collects its etrace lines ([`Found`]). After the recording's own parts
+//! comes one more part, which sorts the lines of all CPUs by time and reads them as one etrace text. Tasks are the
+//! recording's own, by pid (if upids contain no pid, by the writer of the line), and times are those of the print
+//! events, because the recording's clock may differ from the clock in the lines. Both the print event and the call that
 //! its text belongs to are events.
 
-use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
 
 use rustc_hash::FxHashMap;
 
+use super::bulk;
 use super::describe;
-use super::emit;
 use super::environment;
-use super::file::{File, HOLE, LineCounts};
+use super::file::{File, LineCounts};
 use super::head::Head;
 use super::jumbled::Jumbled;
 use super::kinds::Kinds;
 use super::line::{Word, parse_line};
+use super::lines::HOLE;
 use super::lost_pairs;
 use super::sorts::Sort;
 use super::upids::{Form, Upids};
-use crate::base::{Diagnostics, Job, ReadError, Strings, Timestamp};
+use crate::base::{Job, ReadError, Strings, Timestamp};
 use crate::event::keys::{Derive, OpenPaths};
-use crate::event::{
-    Coarse, Directory, EventDetail, EventKind, Field, FieldRef, KindId, Lane, LaneColumns, Part,
-    ThreadKey, TraceInfo, Value,
-};
-use crate::formats::format::BoxedReader;
-use crate::formats::{EventRef, Input, Reader, Report};
+use crate::event::{DecodedEvent, EventKind, KindId, Lane, Need, PartColumns, ThreadKey};
+use crate::formats::{EventRef, Gathered, Input};
 
-/// Appends the text of a print event to the bytes, as the tracer wrote it.
-pub type Texts = Box<dyn Fn(EventRef, &mut Vec<u8>) + Send + Sync>;
-
-/// A recording with lines of etrace in it.
-struct WithEtrace {
-    inner: BoxedReader,
-    /// The kinds of `inner` whose texts may be lines.
-    prints: Vec<KindId>,
-    texts: Texts,
-    /// The first kind of calls: behind those of `inner`.
-    first_kind: u16,
-    lanes: Vec<Lane>,
-    parts: Vec<Part>,
-    text: OnceLock<Lines>,
-}
-
-/// `inner` with the calls that `texts` of its events of kinds `prints` hold. Its directory must be known already.
-#[must_use]
-pub fn with_etrace(inner: BoxedReader, prints: Vec<KindId>, texts: Texts) -> BoxedReader {
-    let mut lanes = inner.lanes().to_vec();
-    lanes.push(Lane {
-        name: "etrace lines".to_owned(),
-        cpu: None,
-    });
-    let mut parts = inner.parts().to_vec();
-    parts.push(Part {
-        lane: lanes.len() as u32 - 1,
-        size_bytes: parts.iter().map(|part| part.size_bytes).sum(),
-    });
-    let first_kind = u16::try_from(inner.directory().kinds.len()).unwrap_or(u16::MAX);
-    Box::new(WithEtrace {
-        inner,
-        prints,
-        texts,
-        first_kind,
-        lanes,
-        parts,
-        text: OnceLock::new(),
-    })
-}
-
-impl WithEtrace {
-    fn own_part(&self) -> u32 {
-        self.parts.len() as u32 - 1
-    }
-
-    /// The lines of all print events in time order, as an etrace text of its own.
-    fn collect(&self, job: &Job) -> Result<Lines, ReadError> {
-        let mut found = Found::default();
-        let mut line = Vec::new();
-        for (part, about) in (0..self.own_part()).zip(&self.parts) {
-            job.check()?;
-            // The part counts its own progress when it is read for itself.
-            let columns = self.inner.read_part(part, &Job::default())?;
-            for index in 0..columns.events.len() as u32 {
-                let row = columns.events.row(index);
-                if !self.prints.contains(&row.kind) {
-                    continue;
-                }
-                line.clear();
-                let event = EventRef {
-                    part,
-                    place: row.place,
-                    time: row.time,
-                    kind: row.kind,
-                    thread: row.thread,
-                };
-                (self.texts)(event, &mut line);
-                found.add(&line, None, row.time, row.thread);
-            }
-            for gap in &columns.gaps {
-                found.add_hole(gap.end);
-            }
-            job.advance(about.size_bytes);
-        }
-        Ok(found.lines())
-    }
-
-    /// What describes the events of the last part; empty as long as that was not read.
-    fn own(&self, event: EventRef) -> Option<&Lines> {
-        self.text.get().filter(|_| event.part == self.own_part())
-    }
-}
-
-/// A line that was found.
+/// A line of etrace.
 #[derive(Debug)]
 struct Line {
     time: i64,
-    /// Whether it is an event; a hole comes before the events of its time.
+    /// Whether the line is an event; a gap sorts before the events of its time.
     is_event: bool,
-    /// Its number in the text that it is of, 0 if that has none.
+    /// Line number in the text that contains it, 0 if none.
     number: u64,
     text: Vec<u8>,
 }
 
-/// Lines of etrace while they are found in another recording.
+/// Collects the etrace lines of another recording.
 #[derive(Debug, Default)]
-pub struct Found {
+pub(crate) struct Found {
     lines: Vec<Line>,
     has_pids: bool,
-    /// Who wrote the first line of each upid.
+    /// Time and thread of the first line of each upid.
     writers: FxHashMap<i64, (i64, ThreadKey)>,
 }
 
 impl Found {
-    /// Takes in `line`, which `thread` wrote at `time`, if there is an event in it; `number` is its number in a text. All
-    /// but the newline at its end is the tracer's own.
+    /// Adds `line`, written by `thread` at `time`, if it contains an event; `number` is its line number in a text. The
+    /// line is the tracer's own except for a newline at its end.
     pub fn add(&mut self, line: &[u8], number: Option<u64>, time: Timestamp, thread: ThreadKey) {
         let mut rest = line.strip_suffix(b"\n").unwrap_or(line);
         while let Some(payload) = parse_line(rest) {
             self.has_pids |= Upids::form_of(payload.upid) == Form::SerialAndPid;
             self.note_writer(payload.upid, (time.0, thread));
             let at = (payload.tag.as_ptr() as usize).saturating_sub(rest.as_ptr() as usize);
-            // Behind a line whose end the tracer forgot comes another event.
+            // If the tracer omitted the line end, another event follows.
             let next = match payload.word {
                 Word::ContEnd => payload.text,
                 _ => &[],
@@ -166,8 +78,8 @@ impl Found {
         }
     }
 
-    /// Events were lost before `time`.
-    pub fn add_hole(&mut self, time: Timestamp) {
+    /// Adds a gap: events were lost before `time`.
+    pub(crate) fn add_hole(&mut self, time: Timestamp) {
         self.lines.push(Line {
             time: time.0,
             is_event: false,
@@ -181,7 +93,7 @@ impl Found {
         *known = writer.min(*known);
     }
 
-    /// Takes in what was found elsewhere.
+    /// Adds the lines that were found elsewhere.
     pub fn append(&mut self, mut other: Found) {
         self.lines.append(&mut other.lines);
         self.has_pids |= other.has_pids;
@@ -190,7 +102,7 @@ impl Found {
         }
     }
 
-    /// All of them in order of time; those of equal times in the order in which they were found.
+    /// Returns all lines in time order; lines of equal time in the order in which they were added.
     #[must_use]
     pub fn lines(mut self) -> Lines {
         (self.lines).sort_by_key(|line| (line.time, line.is_event));
@@ -226,169 +138,69 @@ impl Found {
     }
 }
 
-/// The lines of etrace of another recording, as a text of their own.
+/// The etrace lines of another recording as a text.
 #[derive(Debug)]
-pub struct Lines(File);
+pub(crate) struct Lines(File);
 
 impl Lines {
-    /// The calls in them. Their kinds are numbers in [`Lines::kinds`].
-    ///
-    /// # Errors
-    /// Only if the job was cancelled.
-    pub fn columns(&self) -> Result<LaneColumns, ReadError> {
-        emit::emit(&self.0, 0, (0, self.0.text().len()), &Job::default())
-    }
-
-    /// The kinds of calls.
+    /// Returns the kinds of the calls.
     #[must_use]
     pub fn kinds(&self, strings: &mut Strings) -> Vec<EventKind> {
         self.0.kinds.list(strings)
     }
 
-    /// Puts right what holes say of forks and renames: lines are in the parts from `first` on, where `kind` gives a kind of
-    /// [`Lines::kinds`] its number.
-    pub fn settle(
-        parts: &mut [&mut LaneColumns],
-        first: usize,
-        kind: &dyn Fn(KindId) -> KindId,
-    ) -> Diagnostics {
-        let clone = kind(Kinds::of_sort(Sort::SysClone));
-        let mut diagnostics = lost_pairs::doubt_forks(parts, first, clone);
-        let renames = lost_pairs::doubt_renames(parts, first, kind, &|_| None);
+    /// Adds the calls to `gathered`, the rest of the recording, as part number `part` in a lane of its own. `kinds`
+    /// contains the recording's kind for each of [`Lines::kinds`].
+    ///
+    /// # Errors
+    /// Errors only if the job was cancelled.
+    pub(crate) fn add_to(
+        &self,
+        gathered: &mut Gathered,
+        part: u32,
+        kinds: &[KindId],
+        job: &Job,
+    ) -> Result<(), ReadError> {
+        let kind_of = |kind: KindId| kinds.get(usize::from(kind.0)).copied().unwrap_or_default();
+        let mut columns = bulk::read(&self.0, 0, (0, self.0.text().len()), job)?;
+        for index in 0..columns.events.len() as u32 {
+            let kind = kind_of(columns.events.kind(index));
+            columns.events.set_kind(index, kind);
+        }
+        let own = gathered.parts.len();
+        gathered.parts.push(PartColumns {
+            part,
+            lane: gathered.lanes.len() as u32,
+            columns,
+        });
+        gathered.lanes.push(Lane {
+            name: "etrace lines".to_owned(),
+            cpu: None,
+        });
+        let mut parts: Vec<_> = (gathered.parts.iter_mut())
+            .map(|part| &mut part.columns)
+            .collect();
+        // Apply what gaps imply about forks and renames.
+        let clone = kind_of(Kinds::of_sort(Sort::SysClone));
+        let mut diagnostics = lost_pairs::doubt_forks(&mut parts, own, clone);
+        let renames = lost_pairs::doubt_renames(&mut parts, own, &kind_of, &|_| None);
         diagnostics.merge(renames);
-        diagnostics
+        gathered.diagnostics.merge(diagnostics);
+        gathered.directory.derive = Derive::Programs;
+        gathered.directory.opens = OpenPaths::Resolved;
+        environment::list_into(&self.0, &mut gathered.directory);
+        Ok(())
     }
 
-    /// Lists the environments that they tell of.
-    pub fn environments_into(&self, directory: &mut Directory) {
-        environment::list_into(&self.0, directory);
+    /// Decodes one call, as far as `need` asks.
+    pub fn decode<'a>(&'a self, event: EventRef, need: Need<'_>, decoded: &mut DecodedEvent<'a>) {
+        describe::decode(&self.0, event, need, decoded);
     }
 
-    /// One call in full.
+    /// Heap bytes of the text and the line numbers.
     #[must_use]
-    pub fn describe(&self, event: EventRef) -> EventDetail {
-        describe::describe(&self.0, event)
-    }
-
-    /// Heap bytes held.
-    #[must_use]
-    pub fn memory_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         let numbers = self.0.numbers.as_ref().map_or(0, Vec::capacity);
         (self.0.text().len() + numbers * size_of::<u64>()) as u64
-    }
-}
-
-impl Reader for WithEtrace {
-    fn info(&self) -> &TraceInfo {
-        self.inner.info()
-    }
-
-    fn lanes(&self) -> &[Lane] {
-        &self.lanes
-    }
-
-    fn parts(&self) -> &[Part] {
-        &self.parts
-    }
-
-    fn coarse(&self) -> Coarse {
-        self.inner.coarse()
-    }
-
-    fn read_part(&self, part: u32, job: &Job) -> Result<LaneColumns, ReadError> {
-        if part != self.own_part() {
-            return self.inner.read_part(part, job);
-        }
-        let read = self.collect(job)?;
-        let mut columns = self.text.get_or_init(|| read).columns()?;
-        for index in 0..columns.events.len() as u32 {
-            let kind = columns.events.kind(index).0;
-            let kind = self.first_kind.saturating_add(kind);
-            columns.events.set_kind(index, KindId(kind));
-        }
-        Ok(columns)
-    }
-
-    fn settle(&self, parts: &mut [&mut LaneColumns]) -> Diagnostics {
-        let own = self.inner.parts().len();
-        let mut diagnostics = match parts.get_mut(..own) {
-            Some(parts) => self.inner.settle(parts),
-            None => Diagnostics::default(),
-        };
-        let kind = |kind: KindId| KindId(self.first_kind.saturating_add(kind.0));
-        diagnostics.merge(Lines::settle(parts, own, &kind));
-        diagnostics
-    }
-
-    fn directory(&self) -> Directory {
-        let mut directory = self.inner.directory();
-        directory.derive = Derive::Programs;
-        directory.opens = OpenPaths::Resolved;
-        if let Some(lines) = self.text.get() {
-            let kinds = lines.kinds(&mut directory.strings);
-            directory.kinds.extend(kinds);
-            lines.environments_into(&mut directory);
-        }
-        directory
-    }
-
-    fn diagnostics(&self) -> Diagnostics {
-        self.inner.diagnostics()
-    }
-
-    fn describe(&self, event: EventRef) -> EventDetail {
-        match self.own(event) {
-            Some(lines) => lines.describe(event),
-            None => self.inner.describe(event),
-        }
-    }
-
-    fn fields(&self, event: EventRef) -> Vec<Field> {
-        match self.own(event) {
-            Some(_) => self.describe(event).fields,
-            None => self.inner.fields(event),
-        }
-    }
-
-    fn fields_into<'a>(&'a self, event: EventRef, fields: &mut Vec<FieldRef<'a>>) {
-        match self.own(event) {
-            Some(_) => fields.extend(self.describe(event).fields.into_iter().map(FieldRef::from)),
-            None => self.inner.fields_into(event, fields),
-        }
-    }
-
-    fn has_fields(&self, event: EventRef) -> bool {
-        self.own(event).is_some() || self.inner.has_fields(event)
-    }
-
-    fn value(&self, event: EventRef, name: &str) -> Option<Value> {
-        if self.own(event).is_none() {
-            return self.inner.value(event, name);
-        }
-        let fields = self.describe(event).fields;
-        let field = fields.into_iter().find(|field| field.name == name)?;
-        Some(field.value)
-    }
-
-    fn field_names(&self, kind: KindId) -> Option<Vec<&str>> {
-        if kind.0 >= self.first_kind {
-            return None;
-        }
-        self.inner.field_names(kind)
-    }
-
-    fn push_text(&self, event: EventRef, out: &mut Vec<u8>) {
-        match self.own(event) {
-            Some(_) => out.extend_from_slice(self.describe(event).line().as_bytes()),
-            None => self.inner.push_text(event, out),
-        }
-    }
-
-    fn report(&self) -> Option<&dyn Report> {
-        self.inner.report()
-    }
-
-    fn memory_bytes(&self) -> u64 {
-        self.inner.memory_bytes() + self.text.get().map_or(0, Lines::memory_bytes)
     }
 }

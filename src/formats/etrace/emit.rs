@@ -1,92 +1,78 @@
-//! The bulk pass: the lines of one part in, its columns out.
+//! The bulk pass: reads the lines of one part and writes its columns.
 //!
-//! Lines are sorted out by task; each task has one call that is being read. A call is one event at its first
-//! line; its texts are put into its row as they become whole, so nothing is kept but what rows need.
+//! Lines are assigned to tasks; each task has at most one open call. A call is one event at its first line. Each of its
+//! texts is written to the call's row when the text is complete, so only what the rows need is kept.
 //!
-//! The answer does not depend on where a file is cut: a call belongs to the part in which it starts. That
-//! part reads on behind its end until its open calls are whole, and a part that meets a task in the middle
-//! of something looks back for the call before (`around`).
+//! If a part's first line of a task needs the call before it, the part looks back for that call (`around`).
 
 use std::sync::atomic::Ordering;
 
 use rustc_hash::FxHashMap;
 
-use crate::base::{Job, ReadError, Severity, StringId, Timestamp};
+use crate::base::{Severity, StringId, Timestamp};
 use crate::event::{Gap, KindId, LaneColumns, Life, ThreadKey};
 
 use super::around;
 use super::calls::{Call, Fit, Flaw, remove_at};
-use super::file::{File, HOLE, Seam};
+use super::file::{File, Seam};
 use super::jumbled;
 use super::kinds::Kinds;
 use super::line::{Payload, Word, parse_line, parse_lost};
-use super::order::{Order, in_file_order, in_time_order};
+use super::lines::HOLE;
 use super::rows::{Before, deliver};
 use super::sorts::Sort;
 use super::values::Key;
 use super::words;
 
 const RECENT: usize = 64;
-/// No upid: they are not negative.
+/// An invalid upid: upids are not negative.
 const NOBODY: i64 = -1;
-/// How much text an event and a row of the files take, or less.
+/// Estimated text bytes per event and per file row (at most), to reserve rows.
 const BYTES_AN_EVENT: usize = 130;
 const BYTES_A_FILE_ROW: usize = 150;
 
-/// Reads the lines of part `part`, from `start` to `end`, which are line starts.
-///
-/// # Errors
-/// Only if the job was cancelled.
-pub fn emit(
-    file: &File,
-    part: usize,
-    (start, end): (usize, usize),
-    job: &Job,
-) -> Result<LaneColumns, ReadError> {
-    let text = file.text();
-    let mut emitter = Emitter::new(file, part, (start, end));
-    let order = in_file_order(&mut emitter, part, (start, end), job)?;
-    if order == Order::GoesBack {
-        emitter = Emitter::new(file, part, (start, end));
-        in_time_order(&mut emitter, part, (start, end), job)?;
-    }
-    around::read_on(&mut emitter, text, file.seams_of(part)[1]);
-    Ok(emitter.finish())
+/// Whether the lines of every task could be put into time order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Times of every task ascend.
+    Rises,
+    /// A line came after a later line of its task was already read.
+    GoesBack,
 }
 
-/// Where a call's texts go.
+/// Destination of a call's texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
-    /// Nowhere: another part has the call, or nobody needs them.
+    /// None: another part has the call, or the texts are not needed.
     Nothing,
-    /// Its first text is kept for the call after it.
+    /// The first text is kept for the next call.
     First,
-    /// Into this row of the files.
+    /// This row of the file table.
     File(u32),
-    /// Into this row of the lives.
+    /// This row of the lifetime table.
     Life(u32),
 }
 
-/// One task as far as it was read.
+/// State of one task.
 #[derive(Clone, Debug)]
 pub(super) struct Task<'a> {
     pub(super) key: ThreadKey,
     pub(super) call: Call<'a>,
     pub(super) target: Target,
-    /// The first text of its call, for [`Target::First`].
+    /// First text of its call, for [`Target::First`].
     pub(super) first: StringId,
-    /// Whether its call started in this part.
+    /// Whether its call starts in this part.
     pub(super) is_ours: bool,
-    /// The time of its last line.
+    /// Time of its last line, ns.
     last: i64,
-    /// How many holes lay before that.
+    /// Number of gaps before its last line.
     holes: u32,
-    /// Where the line is that stands behind all others so far.
+    /// Place of its furthest line so far.
     furthest: u64,
 }
 
 impl Task<'_> {
-    /// Its next line stands at `place`, behind so many holes in all.
+    /// Advances to the task's next line, at `place`; `holes` is the number of gaps before it.
     #[inline]
     fn comes_to(&mut self, upid: i64, place: u64, holes: u32, jumbled: &mut jumbled::Found) {
         match place < self.furthest {
@@ -102,25 +88,25 @@ impl Task<'_> {
 
 pub(super) struct Emitter<'a> {
     pub(super) file: &'a File,
-    /// Where the part starts.
+    /// Seam at the start of the part.
     seam: Seam,
-    /// By task: the furthest line that lies here and is the part's before.
+    /// By upid: the place of the furthest line in this part's seam that belongs to the part before.
     passed_over: FxHashMap<i64, u64>,
     pub(super) out: LaneColumns,
     pub(super) tasks: Vec<Task<'a>>,
     slots: FxHashMap<i64, u32>,
-    /// Those that spoke last, by the low bits of their serials: (upid, slot).
+    /// The most recent tasks, by the low bits of their serials: (upid, slot).
     recent: Vec<(i64, u32)>,
     tags: FxHashMap<&'a [u8], KindId>,
     look_back_bytes: usize,
-    /// How many there were so far.
+    /// Number of gaps so far.
     pub(super) holes: u32,
     pub(super) order: Order,
     jumbled: jumbled::Found,
 }
 
 impl<'a> Emitter<'a> {
-    fn new(file: &'a File, part: usize, (start, end): (usize, usize)) -> Emitter<'a> {
+    pub(super) fn new(file: &'a File, part: usize, (start, end): (usize, usize)) -> Emitter<'a> {
         let mut out = LaneColumns::new(0);
         let size = end.saturating_sub(start);
         out.events.reserve(size / BYTES_AN_EVENT);
@@ -141,7 +127,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    fn finish(mut self) -> LaneColumns {
+    pub(super) fn finish(mut self) -> LaneColumns {
         for slot in 0..self.tasks.len() as u32 {
             self.finish_call(slot);
         }
@@ -151,7 +137,7 @@ impl<'a> Emitter<'a> {
         self.out
     }
 
-    /// The task of a line, if the part has met it.
+    /// Returns the slot of a task, if the part has a line of it.
     #[inline]
     pub(super) fn known_slot(&self, upid: i64) -> Option<u32> {
         self.slots.get(&upid).copied()
@@ -175,10 +161,10 @@ impl<'a> Emitter<'a> {
         slot
     }
 
-    /// A task that the part has not met yet.
+    /// Adds a task that is new to the part.
     fn meet(&mut self, line: &Payload<'a>) -> u32 {
         let mut task = Task {
-            // What the tracer says of all is nobody's, not idle's.
+            // upid 0 marks lines about all tasks: they belong to no thread, not to the idle thread.
             key: match line.upid {
                 0 => ThreadKey::UNKNOWN,
                 upid => self.file.upids.key(upid),
@@ -188,7 +174,7 @@ impl<'a> Emitter<'a> {
             first: StringId::EMPTY,
             is_ours: false,
             last: line.time,
-            // All that lie between the call before the part and this line.
+            // Include all gaps between the call before the part and this line.
             holes: 0,
             furthest: self.passed_over.get(&line.upid).copied().unwrap_or(0),
         };
@@ -208,7 +194,7 @@ impl<'a> Emitter<'a> {
         slot
     }
 
-    /// Notes that something of the line at `place` is wrong.
+    /// Adds a diagnostic for the line at `place`.
     #[cold]
     fn note(
         &mut self,
@@ -224,7 +210,7 @@ impl<'a> Emitter<'a> {
             .note_many(code, severity, at, 1, message);
     }
 
-    /// Gives the line at `place` another time, and says so, if its own cannot be.
+    /// Sets the time of the line at `place` to `time` and adds a diagnostic, if its own time is impossible.
     #[inline]
     pub(super) fn put_right(&mut self, line: &mut Payload<'a>, place: usize, time: i64) {
         if time != line.time {
@@ -244,7 +230,7 @@ impl<'a> Emitter<'a> {
         });
     }
 
-    /// The event of a line; more than one where the tracer forgot the end of a line.
+    /// Reads the events of a line; there are several if the tracer omitted a line end.
     #[inline]
     pub(super) fn lines(&mut self, line: &Payload<'a>, at: usize) {
         self.line(line, at as u64);
@@ -253,7 +239,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// The events in a line behind one whose end the tracer forgot.
+    /// Reads the events after the first one of a line whose end the tracer omitted.
     #[cold]
     fn glued(&mut self, mut text: &'a [u8]) {
         let start = self.file.text().as_ptr() as usize;
@@ -267,7 +253,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// One event.
+    /// Reads one event.
     #[inline]
     fn line(&mut self, line: &Payload<'a>, place: u64) {
         let slot = self.slot(line);
@@ -326,7 +312,7 @@ impl<'a> Emitter<'a> {
         });
     }
 
-    /// A line that is no event: a hole, the first line, a comment, or garbage.
+    /// Reads a line that is not an event: a gap, the first line, a comment, or garbage.
     #[cold]
     pub(super) fn other_line(&mut self, line: &[u8], place: u64) {
         if let Some((cpu, lost)) = parse_lost(line) {
@@ -350,7 +336,7 @@ impl<'a> Emitter<'a> {
         });
     }
 
-    /// A CPU says that it lost events, and perhaps how many.
+    /// Adds a gap in the events of a CPU, with the count of lost events if known.
     fn hole(&mut self, cpu: u32, lost: Option<u64>, place: u64) {
         self.holes = self.holes.wrapping_add(1);
         let (start, end) = around::hole(self.file.text(), place, cpu);
@@ -383,7 +369,7 @@ impl<'a> Emitter<'a> {
             .push_on_cpu(line.time, place, kind, key, line.cpu as u16)
     }
 
-    /// A line that starts a call.
+    /// Reads a line that starts a call.
     fn call(&mut self, sort: Sort, slot: u32, line: &Payload<'a>, place: u64) {
         self.finish_call(slot);
         let kind = match sort {
@@ -448,14 +434,14 @@ impl<'a> Emitter<'a> {
         *self.tags.entry(tag).or_insert_with(|| kinds.of_tag(tag))
     }
 
-    /// A line at the part's start is the part's before.
+    /// Records a line at the part's start that belongs to the part before.
     #[cold]
     pub(super) fn pass_over(&mut self, line: &Payload<'a>, place: usize) {
         let furthest = self.passed_over.entry(line.upid).or_default();
         *furthest = place as u64;
     }
 
-    /// Takes in a line of a task's call that comes behind the part's end.
+    /// Reads a line of a task's call that is after the part's end.
     pub(super) fn read_late(&mut self, slot: u32, line: &Payload<'a>, place: usize) -> Fit {
         let Some(task) = self.tasks.get_mut(slot as usize) else {
             return Fit::Stray;
@@ -470,7 +456,7 @@ impl<'a> Emitter<'a> {
         })
     }
 
-    /// No more lines come for a task's call.
+    /// Ends a task's call: no more lines belong to it.
     #[inline]
     fn finish_call(&mut self, slot: u32) {
         let Some(task) = self.tasks.get_mut(slot as usize) else {
@@ -493,7 +479,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// A row whose path was lost has the one that the program said, where that needs no folder.
+    /// Uses the path as the program wrote it for a row whose path was lost, if it is absolute.
     #[cold]
     fn path_as_said(&mut self, row: u32) {
         let strings = &self.out.strings;
@@ -505,7 +491,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// A program whose arguments were lost has not empty ones instead.
+    /// Removes the lost arguments of a program, which must not be shown as empty arguments.
     #[cold]
     fn without_lost(&mut self, slot: u32, row: u32) {
         let task = self.tasks.get(slot as usize);
@@ -552,7 +538,7 @@ impl<'a> Emitter<'a> {
     }
 }
 
-/// Whether a line that looks like a call goes on with the one before.
+/// Returns whether a line that looks like the start of a call continues the call before.
 #[inline]
 fn goes_on(call: &Call<'_>, line: &Payload<'_>) -> bool {
     line.number.is_some_and(|number| number > 0)

@@ -1,20 +1,21 @@
-//! The environment of processes, which the tracer writes at the end where it was asked to (`trace_env_vars`).
+//! The environment of processes, which the tracer writes at the end on request (`trace_env_vars`).
 //!
 //! ```text
-//! 0: 0,0,s,ns!UPID|8389609         the tasks that have what follows, one a line
+//! 0: 0,0,s,ns!UPID|8389609         the tasks to which the following variables belong, one per line
 //! 0: 0,0,s,ns!UPID|12583396
-//! 0: 0,0,s,ns!Env[0]NAME=value     Env[1]: more of it; Cont|: a new line of it; the next Env[0]: another variable
+//! 0: 0,0,s,ns!Env[0]NAME=value     Env[1]: the next piece; Cont|: a new line in it; the next Env[0]: another variable
 //! ```
 //!
-//! Each CPU writes its own dump, and the tracer forgets tasks in some: the sets are what the file says, no more.
+//! Each CPU writes its own dump, and some dumps lack tasks: the result contains only what the file contains.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
 use rustc_hash::FxHashMap;
 
-use super::file::{File, events_after};
+use super::file::File;
 use super::line::{Payload, Word, parse_line};
+use super::lines::events_after;
 use super::sorts::Sort;
 use crate::event::Directory;
 use crate::event::keys::Environment;
@@ -22,14 +23,14 @@ use crate::event::keys::Environment;
 #[derive(Default)]
 struct Walk {
     tasks: Vec<i64>,
-    /// Whether the list of tasks is whole.
+    /// Whether the list of tasks is complete.
     has_text: bool,
     text: Option<Vec<u8>>,
     found: FxHashMap<i64, BTreeSet<Vec<u8>>>,
 }
 
-/// Lists what the text says from the first list of tasks on that was read.
-pub fn list_into(file: &File, directory: &mut Directory) {
+/// Adds the variables to the directory, starting at the first list of tasks that was read.
+pub(crate) fn list_into(file: &File, directory: &mut Directory) {
     let Ok(from) = usize::try_from(file.environments.load(Ordering::Relaxed)) else {
         return;
     };
@@ -42,7 +43,7 @@ pub fn list_into(file: &File, directory: &mut Directory) {
             if line.upid == 0 {
                 walk.line(&line);
             }
-            // The tracer forgets the end of one line.
+            // The tracer omits one line end.
             if line.word != Word::ContEnd || line.text.is_empty() {
                 break;
             }

@@ -1,67 +1,68 @@
-//! The text of a file: its lines by place, forwards and backwards, their numbers, and where it can be cut.
+//! The text of a file with the data shared by all parts, its line numbers, and its cut points.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::head::Head;
 use super::jumbled::Jumbled;
 use super::kinds::Kinds;
-use super::line::{Payload, Word, parse_line, parse_lost};
+use super::line::{Word, parse_line};
+use super::lines::{events_after, lines_after, lines_before};
 use super::parts::Pieces;
 use super::upids::Upids;
 use crate::base::Location;
 use crate::formats::Input;
 
-/// How many lines around a cut are looked at.
+/// How many lines around a cut are compared.
 const CUT_LINES: usize = 64;
-/// How many lines before and behind a cut are a seam.
+/// Number of lines before and after a cut that form its seam.
 const SEAM_LINES: usize = 256;
 const SEAM_BYTES: usize = 1 << 18;
 
-/// What all parts share.
+/// Data shared by all parts.
 #[derive(Debug)]
 pub struct File {
     /// The bytes.
     pub input: Input,
-    /// What its head tells.
+    /// Facts from the head.
     pub head: Head,
     /// Keys of tasks.
     pub upids: Upids,
     /// Kinds of events.
     pub kinds: Kinds,
-    /// Where the parts start, and the end of the last.
+    /// Byte offsets of the starts of all parts, then the end of the last.
     pub cuts: Vec<usize>,
-    /// Of each cut: the lines around it that go to either part by their times.
+    /// For each cut: the lines around it that are assigned to a part by their times.
     pub seams: Vec<Seam>,
-    /// How many lines each part has, as far as they were counted.
+    /// Number of lines of each part that was read.
     pub line_counts: LineCounts,
-    /// Where the first list of tasks and their environment is, `u64::MAX` if none was read.
+    /// Byte offset of the first list of tasks with their environment; `u64::MAX` if none was read.
     pub environments: AtomicU64,
-    /// Where the text came from, if it was merged from several files.
+    /// Origin of the text, if it was merged from several files.
     pub pieces: Option<Pieces>,
-    /// Where the lines of a task are out of order, as far as parts were read.
+    /// Sections in which lines of a task are out of order, of the parts that were read.
     pub jumbled: Jumbled,
-    /// If the text was made of lines of another recording: the number of each there, 0 if it has none.
+    /// If the text was built from lines of another recording: each line's number there, 0 if it has none.
     pub numbers: Option<Vec<u64>>,
-    /// Whether the text is in memory of its own, not that of a mapped file.
+    /// Whether the text is in allocated memory, not in a mapped file.
     pub is_copy: bool,
 }
 
-/// Lines around a cut, over which time goes back wherever it is made: those before a time are the earlier part's, the
-/// others the later one's.
+/// Lines around a cut where times go back at every possible cut: lines before `time` belong to the earlier part, the
+/// others to the later part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Seam {
-    /// Where the first of them starts.
+pub(crate) struct Seam {
+    /// Start of the first line of the seam, byte offset.
     pub start: usize,
-    /// Where the line behind them starts; as `start` where all lines go by their places.
+    /// Start of the line after the seam; equal to `start` if lines are assigned by place.
     pub end: usize,
-    /// Where the cut is: lines without a time go by that.
+    /// Place of the cut, which decides for lines without a time.
     pub cut: usize,
-    /// The first time that is the later part's.
+    /// First time that belongs to the later part, ns.
     pub time: i64,
 }
 
 impl Seam {
-    /// A cut over which time does not go back.
+    /// Returns the seam of a cut at which times do not go back.
     fn none(cut: usize) -> Seam {
         Seam {
             start: cut,
@@ -71,32 +72,32 @@ impl Seam {
         }
     }
 
-    /// Whether a line of the seam is the later part's.
+    /// Returns whether a line of the seam belongs to the later part.
     #[must_use]
-    pub fn is_later(&self, place: usize, time: Option<i64>) -> bool {
+    pub(crate) fn is_later(&self, place: usize, time: Option<i64>) -> bool {
         time.map_or(place >= self.cut, |time| time >= self.time)
     }
 }
 
 impl File {
-    /// The seams at the start and the end of a part.
+    /// Returns the seams at the start and the end of a part.
     #[must_use]
-    pub fn seams_of(&self, part: usize) -> [Seam; 2] {
+    pub(crate) fn seams_of(&self, part: usize) -> [Seam; 2] {
         [part, part + 1].map(|at| {
             let cut = self.cuts.get(at).copied().unwrap_or(0);
             self.seams.get(at).copied().unwrap_or(Seam::none(cut))
         })
     }
 
-    /// The text.
+    /// The text of the file.
     #[must_use]
     pub fn text(&self) -> &[u8] {
         self.input.bytes()
     }
 
-    /// The place of a line as a number, for messages.
+    /// Returns the location of the line at `place`, for messages.
     #[must_use]
-    pub fn location(&self, place: u64) -> Option<Location> {
+    pub(crate) fn location(&self, place: u64) -> Option<Location> {
         let Some(numbers) = &self.numbers else {
             return Some(self.location_here(place));
         };
@@ -135,27 +136,27 @@ impl File {
     }
 }
 
-/// How many lines the parts of a text have: whoever reads a part says so.
+/// Number of lines of each part; set by the reader of the part.
 #[derive(Debug)]
-pub struct LineCounts(Vec<AtomicU64>);
+pub(crate) struct LineCounts(Vec<AtomicU64>);
 
 const NOT_COUNTED: u64 = u64::MAX;
 
 impl LineCounts {
-    /// For so many parts.
+    /// Returns a list for `parts` parts.
     #[must_use]
     pub fn new(parts: usize) -> LineCounts {
         LineCounts((0..parts).map(|_| AtomicU64::new(NOT_COUNTED)).collect())
     }
 
-    /// How many lines a part has, if that is known.
+    /// Returns the number of lines of a part, if it was read.
     #[must_use]
     pub fn of(&self, part: usize) -> Option<u64> {
         let count = self.0.get(part)?.load(Ordering::Relaxed);
         (count != NOT_COUNTED).then_some(count)
     }
 
-    /// A part has so many lines.
+    /// Sets the number of lines of a part.
     pub fn set(&self, part: usize, count: u64) {
         if let Some(slot) = self.0.get(part) {
             slot.store(count, Ordering::Relaxed);
@@ -163,13 +164,13 @@ impl LineCounts {
     }
 }
 
-/// So many lines tell how the lines of a text end.
+/// How many lines decide about the line ends of a text.
 const LINES_OF_ENDS: usize = 64;
 
-/// A copy of the text with lines that end in a newline alone, if all of its first ones end in CR LF, also those of
-/// numbers: a name may end in CR itself. Lines keep their numbers.
+/// Returns a copy of the text with plain newlines, if all of its first lines end in CR LF and at least one of them is a
+/// call: a line that ends with a name may end in CR by itself. Line numbers do not change.
 #[must_use]
-pub fn with_plain_ends(input: &Input) -> Option<Input> {
+pub(crate) fn with_plain_ends(input: &Input) -> Option<Input> {
     let text = input.bytes();
     let mut calls = 0;
     for line in text
@@ -177,7 +178,7 @@ pub fn with_plain_ends(input: &Input) -> Option<Input> {
         .take(LINES_OF_ENDS)
     {
         if line.last() != Some(&b'\n') {
-            // The last one was cut off.
+            // The head cuts the last line.
             break;
         }
         let payload = parse_line(line.strip_suffix(b"\r\n")?);
@@ -199,135 +200,8 @@ pub fn with_plain_ends(input: &Input) -> Option<Input> {
     Some(Input::from_vec(plain, &input.file_name))
 }
 
-/// The line at `at` without its end, and where the next one starts.
-#[inline]
-#[must_use]
-pub fn line_at(text: &[u8], at: usize) -> Option<(&[u8], usize)> {
-    let rest = text.get(at..).filter(|rest| !rest.is_empty())?;
-    let length = line_length(rest);
-    Some((rest.get(..length)?, at + length + 1))
-}
-
-/// How many bytes of a line are looked at here, word by word: most lines end there, and a call for each costs more.
-const NEAR_BYTES: usize = 96;
-
-/// Where the line ends with which `rest` begins.
-#[inline]
-fn line_length(rest: &[u8]) -> usize {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    let near = rest.get(..NEAR_BYTES).unwrap_or(rest);
-    let (words, _) = near.as_chunks::<8>();
-    for (number, word) in words.iter().enumerate() {
-        let others = u64::from_le_bytes(*word) ^ (ONES * b'\n' as u64);
-        // The lowest bit that is set is in the first byte that is zero now.
-        let zeros = others.wrapping_sub(ONES) & !others & (ONES << 7);
-        if zeros != 0 {
-            return 8 * number + zeros.trailing_zeros() as usize / 8;
-        }
-    }
-    let seen = 8 * words.len();
-    let more = rest.get(seen..).unwrap_or(&[]);
-    seen + memchr::memchr(b'\n', more).unwrap_or(more.len())
-}
-
-/// Longer lines count as this long where a way is limited: beyond a single huge text things go on as before it.
-pub const LONG_LINE: usize = 1 << 16;
-
-/// The lines that end before `at`, which is the start of a line, the latest first, with their places; about `limit`
-/// bytes of them.
-pub fn lines_before(text: &[u8], at: usize, limit: usize) -> impl Iterator<Item = (&[u8], usize)> {
-    let mut left = limit;
-    let mut end = at;
-    std::iter::from_fn(move || {
-        if end == 0 || left == 0 {
-            return None;
-        }
-        let before = text.get(..end - 1)?;
-        let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
-        left = left.saturating_sub((end - start).min(LONG_LINE));
-        end = start;
-        Some((before.get(start..)?, start))
-    })
-}
-
-/// The lines after `at`, which is the start of a line, with their places; about `limit` bytes of them.
-pub fn lines_after(text: &[u8], at: usize, limit: usize) -> impl Iterator<Item = (&[u8], usize)> {
-    let mut left = limit;
-    let mut next = at;
-    std::iter::from_fn(move || {
-        if left == 0 {
-            return None;
-        }
-        let (line, behind) = line_at(text, next)?;
-        let place = next;
-        left = left.saturating_sub((behind - next).min(LONG_LINE));
-        next = behind;
-        Some((line, place))
-    })
-}
-
-/// The events after `at`, the start of a line, with their places, within about `limit` bytes.
-pub fn events_after(
-    text: &[u8],
-    at: usize,
-    limit: usize,
-) -> impl Iterator<Item = (Payload<'_>, usize)> {
-    lines_after(text, at, limit).filter_map(|(line, place)| Some((parse_line(line)?, place)))
-}
-
-/// What a line is to whoever follows calls.
-#[derive(Clone, Copy, Debug)]
-pub enum Step<'a> {
-    /// An event.
-    Event(Payload<'a>),
-    /// Events were lost.
-    Hole,
-}
-
-impl<'a> Step<'a> {
-    /// When it was; not known of holes.
-    pub fn time(&self) -> Option<i64> {
-        match self {
-            Step::Event(event) => Some(event.time),
-            Step::Hole => None,
-        }
-    }
-
-    /// Whether it is about a task: a hole may be about any.
-    pub fn is_of(&self, upid: i64) -> bool {
-        match self {
-            Step::Event(event) => event.upid == upid,
-            Step::Hole => true,
-        }
-    }
-
-    /// The events of a line, more than one where the tracer forgot the end of a line, or the hole that it tells of.
-    pub fn of_line(line: &'a [u8]) -> impl Iterator<Item = Step<'a>> {
-        let mut rest = Some(line);
-        std::iter::from_fn(move || {
-            let text = rest.take()?;
-            match parse_line(text) {
-                Some(event) => {
-                    rest = (event.word == Word::ContEnd && !event.text.is_empty())
-                        .then_some(event.text);
-                    Some(Step::Event(event))
-                }
-                None => is_hole(text).then_some(Step::Hole),
-            }
-        })
-    }
-}
-
-/// What stands where events were lost in a text that is made of lines of another recording, which counts them itself.
-pub const HOLE: &[u8] = b"# lost";
-
-/// Whether a line tells of lost events.
-pub fn is_hole(line: &[u8]) -> bool {
-    line == HOLE || (line.starts_with(b"CPU:") && parse_lost(line).is_some())
-}
-
-/// Cuts a text into parts of about `part_bytes`, at line ends, and where it can be had so that no time
-/// after the cut is earlier than one before it: then the parts follow each other in time.
+/// Cuts a text into parts of about `part_bytes` at line ends. Prefers cuts where no time after the cut is earlier than
+/// a time before it, so that the parts are in time order.
 #[must_use]
 pub fn cut(text: &[u8], part_bytes: usize) -> Vec<Seam> {
     let part_bytes = part_bytes.max(1);
@@ -353,7 +227,7 @@ pub fn cut(text: &[u8], part_bytes: usize) -> Vec<Seam> {
     cuts
 }
 
-/// The lines around `at`, none of them before `least`.
+/// Returns the seam around `at`, none of whose lines starts before `least`.
 fn seam_at(text: &[u8], at: usize, least: usize) -> Seam {
     let before = lines_before(text, at, SEAM_BYTES).take(SEAM_LINES);
     let start = before.map(|(_, place)| place).last().unwrap_or(at);
@@ -371,7 +245,7 @@ fn seam_at(text: &[u8], at: usize, least: usize) -> Seam {
     }
 }
 
-/// A line start at or soon after `at` over which time does not go back.
+/// Returns a line start at or soon after `at` at which times do not go back.
 fn quiet_place(text: &[u8], at: usize) -> Option<usize> {
     let latest = lines_before(text, at, 1 << 16)
         .take(CUT_LINES)
@@ -403,27 +277,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_found_backwards() {
-        let text = b"a\nbb\n\nc\n";
-        let found: Vec<_> = lines_before(text, 8, 100).collect();
-        assert_eq!(
-            found,
-            vec![
-                (&b"c"[..], 6),
-                (&b""[..], 5),
-                (&b"bb"[..], 2),
-                (&b"a"[..], 0)
-            ]
-        );
-        assert_eq!(lines_before(text, 8, 2).count(), 1);
-    }
-
-    #[test]
     fn cuts_avoid_places_where_time_goes_back() {
         let mut text = String::new();
         let mut starts = Vec::new();
         for i in 0..1000 {
-            // Every line but each tenth comes before its neighbour's time.
+            // Every line except each tenth is swapped with its neighbour.
             let time = if i % 10 == 0 { i } else { i ^ 1 };
             starts.push((text.len(), time));
             text.push_str(&format!("0: 5000001,0,1,{time}!Close|fd=3\n"));
@@ -437,18 +295,6 @@ mod tests {
             let before = starts[..index].iter().map(|start| start.1).max();
             let after = starts[index..].iter().map(|start| start.1).min();
             assert!(before <= after, "cut at line {index}");
-        }
-    }
-
-    #[test]
-    fn lines_of_any_length_end_at_their_first_newline() {
-        for before in ["", "\u{b}", "\u{8a}\u{9}"] {
-            for length in (0..40).chain(90..110) {
-                let line = format!("{before}{}", "x".repeat(length));
-                assert_eq!(line_length(line.as_bytes()), line.len());
-                let text = format!("{line}\n\u{b}\n{}", "\n".repeat(20));
-                assert_eq!(line_length(text.as_bytes()), line.len());
-            }
         }
     }
 }

@@ -1,50 +1,50 @@
-//! What the head of the text tells about all of it: what upids are made of, who was the first, and where.
+//! Facts about the whole text from its head: the form of upids, the first task, and the start directory.
 //!
 //! ```text
 //! INITCWD=/proj                            the first line, or one soon after it
 //! 0: 4194716,2,37,811411065!SchedFork|...  upids above 2^22: serial number and pid; serial 1 is the shell
 //! ```
 
-use super::file::{events_after, line_at};
 use super::line::{Payload, Word};
+use super::lines::{events_after, line_at};
 use super::sorts::Sort;
 use super::upids::{Form, Upids};
 use super::values::{Key, Usual, Values};
 
-/// How much of the head is looked at.
-pub const HEAD_BYTES: usize = 1 << 16;
+/// How many bytes of the text are its head.
+pub(crate) const HEAD_BYTES: usize = 1 << 16;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const START: &[u8] = b"INITCWD=";
 
-/// See the module's text.
+/// See the module's documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Head {
-    /// What upids are made of.
+pub(crate) struct Head {
+    /// Form of the upids.
     pub form: Form,
-    /// The task that was traced with its children, if the head has it.
+    /// The traced root task, whose children are traced too; `None` if the head does not show it.
     pub root: Option<i64>,
-    /// Where the directory stands in the text in which the recording was started.
+    /// Where the text contains the directory in which the recording was started.
     pub directory: Option<Place>,
 }
 
-/// The directory of a line INITCWD.
+/// Location of the directory in an INITCWD line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Where the line begins.
+    /// Start of the line, byte offset.
     pub line: usize,
-    /// Where the directory begins, and its end.
+    /// Start and end of the directory, byte offsets.
     pub directory: (usize, usize),
 }
 
 impl Head {
-    /// Of lines that stand in a recording of something else.
+    /// Head of lines that are in another recording.
     pub const NONE: Head = Head {
         form: Form::Plain,
         root: None,
         directory: None,
     };
 
-    /// The head of `text`.
+    /// Reads the head of `text`.
     #[must_use]
     pub fn of(text: &[u8]) -> Head {
         let directory = directory(text);
@@ -52,7 +52,7 @@ impl Head {
             .map(|(line, _)| line)
             .filter(|line| line.upid > 0)
             .collect();
-        // A stray line says nothing: most must have a serial number.
+        // Single stray lines must not decide: at least half of the events must have a serial number.
         let is_large = |upid: i64| Upids::form_of(upid) == Form::SerialAndPid;
         let large = events.iter().filter(|line| is_large(line.upid)).count();
         let form = if large * 2 >= events.len() {
@@ -74,7 +74,7 @@ impl Head {
     }
 }
 
-/// Where plain ids are pids: whoever speaks first, or whoever is above them as far as forks tell.
+/// Where plain ids are pids: returns the first task, or its furthest ancestor that the forks in the head show.
 fn oldest(events: &[Payload<'_>]) -> Option<i64> {
     let mut root = events.first()?.upid;
     for _ in 0..events.len() {
@@ -96,7 +96,7 @@ fn child_of(line: &Payload<'_>) -> Option<i64> {
     values.get(Key::Pid)
 }
 
-/// Where the first line INITCWD is, if it is in the head.
+/// Returns the location of the first INITCWD line, if it is in the head.
 fn directory(text: &[u8]) -> Option<Place> {
     let mut at = 0;
     while at < HEAD_BYTES {
@@ -117,7 +117,7 @@ fn directory(text: &[u8]) -> Option<Place> {
     None
 }
 
-/// Whether a text begins with the line, behind a byte order mark or not.
+/// Returns whether a text starts with an INITCWD line, with or without a byte order mark.
 #[must_use]
 pub fn is_named(head: &[u8]) -> bool {
     let head = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head);
@@ -143,7 +143,7 @@ mod tests {
             let text = format!("INITCWD=/w\n{head}{own}{fork}{own}");
             assert_eq!(of(&text), (form, Some(shell), true), "{text}");
         }
-        // Nobody is the shell where the head was cut off.
+        // No task is the shell if the head was cut off.
         assert_eq!(of(&own), (form, None, false));
         let late = format!("\u{feff}INITCWD=/w\n{fork}");
         assert_eq!(of(&late), (form, Some(shell), true));

@@ -1,37 +1,38 @@
-//! Stretches of a file in which the lines of a task are out of order: the bulk pass meets them and puts the lines in
-//! order; whoever reads a call again later must do the same.
+//! Sections of a file in which lines of a task are out of order. The bulk pass finds them and sorts the lines; code
+//! that reads a call again later must sort them in the same way.
 //!
 //! ```text
 //! 0: 7,..,1!A[0]sh   0: 7,..,3!A[2]run   0: 7,..,2!A[1]a.sh   0: 7,..,4!A[3]x     from A[2] to A[1]
 //! ```
 //!
-//! A stretch reaches from a line to the last one that comes after it and is earlier: around stretches the lines of the
-//! task are in order, so that sorting each stretch sorts them all.
+//! A section extends from a line to the last line that is after it and has an earlier time. Outside the sections the
+//! lines of the task are in order, so sorting each section sorts all lines.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock, RwLock};
 
 use rustc_hash::FxHashMap;
 
-use super::file::{File, LONG_LINE, Step, line_at, lines_after};
 use super::line::{Payload, parse_line};
+use super::lines::{LONG_LINE, Step, line_at, lines_after};
 
-/// The places of the first and the last line of a stretch.
+/// The places of the first and the last line of a section.
 type Stretch = (u64, u64);
 
-/// Stretches of a part while it is read, by task; each in order.
+/// Sections of a part while it is read, by task, in order.
 #[derive(Debug, Default)]
-pub struct Found(FxHashMap<i64, Vec<Stretch>>);
+pub(crate) struct Found(FxHashMap<i64, Vec<Stretch>>);
 
 impl Found {
-    /// The line of `upid` at `place` came after the one at `furthest`, which stands behind all that came before.
+    /// Records that the line of `upid` at `place` is earlier in time than the line at `furthest`, its furthest line so
+    /// far.
     #[cold]
-    pub fn goes_back(&mut self, upid: i64, place: u64, furthest: u64) {
+    pub(crate) fn goes_back(&mut self, upid: i64, place: u64, furthest: u64) {
         push(self.0.entry(upid).or_default(), (place, furthest));
     }
 }
 
-/// Puts a stretch that ends behind all others into a list; those that it touches become one with it.
+/// Appends a section whose end is after those of all others, and merges it with the sections that it touches.
 fn push(list: &mut Vec<Stretch>, mut stretch: Stretch) {
     while let Some(last) = list.pop_if(|last| last.1 >= stretch.0) {
         stretch = (last.0.min(stretch.0), last.1.max(stretch.1));
@@ -39,11 +40,11 @@ fn push(list: &mut Vec<Stretch>, mut stretch: Stretch) {
     list.push(stretch);
 }
 
-/// The stretches of a file.
+/// The sections of a file.
 #[derive(Debug, Default)]
-pub struct Jumbled(RwLock<FxHashMap<i64, Vec<Arc<Known>>>>);
+pub(crate) struct Jumbled(RwLock<FxHashMap<i64, Vec<Arc<Known>>>>);
 
-/// A stretch, and once somebody asked for them its lines: (time, place), in order.
+/// A section, and after the first use its lines: (time, place), in time order.
 #[derive(Debug)]
 struct Known {
     stretch: Stretch,
@@ -51,7 +52,7 @@ struct Known {
 }
 
 impl Known {
-    /// The lines of `upid`, and the holes.
+    /// Returns the lines of `upid` and the gap lines, in time order.
     fn lines(&self, text: &[u8], upid: i64) -> &[(i64, usize)] {
         self.lines.get_or_init(|| {
             let start = usize::try_from(self.stretch.0).unwrap_or(usize::MAX);
@@ -66,7 +67,7 @@ impl Known {
 }
 
 impl Jumbled {
-    /// Takes in those of a part.
+    /// Adds the sections of a part.
     pub fn add(&self, found: Found) {
         if found.0.is_empty() {
             return;
@@ -90,7 +91,7 @@ impl Jumbled {
         }
     }
 
-    /// The first of a task that ends at `place` or behind it.
+    /// Returns the first section of a task that ends at or after `place`.
     fn at(&self, upid: i64, place: usize) -> Option<Arc<Known>> {
         let all = self.0.read().ok()?;
         let list = all.get(&upid)?;
@@ -100,25 +101,24 @@ impl Jumbled {
     }
 }
 
-/// What `line`'s task says after it, in order of time, and the holes; within about `limit` bytes. `place` is where the
-/// line starts, `next` where the one behind it does.
-pub fn steps_behind<'a>(
-    file: &'a File,
+/// Iterates over the events of `line`'s task after `line`, and over gaps, in time order and within about `limit` bytes.
+/// `place` is the start of the line, `next` the start of the line after it.
+pub(crate) fn steps_behind<'a>(
+    (text, jumbled): (&'a [u8], &'a Jumbled),
     line: &Payload<'a>,
     (place, next): (usize, usize),
     limit: usize,
 ) -> impl Iterator<Item = Step<'a>> {
-    let text = file.text();
     let upid = line.upid;
-    let mut stretch = file.jumbled.at(upid, place);
-    // The first line of the stretch that is not told yet, where we are in it.
+    let mut stretch = jumbled.at(upid, place);
+    // Index of the next line to return, while inside a section.
     let mut inside = None;
     let mut waiting: VecDeque<Step<'a>> = VecDeque::new();
     let mut at = next;
     if let Some(known) = &stretch
         && known.stretch.0 <= place as u64
     {
-        // What the event is in may start before it.
+        // The line that contains the event may start before the event.
         let start = text
             .get(..place)
             .and_then(|before| memchr::memrchr(b'\n', before));
@@ -152,7 +152,7 @@ pub fn steps_behind<'a>(
                         let last = usize::try_from(known.stretch.1).unwrap_or(usize::MAX);
                         at = line_at(text, last).map_or(text.len(), |(_, next)| next);
                         inside = None;
-                        stretch = file.jumbled.at(upid, at);
+                        stretch = jumbled.at(upid, at);
                         continue;
                     }
                 },
@@ -172,9 +172,11 @@ pub fn steps_behind<'a>(
     })
 }
 
-/// Steps in order of time, each with its time and what was given with it. A hole is told of before the next line of its
-/// CPU: it goes with that.
-pub fn in_order<'a, T>(steps: impl Iterator<Item = (Step<'a>, T)>) -> Vec<(i64, Step<'a>, T)> {
+/// Sorts steps by time; returns each with its time and the value given with it. A gap line is printed before the next
+/// line of its CPU and gets that line's time.
+pub(crate) fn in_order<'a, T>(
+    steps: impl Iterator<Item = (Step<'a>, T)>,
+) -> Vec<(i64, Step<'a>, T)> {
     let mut timed: Vec<(i64, Step<'a>, T)> = Vec::new();
     let mut holes = 0;
     for (step, with) in steps {

@@ -1,4 +1,4 @@
-//! Kinds of events: the known calls, texts without a call, and whatever other tags a file has.
+//! Event kinds: the known calls, texts without a call, and the other tags of a file.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -9,12 +9,12 @@ use crate::event::{EventKind, KindId, Role};
 
 use super::sorts::{Slot, Sort};
 
-/// How many unknown tags get a kind of their own.
+/// Maximum number of unknown tags with a kind of their own.
 const MOST_UNKNOWN: usize = 1024;
 
-/// The kinds of a file.
+/// The kinds of one file.
 #[derive(Debug, Default)]
-pub struct Kinds {
+pub(crate) struct Kinds {
     unknown: Mutex<Unknown>,
 }
 
@@ -29,21 +29,21 @@ fn known_count() -> usize {
 }
 
 impl Kinds {
-    /// The kind of a known call.
+    /// Returns the kind of a known call.
     #[must_use]
-    pub fn of_sort(sort: Sort) -> KindId {
+    pub(crate) fn of_sort(sort: Sort) -> KindId {
         KindId(sort as u16)
     }
 
-    /// The kind of a text without its call.
+    /// Returns the kind of a text without its call.
     #[must_use]
-    pub fn of_slot(slot: Slot) -> KindId {
+    pub(crate) fn of_slot(slot: Slot) -> KindId {
         KindId(Sort::Unknown as u16 + 1 + slot as u16)
     }
 
-    /// The kind of an unknown tag.
+    /// Returns the kind of an unknown tag.
     #[must_use]
-    pub fn of_tag(&self, tag: &[u8]) -> KindId {
+    pub(crate) fn of_tag(&self, tag: &[u8]) -> KindId {
         let mut unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(&id) = unknown.ids.get(tag) {
             return KindId(id);
@@ -57,7 +57,7 @@ impl Kinds {
         KindId(id)
     }
 
-    /// All kinds, for the directory.
+    /// Returns all kinds, for the directory.
     #[must_use]
     pub fn list(&self, strings: &mut Strings) -> Vec<EventKind> {
         let mut kinds = Vec::new();

@@ -1,57 +1,58 @@
-//! One line of an etrace file: bytes in, who said what when out.
+//! Parses one line of an etrace file into task, CPU, time, tag and text.
 //!
 //! ```text
 //! [ftrace context] [0: | 0x0: ] upid,cpu,seconds,nanoseconds!TAG|text      a call, or a whole text
-//!                                                            TAG[n]text    part n of a text, or argument n
-//!                                                            TAG_end|      the end of a text in parts
+//!                                                            TAG[n]text    piece n of a text, or argument n
+//!                                                            TAG_end|      the end of a text in pieces
 //! ```
 //!
-//! Nanoseconds are not padded: `38,90983795` is 38.090983795 s. The tag ends at the first `|` or `[`; the
-//! text is raw bytes up to the line's end. What the tags mean together is said in `calls`.
+//! Nanoseconds are not padded: `38,90983795` is 38.090983795 s. The tag ends at the first `|` or `[`; the text is the
+//! raw bytes up to the line's end. `calls` describes how lines with different tags form a call.
 
+use super::digits::eight_digits;
 use super::sorts::{Slot, Sort};
 
-/// What one line says.
+/// Contents of one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Payload<'a> {
+pub(crate) struct Payload<'a> {
     /// The task: (serial << bits) | pid.
     pub upid: i64,
-    /// Where the line was printed.
+    /// CPU on which the line was printed.
     pub cpu: u32,
-    /// When, in ns.
+    /// Time, ns.
     pub time: i64,
-    /// What the tag is.
+    /// Meaning of the tag.
     pub word: Word,
-    /// The tag as it stands in the file.
+    /// The tag's bytes in the file.
     pub tag: &'a [u8],
     /// The number in brackets, if the tag has one.
     pub number: Option<u64>,
-    /// All that follows.
+    /// The rest of the line.
     pub text: &'a [u8],
 }
 
-/// What a tag is.
+/// Meaning of a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Word {
-    /// It starts a call.
+pub(crate) enum Word {
+    /// Starts a call.
     Call(Sort),
-    /// It is, or goes on with, a text of a call.
+    /// A text of a call, or a piece of it.
     Text(Slot),
-    /// It ends a text in parts.
+    /// Ends a text in pieces.
     TextEnd,
-    /// One more text line of the latest text.
+    /// One more line of the latest text.
     Cont,
-    /// The end of such a text line.
+    /// Ends such a line.
     ContEnd,
-    /// The end of a program's arguments.
+    /// Ends a program's arguments.
     EndOfArgs,
-    /// A tag that is not known.
+    /// An unknown tag.
     Unknown,
 }
 
-/// Longest tag that is taken for one.
+/// Maximum length of a tag in bytes.
 const MOST_TAG_BYTES: usize = 32;
-/// Which bytes tags are made of.
+/// The bytes that may be in a tag.
 const IN_TAGS: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
@@ -61,14 +62,14 @@ const IN_TAGS: [bool; 256] = {
     }
     table
 };
-/// How far into a line the context of ftrace may reach.
+/// Maximum length of ftrace's context at the start of a line, bytes.
 const MOST_CONTEXT_BYTES: usize = 200;
 const NS_PER_SECOND: u64 = 1_000_000_000;
 
-/// Reads a line with whatever stands before its event; `None` if there is no event in it.
+/// Parses a line, with any context before its event; `None` if the line contains no event.
 #[inline]
 #[must_use]
-pub fn parse_line(line: &[u8]) -> Option<Payload<'_>> {
+pub(crate) fn parse_line(line: &[u8]) -> Option<Payload<'_>> {
     if let Some(rest) = line.strip_prefix(b"0: ")
         && let Some(payload) = parse_payload(rest)
     {
@@ -95,24 +96,24 @@ fn parse_other(line: &[u8]) -> Option<Payload<'_>> {
         })
 }
 
-/// Reads an event without anything before it, as the text of a `print` event of a trace.dat has it.
+/// Parses an event without context, as it is in the text of a `print` event of a trace.dat.
 #[inline]
 #[must_use]
-pub fn parse_payload(bytes: &[u8]) -> Option<Payload<'_>> {
+pub(crate) fn parse_payload(bytes: &[u8]) -> Option<Payload<'_>> {
     let (second, at) = parse_second(bytes)?;
     parse_rest(bytes, at, second)
 }
 
-/// Who speaks on which CPU in which second: what lines of a task mostly have in common.
+/// Task, CPU and second of a line: the part that consecutive lines of a task usually share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Second {
     upid: i64,
     cpu: u32,
-    /// In ns.
+    /// Start of the second, ns.
     start: i64,
 }
 
-/// `upid,cpu,seconds,` at the start of an event, and where it ends.
+/// Parses `upid,cpu,seconds,` at the start of an event. Returns also its length in bytes.
 #[inline]
 pub(super) fn parse_second(bytes: &[u8]) -> Option<(Second, usize)> {
     let mut at = 0;
@@ -127,7 +128,7 @@ pub(super) fn parse_second(bytes: &[u8]) -> Option<(Second, usize)> {
     Some((Second { upid, cpu, start }, at))
 }
 
-/// `nanoseconds!TAG|text` at `at`, which makes an event of the second.
+/// Parses `nanoseconds!TAG|text` at `at` and returns the complete event.
 #[inline]
 pub(super) fn parse_rest(bytes: &[u8], mut at: usize, second: Second) -> Option<Payload<'_>> {
     let nanos = number_until(bytes, &mut at, b'!')?;
@@ -183,10 +184,10 @@ pub(super) fn parse_rest(bytes: &[u8], mut at: usize, second: Second) -> Option<
     })
 }
 
-/// What the tag is and how long, of those that make up most of a file and end with `|`.
+/// Returns meaning and length of a frequent tag that ends with `|`.
 #[inline]
 fn frequent(body: &[u8]) -> Option<(Word, usize)> {
-    // Each with its bar in the low bytes of a word.
+    // Each tag with its `|`, as the low bytes of a word.
     const fn word(tag: &[u8]) -> u64 {
         let mut word = 0;
         let mut at = 0;
@@ -212,7 +213,7 @@ fn frequent(body: &[u8]) -> Option<(Word, usize)> {
     (start & 0xffff_ffff_ffff == CLOSE).then_some((Word::Call(Sort::Close), 5))
 }
 
-/// The decimal number at `at`, which must end with `end`; `at` is moved behind that. Eight digits are read at once.
+/// Parses the decimal number at `at`, which must end with `end`; advances `at` past `end`. Reads eight digits at once.
 #[inline]
 fn number_until(bytes: &[u8], at: &mut usize, end: u8) -> Option<u64> {
     let start = *at;
@@ -238,28 +239,9 @@ fn number_until(bytes: &[u8], at: &mut usize, end: u8) -> Option<u64> {
     }
 }
 
-/// The number that the first digits among 8 bytes are, and how many they are.
-#[inline]
-pub(super) fn eight_digits(bytes: [u8; 8]) -> (u64, usize) {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    let nibbles = u64::from_le_bytes(bytes) ^ (ONES * 0x30);
-    // A digit is 0 to 9 now; anything else has a bit in its upper half, or gets one.
-    let others = (nibbles | ((nibbles & (ONES * 0x0f)) + ONES * 6)) & (ONES * 0xf0);
-    let count = others.trailing_zeros() / 8;
-    if count == 0 {
-        return (0, 0);
-    }
-    // What follows the digits is shifted out; zeros come in before them.
-    let digits = nibbles << (64 - 8 * count);
-    let pairs = (digits.wrapping_mul(10).wrapping_add(digits >> 8)) & 0x00ff_00ff_00ff_00ff;
-    let fours = (pairs.wrapping_mul(100).wrapping_add(pairs >> 16)) & 0x0000_ffff_0000_ffff;
-    let all = fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xffff_ffff;
-    (all, count as usize)
-}
-
 #[inline]
 fn word_of(tag: &[u8]) -> Word {
-    // Those that are frequent and end otherwise first.
+    // Frequent tags with other endings first.
     match tag {
         b"A" => return Word::Text(Slot::Argument),
         b"Cont" => return Word::Cont,
@@ -287,10 +269,10 @@ fn word_of(tag: &[u8]) -> Word {
     }
 }
 
-/// `CPU:n [LOST m EVENTS]`, or `CPU:n [LOST EVENTS]` where the kernel does not know how many: the CPU and how many
-/// events it lost.
+/// Parses `CPU:n [LOST m EVENTS]`, or `CPU:n [LOST EVENTS]` if the kernel does not know the count: returns the CPU and
+/// the count of lost events.
 #[must_use]
-pub fn parse_lost(line: &[u8]) -> Option<(u32, Option<u64>)> {
+pub(crate) fn parse_lost(line: &[u8]) -> Option<(u32, Option<u64>)> {
     let text = std::str::from_utf8(line).ok()?.trim();
     let (cpu, rest) = text.strip_prefix("CPU:")?.split_once(' ')?;
     let cpu = cpu.parse::<u32>().ok().filter(|&cpu| cpu < 1 << 16)?;

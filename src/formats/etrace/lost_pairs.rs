@@ -1,12 +1,12 @@
-//! Two lines that make one call, with lost events between them: they may be halves of two.
+//! Two lines that form one call, with lost events between them: they may be halves of two calls.
 //!
 //! ```text
-//! SysClone|flags=CLONE_THREAD     CPU:n [LOST 45 EVENTS]     SchedFork|pid=..      may be that of a vfork
-//! RenameFrom|.. RF|a              CPU:n [LOST 4 EVENTS]      RenameTo|.. RT|d      may be of another file
+//! SysClone|flags=CLONE_THREAD     CPU:n [LOST 45 EVENTS]     SchedFork|pid=..      may belong to a vfork
+//! RenameFrom|.. RF|a              CPU:n [LOST 4 EVENTS]      RenameTo|.. RT|d      may belong to another file
 //! ```
 //!
-//! A task says nothing else between the two, so they are one if no hole lies between them on the CPUs that they were
-//! written on. Else how the child was made is not known, and no file was renamed or linked.
+//! A task writes nothing else between the two lines, so they form one call if no gap is between them on the CPUs on
+//! which they were written. Otherwise it is unknown how the child was created, and no rename or link is assumed.
 
 use super::calls::remove_at;
 use super::kinds::Kinds;
@@ -14,19 +14,20 @@ use super::sorts::Sort;
 use crate::base::{Diagnostics, Location, Severity, Timestamp};
 use crate::event::{FileOp, ForkSort, Gap, KindId, LaneColumns, Life, ThreadKey};
 
-/// How many events back the first half of a call is looked for.
+/// How many events back the first half of a call is searched.
 const MOST_BACK: usize = 1 << 14;
-/// The fewest lines between halves of two calls: that the one failed, from where the next, and the text of that.
+/// Minimum number of lines between halves of two calls: the failure of the first, the start of the second, and its
+/// text.
 const LEAST_BETWEEN_HALVES: u64 = 3;
 
-/// What is known of the first half of a call.
+/// What was found of the first half of a call.
 struct FirstHalf {
-    /// When it was; the earliest time that was looked at, if it was not found.
+    /// Its time; if it was not found, the earliest time that was searched.
     time: Timestamp,
     cpu: Option<u32>,
 }
 
-/// Holes by CPU, sorted by time, and how many were lost; those of one CPU do not overlap.
+/// Gaps by CPU, sorted by time, with counts of lost events; gaps of one CPU do not overlap.
 struct Holes(Vec<(Option<u32>, Timestamp, Timestamp, u64)>);
 
 impl Holes {
@@ -41,7 +42,7 @@ impl Holes {
         Holes(all)
     }
 
-    /// How many events `cpu` lost between two times; more if it is not known when.
+    /// Returns how many events `cpu` lost between two times. An upper bound: gaps that overlap the range count in full.
     fn lost(&self, cpu: Option<u32>, from: Timestamp, to: Timestamp) -> u64 {
         let behind = (self.0).partition_point(|hole| (hole.0, hole.1) < (cpu, to));
         let before = self.0.get(..behind).unwrap_or(&[]).iter().rev();
@@ -50,7 +51,7 @@ impl Holes {
             .fold(0, |sum, hole| sum.saturating_add(hole.3))
     }
 
-    /// How many events were lost between the halves of a call.
+    /// Returns how many events were lost between the halves of a call.
     fn between(&self, first: &FirstHalf, second: (Timestamp, Option<u32>)) -> u64 {
         let mut cpus = vec![None, first.cpu, second.1];
         cpus.dedup();
@@ -59,9 +60,14 @@ impl Holes {
     }
 }
 
-/// Looks at the forks in the parts from `first` on, which hold etrace's lines; all parts tell of holes.
-pub fn doubt_forks(parts: &mut [&mut LaneColumns], first: usize, clone: KindId) -> Diagnostics {
+/// Checks the forks in the parts from number `first` on, which contain etrace lines; gaps are taken from all parts.
+pub(crate) fn doubt_forks(
+    parts: &mut [&mut LaneColumns],
+    first: usize,
+    clone: KindId,
+) -> Diagnostics {
     let mut diagnostics = Diagnostics::default();
+    // Without gaps no two halves are doubtful: skip the searches.
     if parts.iter().all(|part| part.gaps.is_empty()) {
         return diagnostics;
     }
@@ -101,9 +107,9 @@ pub fn doubt_forks(parts: &mut [&mut LaneColumns], first: usize, clone: KindId) 
     diagnostics
 }
 
-/// Takes out the renames and links in the parts from `first` on of which the two halves need not belong together.
-/// `kind` gives a kind of [`Kinds`] its number in the parts, `location` the place of an event.
-pub fn doubt_renames(
+/// Removes the renames and links, in the parts from number `first` on, whose halves may not belong together. `kind`
+/// maps a kind of [`Kinds`] to its number in the parts, `location` a place to the location of the event.
+pub(crate) fn doubt_renames(
     parts: &mut [&mut LaneColumns],
     first: usize,
     kind: &dyn Fn(KindId) -> KindId,
@@ -149,7 +155,7 @@ pub fn doubt_renames(
     diagnostics
 }
 
-/// The latest event of `by` of one of `kinds` before the event `at` (part, index).
+/// Finds the latest event of thread `by` with one of `kinds` before the event `at` (part, index).
 fn first_half(
     parts: &[&mut LaneColumns],
     first: usize,

@@ -1,24 +1,26 @@
-//! etrace: the text that the build tracer of Samsung's CAS ("Build Awareness Service") writes, `.nfsdb`.
+//! etrace: the text that the build tracer of Samsung's CAS ("Build Awareness Service") writes, file name `.nfsdb`.
 //!
 //! ```text
 //! INITCWD=<directory>                                       first line; not in per-CPU part files
 //! 0: upid,cpu,seconds,nanoseconds!TAG|key=number,...        a call (`line`)
-//! 0: upid,cpu,seconds,nanoseconds!TAG|text                  a text of the call before of the same task (`calls`)
-//! CPU:n [LOST m EVENTS]                                     a hole; [LOST EVENTS] where nobody counted
+//! 0: upid,cpu,seconds,nanoseconds!TAG|text                  a text of the preceding call of the same task (`calls`)
+//! CPU:n [LOST m EVENTS]                                     a gap; [LOST EVENTS] if the count is unknown
 //! ```
 //!
-//! Specification: the tracer's description in the CAS project, and what its kernel module prints: where the
-//! two differ, files follow the module. Lines of different tasks interleave freely, so the text is cut at
-//! line ends and each part sorts its lines out by task (`emit`); calls that reach over a cut are dealt with
-//! in `around`; the starts that lines have in common in `seconds`; lines that are out of order in `order` and
-//! `jumbled`; halves of calls that may be another's in `lost_pairs`. Keys of tasks come from `upids`, any call again in full from `describe`.
+//! Specification: the tracer's description in the CAS project, and the output of its kernel module: where the two
+//! differ, files follow the module. Lines of different tasks interleave freely, so the text is cut at line ends and
+//! each part (`bulk`) assigns its lines to tasks (`emit`). `around` handles calls that cross a cut, `seconds` caches
+//! common line starts, `order` and `jumbled` handle lines out of order, and `lost_pairs` halves of calls that may not
+//! belong together. Keys of tasks come from `upids`; `describe` decodes any single call again in full.
 //!
-//! The clock is the kernel's CLOCK_MONOTONIC in ns. What a file does not say: thread groups (a thread is
-//! known only where the old clone call made it), signals, failed execs, and what happens between lines.
+//! The clock is the kernel's CLOCK_MONOTONIC in ns. The file does not contain thread groups (only the old clone call
+//! shows that a task is a thread), signals, failed execs, and what happens between lines.
 
 mod around;
+mod bulk;
 mod calls;
 mod describe;
+mod digits;
 mod embedded;
 mod emit;
 mod environment;
@@ -27,6 +29,7 @@ mod head;
 mod jumbled;
 mod kinds;
 mod line;
+mod lines;
 mod lost_pairs;
 mod order;
 mod outliers;
@@ -41,25 +44,28 @@ mod upids;
 mod values;
 mod words;
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::base::{Diagnostics, Job, Nanos, ReadError, TimeSpan, Timestamp};
 use crate::event::keys::{Derive, OpenPaths, Unseen};
-use crate::event::{Coarse, Directory, EventDetail, FieldRef, Lane, LaneColumns, Part, TraceInfo};
+use crate::event::{Coarse, DecodedEvent, Directory, Lane, LaneColumns, Need, Part, TraceInfo};
 use crate::formats::format::Together;
+use crate::formats::stream::in_one_lane;
 use crate::formats::text_end::note_cut_line;
-use crate::formats::{EventRef, Format, Input, Reader};
+use crate::formats::{EventRef, Events, Format, Gathered, IndependentParts, Input, Recording};
 
-use file::{File, events_after, lines_before};
+use file::File;
 use head::{HEAD_BYTES, Head};
 use jumbled::Jumbled;
 use kinds::Kinds;
+use lines::{events_after, lines_before};
 use parts::Pieces;
 use sorts::Sort;
 use upids::{Form, Upids};
 
-pub use embedded::{Found, Lines, Texts, with_etrace};
-pub use line::{Payload, Word, parse_line, parse_payload};
+pub(crate) use embedded::{Found, Lines};
+pub(crate) use line::{parse_line, parse_payload};
 
 /// This format's row in `FORMATS`.
 pub const FORMAT: Format = Format {
@@ -75,12 +81,12 @@ pub const FORMAT: Format = Format {
 
 const PART_BYTES: usize = 4 << 20;
 
-fn open(input: Input, _job: &Job) -> Result<Box<dyn Reader>, ReadError> {
-    Ok(Box::new(EtraceReader::open(input, PART_BYTES)))
+fn open(input: Input, _job: &Job) -> Result<Recording, ReadError> {
+    Ok(EtraceReader::open(input, PART_BYTES).recording())
 }
 
-/// The per-CPU files of one recording as one.
-fn open_together(inputs: Vec<Input>, job: &Job) -> Result<Box<dyn Reader>, ReadError> {
+/// Opens the per-CPU files of one recording as one trace.
+fn open_together(inputs: Vec<Input>, job: &Job) -> Result<Recording, ReadError> {
     let (text, pieces) = parts::merge(inputs, job)?;
     let merged = Input::from_vec(text, "parts of a recording");
     let mut reader = EtraceReader::open(merged, PART_BYTES);
@@ -90,7 +96,7 @@ fn open_together(inputs: Vec<Input>, job: &Job) -> Result<Box<dyn Reader>, ReadE
     }
     reader.file.pieces = Some(pieces);
     reader.file.is_copy = true;
-    Ok(Box::new(reader))
+    Ok(reader.recording())
 }
 
 /// An opened etrace file.
@@ -134,7 +140,6 @@ impl EtraceReader {
         let parts: Vec<Part> = cuts
             .windows(2)
             .map(|cut| Part {
-                lane: 0,
                 size_bytes: (cut[1] - cut[0]) as u64,
             })
             .collect();
@@ -164,17 +169,18 @@ impl EtraceReader {
     }
 }
 
-impl Reader for EtraceReader {
-    fn info(&self) -> &TraceInfo {
-        &self.info
-    }
-
-    fn lanes(&self) -> &[Lane] {
-        &self.lanes
-    }
-
-    fn parts(&self) -> &[Part] {
-        &self.parts
+impl EtraceReader {
+    fn recording(self) -> Recording {
+        let reader = Arc::new(self);
+        Recording {
+            info: reader.info.clone(),
+            lanes: reader.lanes.clone(),
+            coarse: reader.coarse(),
+            diagnostics: reader.diagnostics.clone(),
+            stream: reader.clone(),
+            events: reader,
+            report: None,
+        }
     }
 
     fn coarse(&self) -> Coarse {
@@ -204,15 +210,6 @@ impl Reader for EtraceReader {
         }
     }
 
-    fn read_part(&self, part: u32, job: &Job) -> Result<LaneColumns, ReadError> {
-        let index = part as usize;
-        let cuts = &self.file.cuts;
-        let (Some(&start), Some(&end)) = (cuts.get(index), cuts.get(index + 1)) else {
-            return Ok(LaneColumns::new(0));
-        };
-        emit::emit(&self.file, index, (start, end), job)
-    }
-
     fn settle(&self, parts: &mut [&mut LaneColumns]) -> Diagnostics {
         let mut diagnostics = lost_pairs::doubt_forks(parts, 0, Kinds::of_sort(Sort::SysClone));
         let location = |place: u64| self.file.location(place);
@@ -236,22 +233,40 @@ impl Reader for EtraceReader {
         self.file.upids.list_into(&mut directory);
         directory
     }
+}
 
-    fn diagnostics(&self) -> Diagnostics {
-        self.diagnostics.clone()
+impl IndependentParts for EtraceReader {
+    type Read = LaneColumns;
+
+    fn parts(&self) -> &[Part] {
+        &self.parts
     }
 
-    fn describe(&self, event: EventRef) -> EventDetail {
-        describe::describe(&self.file, event)
+    fn read(&self, part: u32, job: &Job) -> Result<LaneColumns, ReadError> {
+        let index = part as usize;
+        let cuts = &self.file.cuts;
+        let (Some(&start), Some(&end)) = (cuts.get(index), cuts.get(index + 1)) else {
+            return Ok(LaneColumns::new(0));
+        };
+        bulk::read(&self.file, index, (start, end), job)
     }
 
-    fn fields_into<'a>(&'a self, event: EventRef, fields: &mut Vec<FieldRef<'a>>) {
-        let first = fields.len();
-        describe::fields_into(&self.file, event, fields);
-        if fields.len() == first {
-            let told = self.describe(event).into_told_fields();
-            fields.extend(told.into_iter().map(FieldRef::from));
-        }
+    fn gather(&self, mut read: Vec<(u32, LaneColumns)>, _job: &Job) -> Result<Gathered, ReadError> {
+        let mut columns: Vec<&mut LaneColumns> = read.iter_mut().map(|(_, read)| read).collect();
+        let diagnostics = self.settle(&mut columns);
+        Ok(Gathered {
+            parts: in_one_lane(read),
+            lanes: self.lanes.clone(),
+            directory: self.directory(),
+            info: self.info.clone(),
+            diagnostics,
+        })
+    }
+}
+
+impl Events for EtraceReader {
+    fn decode<'a>(&'a self, event: EventRef, need: Need<'_>, decoded: &mut DecodedEvent<'a>) {
+        describe::decode(&self.file, event, need, decoded);
     }
 
     fn memory_bytes(&self) -> u64 {

@@ -1,34 +1,26 @@
-//! The order of a part's lines: as they stand in the file in, each task's by their times out.
+//! Puts the lines of a part into time order per task.
 //!
-//! A call and its texts are lines that follow each other in time, but the tracer writes those of several CPUs nearly,
-//! not quite, in order. So lines are held back in a window, and leave it by their times. Where a task's lines are out of
-//! order over more than the window, the part is read again with all its lines put in order.
+//! A call and its texts are consecutive in time, but the tracer writes the lines of several CPUs only nearly in order.
+//! So lines wait in a window and leave it in time order. If lines of a task are out of order by more than the window,
+//! the part is read again with all its lines sorted.
 
 use crate::base::{Job, ReadError};
 
-use super::emit::Emitter;
-use super::file::{Seam, is_hole, line_at};
+use super::emit::{Emitter, Order};
+use super::file::Seam;
 use super::line::{Payload, parse_line};
+use super::lines::{is_hole, line_at};
 use super::outliers::Outliers;
 use super::seconds::Seconds;
 
 const CHECK_BYTES: usize = 1 << 20;
 const CHECK_LINES: usize = 1 << 14;
-/// How many lines the window holds; when it is full, half of them leave.
+/// Capacity of the window in lines; when it is full, the earlier half leaves.
 const WINDOW_LINES: usize = 512;
-/// How many holes in a row wait for the line behind them.
+/// How many consecutive gap lines may wait for the line after them.
 const MOST_HOLES: usize = 64;
 
-/// Whether the lines of each task could be brought into the order of their times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
-    /// They rise.
-    Rises,
-    /// A line came after a later one of its task had been taken in.
-    GoesBack,
-}
-
-/// A line that waits in the window.
+/// A line in the window.
 struct Held<'a> {
     time: i64,
     place: usize,
@@ -40,13 +32,13 @@ enum Said<'a> {
     Other(&'a [u8]),
 }
 
-/// Lines that were read and not yet taken in.
+/// Lines that were read but not yet passed to the emitter.
 struct Window<'a> {
-    /// In no order.
+    /// Unordered slots.
     held: Vec<Held<'a>>,
-    /// Which of `held` come one after the other by time; those of equal times as they came.
+    /// Indices of `held` in time order; lines of equal time in file order.
     order: Vec<u16>,
-    /// Which of `held` have been taken in.
+    /// Indices of `held` that can be reused.
     free: Vec<u16>,
 }
 
@@ -80,7 +72,7 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// Holes are told of before the next line of their CPU: they go with that.
+    /// Adds gap lines with the time of the next line: a gap line is printed before the next line of its CPU.
     #[cold]
     fn push_holes(&mut self, holes: &mut Vec<(usize, &'a [u8])>, time: i64) {
         for (place, line) in holes.drain(..) {
@@ -89,7 +81,7 @@ impl<'a> Window<'a> {
                 place,
                 said: Said::Other(line),
             };
-            // Not `push`: that is for every line, and the faster for being called in one place.
+            // `push` is not called here: it runs for every line and is faster with a single call site.
             let mut at = self.order.len();
             while at > 0 && self.time_at(at - 1) > time {
                 at -= 1;
@@ -114,7 +106,7 @@ impl<'a> Window<'a> {
         self.order.len() >= WINDOW_LINES
     }
 
-    /// Takes in the earliest `count` lines.
+    /// Passes the earliest `count` lines to the emitter.
     fn pass_on(&mut self, count: usize, emitter: &mut Emitter<'a>) {
         for index in self.order.drain(..count) {
             match self.held.get(usize::from(index)) {
@@ -135,7 +127,7 @@ impl<'a> Window<'a> {
     }
 }
 
-/// Whether the line at `at` in one of the part's seams is the part's before or the one's behind.
+/// Returns whether the line at `at`, in one of the part's seams, belongs to the part before or after.
 fn is_of_neighbour<'a>(
     emitter: &mut Emitter<'a>,
     [first, last]: [Seam; 2],
@@ -152,10 +144,10 @@ fn is_of_neighbour<'a>(
     at >= last.start && last.is_later(at, time)
 }
 
-/// Reads lines nearly as they come.
+/// Reads the lines of a part in nearly file order, through the window.
 ///
 /// # Errors
-/// Only if the job was cancelled.
+/// Errors only if the job was cancelled.
 pub(super) fn in_file_order(
     emitter: &mut Emitter<'_>,
     part: usize,
@@ -224,16 +216,16 @@ pub(super) fn in_file_order(
     if emitter.order == Order::Rises {
         emitter.file.line_counts.set(part, line_count);
     }
-    // What is read again is not counted again.
+    // The part is read again: its bytes count only once.
     job.advance(end.saturating_sub(checked) as u64);
     Ok(emitter.order)
 }
 
-/// Reads lines by their times, those of equal times as they come. A line without a time stays
-/// behind the one before, a hole before the next.
+/// Reads the lines of a part in time order; lines of equal time in file order. A line without a time stays after the
+/// line before it, a gap line before the next line.
 ///
 /// # Errors
-/// Only if the job was cancelled.
+/// Errors only if the job was cancelled.
 pub(super) fn in_time_order(
     emitter: &mut Emitter<'_>,
     part: usize,
@@ -245,7 +237,7 @@ pub(super) fn in_time_order(
     let mut outliers = Outliers::new(text, first.start);
     let mut line_count = 0;
     let mut lines: Vec<(i64, usize)> = Vec::new();
-    // How many of the latest lines are holes, or behind one.
+    // How many of the latest lines are gap lines, or follow one.
     let mut holes = 0;
     let mut at = first.start;
     let mut last = i64::MIN;
@@ -262,7 +254,7 @@ pub(super) fn in_time_order(
         if let Some(mut payload) = read {
             last = outliers.corrected(payload.time, next);
             emitter.put_right(&mut payload, at, last);
-            // Those that wait for it go with it.
+            // The gap lines that wait for this line get its time.
             for line in lines.iter_mut().rev().take(std::mem::take(&mut holes)) {
                 line.0 = last;
             }

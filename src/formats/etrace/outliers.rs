@@ -1,26 +1,26 @@
-//! Lines whose time cannot be: alone far before or behind both of their neighbours in the file.
+//! Detects lines with impossible times: a single line far before or after both of its neighbours in the file.
 //!
-//! The tracer writes lines nearly in order, so that such a time is damage; it would stretch the axis to centuries.
+//! The tracer writes lines nearly in order, so such a time is damage; it would stretch the time axis to centuries.
 
-use super::file::{events_after, lines_before};
 use super::line::parse_line;
+use super::lines::{events_after, lines_before};
 
-/// Lines that follow each other in a file are less far apart than this, unless there is a pause.
+/// Consecutive lines of a file are less far apart than this, unless there is a pause.
 const FAR_NS: i64 = 10_000_000_000;
-/// No pause is as long as that: ten years.
+/// No pause is this long: ten years.
 const TOO_FAR_NS: i64 = 315_360_000_000_000_000;
-/// How much text around a line is looked at.
+/// How many bytes around a line are compared.
 const AROUND_BYTES: usize = 1 << 16;
 
-/// Follows the times of lines that follow each other.
+/// Follows the times of consecutive lines.
 pub(super) struct Outliers<'a> {
     text: &'a [u8],
-    /// The time of the line before.
+    /// Time of the line before, ns.
     last: Option<i64>,
 }
 
 impl<'a> Outliers<'a> {
-    /// From the line at `start` on.
+    /// Starts at the line at `start`.
     pub(super) fn new(text: &'a [u8], start: usize) -> Outliers<'a> {
         let before = lines_before(text, start, AROUND_BYTES);
         let last = before.filter_map(|(line, _)| parse_line(line)).next();
@@ -30,7 +30,7 @@ impl<'a> Outliers<'a> {
         }
     }
 
-    /// The time for the next line, which says `time` and ends at `end`: another one where that cannot be.
+    /// Returns the corrected time of the next line, whose own time is `time` and which ends at byte `end`.
     #[inline]
     pub(super) fn corrected(&mut self, time: i64, end: usize) -> i64 {
         let is_near = |last: i64| time.abs_diff(last) <= FAR_NS.unsigned_abs();
@@ -48,7 +48,7 @@ impl<'a> Outliers<'a> {
         let next = behind.next();
         let is_far = |other: i64| time.abs_diff(other) > FAR_NS.unsigned_abs();
         match (last, next) {
-            // It sticks out of both, to the same side.
+            // The time is far from both neighbours, in the same direction.
             (Some(last), Some(next)) if is_far(next) && (time > last) == (time > next) => last,
             (Some(last), None)
                 if time < last || time.abs_diff(last) > TOO_FAR_NS.unsigned_abs() =>
@@ -56,7 +56,7 @@ impl<'a> Outliers<'a> {
                 last
             }
             (None, Some(next)) if is_far(next) => {
-                // The first line: the two behind it agree against it.
+                // The first line of the text: the two lines after it agree with each other but not with it.
                 let second = behind.next();
                 let agree =
                     second.is_some_and(|second| next.abs_diff(second) <= FAR_NS.unsigned_abs());

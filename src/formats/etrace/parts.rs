@@ -1,13 +1,13 @@
 //! The per-CPU files of one recording (`nfsdb_part_N`): their lines are merged by time into one text.
 //!
 //! ```text
-//! nfsdb_part_0   0: upid,0,...      each file has the lines that one CPU printed, sorted by itself; a task
-//! nfsdb_part_1   0: upid,1,...      moves between CPUs, so one call may begin in one file and end in another
+//! nfsdb_part_0   0: upid,0,...      each file contains the lines printed on one CPU, in order; a task moves
+//! nfsdb_part_1   0: upid,1,...      between CPUs, so one call may begin in one file and end in another
 //! .nfsdb         INITCWD=<directory>                              at most one file has this line
 //! ```
 //!
-//! A line without a time (a hole, garbage) stays behind the line before it. [`Pieces`] remember which stretch of
-//! the merged text came from which file, so that a place can be told as the user finds it.
+//! A line without a time (a gap, garbage) stays after the line before it. [`Pieces`] record which section of the merged
+//! text came from which file, so that a place is reported as file and line of the user's files.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,18 +15,18 @@ use std::collections::BinaryHeap;
 use crate::base::{Job, Location, ReadError};
 use crate::formats::Input;
 
-use super::file::line_at;
 use super::head::is_named;
 use super::line::{parse_line, parse_lost};
+use super::lines::line_at;
 
-/// How many lines of a file say which CPU it is of.
+/// How many lines of a file are read to find its CPU.
 const HEAD_LINES: usize = 200;
 const CHECK_LINES: usize = 1 << 14;
 
-/// Where the merged text came from.
+/// Origin of the sections of a merged text.
 #[derive(Debug, Default)]
-pub struct Pieces {
-    /// Where each stretch starts, in order.
+pub(crate) struct Pieces {
+    /// Start of each section, in order.
     starts: Vec<Piece>,
     inputs: Vec<Input>,
 }
@@ -39,9 +39,9 @@ struct Piece {
 }
 
 impl Pieces {
-    /// The place in its own file of what is at `place` of the merged text.
+    /// Returns the location, in its own file, of the byte at `place` of the merged text.
     #[must_use]
-    pub fn location(&self, place: usize) -> Option<Location> {
+    pub(crate) fn location(&self, place: usize) -> Option<Location> {
         let after = self.starts.partition_point(|piece| piece.merged <= place);
         let piece = self.starts.get(after.checked_sub(1)?)?;
         let own = piece.place + (place - piece.merged);
@@ -53,21 +53,21 @@ impl Pieces {
         })
     }
 
-    /// The names of the files, in the order in which places count them.
+    /// File names, in the order in which locations number them.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.inputs.iter().map(|input| input.file_name.as_str())
     }
 
-    /// Heap bytes held.
+    /// Heap bytes of the list of sections.
     #[must_use]
-    pub fn memory_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         (self.starts.capacity() * size_of::<Piece>()) as u64
     }
 }
 
-/// Whether files are the per-CPU parts of one recording: each of one CPU only or empty, no two of the same.
+/// Returns whether files are the per-CPU files of one recording: each of one CPU or empty, all of different CPUs.
 #[must_use]
-pub fn are_parts(inputs: &[Input]) -> bool {
+pub(crate) fn are_parts(inputs: &[Input]) -> bool {
     let mut cpus = Vec::new();
     let mut heads = 0;
     for input in inputs {
@@ -87,7 +87,7 @@ pub fn are_parts(inputs: &[Input]) -> bool {
         }
         match own {
             Some(cpu) if cpus.contains(&cpu) => return false,
-            // No line of any CPU, but others.
+            // Lines, but none of a CPU: not a per-CPU file.
             None if is_other => return false,
             own => cpus.extend(own),
         }
@@ -95,15 +95,15 @@ pub fn are_parts(inputs: &[Input]) -> bool {
     heads <= 1 && !cpus.is_empty() && inputs.len() >= 2
 }
 
-/// The lines of all files in one text, and where they came from.
+/// Merges the lines of all files into one text. Also returns their origin.
 ///
 /// # Errors
-/// Only if the job was cancelled.
-pub fn merge(inputs: Vec<Input>, job: &Job) -> Result<(Vec<u8>, Pieces), ReadError> {
+/// Errors only if the job was cancelled.
+pub(crate) fn merge(inputs: Vec<Input>, job: &Job) -> Result<(Vec<u8>, Pieces), ReadError> {
     let total: usize = inputs.iter().map(|input| input.bytes().len()).sum();
     let mut merged = Vec::with_capacity(total.saturating_add(inputs.len()));
     let mut starts: Vec<Piece> = Vec::new();
-    // The time of the line at the head of each file; those of equal times go in the order of the files.
+    // Time of each file's next line; lines of equal time are in the order of the files.
     let mut heads: BinaryHeap<Reverse<(i64, u32)>> = BinaryHeap::new();
     let mut places = vec![0_usize; inputs.len()];
     for index in 0..inputs.len() as u32 {
@@ -126,7 +126,7 @@ pub fn merge(inputs: Vec<Input>, job: &Job) -> Result<(Vec<u8>, Pieces), ReadErr
             place: *place,
         });
         let first = *place;
-        // As long as this file's next line is the earliest, it goes on.
+        // Copy lines of this file as long as its next line is the earliest.
         let waits_until = loop {
             count += 1;
             if count % CHECK_LINES == 0 {
@@ -188,7 +188,7 @@ mod tests {
         let of = |cpu: u32| format!("0: 4194445,{cpu},1,10!Close|fd=1\n");
         let two = |a: &str, b: &str| are_parts(&[input(a, "a"), input(b, "b")]);
         assert!(two(&of(0), &of(1)));
-        // All that was done was done on one CPU; the file of another may be empty.
+        // Everything may have run on one CPU; the file of another may be empty.
         assert!(two(&of(0), "") && two("INITCWD=/x\n", &of(1)));
         assert!(!two(&of(0), "some log\n") && !two("", "INITCWD=/x\n"));
         assert!(!two(&of(1), &of(1)));

@@ -1,4 +1,4 @@
-//! What calls become: the row of a file or of a life that each of them gives, and its texts in their places.
+//! Creates the rows of calls, in the file or the lifetime table, and writes the calls' texts to them.
 
 use crate::base::StringId;
 use crate::event::{FileOp, FileRow, ForkSort, LaneColumns, Life, LifeRow, ThreadKey};
@@ -9,7 +9,7 @@ use super::sorts::{Slot, Sort};
 use super::values::{Key, Values};
 use super::words;
 
-/// What the call before was.
+/// Facts of the preceding call.
 pub(super) struct Before {
     pub(super) sort: Sort,
     pub(super) flags: i64,
@@ -18,7 +18,7 @@ pub(super) struct Before {
 }
 
 impl<'a> Emitter<'a> {
-    /// The rows that a call's first line gives.
+    /// Adds the rows of a call's first line.
     #[inline]
     pub(super) fn rows(
         &mut self,
@@ -34,7 +34,7 @@ impl<'a> Emitter<'a> {
             None => return Target::Nothing,
         };
         let int = |key: Key| values.get(key).unwrap_or(0);
-        // What is not there is no descriptor.
+        // A missing number is an invalid descriptor.
         let small = |key: Key| {
             let value = values.get(key).map(i32::try_from);
             value.and_then(Result::ok).unwrap_or(-1)
@@ -60,7 +60,7 @@ impl<'a> Emitter<'a> {
                 fd: small(Key::Fd),
                 result: match values.get(Key::Fd) {
                     Some(_) => small(Key::Fd),
-                    // It says what was opened, not as what.
+                    // The line names the file but not the descriptor.
                     None => 0,
                 },
                 ..blank
@@ -189,7 +189,7 @@ impl<'a> Emitter<'a> {
         Target::File(self.out.files.len() as u32 - 1)
     }
 
-    /// What a row says was tried and did not succeed.
+    /// Marks a row's operation as failed.
     pub(super) fn fail(&mut self, target: Target) {
         if let Target::File(row) = target
             && let Some(row) = self.out.files.get_mut(row as usize)
@@ -199,7 +199,7 @@ impl<'a> Emitter<'a> {
     }
 }
 
-/// Puts a whole text where it belongs.
+/// Writes a complete text to its destination.
 #[inline]
 pub(super) fn deliver(
     out: &mut LaneColumns,

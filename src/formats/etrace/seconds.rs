@@ -1,26 +1,26 @@
-//! The starts of lines that came lately: `0: upid,cpu,seconds,` is the same in most lines of a task, and need not be read
-//! again as numbers.
+//! Cache of line starts: `0: upid,cpu,seconds,` is the same in most lines of a task, so its numbers need not be parsed
+//! again.
 
 use super::line::{Payload, Second, parse_line, parse_rest, parse_second};
 
 const PREFIX: &[u8; 3] = b"0: ";
-/// Starts that are longer are read each time.
+/// Longer starts are always parsed.
 const MOST_BYTES: usize = 32;
 const WORDS: usize = MOST_BYTES / 8;
-/// How many starts are remembered.
+/// Number of cached starts.
 const SLOTS: usize = 64;
 
-/// See the module's text.
+/// See the module's documentation.
 pub(super) struct Seconds {
     slots: [Slot; SLOTS],
 }
 
 #[derive(Clone, Copy, Default)]
 struct Slot {
-    /// The bytes, and which of them count; nothing is remembered where that is none.
+    /// The bytes of the start, and masks of the bytes that count; all zero if the slot is empty.
     words: [u64; WORDS],
     masks: [u64; WORDS],
-    /// How many of them count, the prefix included.
+    /// Length of the start in bytes, with the prefix.
     length: usize,
     second: Second,
 }
@@ -32,7 +32,7 @@ impl Seconds {
         }
     }
 
-    /// As [`parse_line`].
+    /// Parses a line like [`parse_line`].
     #[inline]
     pub(super) fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Payload<'a>> {
         let Some(head) = line.first_chunk::<MOST_BYTES>() else {
@@ -52,14 +52,14 @@ impl Seconds {
 }
 
 impl Slot {
-    /// Whether these are the words of a line with this start.
+    /// Returns whether the line with these first words has this start.
     #[inline]
     fn begins(&self, words: [u64; WORDS]) -> bool {
         let ([a, b, c, d], [e, f, g, h], masks) = (words, self.words, self.masks);
         (a ^ e) & masks[0] | (b ^ f) & masks[1] | (c ^ g) & masks[2] | (d ^ h) & masks[3] == 0
     }
 
-    /// Remembers the start of a line, if it has one.
+    /// Stores the start of a line, if it has one.
     fn learn(&mut self, words: [u64; WORDS], line: &[u8]) {
         let Some(rest) = line.strip_prefix(PREFIX) else {
             return;
@@ -84,7 +84,7 @@ impl Slot {
     }
 }
 
-/// The first bytes of a line as words.
+/// Returns the first bytes of a line as words.
 #[inline]
 fn words_of(head: &[u8; MOST_BYTES]) -> [u64; WORDS] {
     match head.as_chunks::<8>().0 {
@@ -93,7 +93,7 @@ fn words_of(head: &[u8; MOST_BYTES]) -> [u64; WORDS] {
     }
 }
 
-/// Where a start is remembered: by the first digits of the task, which lie behind the prefix.
+/// Returns the slot of a start: a hash of the first digits of the upid, which follow the prefix.
 #[inline]
 fn place(words: [u64; WORDS]) -> usize {
     let digits = words[0] >> 24 | words[1] << 40;

@@ -1,4 +1,4 @@
-//! Whether bytes are an etrace file: its first lines are events, with or without what ftrace puts before them.
+//! Detects etrace files: their first lines are events, with or without ftrace's context before them.
 
 use crate::formats::Sniff;
 use crate::formats::ftrace_text::is_event_line;
@@ -6,10 +6,10 @@ use crate::formats::ftrace_text::is_event_line;
 use super::head::is_named;
 use super::line::{parse_line, parse_lost};
 
-/// How many lines are looked at.
+/// Maximum number of lines that are read.
 const MOST_LINES: usize = 1000;
 
-/// Whether the head of a file is etrace: surely if most of its first lines are events.
+/// Detects etrace in a file's head: certain if most of its first lines are events.
 #[must_use]
 pub fn sniff(head: &[u8]) -> Sniff {
     let is_named = is_named(head);
@@ -28,11 +28,11 @@ pub fn sniff(head: &[u8]) -> Sniff {
         }
     }
     if mixed > 0 && !is_named {
-        // A text of ftrace; its reader reads these lines as well.
+        // The text is from ftrace, whose reader also reads the etrace lines.
         return Sniff::No;
     }
     match (events, others) {
-        // The last line may be cut.
+        // The head may cut its last line.
         _ if is_named && (events > 0 || others <= 1) => Sniff::Yes,
         (1.., _) if events >= others => Sniff::Yes,
         (1.., _) => Sniff::Maybe,

@@ -1,20 +1,20 @@
-//! What calls there are, and which numbers and texts each of them has.
+//! The known calls, with the numbers and texts of each.
 
 use crate::event::Role;
 
 use super::values::{Key, Usual};
 
-/// The calls that are known.
+/// Types of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Sort {
     /// A program was loaded.
     NewProc,
-    /// The clone call begins.
+    /// A clone call begins.
     SysClone,
-    /// It failed.
+    /// The clone call failed.
     SysCloneFailed,
-    /// There is a new task.
+    /// A new task exists.
     SchedFork,
     /// The task ends.
     Exit,
@@ -22,55 +22,55 @@ pub enum Sort {
     Open,
     /// A descriptor was closed.
     Close,
-    /// A pipe was made.
+    /// A pipe was created.
     Pipe,
-    /// A descriptor was copied.
+    /// A descriptor was duplicated.
     Dup,
     /// A rename begins.
     RenameFrom,
     /// A renameat2 begins.
     Rename2From,
-    /// It was done.
+    /// The rename succeeded.
     RenameTo,
-    /// It failed.
+    /// The rename failed.
     RenameFailed,
     /// A link begins.
     LinkFrom,
     /// A linkat begins.
     LinkatFrom,
-    /// It was done.
+    /// The link was created.
     LinkTo,
-    /// It failed.
+    /// The link failed.
     LinkFailed,
-    /// A symbolic link was made.
+    /// A symbolic link was created.
     Symlink,
     /// A mount begins.
     Mount,
-    /// It failed.
+    /// The mount failed.
     MountFailed,
     /// An unmount begins.
     Umount,
-    /// It failed.
+    /// The unmount failed.
     UmountFailed,
-    /// The task has another name.
+    /// The task changed its name.
     Comm,
-    /// A task of the group whose environment follows.
+    /// One of the tasks to which the following environment belongs.
     Upid,
     /// A variable of that environment.
     Env,
-    /// A call of which only the text is there; the slot says which.
+    /// A text whose call is missing; the slot gives the text's kind.
     Lone,
-    /// A tag that is not known.
+    /// A call with an unknown tag.
     Unknown,
 }
 
-/// The texts that calls have.
+/// Kinds of texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum Slot {
-    /// `PI`: the file that was loaded, a script's interpreter.
+pub(crate) enum Slot {
+    /// `PI`: the file that was loaded; for a script its interpreter.
     Interpreter,
-    /// `PP`: the program that was asked for.
+    /// `PP`: the program as requested.
     Program,
     /// `CW`: the working directory.
     Directory,
@@ -78,7 +78,7 @@ pub enum Slot {
     Argument,
     /// `FN`: the path that was opened.
     Path,
-    /// `FO`: the path as the program said it.
+    /// `FO`: the path as the program wrote it.
     Original,
     /// `RF`: renamed from.
     RenameFrom,
@@ -88,21 +88,21 @@ pub enum Slot {
     LinkFrom,
     /// `LT`: linked to.
     LinkTo,
-    /// `ST`: what a symbolic link says.
+    /// `ST`: the contents of a symbolic link.
     LinkText,
-    /// `SR`: what it leads to.
+    /// `SR`: the path that the symbolic link resolves to.
     LinkTarget,
-    /// `SL`: where it is.
+    /// `SL`: the path of the symbolic link.
     LinkName,
-    /// `MS`: what is mounted.
+    /// `MS`: the source of a mount.
     MountSource,
-    /// `MT`: where.
+    /// `MT`: the mount point.
     MountTarget,
-    /// `MX`: the type of file system.
+    /// `MX`: the file system type.
     MountType,
     /// `CN`: the task's name.
     Name,
-    /// `Env`.
+    /// `Env`: an environment variable.
     Variable,
     /// The text of an unknown tag.
     Other,
@@ -113,7 +113,7 @@ struct SortRow {
     name: &'static str,
     category: &'static str,
     role: Role,
-    /// Its texts, each with the key of its announced size.
+    /// The call's texts, each with the key of its announced size.
     texts: &'static [(Slot, Key)],
 }
 
@@ -304,7 +304,7 @@ const SLOTS: &[(Slot, &str, &str)] = &[
 ];
 
 impl Sort {
-    /// The known calls, in the order of their numbers.
+    /// All call types, in the order of their numbers.
     pub fn all() -> impl Iterator<Item = Sort> {
         SORTS.iter().map(|row| row.sort)
     }
@@ -314,9 +314,9 @@ impl Sort {
         SORTS.get(self as usize).unwrap_or(&SORTS[SORTS.len() - 1])
     }
 
-    /// The call that `tag` starts.
+    /// Returns the call type that `tag` starts.
     #[must_use]
-    pub fn from_tag(tag: &[u8]) -> Option<Sort> {
+    pub(crate) fn from_tag(tag: &[u8]) -> Option<Sort> {
         let known = SORTS.get(..Sort::Lone as usize)?;
         known
             .iter()
@@ -324,35 +324,35 @@ impl Sort {
             .map(|row| row.sort)
     }
 
-    /// Its tag.
+    /// The tag of the call.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// What it is about.
+    /// Category of the call.
     #[must_use]
     pub fn category(self) -> &'static str {
         self.row().category
     }
 
-    /// What becomes of it.
+    /// Role of the call's events.
     #[must_use]
     pub fn role(self) -> Role {
         self.row().role
     }
 
-    /// Its texts, each with the number that announces its size.
+    /// The call's texts, each with the key of the number that announces its size.
     #[inline]
     #[must_use]
     pub fn texts(self) -> &'static [(Slot, Key)] {
         self.row().texts
     }
 
-    /// Its numbers, as recordings mostly have them, where it is frequent.
+    /// The usual numbers of a frequent call.
     #[inline]
     #[must_use]
-    pub fn usual_values(self) -> Usual {
+    pub(crate) fn usual_values(self) -> Usual {
         match self {
             Sort::Open => Usual::Open,
             Sort::Close => Usual::Descriptor,
@@ -360,10 +360,10 @@ impl Sort {
         }
     }
 
-    /// Whether numbers follow its tag.
+    /// Returns whether numbers follow the tag.
     #[inline]
     #[must_use]
-    pub fn has_values(self) -> bool {
+    pub(crate) fn has_values(self) -> bool {
         !matches!(self, Sort::Env | Sort::Upid | Sort::Lone | Sort::Unknown)
     }
 }
@@ -374,9 +374,9 @@ impl Slot {
         SLOTS.iter().map(|row| row.0)
     }
 
-    /// The text that `tag` is.
+    /// Returns the text kind with this tag.
     #[must_use]
-    pub fn from_tag(tag: &[u8]) -> Option<Slot> {
+    pub(crate) fn from_tag(tag: &[u8]) -> Option<Slot> {
         let known = SLOTS.get(..Slot::Variable as usize)?;
         known
             .iter()
@@ -384,13 +384,13 @@ impl Slot {
             .map(|row| row.0)
     }
 
-    /// Its tag.
+    /// The tag of the text.
     #[must_use]
     pub fn tag(self) -> &'static str {
         SLOTS.get(self as usize).map_or("", |row| row.1)
     }
 
-    /// What people call it.
+    /// Name of the text for users.
     #[must_use]
     pub fn word(self) -> &'static str {
         SLOTS.get(self as usize).map_or("", |row| row.2)

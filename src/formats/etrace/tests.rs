@@ -1,13 +1,14 @@
-//! The whole reader over recordings: cut anywhere, in parts of any size, it says the same.
+//! Tests of the whole reader over recordings: the result is the same for parts of any size.
 
 use std::path::{Path, PathBuf};
 
 use super::{EtraceReader, PART_BYTES};
 use crate::base::{Job, StringId};
+use crate::event::EventDetail;
 use crate::event::{LaneColumns, Life};
-use crate::formats::{EventRef, Input, Reader};
+use crate::formats::{EventRef, Events, IndependentParts, Input};
 
-/// Recordings in the repository, and the larger ones of the corpus where it is there.
+/// Recordings in the repository, and the larger recordings of the corpus if it is there.
 fn recordings() -> Vec<(String, Vec<u8>)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let corpus = std::env::var_os("THREADLINE_CORPUS")
@@ -30,16 +31,20 @@ fn recordings() -> Vec<(String, Vec<u8>)> {
     all
 }
 
+fn described(reader: &dyn Events, event: EventRef) -> EventDetail {
+    reader.describe(event)
+}
+
 fn read(bytes: &[u8], part_bytes: usize) -> (EtraceReader, Vec<LaneColumns>) {
     let reader = EtraceReader::open(Input::from_vec(bytes.to_vec(), "test"), part_bytes);
     let job = Job::default();
-    let parts = (0..reader.parts().len() as u32)
-        .map(|part| reader.read_part(part, &job).unwrap())
+    let parts = (0..reader.parts.len() as u32)
+        .map(|part| reader.read(part, &job).unwrap())
         .collect();
     (reader, parts)
 }
 
-/// All that a reading says, without what depends on parts: sorted lines of text.
+/// Returns all results of a reading as sorted lines of text, without what depends on parts.
 fn all_rows(reader: &EtraceReader, parts: &[LaneColumns]) -> Vec<String> {
     let directory = reader.directory();
     let upid = |key: crate::event::ThreadKey| {
@@ -143,7 +148,7 @@ fn it_does_not_matter_where_a_file_is_cut() {
     }
 }
 
-/// Calls with lost lines in them.
+/// Returns calls with lost lines in them.
 fn with_holes() -> Vec<u8> {
     let mut text = String::from("INITCWD=/p\n");
     for round in 0..16_i64 {
@@ -197,13 +202,7 @@ fn a_file_that_ends_anywhere_is_read_up_to_there() {
             for (number, part) in parts.iter().enumerate() {
                 if let Some(last) = part.events.len().checked_sub(1) {
                     let row = part.events.row(last as u32);
-                    let detail = reader.describe(EventRef {
-                        part: number as u32,
-                        place: row.place,
-                        time: row.time,
-                        kind: row.kind,
-                        thread: row.thread,
-                    });
+                    let detail = described(&reader, EventRef::new(number as u32, row));
                     assert_eq!(detail.time, row.time, "{name} up to {end}");
                 }
             }
@@ -220,13 +219,7 @@ fn an_event_on_the_line_of_another_is_found() {
     assert_eq!(events.len(), 3);
     let describe = |event: u32| {
         let row = events.row(event);
-        reader.describe(EventRef {
-            part: 0,
-            place: row.place,
-            time: row.time,
-            kind: row.kind,
-            thread: row.thread,
-        })
+        described(&reader, EventRef::new(0, row))
     };
     assert_eq!(describe(0).text, "77");
     assert_eq!(describe(2).text, "B=");
@@ -243,13 +236,7 @@ fn flags_and_failed_calls_are_said_in_words() {
     assert_eq!(part.files[1].result, -1);
     assert_eq!(part.strings.bytes(part.files[1].path), b"/a");
     let row = part.events.row(0);
-    let detail = reader.describe(EventRef {
-        part: 0,
-        place: row.place,
-        time: row.time,
-        kind: row.kind,
-        thread: row.thread,
-    });
+    let detail = described(&reader, EventRef::new(0, row));
     assert_eq!(
         detail.text,
         "path=/a original=/b flags=O_WRONLY|O_CREAT|O_TRUNC mode=0o644 fd=3"
@@ -259,7 +246,7 @@ fn flags_and_failed_calls_are_said_in_words() {
     assert_eq!(directory.strings.bytes(kind.name), b"Novel");
 }
 
-/// Lines of a few tasks, and the same displaced by less than 60 lines.
+/// Returns the lines of a few tasks, in order and displaced by less than 60 lines.
 fn in_order_and_not() -> [Vec<u8>; 2] {
     let tasks = [1_i64, 2, 3].map(|serial| (serial << 22) | (100 + serial));
     let mut lines: Vec<String> = Vec::new();
@@ -295,7 +282,7 @@ fn in_order_and_not() -> [Vec<u8>; 2] {
 
 #[test]
 fn lines_out_of_order_around_a_cut_are_joined() {
-    // Times tell lines apart, places do not.
+    // Lines are identified by their times, not their places.
     let told = |bytes: &[u8], part_bytes: usize| {
         let (reader, parts) = read(bytes, part_bytes);
         let mut all: Vec<String> = Vec::new();
@@ -303,13 +290,7 @@ fn lines_out_of_order_around_a_cut_are_joined() {
             assert!(columns.diagnostics.is_empty(), "{:?}", columns.diagnostics);
             for at in 0..columns.events.len() as u32 {
                 let row = columns.events.row(at);
-                let detail = reader.describe(EventRef {
-                    part: part as u32,
-                    place: row.place,
-                    time: row.time,
-                    kind: row.kind,
-                    thread: row.thread,
-                });
+                let detail = described(&reader, EventRef::new(part as u32, row));
                 all.push(format!("{} {}", row.time, detail.line()));
             }
             let text = |id: StringId| String::from_utf8_lossy(columns.strings.bytes(id));

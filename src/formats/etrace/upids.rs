@@ -1,14 +1,14 @@
-//! Upids to keys: each task of the file is one key, however its lines are cut.
+//! Maps upids to keys: each task of the file has one key, in whichever parts its lines are.
 //!
 //! ```text
 //! upid = serial << 22 | low 22 bits of the pid      serial counts traced tasks from 1
 //! upid = serial                                     where the tracer was loaded with bits_of_real_pid=0
-//! serial part all ones                              the tracer could not register the task
+//! serial part all ones                              the tracer failed to register the task
 //! ```
 //!
-//! The serial is the key where nobody else has it, so keys stand in the order in which tasks appeared; what
-//! damaged or joined files have beside that gets keys from 2^31 on. A task that could not be registered
-//! speaks under a stale upid of the same pid: `build` finds out which.
+//! The key is the serial unless another upid already has it, so keys are in the order in which tasks appeared; further
+//! upids of damaged or joined files get keys from 2^31 on. Lines of a task that could not be registered have a stale
+//! upid of the same pid: `assemble` finds out whose.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -17,18 +17,18 @@ use rustc_hash::FxHashMap;
 use crate::event::keys::Alias;
 use crate::event::{Directory, ThreadEntry, ThreadKey};
 
-/// How many bits of the pid a upid has.
+/// Number of pid bits in a upid.
 const PID_BITS: u32 = 22;
 const PID_MASK: i64 = (1 << PID_BITS) - 1;
 /// The serial part of the upid of a task that could not be registered.
 const UNREGISTERED: i64 = i64::MAX >> PID_BITS;
 const FIRST_EXTRA: u32 = 1 << 31;
-/// How far the next serial may be ahead of twice the number of those before it to be kept in their list.
+/// How far a serial may exceed twice the number of serials so far to be stored in the list `in_order`.
 const MOST_AHEAD: usize = 1 << 12;
 
-/// What a upid is made of.
+/// Composition of a upid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub(crate) enum Form {
     /// A serial number and the pid.
     SerialAndPid,
     /// A serial number alone, or (very old files) a pid alone.
@@ -42,31 +42,31 @@ enum Names {
     Pids,
 }
 
-/// The keys of a file.
+/// The keys of one file.
 #[derive(Debug)]
-pub struct Upids {
+pub(crate) struct Upids {
     form: Form,
     root: Option<i64>,
     names: Names,
-    /// Pids that upids do not say.
+    /// Pids of upids that do not contain one.
     pids: FxHashMap<i64, u32>,
     shared: Mutex<Shared>,
 }
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// The upid of each serial that is its key, as far as serials come one after the other; 0: none yet.
+    /// The upid of each serial that is a key, as long as serials are dense; 0: none yet.
     in_order: Vec<i64>,
-    /// How many of those there are.
+    /// Number of upids in `in_order`.
     count: usize,
-    /// The keys of all others, and whose they are.
+    /// The keys of all other upids, and the upids of these keys.
     keys: FxHashMap<i64, u32>,
     owners: FxHashMap<u32, i64>,
     extra: u32,
 }
 
 impl Shared {
-    /// Who has this serial as its key.
+    /// Returns the upid that has this serial as its key.
     fn owner(&self, serial: u32) -> Option<i64> {
         let in_order = self.in_order.get(serial as usize).copied();
         in_order
@@ -74,7 +74,7 @@ impl Shared {
             .or_else(|| self.owners.get(&serial).copied())
     }
 
-    /// `key` is the key of `upid` from now on.
+    /// Makes `key` the key of `upid`.
     fn keep(&mut self, upid: i64, key: u32) {
         let index = key as usize;
         if index >= self.in_order.len() && index < 2 * self.count + MOST_AHEAD {
@@ -92,7 +92,7 @@ impl Shared {
         }
     }
 
-    /// All upids with their keys, sorted.
+    /// Returns all upids with their keys, sorted.
     fn all(&self) -> Vec<(i64, u32)> {
         let in_order = self.in_order.iter().zip(0_u32..);
         let mut all: Vec<(i64, u32)> = in_order
@@ -106,7 +106,7 @@ impl Shared {
 }
 
 impl Upids {
-    /// `root` is the shell that was traced, if it is known.
+    /// Returns an empty map; `root` is the upid of the traced shell, if known.
     #[must_use]
     pub fn new(form: Form, root: Option<i64>) -> Upids {
         Upids {
@@ -118,10 +118,10 @@ impl Upids {
         }
     }
 
-    /// For lines within a recording that knows tasks by their pids. `pids` are those of upids that have none in
-    /// them; who is not there gets a key of its own.
+    /// Returns a map for lines in a recording that identifies tasks by pid. `pids` are the pids of upids that do not
+    /// contain one; a upid missing there gets a key of its own.
     #[must_use]
-    pub fn of_pids(form: Form, pids: FxHashMap<i64, u32>) -> Upids {
+    pub(crate) fn of_pids(form: Form, pids: FxHashMap<i64, u32>) -> Upids {
         Upids {
             names: Names::Pids,
             pids,
@@ -129,9 +129,9 @@ impl Upids {
         }
     }
 
-    /// The form of the upids among which `smallest` is the smallest but 0.
+    /// Returns the form of the upids whose smallest, other than 0, is `smallest`.
     #[must_use]
-    pub fn form_of(smallest: i64) -> Form {
+    pub(crate) fn form_of(smallest: i64) -> Form {
         if smallest > PID_MASK {
             Form::SerialAndPid
         } else {
@@ -143,16 +143,16 @@ impl Upids {
         Upids::serial_of(self.form, upid)
     }
 
-    /// The serial number of a upid.
+    /// Returns the serial number of a upid.
     #[must_use]
-    pub fn serial_of(form: Form, upid: i64) -> i64 {
+    pub(crate) fn serial_of(form: Form, upid: i64) -> i64 {
         match form {
             Form::SerialAndPid => upid >> PID_BITS,
             Form::Plain => upid,
         }
     }
 
-    /// The number that people know the task by.
+    /// Returns the pid that is shown for a task.
     #[must_use]
     pub fn pid(&self, upid: i64) -> u64 {
         match self.form {
@@ -161,7 +161,7 @@ impl Upids {
         }
     }
 
-    /// The key of a upid, the same each time it is asked for. Slow: parts remember what they asked.
+    /// Returns the key of a upid, always the same one. Slow, because it locks: parts cache the results.
     #[must_use]
     pub fn key(&self, upid: i64) -> ThreadKey {
         if upid <= 0 {
@@ -195,8 +195,8 @@ impl Upids {
         ThreadKey(key)
     }
 
-    /// Everybody, for the directory.
-    pub fn list_into(&self, directory: &mut Directory) {
+    /// Adds all tasks to the directory.
+    pub(crate) fn list_into(&self, directory: &mut Directory) {
         let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         let all = shared.all();
         let shell = directory.strings.intern_text("(etrace shell)");
@@ -212,7 +212,7 @@ impl Upids {
         if self.form == Form::Plain {
             return;
         }
-        // They have the largest upids.
+        // Unregistered tasks have the largest upids.
         let registered = all.partition_point(|row| row.0 >> PID_BITS < UNREGISTERED);
         let (registered, unregistered) = all.split_at(registered);
         if unregistered.is_empty() {
@@ -235,9 +235,9 @@ impl Upids {
         }
     }
 
-    /// Heap bytes held.
+    /// Heap bytes of the maps.
     #[must_use]
-    pub fn memory_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         (shared.in_order.capacity() * 8
             + shared.keys.capacity() * 17
@@ -257,7 +257,7 @@ mod tests {
         assert_eq!(upids.key(0), ThreadKey::IDLE);
         assert_eq!(upids.key(8_388_773), ThreadKey(FIRST_EXTRA));
         assert_eq!(upids.key(8_388_773), ThreadKey(FIRST_EXTRA));
-        // One far ahead takes no room for all before it, and stays the same when those come.
+        // A serial far ahead allocates no entries for all serials before it, and keeps its key when they come.
         let far = 1_000_000 << 22 | 7;
         for serial in 3..600_000_i64 {
             if serial % 100_000 == 0 {

@@ -1,34 +1,34 @@
-//! The numbers behind a call's tag: `fnamesize=16,flags=524288,fd=3`.
+//! The numbers after a call's tag: `fnamesize=16,flags=524288,fd=3`.
 
-use super::line::eight_digits;
+use super::digits::eight_digits;
 
-/// What a number says.
+/// Name of a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Key {
-    /// `fnamesize`: length of `FN`, or of a name that is renamed or linked.
+    /// `fnamesize`: length of `FN`, or of the name that is renamed or linked, bytes.
     PathSize,
-    /// `forigsize`: length of `FO`.
+    /// `forigsize`: length of `FO`, bytes.
     OriginalSize,
-    /// `flags`: flags.
+    /// `flags`: flags of the call.
     Flags,
     /// `mode`: mode of a new file.
     Mode,
-    /// `fd`: descriptor.
+    /// `fd`: file descriptor.
     Fd,
-    /// `fd1`: reading end of a pipe.
+    /// `fd1`: read end of a pipe.
     Fd1,
-    /// `fd2`: writing end of a pipe.
+    /// `fd2`: write end of a pipe.
     Fd2,
-    /// `oldfd`: descriptor that is copied.
+    /// `oldfd`: descriptor that is duplicated.
     OldFd,
-    /// `newfd`: its copy.
+    /// `newfd`: the duplicate.
     NewFd,
     /// `pid`: upid of a child.
     Pid,
     /// `status`: exit status.
     Status,
-    /// `argsize`: length of all arguments with a NUL behind each.
+    /// `argsize`: length of all arguments, each with a NUL after it, bytes.
     ArgumentsSize,
     /// `prognameisize`: length of `PI`.
     InterpreterSize,
@@ -46,9 +46,9 @@ pub enum Key {
     SourceSize,
     /// `typenamesize`: length of `MX`.
     TypeSize,
-    /// `size`: length of `CN`.
+    /// `size`: length of `CN`, bytes.
     Size,
-    /// Anything else.
+    /// Any other name.
     #[default]
     Other,
 }
@@ -83,20 +83,20 @@ impl Key {
     }
 }
 
-/// With which numbers, in which order, a call mostly comes: those are read without being searched for.
+/// The usual names and order of a call's numbers: these are read without a search by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Usual {
-    /// Sizes of two names, flags, mode and descriptor.
+pub(crate) enum Usual {
+    /// Two name lengths, flags, mode and descriptor.
     Open,
-    /// A descriptor.
+    /// One descriptor.
     Descriptor,
-    /// Nothing that is known.
+    /// No usual order.
     Nothing,
 }
 
-/// The numbers of a call, in order.
+/// The numbers of one call, in file order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Values {
+pub(crate) struct Values {
     keys: [Key; Values::MOST],
     numbers: [i64; Values::MOST],
     count: u8,
@@ -105,8 +105,8 @@ pub struct Values {
 impl Values {
     const MOST: usize = 6;
 
-    /// Reads `fnamesize=16,flags=524288,fd=3` over what was there; stops at what is none of that. Numbers beyond 63 bits
-    /// keep their low 64 bits, so that the kernel's unsigned -1 is -1.
+    /// Replaces the numbers with those of a text like `fnamesize=16,flags=524288,fd=3`; stops at the first piece of
+    /// another form. Numbers beyond 63 bits keep their low 64 bits, so that the kernel's unsigned -1 becomes -1.
     #[inline]
     pub fn read(&mut self, text: &[u8], usual: Usual) {
         self.count = 0;
@@ -132,8 +132,8 @@ impl Values {
         }
     }
 
-    /// Takes the number called `name` if `rest` begins with it: whether another one follows, with which `rest` begins
-    /// then. Nothing is left of it if none follows.
+    /// If `rest` starts with `name`, reads the number and advances `rest`, which becomes empty after the last number.
+    /// Returns whether another number follows.
     #[inline]
     fn take<const N: usize>(&mut self, name: &[u8; N], key: Key, rest: &mut &[u8]) -> bool {
         let Some((start, number)) = rest.split_first_chunk::<N>() else {
@@ -161,12 +161,12 @@ impl Values {
         }
     }
 
-    /// There are none.
+    /// Removes all numbers.
     pub fn clear(&mut self) {
         self.count = 0;
     }
 
-    /// The value called `key`.
+    /// Returns the number with this key.
     #[inline]
     #[must_use]
     pub fn get(&self, key: Key) -> Option<i64> {
@@ -176,7 +176,7 @@ impl Values {
     }
 }
 
-/// The names and numbers of `fnamesize=16,flags=524288,fd=3`, up to what is none of that.
+/// Iterates over names and numbers of a text like `fnamesize=16,flags=524288,fd=3`, up to a piece of another form.
 #[inline]
 pub fn pairs(text: &[u8]) -> impl Iterator<Item = (&[u8], i64)> {
     let mut rest = Some(text);
@@ -190,14 +190,14 @@ pub fn pairs(text: &[u8]) -> impl Iterator<Item = (&[u8], i64)> {
     })
 }
 
-/// A decimal number, perhaps negative, and how many bytes it takes.
+/// Parses a decimal number, which may be negative. Returns it with its length in bytes.
 #[inline]
-pub fn parse_number(text: &[u8]) -> Option<(i64, usize)> {
+pub(crate) fn parse_number(text: &[u8]) -> Option<(i64, usize)> {
     let (is_negative, digits) = match text.split_first() {
         Some((b'-', rest)) => (true, rest),
         _ => (false, text),
     };
-    // Eight at once where there are as many, perhaps not all of them digits.
+    // Eight bytes at once if there are eight; not all of them need to be digits.
     let (mut value, mut length) = match digits.first_chunk::<8>() {
         Some(chunk) => eight_digits(*chunk),
         None => (0, 0),

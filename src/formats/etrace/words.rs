@@ -1,8 +1,8 @@
-//! Numbers as words: flags of open, clone, rename, link and mount, file modes, and bytes as text.
+//! Converts numbers to words: flags of open, clone, rename, link and mount, file modes; and bytes to text.
 
 use crate::base::signals::signal_name;
 
-/// Named bits.
+/// Bits and their names.
 type Bits = &'static [(u64, &'static str)];
 
 const OPEN: Bits = &[
@@ -95,7 +95,7 @@ const UMOUNT: Bits = &[
     (8, "UMOUNT_NOFOLLOW"),
 ];
 
-/// Bits by name, what is left over in hexadecimal; `zero` stands for no bit at all.
+/// Joins the names of the set bits, with the remaining bits in hexadecimal; returns `zero` if no bit is set.
 fn join(mut flags: u64, bits: Bits, first: Vec<&str>, zero: &str) -> String {
     let mut words: Vec<String> = first.into_iter().map(str::to_owned).collect();
     for &(bit, word) in bits {
@@ -116,7 +116,7 @@ fn join(mut flags: u64, bits: Bits, first: Vec<&str>, zero: &str) -> String {
 
 /// Flags of open, e.g. `O_RDONLY|O_CLOEXEC`.
 #[must_use]
-pub fn open_flags(flags: i64) -> String {
+pub(crate) fn open_flags(flags: i64) -> String {
     let flags = flags as u32;
     let access = match flags & 3 {
         0 => "O_RDONLY",
@@ -129,11 +129,11 @@ pub fn open_flags(flags: i64) -> String {
 
 /// Flags of dup3 and pipe2: those of open, without an access mode.
 #[must_use]
-pub fn descriptor_flags(flags: i64) -> String {
+pub(crate) fn descriptor_flags(flags: i64) -> String {
     join(flags as u64 & 0xffff_ffff, OPEN, Vec::new(), "0")
 }
 
-/// Flags of clone and the signal at the child's end, e.g. `CLONE_VM|CLONE_THREAD`.
+/// Flags of clone and the signal sent when the child ends, e.g. `CLONE_VM|CLONE_THREAD`.
 #[must_use]
 pub fn clone_flags(flags: i64) -> String {
     let flags = flags as u64;
@@ -154,47 +154,48 @@ pub fn clone_flags(flags: i64) -> String {
 
 /// Flags of renameat2.
 #[must_use]
-pub fn rename_flags(flags: i64) -> String {
+pub(crate) fn rename_flags(flags: i64) -> String {
     join(flags as u64, RENAME, Vec::new(), "0")
 }
 
 /// Flags of linkat.
 #[must_use]
-pub fn link_flags(flags: i64) -> String {
+pub(crate) fn link_flags(flags: i64) -> String {
     join(flags as u64, LINK, Vec::new(), "0")
 }
 
 /// Flags of mount.
 #[must_use]
-pub fn mount_flags(flags: i64) -> String {
+pub(crate) fn mount_flags(flags: i64) -> String {
     join(flags as u64, MOUNT, Vec::new(), "0")
 }
 
 /// Flags of umount2.
 #[must_use]
-pub fn umount_flags(flags: i64) -> String {
+pub(crate) fn umount_flags(flags: i64) -> String {
     join(flags as u64, UMOUNT, Vec::new(), "0")
 }
 
-/// Whether a clone with these flags makes a thread.
+/// Returns whether a clone with these flags creates a thread.
 #[must_use]
 pub fn is_thread(flags: i64) -> bool {
     flags as u64 & CLONE_THREAD != 0
 }
 
-/// Whether an open with these flags uses its mode: else the number in the file is whatever was there.
+/// Returns whether an open with these flags uses its mode; otherwise the mode in the file is an arbitrary number.
 #[must_use]
-pub fn has_mode(flags: u32) -> bool {
+pub(crate) fn has_mode(flags: u32) -> bool {
     flags & 0o100 != 0 || flags & 0o20_200_000 == 0o20_200_000
 }
 
-/// Bytes for people: what is not UTF-8 as `\xNN`.
+/// Returns bytes as text, with bytes that are not UTF-8 as `\xNN`.
 #[must_use]
 pub fn text(bytes: &[u8]) -> String {
     crate::base::strings::text_of(bytes).into_owned()
 }
 
-/// Bytes on one line: control characters, what is not UTF-8 and the characters of `more` behind a backslash.
+/// Returns bytes as one line: control characters, invalid UTF-8 and the characters of `more` are escaped by
+/// backslashes.
 #[must_use]
 pub fn escaped(bytes: &[u8], more: &str) -> String {
     let mut shown = String::with_capacity(bytes.len() + 8);

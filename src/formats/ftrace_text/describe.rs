@@ -1,4 +1,4 @@
-//! One event in full: its line again, with all fields, and the stack that follows it.
+//! Decodes one event in full: parses its line again, with all fields and the stack after it.
 
 use super::event_lines::event_bytes;
 use super::facts::Facts;
@@ -21,7 +21,7 @@ const LOOK_AHEAD: usize = 1 << 17;
 const MOST_FRAMES: usize = 512;
 const MOST_TEXT: usize = 1 << 20;
 
-/// See the module's text.
+/// See the module's documentation.
 #[must_use]
 pub fn describe(text: &[u8], kinds: &Kinds, facts: &Facts, event: EventRef) -> EventDetail {
     let (category, name) = kinds.texts(event.kind);
@@ -81,9 +81,9 @@ pub fn describe(text: &[u8], kinds: &Kinds, facts: &Facts, event: EventRef) -> E
     detail
 }
 
-/// What the columns say, under the names of a binary trace's fields.
+/// Returns the columns of a line as fields, under the names of a binary trace.
 #[must_use]
-pub fn column_fields(prefix: &Prefix<'_>, facts: &Facts) -> Vec<Field> {
+pub(crate) fn column_fields(prefix: &Prefix<'_>, facts: &Facts) -> Vec<Field> {
     let mut fields: Vec<Field> = facts.legend.read(prefix.flags).fields().collect();
     fields.push(pid_field(prefix.pid));
     if !prefix.instance.is_empty() {
@@ -111,9 +111,14 @@ fn pid_field(pid: u32) -> Field {
     }
 }
 
-/// One field of the columns, without reading the rest of the line; `None` if there is none of that name.
+/// Returns one field of the columns without parsing the rest of the line; `None` if no column has that name.
 #[must_use]
-pub fn column_value(text: &[u8], facts: &Facts, event: EventRef, name: &str) -> Option<Value> {
+pub(crate) fn column_value(
+    text: &[u8],
+    facts: &Facts,
+    event: EventRef,
+    name: &str,
+) -> Option<Value> {
     let start = usize::try_from(event.place).ok()?;
     let line = lines(text.get(start..)?, 1, 0).next()?;
     let fields = match facts.split(line.bytes) {
@@ -124,7 +129,7 @@ pub fn column_value(text: &[u8], facts: &Facts, event: EventRef, name: &str) -> 
     Some(field.value)
 }
 
-/// A field by its text. Quotes say that it is a string, as those of probes are; they are none of it.
+/// Returns a field for its text. Quotes mark strings, like those of probes, and are removed.
 fn field(name: &str, text: &[u8]) -> Field {
     let inner = text.strip_prefix(b"\"");
     if let Some(inner) = inner.and_then(|text| text.strip_suffix(b"\"")) {
@@ -151,7 +156,7 @@ fn field(name: &str, text: &[u8]) -> Field {
     }
 }
 
-/// A number with what it means: `1 [action=TIMER]`, `1234 [ns]`, `0x60c8 (24776)`.
+/// Parses a number with its meaning: `1 [action=TIMER]`, `1234 [ns]`, `0x60c8 (24776)`.
 fn annotated(shown: &str) -> Option<Value> {
     let (number, meaning) = shown.split_once(' ')?;
     let is_meaning = (meaning.starts_with('[') && meaning.ends_with(']'))
@@ -270,7 +275,7 @@ fn event_fields(detail: &mut EventDetail, name: &[u8], info: &[u8], facts: &Fact
 fn told_fields(detail: &mut EventDetail, found: &Told<'_>) {
     let fields = found.fields.iter();
     let fields = fields.map(|(name, value)| match *name {
-        // Programs' numbers are printed in hex, without a sign of it.
+        // Ids from programs are printed in hex without a prefix.
         "id" => field(name, &[b"0x", *value].concat()),
         _ => field(name, value),
     });
@@ -394,7 +399,7 @@ fn graph_fields(detail: &mut EventDetail, text: &[u8], found: Option<Graph<'_>>)
     detail.fields.push(field("depth", depth.as_bytes()));
 }
 
-/// The frames in the lines that follow.
+/// Returns the stack frames in the lines after an event.
 fn stack_behind(rest: &[u8]) -> Vec<String> {
     let near = rest.get(..LOOK_AHEAD).unwrap_or(rest);
     lines(near, 1, 0)

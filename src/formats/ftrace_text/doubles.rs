@@ -1,8 +1,9 @@
-//! Events that more than one instance recorded: each of their buffers has its own record, a few ns apart.
+//! Detects events that several instances recorded: each instance's buffer has its own record, a few ns apart.
 //!
-//! trace-cmd prints the buffers of several instances by time, so that such lines stand together, with the instance's
-//! name in front. What happened once is told once: the first line makes runs and slices, the others are only events.
-//! Instances whose clocks differ cannot be told apart so; files of several machines are no instances.
+//! trace-cmd prints the buffers of several instances sorted by time, so that such lines are close together, each
+//! starting with the instance's name. An event counts only once: the first line creates runs and slices, the other
+//! lines are only events. If the instances use different clocks, duplicates cannot be detected; files of several
+//! machines are not instances.
 
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
@@ -11,32 +12,32 @@ use rustc_hash::FxHasher;
 
 use super::prefix::Prefix;
 
-/// So many lines are remembered.
+/// Number of recent lines that are kept.
 const MOST: usize = 128;
-/// Records of one event are at most so far apart, in ns or cycles.
+/// Maximum distance between records of one event, in ns or cycles.
 const MOST_APART: i64 = 100_000;
-/// Instances beyond these are taken for the last.
+/// Further instances count as the last one.
 const MOST_INSTANCES: usize = 64;
 
-/// An event, and who had it.
+/// A recent event and the instances that recorded it.
 #[derive(Debug)]
 struct Recent {
     hash: u64,
     time: i64,
-    /// By number of the instance.
+    /// Bit set, by number of the instance.
     instances: u64,
 }
 
-/// See the module's text.
+/// See the module's documentation.
 #[derive(Debug, Default)]
-pub struct Doubles<'a> {
+pub(crate) struct Doubles<'a> {
     instances: Vec<&'a [u8]>,
     recent: VecDeque<Recent>,
 }
 
 impl<'a> Doubles<'a> {
-    /// Whether another instance had this event before.
-    pub fn is_double(&mut self, line: &Prefix<'a>) -> bool {
+    /// Returns whether another instance recorded this event before.
+    pub(crate) fn is_double(&mut self, line: &Prefix<'a>) -> bool {
         let known = self
             .instances
             .iter()
@@ -54,7 +55,7 @@ impl<'a> Doubles<'a> {
         let is_near = |recent: &&mut Recent| {
             line.time.saturating_sub(recent.time).saturating_abs() <= MOST_APART
         };
-        // The oldest that this instance did not have yet: the same can happen again soon.
+        // The oldest record that this instance does not have yet: the same event can happen again soon.
         let same = self
             .recent
             .iter_mut()
@@ -91,10 +92,10 @@ mod tests {
         };
         let twice = "      irqs:             bash-96      [001]    69.626109234: a: x=1\n                       bash-96      [001]    69.626109534: a: x=1\n";
         assert_eq!(told(twice), [false, true]);
-        // The same again, twice in one and then in the other.
+        // The same event twice in one instance, then in the other.
         let again = "      irqs:             bash-96      [001]    69.626110234: a: x=1\n      irqs:             bash-96      [001]    69.626111234: a: x=1\n                       bash-96      [001]    69.626111534: a: x=1\n                       bash-96      [001]    69.626111634: a: x=1\n";
         assert_eq!(told(again), [false, false, true, true]);
-        // Others: another CPU, another thread, much later.
+        // Different events: another CPU, another thread, much later.
         let others = "      irqs:             bash-96      [000]    69.626112234: a: x=1\n                       sh-97      [001]    69.626112534: a: x=1\n                       bash-96      [001]    69.726111634: a: x=1\n";
         assert_eq!(told(others), [false, false, false]);
     }

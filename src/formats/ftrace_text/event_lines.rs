@@ -1,5 +1,5 @@
-//! The lines of a text, each with its columns: where an event begins inside a line, and which lines continue the event
-//! before them.
+//! Iterates over the lines of a text with their columns: finds events that start inside a line, and lines that continue
+//! the event before them.
 //!
 //! ```text
 //! sh-9     [000] .....    24.479458: tracing_mark_write: bin              sh-9     [000] .....    24.479459: # 12 buf: 00
@@ -11,60 +11,61 @@
 //! 0b 00 00 00 78 01
 //! ```
 //!
-//! The kernel prints what programs write (marks, trace_printk) as it is: a text that ends at a NUL byte or that lacks a
-//! line end is followed by the next event on the same line, and a text with line ends continues in lines without
-//! columns. So do strings of probes that hold line ends, and dumps of bytes.
+//! The kernel prints the text that programs write (marks, trace_printk) unchanged: after a text that ends at a NUL byte
+//! or lacks a newline, the next event follows on the same line; a text with newlines continues in lines without
+//! columns. So do probes' strings with newlines, and dumps of bytes.
 
-use super::emit::Layout;
-use super::facts::Facts;
+use super::facts::{Facts, Layout};
 use super::flags::Flags;
 use super::graph::{self, GraphLine};
 use super::line::{Body, Plain, classify, plain};
-use super::prefix::{Group, Prefix, TASK_WIDTH, columns_inside, latency_columns_inside};
+use super::prefix::{
+    Group, Prefix, TASK_WIDTH, columns_inside, latency_columns_inside, split_prefix,
+};
 use super::probe_text::{may_be_probe, probe};
 use super::recipe::system_of;
 use crate::base::lines::{Line, lines};
 
 /// A string of a probe continues for at most this many lines.
 const MOST_LINES: usize = 64;
-/// What a program writes at once is not longer: the kernel's buffer for it has 8 KiB.
+/// Maximum length of what a program writes at once; the kernel's buffer for it has 8 KiB.
 const MOST_MARK: usize = 1 << 14;
 
-/// A line, or the part of it that belongs to one event.
+/// A line, or the part of a line that belongs to one event.
 #[derive(Clone, Copy, Debug)]
-pub struct EventLine<'a> {
-    /// Its place and its bytes, without those of the next event on the same line.
+pub(crate) struct EventLine<'a> {
+    /// Place and bytes, without those of the next event on the same line.
     pub line: Line<'a>,
-    /// What it is.
+    /// Kind of the line.
     pub kind: LineKind<'a>,
 }
 
-/// What a line is.
+/// Kind of a line.
 #[derive(Clone, Copy, Debug)]
-pub enum LineKind<'a> {
-    /// An event begins in it.
+pub(crate) enum LineKind<'a> {
+    /// An event starts in it.
     Event(Prefix<'a>),
     /// A line of the function graph tracer.
     Graph(GraphLine<'a>),
-    /// It belongs to the event before it.
+    /// It continues the event before it.
     Continues,
-    /// It has no columns, and continues nothing.
+    /// It has no columns and continues nothing.
     Other(Plain),
 }
 
-/// What may follow an event in lines without columns.
+/// Text that may follow an event in lines without columns.
 #[derive(Clone, Copy, Debug, Default)]
 enum Open {
     /// Only a dump of bytes.
     #[default]
     Nothing,
-    /// It is not looked at yet whether one of the others is right.
+    /// Not determined yet.
     Unknown,
-    /// A string that ends in one of so many lines.
+    /// A string that ends in one of this many lines.
     String(usize),
-    /// The rest of a mark, of at most so many bytes.
+    /// The rest of a mark, of at most this many bytes.
     Mark(usize),
-    /// The rest of a comment in a graph, of at most so many bytes.
+    /// The rest of a comment in a graph, of at most this many bytes.
     Comment(usize),
 }
 
@@ -72,17 +73,17 @@ enum Open {
 struct EventLines<'a, 'f, L> {
     lines: L,
     facts: &'f Facts,
-    /// What is left of a line behind its first event.
+    /// The rest of a line after its first event.
     rest: Option<Line<'a>>,
-    /// The last event's line.
+    /// Line of the last event.
     event: &'a [u8],
     body: &'a [u8],
     open: Open,
 }
 
-/// The lines of `text` with their columns, numbered and counted as [`lines`] does. An event inside a line is a line of
-/// its own, with the same number.
-pub fn event_lines<'a, 'f>(
+/// Iterates over the lines of `text` with their columns; line numbers and offsets are those of [`lines`]. An event
+/// inside a line is returned as a line of its own, with the same number.
+pub(crate) fn event_lines<'a, 'f>(
     text: &'a [u8],
     first_number: u64,
     base: u64,
@@ -128,7 +129,7 @@ impl<'a, L: Iterator<Item = Line<'a>>> Iterator for EventLines<'a, '_, L> {
 impl<'a, L> EventLines<'a, '_, L> {
     #[inline]
     fn with_columns(&mut self, mut line: Line<'a>, mut prefix: Prefix<'a>) -> EventLine<'a> {
-        // No task has so long a name: the end of a mark stands before it.
+        // Longer than any task's name: the end of a mark precedes the columns.
         if prefix.comm.len() >= TASK_WIDTH
             && let Some(start) = self.end_of_mark(&line)
         {
@@ -153,7 +154,7 @@ impl<'a, L> EventLines<'a, '_, L> {
         EventLine { line, kind }
     }
 
-    /// Where the event of a line begins, if the end of a mark stands before it.
+    /// Returns where the event of a line starts, if the end of a mark precedes it.
     #[cold]
     fn end_of_mark(&mut self, line: &Line<'a>) -> Option<usize> {
         if !matches!(self.opened(), Open::Mark(_)) {
@@ -215,13 +216,13 @@ impl<'a, L> EventLines<'a, '_, L> {
     }
 }
 
-/// Whether a comment of a graph's line does not end in it.
+/// Returns whether a comment in a graph's line does not end in the line.
 fn comment_is_open(rest: &[u8]) -> bool {
     let is_comment = memchr::memmem::find(rest, b"/* ");
     is_comment.is_some() && !rest.trim_ascii_end().ends_with(b"*/")
 }
 
-/// The rest of a line from `start` on.
+/// Returns the rest of a line from `start` on.
 fn behind<'a>(line: &Line<'a>, start: usize) -> Option<Line<'a>> {
     Some(Line {
         number: line.number,
@@ -230,8 +231,8 @@ fn behind<'a>(line: &Line<'a>, start: usize) -> Option<Line<'a>> {
     })
 }
 
-/// Where the next event begins in a line whose own event has no line end. Its columns are those of the same writer, and
-/// it happened no earlier.
+/// Returns where the next event starts in a line whose own event has no newline. Its columns have the same form, and
+/// its time is not earlier.
 #[inline]
 fn next_event(facts: &Facts, line: &[u8], prefix: &Prefix<'_>) -> Option<usize> {
     let body_at = line.len() - prefix.body.len();
@@ -250,8 +251,8 @@ fn next_event(facts: &Facts, line: &[u8], prefix: &Prefix<'_>) -> Option<usize> 
     (is_alike && may_be_mark(kept) && facts.split(line.get(start..)?).is_some()).then_some(start)
 }
 
-/// Whether a body is what a program or the kernel's trace_printk wrote, or may be: functions that print are as many as
-/// there are names.
+/// Returns whether a body is, or may be, text written by a program or by the kernel's trace_printk; the functions that
+/// print have arbitrary names.
 fn may_be_mark(body: &[u8]) -> bool {
     match classify(body) {
         Body::Event(name, _) if is_mark_name(name) => true,
@@ -265,12 +266,12 @@ fn may_be_mark(body: &[u8]) -> bool {
     }
 }
 
-/// Names of what programs write, with an offset or an address where the text has such.
+/// Returns whether a name is one of written texts; it may have an offset or an address after it.
 fn is_mark_name(name: &[u8]) -> bool {
     name.starts_with(b"tracing_mark_write") || matches!(name, b"print" | b"bprint" | b"bputs")
 }
 
-/// A line of bytes in hex, perhaps with their offset: `0b 00 00 00`, `010: 78 01`.
+/// Returns whether a line is a dump of bytes in hex, possibly with offsets: `0b 00 00 00`, `010: 78 01`.
 fn is_dump(line: &[u8]) -> bool {
     let is_hex = |word: &[u8]| word.iter().all(u8::is_ascii_hexdigit);
     let mut words = line
@@ -285,16 +286,16 @@ fn is_dump(line: &[u8]) -> bool {
     words.peek().is_some() && words.all(|word| word.len() == 2 && is_hex(word))
 }
 
-/// Where a string begins.
+/// Where a string starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Began {
-    /// In a line before.
+    /// In an earlier line.
     Before,
-    /// In the line itself.
+    /// In this line.
     Here,
 }
 
-/// Whether a line ends inside a string that begins in it, or of which it is a part.
+/// Returns whether a line ends inside a string that starts in it or continues in it.
 fn string_is_open(line: &[u8], began: Began) -> bool {
     let is_odd = memchr::memchr_iter(b'"', line).count() % 2 == 1;
     match began {
@@ -303,9 +304,9 @@ fn string_is_open(line: &[u8], began: Began) -> bool {
     }
 }
 
-/// How many bytes the lines of the event take that `text` begins with, without the line end.
+/// Returns the length in bytes of the lines of the event at the start of `text`, without the final newline.
 #[must_use]
-pub fn event_bytes(text: &[u8], facts: &Facts) -> usize {
+pub(crate) fn event_bytes(text: &[u8], facts: &Facts) -> usize {
     let mut all = event_lines(text, 1, 1, facts);
     let Some(first) = all.next() else {
         return 0;
@@ -314,7 +315,7 @@ pub fn event_bytes(text: &[u8], facts: &Facts) -> usize {
     for EventLine { line, kind } in all {
         match kind {
             LineKind::Continues if line.bytes.trim_ascii().is_empty() => {}
-            // Offsets are counted from 1, since what stands before the first line of a file is none of it.
+            // Offsets count from 1 here, because offset 0 means the text before a file's first line.
             LineKind::Continues => {
                 end = (line.offset as usize).saturating_sub(1) + line.bytes.len()
             }
@@ -322,6 +323,13 @@ pub fn event_bytes(text: &[u8], facts: &Facts) -> usize {
         }
     }
     end
+}
+
+/// Returns whether a line is an event in the columns of the kernel or of trace-cmd.
+#[must_use]
+pub(crate) fn is_event_line(line: &[u8]) -> bool {
+    split_prefix(line)
+        .is_some_and(|prefix| !matches!(classify(prefix.body), Body::Text | Body::Stack(_)))
 }
 
 #[cfg(test)]
@@ -356,7 +364,7 @@ mod tests {
         let text = format!("{event}{next}");
         assert_eq!(first_event(&text), event.len() - 1);
         assert_eq!(first_event(next), next.len() - 7);
-        // A sign for inches begins no string.
+        // An inch sign does not start a string.
         let inches = "    a-1 [000] ..... 1.000001: sched_stat: 5\" disk\nhello\n";
         assert_eq!(first_event(inches), inches.len() - 7);
         let endless = format!(
@@ -377,7 +385,7 @@ mod tests {
         let found: Vec<char> = kinds(&text).iter().map(|it| it.1).collect();
         assert_eq!(found, ['e', 'c', 'e', 'e', 'e']);
         assert_eq!(kinds(&text)[1], ("b", 'c'));
-        // An earlier event cannot follow, and events of the kernel have line ends.
+        // An earlier event cannot follow, and events of the kernel end with a newline.
         for text in [
             format!("{two}tracing_mark_write: x{one}sched_switch: y\n"),
             format!("{one}sched_process_exec: filename=x{two}sched_switch: y\n"),

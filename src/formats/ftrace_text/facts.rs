@@ -1,15 +1,14 @@
-//! What signs here and there in a text say of all its lines: who wrote it, on which machine.
+//! Facts about all lines of a text, from marks found in some lines: its writer, its machine.
 //!
-//! - Functions behind system calls are named by the machine (`__x64_sys_read`).
-//! - trace-cmd before 3.2 printed states by the letters of kernels before 3.14 whatever the kernel: a lone `W` is idle
-//!   there, so that `X` is a zombie and `x` parked. No other writer has a lone `W`.
-//! - Bare numbers below 4 GiB as addresses of probes are of a program that was linked to a fixed place, or of a kernel
-//!   that lies there, as that of s390: a place in a program is not met by threads of several names.
+//! - Functions of system calls have the machine in their names (`__x64_sys_read`).
+//! - trace-cmd before 3.2 printed states with the letters of kernels before 3.14, for any kernel: a lone `W` is idle
+//!   there, `X` a zombie and `x` parked. No other writer prints a lone `W`.
+//! - Probe addresses below 4 GiB without symbols belong to a program linked to a fixed address, or to a kernel at such
+//!   addresses, like that of s390. If threads with different names share an address, it is not in a program.
 //! - Android's recorders write the wall clock into the trace: `trace_event_clock_sync: realtime_ts=1700000000123`, in
 //!   milliseconds.
-//! - A counting clock's time is glued to raw flags (`-0x14631252878692:`): how many digits are the time's.
+//! - A counting clock's time is glued to raw flags (`-0x14631252878692`): the number of the time's digits.
 
-use super::emit::Layout;
 use super::flags::Legend;
 use super::graph;
 use super::line::{Body, classify};
@@ -20,45 +19,54 @@ use crate::base::lines::lines;
 use crate::event::EndState;
 use crate::event::syscalls::Abi;
 
-/// Signs are looked for in so much of a text.
+/// How many bytes of a text are searched for such marks.
 const NEAR: usize = 1 << 20;
-/// States that are seldom are looked for in so much.
+/// How many bytes are searched for rare states.
 const FAR: usize = 1 << 22;
 
-/// Who has addresses of probes below 4 GiB.
+/// Layout of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LowAddresses {
+pub enum Layout {
+    /// One event per line.
+    Events,
+    /// The braces of function graph.
+    Graph,
+}
+
+/// Owner of probe addresses below 4 GiB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LowAddresses {
     /// Programs.
     Programs,
     /// The kernel.
     Kernel,
 }
 
-/// See the module's text.
+/// See the module's documentation.
 #[derive(Clone, Debug)]
-pub struct Facts {
-    /// How the text is laid out.
+pub(crate) struct Facts {
+    /// Layout of the text.
     pub layout: Layout,
-    /// What the letters of the flags mean.
+    /// Meaning of the letters of the flags.
     pub legend: Legend,
-    /// The machine, where symbols say it.
+    /// The machine, if symbols show it.
     pub abi: Option<Abi>,
-    /// Whose letters the states of switches are.
+    /// Meaning of the letters of thread states in switches.
     pub states: StateLetters,
-    /// Who has addresses of probes below 4 GiB.
+    /// Owner of probe addresses below 4 GiB.
     pub low_addresses: LowAddresses,
-    /// How many digits times have that are glued to flags; 0 if there are none.
+    /// Number of digits of times that are glued to flags; 0 if there are none.
     pub time_digits: usize,
-    /// Whether it is a graph with neither times nor durations: only the order of its steps is told.
+    /// Whether the text is a graph with neither times nor durations: only the order of its steps is known.
     pub has_steps_alone: bool,
-    /// Whether the names in front of lines are files', each of a machine of its own: `host.dat: cpus=4`.
+    /// Whether the names at the start of lines are those of files, each of its own machine: `host.dat: cpus=4`.
     pub is_of_several_files: bool,
-    /// The wall clock when the trace's clock was zero, in ns since 1970, where the text says it.
+    /// Wall-clock time at zero of the trace's clock, ns since the Unix epoch, if the text contains it.
     pub wall_clock_zero_ns: Option<i64>,
 }
 
 impl Facts {
-    /// Of a whole text, of which `head` tells what it is like.
+    /// Finds the facts about a text; `head` is the range that shows its properties.
     #[must_use]
     pub fn of(text: &[u8], head: &[u8], layout: Layout) -> Facts {
         let near = text.get(..NEAR).unwrap_or(text);
@@ -81,7 +89,7 @@ impl Facts {
         }
     }
 
-    /// Takes the columns off a line.
+    /// Parses the columns of a line.
     #[must_use]
     #[inline]
     pub fn split<'a>(&self, line: &'a [u8]) -> Option<Prefix<'a>> {
@@ -92,18 +100,18 @@ impl Facts {
         })
     }
 
-    /// Why somebody stopped.
+    /// Returns the state of the thread that was switched out.
     #[must_use]
-    pub fn end_state(&self, switch: &SwitchText<'_>) -> EndState {
+    pub(crate) fn end_state(&self, switch: &SwitchText<'_>) -> EndState {
         match switch.form {
             Form::Short => end_state(switch.state, self.states),
             Form::Fields => end_state(switch.state, StateLetters::Kernel),
         }
     }
 
-    /// Whether a probe's address is one of a program: a number in the lower half.
+    /// Returns whether a probe's address is in a program: a number in the lower half of the address space.
     #[must_use]
-    pub fn is_user_address(&self, address: &[u8]) -> bool {
+    pub(crate) fn is_user_address(&self, address: &[u8]) -> bool {
         let digits = address.strip_prefix(b"0x").unwrap_or(address);
         let is_number = digits.len() >= 4 && digits.iter().all(u8::is_ascii_hexdigit);
         let is_high = match digits.len() {
@@ -116,7 +124,7 @@ impl Facts {
     }
 }
 
-/// The machine that functions near the start are of: those behind system calls are named by it.
+/// Returns the machine, from the functions of system calls near the start.
 fn abi_of(near: &[u8]) -> Option<Abi> {
     let marks: [(&[u8], Abi); 4] = [
         (b"__x64_sys_", Abi::X86_64),
@@ -138,13 +146,13 @@ fn state_letters(text: &[u8]) -> StateLetters {
     }
 }
 
-/// A hex number below 4 GiB.
+/// Returns whether a hex number is below 4 GiB.
 fn is_low(digits: &[u8]) -> bool {
     let zeros = digits.iter().take_while(|digit| **digit == b'0').count();
     digits.len() - zeros <= 8
 }
 
-/// Whether threads of two names met the same low address.
+/// Returns whether threads with two different names hit the same low address.
 fn has_shared_low_probe(near: &[u8]) -> bool {
     const MOST: usize = 256;
     let mut met: Vec<(&[u8], &[u8])> = Vec::new();
@@ -175,7 +183,7 @@ fn has_shared_low_probe(near: &[u8]) -> bool {
     false
 }
 
-/// trace-cmd says of each of several files how many CPUs it has.
+/// Returns whether the text is of several files: trace-cmd then prints the CPU count of each.
 fn is_of_several_files(head: &[u8]) -> bool {
     lines(head, 1, 0).any(|line| {
         let mut text = line.bytes.trim_ascii_end();
@@ -187,7 +195,7 @@ fn is_of_several_files(head: &[u8]) -> bool {
     })
 }
 
-/// From a mark that recorders write.
+/// Returns the wall-clock time at the trace clock's zero, from a mark that recorders write.
 fn wall_clock_zero_ns(near: &[u8]) -> Option<i64> {
     const MARK: &[u8] = b"trace_event_clock_sync: realtime_ts=";
     let at = memchr::memmem::find(near, MARK)?;
@@ -201,7 +209,7 @@ fn wall_clock_zero_ns(near: &[u8]) -> Option<i64> {
         .checked_sub(prefix.time)
 }
 
-/// Whether the lines of a graph have neither a column of times nor one of durations.
+/// Returns whether the lines of a graph have neither a time column nor a duration column.
 fn has_steps_alone(head: &[u8]) -> bool {
     let mut has_steps = false;
     for found in lines(head, 1, 0).filter_map(|line| graph::split_line(line.bytes)) {
@@ -213,8 +221,8 @@ fn has_steps_alone(head: &[u8]) -> bool {
     has_steps
 }
 
-/// Times are all of one length, flags of one or two digits: where it is not sure by itself which is which, the
-/// shortest says it.
+/// Returns the number of digits of glued times. All times have the same length, flags have one or two digits: if the
+/// split is ambiguous, the shortest glued text decides.
 fn time_digits(head: &[u8]) -> usize {
     let mut shortest = usize::MAX;
     for line in lines(head, 1, 0) {

@@ -1,11 +1,11 @@
-//! The fields in an event's text: `name=value` pairs, and what else separates names from values.
+//! Parses the fields in an event's text: `name=value` pairs and other forms.
 //!
-//! A thread's name holds whatever it likes, also ` ==> ` and ` pid=1`: what the kernel prints behind it tells where
-//! it ends, and that it has at most 15 bytes.
+//! A thread's name can contain anything, even ` ==> ` and ` pid=1`. It ends before the text that the kernel prints
+//! after it, and has at most 15 bytes.
 
 use super::prefix::{digits, pid_of};
 
-/// A value in `text` by name: `text` is `a=1 b=two words c=3`. A value ends where the next ` name=` begins.
+/// Returns a value by name; `text` is `a=1 b=two words c=3`. A value ends where the next ` name=` starts.
 #[must_use]
 pub fn field<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     let mut from = 0;
@@ -22,7 +22,7 @@ pub fn field<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
                 None => value.trim_ascii(),
             });
         }
-        // What stands in names and between quotes are no fields.
+        // Text inside thread names and between quotes is not a field.
         from = equals + 1;
         let may_be_name = matches!(before.last(), Some(b'm' | b'e'));
         if !may_be_name && value.first() != Some(&b'"') {
@@ -35,16 +35,16 @@ pub fn field<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     }
 }
 
-/// Where the last word of `text` begins.
+/// Returns where the last word of `text` starts.
 fn word_start(text: &[u8]) -> usize {
     memchr::memrchr(b' ', text).map_or(0, |space| space + 1)
 }
 
-/// Names of threads are no longer.
-pub const MOST_COMM: usize = 15;
+/// Maximum length of a thread name, bytes.
+pub(crate) const MOST_COMM: usize = 15;
 
-/// Where the value of field `name` ends in `value`: before the next ` name=`, or of a thread's name, before what the
-/// kernel prints behind it.
+/// Returns where the value of field `name` ends in `value`: before the next ` name=`, or for a thread's name before the
+/// text that the kernel prints after it.
 fn value_end(name: &[u8], value: &[u8]) -> Option<usize> {
     if name == b"filename"
         && let Some(at) = memchr::memmem::rfind(value, b" old_pid=")
@@ -52,7 +52,7 @@ fn value_end(name: &[u8], value: &[u8]) -> Option<usize> {
             .get(..at)
             .and_then(|text| memchr::memmem::rfind(text, b" pid="))
     {
-        // sched_process_exec: what stands before the pids is the path.
+        // sched_process_exec: the path ends before the pids.
         return Some(at);
     }
     let Some(owner) = name.strip_suffix(b"comm") else {
@@ -70,7 +70,7 @@ fn value_end(name: &[u8], value: &[u8]) -> Option<usize> {
         let rest = near.get(at + 1..).unwrap_or(&[]);
         let pid = || rest.strip_prefix(owner)?.strip_prefix(b"pid=");
         let is_pid = || pid().is_some_and(|pid| digits(pid).is_some());
-        // task_newtask and task_rename say the pid first.
+        // task_newtask and task_rename print the pid before the name.
         let other: &[u8] = match owner {
             b"old" => b"newcomm=",
             b"new" => b"oom_score_adj=",
@@ -83,8 +83,8 @@ fn value_end(name: &[u8], value: &[u8]) -> Option<usize> {
     found.or_else(|| next_field(value))
 }
 
-/// A value in front of another field, without the comma that some events have between the two (`func=f, csd=0x1`); names
-/// of threads hold whatever they like.
+/// Removes the comma that some events have between a value and the next field (`func=f, csd=0x1`); thread names are
+/// unchanged, because they can contain anything.
 fn unlisted<'a>(name: &[u8], value: &'a [u8]) -> &'a [u8] {
     let value = value.trim_ascii();
     match name.ends_with(b"comm") {
@@ -93,11 +93,11 @@ fn unlisted<'a>(name: &[u8], value: &'a [u8]) -> &'a [u8] {
     }
 }
 
-/// Where `needle`, a few bytes that begin with a rare one, stands in `text`. For short texts: a searcher for
-/// any needle takes longer to make than they take to read.
+/// Returns where `needle`, a few bytes starting with a rare byte, is in `text`. For short texts only: a general
+/// searcher takes longer to build than such texts take to scan.
 #[must_use]
 #[inline]
-pub fn find_short(text: &[u8], needle: &[u8]) -> Option<usize> {
+pub(crate) fn find_short(text: &[u8], needle: &[u8]) -> Option<usize> {
     let first = *needle.first()?;
     let mut from = 0;
     loop {
@@ -109,10 +109,10 @@ pub fn find_short(text: &[u8], needle: &[u8]) -> Option<usize> {
     }
 }
 
-/// Where the next ` name=` begins in `text`.
+/// Returns where the next ` name=` starts in `text`.
 fn next_field(text: &[u8]) -> Option<usize> {
     let mut from = 0;
-    // A quoted value holds whatever it likes.
+    // A quoted value can contain anything.
     if text.first() == Some(&b'"') {
         from = 1 + memchr::memchr(b'"', text.get(1..)?)?;
     }
@@ -131,13 +131,13 @@ fn next_field(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// All `name=value` pairs of `text`.
+/// Returns all `name=value` pairs of `text`.
 #[must_use]
 pub fn pairs(text: &[u8]) -> Vec<(&[u8], &[u8])> {
     const MOST: usize = 256;
     let mut found = Vec::new();
     let mut rest = text.trim_ascii_start();
-    // Words before the first pair are none of it.
+    // Skip words before the first pair.
     while !starts_field(rest) {
         match memchr::memchr(b' ', rest) {
             Some(space) => rest = rest.get(space + 1..).unwrap_or(&[]).trim_ascii_start(),
@@ -173,10 +173,10 @@ fn starts_field(text: &[u8]) -> bool {
     length > 0 && text.get(length) == Some(&b'=')
 }
 
-/// `name:value` words, as tracers of noise and latency have them (`noise:852679\tmax_sample:65351`), if there is
-/// nothing else in `text`.
+/// Returns `name:value` pairs, as tracers of noise and latency print them (`noise:852679\tmax_sample:65351`); empty if
+/// `text` contains anything else.
 #[must_use]
-pub fn colon_pairs(text: &[u8]) -> Vec<(&[u8], &[u8])> {
+pub(crate) fn colon_pairs(text: &[u8]) -> Vec<(&[u8], &[u8])> {
     let words = text
         .split(u8::is_ascii_whitespace)
         .filter(|word| !word.is_empty());
@@ -194,8 +194,8 @@ pub fn colon_pairs(text: &[u8]) -> Vec<(&[u8], &[u8])> {
     found.filter(|pairs| pairs.len() > 1).unwrap_or_default()
 }
 
-/// `fd: 7, buf: 0x7f (68 65) "a, b", count: 0x200`: what a system call was given. Newer kernels show what pointers
-/// point to; names tell where the next argument begins.
+/// Parses `fd: 7, buf: 0x7f (68 65) "a, b", count: 0x200`, the arguments of a system call. Newer kernels also print the
+/// data behind pointers; an argument ends where the name of the next one starts.
 #[must_use]
 pub fn arguments(text: &[u8]) -> Vec<(&[u8], &[u8])> {
     const MOST: usize = 64;
@@ -219,7 +219,7 @@ pub fn arguments(text: &[u8]) -> Vec<(&[u8], &[u8])> {
             Some((name, value)) => (name, value.get(2..).unwrap_or(&[])),
             None => (&rest[..0], rest),
         };
-        // Where the next name stands, or without names, the next comma.
+        // Search the next name, or without names the next comma.
         let mut from = 0;
         let mut is_quoted = false;
         let end = loop {
@@ -247,14 +247,14 @@ pub fn arguments(text: &[u8]) -> Vec<(&[u8], &[u8])> {
     found
 }
 
-/// The first word of a value: `1 [action=TIMER]` is `1`.
+/// Returns the first word of a value: `1 [action=TIMER]` is `1`.
 #[must_use]
-pub fn first_word(value: &[u8]) -> &[u8] {
+pub(crate) fn first_word(value: &[u8]) -> &[u8] {
     let end = memchr::memchr(b' ', value).unwrap_or(value.len());
     value.get(..end).unwrap_or(value)
 }
 
-/// A number at the start of a value: decimal with sign, or hex behind `0x`.
+/// Parses the number at the start of a value: decimal with sign, or hex after `0x`.
 #[must_use]
 pub fn number(value: &[u8]) -> Option<i64> {
     let word = first_word(value);
@@ -279,15 +279,15 @@ pub fn number(value: &[u8]) -> Option<i64> {
     })
 }
 
-/// The pid in a field.
+/// Returns the pid in a field.
 #[must_use]
 pub fn pid(text: &[u8], name: &[u8]) -> Option<u32> {
     pid_of(u64::try_from(number(field(text, name)?)?).ok()?)
 }
 
-/// The number of a system call in `NR 3 (...)`, or in `id=3 ...` where fields are shown raw.
+/// Returns the system-call number in `NR 3 (...)`, or in `id=3 ...` if fields are shown raw.
 #[must_use]
-pub fn raw_syscall(info: &[u8]) -> Option<i64> {
+pub(crate) fn raw_syscall(info: &[u8]) -> Option<i64> {
     match info.strip_prefix(b"NR ") {
         Some(rest) => number(rest),
         None => number(field(info, b"id")?),

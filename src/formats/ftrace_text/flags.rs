@@ -1,4 +1,4 @@
-//! The latency flags of a line: letters in, `common_flags` and `common_preempt_count` as a binary trace has them out.
+//! Converts the latency flags of a line to the `common_flags` and `common_preempt_count` of a binary trace.
 //!
 //! ```text
 //! d N h 2 1
@@ -9,8 +9,8 @@
 //! d irqs off, b softirqs off, D both, X unknown
 //! ```
 //!
-//! The letters are those of the kernel's `trace_print_lat_fmt`. A header's legend (`# _-----=> irqs-off`) tells
-//! where a kernel has other columns; real-time kernels have had up to eight.
+//! The letters are those of the kernel's `trace_print_lat_fmt`. Kernels with other columns describe them in a legend in
+//! the header (`# _-----=> irqs-off`); real-time kernels have had up to eight.
 
 use crate::base::lines::lines;
 use crate::event::{Field, Value};
@@ -18,31 +18,31 @@ use crate::formats::latency_flags::{
     BH_OFF, HARDIRQ, IRQS_OFF, LAZY, NEED_RESCHED, NMI, PREEMPT_RESCHED, SOFTIRQ, words,
 };
 
-/// The column of flags as it stands in a line.
+/// The flags column of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flags<'a> {
-    /// Letters, or `-0x5` of `trace-cmd report -R`; empty if the column is not there.
+pub(crate) enum Flags<'a> {
+    /// Letters, or `-0x5` from `trace-cmd report -R`; empty if the column does not exist.
     Letters(&'a [u8]),
-    /// Numbers, as the verbose latency format has them.
+    /// Numbers, as in the verbose latency format.
     Numbers {
-        /// The bits.
+        /// The bits of `common_flags`.
         flags: u64,
-        /// The preempt depth.
+        /// The preemption depth.
         depth: u64,
     },
 }
 
-/// Who wrote a text: their letters differ.
+/// Writer of a text: their letters differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Writer {
+pub(crate) enum Writer {
     /// The kernel.
     #[default]
     Kernel,
-    /// trace-cmd: it has one letter for all kinds of rescheduling.
+    /// trace-cmd, which has one letter for all kinds of rescheduling.
     TraceCmd,
 }
 
-/// What a column of flags says.
+/// Meaning of a letter's position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
     IrqsOff,
@@ -55,21 +55,21 @@ enum Column {
     LockDepth,
 }
 
-/// The columns of a file.
+/// Meaning of the letters in one file, by position.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Legend {
+pub(crate) struct Legend {
     writer: Writer,
     columns: Vec<Column>,
 }
 
-/// What the flags of a line say, under the names of a binary trace's fields.
+/// Values of a line's flags, under the names of a binary trace's fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Said {
+pub(crate) struct Said {
     /// `common_flags`.
     pub flags: Option<u64>,
-    /// `common_preempt_count`: the low four bits are the preempt depth, the others the migrate-disable depth.
+    /// `common_preempt_count`: the low four bits are the preemption depth, the others the migrate-disable depth.
     pub preempt_count: Option<u64>,
-    /// `common_migrate_disable`, where a real-time kernel counts it by itself.
+    /// `common_migrate_disable`, if a real-time kernel counts it separately.
     pub migrate_disable: Option<u64>,
     /// `common_preempt_lazy_count` of real-time kernels.
     pub preempt_lazy_count: Option<u64>,
@@ -78,7 +78,7 @@ pub struct Said {
 }
 
 impl Said {
-    /// The column of flags as the kernel prints it.
+    /// Returns the flags column as the kernel prints it.
     #[must_use]
     pub fn letters(self) -> Vec<u8> {
         let flags = self.flags.unwrap_or(0);
@@ -118,7 +118,7 @@ impl Said {
         ]
     }
 
-    /// What is said, as the fields of a binary trace's event.
+    /// Returns the known values as fields of a binary trace's event.
     pub fn fields(self) -> impl Iterator<Item = Field> {
         let rows = [
             ("common_flags", self.flags),
@@ -142,9 +142,9 @@ impl Said {
     }
 }
 
-/// Whether a text can be a column of flags.
+/// Returns whether a text can be a flags column.
 #[must_use]
-pub fn is_flags(text: &[u8]) -> bool {
+pub(crate) fn is_flags(text: &[u8]) -> bool {
     let [irqs, resched, third, rest @ ..] = text else {
         return false;
     };
@@ -160,7 +160,7 @@ pub fn is_flags(text: &[u8]) -> bool {
 }
 
 impl Legend {
-    /// The legend in the head of a file, or what a kernel without one prints.
+    /// Returns the legend in the head of a file, or that of a kernel without a legend.
     #[must_use]
     pub fn of(head: &[u8]) -> Legend {
         let mut columns = Vec::new();
@@ -179,7 +179,7 @@ impl Legend {
                 columns.extend(comment.get(at + 3..).and_then(column_of));
             }
         }
-        // Without a legend of its own, or if several tracers' are in the file.
+        // Use the default if there is no legend, or if the file contains the legends of several tracers.
         let is_whole = columns.first() == Some(&Column::IrqsOff)
             && columns.iter().filter(|it| **it == Column::IrqsOff).count() == 1;
         if !is_whole {
@@ -191,7 +191,7 @@ impl Legend {
         }
     }
 
-    /// The columns of flags that are so many letters long.
+    /// Returns the meaning of the letters for a flags column of `length` letters.
     fn columns(&self, length: usize) -> &[Column] {
         use Column::{
             Interrupt, IrqsOff, LazyDepth, LazyResched, MigrateDisable, NeedResched, PreemptDepth,
@@ -219,7 +219,7 @@ impl Legend {
         }
     }
 
-    /// What the flags of a line say.
+    /// Parses the flags of a line.
     #[must_use]
     pub fn read(&self, flags: Flags<'_>) -> Said {
         let letters = match flags {
@@ -277,7 +277,7 @@ impl Legend {
     }
 }
 
-/// `irqs-off/BH-disabled` and the like.
+/// Returns the meaning for the words of a legend, like `irqs-off/BH-disabled`.
 fn column_of(words: &[u8]) -> Option<Column> {
     let has = |word: &[u8]| memchr::memmem::find(words, word).is_some();
     Some(if has(b"irqs-off") {
@@ -370,7 +370,7 @@ mod tests {
         }
         assert_eq!(said("", ""), (None, None));
         assert_eq!(said("", "-0x15"), (Some(0x15), None));
-        // trace-cmd has one letter for need-resched.
+        // trace-cmd has a single letter for need-resched.
         assert_eq!(said("cpus=2\n", "dN.1."), (Some(0x05), Some(1)));
         assert_eq!(said("# tracer: nop\n", "dN.1."), (Some(0x25), Some(1)));
         let verbose = Flags::Numbers {

@@ -1,4 +1,4 @@
-//! Events that print their fields in a form of their own, without `name=`: what a binary trace calls these fields.
+//! Fields of events whose text has a form of its own, without `name=`: returns them under their names in binary traces.
 //!
 //! ```text
 //! workqueue_execute_start: work struct 0000abc: function vmstat_update
@@ -14,9 +14,9 @@
 use super::fields::{field, find_short};
 use super::prefix::digits;
 
-/// A field of event `event` by the name that a binary trace has for it.
+/// Returns a field of event `event` by its name in a binary trace.
 #[must_use]
-pub fn field_of<'a>(event: &[u8], info: &'a [u8], name: &str) -> Option<&'a [u8]> {
+pub(crate) fn field_of<'a>(event: &[u8], info: &'a [u8], name: &str) -> Option<&'a [u8]> {
     if name.is_empty() {
         return None;
     }
@@ -30,7 +30,7 @@ pub fn field_of<'a>(event: &[u8], info: &'a [u8], name: &str) -> Option<&'a [u8]
         .or_else(fixed)
 }
 
-/// What the kernel prints for some fields in place of their names.
+/// Returns the name that the kernel prints instead of a field's own name.
 fn printed_as(name: &str) -> &str {
     match name {
         "func" => "function",
@@ -43,7 +43,7 @@ fn printed_as(name: &str) -> &str {
 
 type Fields<'a> = Vec<(&'static str, &'a [u8])>;
 
-/// All fields of an event with a form of its own; `None` if it is none or does not keep to it.
+/// Returns all fields of an event with a form of its own; `None` if it has none or the text does not match it.
 #[must_use]
 pub fn fixed<'a>(event: &[u8], info: &'a [u8]) -> Option<Fields<'a>> {
     let info = info.trim_ascii();
@@ -88,7 +88,7 @@ pub fn fixed<'a>(event: &[u8], info: &'a [u8]) -> Option<Fields<'a>> {
     }
 }
 
-/// `seq:29 context:0 timer_latency:100979`: the tracers' events as binary traces print them.
+/// `seq:29 context:0 timer_latency:100979`: events of the tracers in the form of binary traces.
 fn colons(info: &[u8]) -> Option<Fields<'_>> {
     const NAMES: [(&[u8], &str); 11] = [
         (b"seq:", "seqnum"),
@@ -107,7 +107,7 @@ fn colons(info: &[u8]) -> Option<Fields<'_>> {
     for word in info.split(u8::is_ascii_whitespace) {
         for (start, name) in NAMES {
             let value = word.strip_prefix(start);
-            // `outer:11522nmi-ts:0`: some kernels print no blank behind.
+            // `outer:11522nmi-ts:0`: some kernels print no space after the value.
             let digits = value.and_then(|value| value.get(..digits(value)?.1));
             fields.extend(digits.map(|digits| (name, digits)));
         }
@@ -138,9 +138,9 @@ fn noise<'a>(event: &[u8], info: &'a [u8]) -> Option<Fields<'a>> {
     Some(fields)
 }
 
-/// `89.520921872` s, or a number of ns, in ns.
+/// Converts `89.520921872` s, or an integer number of ns, to ns.
 #[must_use]
-pub fn seconds_or_ns(text: &[u8]) -> Option<i64> {
+pub(crate) fn seconds_or_ns(text: &[u8]) -> Option<i64> {
     let (whole, length) = digits(text)?;
     let whole = i64::try_from(whole).ok()?;
     let Some(fraction) = text.get(length..)?.strip_prefix(b".") else {
@@ -161,7 +161,7 @@ fn is_number(word: &[u8]) -> bool {
     digits(word).is_some_and(|(_, length)| length == word.len())
 }
 
-/// `work struct 0000abc: function vmstat_update`, of the end in old kernels without the function.
+/// `work struct 0000abc: function vmstat_update`; old kernels print the end without the function.
 fn work(info: &[u8]) -> Option<Fields<'_>> {
     let rest = info.strip_prefix(b"work struct ")?;
     let Some(colon) = find_short(rest, b": function ") else {
@@ -194,7 +194,7 @@ fn device(info: &[u8]) -> Option<Fields<'_>> {
     Some(fields)
 }
 
-/// `8,0 WS 4096 () 1234 + 8 be,0,4 [dd]`; bytes, command, priority and who are not in all.
+/// `8,0 WS 4096 () 1234 + 8 be,0,4 [dd]`; some events lack bytes, command, priority or thread name.
 fn block(info: &[u8]) -> Option<Fields<'_>> {
     let device = words(info).next()?;
     let comma = memchr::memchr(b',', device)?;
@@ -223,7 +223,7 @@ fn block(info: &[u8]) -> Option<Fields<'_>> {
     if left.next() == Some(b"+") {
         fields.push(("nr_sector", left.next().filter(|word| is_number(word))?));
     }
-    // The rest of the line: a name may hold blanks.
+    // Up to the end of the line: a name may contain spaces.
     if let Some(open) = memchr::memchr(b'[', rest) {
         let who = rest.get(open + 1..)?;
         let close = memchr::memrchr(b']', who)?;
@@ -233,9 +233,9 @@ fn block(info: &[u8]) -> Option<Fields<'_>> {
     Some(fields)
 }
 
-/// `dev 8,1 ino 12 pos 0`: names and values in turn, as file systems print them, up to what is none.
+/// `dev 8,1 ino 12 pos 0`: alternating names and values, as file systems print them, up to a word of another form.
 #[must_use]
-pub fn word_pairs(info: &[u8]) -> Vec<(&[u8], &[u8])> {
+pub(crate) fn word_pairs(info: &[u8]) -> Vec<(&[u8], &[u8])> {
     const MOST: usize = 64;
     let is_name = |word: &[u8]| {
         word.first().is_some_and(u8::is_ascii_lowercase)

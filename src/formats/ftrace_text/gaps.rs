@@ -1,10 +1,10 @@
-//! Where events were lost between blocks: a block knows only its own events, so that a gap at its edge gets its
-//! other end from the blocks around it.
+//! Gaps between blocks: a block contains only its own events, so a gap at its edge gets its other end from the blocks
+//! around it.
 
 use crate::base::Timestamp;
 use crate::event::{Gap, LaneColumns};
 
-/// Puts the gaps right in the parts of all lanes, of which each has `block_count` in a row.
+/// Corrects the gaps in the parts of all lanes; each lane has `block_count` consecutive parts.
 pub fn settle(parts: &mut [&mut LaneColumns], block_count: usize) {
     let edges = |part: &LaneColumns| {
         let last = part.events.len().checked_sub(1)?;
@@ -48,8 +48,8 @@ pub fn settle(parts: &mut [&mut LaneColumns], block_count: usize) {
     }
 }
 
-/// Puts what was overwritten before anybody read it, on all CPUs, before the first event.
-pub fn add_overwritten(parts: &mut [&mut LaneColumns], lost: u64) {
+/// Adds the events that were overwritten before they were read, on all CPUs, as a gap before the first event.
+pub(crate) fn add_overwritten(parts: &mut [&mut LaneColumns], lost: u64) {
     let starts = parts.iter().filter(|part| !part.events.is_empty());
     let first = starts.map(|part| part.events.time(0)).min();
     if let (Some(time), Some(part), 1..) = (first, parts.first_mut(), lost) {
@@ -99,7 +99,7 @@ mod tests {
         settle(&mut parts, 3);
         let gap = |part: usize| (all[part].gaps[0].start.0, all[part].gaps[0].end.0);
         assert_eq!([gap(0), gap(2), gap(4)], [(20, 50), (20, 50), (90, 90)]);
-        // Nothing but losses: there is no time to show them at.
+        // Only losses: there is no time at which to show them.
         let mut only = part(&[], &[(none, open)]);
         settle(&mut [&mut only], 1);
         assert!(only.gaps.is_empty());

@@ -1,4 +1,4 @@
-//! The function graph tracer's text: durations, braces and indentation.
+//! Parses the function graph tracer's text: durations, braces and indentation.
 //!
 //! ```text
 //! [time |]  cpu)  [comm-pid |] [flags |]  [mark] 1.234 us    |    function();      a call of a leaf
@@ -6,19 +6,19 @@
 //!                                              + 12.345 us    |    }                its return
 //! ```
 //!
-//! The kernel prints a duration with at most seven digits, and cuts off the rest (`trace_print_graph_duration`, kernel's
-//! `trace_functions_graph.c`): from 10 ms on it is told to 10 ns, from 100 ms to 100 ns, from 1 s to 1 us.
+//! The kernel prints a duration with at most seven digits and cuts the rest (`trace_print_graph_duration`, kernel's
+//! `trace_functions_graph.c`): the resolution is 10 ns from 10 ms on, 100 ns from 100 ms on, 1 us from 1 s on.
 //!
-//! trace-cmd prints the part from the duration on as the info of `funcgraph_entry` and `funcgraph_exit`.
+//! trace-cmd prints the text from the duration on as the info of `funcgraph_entry` and `funcgraph_exit`.
 
 use super::fields::find_short;
 use super::flags::is_flags;
 use super::prefix::{digits, pid_of};
 
-/// What a graph line says.
+/// Contents of a graph line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Graph<'a> {
-    /// How deep, counted in steps of two spaces.
+pub(crate) struct Graph<'a> {
+    /// Depth of the call: the indentation in units of two spaces.
     pub depth: u32,
     /// Call, return, or both.
     pub step: Step<'a>,
@@ -27,17 +27,17 @@ pub struct Graph<'a> {
 /// A step in the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step<'a> {
-    /// A function that called nothing traced: name, and ns if they are said.
+    /// A function without traced callees: its name, and its duration in ns if printed.
     Leaf(&'a [u8], Option<i64>),
-    /// A function begins.
+    /// A function begins: its name.
     Enter(&'a [u8]),
-    /// One ends, after so many ns if it is said; its name, where the text has it.
+    /// A function ends: its duration in ns if printed, and its name if the text contains it.
     Leave(Option<i64>, &'a [u8]),
     /// An event in a comment.
     Comment(&'a [u8]),
 }
 
-/// Reads `[mark] 1.234 us    |    function();`.
+/// Parses `[mark] 1.234 us    |    function();`.
 #[must_use]
 pub fn step(text: &[u8]) -> Option<Graph<'_>> {
     let bar = memchr::memchr(b'|', text)?;
@@ -49,14 +49,14 @@ pub fn step(text: &[u8]) -> Option<Graph<'_>> {
     function_step(duration_ns(before), text.get(bar + 1..)?)
 }
 
-/// An interrupt comes or is over: arrows stand where the duration would.
+/// Returns whether the column is an arrow instead of a duration: an interrupt begins or ends.
 fn is_arrow(column: &[u8]) -> bool {
     column.starts_with(b"====") || column.starts_with(b"<===")
 }
 
-/// The same where durations are not shown (`nofuncgraph-duration`): the function follows the CPU.
+/// Parses a step without a duration column (`nofuncgraph-duration`): the function comes right after the CPU.
 #[must_use]
-pub fn step_without_duration(text: &[u8]) -> Option<Graph<'_>> {
+pub(crate) fn step_without_duration(text: &[u8]) -> Option<Graph<'_>> {
     function_step(None, text)
 }
 
@@ -87,7 +87,7 @@ fn function_step(duration: Option<i64>, function: &[u8]) -> Option<Graph<'_>> {
     Some(Graph { depth, step })
 }
 
-/// `/* name */`, `/* name = 0x0 */` or `/* name ret=0x0 */` behind a return: the name.
+/// Returns the name in `/* name */`, `/* name = 0x0 */` or `/* name ret=0x0 */` after a return.
 fn name_behind(rest: &[u8]) -> &[u8] {
     let words = || {
         let text = rest.trim_ascii().strip_prefix(b"/*")?;
@@ -100,7 +100,7 @@ fn name_behind(rest: &[u8]) -> &[u8] {
     words().unwrap_or(&[])
 }
 
-/// What a step's comment says that the function returned: `/* = 0x0 */` or `/* f ret=0x0 */`.
+/// Returns the function's return value from a step's comment: `/* = 0x0 */` or `/* f ret=0x0 */`.
 #[must_use]
 pub fn returned(text: &[u8]) -> Option<&[u8]> {
     let comment = text.get(memchr::memmem::find(text, b"/*")? + 2..)?;
@@ -112,7 +112,7 @@ pub fn returned(text: &[u8]) -> Option<&[u8]> {
     Some(super::fields::first_word(comment.get(at..)?)).filter(|value| !value.is_empty())
 }
 
-/// `f() `, `f [mod]() ` or `f(a=1)`: the name.
+/// Returns the function name in `f() `, `f [mod]() ` or `f(a=1)`.
 fn function_name(call: &[u8]) -> Option<&[u8]> {
     let end = memchr::memchr(b'(', call)?;
     let name = call.get(..end)?.trim_ascii();
@@ -120,7 +120,7 @@ fn function_name(call: &[u8]) -> Option<&[u8]> {
     name.get(..end).filter(|name| !name.is_empty())
 }
 
-/// `! 123.456 us`, with or without a mark.
+/// Parses `! 123.456 us`, with or without a mark, to ns.
 fn duration_ns(text: &[u8]) -> Option<i64> {
     let text = text.trim_ascii().strip_suffix(b"us")?.trim_ascii();
     let start = memchr::memrchr(b' ', text).map_or(0, |at| at + 1);
@@ -136,17 +136,17 @@ fn duration_ns(text: &[u8]) -> Option<i64> {
     Some(ns)
 }
 
-/// A step's duration as it stands in the text, without its mark: `12345.67 us`.
+/// Returns a step's duration as printed, without its mark: `12345.67 us`.
 #[must_use]
-pub fn duration_text(text: &[u8]) -> Option<&[u8]> {
+pub(crate) fn duration_text(text: &[u8]) -> Option<&[u8]> {
     let before = text.get(..memchr::memchr(b'|', text)?)?.trim_ascii();
     let start = before.iter().position(u8::is_ascii_digit)?;
     before.get(start..).filter(|text| text.ends_with(b"us"))
 }
 
-/// How exact a step's duration is, in ns: the true one is less than this much longer than what the text says.
+/// Returns the resolution of a step's printed duration in ns: the true duration is longer by less than this.
 #[must_use]
-pub fn duration_step_ns(text: &[u8]) -> Option<i64> {
+pub(crate) fn duration_step_ns(text: &[u8]) -> Option<i64> {
     let number = duration_text(text)?.strip_suffix(b"us")?.trim_ascii();
     let point = memchr::memrchr(b'.', number);
     let digits = point.map_or(0, |point| number.len().saturating_sub(point + 1));
@@ -154,24 +154,24 @@ pub fn duration_step_ns(text: &[u8]) -> Option<i64> {
     Some(10_i64.pow(3 - digits))
 }
 
-/// A line of the kernel's own function_graph text.
+/// Columns of a line of the kernel's own function_graph text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GraphLine<'a> {
-    /// ns, if the column is there.
+pub(crate) struct GraphLine<'a> {
+    /// Time in ns, if the column exists.
     pub time: Option<i64>,
-    /// The CPU.
+    /// Number of the CPU.
     pub cpu: u32,
-    /// The thread, if the column is there.
+    /// Name and pid of the thread, if the column exists.
     pub task: Option<(&'a [u8], u32)>,
-    /// The latency flags; empty if the column is not there.
+    /// The latency flags; empty if the column does not exist.
     pub flags: &'a [u8],
-    /// From the duration on.
+    /// The text from the duration on.
     pub rest: &'a [u8],
 }
 
-/// Reads the columns of a function_graph line; `None` if it is none.
+/// Parses the columns of a function_graph line; `None` for other lines.
 #[must_use]
-pub fn split_line(line: &[u8]) -> Option<GraphLine<'_>> {
+pub(crate) fn split_line(line: &[u8]) -> Option<GraphLine<'_>> {
     let head = line.get(..128).unwrap_or(line);
     let close = memchr::memchr(b')', head)?;
     let before = line.get(..close)?;
@@ -191,7 +191,7 @@ pub fn split_line(line: &[u8]) -> Option<GraphLine<'_>> {
             break;
         };
         let mut column = rest.get(..bar)?.trim_ascii();
-        // A name may hold a bar itself.
+        // A name may contain a bar.
         if task.is_none()
             && !ends_in_pid(column)
             && !column.is_empty()
@@ -236,9 +236,9 @@ fn ends_in_pid(column: &[u8]) -> bool {
     pid.is_some_and(|pid| digits(pid).is_some_and(|(_, length)| length == pid.len()))
 }
 
-/// The same without a column for the CPU (`nofuncgraph-cpu`): only a text that is known to be a graph has such.
+/// Parses a line without a CPU column (`nofuncgraph-cpu`), which exists only in texts known to be graphs.
 #[must_use]
-pub fn without_cpu(line: &[u8]) -> Option<GraphLine<'_>> {
+pub(crate) fn without_cpu(line: &[u8]) -> Option<GraphLine<'_>> {
     step(line).map(|_| GraphLine {
         time: None,
         cpu: 0,
@@ -251,7 +251,7 @@ pub fn without_cpu(line: &[u8]) -> Option<GraphLine<'_>> {
 /// A thread's name and pid.
 pub type Named<'a> = (&'a [u8], u32);
 
-/// `bash-96    =>   sh-97`: who ran until now, and who runs from now on.
+/// Parses `bash-96    =>   sh-97`: returns the outgoing and the incoming thread.
 #[must_use]
 pub fn switched(rest: &[u8]) -> Option<(Named<'_>, Named<'_>)> {
     let arrow = memchr::memmem::find(rest, b"=>")?;
@@ -266,7 +266,7 @@ fn named(text: &[u8]) -> Option<Named<'_>> {
     Some((text.get(..dash)?, pid_of(pid).filter(|_| is_whole)?))
 }
 
-/// `360.774528`, or `12 us` since the trace began.
+/// Parses `360.774528`, or `12 us` since the start of the trace.
 fn moment(text: &[u8]) -> Option<i64> {
     let text = text.trim_ascii();
     if let Some(micros) = text.strip_suffix(b" us") {

@@ -1,23 +1,23 @@
-//! The buffers that a text was printed from, counted while it is looked through: for the info pane.
+//! Counts the events of each buffer that a text was printed from, for the info pane.
 
 use rustc_hash::FxHashMap;
 
-/// More buffers are counted as one.
+/// Maximum number of buffers that are counted separately; further buffers are counted as one.
 const MOST: usize = 256;
 
-/// How many events each instance's buffer has; the top buffer's name is empty.
+/// Number of events in each instance's buffer; the top buffer's name is empty.
 #[derive(Clone, Debug, Default)]
-pub struct Instances {
+pub(crate) struct Instances {
     counts: FxHashMap<Vec<u8>, u64>,
-    /// The buffer of the last event, and how many of its events are not in `counts` yet.
+    /// The buffer of the last event, and the number of its events that are not in `counts` yet.
     last: (Vec<u8>, u64),
 }
 
 impl Instances {
-    /// An event of this instance.
+    /// Counts an event of this instance.
     #[inline]
     pub fn count(&mut self, name: &[u8]) {
-        // Most events are of no instance: comparing nothing with nothing is a call as well.
+        // Most events are of no instance, and comparing empty names would still be a call.
         let is_same = self.last.0.len() == name.len() && (name.is_empty() || self.last.0 == name);
         if !is_same {
             self.take_last();
@@ -40,7 +40,7 @@ impl Instances {
         *self.counts.entry(name).or_default() += count;
     }
 
-    /// The events of both.
+    /// Returns the sums of both counts.
     #[must_use]
     pub fn and(mut self, mut other: Instances) -> Instances {
         self.take_last();
@@ -51,7 +51,7 @@ impl Instances {
         self
     }
 
-    /// A line for each buffer, the top one first; `None` if there is only that.
+    /// Returns one line per buffer, the top buffer first; `None` if there is only the top buffer.
     #[must_use]
     pub fn text(mut self) -> Option<String> {
         self.take_last();

@@ -1,4 +1,4 @@
-//! The columns of lines that have no CPU in brackets: the latency format of the kernel and of trace-cmd.
+//! The columns of lines without a CPU in brackets: the latency format of the kernel and of trace-cmd.
 //!
 //! ```text
 //! comm-pid  cpu flags micros"us"mark: body                         latency format
@@ -11,20 +11,20 @@ use super::prefix::{
     Group, MOST_PREFIX, Prefix, Task, Time, body_behind, cpu_of, digits, pid_of, task, time, whole,
 };
 
-/// Flags of `trace-cmd report -l` are at least so many: else any `a-1 2x 3.4: ` would be a line.
+/// Minimum length of the flags of `trace-cmd report -l`: otherwise any `a-1 2x 3.4: ` would match.
 const LEAST_FLAGS: usize = 4;
-/// Names are padded to this width.
+/// Width to which names are padded.
 pub(super) const SHORT_NAME: usize = 8;
 
-/// Takes them off a line.
+/// Parses these columns of a line.
 #[must_use]
-pub fn other_columns(line: &[u8]) -> Option<Prefix<'_>> {
+pub(crate) fn other_columns(line: &[u8]) -> Option<Prefix<'_>> {
     latency_prefix(line)
         .or_else(|| columns_prefix(line))
         .or_else(|| verbose_prefix(line))
 }
 
-/// What `read` finds at the first place of `mark` at which it finds anything.
+/// Returns the first result of `read` over the places of `mark`.
 fn first_at<'a>(
     line: &'a [u8],
     mark: &[u8],
@@ -55,7 +55,7 @@ pub(super) fn latency_at(line: &[u8], us: usize) -> Option<Prefix<'_>> {
     with_task(before.get(..space)?, time, body)
 }
 
-/// The columns `comm-pid  cpu flags` of the latency format, and what stands behind them.
+/// Parses the columns `comm-pid  cpu flags` of the latency format and returns the whole prefix.
 fn with_task<'a>(before: &'a [u8], time: Time, body: &'a [u8]) -> Option<Prefix<'a>> {
     let before = before.trim_ascii_end();
     let space = memchr::memrchr(b' ', before)?;
@@ -83,10 +83,10 @@ fn with_task<'a>(before: &'a [u8], time: Time, body: &'a [u8]) -> Option<Prefix<
     })
 }
 
-/// `  mix.sh-291     0.....    46.972530: body`, as `trace-cmd report -l` has it, and the latency format of a
-/// clock that counts: `  mix.sh-291     0d..2.        1234: body`.
+/// `  mix.sh-291     0.....    46.972530: body`, as `trace-cmd report -l` prints it, and the latency format of a
+/// counting clock: `  mix.sh-291     0d..2.        1234: body`.
 fn columns_prefix(line: &[u8]) -> Option<Prefix<'_>> {
-    // An instance's name may stand at the line's start: its colon is not the time's.
+    // An instance's name may be at the line's start: its colon is not that of the time.
     first_at(line, b": ", columns_at)
 }
 
@@ -97,7 +97,7 @@ fn columns_at(line: &[u8], colon: usize) -> Option<Prefix<'_>> {
     let (columns, time, length) = match time(word) {
         Some((time, length)) => (before.get(..space)?, time, length),
         None => {
-            // No space before a counter's number: `1d..2.4631252878692:`.
+            // No space before a counter's integer: `1d..2.4631252878692:`.
             let cpu = digits(word)?.1;
             let (found, length) = time(word.get(cpu + 5..)?)?;
             let columns = before.get(..space + 1 + cpu + 5)?;
@@ -120,8 +120,8 @@ fn columns_at(line: &[u8], colon: usize) -> Option<Prefix<'_>> {
     is_sure.then_some(Prefix { step, ..prefix })
 }
 
-/// `  bash   24776   0 37 00000002 0000000f [58eddd440] 10.130ms (+0.001ms): body`, and with a clock that
-/// counts `... [0000000058eddd44] 130 (+1): body`.
+/// `  bash   24776   0 37 00000002 0000000f [58eddd440] 10.130ms (+0.001ms): body`, and with a counting clock
+/// `... [0000000058eddd44] 130 (+1): body`.
 fn verbose_prefix(line: &[u8]) -> Option<Prefix<'_>> {
     let head = line.get(..MOST_PREFIX).unwrap_or(line);
     let step = memchr::memmem::find(head, b" (+")?;
@@ -146,7 +146,7 @@ fn verbose_prefix(line: &[u8]) -> Option<Prefix<'_>> {
             precision: None,
         },
     };
-    // From the right: raw time, number, depth, flags, CPU, pid; what is left is the name.
+    // From the right: raw time, number, depth, flags, CPU, pid; the rest is the name.
     let mut left = before.get(..space)?.trim_ascii_end();
     let mut word = || {
         let at = memchr::memrchr(b' ', left)?;

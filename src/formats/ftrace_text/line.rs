@@ -1,28 +1,29 @@
-//! What a line is: without columns, or by what stands behind them.
+//! Classifies lines without columns, and the bodies of lines with columns.
 //!
 //! ```text
 //! CPU:n [LOST m EVENTS]    CPU:n [m EVENTS DROPPED]    CPU:n [LOST EVENTS]    lost before the next line of that CPU
-//!  => symbol                                                                  a frame, belongs to the line before
+//!  => symbol                                                                  a stack frame of the line before
 //! ```
 
 use super::fields::find_short;
 use super::prefix::{MOST_CPU, digits, without_console_time};
 use crate::formats::atrace::may_be_mark;
+use crate::formats::etrace::parse_line;
 
-/// What a line without columns is.
+/// Kind of a line without columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plain {
-    /// A comment, a header, or nothing.
+    /// A comment, a header, or an empty line.
     Silent,
-    /// A frame of a stack.
+    /// A stack frame.
     Frame,
-    /// Events of this CPU were lost; how many, if it is said.
+    /// Events of this CPU were lost; with their count, if printed.
     Lost(u32, Option<u64>),
     /// Anything else.
     Text,
 }
 
-/// What a line is that has no columns.
+/// Returns the kind of a line without columns.
 #[must_use]
 pub fn plain(line: &[u8]) -> Plain {
     let text = without_console_time(line).trim_ascii();
@@ -35,8 +36,9 @@ pub fn plain(line: &[u8]) -> Plain {
     lost(text).unwrap_or(Plain::Text)
 }
 
-/// What trace-cmd says before the first event, of one file or (`NAME: cpus=2`) of several, of the events that it was told
-/// to pair (`start (null):sched_wakeup:pid ((null)) end (null):sched_switch:next_pid ((null))`), and rules.
+/// Returns whether the line is one that trace-cmd prints before the first event: for one file, for several
+/// (`NAME: cpus=2`), for pairs of events
+/// (`start (null):sched_wakeup:pid ((null)) end (null):sched_switch:next_pid ((null))`), or a rule.
 fn is_header(text: &[u8]) -> bool {
     let is_number = |text: &[u8]| {
         digits(text.trim_ascii()).is_some_and(|(_, length)| length == text.trim_ascii().len())
@@ -51,7 +53,7 @@ fn is_header(text: &[u8]) -> bool {
         let cpu = text.strip_prefix(b"CPU ")?.strip_suffix(b" is empty")?;
         Some(is_number(cpu))
     };
-    // What `report -w` prints behind the last event.
+    // `report -w` prints these after the last event.
     let of_wakeups = [
         &b"Average wakeup latency: "[..],
         b"Maximum Latency: ",
@@ -69,7 +71,7 @@ fn is_header(text: &[u8]) -> bool {
 }
 
 fn lost(text: &[u8]) -> Option<Plain> {
-    // An instance's name may stand before it.
+    // An instance's name may precede it.
     let text = match find_short(text, b": CPU:") {
         Some(at) => text.get(at + 2..)?,
         None => text,
@@ -87,30 +89,30 @@ fn lost(text: &[u8]) -> Option<Plain> {
     is_lost.then(|| Plain::Lost(cpu, digits(number).map(|(count, _)| count)))
 }
 
-/// What a body says.
+/// Contents of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Body<'a> {
+pub(crate) enum Body<'a> {
     /// `name: info`.
     Event(&'a [u8], &'a [u8]),
-    /// `sys_NAME(...)`, as the kernel prints sys_enter_NAME: name and arguments.
+    /// `sys_NAME(...)`, the kernel's form of sys_enter_NAME: name and arguments.
     SysEnter(&'a [u8], &'a [u8]),
     /// `sys_NAME -> 0x0`: name and result.
     SysExit(&'a [u8], &'a [u8]),
     /// `function <-caller`.
     Function(&'a [u8], &'a [u8]),
-    /// `<stack trace>`; frames follow.
+    /// `<stack trace>`; stack frames follow.
     Stack(&'a [u8]),
     /// Anything else.
     Text,
 }
 
-/// No event has a longer name.
+/// Maximum length of an event's name, bytes.
 const MOST_NAME: usize = 100;
 
-/// Tells the forms of bodies apart.
+/// Returns the contents of a body.
 #[must_use]
 #[inline]
-pub fn classify(body: &[u8]) -> Body<'_> {
+pub(crate) fn classify(body: &[u8]) -> Body<'_> {
     let text = body.trim_ascii_start();
     let length = text
         .iter()
@@ -123,13 +125,13 @@ pub fn classify(body: &[u8]) -> Body<'_> {
         Some(first) => first.is_ascii_alphabetic() || *first == b'_',
         None => false,
     };
-    // No function's name begins with a digit.
+    // A function's name cannot start with a digit.
     let is_symbol = starts_well && !name.first().is_some_and(u8::is_ascii_digit);
     match rest {
         [b':', info @ ..] if starts_well && matches!(info.first(), None | Some(b' ')) => {
             Body::Event(name, info.trim_ascii_start())
         }
-        // Who wrote the mark could not be told.
+        // The function that wrote the mark is unknown.
         [b':', b' ', info @ ..] if is_address(name) && may_be_mark(info) => {
             Body::Event(b"tracing_mark_write", info)
         }
@@ -157,7 +159,7 @@ pub fn classify(body: &[u8]) -> Body<'_> {
     }
 }
 
-/// `ksys_read (repeats: 4, last_ts:   69.626111)`, where a call came again and again: the caller and how often.
+/// Splits `ksys_read (repeats: 4, last_ts:   69.626111)`, for repeated calls, into the caller and the count.
 #[must_use]
 pub fn repeats(caller: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = memchr::memmem::find(caller, b" (repeats: ")?;
@@ -166,9 +168,9 @@ pub fn repeats(caller: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((caller.get(..at)?, count))
 }
 
-/// `vfs_read(fd=3)` of a function tracer that shows arguments: the name, and what stands between the parentheses.
+/// Splits `vfs_read(fd=3)` of a function tracer with arguments into the name and the text between the parentheses.
 #[must_use]
-pub fn split_arguments(function: &[u8]) -> (&[u8], Option<&[u8]>) {
+pub(crate) fn split_arguments(function: &[u8]) -> (&[u8], Option<&[u8]>) {
     let found = || {
         let open = memchr::memchr(b'(', function)?;
         let inner = function.get(open + 1..)?.strip_suffix(b")")?;
@@ -177,20 +179,20 @@ pub fn split_arguments(function: &[u8]) -> (&[u8], Option<&[u8]>) {
     found().unwrap_or((function, None))
 }
 
-/// Whether a name that begins with a digit is one, such as `9p_client_req`: neither a number nor an address.
+/// Returns whether a name that starts with a digit is a name, such as `9p_client_req`, not a number or an address.
 fn starts_with_digit(name: &[u8]) -> bool {
     let is_word = name.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_');
     let is_hex = |text: &[u8]| text.iter().all(u8::is_ascii_hexdigit);
     is_word && !is_hex(name) && !name.strip_prefix(b"0x").is_some_and(is_hex)
 }
 
-/// `0` or `0xffffffff81498b1a`, where there should be a name.
+/// Returns whether the text in place of a name is `0` or an address like `0xffffffff81498b1a`.
 fn is_address(name: &[u8]) -> bool {
     let digits = name.strip_prefix(b"0x").unwrap_or(b"0");
     (name == b"0" || name.starts_with(b"0x")) && digits.iter().all(u8::is_ascii_hexdigit)
 }
 
-/// `tracing_mark_write+0x8a/0x170 <ffffffff81498b1a>: text` and the like: names with offsets and addresses.
+/// Parses `tracing_mark_write+0x8a/0x170 <ffffffff81498b1a>: text` and similar: names with offsets and addresses.
 fn symbol_body<'a>(name: &'a [u8], text: &'a [u8]) -> Body<'a> {
     if let Some(at) = memchr::memmem::find(text, b" <-") {
         return Body::Function(
@@ -203,6 +205,13 @@ fn symbol_body<'a>(name: &'a [u8], text: &'a [u8]) -> Body<'a> {
         Some(colon) => Body::Event(name, text.get(colon + 2..).unwrap_or(&[])),
         None => Body::Text,
     }
+}
+
+/// Returns whether the body of a line is a line of the build tracer, as the kernel or trace-cmd prints it.
+#[inline]
+pub(crate) fn is_etrace_call(body: &[u8]) -> bool {
+    let is_print = body.starts_with(b"print:") || body.starts_with(b"bprint:");
+    (is_print || body.first().is_some_and(u8::is_ascii_digit)) && parse_line(body).is_some()
 }
 
 #[cfg(test)]

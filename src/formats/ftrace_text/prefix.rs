@@ -1,4 +1,4 @@
-//! The columns at the start of a line: who, where, when.
+//! The columns at the start of a line: thread, CPU, flags, time.
 //!
 //! ```text
 //! comm-pid [(tgid)] [cpu] [(tgid)] [flags] seconds.micros: body    trace, trace_pipe, trace-cmd report
@@ -9,8 +9,8 @@
 //! [   12.345678] or <4>[   12.345678] before any of them           a dump on the console
 //! ```
 //!
-//! Columns are found from the right: a name may hold spaces, dashes and brackets. A clock that counts prints a
-//! number in place of seconds, and trace-cmd puts no space before it.
+//! Columns are parsed from the right, because a name may contain spaces, dashes and brackets. A counting clock prints
+//! an integer instead of seconds, and trace-cmd prints no space before it.
 
 use super::fields::find_short;
 use super::flags::{Flags, is_flags};
@@ -18,46 +18,46 @@ use super::latency_columns::{SHORT_NAME, latency_at, other_columns};
 
 /// The columns of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Prefix<'a> {
-    /// The buffer or file that it is of; empty if there is only one.
+pub(crate) struct Prefix<'a> {
+    /// Name of the buffer or file that contains the line; empty if there is only one.
     pub instance: &'a [u8],
-    /// The thread's name, `<...>` if it was not known.
+    /// The thread's name, `<...>` if it was unknown.
     pub comm: &'a [u8],
-    /// Its pid.
+    /// The thread's pid.
     pub pid: u32,
-    /// Its process.
+    /// The thread's process.
     pub group: Group,
-    /// The CPU.
+    /// Number of the CPU.
     pub cpu: u32,
     /// The latency flags.
     pub flags: Flags<'a>,
-    /// ns, or the clock's own number.
+    /// Time in ns, or in the clock's own unit.
     pub time: i64,
-    /// Digits behind the point of the time; `None`: it has no point, it is a counter's number.
+    /// Number of digits after the decimal point; `None` for the integer of a counting clock.
     pub precision: Option<u8>,
-    /// What `trace-cmd report --ts-diff` puts behind the time: `(+24)`; empty if it is not there.
+    /// The column after the time that `trace-cmd report --ts-diff` adds: `(+24)`; empty if missing.
     pub step: &'a [u8],
-    /// Raw flags and a counter's number where nothing stands between them: `-0x14631252878692`.
+    /// Raw flags and a counter's integer without a separator: `-0x14631252878692`.
     pub glued: &'a [u8],
-    /// What follows.
+    /// The text after the columns.
     pub body: &'a [u8],
 }
 
 /// The column of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
-    /// There is none.
+    /// No such column.
     NoColumn,
-    /// `(-------)`.
+    /// `(-------)`: unknown.
     Unknown,
-    /// The process.
+    /// Pid of the process.
     Is(u32),
 }
 
 impl Prefix<'_> {
-    /// The same where the last `digits` of what is glued are the time; 0 if that is not known.
+    /// Splits `glued` so that its last `digits` digits are the time; 0 if their number is unknown.
     #[must_use]
-    pub fn with_digits(self, digits: usize) -> Self {
+    pub(crate) fn with_digits(self, digits: usize) -> Self {
         let number = self.glued.get(RAW_FLAGS.len()..).unwrap_or(&[]);
         let least = match number {
             [b'0', ..] => 1,
@@ -66,7 +66,7 @@ impl Prefix<'_> {
         };
         let told = number.len().checked_sub(digits).filter(|_| digits > 0);
         let mut flags = told.unwrap_or(least).clamp(least, 2);
-        // No number begins with a zero.
+        // No integer starts with a zero.
         if number.get(flags) == Some(&b'0') {
             flags = least;
         }
@@ -84,7 +84,7 @@ impl Prefix<'_> {
         }
     }
 
-    /// Whether the time is a counter's number.
+    /// Returns whether the time is the integer of a counting clock.
     #[must_use]
     #[inline]
     pub fn is_raw(&self) -> bool {
@@ -92,26 +92,27 @@ impl Prefix<'_> {
     }
 }
 
-/// The kernel's limit: pids are smaller.
+/// The kernel's limit: all pids are smaller.
 const MOST_PID: u32 = 1 << 22;
-/// CPUs have smaller numbers.
-pub const MOST_CPU: u32 = 8192;
-/// The column of flags is not longer.
+/// All CPU numbers are smaller.
+pub(crate) const MOST_CPU: u32 = 8192;
+/// Maximum length of the flags column.
 const MOST_FLAGS: usize = 12;
-/// What raw flags begin with.
-pub const RAW_FLAGS: &[u8] = b"-0x";
-/// A counter's number is glued to flags where it has at least twelve digits: it is padded to that.
+/// Prefix of raw flags.
+pub(crate) const RAW_FLAGS: &[u8] = b"-0x";
+/// Minimum length of raw flags with a counter's integer glued to them: the integer is padded to twelve digits, so a
+/// shorter integer has spaces before it.
 const LEAST_GLUED: usize = 16;
-/// Columns end before this many bytes.
+/// Maximum length of all columns, bytes.
 pub(super) const MOST_PREFIX: usize = 256;
-/// Names are padded to this width: behind an instance's name comes at least that much.
+/// Width to which names are padded: at least this many bytes follow an instance's name.
 const WIDE_NAME: usize = 15;
-/// The kernel pads the names of tasks to this width, of which they fill at most one less.
-pub const TASK_WIDTH: usize = 16;
-/// A task's name, pid and process take at most so many bytes, and so do its CPU, flags and time.
+/// Width to which the kernel pads the names of tasks; a name has at least one byte less.
+pub(crate) const TASK_WIDTH: usize = 16;
+/// Maximum length of a task's name, pid and process, bytes, and also of CPU, flags and time.
 const MOST_TASK: usize = 64;
 
-/// A whole number at the start of `text`, and how many digits it has.
+/// Parses the integer at the start of `text`. Returns it and its number of digits.
 #[must_use]
 #[inline]
 pub fn digits(text: &[u8]) -> Option<(u64, usize)> {
@@ -126,16 +127,16 @@ pub fn digits(text: &[u8]) -> Option<(u64, usize)> {
     (at > 0).then_some((value, at))
 }
 
-/// A text that is a whole number and nothing else.
+/// Parses a text that is only an integer.
 pub(super) fn whole(text: &[u8]) -> Option<u64> {
     let (value, length) = digits(text)?;
     (length == text.len()).then_some(value)
 }
 
-/// Takes the columns off a line.
+/// Parses the columns of a line.
 #[must_use]
 #[inline]
-pub fn split_prefix(line: &[u8]) -> Option<Prefix<'_>> {
+pub(crate) fn split_prefix(line: &[u8]) -> Option<Prefix<'_>> {
     let line = without_console_time(line);
     let head = line.get(..MOST_PREFIX).unwrap_or(line);
     let mut from = 0;
@@ -149,11 +150,10 @@ pub fn split_prefix(line: &[u8]) -> Option<Prefix<'_>> {
     other_columns(line)
 }
 
-/// A line of a dump without what the console puts before it, and without the zeros of a file that was not
-/// written to its end.
+/// Removes the console's prefix from a line of a dump, and the leading zeros of a file that was not completely written.
 #[inline]
 #[must_use]
-pub fn without_console_time(line: &[u8]) -> &[u8] {
+pub(crate) fn without_console_time(line: &[u8]) -> &[u8] {
     if !matches!(line.first(), Some(b'[' | b'<' | 0)) {
         return line;
     }
@@ -168,7 +168,7 @@ pub fn without_console_time(line: &[u8]) -> &[u8] {
         let (_, length) = digits(inner)?;
         let inner = inner.get(length..)?.strip_prefix(b".")?;
         let rest = inner.get(digits(inner)?.1..)?.strip_prefix(b"]")?;
-        // The thread or CPU that printed it, where the kernel says so.
+        // The thread or CPU that printed the line, if the kernel prints it.
         match rest.trim_ascii_start().strip_prefix(b"[") {
             Some(caller) => {
                 let caller = caller.trim_ascii_start();
@@ -181,7 +181,7 @@ pub fn without_console_time(line: &[u8]) -> &[u8] {
     stamp().unwrap_or(line)
 }
 
-/// What stands behind a line's time: the step of `trace-cmd report --ts-diff`, and the body.
+/// Splits the text after a line's time into the step of `trace-cmd report --ts-diff` and the body.
 #[inline]
 pub(super) fn body_behind(after: &[u8]) -> (&[u8], &[u8]) {
     let body = after.strip_prefix(b" ").unwrap_or(after);
@@ -210,7 +210,7 @@ fn prefix_at(line: &[u8], open: usize) -> Option<Prefix<'_>> {
         mut group,
     } = task(line.get(..open)?, WIDE_NAME)?;
     let mut after = after.trim_ascii_start();
-    // Between 4.13 and 5.8 the process stood behind the CPU.
+    // From Linux 4.13 to 5.8 the process came after the CPU.
     if let Some(inner) = after.strip_prefix(b"(") {
         let close = memchr::memchr(b')', inner.get(..MOST_FLAGS).unwrap_or(inner))?;
         group = group_of(inner.get(..close)?)?;
@@ -247,7 +247,7 @@ fn prefix_at(line: &[u8], open: usize) -> Option<Prefix<'_>> {
     })
 }
 
-/// `-0x14631252878692:`: raw flags and a counter's number with nothing between them.
+/// `-0x14631252878692:`: raw flags and a counter's integer without a separator.
 #[cold]
 fn glued_at<'a>(task: Task<'a>, cpu: u32, after: &'a [u8]) -> Option<Prefix<'a>> {
     let number = after.strip_prefix(RAW_FLAGS)?;
@@ -275,8 +275,8 @@ fn glued_at<'a>(task: Task<'a>, cpu: u32, after: &'a [u8]) -> Option<Prefix<'a>>
     matches!(prefix.flags, Flags::Letters([_, ..])).then_some(prefix)
 }
 
-/// `d..2.    12.345678:`, or with a counter's number `d..2.4631252878692:`: flags, time, the length of what it
-/// was read from, and that.
+/// Parses `d..2.    12.345678:`, or with a counter's integer `d..2.4631252878692:`. Returns the flags, the time, the
+/// length of the time's text, and the text that starts with the time.
 #[inline]
 fn flags_and_time(text: &[u8]) -> Option<(&[u8], Time, usize, &[u8])> {
     let near = text.get(..=MOST_FLAGS).unwrap_or(text);
@@ -286,13 +286,13 @@ fn flags_and_time(text: &[u8]) -> Option<(&[u8], Time, usize, &[u8])> {
             return Some((text.get(..end)?, time, length, after));
         }
     }
-    // Five letters, of which the last two may be digits.
+    // Five letters; the last two may be digits.
     let (flags, after) = text.split_at_checked(5)?;
     let (time, length) = time(after)?;
     is_flags(flags).then_some((flags, time, length, after))
 }
 
-/// `comm-pid` or `comm-pid (tgid)`, padded, perhaps behind an instance's name.
+/// `comm-pid` or `comm-pid (tgid)`, padded, possibly after an instance's name.
 pub(super) struct Task<'a> {
     pub(super) instance: &'a [u8],
     pub(super) comm: &'a [u8],
@@ -300,7 +300,7 @@ pub(super) struct Task<'a> {
     pub(super) group: Group,
 }
 
-/// Reads it; behind an instance's name `width` bytes of a name are left, or blanks.
+/// Parses the task; after an instance's name at least `width` bytes, or a space, must follow.
 pub(super) fn task(text: &[u8], width: usize) -> Option<Task<'_>> {
     let mut text = text.trim_ascii_end();
     let mut group = Group::NoColumn;
@@ -313,7 +313,7 @@ pub(super) fn task(text: &[u8], width: usize) -> Option<Task<'_>> {
     let pid = whole(text.get(dash + 1..)?)?;
     let mut comm = text.get(..dash)?;
     let mut instance = &comm[..0];
-    // `instance:      comm`, as trace-cmd prints several instances.
+    // `instance:      comm`, as trace-cmd prints it for several instances.
     if let Some(colon) = find_short(comm, b": ") {
         let name = comm.get(colon + 2..)?;
         let before = comm.get(..colon)?.trim_ascii_start();
@@ -329,7 +329,7 @@ pub(super) fn task(text: &[u8], width: usize) -> Option<Task<'_>> {
     })
 }
 
-/// What stands between the parentheses of the process.
+/// Parses the text between the parentheses of the process.
 fn group_of(text: &[u8]) -> Option<Group> {
     let text = text.trim_ascii();
     match whole(text) {
@@ -338,11 +338,11 @@ fn group_of(text: &[u8]) -> Option<Group> {
     }
 }
 
-/// Where columns begin inside `text`, and what they are: the first place at which a task's name stands padded before a
-/// pid, a CPU and a time. Looks at a bounded number of bytes around each bracket.
+/// Finds columns inside `text`: returns the first offset at which a padded task name comes before a pid, a CPU and a
+/// time, and the columns there. Reads a bounded number of bytes around each bracket.
 #[must_use]
 #[inline]
-pub fn columns_inside(text: &[u8]) -> Option<(usize, Prefix<'_>)> {
+pub(crate) fn columns_inside(text: &[u8]) -> Option<(usize, Prefix<'_>)> {
     let mut from = 0;
     while let Some(found) = memchr::memchr(b'[', text.get(from..)?) {
         let open = from + found;
@@ -351,7 +351,7 @@ pub fn columns_inside(text: &[u8]) -> Option<(usize, Prefix<'_>)> {
             let prefix = prefix_at(text.get(before..)?, open - before)?;
             padded(text, prefix, TASK_WIDTH)
         };
-        // A name leaves at least one byte of its padding.
+        // The padding of a name has at least one byte.
         let inside = inside().filter(|(start, _)| text.get(*start) == Some(&b' '));
         if inside.is_some() {
             return inside;
@@ -361,9 +361,9 @@ pub fn columns_inside(text: &[u8]) -> Option<(usize, Prefix<'_>)> {
     None
 }
 
-/// The same for the latency format, which has no bracket.
+/// Does the same for the latency format, which has no bracket.
 #[must_use]
-pub fn latency_columns_inside(text: &[u8]) -> Option<(usize, Prefix<'_>)> {
+pub(crate) fn latency_columns_inside(text: &[u8]) -> Option<(usize, Prefix<'_>)> {
     memchr::memmem::find_iter(text, b"us").find_map(|us| {
         let before = us.saturating_sub(MOST_TASK);
         let prefix = latency_at(text.get(before..)?, us - before)?;
@@ -371,8 +371,8 @@ pub fn latency_columns_inside(text: &[u8]) -> Option<(usize, Prefix<'_>)> {
     })
 }
 
-/// Where columns begin whose name is padded to `width`: the name ends at the dash before the pid, whatever stands before
-/// its padding.
+/// Returns where columns start whose name is padded to `width`: the name ends at the dash before the pid, whatever
+/// precedes its padding.
 fn padded<'a>(text: &'a [u8], prefix: Prefix<'a>, width: usize) -> Option<(usize, Prefix<'a>)> {
     let name_end = prefix.comm.as_ptr() as usize + prefix.comm.len();
     let dash = name_end.checked_sub(text.as_ptr() as usize)?;
@@ -386,20 +386,20 @@ fn padded<'a>(text: &'a [u8], prefix: Prefix<'a>, width: usize) -> Option<(usize
     (!comm.is_empty()).then_some((start, prefix))
 }
 
-/// A number as a pid, if the kernel can have such.
+/// Returns a number as a pid, if it is below the kernel's limit.
 #[must_use]
-pub fn pid_of(number: u64) -> Option<u32> {
+pub(crate) fn pid_of(number: u64) -> Option<u32> {
     u32::try_from(number).ok().filter(|&pid| pid < MOST_PID)
 }
 
-/// A time as it is written.
+/// A time as printed.
 #[derive(Clone, Copy)]
 pub(super) struct Time {
     pub(super) ns: i64,
     pub(super) precision: Option<u8>,
 }
 
-/// `seconds.fraction:` or `number:` at the start of `text`: the time, and its length.
+/// Parses `seconds.fraction:` or `number:` at the start of `text`. Returns the time and its length in bytes.
 #[inline]
 pub(super) fn time(text: &[u8]) -> Option<(Time, usize)> {
     let (whole, length) = digits(text)?;

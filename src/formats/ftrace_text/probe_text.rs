@@ -1,28 +1,28 @@
-//! The addresses at the start of a probe's text, which tell that it is one.
+//! The addresses at the start of a probe's text, by which probes are recognised.
 //!
 //! ```text
 //! (do_sys_open+0x0/0xd6) dfd=3                      kprobe, uprobe with a number
-//! (sys_openat+0xc/0xe <- do_sys_open) $retval=4     kretprobe: where to, which function
-//! (ffffffff8f963fa0 <- ffffffff8f96469a) arg1=4     the same by trace-cmd: which function, where to
-//! (syscalls.sys_enter_openat) file="x"              eprobe: the event that it sits on
-//! __probe_ip=ffffffff8f963fa0 dfd=3                 entry as `trace-cmd report -R` shows its fields, or where
-//!                                                   `[FAILED TO PARSE]` stands before them
+//! (sys_openat+0xc/0xe <- do_sys_open) $retval=4     kretprobe: return address, function
+//! (ffffffff8f963fa0 <- ffffffff8f96469a) arg1=4     kretprobe by trace-cmd: function, return address
+//! (syscalls.sys_enter_openat) file="x"              eprobe: the event to which it is attached
+//! __probe_ip=ffffffff8f963fa0 dfd=3                 entry, fields of `trace-cmd report -R` or after
+//!                                                   `[FAILED TO PARSE]`
 //! __probe_func=ffffffff8f963fa0 __probe_ret_ip=...  return
 //! ```
 
 use super::fields::{field, find_short, first_word};
 
-/// A probe's addresses.
+/// Addresses of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Probe<'a> {
-    /// `(do_sys_open+0x0/0xd6)`: where it is.
+pub(crate) enum Probe<'a> {
+    /// `(do_sys_open+0x0/0xd6)`: the probe's address.
     Entry(&'a [u8]),
-    /// `(sys_openat+0xc/0xe <- do_sys_open)`: the function that returned, and where to.
+    /// `(sys_openat+0xc/0xe <- do_sys_open)`: the function that returned, and the return address.
     Return(&'a [u8], &'a [u8]),
 }
 
-/// The addresses at the start of a probe's text. The kernel prints where a function returned to first and
-/// symbols; trace-cmd prints the function first and bare hex numbers.
+/// Parses the addresses at the start of a probe's text. The kernel prints the return address first, and symbols;
+/// trace-cmd prints the function first, and bare hex numbers.
 #[must_use]
 pub fn probe(info: &[u8]) -> Option<Probe<'_>> {
     if let Some(fields) = probe_fields(info) {
@@ -53,24 +53,24 @@ pub fn probe(info: &[u8]) -> Option<Probe<'_>> {
     is_address.then_some(Probe::Entry(inner))
 }
 
-/// The fields of a probe that is shown raw.
+/// Returns the fields of a probe whose fields are shown raw.
 #[must_use]
 #[inline]
-pub fn probe_fields(info: &[u8]) -> Option<&[u8]> {
+pub(crate) fn probe_fields(info: &[u8]) -> Option<&[u8]> {
     let fields = info.strip_prefix(b"[FAILED TO PARSE] ").unwrap_or(info);
     fields.starts_with(b"__probe_").then_some(fields)
 }
 
-/// Whether a text may be a probe's or an event probe's.
+/// Returns whether a text may belong to a probe or an event probe.
 #[must_use]
 #[inline]
-pub fn may_be_probe(info: &[u8]) -> bool {
+pub(crate) fn may_be_probe(info: &[u8]) -> bool {
     info.first() == Some(&b'(') || probe_fields(info).is_some()
 }
 
-/// The event that a probe sits on, `(syscalls.sys_enter_openat) file=...`: its system and name.
+/// Returns the event to which a probe is attached, `(syscalls.sys_enter_openat) file=...`: its system and name.
 #[must_use]
-pub fn event_probe(info: &[u8]) -> Option<(&[u8], &[u8])> {
+pub(crate) fn event_probe(info: &[u8]) -> Option<(&[u8], &[u8])> {
     let inner = info.strip_prefix(b"(")?;
     let close = memchr::memchr(b')', inner.get(..200).unwrap_or(inner))?;
     let (system, event) = inner
@@ -86,25 +86,25 @@ pub fn event_probe(info: &[u8]) -> Option<(&[u8], &[u8])> {
     (is_name(system) && is_name(event)).then_some((system, event))
 }
 
-/// Where a probe on a function sits: at its start, or behind what machines want there first (`endbr64`, `bti c`,
-/// the global entry of powerpc).
+/// Offsets of probes on a function's entry: at its start, or after the instruction that a machine needs there first
+/// (`endbr64`, `bti c`, the global entry of powerpc).
 const ENTRIES: [&[u8]; 3] = [b"+0x0/", b"+0x4/", b"+0x8/"];
 
-/// Where the offset begins in the address of a function's entry.
+/// Returns where the offset starts in the address of a function's entry.
 #[must_use]
-pub fn entry_offset(address: &[u8]) -> Option<usize> {
+pub(crate) fn entry_offset(address: &[u8]) -> Option<usize> {
     let at = find_short(address, b"+0x")?;
     let offset = address.get(at..)?;
     let is_entry = ENTRIES.iter().any(|entry| offset.starts_with(entry));
     is_entry.then_some(at)
 }
 
-/// `do_sys_open+0x0/0xd6 [mod]` is `do_sys_open`; an offset inside stays. Where a function returned from is
-/// printed without offset: `do_sys_open [mod]`.
+/// Returns the function of an address: `do_sys_open+0x0/0xd6 [mod]` is `do_sys_open`; other offsets are kept. The
+/// function that returned is printed without an offset: `do_sys_open [mod]`.
 #[must_use]
-pub fn function_of(address: &[u8]) -> &[u8] {
+pub(crate) fn function_of(address: &[u8]) -> &[u8] {
     let address = first_word(address);
-    // One writer puts it before some of its numbers only.
+    // One writer adds it only to some of its numbers.
     let address = address.strip_prefix(b"0x").unwrap_or(address);
     match entry_offset(address) {
         Some(at) => address.get(..at).unwrap_or(address),
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(function_of(b"do_sys_open+0x10/0xd6"), b"do_sys_open+0x10");
         assert_eq!(function_of(b"vfs_read+0x4/0x330"), b"vfs_read");
         assert_eq!(function_of(b"schedule+0x5/0xb0"), b"schedule+0x5");
-        // In a module: both ends of a call have one key.
+        // In a module: begin and end of a call have the same key.
         assert_eq!(function_of(b"ext4_sync+0x0/0x10 [ext4]"), b"ext4_sync");
         assert_eq!(function_of(b"ext4_sync [ext4]"), b"ext4_sync");
     }

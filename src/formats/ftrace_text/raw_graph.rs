@@ -1,5 +1,5 @@
-//! Steps of the function graph as `trace-cmd report` shows them without its plugins (`-N`) or raw (`-R`), and as the
-//! kernel's option `fields` does.
+//! Parses steps of the function graph as `trace-cmd report` prints them without its plugins (`-N`) or raw (`-R`), and
+//! as the kernel prints them with the option `fields`.
 //!
 //! ```text
 //! --> mutex_lock (2)                                                         -N
@@ -8,14 +8,14 @@
 //! func=mutex_lock depth=2 overrun=0 calltime=9efb5d634 rettime=9efb5e4c2
 //! ```
 //!
-//! Times are ns in hex.
+//! Times are in ns, in hex.
 
 use super::fields::{field, find_short, first_word, number};
 use super::graph::{Graph, Step};
 
-/// Reads the text of an event called `name`.
+/// Parses the text of an event called `name`.
 #[must_use]
-pub fn raw_step<'a>(name: &[u8], info: &'a [u8]) -> Option<Graph<'a>> {
+pub(crate) fn raw_step<'a>(name: &[u8], info: &'a [u8]) -> Option<Graph<'a>> {
     let is_return = name == b"funcgraph_exit";
     if let Some(rest) = info.strip_prefix(b"--> ") {
         let (function, depth, _) = named(rest)?;
@@ -48,9 +48,9 @@ pub fn raw_step<'a>(name: &[u8], info: &'a [u8]) -> Option<Graph<'a>> {
     Some(Graph { depth, step })
 }
 
-/// When a return was by the kernel's local clock, in ns, where its text says so.
+/// Returns the time of a return by the kernel's local clock, ns, if the text contains it.
 #[must_use]
-pub fn raw_ended(info: &[u8]) -> Option<i64> {
+pub(crate) fn raw_ended(info: &[u8]) -> Option<i64> {
     let end = match info.strip_prefix(b"<-- ") {
         Some(rest) => rest.get(find_short(rest, b"end: ")? + 5..)?,
         None => field(info, b"rettime")?,

@@ -1,6 +1,6 @@
-//! What events of a name mean for the picture: the same as for binary traces, by the tables in `event::pairs`.
+//! Meaning of events by name: the same as in binary traces, from the tables in `event::pairs`.
 //!
-//! Text does not say an event's system; the names that matter tell it.
+//! Text does not contain an event's system; it is derived from the name, for the names that matter.
 
 use crate::event::pairs::{
     ASYNC_PAIRS, AsyncPair, COUNTERS, Counter, Noise, PAIRS, Pair, PairEnd, RequestOp,
@@ -8,24 +8,24 @@ use crate::event::pairs::{
 };
 use crate::event::{Role, WakeupSort};
 
-/// What to do with events of a name.
+/// How events with a name are processed.
 #[derive(Clone, Copy, Debug)]
-pub enum Recipe {
-    /// Only a point, unless its text is a probe's.
+pub(crate) enum Recipe {
+    /// Only an instant, unless its text is that of a probe.
     Plain,
     /// sched_switch.
     Switch,
     /// sched_waking, sched_wakeup, sched_wakeup_new.
     Wakeup(WakeupSort),
-    /// A begin or end of a slice.
+    /// Begin or end of a slice.
     Mark(&'static Pair, PairEnd),
-    /// A begin or end of an asynchronous slice.
+    /// Begin or end of an asynchronous slice.
     Async(&'static AsyncPair, PairEnd),
-    /// What happened to a bio or request.
+    /// A step of a bio or request.
     Request(RequestOp),
     /// Samples of counters.
     Counters(&'static [Counter]),
-    /// Time that something took of a CPU.
+    /// CPU time that an interference took.
     Noise(&'static Noise),
     /// sched_process_fork.
     Fork,
@@ -37,15 +37,15 @@ pub enum Recipe {
     Exit,
     /// task_rename.
     Rename,
-    /// Shows that its thread is in no system call.
+    /// Shows that its thread is not in a system call.
     UserMode,
-    /// A mark that a program or the kernel wrote.
+    /// A mark written by a program or the kernel.
     Print,
-    /// The function graph tracer.
+    /// A step of the function graph tracer.
     Graph,
 }
 
-/// Beginnings of names, and the system of events that are called so.
+/// Prefixes of event names and their systems.
 const SYSTEMS: &[(&str, &str)] = &[
     ("sched_", "sched"),
     ("sys_enter_", "syscalls"),
@@ -121,9 +121,9 @@ const SYSTEMS: &[(&str, &str)] = &[
     ("bputs", "ftrace"),
 ];
 
-/// The system of events called `name`; empty if the name does not tell.
+/// Returns the system of events with this name; empty if the name does not show it.
 #[must_use]
-pub fn system_of(name: &str) -> &'static str {
+pub(crate) fn system_of(name: &str) -> &'static str {
     match name {
         "sys_enter" | "sys_exit" => return "raw_syscalls",
         "cpu_idle_miss" => return "power",
@@ -152,9 +152,9 @@ pub fn system_of(name: &str) -> &'static str {
         .map_or("", |(_, system)| system)
 }
 
-/// What events called `name` mean.
+/// Returns the meaning of events with this name.
 #[must_use]
-pub fn recipe_for(name: &str) -> Recipe {
+pub(crate) fn recipe_for(name: &str) -> Recipe {
     let system = system_of(name);
     match name {
         "sched_switch" => return Recipe::Switch,
@@ -191,18 +191,18 @@ pub fn recipe_for(name: &str) -> Recipe {
     }
 }
 
-/// What becomes of events of a name that are no probes and no marks by their text.
+/// Returns the role of events with this meaning whose text is not that of a probe or a mark.
 #[must_use]
-pub fn role_of(recipe: Recipe, system: &str) -> Role {
+pub(crate) fn role_of(recipe: Recipe, system: &str) -> Role {
     match recipe {
-        Recipe::Switch
-        | Recipe::Wakeup(_)
+        Recipe::Switch => Role::Switch,
+        Recipe::Wakeup(_)
         | Recipe::Mark(..)
         | Recipe::Async(..)
         | Recipe::Counters(_)
         | Recipe::Noise(_)
         | Recipe::Graph => Role::Consumed,
-        // A merge neither begins nor ends anything.
+        // A merge neither begins nor ends a request.
         Recipe::Request(op) if op != RequestOp::Merge => Role::Consumed,
         _ if matches!(system, "irq" | "irq_vectors" | "ipi") => Role::CpuInstant,
         _ => Role::Instant,

@@ -1,4 +1,4 @@
-//! Files of tracefs that are text and no trace: what they are, in words, so that nobody takes them for damaged ones.
+//! Text files of tracefs that are not traces: names them, so that users do not take them for damaged traces.
 //!
 //! ```text
 //! # event histogram                                                    events/*/*/hist
@@ -9,14 +9,14 @@
 
 use crate::base::lines::lines;
 
-/// Such a file.
+/// A recognised file that is not a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refused {
-    /// What to tell about it.
+pub(crate) struct Refused {
+    /// Message for the user.
     pub words: &'static str,
 }
 
-/// What a file is that has no events in time; `None` for anything else.
+/// Recognises a file without events in time; `None` for any other file.
 #[must_use]
 pub fn refused(head: &[u8]) -> Option<Refused> {
     const LINES: usize = 8;

@@ -1,51 +1,31 @@
-//! A text again as `trace-cmd report` lays it out: what stands in its lines stands in the report's.
+//! Prints a text in the layout of `trace-cmd report`: one line of the report per line of the text.
 //!
 //! ```text
 //! instance: %16s-%-5d [(tgid)] [%03d] flags %5u.%06u: [(+step)] NAME:  padded to 20  info
 //! ```
 //!
-//! Lines keep their order. What a text has and trace-cmd has not (the process, a tracer's own forms) is kept, under
-//! the names that trace-cmd gives such events. A graph of functions without tasks or times keeps the kernel's
-//! layout, since the columns of the other cannot be filled. Comments are left out.
+//! Lines keep their order. Contents of the text that trace-cmd would not print (the process, forms of tracers) are
+//! kept, under trace-cmd's names for such events. A function graph without tasks or times keeps the kernel's layout,
+//! because trace-cmd's columns cannot be filled. Comments are omitted.
 
 use std::io::{Error, ErrorKind, Write};
 
 use rayon::prelude::*;
 
 use super::event_lines::{EventLine, LineKind, event_lines};
+use super::facts::Layout;
 use super::flags::Flags;
 use super::graph;
 use super::line::{Body, Plain, classify, repeats};
 use super::prefix::{Group, Prefix};
+use super::reader::{Block, FtraceReader};
+use super::summary::{Shape, Whole};
 use super::tasks::tracer_text;
 use super::tracers::told;
-use super::{Block, FtraceReader, Layout};
 use crate::base::{Job, Timestamp};
 use crate::formats::EventRef;
 use crate::formats::format::{Report, ReportOptions, Wrote};
-
-/// What the whole file says of its lines.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Shape {
-    /// The longest name of an instance; 0: there are none.
-    pub instance_width: usize,
-    /// Whether lines say how long after the one before they came (`--ts-diff`).
-    pub has_steps: bool,
-    /// Whether a graph's lines have columns of tasks and of times.
-    pub has_graph_columns: bool,
-}
-
-impl Shape {
-    /// What both say.
-    #[must_use]
-    pub fn and(self, other: Shape) -> Shape {
-        Shape {
-            instance_width: self.instance_width.max(other.instance_width),
-            has_steps: self.has_steps || other.has_steps,
-            has_graph_columns: self.has_graph_columns || other.has_graph_columns,
-        }
-    }
-}
+use crate::formats::stream::{Started, start};
 
 impl Report for FtraceReader {
     fn write(
@@ -54,17 +34,24 @@ impl Report for FtraceReader {
         out: &mut dyn Write,
         job: &Job,
     ) -> std::io::Result<()> {
-        let cpus = self.info.cpu_count.unwrap_or(self.cpus.len() as u32);
-        writeln!(out, "cpus={cpus}")?;
         let interrupted = || Error::from(ErrorKind::Interrupted);
-        for blocks in self.blocks.chunks(rayon::current_num_threads().max(1)) {
-            let texts: Vec<Vec<u8>> = blocks
+        let Started { starts, whole, .. } = start(self, job).map_err(|_| interrupted())?;
+        let cpus = self.info.cpu_count.unwrap_or(whole.cpus.len() as u32);
+        writeln!(out, "cpus={cpus}")?;
+        let layout = TextLayout {
+            options,
+            shape: whole.shape,
+        };
+        for starts in starts.chunks(rayon::current_num_threads().max(1)) {
+            let texts: Vec<Vec<u8>> = starts
                 .par_iter()
-                .map(|block| {
+                .map(|(part, start)| {
                     job.check().map_err(|_| interrupted())?;
-                    let text = self.block_text(block, options, job);
+                    let block = self.block(*part, start, &whole);
+                    let times = self.graph_times(&block, &layout, &whole, job)?;
+                    let text = self.block_text(&block, &layout, &times);
                     job.advance(block.range.len() as u64);
-                    text
+                    Ok(text)
                 })
                 .collect::<std::io::Result<_>>()?;
             for text in texts {
@@ -80,11 +67,15 @@ impl Report for FtraceReader {
         options: &ReportOptions,
         out: &mut dyn Write,
     ) -> std::io::Result<Wrote> {
-        if event.part as usize >= self.parts.len() {
+        if self.etrace_of(event).is_some() {
             return Ok(Wrote::Nothing);
         }
         let start = usize::try_from(event.place).unwrap_or(usize::MAX);
         let text = self.input.bytes().get(start..).unwrap_or(&[]);
+        let layout = TextLayout {
+            options,
+            shape: self.shape(),
+        };
         let mut made = Vec::new();
         for (number, EventLine { line, kind }) in event_lines(text, 1, 1, &self.facts).enumerate() {
             match kind {
@@ -92,17 +83,24 @@ impl Report for FtraceReader {
                 _ if number == 0 => {}
                 _ => break,
             }
-            self.push_line(&mut made, line.bytes, kind, options);
+            self.push_line(&mut made, line.bytes, kind, &layout);
         }
         out.write_all(&made)?;
         Ok(Wrote::Line)
     }
 }
 
-/// Which lines are wanted.
+/// Layout of the report's lines.
+struct TextLayout<'a> {
+    options: &'a ReportOptions,
+    /// The columns of the text's lines.
+    shape: Shape,
+}
+
+/// Selection of lines.
 struct Wanted<'a> {
     options: &'a ReportOptions,
-    /// Whether the line before was: frames and words belong to it.
+    /// Whether the event before was selected: stack frames and continuation lines belong to it.
     is_last: bool,
 }
 
@@ -123,25 +121,19 @@ impl Wanted<'_> {
 }
 
 impl FtraceReader {
-    fn block_text(
-        &self,
-        block: &Block,
-        options: &ReportOptions,
-        job: &Job,
-    ) -> std::io::Result<Vec<u8>> {
+    fn block_text(&self, block: &Block, layout: &TextLayout<'_>, times: &[(u64, i64)]) -> Vec<u8> {
         let text = self.input.bytes().get(block.range.clone()).unwrap_or(&[]);
         let mut out = Vec::with_capacity(text.len() + text.len() / 8);
         let mut wanted = Wanted {
-            options,
+            options: layout.options,
             is_last: true,
         };
         if block.first_line > 1 {
             wanted.event(block.last.cpu, block.last.time);
         }
         if self.facts.layout == Layout::Graph {
-            let times = self.graph_times(options, job)?;
-            self.push_graph(&mut out, text, &times, &mut wanted);
-            return Ok(out);
+            self.push_graph(&mut out, text, times, (layout, &mut wanted));
+            return out;
         }
         let mut last = block.last;
         for EventLine { line, kind } in event_lines(text, 1, block.range.start as u64, &self.facts)
@@ -154,19 +146,27 @@ impl FtraceReader {
                 LineKind::Graph(_) | LineKind::Other(_) => wanted.is_last,
             };
             if is_wanted {
-                self.push_line(&mut out, line.bytes, kind, options);
+                self.push_line(&mut out, line.bytes, kind, layout);
             }
         }
-        Ok(out)
+        out
     }
 
-    /// The times of a graph's lines by their places, where they are asked for and the text does not have them.
-    fn graph_times(&self, options: &ReportOptions, job: &Job) -> std::io::Result<Vec<(u64, i64)>> {
-        if options.from.is_none() && options.until.is_none() {
+    /// Returns offset and time of each line of a graph; empty unless `options` select a time range.
+    fn graph_times(
+        &self,
+        block: &Block,
+        layout: &TextLayout<'_>,
+        whole: &Whole,
+        job: &Job,
+    ) -> std::io::Result<Vec<(u64, i64)>> {
+        let options = layout.options;
+        let is_asked = options.from.is_some() || options.until.is_some();
+        if !is_asked || self.facts.layout != Layout::Graph {
             return Ok(Vec::new());
         }
         let columns = self
-            .read_block(0, job)
+            .read_block((0, block), whole, job)
             .map_err(|_| Error::from(ErrorKind::Interrupted))?;
         let mut times: Vec<(u64, i64)> = columns
             .iter()
@@ -186,7 +186,7 @@ impl FtraceReader {
         out: &mut Vec<u8>,
         text: &[u8],
         times: &[(u64, i64)],
-        wanted: &mut Wanted<'_>,
+        (layout, wanted): (&TextLayout<'_>, &mut Wanted<'_>),
     ) {
         for EventLine { line, kind } in event_lines(text, 1, 0, &self.facts) {
             let time = || {
@@ -202,7 +202,7 @@ impl FtraceReader {
                 LineKind::Other(_) | LineKind::Continues => wanted.is_last,
             };
             if is_wanted {
-                self.push_line(out, line.bytes, kind, wanted.options);
+                self.push_line(out, line.bytes, kind, layout);
             }
         }
     }
@@ -213,13 +213,13 @@ impl FtraceReader {
         out: &mut Vec<u8>,
         line: &[u8],
         kind: LineKind<'_>,
-        options: &ReportOptions,
+        layout: &TextLayout<'_>,
     ) {
         let graph_line = match kind {
-            LineKind::Graph(found) if self.shape.has_graph_columns => Some(found),
+            LineKind::Graph(found) if layout.shape.has_graph_columns => Some(found),
             _ => None,
         };
-        // The columns of tasks say it already.
+        // The task column already shows the switch.
         if graph_line.is_some_and(|line| {
             graph::switched(line.rest).is_some() && graph::step(line.rest).is_none()
         }) {
@@ -250,7 +250,7 @@ impl FtraceReader {
         };
         match (prefix, kind) {
             (Some(prefix), _) => {
-                self.push_columns(out, &prefix, options);
+                self.push_columns(out, &prefix, layout);
                 match graph_line {
                     Some(found) => push_step(out, found.rest),
                     None => push_body(out, prefix.body),
@@ -269,8 +269,9 @@ impl FtraceReader {
         out.push(b'\n');
     }
 
-    fn push_columns(&self, out: &mut Vec<u8>, prefix: &Prefix<'_>, options: &ReportOptions) {
-        let width = self.shape.instance_width;
+    fn push_columns(&self, out: &mut Vec<u8>, prefix: &Prefix<'_>, layout: &TextLayout<'_>) {
+        let TextLayout { options, shape } = layout;
+        let width = shape.instance_width;
         if width > 0 {
             let name = prefix.instance;
             push_padding(out, width, name.len());
@@ -297,14 +298,14 @@ impl FtraceReader {
         out.extend_from_slice(&letters);
         push_time(out, prefix, letters.len(), options);
         out.extend_from_slice(b": ");
-        if self.shape.has_steps {
+        if shape.has_steps {
             out.extend_from_slice(prefix.step);
             push_padding(out, 8, prefix.step.len());
             out.push(b' ');
         }
     }
 
-    /// The column of flags.
+    /// Returns the flags column.
     fn letters(&self, flags: Flags<'_>, options: &ReportOptions) -> Vec<u8> {
         let said = self.facts.legend.read(flags);
         match (flags, said.flags) {
@@ -319,10 +320,10 @@ fn push_padding(out: &mut Vec<u8>, width: usize, length: usize) {
     out.resize(out.len() + width.saturating_sub(length), b' ');
 }
 
-/// The time as precisely as it is written, or to microseconds.
+/// Appends the time with all printed digits, or in microseconds.
 fn push_time(out: &mut Vec<u8>, prefix: &Prefix<'_>, flag_letters: usize, options: &ReportOptions) {
     let Some(precision) = prefix.precision else {
-        // trace-cmd puts no space before it: five letters can be told from what follows, others cannot.
+        // trace-cmd prints no space before it: five flag letters can be separated from the time, others cannot.
         if !matches!(flag_letters, 0 | 5) {
             out.push(b' ');
         }
@@ -350,7 +351,7 @@ fn push_name(out: &mut Vec<u8>, name: &[&[u8]]) {
     push_padding(out, 20, length);
 }
 
-/// What stands behind `name: ` and its padding: it may begin with blanks of its own (a function's depth).
+/// Returns the text after `name: ` and its padding: it may start with spaces of its own (a function's depth).
 fn as_it_stands<'a>(body: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     let rest = body.trim_ascii_start().strip_prefix(name)?;
     let rest = rest.strip_prefix(b": ")?;
@@ -362,7 +363,7 @@ fn as_it_stands<'a>(body: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     }
 }
 
-/// The name of the event and what it says.
+/// Appends the name of the event and its info.
 fn push_body(out: &mut Vec<u8>, body: &[u8]) {
     let text = body.trim_ascii();
     match classify(body) {
@@ -413,7 +414,7 @@ fn push_body(out: &mut Vec<u8>, body: &[u8]) {
     }
 }
 
-/// A step of a graph.
+/// Appends a step of a graph.
 fn push_step(out: &mut Vec<u8>, rest: &[u8]) {
     let found = graph::step(rest).or_else(|| graph::step_without_duration(rest));
     match found.map(|found| found.step) {

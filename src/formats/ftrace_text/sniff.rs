@@ -1,4 +1,4 @@
-//! Whether text is ftrace's, trace-cmd's or that of the function graph tracer.
+//! Detects text of ftrace, of trace-cmd or of the function graph tracer.
 
 use std::ops::Range;
 
@@ -13,19 +13,19 @@ use crate::base::lines::lines;
 use crate::formats::Sniff;
 
 const MOST_LINE_BYTES: usize = 1 << 12;
-/// So many events in a row are a trace, whatever stands around them.
+/// This many consecutive events are a trace, whatever is around them.
 const ENOUGH_IN_A_ROW: usize = 3;
-/// A single event is one among so few other lines.
+/// A single event is enough among at most this many other lines.
 const FEW_OTHERS: usize = 64;
-/// What stands before a trace (messages of the kernel, a shell's output) is looked through up to here.
+/// How far text before a trace (kernel messages, shell output) is skipped, bytes.
 const MOST_NOISE: usize = 4 << 20;
-/// So much of a text tells what it is like.
+/// How many bytes of a text are used to detect its properties.
 const HEAD: usize = 1 << 16;
 
-/// Whether the head of a file is ftrace text.
+/// Returns how sure it is that a file with this head is ftrace text.
 #[must_use]
 pub fn sniff(head: &[u8]) -> Sniff {
-    // Opening says in words what it is.
+    // Opening such a file reports what it is.
     if refused(head).is_some() {
         return Sniff::Yes;
     }
@@ -56,7 +56,7 @@ pub fn sniff(head: &[u8]) -> Sniff {
             }
         }
     }
-    // With the option printk-msg-only most lines may lack columns.
+    // With the option printk-msg-only most lines may have no columns.
     if has_header && hits > 0 {
         return Sniff::Yes;
     }
@@ -73,7 +73,7 @@ pub fn sniff(head: &[u8]) -> Sniff {
     }
 }
 
-/// Whether a line is an event by more than its columns: flags that the kernel prints, or a name that it has.
+/// Returns whether a line is certainly an event: it has flags that the kernel prints, or a known event name.
 fn is_surely_event(line: &[u8]) -> bool {
     let Some(prefix) = split_prefix(line) else {
         return false;
@@ -89,10 +89,10 @@ fn is_surely_event(line: &[u8]) -> bool {
     has_flags || has_name()
 }
 
-/// The stretch of a text that tells what it is like: from its start, or where something else stands before the
-/// trace, from a little before its first line.
+/// Returns the range of a text that shows its properties: from its start, or if something else precedes the trace, from
+/// slightly before the trace's first line.
 #[must_use]
-pub fn head_of(text: &[u8]) -> Range<usize> {
+pub(crate) fn head_of(text: &[u8]) -> Range<usize> {
     let near = text.get(..MOST_NOISE).unwrap_or(text);
     let is_ours = |line: &[u8]| {
         let line = line.get(..MOST_LINE_BYTES).unwrap_or(line);
@@ -111,7 +111,7 @@ pub fn head_of(text: &[u8]) -> Range<usize> {
     start..text.len().min(start + HEAD)
 }
 
-/// How many events were overwritten before anybody read them, as the kernel's header says:
+/// Returns how many events were overwritten before they were read, from the kernel's header:
 /// `# entries-in-buffer/entries-written: 53/116   #P:4` or, of latency tracers, `# latency: 6 us, #53/116, CPU#0 |`.
 #[must_use]
 pub fn overwritten(head: &[u8]) -> u64 {
@@ -132,12 +132,12 @@ pub fn overwritten(head: &[u8]) -> u64 {
     found.fold(0, u64::saturating_add)
 }
 
-/// Whether the text is of the kernel's function_graph tracer.
+/// Returns whether the text is from the kernel's function_graph tracer.
 #[must_use]
-pub fn is_graph(head: &[u8]) -> bool {
+pub(crate) fn is_graph(head: &[u8]) -> bool {
     let mut hits = 0;
     for line in lines(head, 1, 0) {
-        // Latency tracers can show graphs, too.
+        // Latency tracers can print graphs too.
         if line.bytes.starts_with(b"# tracer: function_graph") {
             return true;
         }
@@ -153,7 +153,7 @@ fn is_graph_line(bytes: &[u8]) -> bool {
     graph::split_line(bytes).is_some_and(|found| graph::step(found.rest).is_some())
 }
 
-/// `0: upid,cpu,sec,nsec!Tag|...`: another format's lines.
+/// `0: upid,cpu,sec,nsec!Tag|...`: lines of another format.
 fn is_etrace(bytes: &[u8]) -> bool {
     let Some((_, length)) = digits(bytes) else {
         return false;

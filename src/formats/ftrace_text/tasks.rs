@@ -1,4 +1,4 @@
-//! Threads in an event's text: context switches and wakeups, in the forms of the kernel, of trace-cmd and of the
+//! Parses threads in an event's text: context switches and wakeups, in the forms of the kernel, of trace-cmd and of the
 //! wakeup tracers.
 //!
 //! ```text
@@ -12,49 +12,49 @@ use super::fields::{MOST_COMM, field, find_short, first_word, number, pid};
 use super::prefix::pid_of;
 use crate::event::EndState;
 
-/// One side of a context switch, or who was woken.
+/// One side of a context switch, or the woken thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task<'a> {
-    /// Its name.
+    /// Name of the thread.
     pub comm: &'a [u8],
-    /// Its pid.
+    /// Pid of the thread.
     pub pid: u32,
-    /// Its priority.
+    /// Priority of the thread.
     pub priority: i32,
 }
 
-/// A context switch as text.
+/// A context switch in text form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SwitchText<'a> {
-    /// Who stopped.
+pub(crate) struct SwitchText<'a> {
+    /// The outgoing thread.
     pub prev: Task<'a>,
-    /// Who runs.
+    /// The incoming thread.
     pub next: Task<'a>,
-    /// Why the first stopped.
+    /// State of the outgoing thread.
     pub state: &'a [u8],
-    /// Who prints switches in this form.
+    /// Form of the text.
     pub form: Form,
 }
 
-/// A form of context switches.
+/// Forms of context switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// `prev_comm=a ...`: the kernel, and trace-cmd without its plugins or raw.
+pub(crate) enum Form {
+    /// `prev_comm=a ...`: the kernel, and trace-cmd with raw fields or without its plugins.
     Fields,
     /// `a:1 [120] R ==> b:2 [120]`: trace-cmd, and kernels until 2.6.33.
     Short,
 }
 
-/// Whose letters states have.
+/// Meaning of the letters of states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StateLetters {
-    /// Those of the kernel that was traced.
+pub(crate) enum StateLetters {
+    /// Those of the traced kernel.
     Kernel,
-    /// trace-cmd's before 3.2, in the short form: those of kernels before 3.14, whatever the kernel.
+    /// Those of trace-cmd before 3.2 in the short form: the letters of kernels before 3.14, for any kernel.
     OldTraceCmd,
 }
 
-/// `prev_comm=a prev_pid=1 prev_prio=120 prev_state=R ==> next_comm=b ...` or `a:1 [120] R ==> b:2 [120]`.
+/// Parses `prev_comm=a prev_pid=1 prev_prio=120 prev_state=R ==> next_comm=b ...` or `a:1 [120] R ==> b:2 [120]`.
 #[must_use]
 pub fn switch(info: &[u8]) -> Option<SwitchText<'_>> {
     if info.starts_with(b"prev_comm=") {
@@ -74,11 +74,11 @@ pub fn switch(info: &[u8]) -> Option<SwitchText<'_>> {
     }
     // Until 2.6.33: `task a:1 [120] (R) ==> b:2 [120]`.
     let info = info.strip_prefix(b"task ").unwrap_or(info);
-    // The kernel's names are short; other writers have longer ones.
+    // Names are short in the kernel, but can be longer from other writers.
     short_switch(info, MOST_COMM).or_else(|| short_switch(info, usize::MAX))
 }
 
-/// `a:1 [120] R ==> b:2 [120]` with names that are no longer than that.
+/// Parses `a:1 [120] R ==> b:2 [120]` with names of at most `most_comm` bytes.
 fn short_switch(info: &[u8], most_comm: usize) -> Option<SwitchText<'_>> {
     let mut from = 0;
     loop {
@@ -97,7 +97,7 @@ fn short_switch(info: &[u8], most_comm: usize) -> Option<SwitchText<'_>> {
                 form: Form::Short,
             })
         };
-        // An arrow in a name has no thread before it, or too much of one behind.
+        // An arrow inside a name has no thread before it, or too long a name after it.
         if let Some(found) = found() {
             return Some(found);
         }
@@ -105,24 +105,24 @@ fn short_switch(info: &[u8], most_comm: usize) -> Option<SwitchText<'_>> {
     }
 }
 
-/// What the wakeup tracers print in place of events: `0:120:R ==> [001]  286: 19:R cat`, or `+` for a wakeup.
+/// Text of the wakeup tracers instead of events: `0:120:R ==> [001]  286: 19:R cat`, or `+` for a wakeup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TracerText<'a> {
-    /// Who stopped or woke somebody; its name is in the line's columns.
+pub(crate) struct TracerText<'a> {
+    /// The outgoing or waking thread; its name is in the line's columns.
     pub prev: Task<'a>,
-    /// Its state's letter.
+    /// Letter of its state.
     pub state: &'a [u8],
-    /// Who runs or was woken.
+    /// The incoming or woken thread.
     pub next: Task<'a>,
-    /// The CPU it is to run on.
+    /// CPU on which that thread is to run.
     pub cpu: u32,
-    /// Whether it was woken, not switched to.
+    /// Whether it was woken rather than switched to.
     pub is_wakeup: bool,
 }
 
-/// Reads the text of the kernel's `context_switch` and `wakeup` entries.
+/// Parses the text of the kernel's `context_switch` and `wakeup` entries.
 #[must_use]
-pub fn tracer_text(body: &[u8]) -> Option<TracerText<'_>> {
+pub(crate) fn tracer_text(body: &[u8]) -> Option<TracerText<'_>> {
     let text = body.trim_ascii();
     let open = memchr::memchr(b'[', text.get(..64).unwrap_or(text))?;
     let before = text.get(..open)?.trim_ascii_end();
@@ -180,7 +180,7 @@ fn short_task(text: &[u8]) -> Option<(Task<'_>, &[u8])> {
     Some((task, inner.get(close + 1..)?.trim_ascii()))
 }
 
-/// `comm=a pid=1 prio=120 target_cpu=001` or `a:1 [120] success=1 CPU:001`: who, and the CPU.
+/// Parses `comm=a pid=1 prio=120 target_cpu=001` or `a:1 [120] success=1 CPU:001`: returns the thread and the CPU.
 #[must_use]
 pub fn wakeup(info: &[u8]) -> Option<(Task<'_>, Option<u32>)> {
     if info.starts_with(b"comm=") {
@@ -209,23 +209,23 @@ pub fn wakeup(info: &[u8]) -> Option<(Task<'_>, Option<u32>)> {
     ))
 }
 
-/// What the letters of a state mean, or its number where fields are shown raw; of several the first counts.
+/// Returns the state for its letters, or for its number if fields are shown raw; the first letter decides.
 #[must_use]
-pub fn end_state(state: &[u8], letters: StateLetters) -> EndState {
+pub(crate) fn end_state(state: &[u8], letters: StateLetters) -> EndState {
     match (state, letters) {
         ([b'0'..=b'9', ..], _) => numbered_state(number(state).unwrap_or(-1)),
-        // It names the bits by what they once meant.
+        // Old trace-cmd names the bits by their former meaning.
         (b"W", StateLetters::OldTraceCmd) => EndState::Idle,
         ([b'X', ..], StateLetters::OldTraceCmd) => EndState::Zombie,
         ([b'Z', ..], StateLetters::OldTraceCmd) => EndState::Dead,
         ([b'x', ..], StateLetters::OldTraceCmd) => EndState::Parked,
         (b"R+", _) => EndState::Preempted,
-        // Waits without load, as kernel threads do before 4.14: not for a disk.
+        // Waits without load, as kernel threads before 4.14 do: not a disk wait.
         (b"D|N", _) => EndState::Idle,
-        // Being woken, in kernels before 4.14.
+        // Waking, in kernels before 4.14.
         ([b'R' | b'W', ..], _) => EndState::Runnable,
         ([b'S', ..], _) => EndState::Sleeping,
-        // `K`, can only be killed, stands alone where the rest is not printed.
+        // `K` (killable) is alone if the other letters are not printed.
         ([b'D' | b'K', ..], _) => EndState::Uninterruptible,
         ([b'T', ..], _) => EndState::Stopped,
         ([b't', ..], _) => EndState::Traced,
@@ -237,7 +237,7 @@ pub fn end_state(state: &[u8], letters: StateLetters) -> EndState {
     }
 }
 
-/// The kernel's numbers of states (since 4.14): the lowest bit counts.
+/// Returns the state for the kernel's number (since 4.14): the lowest set bit decides.
 fn numbered_state(bits: i64) -> EndState {
     match bits {
         0 => EndState::Runnable,

@@ -1,25 +1,23 @@
-use super::*;
-use crate::event::{EndState, Life, MarkOp, Measured, SeriesScope};
+use super::facts::Layout;
+use super::reader::FtraceReader;
+use crate::base::Job;
+use crate::event::part::ClockUnit;
+use crate::event::{
+    EndState, EventDetail, LaneColumns, Life, MarkOp, Measured, SeriesScope, ThreadKey,
+};
+use crate::formats::{AnyStream, EventRef, Events, Input};
 
 fn open(text: &str) -> (FtraceReader, Vec<LaneColumns>) {
     let job = Job::default();
     let input = Input::from_vec(text.as_bytes().to_vec(), "trace");
-    let reader = FtraceReader::open(input, &job).unwrap();
-    let parts = (0..reader.parts().len() as u32)
-        .map(|part| reader.read_part(part, &job).unwrap())
-        .collect();
-    (reader, parts)
+    let reader = FtraceReader::open(input).unwrap();
+    let parts = reader.read_all(1, &job, &mut |_| {}).unwrap().parts;
+    (reader, parts.into_iter().map(|part| part.columns).collect())
 }
 
-fn describe(reader: &FtraceReader, columns: &LaneColumns, event: u32) -> EventDetail {
+fn describe(reader: &dyn Events, columns: &LaneColumns, event: u32) -> EventDetail {
     let row = columns.events.row(event);
-    reader.describe(EventRef {
-        part: 0,
-        place: row.place,
-        time: row.time,
-        kind: row.kind,
-        thread: row.thread,
-    })
+    reader.describe(EventRef::new(0, row))
 }
 
 #[test]
@@ -104,7 +102,7 @@ fn atrace_marks_are_slices_and_counters() {
     assert_eq!(lane.events.len(), 5);
 }
 
-/// Measured durations: event, whether it is of a call of one event, ns.
+/// Returns measured durations: (event, whether the call is a single event, ns).
 fn measured(lane: &LaneColumns) -> Vec<(u32, bool, i64)> {
     let rows = lane.measured.iter();
     rows.map(|row| (row.event, row.late == Measured::ONE_EVENT, row.duration_ns))
@@ -117,7 +115,7 @@ fn graph_text_has_durations_with_and_without_times() {
         "# tracer: function_graph\n#\n# CPU  DURATION                  FUNCTION CALLS\n# |     |   |                     |   |   |   |\n 0)               |  vfs_read() {\n 0)   0.500 us    |    rw_verify();\n 0)   2.000 us    |  }\n ------------------------------------------\n 0)  bash-96      =>   sh-97  \n ------------------------------------------\n 0)   1.000 us    |  f();\n",
     );
     let lane = &parts[0];
-    // The line of a leaf is its begin and its end.
+    // The line of a leaf is begin and end.
     let marks: Vec<(u32, bool)> = (lane.marks.iter())
         .map(|mark| (mark.event, mark.op() == MarkOp::Begin))
         .collect();
@@ -225,9 +223,9 @@ fn odd_lines_are_kept_and_counted() {
 #[test]
 fn bare_clocks_claim_no_seconds() {
     let (reader, _) = open("   a-9 [000]           2: x: y\n   a-9 [000]           3: x: y\n");
-    assert_eq!(reader.info().clock_unit, ClockUnit::Order);
+    assert_eq!(reader.info.clock_unit, ClockUnit::Order);
     let (reader, _) = open("   a-9 [000]4631252878692: x: y\n   a-9 [000]4631252979692: x: y\n");
-    assert_eq!(reader.info().clock_unit, ClockUnit::Cycles);
+    assert_eq!(reader.info.clock_unit, ClockUnit::Cycles);
 }
 
 #[test]
@@ -235,25 +233,26 @@ fn clocks_and_lines_without_columns_are_said() {
     let (reader, _) = open(
         "            sh-22046   [001] .....         3895: sys_exit: NR 1 = 2\n            sh-22046   [001] .....         3896: sys_exit: NR 2 = 2\n",
     );
-    assert_eq!(reader.info().clock_unit, ClockUnit::Order);
-    assert_eq!(reader.info().clock, "bare numbers that number the events");
+    assert_eq!(reader.info.clock_unit, ClockUnit::Order);
+    assert_eq!(reader.info.clock, "bare numbers that number the events");
     let (reader, _) = open(
         "            sh-22046   [001] ..... 95191326428448: x: y\n            sh-22046   [001] ..... 95191326432660: x: y\n",
     );
-    assert_eq!(reader.info().clock_unit, ClockUnit::Cycles);
+    assert_eq!(reader.info.clock_unit, ClockUnit::Cycles);
     let (reader, _) = open(
         "# tracer: nop\n#\n# nop latency trace v1.1.5 on 6.18.44\n      sh-22046     0..... 8183us : sys_exit: NR 1 = 2\n",
     );
-    assert_eq!(reader.info().clock, "since the report's first event");
-    assert_eq!(reader.diagnostics().rows().len(), 0);
-    // What the kernel prints with the options raw, hex and nocontext-info.
+    assert_eq!(reader.info.clock, "since the report's first event");
+    let odd = |reader: &FtraceReader| reader.whole_diagnostics(reader.whole.get().unwrap());
+    assert_eq!(odd(&reader).rows().len(), 0);
+    // The kernel's output with the options raw, hex and nocontext-info.
     for text in [
         "# tracer: nop\n#\n22046 0 36665302811946 type: 442\n",
         "# tracer: nop\n#\n0000561e 00000000 00002158d35b5a2e type: 442\n\n",
         "# tracer: nop\n#\nsys_exit: NR 1 = 2\n",
     ] {
         let (reader, parts) = open(text);
-        assert_eq!(reader.diagnostics().rows()[0].code, "no_columns", "{text}");
+        assert_eq!(odd(&reader).rows()[0].code, "no_columns", "{text}");
         assert_eq!(parts[0].diagnostics.count_of("unknown_line"), 1, "{text}");
         assert_eq!(parts[0].events.len(), 1, "kept as an instant");
     }
@@ -297,7 +296,7 @@ fn the_quotes_of_a_string_are_none_of_it() {
         .find(|field| field.name == "n")
         .map(|field| field.value.clone());
     assert_eq!(number, Some(crate::event::Value::Text("12".to_owned())));
-    // A quote without its partner is kept as it stands.
+    // An unpaired quote is kept unchanged.
     assert!(shown(1).contains(&pair("s", "")));
     assert!(
         shown(1)

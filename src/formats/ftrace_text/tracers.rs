@@ -1,4 +1,4 @@
-//! Lines of tracers that print no event's name: raw data of programs, hwlat, timerlat, osnoise, blk.
+//! Parses lines of tracers that print no event name: raw data of programs, hwlat, timerlat, osnoise, blk.
 //!
 //! ```text
 //! # 12 buf: 68 65 6c                                                      raw_data
@@ -13,35 +13,35 @@
 use super::prefix::digits;
 use crate::event::pairs::RequestOp;
 
-/// A line that is told by its form.
+/// A line recognised by its form.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told<'a> {
-    /// What binary traces call such events.
+pub(crate) struct Told<'a> {
+    /// Name of such events in binary traces.
     pub event: &'static str,
-    /// What it is called among its likes; the event's name but for blk.
+    /// Name of this line's kind; equal to the event's name except for blk.
     pub name: &'static str,
     /// Its fields.
     pub fields: Vec<(&'static str, &'a [u8])>,
-    /// Of blk: where a request begins or ends.
+    /// For blk: the request that begins or ends.
     pub request: Option<Request<'a>>,
 }
 
-/// A request of the block layer that is issued or complete.
+/// A block-layer request that is issued or completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Request<'a> {
-    /// `8,0`.
+pub(crate) struct Request<'a> {
+    /// Device: `8,0`.
     pub device: &'a [u8],
-    /// `WS`.
+    /// Operation: `WS`.
     pub kind: &'a [u8],
-    /// Its first sector.
+    /// First sector.
     pub sector: u64,
-    /// How many sectors it has.
+    /// Number of sectors.
     pub count: u64,
-    /// What happens to it.
+    /// What happens to the request.
     pub op: RequestOp,
 }
 
-/// What blk's letters mean.
+/// Meaning of blk's letters.
 const ACTIONS: [(&[u8], &str); 15] = [
     (b"Q", "blk queue"),
     (b"G", "blk get request"),
@@ -60,7 +60,7 @@ const ACTIONS: [(&[u8], &str); 15] = [
     (b"F", "blk merge before"),
 ];
 
-/// Reads a body that has no name.
+/// Parses a body without an event name.
 #[must_use]
 pub fn told(body: &[u8]) -> Option<Told<'_>> {
     let text = body.trim_ascii();
@@ -101,7 +101,7 @@ fn numbered(text: &[u8]) -> Option<Told<'_>> {
     let number = words.next().filter(|word| is_number(word))?;
     match words.next()? {
         b"inner/outer(us):" => {
-            // `12/14`, or with blanks behind the bar.
+            // `12/14`, or with spaces after the slash.
             let mut pair = words.next()?.splitn(2, |byte| *byte == b'/');
             let inner = pair.next()?;
             let outer = match pair.next()? {
@@ -139,7 +139,7 @@ fn numbered(text: &[u8]) -> Option<Told<'_>> {
     }
 }
 
-/// Runtime, noise, percent of the CPU that was left, longest single noise, then how often what came.
+/// Runtime, noise, percentage of CPU left, longest single noise, then the count of each kind of noise.
 fn osnoise(text: &[u8]) -> Option<Told<'_>> {
     const NAMES: [&str; 9] = [
         "runtime",
@@ -222,9 +222,9 @@ fn blk(text: &[u8]) -> Option<Told<'_>> {
     })
 }
 
-/// What is told of an event of this name by its form alone: binary traces have names for them.
+/// Parses the text of an event with this name, if its form is one of these: binary traces have names for them.
 #[must_use]
-pub fn told_as<'a>(name: &[u8], info: &'a [u8]) -> Option<Told<'a>> {
+pub(crate) fn told_as<'a>(name: &[u8], info: &'a [u8]) -> Option<Told<'a>> {
     let is_known = matches!(
         name,
         b"raw_data" | b"hwlat" | b"timerlat" | b"osnoise" | b"blktrace"

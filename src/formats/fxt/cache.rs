@@ -1,8 +1,7 @@
-//! What the bulk pass has looked up already: strings, threads, kinds; kept from part to part.
+//! Look-up results of the bulk pass: strings, threads and kinds, kept from part to part.
 //!
-//! A worker that goes on where it stopped keeps everything. One that starts elsewhere in the file keeps
-//! texts and kinds, but must ask the tables again what indices mean there. Labels are numbered anew in
-//! each part.
+//! A worker that reads the next part in file order keeps everything. A worker that reads a part elsewhere in the file
+//! keeps texts and kinds, but looks up again what indices mean there. Labels are numbered anew in each part.
 
 use rustc_hash::FxHashMap;
 
@@ -15,23 +14,23 @@ use super::scan::Scan;
 use super::tables::ProviderSlot;
 use super::ticks::TickScale;
 
-/// Every part carries a copy of the texts, so they must stay few.
+/// Limit for reuse of a cache: every part carries a copy of the texts, so there must be few.
 const MOST_STRING_BYTES: u64 = 512 << 10;
 
-/// A string index, as it was last looked up.
+/// Result of the last look-up of a string index.
 #[derive(Clone, Copy, Debug)]
-pub struct StringEntry {
-    /// The string record; `u64::MAX` where none was found.
+pub(crate) struct StringEntry {
+    /// Place of the string record; `u64::MAX` if none was found.
     pub place: u64,
-    /// The text.
+    /// Id of the text.
     pub id: StringId,
-    /// In which run of parts that was; 0: never. With the bit `UNREAD`, the record was met and its text not
-    /// yet wanted.
+    /// The run of consecutive parts in which it was looked up; 0: never. With the bit `UNREAD`, the record was seen but
+    /// its text was not needed yet.
     pub run: u32,
 }
 
-/// In the run of a [`StringEntry`].
-pub const UNREAD: u32 = 1 << 31;
+/// Bit in the run of a [`StringEntry`]: the text was not read yet.
+pub(crate) const UNREAD: u32 = 1 << 31;
 
 impl StringEntry {
     const NONE: StringEntry = StringEntry {
@@ -41,17 +40,17 @@ impl StringEntry {
     };
 }
 
-/// What a provider's indices mean at the place that was reached.
+/// Meaning of one provider's indices at the current place in the file.
 #[derive(Debug)]
-pub struct Local {
-    /// The run and text of each string index, and apart from them, as they are asked for less, the records.
+pub(crate) struct Local {
+    /// Run and text of each string index; the places are in a separate vector, because they are used less often.
     strings: Vec<(u32, StringId)>,
     string_places: Vec<u64>,
-    /// By thread index, as far as looked up.
+    /// By thread index; `None` if not looked up yet.
     pub threads: [Option<ThreadKey>; 256],
     /// The tick rate.
     pub scale: TickScale,
-    /// The run of parts that threads and rate are of.
+    /// The run of consecutive parts for which threads and rate are valid.
     pub run: u32,
 }
 
@@ -66,7 +65,7 @@ impl Local {
         }
     }
 
-    /// What is known of a string index.
+    /// Returns the look-up result of a string index.
     #[inline]
     #[must_use]
     pub fn string(&self, index: u16) -> StringEntry {
@@ -76,18 +75,18 @@ impl Local {
         StringEntry { place, id, run }
     }
 
-    /// The run and text of a string index.
+    /// Returns run and text of a string index.
     #[inline]
     #[must_use]
-    pub fn known_string(&self, index: u16) -> (u32, StringId) {
+    pub(crate) fn known_string(&self, index: u16) -> (u32, StringId) {
         match self.strings.get(usize::from(index)) {
             Some(&known) => known,
             None => (StringEntry::NONE.run, StringEntry::NONE.id),
         }
     }
 
-    /// Remembers what a string index means.
-    pub fn set_string(&mut self, index: u16, entry: StringEntry) {
+    /// Stores the meaning of a string index.
+    pub(crate) fn set_string(&mut self, index: u16, entry: StringEntry) {
         let index = usize::from(index);
         if self.strings.len() <= index {
             let none = StringEntry::NONE;
@@ -103,16 +102,16 @@ impl Local {
         }
     }
 
-    /// Forgets what indices mean: from here on other tables hold.
-    pub fn forget_strings(&mut self) {
+    /// Forgets the string indices, because other tables are valid from here on.
+    pub(crate) fn forget_strings(&mut self) {
         self.strings.clear();
         self.string_places.clear();
     }
 }
 
-/// In `Named::kinds`: not looked up yet.
+/// Value in `Named::kinds`: not looked up yet.
 const NO_KIND: u16 = u16::MAX;
-/// Classes of sorts that have kinds by name.
+/// Number of classes of record types that have kinds by name.
 const NAMED_CLASSES: usize = 4;
 
 #[inline]
@@ -125,7 +124,7 @@ fn class_index(sort: Sort) -> usize {
     }
 }
 
-/// What is called by a category and a name: its kind by class, and the label of slices in one part.
+/// A (category, name) pair: its kind per class, and the label of its slices in one part.
 #[derive(Clone, Copy, Debug)]
 struct Named {
     key: u64,
@@ -134,14 +133,14 @@ struct Named {
     kinds: [u16; NAMED_CLASSES],
 }
 
-/// All that is called by a category and a name. Small, because every event looks here.
+/// All (category, name) pairs. Compact, because every event searches here.
 #[derive(Debug)]
 struct Names {
     /// Open addressing: index into `entries` + 1, 0 = free.
     slots: Vec<u32>,
     shift: u32,
     entries: Vec<Named>,
-    /// What was looked up last, by the key's hash: (key, index). Most events are of few names.
+    /// The last look-ups, by the key's hash: (key, index). Few names make up most events.
     recent: Vec<(u64, u32)>,
 }
 
@@ -157,7 +156,7 @@ impl Names {
         }
     }
 
-    /// The index of the entry with this key, new or known.
+    /// Returns the index of the entry with this key, and adds it if it is new.
     #[inline]
     fn find(&mut self, key: u64) -> usize {
         let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -218,19 +217,19 @@ impl Names {
     }
 }
 
-/// See the module's text.
+/// See the module's documentation.
 #[derive(Debug)]
-pub struct Cache {
-    /// All texts met so far.
+pub(crate) struct Cache {
+    /// All texts seen so far.
     pub strings: Strings,
-    /// The current provider's entries; those of the others are parked.
+    /// The current provider's entries; those of other providers are in `parked`.
     pub local: Box<Local>,
     slot: ProviderSlot,
     parked: FxHashMap<ProviderSlot, Box<Local>>,
     names: Names,
-    /// Threads by process and thread koid.
+    /// Threads by (process koid, thread koid).
     pub pairs: FxHashMap<(u64, u64), ThreadKey>,
-    /// Threads by their koid alone.
+    /// Threads by thread koid.
     pub tids: FxHashMap<u64, ThreadKey>,
     /// The events of the current part.
     pub rows: Rows,
@@ -269,32 +268,33 @@ impl Cache {
         self.end = end;
     }
 
-    /// Where the part ends that was read last.
+    /// End of the part that was read last, byte offset in the file.
     #[must_use]
     pub fn end(&self) -> u64 {
         self.end
     }
 
-    /// Whether it is worth keeping for another part.
+    /// Returns whether the cache is small enough for reuse in another part.
     #[must_use]
     pub fn is_small(&self) -> bool {
         self.strings.memory_bytes() <= MOST_STRING_BYTES && self.part < u16::MAX
     }
 
-    /// The run of consecutive parts that entries must be of to hold.
+    /// The current run of consecutive parts: only entries of this run are valid.
     #[inline]
     #[must_use]
     pub fn run(&self) -> u32 {
         self.run
     }
 
-    /// The current provider.
+    /// Slot of the current provider.
     #[must_use]
-    pub fn slot(&self) -> ProviderSlot {
+    pub(crate) fn slot(&self) -> ProviderSlot {
         self.slot
     }
 
-    /// Makes a provider current; where its entries are of an earlier run, its rate is that at `place`.
+    /// Makes a provider current. If its entries are of an earlier run, they are dropped and the rate at `place` is
+    /// used.
     pub fn enter(&mut self, scan: &Scan, slot: ProviderSlot, place: u64) {
         if slot != self.slot {
             let entered = self.parked.remove(&slot);
@@ -310,8 +310,8 @@ impl Cache {
         }
     }
 
-    /// The kind of records of a sort with this category and name, and for slices the label: `intern` finds
-    /// the one, `label` makes the other, each when it is first needed.
+    /// Returns the kind for a record type, category and name, and for slices the label. `intern` creates the kind,
+    /// `label` the label, each at the first use.
     #[inline]
     pub fn kind(
         &mut self,
@@ -326,7 +326,7 @@ impl Cache {
         let Some(named) = self.names.entries.get_mut(index) else {
             return (sort.generic_kind(), 0);
         };
-        // One branch that can be foreseen, not two: which sort comes next cannot.
+        // One predictable branch instead of two: the record type of the next event is unpredictable.
         let wants_label = matches!(sort, Sort::Begin | Sort::Complete);
         if wants_label & (named.label_part != self.part) {
             named.label = label();
@@ -337,7 +337,7 @@ impl Cache {
             *kind = intern(&self.strings).0;
         }
         let kind = match *kind {
-            // There was no room for it, whichever of its class asked.
+            // No room for a kind of this class: each record type has its own generic kind.
             generic if generic < GENERIC_KINDS => sort.generic_kind(),
             kind => KindId(kind),
         };

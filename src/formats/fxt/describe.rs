@@ -1,30 +1,31 @@
-//! One record in full: its place in, an `EventDetail` with every argument typed out.
+//! Decodes one record in full: returns an `EventDetail` with every argument and its type.
 //!
-//! Decodes the record again with the tables as they stood at its place. Words that records carry outside
-//! their arguments (a counter's id, an instant's scope, weights) come first, with types of their own:
+//! Uses the tables as they were at the record's place. Words of a record outside its arguments (a counter's id, an
+//! instant's scope, weights) come first, with types of their own:
 //! `counter id`, `async id`, `flow id`, `ticks`, `instant scope`, `blob type`, `state`, `cpu`.
 
 use crate::event::{EventDetail, Field, FieldRef, STACK, ThreadKey, Value};
 use crate::formats::EventRef;
 
-use super::args::{Arg, ArgValue, Args, object_owner_words};
 use super::fields::{Texts, field_of, payload_at, record_word};
-use super::header::{
-    Order, TextRef, Words, bits, read_text, record_type, scheduling_type, without_nuls,
-};
 use super::kinds::Sort;
-use super::packed::{MORE, unpack_last};
 use super::profiler::{Profile, read_profile};
 use super::scan::Scan;
-use super::scheduling::{IDLE_WEIGHT, end_state};
+use super::scheduling::end_state;
 use super::tables::ProviderSlot;
+use crate::base::ByteOrder;
+use crate::fxt::args::{Arg, ArgValue, Args, object_owner_words};
+use crate::fxt::layout::scheduling::{self, IDLE_WEIGHT, legacy};
+use crate::fxt::layout::{RECORD_TYPE, blob, event, large, log, record_type, userspace_object};
+use crate::fxt::packed::{MORE, unpack_last};
+use crate::fxt::words::{TextRef, Words, read_text, without_nuls};
 
-/// Payloads up to this size are given as bytes; of longer ones only the size.
+/// Payloads up to this size are shown as bytes; of larger ones only the size is shown.
 const MOST_SHOWN_BYTES: usize = 1 << 16;
 
-/// Describes the record that `event` refers to.
+/// Decodes the record that `event` refers to.
 #[must_use]
-pub fn describe<O: Order>(bytes: &[u8], scan: &Scan, event: EventRef) -> EventDetail {
+pub fn describe<O: ByteOrder>(bytes: &[u8], scan: &Scan, event: EventRef) -> EventDetail {
     let file = Words::<O>::new(bytes);
     let slot = scan.tables.provider_at(event.place);
     let mut describer = Describer {
@@ -53,14 +54,14 @@ pub fn describe<O: Order>(bytes: &[u8], scan: &Scan, event: EventRef) -> EventDe
     detail
 }
 
-/// Whether the record has anything to say beside name, time and thread: quick, and `true` where that is not plain.
+/// Returns whether the record has fields besides name, time and thread. Fast: returns `true` if that is not obvious.
 #[must_use]
-pub fn has_fields<O: Order>(bytes: &[u8], event: EventRef) -> bool {
+pub(crate) fn has_fields<O: ByteOrder>(bytes: &[u8], event: EventRef) -> bool {
     let Some(record) = Words::<O>::new(bytes).record_at(event.place) else {
         return false;
     };
     let header = record.get(0).unwrap_or(0);
-    // A point may carry its scope behind its arguments.
+    // An instant may have its scope after its arguments.
     let is_plain = |sort| {
         matches!(
             sort,
@@ -73,13 +74,13 @@ pub fn has_fields<O: Order>(bytes: &[u8], event: EventRef) -> bool {
         )
     };
     let is_bare_point = |sort| sort == Sort::Instant && record.count() == 2;
-    bits(header, 0, 3) != record_type::EVENT
-        || bits(header, 20, 23) > 0
-        || !Sort::from_event_type(bits(header, 16, 19))
+    RECORD_TYPE.get(header) != record_type::EVENT
+        || event::ARGS.get(header) > 0
+        || !Sort::from_event_type(event::KIND.get(header))
             .is_some_and(|sort| is_plain(sort) || is_bare_point(sort))
 }
 
-/// A field whose value prints as it is.
+/// Returns a field whose value is printed unchanged.
 fn field(name: &str, type_name: &str, value: Value) -> Field {
     Field {
         name: name.to_owned(),
@@ -101,13 +102,13 @@ struct Describer<'f, O> {
     detail: EventDetail,
 }
 
-impl<'f, O: Order> Describer<'f, O> {
-    /// `None`: there is no such record, or it is too short for what it says.
+impl<'f, O: ByteOrder> Describer<'f, O> {
+    /// Reads the record; `None` if there is no such record or it is too short for its header.
     fn read(&mut self, event: EventRef) -> Option<()> {
         let record = self.file.record_at(self.place)?;
         let header = record.get(0)?;
         self.set_thread(event.thread);
-        match bits(header, 0, 3) {
+        match RECORD_TYPE.get(header) {
             record_type::EVENT => self.event(header, record),
             record_type::SCHEDULING => self.scheduling(header, record),
             record_type::LOG => self.log(header, record),
@@ -150,7 +151,7 @@ impl<'f, O: Order> Describer<'f, O> {
         }
     }
 
-    /// The process koid of the record's thread reference; `next` is moved past an inline one.
+    /// Returns the process koid of the record's thread reference; advances `next` past an inline thread.
     fn process_of(&self, reference: u64, record: Words<'f, O>, next: &mut usize) -> Option<u64> {
         if reference & 0xff == 0 {
             let process = record.get(*next);
@@ -163,18 +164,18 @@ impl<'f, O: Order> Describer<'f, O> {
     }
 
     fn event(&mut self, header: u64, record: Words<'f, O>) -> Option<()> {
-        let sort = Sort::from_event_type(bits(header, 16, 19))?;
+        let sort = Sort::from_event_type(event::KIND.get(header))?;
         let mut next = 2;
-        let process = self.process_of(bits(header, 24, 31), record, &mut next);
-        let category = read_text(header >> 32, record, &mut next)?;
-        let name = read_text(header >> 48, record, &mut next)?;
+        let process = self.process_of(event::THREAD.get(header), record, &mut next);
+        let category = read_text(event::CATEGORY.get(header), record, &mut next)?;
+        let name = read_text(event::NAME.get(header), record, &mut next)?;
         self.detail.category = self.text(category);
         self.detail.name = self.text(name);
-        self.event_fields(sort, record, (next, bits(header, 20, 23)), process);
+        self.event_fields(sort, record, (next, event::ARGS.get(header)), process);
         Some(())
     }
 
-    /// The word behind the arguments, and the arguments: `count` of them from word `next` on.
+    /// Adds the word after the arguments, and the arguments: `count` of them, starting at word `next`.
     fn event_fields(
         &mut self,
         sort: Sort,
@@ -194,7 +195,7 @@ impl<'f, O: Order> Describer<'f, O> {
         let first = self.detail.fields.len();
         for arg in Args::new(record, at, count) {
             let field = self.arg(arg, process);
-            // A stack of another format, as the exporter writes it.
+            // A stack from a trace of another format, as our exporter writes it.
             if field.name == STACK
                 && let Value::Text(frames) = &field.value
             {
@@ -227,13 +228,13 @@ impl<'f, O: Order> Describer<'f, O> {
         }
     }
 
-    /// The name that the last userspace object record before here gave to a pointer of a process.
+    /// Returns the name that the last userspace object record before this record gave to a pointer of a process.
     fn object_name(&self, process: u64, pointer: u64) -> Option<String> {
         let place = self.scan.object_of(process, pointer, self.place)?;
         let record = self.file.record_at(place)?;
         let header = record.get(0)?;
-        let mut next = 2 + usize::from(bits(header, 16, 23) == 0);
-        let name = read_text(bits(header, 24, 39), record, &mut next)?;
+        let mut next = 2 + usize::from(userspace_object::THREAD.get(header) == 0);
+        let name = read_text(userspace_object::NAME.get(header), record, &mut next)?;
         let there = Describer {
             file: self.file,
             scan: self.scan,
@@ -246,13 +247,14 @@ impl<'f, O: Order> Describer<'f, O> {
 
     fn scheduling(&mut self, header: u64, record: Words<'f, O>) -> Option<()> {
         self.detail.category = Sort::Switch.category().to_owned();
-        match bits(header, 60, 63) {
-            scheduling_type::LEGACY_SWITCH => self.legacy_switch(header, record),
-            scheduling_type::CONTEXT_SWITCH => {
+        match scheduling::KIND.get(header) {
+            scheduling::LEGACY_SWITCH => self.legacy_switch(header, record),
+            scheduling::SWITCH => {
                 self.detail.name = Sort::Switch.text().to_owned();
-                let cpu = bits(header, 20, 35);
+                let cpu = scheduling::CPU.get(header);
                 self.detail.cpu = Some(cpu as u32);
-                let args: Vec<Arg<'f>> = Args::new(record, 4, bits(header, 16, 19)).collect();
+                let args: Vec<Arg<'f>> =
+                    Args::new(record, 4, scheduling::ARGS.get(header)).collect();
                 let is_idle = |side: &str| {
                     args.iter().any(|arg| {
                         arg.value == ArgValue::Int32(IDLE_WEIGHT) && self.text(arg.name) == side
@@ -268,17 +270,17 @@ impl<'f, O: Order> Describer<'f, O> {
                     };
                     self.koid_field(name, koid, self.thread_text(key, Some(koid)));
                 }
-                self.state_field(bits(header, 36, 39));
-                self.args(record, 4, bits(header, 16, 19), None);
+                self.state_field(scheduling::STATE.get(header));
+                self.args(record, 4, scheduling::ARGS.get(header), None);
                 Some(())
             }
-            scheduling_type::WAKEUP => {
+            scheduling::WAKEUP => {
                 self.detail.name = Sort::Wakeup.text().to_owned();
-                self.detail.cpu = Some(bits(header, 20, 35) as u32);
+                self.detail.cpu = Some(scheduling::CPU.get(header) as u32);
                 let koid = record.get(2)?;
                 let key = self.scan.entities.find_tid(koid);
                 self.koid_field("thread", koid, self.thread_text(key, Some(koid)));
-                self.args(record, 3, bits(header, 16, 19), None);
+                self.args(record, 3, scheduling::ARGS.get(header), None);
                 Some(())
             }
             _ => None,
@@ -287,10 +289,13 @@ impl<'f, O: Order> Describer<'f, O> {
 
     fn legacy_switch(&mut self, header: u64, record: Words<'f, O>) -> Option<()> {
         self.detail.name = Sort::Switch.text().to_owned();
-        self.detail.cpu = Some(bits(header, 16, 23) as u32);
+        self.detail.cpu = Some(legacy::CPU.get(header) as u32);
         let mut next = 2;
-        for (name, first) in [("outgoing", 28), ("incoming", 36)] {
-            let reference = bits(header, first, first + 7);
+        for (name, side) in [
+            ("outgoing", legacy::OUTGOING),
+            ("incoming", legacy::INCOMING),
+        ] {
+            let reference = side.get(header);
             let key = if reference == 0 {
                 let key = self
                     .scan
@@ -309,10 +314,10 @@ impl<'f, O: Order> Describer<'f, O> {
             );
             self.koid_field(name, koid.unwrap_or(0), text);
         }
-        self.state_field(bits(header, 24, 27));
+        self.state_field(legacy::STATE.get(header));
         let priorities = [
-            ("outgoing_priority", bits(header, 44, 51)),
-            ("incoming_priority", bits(header, 52, 59)),
+            ("outgoing_priority", legacy::OUTGOING_PRIORITY.get(header)),
+            ("incoming_priority", legacy::INCOMING_PRIORITY.get(header)),
         ];
         for (name, priority) in priorities {
             self.push(name, "priority", Value::UInt(priority));
@@ -339,8 +344,8 @@ impl<'f, O: Order> Describer<'f, O> {
     }
 
     fn log(&mut self, header: u64, record: Words<'f, O>) -> Option<()> {
-        let at = if bits(header, 32, 39) == 0 { 4 } else { 2 };
-        let message = lossy(record.text(at, bits(header, 16, 30) as usize)?);
+        let at = if log::THREAD.get(header) == 0 { 4 } else { 2 };
+        let message = lossy(record.text(at, log::BYTES.get(header) as usize)?);
         self.detail.name = Sort::Log.text().to_owned();
         self.detail.category = Sort::Log.category().to_owned();
         self.detail.text.clone_from(&message);
@@ -363,10 +368,10 @@ impl<'f, O: Order> Describer<'f, O> {
 
     fn blob(&mut self, header: u64, record: Words<'f, O>) -> Option<()> {
         let mut next = 1;
-        let name = read_text(bits(header, 16, 31), record, &mut next)?;
+        let name = read_text(blob::NAME.get(header), record, &mut next)?;
         self.detail.name = self.text(name);
         self.detail.category = Sort::Blob.category().to_owned();
-        let blob_type = bits(header, 48, 55);
+        let blob_type = blob::KIND.get(header);
         self.detail.fields.push(Field {
             name: "type".to_owned(),
             type_name: "blob type".to_owned(),
@@ -379,14 +384,14 @@ impl<'f, O: Order> Describer<'f, O> {
 
     fn userspace_object(&mut self, header: u64, record: Words<'f, O>) -> Option<()> {
         let mut next = 2;
-        let reference = bits(header, 16, 23);
+        let reference = userspace_object::THREAD.get(header);
         let process = if reference == 0 {
             next += object_owner_words(header, record);
             record.get(2)
         } else {
             self.process_of(reference, record, &mut next)
         };
-        let name = read_text(bits(header, 24, 39), record, &mut next)?;
+        let name = read_text(userspace_object::NAME.get(header), record, &mut next)?;
         self.detail.name = self.text(name);
         self.detail.category = Sort::Object.category().to_owned();
         self.push("pointer", "pointer", Value::Pointer(record.get(1)?));
@@ -399,7 +404,7 @@ impl<'f, O: Order> Describer<'f, O> {
             };
             self.koid_field("process", process, shown);
         }
-        self.args(record, next, bits(header, 40, 43), process);
+        self.args(record, next, userspace_object::ARGS.get(header), process);
         Some(())
     }
 
@@ -443,14 +448,14 @@ impl<'f, O: Order> Describer<'f, O> {
     fn large(&mut self, header: u64, record: Words<'f, O>) -> Option<()> {
         let fields = record.get(1)?;
         let mut next = 2;
-        let category = read_text(bits(fields, 0, 15), record, &mut next)?;
-        let name = read_text(bits(fields, 16, 31), record, &mut next)?;
+        let category = read_text(large::CATEGORY.get(fields), record, &mut next)?;
+        let name = read_text(large::NAME.get(fields), record, &mut next)?;
         self.detail.category = self.text(category);
         self.detail.name = self.text(name);
-        if bits(header, 40, 43) == 0 {
+        if large::FORMAT.get(header) == large::EVENT {
             next += 1;
-            let process = self.process_of(bits(fields, 36, 43), record, &mut next);
-            let count = bits(fields, 32, 35);
+            let process = self.process_of(large::THREAD.get(fields), record, &mut next);
+            let count = large::ARGS.get(fields);
             self.args(record, next, count, process);
         }
         self.payload(payload_at(self.file, self.place)?);
@@ -458,9 +463,9 @@ impl<'f, O: Order> Describer<'f, O> {
     }
 }
 
-/// What blobs of a type hold.
+/// Returns the content type of a blob.
 #[must_use]
-pub fn blob_type_name(blob_type: u64) -> &'static str {
+pub(crate) fn blob_type_name(blob_type: u64) -> &'static str {
     match blob_type {
         1 => "data",
         2 => "last branch record",
@@ -469,5 +474,5 @@ pub fn blob_type_name(blob_type: u64) -> &'static str {
     }
 }
 
-/// The name of what [`blob_type_name`] does not know.
-pub const UNKNOWN_BLOB: &str = "unknown";
+/// Returned by [`blob_type_name`] for unknown types.
+pub(crate) const UNKNOWN_BLOB: &str = "unknown";

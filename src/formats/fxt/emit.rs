@@ -1,32 +1,31 @@
 //! The bulk pass: the records of one part in, its columns out.
 //!
-//! Nothing is allocated or hashed for an ordinary event: string and thread indices are resolved once a
-//! registration into small direct tables, and (sort, category, name) to kind and label through a
-//! direct-mapped cache. What a damaged record cannot say becomes a diagnostic; the record is then dropped,
-//! or kept with what it does say.
+//! An ordinary event needs no allocation and no hashing: small direct tables resolve string and thread indices once per
+//! registration, and a direct-mapped cache maps (record type, category, name) to kind and label. Damage in a record
+//! becomes a diagnostic; the record is then dropped, or kept with its readable fields.
 
 use rustc_hash::FxHashMap;
 
 use crate::base::{Diagnostics, Job, Location, ReadError, Severity, StringId};
 use crate::event::pairs;
-use crate::event::{KindId, Label, LaneColumns, LogRow, Series, SeriesScope, ThreadKey, Ties};
+use crate::event::{KindId, Label, LaneColumns, Series, SeriesScope, ThreadKey};
 
-use super::args::{Args, object_owner_words};
 use super::cache::{Cache, StringEntry, UNREAD};
-use super::describe::{UNKNOWN_BLOB, blob_type_name};
 use super::entities::LateThread;
-use super::header::{Order, TextRef, Words, bits, fetch_ahead, read_text, record_type, size_bytes};
 use super::kinds::{Kinds, Sort};
 use super::scan::{Scan, string_bytes};
 use super::ticks::TickScale;
+use crate::base::ByteOrder;
+use crate::fxt::layout::{RECORD_TYPE, record_type, string, thread};
+use crate::fxt::words::{TextRef, Words, fetch_ahead, size_bytes};
 
 const CHECK_BYTES: u64 = 1 << 20;
 
 /// Reads the records from `start` to `end`, which are cut points of the scan.
 ///
 /// # Errors
-/// Only if the job was cancelled.
-pub fn emit<O: Order>(
+/// Errors only if the job was cancelled.
+pub(crate) fn emit<O: ByteOrder>(
     bytes: &[u8],
     scan: &Scan,
     kinds: &Kinds,
@@ -52,10 +51,10 @@ pub fn emit<O: Order>(
         let Some(&chunk) = rest.first_chunk::<8>() else {
             break;
         };
-        let header = O::word(chunk);
+        let header = O::u64(chunk);
         fetch_ahead(rest, 0);
         let Some(size) = size_bytes(header) else {
-            // A zero word; the scan has counted it.
+            // A zero word: the scan has already counted it.
             at += 8;
             continue;
         };
@@ -68,7 +67,7 @@ pub fn emit<O: Order>(
     Ok(emitter.finish(start, end))
 }
 
-/// Names that arguments have by convention: of scheduling records, and of flows that our own files have.
+/// Argument names with a fixed meaning: of scheduling records, and of events in files of our own exporter.
 pub(super) struct WellKnown {
     pub(super) incoming_weight: StringId,
     pub(super) outgoing_weight: StringId,
@@ -99,12 +98,12 @@ pub(super) struct Emitter<'f, O> {
     end_label: Option<u32>,
     all_series: FxHashMap<(StringId, StringId, u64, SeriesScope), u32>,
     recent_pair: Option<(u64, u64, ThreadKey)>,
-    /// The places of the next events that only describe a loss, see `loss_facts`.
+    /// Places of the events still to come that only describe a loss, see `loss_facts`.
     pub(super) loss_facts: &'f [u64],
     pub(super) well_known: WellKnown,
 }
 
-impl<'f, O: Order> Emitter<'f, O> {
+impl<'f, O: ByteOrder> Emitter<'f, O> {
     fn new(file: Words<'f, O>, scan: &'f Scan, kinds: &'f Kinds, cache: &'f mut Cache) -> Self {
         let well_known = WellKnown {
             incoming_weight: cache.strings.intern_text("incoming_weight"),
@@ -151,17 +150,13 @@ impl<'f, O: Order> Emitter<'f, O> {
             .skip(first)
             .take_while(|(place, _)| *place < end);
         self.out.gaps.extend(gaps.map(|(_, gap)| *gap));
-        if !self.cache.rows.flows.is_empty() {
-            self.scan
-                .note_flows(start, self.cache.rows.flows.len() as u64);
-        }
         self.cache.rows.fill(&mut self.out);
         self.out.strings = self.cache.strings.clone();
         self.out
     }
 
     fn record(&mut self, at: u64, header: u64, record: Words<'f, O>) {
-        match bits(header, 0, 3) {
+        match RECORD_TYPE.get(header) {
             record_type::EVENT => self.event(at, header, record),
             record_type::SCHEDULING => self.scheduling(at, header, record),
             record_type::STRING => self.string_record(at, header),
@@ -173,45 +168,15 @@ impl<'f, O: Order> Emitter<'f, O> {
                 }
             }
             record_type::LOG => self.log(at, header, record),
-            record_type::BLOB => {
-                let mut next = 1;
-                let name = read_text(bits(header, 16, 31), record, &mut next);
-                let blob_type = bits(header, 48, 55);
-                if blob_type_name(blob_type) == UNKNOWN_BLOB {
-                    self.diagnostics().note(
-                        "unknown_blob_type",
-                        Severity::Info,
-                        Location::Byte(at),
-                        || format!("a blob of type {blob_type}, which no specification has"),
-                    );
-                }
-                let thread = self.provider_thread();
-                self.untimed(at, Sort::Blob, thread, Some(TextRef::Index(0)), name);
-            }
-            record_type::USERSPACE_OBJECT => {
-                let reference = bits(header, 16, 23) as u8;
-                let owner_words = object_owner_words(header, record);
-                let mut next = 2 + owner_words;
-                let thread = match (reference, record.get(2), record.get(3)) {
-                    (0, Some(process), Some(tid)) if owner_words == 2 => {
-                        self.inline_thread(process, tid)
-                    }
-                    (0, ..) => self.provider_thread(),
-                    (index, ..) => self.indexed_thread(index, at),
-                };
-                let name = read_text(bits(header, 24, 39), record, &mut next);
-                self.untimed(at, Sort::Object, thread, Some(TextRef::Index(0)), name);
-                if name.is_some() {
-                    self.count_unknown(Args::new(record, next, bits(header, 40, 43)), at);
-                }
-            }
+            record_type::BLOB => self.blob(at, header, record),
+            record_type::USERSPACE_OBJECT => self.userspace_object(at, header, record),
             record_type::PROFILER => self.profiler(at, header, record),
             record_type::LARGE => self.large(at, header, record),
             _ => {}
         }
     }
 
-    /// Notes that something of the record at `at` is wrong.
+    /// Adds an error diagnostic for the record at `at`.
     #[cold]
     pub(super) fn note(&mut self, code: &'static str, at: u64, message: impl FnOnce() -> String) {
         self.out
@@ -226,7 +191,7 @@ impl<'f, O: Order> Emitter<'f, O> {
         });
     }
 
-    /// The time of a tick; a diagnostic and `None` if it is beyond the axis.
+    /// Converts ticks to ns; a diagnostic and `None` if the time is outside the axis.
     #[inline]
     pub(super) fn time(&mut self, ticks: u64, at: u64) -> Option<i64> {
         match self.cache.local.scale.nanos(ticks) {
@@ -239,7 +204,7 @@ impl<'f, O: Order> Emitter<'f, O> {
         }
     }
 
-    /// Spans are half-open: nothing can lie in the axis's very last nanosecond.
+    /// Replaces the axis's very last nanosecond by the one before: spans are half-open and cannot contain the last one.
     #[cold]
     fn last_time(&mut self, at: u64) -> Option<i64> {
         self.note("timestamp_at_limit", at, || {
@@ -263,16 +228,16 @@ impl<'f, O: Order> Emitter<'f, O> {
     }
 
     fn string_record(&mut self, at: u64, header: u64) {
-        let index = bits(header, 16, 30) as u16;
+        let index = string::INDEX.get(header) as u16;
         if index == 0 {
             return;
         }
         let provider = self.scan.tables.providers().get(self.cache.slot() as usize);
         if provider.is_some_and(|provider| provider.first_string() == Some(at)) {
-            // From here on nothing of the implicit provider holds.
+            // From here on the implicit provider's strings are no longer inherited.
             self.cache.local.forget_strings();
         }
-        // Its text is taken in when an event wants it: many are replaced before.
+        // The text is interned when an event needs it: many entries are replaced before.
         let entry = StringEntry {
             place: at,
             id: StringId::EMPTY,
@@ -285,18 +250,18 @@ impl<'f, O: Order> Emitter<'f, O> {
         if record.get(2).is_none() {
             return self.short(at, "a thread record");
         }
-        let index = bits(header, 16, 23) as usize;
+        let index = thread::INDEX.get(header) as usize;
         let provider = self.scan.tables.providers().get(self.cache.slot() as usize);
         if provider.is_some_and(|provider| provider.first_thread() == Some(at)) {
             self.cache.local.threads = [None; 256];
         }
-        // It is looked up in the tables when an event needs it: many never do.
+        // The thread is looked up in the tables when an event needs it: many entries are never used.
         if let Some(entry) = self.cache.local.threads.get_mut(index) {
             *entry = None;
         }
     }
 
-    /// The part's number for a text.
+    /// Returns the part's string id of a text.
     #[inline]
     pub(super) fn text(&mut self, text: TextRef<'f>, at: u64) -> StringId {
         match text {
@@ -335,7 +300,7 @@ impl<'f, O: Order> Emitter<'f, O> {
         id
     }
 
-    /// The thread that the record's 8-bit reference means; `next` is moved past an inline one.
+    /// Returns the thread of the record's 8-bit reference; advances `next` past an inline thread.
     #[inline]
     pub(super) fn thread(
         &mut self,
@@ -397,7 +362,7 @@ impl<'f, O: Order> Emitter<'f, O> {
             .find_late(LateThread::Unresolved { provider, index })
     }
 
-    /// The thread that an index means, if any was registered, without claiming an event for it.
+    /// Returns the thread registered at an index, if any, without marking the thread as used by an event.
     pub(super) fn peek_thread(&self, index: u8, at: u64) -> Option<ThreadKey> {
         let known = self.cache.local.threads.get(usize::from(index)).copied();
         known
@@ -405,13 +370,7 @@ impl<'f, O: Order> Emitter<'f, O> {
             .or_else(|| self.scan.tables.thread_at(self.cache.slot(), index, at))
     }
 
-    /// Stands for the current provider where a record names no thread.
-    fn provider_thread(&self) -> ThreadKey {
-        let slot = self.cache.slot();
-        self.scan.entities.find_late(LateThread::Provider(slot))
-    }
-
-    /// The thread of a scheduling record, which names no process.
+    /// Returns the thread of a scheduling record, which contains no process.
     #[inline]
     pub(super) fn tid(&mut self, tid: u64) -> ThreadKey {
         let scan = self.scan;
@@ -422,8 +381,8 @@ impl<'f, O: Order> Emitter<'f, O> {
             .or_insert_with(|| scan.entities.find_tid(tid))
     }
 
-    /// The thread that woke another: koid 0, where no thread has it, is the idle thread's, whose CPU an interrupt or a
-    /// timer took.
+    /// Returns the thread that woke another. Koid 0, if no thread has it, is the idle thread of the CPU that an
+    /// interrupt or a timer used.
     pub(super) fn waker(&mut self, koid: u64) -> ThreadKey {
         match koid {
             0 if !self.scan.entities.has_thread_zero() => ThreadKey::IDLE,
@@ -431,7 +390,7 @@ impl<'f, O: Order> Emitter<'f, O> {
         }
     }
 
-    /// The kind of a record, and the label of the slice that it is or begins.
+    /// Returns the kind of a record, and the label of the slice that the record is or begins.
     #[inline]
     pub(super) fn kind(&mut self, sort: Sort, category: StringId, name: StringId) -> (KindId, u32) {
         let (kinds, labels) = (self.kinds, &mut self.out.labels);
@@ -443,7 +402,7 @@ impl<'f, O: Order> Emitter<'f, O> {
         )
     }
 
-    /// The label of all ends: only their family matters.
+    /// Returns the label shared by all ends: only its family matters.
     #[inline]
     pub(super) fn end_label(&mut self) -> u32 {
         let labels = &mut self.out.labels;
@@ -452,7 +411,7 @@ impl<'f, O: Order> Emitter<'f, O> {
             .get_or_insert_with(|| push_label(labels, StringId::EMPTY, StringId::EMPTY))
     }
 
-    /// The series of an argument of a counter event.
+    /// Returns the series of a counter event's argument.
     pub(super) fn series(
         &mut self,
         (event, argument): (StringId, StringId),
@@ -478,130 +437,7 @@ impl<'f, O: Order> Emitter<'f, O> {
         series
     }
 
-    fn log(&mut self, at: u64, header: u64, record: Words<'f, O>) {
-        let mut next = 2;
-        let Some(ticks) = record.get(1) else {
-            return self.short(at, "a log record");
-        };
-        let Some(time) = self.time(ticks, at) else {
-            return;
-        };
-        let length = bits(header, 16, 30) as usize;
-        let thread = self.thread(bits(header, 32, 39), record, &mut next, at);
-        let (Some(thread), Some(message)) = (thread, record.text(next, length)) else {
-            return self.short(at, "a log record");
-        };
-        let message = self.cache.strings.intern(message);
-        let kind = (Sort::Log.generic_kind(), Sort::Log);
-        let rows = &mut self.cache.rows;
-        rows.push((time, at), thread, kind, rows.logs.len() as u32);
-        rows.logs.push(LogRow {
-            event: 0,
-            severity: StringId::EMPTY,
-            message,
-        });
-    }
-
-    /// An event that takes its time from the record before it, as the scan found it.
-    fn untimed(
-        &mut self,
-        at: u64,
-        sort: Sort,
-        thread: ThreadKey,
-        category: Option<TextRef<'f>>,
-        name: Option<TextRef<'f>>,
-    ) {
-        let (Some(category), Some(name)) = (category, name) else {
-            return self.short(at, sort.text());
-        };
-        let found = self.scan.untimed.binary_search_by_key(&at, |entry| entry.0);
-        let time = found.ok().and_then(|index| self.scan.untimed.get(index));
-        let time = time.map_or(0, |entry| entry.1);
-        let (category, name) = (self.text(category, at), self.text(name, at));
-        let (kind, _) = self.kind(sort, category, name);
-        self.cache.rows.push((time, at), thread, (kind, sort), 0);
-    }
-
-    fn profiler(&mut self, at: u64, header: u64, record: Words<'f, O>) {
-        let sort = match bits(header, 16, 19) {
-            0 => Sort::Module,
-            1 => Sort::Mapping,
-            2 => Sort::Backtrace,
-            other => {
-                self.out.diagnostics.note(
-                    "unknown_record_type",
-                    Severity::Info,
-                    Location::Byte(at),
-                    || format!("a profiler record of subtype {other} was skipped"),
-                );
-                return;
-            }
-        };
-        let Some(ticks) = record.get(1) else {
-            return self.short(at, "a profiler record");
-        };
-        let Some(time) = self.time(ticks, at) else {
-            return;
-        };
-        let reference = bits(header, 20, 27);
-        let thread = if reference != 0 {
-            self.indexed_thread(reference as u8, at)
-        } else if super::profiler::has_two_word_thread(header, record) {
-            self.thread(0, record, &mut 2, at)
-                .unwrap_or_else(|| self.provider_thread())
-        } else {
-            self.provider_thread()
-        };
-        if super::profiler::read_profile(record).is_none() {
-            return self.short(at, "a profiler record");
-        }
-        let kind = (sort.generic_kind(), sort);
-        self.cache.rows.push((time, at), thread, kind, 0);
-    }
-
-    fn large(&mut self, at: u64, header: u64, record: Words<'f, O>) {
-        if bits(header, 36, 39) != 0 {
-            return;
-        }
-        let Some(fields) = record.get(1) else {
-            return self.short(at, "a large record");
-        };
-        let mut next = 2;
-        let category = read_text(bits(fields, 0, 15), record, &mut next);
-        let name = read_text(bits(fields, 16, 31), record, &mut next);
-        match bits(header, 40, 43) {
-            0 => {
-                let (Some(category), Some(name), Some(ticks)) = (category, name, record.get(next))
-                else {
-                    return self.short(at, "a large record");
-                };
-                next += 1;
-                let Some(time) = self.time(ticks, at) else {
-                    return;
-                };
-                let reference = bits(fields, 36, 43);
-                let Some(thread) = self.thread(reference, record, &mut next, at) else {
-                    return self.short(at, "a large record");
-                };
-                let (category, name) = (self.text(category, at), self.text(name, at));
-                let (kind, _) = self.kind(Sort::Blob, category, name);
-                if self.out.ties == Ties::First {
-                    self.read_cpu(Args::new(record, next, bits(fields, 32, 35)), at);
-                }
-                self.cache
-                    .rows
-                    .push((time, at), thread, (kind, Sort::Blob), 0);
-                self.count_unknown(Args::new(record, next, bits(fields, 32, 35)), at);
-            }
-            1 => {
-                let thread = self.provider_thread();
-                self.untimed(at, Sort::Blob, thread, category, name);
-            }
-            _ => {}
-        }
-    }
-
-    /// For what is odd but loses nothing.
+    /// The part's diagnostics, for oddities that lose no data.
     pub(super) fn diagnostics(&mut self) -> &mut Diagnostics {
         &mut self.out.diagnostics
     }
@@ -617,8 +453,8 @@ fn push_label(labels: &mut Vec<Label>, category: StringId, name: StringId) -> u3
     labels.len() as u32 - 1
 }
 
-/// What stands for a string that was never registered.
+/// Returns the placeholder text of a string index that was never registered.
 #[must_use]
-pub fn unresolved_text(index: u16) -> String {
+pub(crate) fn unresolved_text(index: u16) -> String {
     format!("<string {index}?>")
 }

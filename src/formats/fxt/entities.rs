@@ -1,10 +1,9 @@
-//! Threads, processes and named kernel objects: koids in, the keys of our columns and the directory out.
+//! Threads, processes and named kernel objects: maps koids to the keys of our columns and lists them in the directory.
 //!
-//! The scan registers every (process, thread) pair and every thread that was scheduled, in file order, so
-//! that keys are the same in every run and the parallel parts only look up. Scheduling records of the
-//! newer form name threads without their processes; a kernel object record or any reference to the same
-//! thread koid tells, wherever in the file it stands. What only the parts can find (a table index that
-//! nothing was registered under, a waker that never ran) is added late, behind a lock.
+//! The scan registers every (process, thread) pair and every scheduled thread in file order, so that keys are the same
+//! in every run and the parallel parts only look them up. Scheduling records of the newer form contain no process: it
+//! comes from a kernel object record or any reference to the same thread koid, anywhere in the file. Threads that only
+//! the parts can find (an unregistered table index, a waker that never ran) are added late, under a lock.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,18 +11,19 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::lives::{LifeOf, Lives, ObjectLife};
-use super::loss_facts::is_stand_in;
 use crate::base::{StringId, Strings};
 use crate::event::{Directory, ProcessEntry, ProcessKey, ThreadEntry, ThreadKey, Ties};
+use crate::fxt::agreed::is_stand_in;
+use crate::fxt::layout::kernel_object;
 
 /// `ZX_OBJ_TYPE_PROCESS`.
-const OBJECT_PROCESS: u64 = 1;
+const OBJECT_PROCESS: u64 = kernel_object::PROCESS;
 /// `ZX_OBJ_TYPE_THREAD`.
-pub const OBJECT_THREAD: u64 = 2;
+pub(crate) const OBJECT_THREAD: u64 = kernel_object::THREAD;
 
-/// What kernel objects of a type are called, by `ZX_OBJ_TYPE`.
+/// Returns the name of a kernel object type (`ZX_OBJ_TYPE`).
 #[must_use]
-pub fn object_type_name(object_type: u64) -> &'static str {
+pub(crate) fn object_type_name(object_type: u64) -> &'static str {
     match object_type {
         OBJECT_PROCESS => "process",
         OBJECT_THREAD => "thread",
@@ -64,19 +64,19 @@ struct Thread {
     tid: u64,
 }
 
-/// A thread that only the bulk pass could find.
+/// A thread that only the bulk pass finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LateThread {
-    /// A koid that the scan did not meet as a thread.
+pub(crate) enum LateThread {
+    /// A koid that the scan did not find as a thread.
     Koid(u64),
-    /// A table index under which nothing was registered.
+    /// A table index that was never registered.
     Unresolved {
-        /// The provider's id.
+        /// Id of the provider.
         provider: u32,
-        /// The index.
+        /// The thread index.
         index: u8,
     },
-    /// Nobody: what a provider, by its slot, says of no thread (blobs, objects of a process).
+    /// Stand-in thread for a provider's records without a thread (blobs, objects of a process); by provider slot.
     Provider(u32),
 }
 
@@ -86,8 +86,8 @@ struct Late {
     order: Vec<LateThread>,
 }
 
-/// The types among which koids are unique in practice: some writers give a process and its main thread
-/// the same number.
+/// Class of all types other than process and thread. Koids are unique within a class only: some writers give a process
+/// and its main thread the same number.
 const OBJECT_OTHER: u64 = 0;
 
 fn sort_of(object_type: u64) -> u64 {
@@ -97,42 +97,42 @@ fn sort_of(object_type: u64) -> u64 {
     }
 }
 
-/// A name with the type of object it names.
+/// Name and type of a kernel object.
 #[derive(Clone, Copy, Debug)]
 struct ObjectName {
     object_type: u64,
     name: StringId,
-    /// Where its record is, if that says more than name and process.
+    /// Place of its record, if the record has arguments other than the process.
     with_arguments: Option<u64>,
 }
 
 /// All threads, processes and named objects of a file.
 #[derive(Debug, Default)]
-pub struct Entities {
+pub(crate) struct Entities {
     threads: Vec<Thread>,
     pairs: FxHashMap<(u64, u64), ThreadKey>,
     by_tid: FxHashMap<u64, ThreadKey>,
     processes: Vec<u64>,
     process_keys: FxHashMap<u64, ProcessKey>,
-    /// Whether koid 0 is that of a thread which is known by more than scheduling records.
+    /// Whether koid 0 belongs to a thread that appears outside scheduling records.
     has_thread_zero: bool,
     scheduled: Vec<u64>,
     is_scheduled: FxHashSet<u64>,
     object_threads: Vec<(u64, ThreadKey)>,
-    /// By koid and by process, thread or other.
+    /// By (koid, class of object type).
     objects: FxHashMap<(u64, u64), ObjectName>,
     thread_names: FxHashMap<ThreadKey, StringId>,
     lives: Lives,
     strings: Strings,
-    /// By thread: whether any event is its own. Threads without events and names are not listed.
+    /// By thread: whether it has an event. Threads without events and names are not listed.
     used: Vec<AtomicBool>,
     late: Mutex<Late>,
-    /// By slot: for what providers say of no thread.
+    /// By slot: names for the stand-in threads of providers.
     provider_names: Vec<String>,
 }
 
 impl Entities {
-    /// The key of a process, new or known.
+    /// Returns the key of a process, and adds it if it is new.
     pub fn process(&mut self, koid: u64) -> ProcessKey {
         let next = ProcessKey(self.processes.len() as u32);
         let key = *self.process_keys.entry(koid).or_insert(next);
@@ -142,7 +142,7 @@ impl Entities {
         key
     }
 
-    /// The key of a thread, new or known.
+    /// Returns the key of a thread, and adds it if it is new.
     pub fn pair(&mut self, process_koid: u64, tid: u64) -> ThreadKey {
         if let Some(&key) = self.pairs.get(&(process_koid, tid)) {
             return key;
@@ -159,20 +159,20 @@ impl Entities {
 
     fn push(&mut self, thread: Thread) -> ThreadKey {
         self.threads.push(thread);
-        // Key 0 is the idle thread's.
+        // Key 0 belongs to the idle thread.
         ThreadKey(self.threads.len() as u32)
     }
 
-    /// A scheduling record names a thread without its process.
-    pub fn add_scheduled(&mut self, tid: u64) {
+    /// Registers a thread that a scheduling record names without its process.
+    pub(crate) fn add_scheduled(&mut self, tid: u64) {
         if self.is_scheduled.insert(tid) {
             self.scheduled.push(tid);
         }
     }
 
-    /// A kernel object record: its type, its name, and the process koid that it gives for a thread; its place, if it has
-    /// other arguments.
-    pub fn add_object(
+    /// Adds a kernel object record: koid, type, name, the process koid that it gives for a thread, and its place if it
+    /// has other arguments.
+    pub(crate) fn add_object(
         &mut self,
         (koid, object_type): (u64, u64),
         name: &[u8],
@@ -182,7 +182,7 @@ impl Entities {
         let id = self.strings.intern(name);
         let sort = sort_of(object_type);
         let known = self.objects.get(&(koid, sort)).copied();
-        // Names are cut short by some providers: the longest one is the whole.
+        // Some providers cut names: the longest name is the complete one.
         if known.is_none_or(|known| self.strings.bytes(known.name).len() <= name.len()) {
             let entry = ObjectName {
                 object_type,
@@ -208,8 +208,8 @@ impl Entities {
         }
     }
 
-    /// A kernel object record says something of a life.
-    pub fn add_life(
+    /// Adds lifetime facts of a kernel object record.
+    pub(crate) fn add_life(
         &mut self,
         (koid, object_type): (u64, u64),
         process: Option<u64>,
@@ -223,7 +223,7 @@ impl Entities {
         self.lives.add(of, life, &mut self.strings);
     }
 
-    /// Ends the scan: finds the processes of threads that were scheduled. Must be called once.
+    /// Ends the scan: finds the processes of scheduled threads. Must be called exactly once.
     pub fn finish(&mut self, provider_names: Vec<String>) {
         self.provider_names = provider_names;
         for (tid, key) in &self.object_threads {
@@ -254,8 +254,8 @@ impl Entities {
             .resize_with(self.threads.len(), AtomicBool::default);
     }
 
-    /// The process that has the number of a thread of which nothing else is known: where processes and threads share
-    /// numbers (Linux) it is that one's main thread, and on Fuchsia no two have one.
+    /// Returns the process whose koid equals the number of an otherwise unknown thread. Where processes and threads
+    /// share numbers (Linux) the thread is that process's main thread; on Fuchsia no two have the same number.
     fn process_by_number(&self, tid: u64) -> Option<ProcessKey> {
         self.process_keys.get(&tid).copied().filter(|_| tid != 0)
     }
@@ -266,9 +266,9 @@ impl Entities {
         }
     }
 
-    /// The key of a thread whose process is known, for an event of its own.
+    /// Returns the key of a thread with known process, and marks it as used by an event.
     #[must_use]
-    pub fn find_pair(&self, process_koid: u64, tid: u64) -> ThreadKey {
+    pub(crate) fn find_pair(&self, process_koid: u64, tid: u64) -> ThreadKey {
         match self.pairs.get(&(process_koid, tid)) {
             Some(&key) => {
                 self.mark_used(key);
@@ -278,15 +278,15 @@ impl Entities {
         }
     }
 
-    /// The key of a thread whose process is known, if the scan met it.
+    /// Returns the key of a thread with known process, if the scan found it.
     #[must_use]
-    pub fn known_pair(&self, process_koid: u64, tid: u64) -> Option<ThreadKey> {
+    pub(crate) fn known_pair(&self, process_koid: u64, tid: u64) -> Option<ThreadKey> {
         self.pairs.get(&(process_koid, tid)).copied()
     }
 
-    /// The key of a thread that is known by its koid alone, for an event of its own.
+    /// Returns the key of a thread known only by its koid, and marks it as used by an event.
     #[must_use]
-    pub fn find_tid(&self, tid: u64) -> ThreadKey {
+    pub(crate) fn find_tid(&self, tid: u64) -> ThreadKey {
         match self.by_tid.get(&tid) {
             Some(&key) => {
                 self.mark_used(key);
@@ -296,22 +296,22 @@ impl Entities {
         }
     }
 
-    /// Whether koid 0 is that of a thread which has events or a name. Otherwise it is the idle thread's.
+    /// Returns whether koid 0 belongs to a thread with events or a name. Otherwise it is the idle thread.
     #[must_use]
-    pub fn has_thread_zero(&self) -> bool {
+    pub(crate) fn has_thread_zero(&self) -> bool {
         self.has_thread_zero
     }
 
-    /// A thread table's entry has an event of its own.
+    /// Marks a thread of a thread table as used by an event, and returns its key.
     #[must_use]
-    pub fn use_thread(&self, key: ThreadKey) -> ThreadKey {
+    pub(crate) fn use_thread(&self, key: ThreadKey) -> ThreadKey {
         self.mark_used(key);
         key
     }
 
-    /// The key of a thread that the scan did not know, new or known.
+    /// Returns the key of a thread that the scan did not find, and adds it if it is new.
     #[must_use]
-    pub fn find_late(&self, thread: LateThread) -> ThreadKey {
+    pub(crate) fn find_late(&self, thread: LateThread) -> ThreadKey {
         let mut late = self.late();
         let next = ThreadKey((self.threads.len() + late.order.len()) as u32 + 1);
         let key = *late.keys.entry(thread).or_insert(next);
@@ -321,8 +321,9 @@ impl Entities {
         key
     }
 
-    /// Numbers the late threads by what they are. The new key of each whose key changed.
-    pub fn settle_late(&self) -> FxHashMap<ThreadKey, ThreadKey> {
+    /// Numbers the late threads in sorted order instead of the order of discovery. Returns the new key of each moved
+    /// one.
+    pub(crate) fn settle_late(&self) -> FxHashMap<ThreadKey, ThreadKey> {
         let mut late = self.late();
         let before = late.order.clone();
         late.order.sort_unstable();
@@ -342,7 +343,7 @@ impl Entities {
         self.late.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The process of a thread, where the file says.
+    /// Returns the process of a thread, if the file names it.
     #[must_use]
     pub fn process_of(&self, key: ThreadKey) -> Option<ProcessKey> {
         self.known(key)?.process
@@ -352,9 +353,9 @@ impl Entities {
         self.threads.get((key.0 as usize).checked_sub(1)?)
     }
 
-    /// The process koid and koid of a thread, as far as the file says.
+    /// Returns the process koid and the thread koid of a thread, if known.
     #[must_use]
-    pub fn koids_of(&self, key: ThreadKey) -> (Option<u64>, Option<u64>) {
+    pub(crate) fn koids_of(&self, key: ThreadKey) -> (Option<u64>, Option<u64>) {
         if let Some(thread) = self.known(key) {
             return (
                 thread.process.map(|_| thread.process_koid),
@@ -369,7 +370,7 @@ impl Entities {
         }
     }
 
-    /// The name of a thread; empty if there is none.
+    /// Returns the name of a thread; empty if it has none.
     #[must_use]
     pub fn thread_name(&self, key: ThreadKey) -> String {
         if key == ThreadKey::IDLE {
@@ -392,9 +393,9 @@ impl Entities {
         own.or_else(|| Some(self.objects.get(&(tid, OBJECT_THREAD))?.name))
     }
 
-    /// What a koid is: `thread render`, `process 12`; empty if no record names it.
+    /// Returns type and name of a koid as text: `thread render`, `process 12`; empty if no record names the koid.
     #[must_use]
-    pub fn object_text(&self, koid: u64) -> String {
+    pub(crate) fn object_text(&self, koid: u64) -> String {
         [OBJECT_OTHER, OBJECT_PROCESS, OBJECT_THREAD]
             .into_iter()
             .find_map(|sort| self.objects.get(&(koid, sort)))
@@ -404,17 +405,17 @@ impl Entities {
             })
     }
 
-    /// Where the record of an object is that has arguments beside its process.
+    /// Returns the place of the object's record, if the record has arguments other than the process.
     #[must_use]
-    pub fn object_place(&self, koid: u64, object_type: u64) -> Option<u64> {
+    pub(crate) fn object_place(&self, koid: u64, object_type: u64) -> Option<u64> {
         self.objects
             .get(&(koid, sort_of(object_type)))?
             .with_arguments
     }
 
-    /// Named objects that are neither processes nor threads: koid, type and name, by koid.
+    /// Returns named objects other than processes and threads: (koid, type, name), sorted by koid.
     #[must_use]
-    pub fn other_objects(&self) -> Vec<(u64, u64, &[u8])> {
+    pub(crate) fn other_objects(&self) -> Vec<(u64, u64, &[u8])> {
         let others = self
             .objects
             .iter()
@@ -426,9 +427,10 @@ impl Entities {
         rows
     }
 
-    /// Lists what is known into a directory that has its kinds already. In files of our own exporter (`Ties::First`) CPUs
-    /// and the machine are listed only if they have events: they may be named for what was lost of them.
-    pub fn list_into(&self, directory: &mut Directory, ties: Ties) {
+    /// Adds all threads, processes and names to a directory that already has its kinds. In files of our own exporter
+    /// (`Ties::First`) the threads of CPUs and of the machine are listed only if they have events: they may be named
+    /// only to carry counts of lost events.
+    pub(crate) fn list_into(&self, directory: &mut Directory, ties: Ties) {
         let is_ours = ties == Ties::First;
         let name_of = |strings: &mut Strings, id: StringId| strings.intern(self.strings.bytes(id));
         let mut lists_process = vec![false; self.processes.len()];
@@ -519,9 +521,9 @@ impl Entities {
         }
     }
 
-    /// Heap bytes held, roughly.
+    /// Approximate heap bytes of the tables.
     #[must_use]
-    pub fn memory_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         let threads = self.threads.capacity() * 80 + self.objects.capacity() * 40;
         threads as u64 + self.strings.memory_bytes()
     }

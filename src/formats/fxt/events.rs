@@ -1,14 +1,14 @@
-//! Event records (type 4): one record in, an event and the typed row that its type calls for out.
+//! Event records (type 4): reads one record, adds an event and the typed row of its event type.
 //!
 //! ```text
 //! header: 16..19 event type | 20..23 argument count | 24..31 thread | 32..47 category | 48..63 name
 //! ticks | [process, thread] | [category] | [name] | arguments | a word by type: counter id, end ticks, id
 //! ```
 //!
-//! A counter's series is named `event:argument`, with `:id` if the id is not 0; only `event` if the
-//! argument has no name or the same. A flow with an argument `really_in` is bound to no slice: that of our own
-//! files whose slice lies outside of their range. One with an argument `really_at_ns` 1 ns after its own time was then, at
-//! the end of its slice. Other flows and ends of asynchronous events are bound by `build`.
+//! A counter's series is named `event:argument`, with `:id` if the id is not 0; only `event` if the argument has no
+//! name or the same name. In files of our own exporter, a flow with the argument `really_in` belongs to no slice,
+//! because its slice is outside the exported range; a flow with an argument `really_at_ns` 1 ns after its own time
+//! belongs to that time, the end of its slice. `assemble` binds all other flows, and the ends of asynchronous events.
 
 use crate::base::{Location, Severity, StringId};
 use crate::event::{
@@ -16,13 +16,15 @@ use crate::event::{
     ThreadKey, Ties, UNSEEN_END,
 };
 
-use super::args::{ArgValue, Args, UNKNOWN_ARGUMENT};
 use super::emit::{Emitter, WellKnown};
-use super::header::{Order, Words, bits, read_text};
 use super::kinds::Sort;
 use super::rows::{END_BIT, NO_SAMPLES, OVER_BIT};
+use crate::base::ByteOrder;
+use crate::fxt::args::{ArgValue, Args, UNKNOWN_ARGUMENT};
+use crate::fxt::layout::event;
+use crate::fxt::words::{Words, read_text};
 
-/// What an event record says before its arguments.
+/// The fields of an event record before its arguments.
 struct Head {
     at: u64,
     time: i64,
@@ -32,17 +34,17 @@ struct Head {
     label: u32,
 }
 
-impl<'f, O: Order> Emitter<'f, O> {
+impl<'f, O: ByteOrder> Emitter<'f, O> {
     pub(super) fn event(&mut self, at: u64, header: u64, record: Words<'f, O>) {
         if let Some((first, others)) = self.loss_facts.split_first()
             && *first == at
         {
-            // The scan has taken it into the gap.
+            // The scan has made the event part of the gap.
             self.loss_facts = others;
             return;
         }
-        let Some(sort) = Sort::from_event_type(bits(header, 16, 19)) else {
-            let event_type = bits(header, 16, 19);
+        let Some(sort) = Sort::from_event_type(event::KIND.get(header)) else {
+            let event_type = event::KIND.get(header);
             self.diagnostics().note(
                 "unknown_event_type",
                 Severity::Info,
@@ -61,13 +63,13 @@ impl<'f, O: Order> Emitter<'f, O> {
         let Some(thread) = self.thread(header >> 24, record, &mut next, at) else {
             return self.short(at, "an event record");
         };
-        let category = read_text(header >> 32, record, &mut next);
-        let name = read_text(header >> 48, record, &mut next);
+        let category = read_text(event::CATEGORY.get(header), record, &mut next);
+        let name = read_text(event::NAME.get(header), record, &mut next);
         let (Some(category), Some(name)) = (category, name) else {
             return self.short(at, "an event record");
         };
         let (category, name) = (self.text(category, at), self.text(name, at));
-        let arg_count = bits(header, 20, 23);
+        let arg_count = event::ARGS.get(header);
         if matches!(sort, Sort::Instant | Sort::Begin | Sort::End) {
             let (kind, label) = self.kind(sort, category, name);
             let args = Args::new(record, next, arg_count);
@@ -154,7 +156,7 @@ impl<'f, O: Order> Emitter<'f, O> {
         rows.push((time, at), thread, (kind, sort), detail);
     }
 
-    /// The word behind the arguments; what is odd in them is noted.
+    /// Skips the arguments and returns the index of the word after them; adds diagnostics for bad or unknown arguments.
     #[inline]
     fn pass_arguments(&mut self, args: Args<'f, O>, sort: Sort, at: u64) -> Option<usize> {
         let Some((behind, unknown_count)) = args.skip_counting() else {
@@ -169,7 +171,7 @@ impl<'f, O: Order> Emitter<'f, O> {
         Some(behind)
     }
 
-    /// Notes arguments of unknown types where nothing else is asked of the arguments.
+    /// Adds a diagnostic for arguments of unknown types, for records whose arguments are not used otherwise.
     pub(super) fn count_unknown(&mut self, args: Args<'f, O>, at: u64) {
         if let Some((_, count @ 1..)) = args.skip_counting() {
             self.unknown_arguments(at, count);
@@ -195,7 +197,7 @@ impl<'f, O: Order> Emitter<'f, O> {
         });
     }
 
-    /// Whether a record of our own exporter says that its slice's end was not seen.
+    /// Returns whether a record of our own exporter marks its slice's end as not seen.
     fn says_end_not_seen(&mut self, at: u64, mut args: Args<'f, O>) -> bool {
         if self.out.ties != Ties::First {
             return false;
@@ -211,7 +213,7 @@ impl<'f, O: Order> Emitter<'f, O> {
         })
     }
 
-    /// Takes in the CPU of an instant, which comes next: in our own files the last argument of that name says it.
+    /// Sets the CPU of the next event: in our own files the last argument with the CPU's name contains it.
     pub(super) fn read_cpu(&mut self, args: Args<'f, O>, at: u64) {
         let mut found = None;
         for arg in args {
@@ -227,7 +229,7 @@ impl<'f, O: Order> Emitter<'f, O> {
         }
     }
 
-    /// `unseen` is [`UNSEEN_END`] or 0.
+    /// Adds a complete slice and returns its row. `unseen` is [`UNSEEN_END`] or 0.
     fn complete(&mut self, head: &Head, end: i64, unseen: u32) -> u32 {
         if end < head.time {
             self.note("end_before_begin", head.at, || {
@@ -243,7 +245,7 @@ impl<'f, O: Order> Emitter<'f, O> {
         completes.len() as u32 - 1
     }
 
-    /// Our own files say in `measured_ns` how long a slice was, where that is not how long it is drawn.
+    /// Stores the duration in `measured_ns` of our own files, which differs from the drawn duration.
     fn measured(&mut self, complete: u32, mut args: Args<'f, O>, at: u64) {
         let found = args.find_map(|arg| match arg.value {
             ArgValue::Int64(ns) if self.text(arg.name, at) == self.well_known.measured_ns => {
@@ -289,13 +291,13 @@ impl<'f, O: Order> Emitter<'f, O> {
         asyncs.len() as u32 - 1
     }
 
-    /// Which slice a flow event is of, as the arguments of our own files say.
+    /// Returns the slice to which a flow event belongs, from the arguments of our own files.
     fn flow_bound(&mut self, head: &Head, args: Args<'f, O>) -> FlowBound {
         let mut bound = FlowBound::Around;
         for arg in args {
             let name = self.text(arg.name, head.at);
             if name == self.well_known.really_in {
-                // Only a range of a trace says that what held the mark is not in it.
+                // Only the export of a time range omits the slice that contained the mark.
                 return FlowBound::Nowhere;
             }
             let is_at_end = arg.value == ArgValue::Int64(head.time.saturating_add(1));

@@ -1,4 +1,4 @@
-//! The fields of a record for exporters: as `describe` lists them, borrowed from the file, and payloads whole.
+//! The fields of a record for exporters: those of `describe`, but borrowed from the file and with complete payloads.
 
 use std::borrow::Cow;
 
@@ -6,30 +6,32 @@ use crate::base::strings::text_of;
 use crate::event::{FieldRef, ValueRef};
 use crate::formats::EventRef;
 
-use super::args::{Arg, ArgValue, Args};
 use super::describe::describe;
 use super::emit::unresolved_text;
-use super::header::{Order, TextRef, Words, bits, read_text, record_type};
 use super::kinds::Sort;
-use super::packed::{MORE, unpack_last};
 use super::scan::{Scan, string_bytes};
 use super::tables::ProviderSlot;
+use crate::base::ByteOrder;
+use crate::fxt::args::{Arg, ArgValue, Args};
+use crate::fxt::layout::{RECORD_TYPE, blob, event, large, record_type};
+use crate::fxt::packed::{MORE, unpack_last};
+use crate::fxt::words::{TextRef, Words, read_text};
 
-/// Where a text of a record is looked up.
+/// Context in which the texts of a record are looked up.
 #[derive(Clone, Copy)]
-pub struct Texts<'f, O> {
-    /// The file.
+pub(crate) struct Texts<'f, O> {
+    /// The bytes of the file.
     pub file: Words<'f, O>,
-    /// Its tables.
+    /// The tables of the file.
     pub scan: &'f Scan,
-    /// The provider of the record.
+    /// Slot of the record's provider.
     pub slot: ProviderSlot,
-    /// The record.
+    /// Place of the record.
     pub place: u64,
 }
 
-impl<'f, O: Order> Texts<'f, O> {
-    /// The text; a number in words if its index was never registered.
+impl<'f, O: ByteOrder> Texts<'f, O> {
+    /// Returns the text; a placeholder with the index if the index was never registered.
     pub fn text(&self, text: TextRef<'f>) -> Cow<'f, str> {
         match text {
             TextRef::Inline(bytes) => text_of(bytes),
@@ -46,7 +48,7 @@ impl<'f, O: Order> Texts<'f, O> {
 }
 
 /// Appends the fields of the record that `event` refers to.
-pub fn fields_into<'f, O: Order>(
+pub fn fields_into<'f, O: ByteOrder>(
     bytes: &'f [u8],
     scan: &'f Scan,
     event: EventRef,
@@ -59,7 +61,7 @@ pub fn fields_into<'f, O: Order>(
     match payload_at(Words::<O>::new(bytes), event.place) {
         None => fields.extend(described.map(FieldRef::from)),
         Some(payload) => {
-            // It is listed there only if it is small.
+            // The described fields contain the payload only if it is small.
             let others =
                 described.filter(|field| (&*field.name, &*field.type_name) != ("payload", "blob"));
             fields.extend(others.map(FieldRef::from));
@@ -67,13 +69,14 @@ pub fn fields_into<'f, O: Order>(
                 name: Cow::Borrowed("payload"),
                 type_name: Cow::Borrowed("blob"),
                 value: ValueRef::Bytes(Cow::Borrowed(payload)),
+                shown: String::new(),
             });
         }
     }
 }
 
-/// `None`: it is no event record, or cannot be read.
-fn event_fields<'f, O: Order>(
+/// Appends the fields of an event record; `None` if the record is of another type or unreadable.
+fn event_fields<'f, O: ByteOrder>(
     bytes: &'f [u8],
     scan: &'f Scan,
     place: u64,
@@ -82,20 +85,20 @@ fn event_fields<'f, O: Order>(
     let file = Words::<O>::new(bytes);
     let record = file.record_at(place)?;
     let header = record.get(0)?;
-    if bits(header, 0, 3) != record_type::EVENT {
+    if RECORD_TYPE.get(header) != record_type::EVENT {
         return None;
     }
-    let sort = Sort::from_event_type(bits(header, 16, 19))?;
-    let mut next = if bits(header, 24, 31) == 0 { 4 } else { 2 };
-    read_text(header >> 32, record, &mut next)?;
-    read_text(header >> 48, record, &mut next)?;
+    let sort = Sort::from_event_type(event::KIND.get(header))?;
+    let mut next = if event::THREAD.get(header) == 0 { 4 } else { 2 };
+    read_text(event::CATEGORY.get(header), record, &mut next)?;
+    read_text(event::NAME.get(header), record, &mut next)?;
     let texts = Texts {
         file,
         scan,
         slot: scan.tables.provider_at(place),
         place,
     };
-    let count = bits(header, 20, 23);
+    let count = event::ARGS.get(header);
     let behind = Args::new(record, next, count).skip_all();
     if let Some(word) = behind.and_then(|behind| record.get(behind)) {
         fields.extend(record_word(sort, word));
@@ -109,8 +112,8 @@ fn event_fields<'f, O: Order>(
     Some(())
 }
 
-/// What the word behind the arguments says.
-pub fn record_word(sort: Sort, word: u64) -> Option<FieldRef<'static>> {
+/// Returns the field for the word after the arguments.
+pub(crate) fn record_word(sort: Sort, word: u64) -> Option<FieldRef<'static>> {
     let (name, type_name, value) = match sort {
         Sort::Instant => {
             let scope = match word {
@@ -136,11 +139,12 @@ pub fn record_word(sort: Sort, word: u64) -> Option<FieldRef<'static>> {
         name: Cow::Borrowed(name),
         type_name: Cow::Borrowed(type_name),
         value,
+        shown: String::new(),
     })
 }
 
-/// An argument with its type.
-pub fn field_of<'f, O: Order>(texts: &Texts<'f, O>, arg: Arg<'f>) -> FieldRef<'f> {
+/// Returns the field for an argument, with its type.
+pub(crate) fn field_of<'f, O: ByteOrder>(texts: &Texts<'f, O>, arg: Arg<'f>) -> FieldRef<'f> {
     let (type_name, value) = match arg.value {
         ArgValue::Null => ("null", ValueRef::Null),
         ArgValue::Int32(value) => ("int32", ValueRef::Int(i64::from(value))),
@@ -159,29 +163,30 @@ pub fn field_of<'f, O: Order>(texts: &Texts<'f, O>, arg: Arg<'f>) -> FieldRef<'f
         name: texts.text(arg.name),
         type_name: Cow::Borrowed(type_name),
         value,
+        shown: String::new(),
     }
 }
 
-/// The payload of the blob or large record at a place.
-pub fn payload_at<O: Order>(file: Words<'_, O>, place: u64) -> Option<&[u8]> {
+/// Returns the payload of the blob or large record at a place.
+pub fn payload_at<O: ByteOrder>(file: Words<'_, O>, place: u64) -> Option<&[u8]> {
     let record = file.record_at(place)?;
     let header = record.get(0)?;
-    match bits(header, 0, 3) {
+    match RECORD_TYPE.get(header) {
         record_type::BLOB => {
             let mut next = 1;
-            read_text(bits(header, 16, 31), record, &mut next)?;
-            // Some writers put the size elsewhere: what the record has is what there is.
+            read_text(blob::NAME.get(header), record, &mut next)?;
+            // Some writers store the size elsewhere: use at most the bytes in the record.
             let left = record.count().saturating_sub(next) * 8;
-            record.text(next, (bits(header, 32, 46) as usize).min(left))
+            record.text(next, (blob::BYTES.get(header) as usize).min(left))
         }
         record_type::LARGE => {
             let fields = record.get(1)?;
             let mut next = 2;
-            read_text(bits(fields, 0, 15), record, &mut next)?;
-            read_text(bits(fields, 16, 31), record, &mut next)?;
-            if bits(header, 40, 43) == 0 {
-                next += if bits(fields, 36, 43) == 0 { 3 } else { 1 };
-                next = Args::new(record, next, bits(fields, 32, 35)).skip_all()?;
+            read_text(large::CATEGORY.get(fields), record, &mut next)?;
+            read_text(large::NAME.get(fields), record, &mut next)?;
+            if large::FORMAT.get(header) == large::EVENT {
+                next += if large::THREAD.get(fields) == 0 { 3 } else { 1 };
+                next = Args::new(record, next, large::ARGS.get(fields)).skip_all()?;
             }
             let left = record.count().saturating_sub(next + 1) * 8;
             let length = usize::try_from(record.get(next)?).unwrap_or(left).min(left);

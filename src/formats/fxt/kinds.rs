@@ -1,9 +1,9 @@
-//! Kinds of FXT events: one for each category and name, shared by all parts. Points, blobs and objects have their own;
-//! what is drawn by rows of its own (begins and ends of slices, counters, flows ...) has one kind for all its sorts.
+//! Kinds of FXT events, shared by all parts: one per category and name. Instants, blobs and objects have kinds of their
+//! own; records drawn from typed rows (begins and ends of slices, counters, flows ...) share one kind per name.
 //!
-//! There is room for 65,000. Each sort has a generic kind for what comes after; kinds that are drawn by
-//! their own rows (slices, counters ...) may take only the first 40,000, so that instants, whose name is
-//! their kind's, keep room. `describe` always has the true name.
+//! The table has room for 65,000 kinds. Each record type has a generic kind for later names. Kinds of records with
+//! typed rows (slices, counters ...) may use only the first 40,000, so that room is left for instants, which are shown
+//! by their kind's name. `describe` always returns the true name.
 
 use std::sync::{PoisonError, RwLock};
 
@@ -19,8 +19,8 @@ use crate::event::{EventKind, KindId, Role};
 const MOST_KINDS: usize = 65_000;
 const MOST_CONSUMED: usize = 40_000;
 
-/// The sorts of records that are events: the number is that of the sort's generic kind, for event records
-/// also that of the event type in the file.
+/// The record types that are events. The number is that of the type's generic kind; for event records it is also the
+/// event type in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Sort {
@@ -45,7 +45,7 @@ pub enum Sort {
     Backtrace,
 }
 
-/// All sorts, in the order of their generic kinds, with the generic kind's category and name.
+/// All record types in the order of their generic kinds, with the generic kind's category and name.
 const SORTS: [(Sort, &str, &str); 19] = [
     (Sort::Instant, "event", "instant"),
     (Sort::Counter, "event", "counter"),
@@ -68,48 +68,48 @@ const SORTS: [(Sort, &str, &str); 19] = [
     (Sort::Backtrace, "profiler", "backtrace"),
 ];
 
-/// How many kinds have no names of their own: the first ones.
-pub const GENERIC_KINDS: u16 = SORTS.len() as u16;
+/// Count of generic kinds, which have the lowest numbers.
+pub(crate) const GENERIC_KINDS: u16 = SORTS.len() as u16;
 
 impl Sort {
-    /// The sort of an event record by its event type.
+    /// Returns the record type of an event record with this event type.
     #[inline]
     #[must_use]
-    pub fn from_event_type(event_type: u64) -> Option<Sort> {
+    pub(crate) fn from_event_type(event_type: u64) -> Option<Sort> {
         SORTS
             .get(usize::try_from(event_type).ok()?)
             .map(|row| row.0)
             .filter(|&sort| sort <= Sort::FlowEnd)
     }
 
-    /// What the record is called in the specification.
+    /// The specification's name of the record type.
     #[must_use]
     pub fn text(self) -> &'static str {
         SORTS.get(self as usize).map_or("", |row| row.2)
     }
 
-    /// The category of the generic kind.
+    /// Category of the generic kind.
     #[must_use]
     pub fn category(self) -> &'static str {
         SORTS.get(self as usize).map_or("", |row| row.1)
     }
 
-    /// The kind of records of this sort that have no kind by name.
+    /// The kind for records of this type whose names found no room.
     #[must_use]
-    pub fn generic_kind(self) -> KindId {
+    pub(crate) fn generic_kind(self) -> KindId {
         KindId(u16::from(self as u8))
     }
 
-    /// Whether a kind is the generic one of a sort whose kinds have names.
-    pub fn has_names(kind: KindId) -> bool {
+    /// Returns whether a kind is the generic kind of a record type that normally has kinds by name.
+    pub(crate) fn has_names(kind: KindId) -> bool {
         let row = SORTS.get(usize::from(kind.0));
         row.is_some_and(|(sort, ..)| {
             *sort <= Sort::FlowEnd || matches!(sort, Sort::Object | Sort::Blob)
         })
     }
 
-    /// The sort whose kinds its records have.
-    pub fn class(self) -> Sort {
+    /// Returns the record type under which kinds are stored: record types of one class share their kinds.
+    pub(crate) fn class(self) -> Sort {
         match self {
             drawn if (Sort::Counter..=Sort::FlowEnd).contains(&drawn) => Sort::Begin,
             other => other,
@@ -125,14 +125,15 @@ impl Sort {
             | Sort::Module
             | Sort::Mapping
             | Sort::Backtrace => Role::Instant,
+            Sort::Switch => Role::Switch,
             _ => Role::Consumed,
         }
     }
 }
 
-/// The table of kinds; looked up only when a part meets a name for the first time.
+/// The table of kinds; used only when a part meets a name for the first time.
 #[derive(Debug)]
-pub struct Kinds {
+pub(crate) struct Kinds {
     inner: RwLock<Inner>,
 }
 
@@ -141,12 +142,12 @@ struct Inner {
     strings: Strings,
     kinds: Vec<EventKind>,
     by_name: FxHashMap<(Sort, StringId, StringId), KindId>,
-    /// Some names found no room.
+    /// Whether some names found no room.
     is_full: bool,
 }
 
-/// What the kind of a record is made of: its sort, category and name.
-pub type Names = (Sort, Vec<u8>, Vec<u8>);
+/// What identifies a record's kind: record type, category and name.
+pub(crate) type Names = (Sort, Vec<u8>, Vec<u8>);
 
 impl Inner {
     fn find(&self, sort: Sort, category: &[u8], name: &[u8]) -> Option<KindId> {
@@ -157,14 +158,14 @@ impl Inner {
 
     fn has_room(&self, sort: Sort) -> bool {
         match sort.role() {
-            Role::Consumed => self.kinds.len() < MOST_CONSUMED,
+            Role::Consumed | Role::Switch => self.kinds.len() < MOST_CONSUMED,
             _ => self.kinds.len() < MOST_KINDS,
         }
     }
 }
 
 impl Inner {
-    /// The generic kinds.
+    /// Returns a table with the generic kinds only.
     fn generic() -> Inner {
         let mut inner = Inner::default();
         for (sort, category, name) in SORTS {
@@ -178,7 +179,7 @@ impl Inner {
         inner
     }
 
-    /// The kind with these names, new or known; `None`: there is no room.
+    /// Returns the kind with these names, and adds it if it is new; `None` if there is no room.
     fn intern(&mut self, sort: Sort, category: &[u8], name: &[u8]) -> Option<KindId> {
         if let Some(kind) = self.find(sort, category, name) {
             return Some(kind);
@@ -209,9 +210,9 @@ impl Default for Kinds {
 }
 
 impl Kinds {
-    /// The kind of a sort of records with this category and name, new or known.
+    /// Returns the kind for this record type, category and name, and adds it if it is new.
     #[must_use]
-    pub fn intern(&self, sort: Sort, category: &[u8], name: &[u8]) -> KindId {
+    pub(crate) fn intern(&self, sort: Sort, category: &[u8], name: &[u8]) -> KindId {
         {
             let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
             if let Some(kind) = inner.find(sort, category, name) {
@@ -226,8 +227,9 @@ impl Kinds {
         found.unwrap_or_else(|| sort.generic_kind())
     }
 
-    /// Where names found no room: gives kinds anew, by the first event of each in `parts`. `names_at` says the names
-    /// of the record at a place. How many events have no kind of their own.
+    /// If names found no room, assigns all kinds again by the first event of each in `parts`, so that the result does
+    /// not depend on which part was read first. `names_at` returns the names of the record at a place. Returns how many
+    /// events have a generic kind.
     pub fn settle(
         &self,
         parts: &mut [&mut LaneColumns],
@@ -277,16 +279,16 @@ impl Kinds {
             .sum()
     }
 
-    /// All kinds so far, with the strings that they refer to.
+    /// Returns all kinds so far, and the strings that they refer to.
     #[must_use]
     pub fn list(&self) -> (Vec<EventKind>, Strings) {
         let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
         (inner.kinds.clone(), inner.strings.clone())
     }
 
-    /// Heap bytes held, roughly.
+    /// Approximate heap bytes of the table.
     #[must_use]
-    pub fn memory_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
         inner.strings.memory_bytes() + inner.kinds.len() as u64 * 44
     }

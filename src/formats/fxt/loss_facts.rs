@@ -1,51 +1,28 @@
-//! What files of our own exporter say of lost events beyond the specification: the event that follows a record
-//! "buffer filled up", and counts on the artificial threads of CPUs.
+//! Facts about lost events in files of our own exporter, beyond the specification: the event after a "buffer filled up"
+//! record, and counts on the artificial threads of CPUs.
 //!
 //! ```text
 //! provider event 0 | instant, category "threadline", name "lost events": cpu, lost_events, from_ns, until_ns
 //! kernel object (thread "CPU n"): overwritten_events, dropped_events
 //! ```
 //!
-//! The event becomes part of the gap and no event of the trace. Any of its arguments may be missing: the CPU or the
-//! count is not known then, or the gap lies before the CPU's first event or after its last.
+//! The event becomes part of the gap and is not an event of the trace. Any argument may be missing: the CPU or the
+//! count is then unknown, or the gap is before the CPU's first event or after its last.
 
 use crate::base::Timestamp;
 use crate::event::{CpuLoss, Gap};
 
-use super::args::{ArgValue, Args};
-use super::header::{Order, TextRef, Words, bits, read_text};
 use super::scan::Scanner;
 use super::tables::ProviderSlot;
+use crate::base::ByteOrder;
+use crate::fxt::agreed::{DROPPED, LOST_EVENTS, OVERWRITTEN, OWN_CATEGORY, cpu_of_koid};
+use crate::fxt::args::{ArgValue, Args};
+use crate::fxt::layout::event;
+use crate::fxt::words::{TextRef, Words, read_text};
 
-/// The category of events that our own exporter adds.
-const OWN_CATEGORY: &[u8] = b"threadline";
-/// The name of the event that describes a loss.
-const LOST_EVENTS: &[u8] = b"lost events";
-/// The argument of a CPU's thread: how many of its events the recorder counted as overwritten.
-pub const OVERWRITTEN: &str = "overwritten_events";
-/// The argument of a CPU's thread: how many of its events the recorder counted as dropped.
-pub const DROPPED: &str = "dropped_events";
-/// The artificial koid of CPU 0's thread and process; the other CPUs' follow.
-const FIRST_CPU: u64 = 1 << 63 | 0x7c00_0000;
-/// The artificial koid of what belongs to no CPU and no thread.
-const MACHINE: u64 = FIRST_CPU - 1;
-
-/// The CPU that an artificial koid of our own exporter means.
-#[must_use]
-pub fn cpu_of_koid(koid: u64) -> Option<u32> {
-    let number = koid.checked_sub(FIRST_CPU)?;
-    u16::try_from(number).ok().map(u32::from)
-}
-
-/// Whether a koid is that of a CPU or of the machine: nothing that lived.
-#[must_use]
-pub fn is_stand_in(koid: u64) -> bool {
-    koid == MACHINE || cpu_of_koid(koid).is_some()
-}
-
-/// What the event after a loss says of it.
+/// Facts in the event after a loss.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct SaidLoss {
+pub(crate) struct SaidLoss {
     cpu: Option<u32>,
     lost: Option<u64>,
     from: Option<i64>,
@@ -53,7 +30,7 @@ pub struct SaidLoss {
 }
 
 impl SaidLoss {
-    /// The gap that is meant.
+    /// Returns the gap that the event describes.
     #[must_use]
     pub fn gap(self) -> Gap {
         let start = self.from.map_or(Timestamp::MIN, Timestamp);
@@ -66,14 +43,14 @@ impl SaidLoss {
     }
 }
 
-impl<'a, O: Order> Scanner<'a, O> {
-    /// Whether a provider is our own exporter.
+impl<'a, O: ByteOrder> Scanner<'a, O> {
+    /// Returns whether a provider is our own exporter.
     pub(super) fn is_of_our_own(&self, slot: ProviderSlot) -> bool {
         let provider = self.found.tables.providers().get(slot as usize);
         provider.is_some_and(|provider| provider.is_ours())
     }
 
-    /// Takes in the event after a loss, if it describes the loss: whether it does.
+    /// Reads the event after a loss. Returns whether the event describes the loss.
     pub(super) fn takes_loss_facts(
         &mut self,
         header: u64,
@@ -92,22 +69,21 @@ impl<'a, O: Order> Scanner<'a, O> {
     }
 
     fn loss_facts(&self, header: u64, record: Words<'a, O>, at: usize) -> Option<SaidLoss> {
-        const INSTANT: u64 = 0;
-        let mut next = match bits(header, 24, 31) {
+        let mut next = match event::THREAD.get(header) {
             0 => 4,
             _ => 2,
         };
-        let category = read_text(bits(header, 32, 47), record, &mut next)?;
-        let name = read_text(bits(header, 48, 63), record, &mut next)?;
-        let is_one = bits(header, 16, 19) == INSTANT
-            && self.text(category, at) == Some(OWN_CATEGORY)
-            && self.text(name, at) == Some(LOST_EVENTS);
+        let category = read_text(event::CATEGORY.get(header), record, &mut next)?;
+        let name = read_text(event::NAME.get(header), record, &mut next)?;
+        let is_one = event::KIND.get(header) == event::INSTANT
+            && self.text(category, at) == Some(OWN_CATEGORY.as_bytes())
+            && self.text(name, at) == Some(LOST_EVENTS.as_bytes());
         if !is_one {
             return None;
         }
         let mut said = SaidLoss::default();
         let in_range = |time: &i64| *time < i64::MAX;
-        for arg in Args::new(record, next, bits(header, 20, 23)) {
+        for arg in Args::new(record, next, event::ARGS.get(header)) {
             match (self.text(arg.name, at)?, arg.value) {
                 (b"cpu", ArgValue::UInt32(cpu)) => {
                     said.cpu = Some(cpu).filter(|cpu| *cpu <= u32::from(u16::MAX));
@@ -121,7 +97,7 @@ impl<'a, O: Order> Scanner<'a, O> {
         Some(said)
     }
 
-    /// Takes in an argument of a kernel object that says how many events of a CPU were lost: whether it does.
+    /// Reads an argument of a kernel object. Returns whether it is the count of a CPU's lost events.
     pub(super) fn takes_cpu_loss(
         &mut self,
         koid: u64,

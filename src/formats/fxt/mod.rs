@@ -5,26 +5,24 @@
 //! every record: header word (type, size in words, fields by type), then its words and padded texts
 //! ```
 //!
-//! Specification: "Fuchsia trace format" of the Fuchsia project; what real writers do beyond it is said
-//! where it is dealt with. Opening runs one pass over all record headers (`scan`) that collects string and
-//! thread tables with their places (`tables`), names (`entities`) and cut points; the parts between them
-//! are read in parallel (`emit`, `events`, `scheduling`), and any record again in full by `describe`.
+//! Specification: "Fuchsia trace format" of the Fuchsia project; deviations of real writers are described at the code
+//! that handles them. Opening makes one pass over all record headers (`scan`), which collects string and thread tables
+//! with their places (`tables`), names (`entities`) and cut points. The parts between cut points are read in parallel
+//! (`emit`, `events`, `scheduling`); `describe` decodes any single record again in full.
 //!
-//! The axis is the trace's own clock: ticks as nanoseconds, also where an initialization record of four
-//! words tells the wall clock. Both byte orders are read, and files that lack the magic record.
+//! The time axis is the trace's own clock: ticks converted to nanoseconds, even if an initialization record of four
+//! words contains the wall-clock time. Both byte orders are read, and files without the magic record.
 
-mod args;
 mod cache;
 mod describe;
 mod emit;
 mod entities;
 mod events;
 mod fields;
-mod header;
 mod kinds;
 mod lives;
 mod loss_facts;
-mod packed;
+mod other_records;
 mod profiler;
 mod rows;
 mod scan;
@@ -37,32 +35,23 @@ mod tables;
 mod ticks;
 
 use std::borrow::Cow;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::base::{
-    Diagnostics, Endian, Job, Location, Problem, ReadError, Severity, TimeSpan, Timestamp,
+    Big, ByteOrder, Diagnostics, Endian, Job, Little, Location, Problem, ReadError, Severity,
+    TimeSpan, Timestamp,
 };
 use crate::event::part::ClockUnit;
-use crate::event::{
-    Coarse, Directory, EventDetail, Field, FieldRef, Lane, LaneColumns, Part, TraceInfo,
-};
-use crate::formats::{EventRef, Format, Input, Reader};
+use crate::event::{Coarse, DecodedEvent, Directory, Lane, LaneColumns, Need, Part, TraceInfo};
+use crate::formats::stream::in_one_lane;
+use crate::formats::{EventRef, Events, Format, Gathered, IndependentParts, Input, Recording};
+use crate::fxt::Words;
+use crate::fxt::layout::{RECORD_TYPE, record_type};
 
-pub use args::{Arg, ArgValue, Args, PlainArg};
-pub use emit::unresolved_text;
-pub use header::{Order, TextRef};
-pub use lives::{LIFE_ARGUMENTS, command_text, fork_word};
-pub use loss_facts::{DROPPED, OVERWRITTEN};
-pub use packed::{MORE, unpack as unpack_more};
-pub use scheduling::IDLE_WEIGHT;
-pub use source::{
-    FxtSource, SchedulingSort, SourceArgs, SourceEvent, SourceObject, SourceScheduling, SourceText,
-};
-pub use tables::{ProviderSlot, ProviderSpan, RateSpan};
-pub use ticks::TickScale;
+pub(crate) use emit::unresolved_text;
+pub(crate) use source::{FxtSource, SchedulingSort, SourceScheduling};
 
 use cache::Cache;
-use header::{Big, Little, Words, bits, record_type};
 use kinds::Kinds;
 use scan::Scan;
 use sniff::Magic;
@@ -76,11 +65,20 @@ pub const FORMAT: Format = Format {
     together: None,
 };
 
-/// How many blobs the file's facts list.
+/// Maximum count of blobs that the file's facts list.
 const MOST_LISTED_BLOBS: usize = 32;
 
-fn open(input: Input, job: &Job) -> Result<Box<dyn Reader>, ReadError> {
-    Ok(Box::new(FxtReader::open(input, job)?))
+fn open(input: Input, job: &Job) -> Result<Recording, ReadError> {
+    let reader = Arc::new(FxtReader::open(input, job)?);
+    Ok(Recording {
+        info: reader.info.clone(),
+        lanes: reader.lanes.clone(),
+        coarse: reader.coarse(),
+        diagnostics: reader.diagnostics.clone(),
+        stream: reader.clone(),
+        events: reader,
+        report: None,
+    })
 }
 
 /// An opened FXT file.
@@ -94,7 +92,7 @@ struct FxtReader {
     lanes: Vec<Lane>,
     parts: Vec<Part>,
     diagnostics: Diagnostics,
-    /// What parts that were read have looked up, for the next ones.
+    /// Look-up results of parts that were read, for reuse by later parts.
     caches: Mutex<Vec<Cache>>,
 }
 
@@ -120,7 +118,6 @@ impl FxtReader {
             .iter()
             .zip(scan.cuts.iter().skip(1))
             .map(|(start, end)| Part {
-                lane: 0,
                 size_bytes: end - start,
             })
             .collect();
@@ -145,7 +142,7 @@ impl FxtReader {
         Ok(reader)
     }
 
-    fn facts<O: Order>(&self) -> TraceInfo {
+    fn facts<O: ByteOrder>(&self) -> TraceInfo {
         let mut facts = Vec::new();
         let order = match self.endian {
             Endian::Little => "little-endian",
@@ -194,8 +191,8 @@ impl FxtReader {
         }
     }
 
-    /// A blob in a few words: name, size and where it is.
-    fn blob_text<O: Order>(&self, place: u64) -> String {
+    /// Returns the name, size and place of a blob as text.
+    fn blob_text<O: ByteOrder>(&self, place: u64) -> String {
         let event = EventRef {
             part: 0,
             place,
@@ -217,7 +214,7 @@ impl FxtReader {
         self.caches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A cache for the part at `start`: best the one of the part before it.
+    /// Returns a cache for the part at `start`: preferably the cache of the part that ends there.
     fn take_cache(&self, start: u64) -> Cache {
         let mut caches = self.caches();
         match caches.iter().position(|cache| cache.end() == start) {
@@ -226,10 +223,10 @@ impl FxtReader {
         }
     }
 
-    /// The time of the record at `place`, which has its time where events have theirs.
-    fn time_of<O: Order>(&self, place: u64) -> Option<i64> {
+    /// Returns the time in ns of the record at `place`, whose ticks must be in word 1; `None` for a large record.
+    fn time_of<O: ByteOrder>(&self, place: u64) -> Option<i64> {
         let record = Words::<O>::new(self.input.bytes()).record_at(place)?;
-        if bits(record.get(0)?, 0, 3) == record_type::LARGE {
+        if RECORD_TYPE.get(record.get(0)?) == record_type::LARGE {
             return None;
         }
         let tables = &self.scan.tables;
@@ -238,19 +235,7 @@ impl FxtReader {
     }
 }
 
-impl Reader for FxtReader {
-    fn info(&self) -> &TraceInfo {
-        &self.info
-    }
-
-    fn lanes(&self) -> &[Lane] {
-        &self.lanes
-    }
-
-    fn parts(&self) -> &[Part] {
-        &self.parts
-    }
-
+impl FxtReader {
     fn coarse(&self) -> Coarse {
         let mut density: Vec<(u32, Timestamp, u32)> = self
             .parts
@@ -274,25 +259,6 @@ impl Reader for FxtReader {
         }
     }
 
-    fn read_part(&self, part: u32, job: &Job) -> Result<LaneColumns, ReadError> {
-        let index = part as usize;
-        let (Some(&start), Some(&end)) = (self.scan.cuts.get(index), self.scan.cuts.get(index + 1))
-        else {
-            return Ok(LaneColumns::new(3));
-        };
-        let mut cache = self.take_cache(start);
-        let (bytes, scan, range) = (self.input.bytes(), &self.scan, (start, end));
-        let (kinds, own) = (&self.kinds, &mut cache);
-        let read = match self.endian {
-            Endian::Little => emit::emit::<Little>(bytes, scan, kinds, own, range, job),
-            Endian::Big => emit::emit::<Big>(bytes, scan, kinds, own, range, job),
-        };
-        if read.is_ok() && cache.is_small() {
-            self.caches().push(cache);
-        }
-        read
-    }
-
     fn settle(&self, parts: &mut [&mut LaneColumns]) -> Diagnostics {
         let (bytes, scan, kinds) = (self.input.bytes(), &self.scan, &self.kinds);
         match self.endian {
@@ -314,29 +280,74 @@ impl Reader for FxtReader {
         self.scan.entities.list_into(&mut directory, ties);
         directory
     }
+}
 
-    fn diagnostics(&self) -> Diagnostics {
-        self.diagnostics.clone()
+impl IndependentParts for FxtReader {
+    type Read = LaneColumns;
+
+    fn parts(&self) -> &[Part] {
+        &self.parts
     }
 
-    fn describe(&self, event: EventRef) -> EventDetail {
-        match self.endian {
-            Endian::Little => describe::describe::<Little>(self.input.bytes(), &self.scan, event),
-            Endian::Big => describe::describe::<Big>(self.input.bytes(), &self.scan, event),
+    fn read(&self, part: u32, job: &Job) -> Result<LaneColumns, ReadError> {
+        let index = part as usize;
+        let (Some(&start), Some(&end)) = (self.scan.cuts.get(index), self.scan.cuts.get(index + 1))
+        else {
+            return Ok(LaneColumns::new(3));
+        };
+        let mut cache = self.take_cache(start);
+        let (bytes, scan, range) = (self.input.bytes(), &self.scan, (start, end));
+        let (kinds, own) = (&self.kinds, &mut cache);
+        let read = match self.endian {
+            Endian::Little => emit::emit::<Little>(bytes, scan, kinds, own, range, job),
+            Endian::Big => emit::emit::<Big>(bytes, scan, kinds, own, range, job),
+        };
+        if read.is_ok() && cache.is_small() {
+            self.caches().push(cache);
+        }
+        read
+    }
+
+    fn gather(&self, mut read: Vec<(u32, LaneColumns)>, _job: &Job) -> Result<Gathered, ReadError> {
+        let mut columns: Vec<&mut LaneColumns> = read.iter_mut().map(|(_, read)| read).collect();
+        let diagnostics = self.settle(&mut columns);
+        Ok(Gathered {
+            parts: in_one_lane(read),
+            lanes: self.lanes.clone(),
+            directory: self.directory(),
+            info: self.info.clone(),
+            diagnostics,
+        })
+    }
+}
+
+impl FxtReader {
+    fn decode_as<'a, O: ByteOrder>(
+        &'a self,
+        event: EventRef,
+        need: Need<'_>,
+        decoded: &mut DecodedEvent<'a>,
+    ) {
+        let bytes = self.input.bytes();
+        match need {
+            Need::Detail | Need::Line => {
+                decoded.take(describe::describe::<O>(bytes, &self.scan, event), need);
+            }
+            Need::AnyField => {
+                if describe::has_fields::<O>(bytes, event) {
+                    decoded.perhaps();
+                }
+            }
+            _ => fields::fields_into::<O>(bytes, &self.scan, event, &mut decoded.fields),
         }
     }
+}
 
-    fn fields(&self, event: EventRef) -> Vec<Field> {
-        let mut fields = Vec::new();
-        self.fields_into(event, &mut fields);
-        fields.into_iter().map(FieldRef::into_field).collect()
-    }
-
-    fn fields_into<'a>(&'a self, event: EventRef, fields: &mut Vec<FieldRef<'a>>) {
-        let bytes = self.input.bytes();
+impl Events for FxtReader {
+    fn decode<'a>(&'a self, event: EventRef, need: Need<'_>, decoded: &mut DecodedEvent<'a>) {
         match self.endian {
-            Endian::Little => fields::fields_into::<Little>(bytes, &self.scan, event, fields),
-            Endian::Big => fields::fields_into::<Big>(bytes, &self.scan, event, fields),
+            Endian::Little => self.decode_as::<Little>(event, need, decoded),
+            Endian::Big => self.decode_as::<Big>(event, need, decoded),
         }
     }
 
@@ -351,13 +362,6 @@ impl Reader for FxtReader {
 
     fn fxt_source(&self) -> Option<FxtSource<'_>> {
         Some(FxtSource::new(self.input.bytes(), self.endian, &self.scan))
-    }
-
-    fn has_fields(&self, event: EventRef) -> bool {
-        match self.endian {
-            Endian::Little => describe::has_fields::<Little>(self.input.bytes(), event),
-            Endian::Big => describe::has_fields::<Big>(self.input.bytes(), event),
-        }
     }
 
     fn memory_bytes(&self) -> u64 {

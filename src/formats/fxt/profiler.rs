@@ -7,20 +7,22 @@
 //! 2 backtrace  28..35 count; that many addresses, innermost first
 //! ```
 //!
-//! Writers disagree whether an inline thread is one word or two: the record's size tells.
+//! Writers disagree whether an inline thread takes one word or two: the record's size decides.
 
-use super::header::{Order, Words, bits};
+use crate::base::ByteOrder;
+use crate::fxt::layout::profiler;
+use crate::fxt::words::Words;
 
-/// What a profiler record says after its thread.
+/// Body of a profiler record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Profile<'a> {
+pub(crate) enum Profile<'a> {
     /// A loaded module.
     Module {
         id: u64,
         name: &'a [u8],
         build_id: &'a [u8],
     },
-    /// Where a module is mapped.
+    /// A mapping of a module into memory.
     Mapping {
         module: u64,
         flags: u64,
@@ -32,59 +34,59 @@ pub enum Profile<'a> {
     Backtrace(Vec<u64>),
 }
 
-/// How many words follow the inline thread.
+/// Returns the length of the body after the inline thread, in words.
 fn body_words(header: u64) -> Option<usize> {
-    Some(match bits(header, 16, 19) {
-        0 => {
-            let name = bits(header, 44, 51) as usize;
-            let build_id = bits(header, 52, 59) as usize;
+    Some(match profiler::KIND.get(header) {
+        profiler::A_MODULE => {
+            let name = profiler::NAME_BYTES.get(header) as usize;
+            let build_id = profiler::BUILD_ID_BYTES.get(header) as usize;
             name.div_ceil(8) + build_id.div_ceil(8)
         }
-        1 => 3,
-        2 => bits(header, 28, 35) as usize,
+        profiler::A_MAPPING => 3,
+        profiler::A_BACKTRACE => profiler::FRAMES.get(header) as usize,
         _ => return None,
     })
 }
 
-/// The word where a record's body starts: behind its thread.
-fn body_at<O: Order>(header: u64, record: Words<'_, O>) -> Option<usize> {
-    if bits(header, 20, 27) != 0 {
+/// Returns the word index at which a record's body starts, after its thread.
+fn body_at<O: ByteOrder>(header: u64, record: Words<'_, O>) -> Option<usize> {
+    if profiler::THREAD.get(header) != 0 {
         return Some(2);
     }
     let extra = record.count().checked_sub(2 + body_words(header)?)?;
     Some(2 + extra.min(2))
 }
 
-/// Whether a record without thread index names both process and thread.
+/// Returns whether a record without a thread index contains both process and thread.
 #[must_use]
-pub fn has_two_word_thread<O: Order>(header: u64, record: Words<'_, O>) -> bool {
+pub(crate) fn has_two_word_thread<O: ByteOrder>(header: u64, record: Words<'_, O>) -> bool {
     body_at(header, record) == Some(4)
 }
 
-/// Reads what the record says; `None` if it is too short for that.
+/// Reads a record's body; `None` if the record is too short for it.
 #[must_use]
-pub fn read_profile<O: Order>(record: Words<'_, O>) -> Option<Profile<'_>> {
+pub(crate) fn read_profile<O: ByteOrder>(record: Words<'_, O>) -> Option<Profile<'_>> {
     let header = record.get(0)?;
     let at = body_at(header, record)?;
-    match bits(header, 16, 19) {
-        0 => {
-            let name_bytes = bits(header, 44, 51) as usize;
-            let build_id_bytes = bits(header, 52, 59) as usize;
+    match profiler::KIND.get(header) {
+        profiler::A_MODULE => {
+            let name_bytes = profiler::NAME_BYTES.get(header) as usize;
+            let build_id_bytes = profiler::BUILD_ID_BYTES.get(header) as usize;
             Some(Profile::Module {
-                id: bits(header, 28, 43),
+                id: profiler::MODULE.get(header),
                 name: record.text(at, name_bytes)?,
                 build_id: record.text(at + name_bytes.div_ceil(8), build_id_bytes)?,
             })
         }
-        1 => Some(Profile::Mapping {
-            module: bits(header, 28, 43),
-            flags: bits(header, 44, 46),
+        profiler::A_MAPPING => Some(Profile::Mapping {
+            module: profiler::MODULE.get(header),
+            flags: profiler::FLAGS.get(header),
             start: record.get(at)?,
             length: record.get(at + 1)?,
             module_address: record.get(at + 2)?,
         }),
-        2 => {
-            let count = bits(header, 28, 35) as usize;
+        profiler::A_BACKTRACE => {
+            let count = profiler::FRAMES.get(header) as usize;
             (0..count)
                 .map(|index| record.get(at + index))
                 .collect::<Option<Vec<u64>>>()
@@ -96,8 +98,8 @@ pub fn read_profile<O: Order>(record: Words<'_, O>) -> Option<Profile<'_>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::header::Little;
     use super::*;
+    use crate::base::Little;
 
     #[test]
     fn the_size_tells_how_long_the_thread_is() {

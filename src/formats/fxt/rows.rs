@@ -1,8 +1,8 @@
-//! The events of one part as they are found, in file order; then its columns, in time order.
+//! Collects the events of one part in file order, then writes its columns in time order.
 //!
-//! Providers write their buffers in turns, so a part is several streams in one. Each event is kept with the
-//! number of its typed row, and one walk in time order fills columns that need no sorting and are as long
-//! as they need to be. The room is used again for the next part.
+//! Providers write their buffers in turns, so a part contains several interleaved streams. Each event is stored with
+//! the index of its typed row; one walk in time order then fills columns of exact length that need no sorting. The
+//! allocations are reused for the next part.
 
 use rustc_hash::FxHashMap;
 
@@ -14,10 +14,11 @@ use crate::event::{
 
 use super::kinds::Sort;
 
-/// An event, with what `detail` means by its sort: the label of a mark (ends with `END_BIT`), else the number of its typed row.
+/// An event. `detail` depends on the record type: a mark's label (ends have `END_BIT`), else the index of its typed
+/// row.
 #[derive(Clone, Copy, Debug)]
 struct Row {
-    /// Words from the part's start.
+    /// Offset from the part's start, in 8-byte words.
     place: u32,
     thread: ThreadKey,
     detail: u32,
@@ -25,17 +26,17 @@ struct Row {
     sort: Sort,
 }
 
-/// In the detail of a mark: it is an end.
-pub const END_BIT: u32 = 1 << 31;
-/// In the detail of a mark that is an end: the slice's own end was not seen.
-pub const OVER_BIT: u32 = 1 << 30;
+/// Bit in the detail of a mark: the mark is an end.
+pub(crate) const END_BIT: u32 = 1 << 31;
+/// Bit in the detail of an end: the end of the slice itself was not seen.
+pub(crate) const OVER_BIT: u32 = 1 << 30;
 
-/// The detail of a counter event none of whose arguments is a number.
-pub const NO_SAMPLES: u32 = u32::MAX;
+/// Detail of a counter event without numeric arguments.
+pub(crate) const NO_SAMPLES: u32 = u32::MAX;
 
 const GROUP_COUNT: usize = 9;
 
-/// Where events of a sort go in `Rows::sorted`.
+/// Returns the index in `Rows::sorted` for events of a record type.
 #[inline]
 fn group_of(sort: Sort) -> usize {
     const GROUPS: [u8; 19] = [8, 3, 0, 0, 1, 2, 2, 2, 4, 4, 4, 5, 6, 7, 8, 8, 8, 8, 8];
@@ -44,7 +45,7 @@ fn group_of(sort: Sort) -> usize {
         .map_or(8, |&group| usize::from(group))
 }
 
-/// What was found in a part so far. The `event` of typed rows is not yet set.
+/// The rows of a part so far. The `event` of typed rows is not final yet.
 #[derive(Debug, Default)]
 pub struct Rows {
     start: u64,
@@ -54,7 +55,7 @@ pub struct Rows {
     span: (i64, i64),
     last_time: i64,
     sorter: Sorter,
-    /// By what becomes of events: (number in the columns, detail), in time order.
+    /// Events by group: (event index in the columns, detail), in time order.
     sorted: [Vec<(u32, u32)>; GROUP_COUNT],
     pub completes: Vec<Complete>,
     /// Measured durations of some of `completes`, by index.
@@ -64,17 +65,17 @@ pub struct Rows {
     pub flows: Vec<FlowMark>,
     pub switches: Vec<Switch>,
     pub wakeups: Vec<Wakeup>,
-    /// What some of `switches`, then of `wakeups`, say of the states that they bring, by index.
+    /// State facts of some of `switches`, and of `wakeups`, by index.
     pub said_states: [FxHashMap<u32, SaidState>; 2],
     pub logs: Vec<LogRow>,
-    /// The CPUs of some events, by their numbers here, in order.
+    /// CPUs of some events: (index in `rows`, CPU), sorted by index.
     pub cpus: Vec<(u32, u16)>,
-    /// The same of all events, while the columns are filled.
+    /// CPU of every event, while the columns are filled.
     cpu_of: Vec<u16>,
 }
 
 impl Rows {
-    /// Forgets all events; the next ones are of the part that starts at `start`.
+    /// Removes all events; the next events belong to the part that starts at `start`.
     pub fn start(&mut self, start: u64) {
         self.start = start;
         self.rows.clear();
@@ -95,9 +96,9 @@ impl Rows {
         self.cpus.clear();
     }
 
-    /// The number that the next event will have here.
+    /// The index that the next event will have in `rows`.
     #[inline]
-    pub fn next_event(&self) -> u32 {
+    pub(crate) fn next_event(&self) -> u32 {
         self.rows.len() as u32
     }
 
@@ -123,8 +124,8 @@ impl Rows {
         });
     }
 
-    /// Fills the columns of the part with everything, in time order.
-    pub fn fill(&mut self, out: &mut LaneColumns) {
+    /// Writes all events to the columns of the part, in time order.
+    pub(crate) fn fill(&mut self, out: &mut LaneColumns) {
         out.events.reserve(self.rows.len());
         self.cpu_of.clear();
         if !self.cpus.is_empty() {
@@ -144,7 +145,7 @@ impl Rows {
                 Some(&cpu) => (out.events).push_on_cpu(time, place, row.kind, row.thread, cpu),
                 None => out.events.push(time, place, row.kind, row.thread),
             };
-            // No branch here: which sort comes next cannot be foreseen.
+            // No branch: the record type of the next event is unpredictable.
             if let Some(group) = sorted.get_mut(group_of(row.sort)) {
                 group.push((event, row.detail));
             }
@@ -220,7 +221,7 @@ impl Rows {
         out.samples.reserve_exact(self.samples.len());
         for &(event, first) in samples {
             let own = self.samples.get(first as usize..).unwrap_or(&[]);
-            // The samples of one counter event stand together and have its number here.
+            // The samples of one counter event are adjacent and have its index in `rows`.
             let number = own.first().map(|sample| sample.event);
             let own = own.iter().take_while(|sample| Some(sample.event) == number);
             out.samples

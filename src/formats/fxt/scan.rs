@@ -1,104 +1,88 @@
-//! The one pass over all record headers: the file's bytes in, tables, names and cut points out.
+//! The pass over all record headers: collects tables, names and cut points.
 //!
-//! It reads the header of every record and more only of those that set tables or name threads, so it runs
-//! at the speed of memory. What needs every event in full is left to the parts (`emit`), which the cut
-//! points let run in parallel: between two records, about every 8 MB.
+//! It reads every record's header, and more only of records that set tables or name threads, so it runs at memory
+//! speed. The parts (`emit`) read whole events, in parallel: cut points are at record boundaries about every 8 MB.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-use rustc_hash::FxHashMap;
 
 use crate::base::{Diagnostics, Job, Location, ReadError, Severity};
 use crate::event::{CpuLoss, Gap, ThreadKey};
 
-use super::args::{ArgValue, Args, UNKNOWN_ARGUMENT, object_owner_words};
 use super::entities::{Entities, OBJECT_THREAD};
-use super::header::{
-    MAGIC, Order, TextRef, Words, bits, fetch_ahead, metadata_type, read_text, record_type,
-    scheduling_type, size_bytes, without_nuls,
-};
 use super::lives::ObjectLife;
 use super::loss_facts::SaidLoss;
 use super::tables::{ProviderSlot, Tables};
 use super::ticks::TickScale;
+use crate::base::ByteOrder;
+use crate::fxt::args::{ArgValue, Args, UNKNOWN_ARGUMENT, object_owner_words};
+use crate::fxt::layout::scheduling::{self, legacy};
+use crate::fxt::layout::{
+    MAGIC, RECORD_TYPE, event, kernel_object, large, log, metadata, profiler, record_type, string,
+    thread, userspace_object,
+};
+use crate::fxt::words::{TextRef, Words, fetch_ahead, read_text, size_bytes, without_nuls};
 
-/// Parts are cut at the first record at or past each multiple of this.
+/// A part ends at the first record boundary at or after each multiple of this, bytes.
 const PART_BYTES: usize = 8 << 20;
 const CHECK_BYTES: usize = 1 << 20;
 
-/// What the pass over headers found.
+/// Result of the pass over headers.
 #[derive(Debug, Default)]
-pub struct Scan {
+pub(crate) struct Scan {
     /// Strings, threads, rates and providers by place.
     pub tables: Tables,
-    /// Threads, processes, names.
+    /// Threads, processes and names.
     pub entities: Entities,
-    /// Where parts begin, then where the last one ends: right behind the last whole record.
+    /// Start of each part, then the end of the last part: right after the last whole record. Byte offsets.
     pub cuts: Vec<u64>,
-    /// Per part, the first record in it that has a time.
+    /// Per part, the place of its first record that has a time.
     pub first_timed: Vec<Option<u64>>,
-    /// Records that have no time of their own, each with the time it is shown at.
+    /// Records without a time of their own, each with the time in ns at which it is shown.
     pub untimed: Vec<(u64, i64)>,
-    /// Where providers ran out of buffer.
+    /// Gaps at which providers ran out of buffer, with their places.
     pub gaps: Vec<(u64, Gap)>,
-    /// The events that only describe one of `gaps`, in file order; see `loss_facts`.
+    /// Places of the events that only describe one of `gaps`, in file order; see `loss_facts`.
     pub loss_facts: Vec<u64>,
-    /// How many events each CPU lost, where our own exporter says it.
+    /// Count of events that each CPU lost, in files of our own exporter.
     pub cpu_losses: Vec<CpuLoss>,
     /// Userspace objects: (process koid, pointer, place of the record), sorted.
     pub objects: Vec<(u64, u64, u64)>,
-    /// Large and small blobs in file order.
+    /// Places of large and small blobs, in file order.
     pub blobs: Vec<u64>,
-    /// Base tick and wall-clock ns of the first 4-word initialization record, as ns on the trace's clock.
+    /// Of the first 4-word initialization record: base tick in ns on the trace's clock, and wall-clock time in ns.
     pub wall_clock: Option<(i64, u64)>,
-    /// How many records there are.
+    /// Number of records.
     pub record_count: u64,
-    /// Where counter events are that have no number: the bulk pass finds them.
+    /// Places of counter events without a number; filled by the bulk pass.
     without_numbers: Mutex<Vec<u64>>,
-    /// By where a part begins, how many flow events it has, if any: the bulk pass counts them.
-    flows: Mutex<FxHashMap<u64, u64>>,
-    /// What was odd.
+    /// Diagnostics of the pass.
     pub diagnostics: Diagnostics,
 }
 
 impl Scan {
-    /// The place of the last userspace object record before `place` that names a pointer of a process.
+    /// Returns the place of the last userspace object record before `place` that names a pointer of a process.
     #[must_use]
-    pub fn object_of(&self, process: u64, pointer: u64, place: u64) -> Option<u64> {
+    pub(crate) fn object_of(&self, process: u64, pointer: u64, place: u64) -> Option<u64> {
         let key = (process, pointer, place);
         let after = self.objects.partition_point(|object| *object <= key);
         let &(found_process, found_pointer, place) = self.objects.get(after.checked_sub(1)?)?;
         ((found_process, found_pointer) == (process, pointer)).then_some(place)
     }
 
-    /// A counter event has no number.
+    /// Notes the place of a counter event without a number.
     #[cold]
-    pub fn note_counter_without_number(&self, place: u64) {
+    pub(crate) fn note_counter_without_number(&self, place: u64) {
         self.without_numbers().push(place);
     }
 
-    /// Where those are that the bulk pass met, sorted.
+    /// Returns the places of counter events without a number that the bulk pass found, sorted.
     #[must_use]
-    pub fn counters_without_numbers(&self) -> Vec<u64> {
+    pub(crate) fn counters_without_numbers(&self) -> Vec<u64> {
         let mut places = self.without_numbers().clone();
         // A part may have been read more than once.
         places.sort_unstable();
         places.dedup();
         places
-    }
-
-    /// The part that begins at `start` has so many flow events.
-    pub fn note_flows(&self, start: u64, count: u64) {
-        // A part may be read more than once.
-        let mut flows = self.flows.lock().unwrap_or_else(PoisonError::into_inner);
-        flows.insert(start, count);
-    }
-
-    /// How many flow events the bulk pass met.
-    #[must_use]
-    pub fn flow_count(&self) -> u64 {
-        let flows = self.flows.lock().unwrap_or_else(PoisonError::into_inner);
-        flows.values().sum()
     }
 
     fn without_numbers(&self) -> MutexGuard<'_, Vec<u64>> {
@@ -110,8 +94,8 @@ impl Scan {
 /// Runs over all records of a file.
 ///
 /// # Errors
-/// Only if the job was cancelled.
-pub fn scan<O: Order>(bytes: &[u8], job: &Job) -> Result<Scan, ReadError> {
+/// Errors only if the job was cancelled.
+pub(crate) fn scan<O: ByteOrder>(bytes: &[u8], job: &Job) -> Result<Scan, ReadError> {
     let mut scanner = Scanner::<O> {
         file: Words::new(bytes),
         found: Scan::default(),
@@ -135,20 +119,20 @@ pub(super) struct Scanner<'a, O> {
     pub(super) file: Words<'a, O>,
     pub(super) found: Scan,
     pub(super) slot: ProviderSlot,
-    /// The last record with a time, in the whole file and by provider; the current provider's is here.
+    /// The last record with a time, in the current provider; `provider_timed` has those of the others.
     last_timed: Option<u64>,
     pub(super) first_timed: Option<u64>,
     provider_timed: Vec<Option<u64>>,
-    /// Records without a time, each with the record whose time it takes.
+    /// Records without a time, each with the place of the record whose time it gets.
     pub(super) untimed: Vec<(u64, Option<u64>)>,
-    /// Objects that say when they were registered, each with that time.
+    /// Objects whose record contains their time of registration, each with that time in ns.
     pub(super) said_times: Vec<(u64, i64)>,
     pub(super) holes: Vec<(u64, ProviderSlot, Option<u64>)>,
-    /// What is said of holes, by index.
+    /// Facts about `holes`, by index.
     pub(super) said_losses: Vec<(usize, SaidLoss)>,
-    /// Whether the next event may describe the hole before it.
+    /// Whether the next event may describe the loss before it.
     expects_loss_facts: bool,
-    /// Direct-mapped: what was registered lately need not be looked up.
+    /// Direct-mapped: recent registrations need no look-up.
     recent_pairs: Vec<(u64, u64, ThreadKey)>,
     recent_tids: Vec<u64>,
 }
@@ -157,7 +141,7 @@ fn cache_index(koid: u64) -> usize {
     (koid.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize
 }
 
-impl<'a, O: Order> Scanner<'a, O> {
+impl<'a, O: ByteOrder> Scanner<'a, O> {
     fn run(&mut self, bytes: &'a [u8], job: &Job) -> Result<(), ReadError> {
         let mut at = 0;
         let mut next_cut = 0;
@@ -165,7 +149,7 @@ impl<'a, O: Order> Scanner<'a, O> {
         let mut part_first_timed = None;
         let mut count = 0_u64;
         while let Some(&chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
-            let header = O::word(chunk);
+            let header = O::u64(chunk);
             fetch_ahead(bytes, at);
             let Some(size) = size_bytes(header) else {
                 if header == 0 {
@@ -190,6 +174,7 @@ impl<'a, O: Order> Scanner<'a, O> {
                 });
                 break;
             };
+            // Cut only at record boundaries, and rarely: both checks are needed once per megabyte at most.
             if at >= next_check {
                 job.check()?;
                 next_check = at + CHECK_BYTES;
@@ -202,9 +187,9 @@ impl<'a, O: Order> Scanner<'a, O> {
                 }
             }
             let record = Words::<O>::new(record);
-            let is_timed = match bits(header, 0, 3) {
+            let is_timed = match RECORD_TYPE.get(header) {
                 record_type::EVENT => {
-                    if bits(header, 24, 31) == 0 {
+                    if event::THREAD.get(header) == 0 {
                         self.inline_thread(record, 2);
                     }
                     !(std::mem::take(&mut self.expects_loss_facts)
@@ -287,25 +272,25 @@ impl<'a, O: Order> Scanner<'a, O> {
         self.found.entities.add_scheduled(tid);
     }
 
-    /// Whether the record has a time.
+    /// Reads a scheduling record. Returns whether it has a time.
     fn scheduling(&mut self, header: u64, record: Words<'a, O>) -> bool {
-        match bits(header, 60, 63) {
-            scheduling_type::LEGACY_SWITCH => {
+        match scheduling::KIND.get(header) {
+            scheduling::LEGACY_SWITCH => {
                 let mut at = 2;
-                for first in [28, 36] {
-                    if bits(header, first, first + 7) == 0 {
+                for side in [legacy::OUTGOING, legacy::INCOMING] {
+                    if side.get(header) == 0 {
                         self.inline_thread(record, at);
                         at += 2;
                     }
                 }
                 true
             }
-            scheduling_type::CONTEXT_SWITCH => {
+            scheduling::SWITCH => {
                 self.scheduled(record.get(2));
                 self.scheduled(record.get(3));
                 true
             }
-            scheduling_type::WAKEUP => {
+            scheduling::WAKEUP => {
                 self.scheduled(record.get(2));
                 true
             }
@@ -314,19 +299,19 @@ impl<'a, O: Order> Scanner<'a, O> {
     }
 
     fn string(&mut self, header: u64, at: usize) {
-        let index = bits(header, 16, 30) as u16;
+        let index = string::INDEX.get(header) as u16;
         if index != 0 {
             self.found.tables.add_string(self.slot, index, at as u64);
         }
     }
 
-    /// Everything but events, scheduling and strings. Whether the record has a time.
+    /// Reads a record other than event, scheduling and string. Returns whether it has a time.
     fn rare(&mut self, header: u64, record: Words<'a, O>, at: usize) -> bool {
-        match bits(header, 0, 3) {
+        match RECORD_TYPE.get(header) {
             record_type::METADATA => self.metadata(header, record, at),
             record_type::INITIALIZATION => self.initialization(record, at),
             record_type::THREAD => {
-                let index = bits(header, 16, 23) as u8;
+                let index = thread::INDEX.get(header) as u8;
                 if let (Some(process), Some(tid)) = (record.get(1), record.get(2))
                     && index != 0
                 {
@@ -343,17 +328,18 @@ impl<'a, O: Order> Scanner<'a, O> {
             record_type::USERSPACE_OBJECT => self.userspace_object(header, record, at),
             record_type::KERNEL_OBJECT => self.kernel_object(header, record, at),
             record_type::LOG => {
-                if bits(header, 32, 39) == 0 {
+                if log::THREAD.get(header) == 0 {
                     self.inline_thread(record, 2);
                 }
                 return true;
             }
             record_type::PROFILER => {
-                if bits(header, 20, 27) == 0 && super::profiler::has_two_word_thread(header, record)
+                if profiler::THREAD.get(header) == 0
+                    && super::profiler::has_two_word_thread(header, record)
                 {
                     self.inline_thread(record, 2);
                 }
-                return bits(header, 16, 19) <= 2;
+                return profiler::KIND.get(header) <= profiler::A_BACKTRACE;
             }
             record_type::LARGE => self.large(header, record, at),
             other => self.note("unknown_record_type", Severity::Info, at, || {
@@ -365,10 +351,10 @@ impl<'a, O: Order> Scanner<'a, O> {
 
     fn metadata(&mut self, header: u64, record: Words<'a, O>, at: usize) {
         let place = at as u64;
-        let id = bits(header, 20, 51) as u32;
-        match bits(header, 16, 19) {
-            metadata_type::PROVIDER_INFO => {
-                let length = bits(header, 52, 59) as usize;
+        let id = metadata::PROVIDER.get(header) as u32;
+        match metadata::KIND.get(header) {
+            metadata::PROVIDER_INFO => {
+                let length = metadata::NAME_BYTES.get(header) as usize;
                 let most = record.count().saturating_sub(1) * 8;
                 if length > most {
                     self.note("short_record", Severity::Error, at, || {
@@ -379,7 +365,7 @@ impl<'a, O: Order> Scanner<'a, O> {
                 let slot = self.found.tables.announce(place, id, name);
                 self.enter(slot);
             }
-            metadata_type::PROVIDER_SECTION => {
+            metadata::PROVIDER_SECTION => {
                 if let Some(slot) = self.found.tables.switch(place, id) {
                     self.enter(slot);
                 } else {
@@ -390,9 +376,9 @@ impl<'a, O: Order> Scanner<'a, O> {
                     self.enter(slot);
                 }
             }
-            metadata_type::PROVIDER_EVENT => {
-                let event = bits(header, 52, 55);
-                if event == 0 {
+            metadata::PROVIDER_EVENT => {
+                let event = metadata::EVENT.get(header);
+                if event == metadata::BUFFER_FULL {
                     let slot = self.found.tables.latest(id).unwrap_or(self.slot);
                     self.remember_timed();
                     let last = self.provider_timed.get(slot as usize).copied().flatten();
@@ -404,8 +390,8 @@ impl<'a, O: Order> Scanner<'a, O> {
                     });
                 }
             }
-            metadata_type::TRACE_INFO => {
-                let info_type = bits(header, 20, 23);
+            metadata::TRACE_INFO => {
+                let info_type = metadata::INFO_TYPE.get(header);
                 if header != MAGIC {
                     self.note("unknown_metadata", Severity::Info, at, || {
                         format!("a trace info record of type {info_type} was skipped")
@@ -452,7 +438,7 @@ impl<'a, O: Order> Scanner<'a, O> {
         }
     }
 
-    /// The bytes of a text that a record refers to, as the tables stand now.
+    /// Returns the bytes of a text that a record refers to, with the tables as they are now.
     pub(super) fn text(&self, text: TextRef<'a>, at: usize) -> Option<&'a [u8]> {
         match text {
             TextRef::Inline(bytes) => Some(bytes),
@@ -468,7 +454,7 @@ impl<'a, O: Order> Scanner<'a, O> {
         let mut next = 2;
         let (Some(koid), Some(name)) = (
             record.get(1),
-            read_text(bits(header, 24, 39), record, &mut next),
+            read_text(kernel_object::NAME.get(header), record, &mut next),
         ) else {
             self.note("short_record", Severity::Error, at, || {
                 "a kernel object record is too short for what it says".to_owned()
@@ -481,13 +467,13 @@ impl<'a, O: Order> Scanner<'a, O> {
             });
             return;
         };
-        let object = (koid, bits(header, 16, 23));
+        let object = (koid, kernel_object::KIND.get(header));
         let is_ours = self.is_of_our_own(self.slot);
         let mut life = ObjectLife::default();
         let (mut process, mut has_others) = (None, false);
-        for arg in Args::new(record, next, bits(header, 40, 43)) {
+        for arg in Args::new(record, next, kernel_object::ARGS.get(header)) {
             if is_ours {
-                self.read_life(&mut life, &arg, at);
+                life.take_in(&arg, |text| self.text(text, at).unwrap_or(&[]));
             }
             match arg.value {
                 ArgValue::Koid(koid) if self.text(arg.name, at) == Some(b"process") => {
@@ -516,7 +502,7 @@ impl<'a, O: Order> Scanner<'a, O> {
         let said_time = self.really_at(header, record, at as u64);
         self.said_times
             .extend(said_time.map(|time| (at as u64, time)));
-        let thread = bits(header, 16, 23) as u8;
+        let thread = userspace_object::THREAD.get(header) as u8;
         let process = if thread == 0 {
             if object_owner_words(header, record) == 2 {
                 self.inline_thread(record, 2);
@@ -532,11 +518,11 @@ impl<'a, O: Order> Scanner<'a, O> {
         }
     }
 
-    /// When an object was registered, where our own exporter left out what stood before it.
+    /// Returns an object's time of registration, in exports that omit the records before it.
     fn really_at(&self, header: u64, record: Words<'a, O>, at: u64) -> Option<i64> {
         let mut next = 2 + object_owner_words(header, record);
-        read_text(bits(header, 24, 39), record, &mut next)?;
-        let mut args = Args::new(record, next, bits(header, 40, 43));
+        read_text(userspace_object::NAME.get(header), record, &mut next)?;
+        let mut args = Args::new(record, next, userspace_object::ARGS.get(header));
         let text = |name: TextRef<'a>| match name {
             TextRef::Inline(bytes) => Some(bytes),
             TextRef::Index(index) => {
@@ -552,22 +538,22 @@ impl<'a, O: Order> Scanner<'a, O> {
     }
 
     fn large(&mut self, header: u64, record: Words<'a, O>, at: usize) {
-        let (large_type, format) = (bits(header, 36, 39), bits(header, 40, 43));
-        if large_type != 0 || format > 1 {
+        let (large_type, format) = (large::KIND.get(header), large::FORMAT.get(header));
+        if large_type != 0 || format > large::BLOB {
             self.note("unknown_large_record", Severity::Info, at, || {
                 format!("a large record of type {large_type}, format {format} was skipped")
             });
             return;
         }
         self.found.blobs.push(at as u64);
-        if format == 1 {
+        if format == large::BLOB {
             self.untimed.push((at as u64, self.last_timed));
         } else if let Some(fields) = record.get(1)
-            && bits(fields, 36, 43) == 0
+            && large::THREAD.get(fields) == 0
         {
             let mut next = 2;
-            let category = read_text(bits(fields, 0, 15), record, &mut next);
-            let name = read_text(bits(fields, 16, 31), record, &mut next);
+            let category = read_text(large::CATEGORY.get(fields), record, &mut next);
+            let name = read_text(large::NAME.get(fields), record, &mut next);
             if category.is_some() && name.is_some() {
                 self.inline_thread(record, next + 1);
             }
@@ -575,13 +561,13 @@ impl<'a, O: Order> Scanner<'a, O> {
     }
 }
 
-/// The bytes of the string record at `place`.
+/// Returns the bytes of the string record at `place`.
 #[inline]
 #[must_use]
-pub fn string_bytes<O: Order>(file: Words<'_, O>, place: u64) -> Option<&[u8]> {
+pub(crate) fn string_bytes<O: ByteOrder>(file: Words<'_, O>, place: u64) -> Option<&[u8]> {
     let record = file.record_at(place)?;
     let header = record.get(0)?;
     let most = record.count().saturating_sub(1) * 8;
-    let length = (bits(header, 32, 46) as usize).min(most);
+    let length = (string::BYTES.get(header) as usize).min(most);
     record.text(1, length).map(without_nuls)
 }

@@ -1,17 +1,19 @@
-//! The end of the pass over headers: what has no time of its own gets one, holes get their ends, names their processes.
+//! The end of the pass over headers: times for records without one, ends of gaps, process names.
 
 use crate::base::Severity;
 use crate::event::Gap;
 
-use super::header::{Order, bits, record_type, size_bytes};
 use super::scan::{Scan, Scanner};
 use super::tables::ProviderSlot;
+use crate::base::ByteOrder;
+use crate::fxt::layout::{RECORD_TYPE, record_type};
+use crate::fxt::words::size_bytes;
 
-/// How many records are searched for the first event after a hole.
+/// How many records are searched for the first event after a gap.
 const GAP_SEARCH_RECORDS: usize = 100_000;
 
-impl<O: Order> Scanner<'_, O> {
-    /// The time of a record that has its time in word 1.
+impl<O: ByteOrder> Scanner<'_, O> {
+    /// Returns the time in ns of a record whose word 1 contains its ticks.
     fn time_of(&self, place: u64) -> Option<i64> {
         let ticks = self.file.record_at(place)?.get(1)?;
         let tables = &self.found.tables;
@@ -20,14 +22,14 @@ impl<O: Order> Scanner<'_, O> {
             .nanos(ticks)
     }
 
-    /// The time of the first event of a provider after `place`.
+    /// Returns the time in ns of a provider's first event after `place`.
     fn next_time(&self, slot: ProviderSlot, place: u64) -> Option<i64> {
         let mut at = place;
         let mut current = self.found.tables.provider_at(place);
         for _ in 0..GAP_SEARCH_RECORDS {
             let record = self.file.record_at(at)?;
             let header = record.get(0)?;
-            match bits(header, 0, 3) {
+            match RECORD_TYPE.get(header) {
                 record_type::METADATA => {
                     current = self.found.tables.provider_from(at).unwrap_or(current);
                 }

@@ -4,31 +4,30 @@
 //! bits 60..63: 0 legacy switch  16..23 cpu | 24..27 outgoing state | 28..35 outgoing thread | 36..43 incoming thread
 //!                               44..51, 52..59 priorities; ticks | [outgoing process, thread] | [incoming ...]
 //!              1 switch         16..19 argument count | 20..35 cpu | 36..39 outgoing state; ticks | outgoing koid |
-//!                               incoming koid | arguments (`outgoing_weight`, `incoming_weight`, ours: `outgoing_state`,
-//!                               `without_states`, `waits`, `spans_loss`)
-//!              2 wakeup         16..19 argument count | 20..35 cpu; ticks | koid | arguments (`weight`, `waker`, ours: `woken_in`,
-//!                               `woken_by`, `interrupted`, `waits`, `spans_loss`)
+//!                               incoming koid | arguments (`outgoing_weight`, `incoming_weight`,
+//!                               ours: `outgoing_state`, `without_states`, `waits`, `spans_loss`)
+//!              2 wakeup         16..19 argument count | 20..35 cpu; ticks | koid | arguments (`weight`, `waker`,
+//!                               ours: `woken_in`, `woken_by`, `interrupted`, `waits`, `spans_loss`)
 //! ```
 //!
-//! A thread is idle in the older form if its process koid and priority are 0, in the newer one if its
-//! weight is the smallest int32. Idle threads have no runs: they become `ThreadKey::IDLE`.
+//! A thread is idle in the older form if its process koid and priority are 0, in the newer form if its weight is the
+//! smallest int32. Idle threads have no runs: they become `ThreadKey::IDLE`.
 
 use crate::base::{Location, Severity};
 use crate::event::{
     EndState, Interrupt, SaidState, Switch, SwitchTells, ThreadKey, Ties, Wakeup, WakeupSort,
 };
 
-use super::args::{ArgValue, Args};
 use super::emit::Emitter;
-use super::header::{Order, TextRef, Words, bits, scheduling_type};
 use super::kinds::Sort;
+use crate::base::ByteOrder;
+use crate::fxt::args::{ArgValue, Args};
+use crate::fxt::layout::scheduling::{self, IDLE_WEIGHT, legacy};
+use crate::fxt::words::{TextRef, Words};
 
-/// The weight that marks an idle thread.
-pub const IDLE_WEIGHT: i32 = i32::MIN;
-
-/// What a thread that was switched out does from then on, by the record's 4-bit state.
+/// Returns the state of a thread that was switched out, from the record's 4-bit state.
 #[must_use]
-pub fn end_state(state: u64) -> EndState {
+pub(crate) fn end_state(state: u64) -> EndState {
     match state {
         0 | 1 => EndState::Runnable,
         2 => EndState::Stopped,
@@ -39,8 +38,8 @@ pub fn end_state(state: u64) -> EndState {
     }
 }
 
-/// States that the 4 bits cannot tell apart, by the letters in the argument `outgoing_state` that our own exporter
-/// writes.
+/// Returns a state that the 4 bits cannot express, from the letters in the argument `outgoing_state` of our own
+/// exporter.
 fn finer_state(letters: &[u8]) -> Option<EndState> {
     Some(match letters {
         b"R+" => EndState::Preempted,
@@ -52,12 +51,12 @@ fn finer_state(letters: &[u8]) -> Option<EndState> {
     })
 }
 
-impl<'f, O: Order> Emitter<'f, O> {
+impl<'f, O: ByteOrder> Emitter<'f, O> {
     pub(super) fn scheduling(&mut self, at: u64, header: u64, record: Words<'f, O>) {
-        let read = match bits(header, 60, 63) {
-            scheduling_type::LEGACY_SWITCH => self.legacy_switch(at, header, record),
-            scheduling_type::CONTEXT_SWITCH => self.context_switch(at, header, record),
-            scheduling_type::WAKEUP => self.wakeup(at, header, record),
+        let read = match scheduling::KIND.get(header) {
+            scheduling::LEGACY_SWITCH => self.legacy_switch(at, header, record),
+            scheduling::SWITCH => self.context_switch(at, header, record),
+            scheduling::WAKEUP => self.wakeup(at, header, record),
             other => {
                 self.diagnostics().note(
                     "unknown_scheduling_record",
@@ -73,7 +72,7 @@ impl<'f, O: Order> Emitter<'f, O> {
         }
     }
 
-    /// `None`: the record is too short.
+    /// Adds a context switch of the older form; `None` if the record is too short.
     fn legacy_switch(&mut self, at: u64, header: u64, record: Words<'f, O>) -> Option<()> {
         let ticks = record.get(1)?;
         let mut next = 2;
@@ -90,9 +89,12 @@ impl<'f, O: Order> Emitter<'f, O> {
             }
             emitter.thread(reference, record, &mut next, at)
         };
-        let priorities = (bits(header, 44, 51), bits(header, 52, 59));
-        let prev = side(self, bits(header, 28, 35), priorities.0)?;
-        let next = side(self, bits(header, 36, 43), priorities.1)?;
+        let priorities = (
+            legacy::OUTGOING_PRIORITY.get(header),
+            legacy::INCOMING_PRIORITY.get(header),
+        );
+        let prev = side(self, legacy::OUTGOING.get(header), priorities.0)?;
+        let next = side(self, legacy::INCOMING.get(header), priorities.1)?;
         let Some(time) = self.time(ticks, at) else {
             return Some(());
         };
@@ -100,12 +102,12 @@ impl<'f, O: Order> Emitter<'f, O> {
             (time, at),
             Switch {
                 event: 0,
-                cpu: bits(header, 16, 23) as u32,
+                cpu: legacy::CPU.get(header) as u32,
                 prev,
                 next,
                 prev_priority: priorities.0 as i32,
                 next_priority: priorities.1 as i32,
-                prev_state: end_state(bits(header, 24, 27)),
+                prev_state: end_state(legacy::STATE.get(header)),
                 tells: SwitchTells::RunsAndStates,
             },
         );
@@ -119,13 +121,14 @@ impl<'f, O: Order> Emitter<'f, O> {
         };
         let (mut outgoing_weight, mut incoming_weight) = (None, None);
         let mut unknown_count = 0;
-        let mut args = Args::new(record, 4, bits(header, 16, 19));
-        let mut state = end_state(bits(header, 36, 39));
+        let mut args = Args::new(record, 4, scheduling::ARGS.get(header));
+        let mut state = end_state(scheduling::STATE.get(header));
         let mut tells = SwitchTells::RunsAndStates;
         let mut said = SaidState::default();
         for arg in args.by_ref() {
             let weight = match arg.value {
                 ArgValue::Int32(weight) => weight,
+                // Our own exporter writes states that the 4 bits cannot express.
                 ArgValue::Text(letters)
                     if self.text(arg.name, at) == self.well_known.outgoing_state =>
                 {
@@ -178,7 +181,7 @@ impl<'f, O: Order> Emitter<'f, O> {
             (time, at),
             Switch {
                 event: 0,
-                cpu: bits(header, 20, 35) as u32,
+                cpu: scheduling::CPU.get(header) as u32,
                 prev,
                 next,
                 prev_priority: outgoing_weight.unwrap_or(0),
@@ -190,7 +193,7 @@ impl<'f, O: Order> Emitter<'f, O> {
         Some(())
     }
 
-    /// Takes in an argument that only files of our own exporter have: what is true of the state that the record brings.
+    /// Reads an argument that only our own exporter writes: a fact about the thread state that starts at the record.
     fn read_said(&mut self, said: &mut SaidState, (name, value): (TextRef<'f>, bool), at: u64) {
         if self.out.ties != Ties::First {
             return;
@@ -221,7 +224,7 @@ impl<'f, O: Order> Emitter<'f, O> {
         let mut interrupt = None;
         let mut said = SaidState::default();
         let mut unknown_count = 0;
-        let mut args = Args::new(record, 3, bits(header, 16, 19));
+        let mut args = Args::new(record, 3, scheduling::ARGS.get(header));
         for arg in args.by_ref() {
             match arg.value {
                 ArgValue::Koid(koid) => {
@@ -270,7 +273,7 @@ impl<'f, O: Order> Emitter<'f, O> {
             event: 0,
             thread,
             waker,
-            target_cpu: bits(header, 20, 35) as u32,
+            target_cpu: scheduling::CPU.get(header) as u32,
             sort: WakeupSort::Wakeup,
             interrupt,
         });

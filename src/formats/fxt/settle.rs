@@ -1,22 +1,24 @@
-//! What depends on which part was read first, put right once all were: numbers of threads that the scan did not
-//! know, and which names have a kind of their own where there are more than there is room for.
+//! Corrects what depends on the order in which parts were read, after all were read: the numbers of threads that the
+//! scan did not find, and, if there is no room for all names, which names have a kind of their own.
 //!
-//! Threads are numbered by what they are; kinds by the first of their events, in the order of parts and times. Files
-//! with few names and no such threads, which is nearly all, are left as they are.
+//! Threads are numbered in sorted order; kinds by their first event, in the order of parts and times. Nearly all files
+//! have few names and no such threads, and are left unchanged.
 
 use rustc_hash::FxHashMap;
 
 use crate::base::{Diagnostics, Severity};
 use crate::event::{AsyncScope, EventColumns, KindId, LaneColumns, SeriesScope, ThreadKey};
 
-use super::args::object_owner_words;
 use super::emit::unresolved_text;
-use super::header::{Order, TextRef, Words, bits, read_text, record_type};
 use super::kinds::{Kinds, Names, Sort};
 use super::scan::{Scan, string_bytes};
+use crate::base::ByteOrder;
+use crate::fxt::args::object_owner_words;
+use crate::fxt::layout::{RECORD_TYPE, blob, event, large, record_type, userspace_object};
+use crate::fxt::words::{TextRef, Words, read_text};
 
-/// See the module's text; the columns of all parts stand in their order.
-pub fn settle<O: Order>(
+/// Corrects the columns of all parts, which are in file order. Returns diagnostics.
+pub fn settle<O: ByteOrder>(
     bytes: &[u8],
     scan: &Scan,
     kinds: &Kinds,
@@ -41,32 +43,36 @@ pub fn settle<O: Order>(
     diagnostics
 }
 
-/// The names of the record at a place, as the bulk pass makes its kind of them.
-fn names_at<O: Order>(file: Words<'_, O>, scan: &Scan, place: u64) -> Option<Names> {
+/// Returns the names of the record at a place, exactly as the bulk pass uses them for its kind.
+fn names_at<O: ByteOrder>(file: Words<'_, O>, scan: &Scan, place: u64) -> Option<Names> {
     let record = file.record_at(place)?;
     let header = record.get(0)?;
     let empty = TextRef::Index(0);
-    let (sort, category, name) = match bits(header, 0, 3) {
+    let (sort, category, name) = match RECORD_TYPE.get(header) {
         record_type::EVENT => {
-            let mut next = if bits(header, 24, 31) == 0 { 4 } else { 2 };
+            let mut next = if event::THREAD.get(header) == 0 { 4 } else { 2 };
             let category = read_text(header >> 32, record, &mut next)?;
             let name = read_text(header >> 48, record, &mut next)?;
-            (Sort::from_event_type(bits(header, 16, 19))?, category, name)
+            (
+                Sort::from_event_type(event::KIND.get(header))?,
+                category,
+                name,
+            )
         }
         record_type::BLOB => {
-            let name = read_text(bits(header, 16, 31), record, &mut 1)?;
+            let name = read_text(blob::NAME.get(header), record, &mut 1)?;
             (Sort::Blob, empty, name)
         }
         record_type::USERSPACE_OBJECT => {
             let mut next = 2 + object_owner_words(header, record);
-            let name = read_text(bits(header, 24, 39), record, &mut next)?;
+            let name = read_text(userspace_object::NAME.get(header), record, &mut next)?;
             (Sort::Object, empty, name)
         }
         record_type::LARGE => {
             let fields = record.get(1)?;
             let mut next = 2;
-            let category = read_text(bits(fields, 0, 15), record, &mut next)?;
-            let name = read_text(bits(fields, 16, 31), record, &mut next)?;
+            let category = read_text(large::CATEGORY.get(fields), record, &mut next)?;
+            let name = read_text(large::NAME.get(fields), record, &mut next)?;
             (Sort::Blob, category, name)
         }
         _ => return None,
@@ -103,37 +109,37 @@ fn move_threads(part: &mut LaneColumns, now: &dyn Fn(ThreadKey) -> ThreadKey) {
     }
 }
 
-/// What a part has of kinds, in the order of their first events.
+/// The kinds in one part, in the order of their first events.
 #[derive(Debug, Default)]
-pub struct Met {
+pub(crate) struct Met {
     /// The kinds.
     pub firsts: Vec<First>,
-    /// The events that had found no room, each with its kind's index in `firsts`.
+    /// The events whose names found no room, each with the index in `firsts` of its kind: (event, index).
     late: Vec<(u32, u32)>,
 }
 
-/// What becomes of a kind that had found room.
+/// The new number of a kind that had found room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NewKind {
-    /// It keeps its number, as the generic kinds do.
+pub(crate) enum NewKind {
+    /// Unchanged, as generic kinds are.
     AsBefore,
-    /// This.
+    /// The new kind.
     Is(KindId),
-    /// There is no room for it: others come first.
+    /// No room is left: other kinds come first.
     NoRoom,
 }
 
-/// A kind that a part has.
+/// A kind that occurs in a part.
 #[derive(Debug)]
-pub enum First {
-    /// It found room.
+pub(crate) enum First {
+    /// A kind in the table.
     Known(KindId),
-    /// It found none.
+    /// Names that found no room in the table.
     Named(Names),
 }
 
 impl Met {
-    /// Looks at all events.
+    /// Collects the kinds of all events.
     pub fn new(events: &EventColumns, names_at: &dyn Fn(u64) -> Option<Names>) -> Met {
         let mut met = Met::default();
         let mut is_known = vec![false; 1 << 16];
@@ -156,9 +162,9 @@ impl Met {
         met
     }
 
-    /// Gives the events their new kinds: `new_of` those of kinds that had found room, `given` those of `firsts`. How
-    /// many events have a generic kind in spite of their names.
-    pub fn apply(
+    /// Sets the new kinds of the events: `new_of` for kinds that had found room, `given` for entries of `firsts`.
+    /// Returns how many events have a generic kind although they have names.
+    pub(crate) fn apply(
         &self,
         events: &mut EventColumns,
         new_of: &[NewKind],

@@ -1,19 +1,24 @@
-//! Whether bytes are FXT, and in which byte order.
+//! Detects FXT and its byte order.
 
 use crate::base::Endian;
 use crate::formats::Sniff;
 
-use super::header::{Big, Little, MAGIC, Order, Words, bits, record_type, size_bytes};
+use crate::base::{Big, ByteOrder, Little};
+use crate::fxt::layout::{
+    MAGIC, RECORD_TYPE, blob, event, kernel_object, large, log, metadata, record_type, scheduling,
+    string,
+};
+use crate::fxt::words::{Words, size_bytes};
 
-/// How many records must chain before a file without magic record is taken for FXT.
+/// How many plausible records in a row a file without magic record needs to be detected as FXT.
 const MIN_RECORDS: usize = 3;
-/// As many, if there are records of types that no specification has between them.
+/// The same minimum if records of unspecified types are among them.
 const MIN_BESIDE_UNKNOWN: usize = 8;
-/// How many known records there must be for each unknown one.
+/// How many known records are needed for each unknown one.
 const KNOWN_PER_UNKNOWN: usize = 3;
 const MOST_RECORDS: usize = 64;
 
-/// Whether the head of a file is FXT: surely by its magic record, perhaps by records that chain.
+/// Detects FXT in a file's head: certain with the magic record, possible with plausible records in a row.
 #[must_use]
 pub fn sniff(head: &[u8]) -> Sniff {
     match order_of(head) {
@@ -25,21 +30,21 @@ pub fn sniff(head: &[u8]) -> Sniff {
 
 /// Whether a file starts with the magic record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Magic {
-    /// It does.
+pub(crate) enum Magic {
+    /// The magic record is there.
     Present,
-    /// It looks like FXT without.
+    /// The magic record is missing, but the first records look like FXT.
     Absent,
 }
 
-/// The byte order that the magic record shows, or in which the first records make sense.
+/// Returns the byte order that the magic record shows, or in which the first records are plausible.
 #[must_use]
-pub fn order_of(head: &[u8]) -> Option<(Endian, Magic)> {
+pub(crate) fn order_of(head: &[u8]) -> Option<(Endian, Magic)> {
     if let Some(first) = head.first_chunk::<8>() {
-        if Little::word(*first) == MAGIC {
+        if Little::u64(*first) == MAGIC {
             return Some((Endian::Little, Magic::Present));
         }
-        if Big::word(*first) == MAGIC {
+        if Big::u64(*first) == MAGIC {
             return Some((Endian::Big, Magic::Present));
         }
     }
@@ -53,10 +58,10 @@ pub fn order_of(head: &[u8]) -> Option<(Endian, Magic)> {
     }
 }
 
-/// The byte order of a file that the user says is FXT: the one that gives more plausible records. `None` if the file
-/// starts with none in either.
+/// Returns the byte order of a file that the user declared as FXT: the one with more plausible records. `None` if no
+/// plausible record starts the file in either order.
 #[must_use]
-pub fn likely_order_of(head: &[u8]) -> Option<(Endian, Magic)> {
+pub(crate) fn likely_order_of(head: &[u8]) -> Option<(Endian, Magic)> {
     order_of(head).or_else(|| {
         let score = |chain: Chain| (chain.known, chain.unknown);
         let (little, big) = (score(chain::<Little>(head)), score(chain::<Big>(head)));
@@ -69,14 +74,14 @@ pub fn likely_order_of(head: &[u8]) -> Option<(Endian, Magic)> {
     })
 }
 
-/// The records that a file starts with.
+/// Counts of the records at the start of a file.
 #[derive(Clone, Copy, Debug, Default)]
 struct Chain {
-    /// How many are what the specification says.
+    /// How many follow the specification.
     known: usize,
-    /// How many have a type that it does not have.
+    /// How many have an unspecified type.
     unknown: usize,
-    /// Whether one that cannot be follows.
+    /// Whether an impossible record follows.
     is_broken: bool,
 }
 
@@ -91,7 +96,7 @@ impl Chain {
     }
 }
 
-fn chain<O: Order>(head: &[u8]) -> Chain {
+fn chain<O: ByteOrder>(head: &[u8]) -> Chain {
     let file = Words::<O>::new(head);
     let mut chain = Chain::default();
     let mut at = 0_u64;
@@ -99,12 +104,12 @@ fn chain<O: Order>(head: &[u8]) -> Chain {
         let Some(header) = file.from((at / 8) as usize).get(0) else {
             break;
         };
-        // Zeros may fill up the end.
+        // Zeros may pad the end.
         let Some(size) = size_bytes(header) else {
             break;
         };
         let Some(record) = file.record_at(at) else {
-            // The first large record may well reach past the head.
+            // The first large record may extend past the head.
             chain.known += usize::from(is_large(header));
             break;
         };
@@ -121,24 +126,26 @@ fn chain<O: Order>(head: &[u8]) -> Chain {
     chain
 }
 
-/// Whether this is a large record of the one type that there is.
+/// Returns whether this is a large record of the only specified type.
 fn is_large(header: u64) -> bool {
-    bits(header, 0, 3) == record_type::LARGE && bits(header, 36, 39) == 0 && header >> 40 <= 1
+    RECORD_TYPE.get(header) == record_type::LARGE
+        && large::KIND.get(header) == 0
+        && header >> 40 <= 1
 }
 
-/// Whether the record says that it is of a type for which the specification has no meaning (yet).
+/// Returns whether the record's type has no meaning in the specification (yet).
 fn is_unknown(header: u64) -> bool {
-    match bits(header, 0, 3) {
-        record_type::METADATA => !matches!(bits(header, 16, 19), 1..=4),
-        record_type::EVENT => bits(header, 16, 19) > 10,
-        record_type::SCHEDULING => bits(header, 60, 63) > 2,
+    match RECORD_TYPE.get(header) {
+        record_type::METADATA => !matches!(metadata::KIND.get(header), 1..=4),
+        record_type::EVENT => event::KIND.get(header) > event::FLOW_END,
+        record_type::SCHEDULING => scheduling::KIND.get(header) > scheduling::WAKEUP,
         record_type::LARGE => !is_large(header),
         record_type::PROFILER | 11..record_type::LARGE => true,
         _ => false,
     }
 }
 
-fn is_plausible<O: Order>(header: u64, record: Words<'_, O>) -> bool {
+fn is_plausible<O: ByteOrder>(header: u64, record: Words<'_, O>) -> bool {
     let words = record.count();
     let inline_words = |reference: u64| {
         if reference & 0x8000 == 0 {
@@ -147,9 +154,9 @@ fn is_plausible<O: Order>(header: u64, record: Words<'_, O>) -> bool {
             ((reference & 0x7fff) as usize).div_ceil(8)
         }
     };
-    match bits(header, 0, 3) {
-        record_type::METADATA => match bits(header, 16, 19) {
-            1 => words == 1 + (bits(header, 52, 59) as usize).div_ceil(8),
+    match RECORD_TYPE.get(header) {
+        record_type::METADATA => match metadata::KIND.get(header) {
+            1 => words == 1 + (metadata::NAME_BYTES.get(header) as usize).div_ceil(8),
             2..=4 => words == 1,
             _ => false,
         },
@@ -157,23 +164,25 @@ fn is_plausible<O: Order>(header: u64, record: Words<'_, O>) -> bool {
             (words == 2 || words == 4) && header >> 16 == 0 && record.get(1) != Some(0)
         }
         record_type::STRING => {
-            let length = bits(header, 32, 46) as usize;
+            let length = string::BYTES.get(header) as usize;
             words == 1 + length.div_ceil(8) && header >> 47 == 0
         }
         record_type::THREAD => words == 3 && header >> 24 == 0,
         record_type::EVENT => {
-            let thread = if bits(header, 24, 31) == 0 { 2 } else { 0 };
+            let thread = if event::THREAD.get(header) == 0 { 2 } else { 0 };
             let texts = inline_words(header >> 32) + inline_words(header >> 48);
-            let fixed = 2 + thread + texts + bits(header, 20, 23) as usize;
-            bits(header, 16, 19) <= 10 && words >= fixed
+            let fixed = 2 + thread + texts + event::ARGS.get(header) as usize;
+            event::KIND.get(header) <= event::FLOW_END && words >= fixed
         }
         record_type::KERNEL_OBJECT => {
-            words >= 2 + inline_words(bits(header, 24, 39)) + bits(header, 40, 43) as usize
+            words
+                >= 2 + inline_words(kernel_object::NAME.get(header))
+                    + kernel_object::ARGS.get(header) as usize
         }
         record_type::USERSPACE_OBJECT => words >= 2 && header >> 44 == 0,
-        record_type::SCHEDULING => bits(header, 60, 63) <= 2 && words >= 3,
-        record_type::BLOB => words > (bits(header, 32, 46) as usize).div_ceil(8),
-        record_type::LOG => words >= 2 + (bits(header, 16, 30) as usize).div_ceil(8),
+        record_type::SCHEDULING => scheduling::KIND.get(header) <= scheduling::WAKEUP && words >= 3,
+        record_type::BLOB => words > (blob::BYTES.get(header) as usize).div_ceil(8),
+        record_type::LOG => words >= 2 + (log::BYTES.get(header) as usize).div_ceil(8),
         record_type::LARGE => is_large(header) && words >= 2,
         _ => false,
     }

@@ -1,29 +1,30 @@
-//! What indices and clocks mean, by provider and place in the file.
+//! Meaning of indices and tick rates, by provider and place in the file.
 //!
-//! Real writers overwrite table entries all the time, so each index keeps the places of all records that
-//! registered it (a text stays in the file, only its place is kept), and a look-up asks for the last one
-//! before a place. A provider that is announced again starts over, as a new entry of `providers`.
+//! Real writers overwrite table entries all the time. So each index keeps the places of all records that registered it
+//! (only the place of a text is kept), and a look-up returns the last one before a place. A provider that is announced
+//! again starts with empty tables, as a new entry of `providers`.
 //!
-//! What a file registers before it names its first provider belongs to the implicit provider 0. A provider
-//! that has registered no rate, no string or no thread of its own so far uses those: writers rely on it.
+//! Records before the first provider is named belong to the implicit provider 0. A provider that has not registered a
+//! rate, string or thread of its own yet uses those of provider 0: writers rely on it.
 
 use rustc_hash::FxHashMap;
 
 use crate::event::{ThreadKey, Ties};
+use crate::fxt::agreed::{OWN_BORDERS, OWN_PROVIDER};
 
 use super::ticks::TickScale;
 
-/// Index of a provider's entry in `Tables::providers`; 0 is the implicit one.
-pub type ProviderSlot = u32;
+/// Index of a provider's entry in `Tables::providers`; 0 is the implicit provider.
+pub(crate) type ProviderSlot = u32;
 
-/// What one provider registered, from one announcement to the next.
+/// Tables of one provider, from one announcement to the next.
 #[derive(Clone, Debug, Default)]
 pub struct Provider {
-    /// The file's number for it.
+    /// The provider's id in the file.
     pub id: u32,
-    /// Its name as bytes; empty for the implicit one and for unannounced ones.
+    /// Name as bytes; empty for the implicit provider and for unannounced providers.
     pub name: Vec<u8>,
-    /// Where it was announced.
+    /// Place of the announcement.
     pub place: u64,
     strings: Vec<Vec<u64>>,
     threads: Vec<Vec<(u64, ThreadKey)>>,
@@ -33,27 +34,27 @@ pub struct Provider {
 }
 
 impl Provider {
-    /// Where its first string record is, if there is one.
+    /// Place of the first string record, if any.
     #[must_use]
-    pub fn first_string(&self) -> Option<u64> {
+    pub(crate) fn first_string(&self) -> Option<u64> {
         self.first_string
     }
 
-    /// Where its first thread record is, if there is one.
+    /// Place of the first thread record, if any.
     #[must_use]
-    pub fn first_thread(&self) -> Option<u64> {
+    pub(crate) fn first_thread(&self) -> Option<u64> {
         self.first_thread
     }
 
-    /// Whether it is our own exporter, by its name.
+    /// Returns whether the provider is our own exporter, by its name.
     #[must_use]
     pub fn is_ours(&self) -> bool {
-        self.name.starts_with(OWN_PROVIDER)
+        self.name.starts_with(OWN_PROVIDER.as_bytes())
     }
 
-    /// Its tick rates with the places from which they hold.
+    /// Tick rates, each with the place from which it is valid.
     #[must_use]
-    pub fn rates(&self) -> &[(u64, TickScale)] {
+    pub(crate) fn rates(&self) -> &[(u64, TickScale)] {
         &self.rates
     }
 
@@ -64,34 +65,9 @@ impl Provider {
     }
 }
 
-/// Whose the records are that stand behind `from`, up to and at `until`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ProviderSpan {
-    /// The provider.
-    pub provider: ProviderSlot,
-    /// Behind this place,
-    pub from: u64,
-    /// up to and at this one.
-    pub until: u64,
-}
-
-/// A tick rate, and where it holds: behind `from`, up to and at `until`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RateSpan {
-    /// The rate.
-    pub scale: TickScale,
-    /// Behind this place,
-    pub from: u64,
-    /// up to and at this one.
-    pub until: u64,
-}
-
-/// How the provider's name begins in files that our exporter wrote.
-const OWN_PROVIDER: &[u8] = b"threadline";
-
 /// The tables of a whole file.
 #[derive(Clone, Debug)]
-pub struct Tables {
+pub(crate) struct Tables {
     providers: Vec<Provider>,
     latest: FxHashMap<u32, ProviderSlot>,
     switches: Vec<(u64, ProviderSlot)>,
@@ -107,49 +83,53 @@ impl Default for Tables {
     }
 }
 
-/// The last entry of a list that stands before `place`.
+/// Returns the last entry of a list whose place is before `place`.
 fn last_before<T: Copy>(list: &[T], place: u64, place_of: impl Fn(&T) -> u64) -> Option<T> {
     let after = list.partition_point(|entry| place_of(entry) < place);
     list.get(after.checked_sub(1)?).copied()
 }
 
-/// Whether something of a provider's own was registered before `place`.
+/// Returns whether the first own registration is before `place`.
 fn has_before(first: Option<u64>, place: u64) -> bool {
     first.is_some_and(|first| first < place)
 }
 
 impl Tables {
-    /// Up to which place what the implicit provider registered holds for another one at `place`: what it says once others
-    /// were announced is its own.
+    /// Returns the place up to which registrations of the implicit provider are inherited by another provider at
+    /// `place`. Registrations of the implicit provider after the first announcement are not inherited.
     fn inherited_until(&self, slot: ProviderSlot, place: u64) -> u64 {
         let announced = self.providers.get(1).filter(|_| slot != 0);
         announced.map_or(place, |first| first.place.min(place))
     }
 
-    /// All providers; the first is the implicit one.
+    /// All providers; the first is the implicit provider.
     #[must_use]
     pub fn providers(&self) -> &[Provider] {
         &self.providers
     }
 
-    /// How whole slices that start together nest: our own exporter writes the outer one first. The other providers of a
-    /// file that it wrote register nothing.
+    /// Returns how complete slices with the same start nest: our own exporter writes the outer slice first. In files of
+    /// our own exporter the other providers register nothing, unless it copied their records.
     #[must_use]
-    pub fn ties(&self) -> Ties {
+    pub(crate) fn ties(&self) -> Ties {
         let is_ours = |provider: &&Provider| provider.is_ours();
         let (ours, others): (Vec<&Provider>, Vec<&Provider>) =
             self.providers.iter().skip(1).partition(is_ours);
         let registers = |provider: &&Provider| {
             provider.first_string.is_some() || provider.first_thread.is_some()
         };
-        match !ours.is_empty() && !others.iter().any(registers) {
+        let keeps_others = || {
+            let borders = OWN_BORDERS.as_bytes();
+            ours.iter().any(|own| own.name.starts_with(borders))
+        };
+        match !ours.is_empty() && (!others.iter().any(registers) || keeps_others()) {
             true => Ties::First,
             false => Ties::Longest,
         }
     }
 
-    /// A provider is announced at `place` and current from there on. It keeps the tick rate of an earlier
-    /// announcement and nothing else. Answers its slot.
+    /// Announces a provider, which is current from `place` on. It keeps the tick rate of an earlier announcement and
+    /// nothing else. Returns its slot.
     pub fn announce(&mut self, place: u64, id: u32, name: &[u8]) -> ProviderSlot {
         let earlier = self.latest.get(&id).copied();
         let rates = earlier
@@ -168,8 +148,8 @@ impl Tables {
         slot
     }
 
-    /// The provider with this id is current from `place` on; `None` if it was never announced. Nobody announces the
-    /// implicit one.
+    /// Makes the provider with this id current from `place` on; `None` if it was never announced. The implicit provider
+    /// needs no announcement.
     pub fn switch(&mut self, place: u64, id: u32) -> Option<ProviderSlot> {
         let slot = match self.latest.get(&id) {
             Some(&slot) => slot,
@@ -180,14 +160,14 @@ impl Tables {
         Some(slot)
     }
 
-    /// The latest entry of the provider with this id.
+    /// Returns the latest slot of the provider with this id.
     #[must_use]
     pub fn latest(&self, id: u32) -> Option<ProviderSlot> {
         self.latest.get(&id).copied()
     }
 
-    /// The string record at `place` sets entry `index`.
-    pub fn add_string(&mut self, slot: ProviderSlot, index: u16, place: u64) {
+    /// Registers the string record at `place` for `index`.
+    pub(crate) fn add_string(&mut self, slot: ProviderSlot, index: u16, place: u64) {
         let Some(provider) = self.providers.get_mut(slot as usize) else {
             return;
         };
@@ -201,8 +181,14 @@ impl Tables {
         provider.first_string.get_or_insert(place);
     }
 
-    /// The thread record at `place` sets entry `index`.
-    pub fn add_thread(&mut self, slot: ProviderSlot, index: u8, place: u64, thread: ThreadKey) {
+    /// Registers the thread record at `place` for `index`.
+    pub(crate) fn add_thread(
+        &mut self,
+        slot: ProviderSlot,
+        index: u8,
+        place: u64,
+        thread: ThreadKey,
+    ) {
         let Some(provider) = self.providers.get_mut(slot as usize) else {
             return;
         };
@@ -216,81 +202,41 @@ impl Tables {
         provider.first_thread.get_or_insert(place);
     }
 
-    /// The tick rate of a provider from `place` on.
-    pub fn add_rate(&mut self, slot: ProviderSlot, place: u64, scale: TickScale) {
+    /// Sets the tick rate of a provider from `place` on.
+    pub(crate) fn add_rate(&mut self, slot: ProviderSlot, place: u64, scale: TickScale) {
         if let Some(provider) = self.providers.get_mut(slot as usize) {
             provider.rates.push((place, scale));
         }
     }
 
-    /// The provider of the record at `place`.
+    /// Returns the provider of the record at `place`.
     #[must_use]
-    pub fn provider_at(&self, place: u64) -> ProviderSlot {
+    pub(crate) fn provider_at(&self, place: u64) -> ProviderSlot {
         last_before(&self.switches, place, |entry| entry.0).map_or(0, |(_, slot)| slot)
     }
 
-    /// The same, and between which places it holds.
+    /// Returns the provider that the metadata record at `place` makes current, if any.
     #[must_use]
-    pub fn provider_span(&self, place: u64) -> ProviderSpan {
-        let after = self.switches.partition_point(|entry| entry.0 < place);
-        let before = after.checked_sub(1).and_then(|at| self.switches.get(at));
-        ProviderSpan {
-            provider: before.map_or(0, |entry| entry.1),
-            from: before.map_or(0, |entry| entry.0),
-            until: self.switches.get(after).map_or(u64::MAX, |entry| entry.0),
-        }
-    }
-
-    /// The provider that becomes current by the metadata record at `place`, if it makes one so.
-    #[must_use]
-    pub fn provider_from(&self, place: u64) -> Option<ProviderSlot> {
+    pub(crate) fn provider_from(&self, place: u64) -> Option<ProviderSlot> {
         let found = self.switches.binary_search_by_key(&place, |entry| entry.0);
         self.switches.get(found.ok()?).map(|entry| entry.1)
     }
 
-    /// Where the string record is that holds for `index` at `place`.
+    /// Returns the place of the string record that is valid for `index` at `place`.
     #[must_use]
-    pub fn string_at(&self, slot: ProviderSlot, index: u16, place: u64) -> Option<u64> {
-        let (_, last, list) = self.strings_for(slot, index, place)?;
+    pub(crate) fn string_at(&self, slot: ProviderSlot, index: u16, place: u64) -> Option<u64> {
+        let own = self.providers.get(slot as usize)?;
+        let (provider, last) = match has_before(own.first_string, place) {
+            true => (own, place),
+            false => (self.providers.first()?, self.inherited_until(slot, place)),
+        };
+        let list = provider.strings.get(usize::from(index))?;
         last_before(list, last, |&registered| registered)
     }
 
-    /// The same, and the last place at which it holds.
+    /// Returns the thread registered for `index` at `place`.
     #[must_use]
-    pub fn string_until(&self, slot: ProviderSlot, index: u16, place: u64) -> Option<(u64, u64)> {
-        let (until, last, list) = self.strings_for(slot, index, place)?;
-        let after = list.partition_point(|&registered| registered < last);
-        let found = *list.get(after.checked_sub(1)?)?;
-        Some((
-            found,
-            list.get(after).map_or(until, |&next| next.min(until)),
-        ))
-    }
-
-    /// The last place at which the records that set `index` are the ones that count, the place before which they must
-    /// stand, and their places.
-    fn strings_for(
-        &self,
-        slot: ProviderSlot,
-        index: u16,
-        place: u64,
-    ) -> Option<(u64, u64, &[u64])> {
-        let own = self.providers.get(slot as usize)?;
-        let (until, last, provider) = if has_before(own.first_string, place) {
-            (u64::MAX, place, own)
-        } else {
-            (
-                own.first_string.unwrap_or(u64::MAX),
-                self.inherited_until(slot, place),
-                self.providers.first()?,
-            )
-        };
-        Some((until, last, provider.strings.get(usize::from(index))?))
-    }
-
-    /// The thread that `index` means at `place`.
-    #[must_use]
-    pub fn thread_at(&self, slot: ProviderSlot, index: u8, place: u64) -> Option<ThreadKey> {
+    pub(crate) fn thread_at(&self, slot: ProviderSlot, index: u8, place: u64) -> Option<ThreadKey> {
         let own = self.providers.get(slot as usize)?;
         let (provider, last) = if has_before(own.first_thread, place) {
             (own, place)
@@ -301,9 +247,9 @@ impl Tables {
         last_before(list, last, |entry| entry.0).map(|(_, thread)| thread)
     }
 
-    /// The tick rate of a provider at `place`.
+    /// Returns the tick rate of a provider at `place`.
     #[must_use]
-    pub fn scale_at(&self, slot: ProviderSlot, place: u64) -> TickScale {
+    pub(crate) fn scale_at(&self, slot: ProviderSlot, place: u64) -> TickScale {
         let own = self.providers.get(slot as usize);
         let implicit = self.providers.first();
         [(own, place), (implicit, self.inherited_until(slot, place))]
@@ -312,28 +258,9 @@ impl Tables {
             .map_or(TickScale::NANOSECONDS, |(_, scale)| scale)
     }
 
-    /// The same, and between which places it holds at least.
+    /// Heap bytes of the tables.
     #[must_use]
-    pub fn rate_span(&self, slot: ProviderSlot, place: u64) -> RateSpan {
-        let rates_of = |slot: usize| self.providers.get(slot).map_or(&[][..], Provider::rates);
-        let around = |rates: &[(u64, TickScale)], last: u64| {
-            let after = rates.partition_point(|rate| rate.0 < last);
-            let before = after.checked_sub(1).and_then(|at| rates.get(at));
-            let next = rates.get(after).map_or(u64::MAX, |next| next.0);
-            (before.map_or(0, |before| before.0), next)
-        };
-        let own = around(rates_of(slot as usize), place);
-        let implicit = around(rates_of(0), self.inherited_until(slot, place));
-        RateSpan {
-            scale: self.scale_at(slot, place),
-            from: own.0.max(implicit.0),
-            until: own.1.min(implicit.1).max(place),
-        }
-    }
-
-    /// Heap bytes held.
-    #[must_use]
-    pub fn memory_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         let providers: u64 = self.providers.iter().map(Provider::memory_bytes).sum();
         providers + self.switches.capacity() as u64 * 16
     }
@@ -353,8 +280,6 @@ mod tests {
         assert_eq!(tables.string_at(slot, 1, 48), Some(16));
         assert_eq!(tables.string_at(slot, 1, 56), Some(48));
         assert_eq!(tables.string_at(slot, 2, 56), None);
-        assert_eq!(tables.string_until(slot, 1, 48), Some((16, 48)));
-        assert_eq!(tables.string_until(slot, 1, 49), Some((48, u64::MAX)));
         let again = tables.announce(64, 7, b"seven");
         assert_eq!(tables.string_at(again, 1, 72), None);
         assert_eq!(
@@ -362,8 +287,6 @@ mod tests {
             (slot, again)
         );
         assert_eq!(tables.provider_from(64), Some(again));
-        let span = tables.provider_span(64);
-        assert_eq!((span.provider, span.from, span.until), (slot, 8, 64));
         assert_eq!(tables.switch(80, 9), None);
     }
 
@@ -380,20 +303,9 @@ mod tests {
         tables.add_string(slot, 4, 56);
         tables.add_rate(slot, 64, TickScale::new(5));
         assert_eq!(tables.string_at(slot, 3, 72), None);
-        assert_eq!(tables.string_until(slot, 3, 50), Some((24, 56)));
         assert_eq!(tables.string_at(slot, 3, 56), Some(24));
         assert_eq!(tables.scale_at(slot, 72), TickScale::new(5));
         let again = tables.announce(80, 1, b"");
         assert_eq!(tables.scale_at(again, 88), TickScale::new(5));
-        let spans = [1, 8, 9, 40, 48, 64, 65, 72].map(|place| {
-            let span = tables.rate_span(slot, place);
-            assert!(span.from <= place && place <= span.until);
-            for at in span.from + 1..=span.until.min(100) {
-                assert_eq!(tables.scale_at(slot, at), span.scale, "{place}: {at}");
-            }
-            (span.from, span.until)
-        });
-        assert_eq!(spans[6], (64, u64::MAX));
-        assert!(spans[4].1 - spans[4].0 > 16);
     }
 }

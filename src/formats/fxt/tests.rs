@@ -1,9 +1,10 @@
 use std::path::Path;
 
-use super::header::MAGIC;
 use super::*;
+use crate::event::EventDetail;
 use crate::event::{MarkOp, ThreadKey, Value};
 use crate::formats::Sniff;
+use crate::fxt::layout::MAGIC;
 
 /// A word of a record: a number, swapped in big-endian files, or eight bytes of text.
 #[derive(Clone, Copy)]
@@ -47,16 +48,20 @@ const SMALL: &[Cell] = &[
     Text(b"tick\0\0\0\0"),
 ];
 
-fn read(bytes: Vec<u8>) -> (Box<dyn Reader>, Vec<LaneColumns>) {
+fn described(reader: &dyn Events, event: EventRef) -> EventDetail {
+    reader.describe(event)
+}
+
+fn read(bytes: Vec<u8>) -> (FxtReader, Vec<LaneColumns>) {
     let job = Job::default();
-    let reader = open(Input::from_vec(bytes, "test.fxt"), &job).unwrap();
-    let parts = 0..reader.parts().len() as u32;
-    let parts = parts.map(|part| reader.read_part(part, &job).unwrap());
+    let reader = FxtReader::open(Input::from_vec(bytes, "test.fxt"), &job).unwrap();
+    let parts = 0..reader.parts.len() as u32;
+    let parts = parts.map(|part| reader.read(part, &job).unwrap());
     let parts = parts.collect();
     (reader, parts)
 }
 
-fn check_small(bytes: Vec<u8>) -> Box<dyn Reader> {
+fn check_small(bytes: Vec<u8>) -> FxtReader {
     let (reader, parts) = read(bytes);
     let part = &parts[0];
     let ops: Vec<MarkOp> = part.marks.iter().map(|mark| mark.op()).collect();
@@ -68,13 +73,7 @@ fn check_small(bytes: Vec<u8>) -> Box<dyn Reader> {
     assert_eq!(part.events.thread(0), part.events.thread(1));
     assert_ne!(part.events.thread(0), part.events.thread(2));
     let row = part.events.row(0);
-    let detail = reader.describe(EventRef {
-        part: 0,
-        place: row.place,
-        time: row.time,
-        kind: row.kind,
-        thread: row.thread,
-    });
+    let detail = described(&reader, EventRef::new(0, row));
     assert_eq!((detail.name.as_str(), detail.tid), ("paint", 11));
     assert_eq!(detail.fields[0].name, "key");
     assert_eq!(detail.fields[0].value, Value::Int(42));
@@ -87,8 +86,8 @@ fn both_byte_orders_say_the_same() {
     let big = encoded(SMALL, Endian::Big);
     assert_eq!((FORMAT.sniff)(&big), Sniff::Yes);
     let big = check_small(big);
-    assert_eq!(little.info().format, "FXT");
-    assert_eq!(big.info().format, "big-endian FXT");
+    assert_eq!(little.info.format, "FXT");
+    assert_eq!(big.info.format, "big-endian FXT");
 }
 
 #[test]
@@ -97,7 +96,7 @@ fn a_file_without_magic_record_is_read_and_that_is_said() {
         let bytes = encoded(&SMALL[1..], endian);
         assert_eq!((FORMAT.sniff)(&bytes), Sniff::Maybe);
         let reader = check_small(bytes);
-        assert_eq!(reader.diagnostics().count_of("no_magic_record"), 1);
+        assert_eq!(reader.diagnostics.count_of("no_magic_record"), 1);
     }
 }
 
@@ -126,7 +125,7 @@ fn sizes_in_a_file_are_no_promises() {
         Number(0),
     ];
     let (reader, parts) = read(encoded(&huge, Endian::Little));
-    assert_eq!(reader.diagnostics().count_of("cut_record"), 1);
+    assert_eq!(reader.diagnostics.count_of("cut_record"), 1);
     assert!(parts.iter().all(|part| part.events.is_empty()));
     let blob = [
         Number(MAGIC),
@@ -139,7 +138,7 @@ fn sizes_in_a_file_are_no_promises() {
     let (reader, parts) = read(encoded(&blob, Endian::Little));
     assert_eq!(parts[0].events.len(), 2);
     assert_eq!(parts[0].diagnostics.count_of("bad_argument"), 1);
-    let facts = &reader.info().facts;
+    let facts = &reader.info.facts;
     assert!(facts.iter().any(|(_, value)| value.contains("8 bytes")));
 }
 
@@ -168,36 +167,33 @@ fn blobs_take_the_time_of_the_record_before_them() {
 fn exercise(bytes: Vec<u8>) {
     let length = bytes.len();
     let job = Job::default();
-    let Ok(reader) = open(Input::from_vec(bytes, "mutant.fxt"), &job) else {
+    let Ok(reader) = FxtReader::open(Input::from_vec(bytes, "mutant.fxt"), &job) else {
         return;
     };
-    let _ = (reader.coarse(), reader.diagnostics());
-    for part in 0..reader.parts().len() as u32 {
-        let columns = reader.read_part(part, &job).unwrap();
+    let _ = reader.coarse();
+    for part in 0..reader.parts.len() as u32 {
+        let columns = reader.read(part, &job).unwrap();
         assert!(columns.events.is_sorted());
         assert!(columns.events.len() <= length / 8);
         for event in 0..columns.events.len() as u32 {
             let row = columns.events.row(event);
-            let _ = reader.describe(EventRef {
-                part,
-                place: row.place,
-                time: row.time,
-                kind: row.kind,
-                thread: row.thread,
-            });
+            let _ = described(&reader, EventRef::new(part, row));
         }
     }
     let directory = reader.directory();
     assert!(directory.threads.len() <= length / 8 + 1);
     // Places that no event has must not hurt either.
     for place in [0, 3, 8, length as u64, u64::MAX] {
-        let _ = reader.describe(EventRef {
-            part: 0,
-            place,
-            time: Timestamp(0),
-            kind: kinds::Sort::Instant.generic_kind(),
-            thread: ThreadKey::UNKNOWN,
-        });
+        let _ = described(
+            &reader,
+            EventRef {
+                part: 0,
+                place,
+                time: Timestamp(0),
+                kind: kinds::Sort::Instant.generic_kind(),
+                thread: ThreadKey::UNKNOWN,
+            },
+        );
     }
 }
 
@@ -273,19 +269,16 @@ impl FirstChunk for String {
     }
 }
 
-/// What all events are called and whose they are, when parts were read in this order.
-fn read_in_order(
-    order: &[u32],
-    settles: fn(&dyn Reader, &mut [LaneColumns]),
-) -> Vec<(String, u64)> {
+/// Returns kind names and threads of all events, with the parts read in this order.
+fn read_in_order(order: &[u32], settles: fn(&FxtReader, &mut [LaneColumns])) -> Vec<(String, u64)> {
     let job = Job::default();
-    let reader = open(Input::from_vec(many_names(), "test.fxt"), &job).unwrap();
-    assert_eq!(reader.parts().len(), order.len());
+    let reader = FxtReader::open(Input::from_vec(many_names(), "test.fxt"), &job).unwrap();
+    assert_eq!(reader.parts.len(), order.len());
     let mut parts = vec![LaneColumns::new(3); order.len()];
     for &part in order {
-        parts[part as usize] = reader.read_part(part, &job).unwrap();
+        parts[part as usize] = reader.read(part, &job).unwrap();
     }
-    settles(reader.as_ref(), &mut parts);
+    settles(&reader, &mut parts);
     let directory = reader.directory();
     let threads = directory.threads.iter();
     let tids: std::collections::HashMap<_, _> =
@@ -297,15 +290,17 @@ fn read_in_order(
             let name = directory.strings.text(kind.name).into_owned();
             let key = part.events.thread(event);
             assert_eq!(
-                reader
-                    .describe(EventRef {
+                described(
+                    &reader,
+                    EventRef {
                         part: 0,
                         place: part.events.place(event),
                         time: Timestamp(0),
                         kind: part.events.kind(event),
                         thread: key,
-                    })
-                    .tid,
+                    }
+                )
+                .tid,
                 tids[&key]
             );
             all.push((name, u64::from(key.0) << 32 | tids[&key]));
@@ -322,7 +317,7 @@ fn read_in_order(
 
 #[test]
 fn what_is_called_how_does_not_depend_on_the_order_in_which_parts_are_read() {
-    let settles = |reader: &dyn Reader, parts: &mut [LaneColumns]| {
+    let settles = |reader: &FxtReader, parts: &mut [LaneColumns]| {
         let mut all: Vec<&mut LaneColumns> = parts.iter_mut().collect();
         let diagnostics = reader.settle(&mut all);
         assert_eq!(diagnostics.count_of("too_many_names"), 35_000 + 19);
@@ -332,6 +327,6 @@ fn what_is_called_how_does_not_depend_on_the_order_in_which_parts_are_read() {
     let named = forward.iter().filter(|(name, _)| name.starts_with('n'));
     assert_eq!(named.count(), 65_000 - 19);
     // Without it, it does.
-    let unsettled = |_: &dyn Reader, _: &mut [LaneColumns]| {};
+    let unsettled = |_: &FxtReader, _: &mut [LaneColumns]| {};
     assert!(read_in_order(&[0, 1], unsettled) != read_in_order(&[1, 0], unsettled));
 }

@@ -1,22 +1,22 @@
-//! Clock ticks to nanoseconds: exact, rounded down, and without a division.
+//! Converts clock ticks to nanoseconds: exact, rounded down, and without a division.
 //!
-//! `ticks * numerator / denominator` is guessed by a 64.64 fixed-point product, which is at most one too
-//! small, and put right by the remainder. So nothing drifts, whatever the rate.
+//! `ticks * numerator / denominator` is estimated by a 64.64 fixed-point product, which is at most one too small, and
+//! corrected by the remainder. So errors do not accumulate at any rate.
 
 /// A provider's tick rate, prepared for conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TickScale {
+pub(crate) struct TickScale {
     ticks_per_second: u64,
     numerator: u64,
     denominator: u64,
-    /// `numerator / denominator`, whole part and 2^-64ths.
+    /// `numerator / denominator`: the integer part, and the fraction in units of 2^-64.
     whole: u64,
     fraction: u64,
 }
 
 impl TickScale {
-    /// One tick is one nanosecond: what holds where a provider does not say.
-    pub const NANOSECONDS: TickScale = TickScale {
+    /// One tick is one nanosecond: the default for providers without a rate.
+    pub(crate) const NANOSECONDS: TickScale = TickScale {
         ticks_per_second: 1_000_000_000,
         numerator: 1,
         denominator: 1,
@@ -24,7 +24,7 @@ impl TickScale {
         fraction: 0,
     };
 
-    /// The scale for a rate; with a rate of 0 no tick has a time.
+    /// Returns the scale for a rate; with a rate of 0 no tick has a time.
     #[must_use]
     pub fn new(ticks_per_second: u64) -> TickScale {
         if ticks_per_second == 0 {
@@ -49,17 +49,17 @@ impl TickScale {
         }
     }
 
-    /// The rate.
+    /// The rate in ticks per second.
     #[must_use]
     pub fn ticks_per_second(&self) -> u64 {
         self.ticks_per_second
     }
 
-    /// The time of a tick in ns; `None` if the axis does not reach so far, or the rate is 0.
+    /// Returns the time of a tick in ns; `None` if it is outside the axis, or the rate is 0.
     #[inline]
     #[must_use]
     pub fn nanos(&self, ticks: u64) -> Option<i64> {
-        // Only rates of 2^63 and more would make the remainder too large for its word.
+        // Only at rates of 2^63 and more does the remainder overflow 64 bits.
         if self.denominator.wrapping_sub(1) >= (1 << 63) - 1 {
             return self.nanos_of_odd_rate(ticks);
         }

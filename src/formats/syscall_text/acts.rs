@@ -1,9 +1,9 @@
-//! What a finished call did: made a process, ran a program, opened or renamed a file.
+//! Effects of a finished call: created a process, ran a program, opened or renamed a file.
 
+use super::dialect::Dialect;
 use super::emit::Emitter;
+use super::forks::is_fork;
 use super::numbers::open_flags;
-use super::prefix::Dialect;
-use super::scan::is_fork;
 use super::values::{
     CallText, Outcome, angle_path, elements, integer, outcome, split_call, split_name, string,
     unescape_octal,
@@ -11,15 +11,15 @@ use super::values::{
 use crate::base::StringId;
 use crate::event::{DirectorySort, FileOp, FileRow, ForkSort, Life, LifeRow, ThreadKey};
 
-/// Arguments of a program that are kept; longer lists are cut.
+/// Maximum number of arguments of a program that are kept.
 const MOST_ARGUMENTS: usize = 4096;
-/// Text of one path or argument that is kept.
+/// Maximum length of a path or argument that is kept, bytes.
 const MOST_TEXT: usize = 1 << 16;
 
-/// Whether calls of this name change more than their own slice.
+/// Returns whether calls of this name have effects beyond their own slice.
 #[must_use]
 #[inline]
-pub fn acts(name: &[u8]) -> bool {
+pub(crate) fn acts(name: &[u8]) -> bool {
     is_fork(name)
         || matches!(
             name,
@@ -62,9 +62,9 @@ pub fn acts(name: &[u8]) -> bool {
 /// The kernel's CLONE_THREAD.
 const CLONE_THREAD: i64 = 0x10000;
 
-/// Whether a fork with these parameters makes a thread: flags are words, or numbers (`-X raw`), or both.
+/// Returns whether a fork creates a thread, from its parameters: flags are words, or numbers (`-X raw`), or both.
 #[must_use]
-pub fn fork_sort(text: &[u8]) -> ForkSort {
+pub(crate) fn fork_sort(text: &[u8]) -> ForkSort {
     let flags = memchr::memmem::find(text, b"flags=").and_then(|at| text.get(at + 6..));
     let flags = flags.unwrap_or(&[]);
     let is_flag = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'|');
@@ -82,10 +82,10 @@ pub fn fork_sort(text: &[u8]) -> ForkSort {
     }
 }
 
-/// Where the kernel has the descriptors of a process as files.
+/// The kernel's directory of a process's descriptors.
 const DESCRIPTORS: &[u8] = b"/proc/self/fd/";
 
-/// A call's parameters and result.
+/// Parameters and result of a call.
 struct Done<'a> {
     dialect: Dialect,
     params: Vec<&'a [u8]>,
@@ -122,22 +122,22 @@ impl<'a> Done<'a> {
             .unwrap_or(0)
     }
 
-    /// What the call returned; `None` if it never did, or with a result that is no number.
+    /// Returns the result as a number; `None` if the call did not return or its result is not a number.
     fn returned(&self) -> Option<i32> {
         self.result.as_ref()?.number()
     }
 }
 
-/// Whether the forks of a call were said where it began.
+/// Whether the forks of a call were already recorded at its begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Forks {
-    /// They were: its first line is an earlier one.
+pub(crate) enum Forks {
+    /// Already recorded: the call's first line is an earlier one.
     Said,
-    /// They were not.
+    /// Not recorded yet.
     New,
 }
 
-/// Notes what the call did. `text` is all that follows its opening parenthesis.
+/// Records the effects of a call. `text` is everything after its opening parenthesis.
 pub fn act(
     emitter: &mut Emitter<'_>,
     event: u32,
@@ -169,9 +169,9 @@ pub fn act(
                 emitter.is_in(event, thread, &path, DirectorySort::Found);
             }
         }
-        // Where no line of its own says it.
+        // Only if exits have no lines of their own.
         b"exit" | b"exit_group" => {
-            if dialect == Dialect::Strace && !emitter.source.scan.has_ends {
+            if dialect == Dialect::Strace && !emitter.found.has_ends {
                 let status = done.number(0).and_then(|code| i32::try_from(code).ok());
                 emitter.end(event, thread, status.map(|code| code & 0xff), None);
             }
@@ -202,7 +202,7 @@ fn exec(
     done: &Done<'_>,
     path_index: usize,
 ) {
-    // MINIX prints no result for one that succeeded.
+    // MINIX prints no result for a successful call.
     let succeeded = match (&done.result, done.dialect) {
         (Some(result), _) => result.value == Some(0),
         (None, Dialect::Minix) => true,
@@ -212,7 +212,7 @@ fn exec(
         return;
     }
     let Some(path) = done.string(path_index) else {
-        // Another program, but not which one: `-z` prints the end alone, `-e raw` an address.
+        // The program is unknown: `-z` prints only the end of the call, `-e raw` an address.
         return emitter.out.lives.push(LifeRow {
             event,
             life: Life::Exec {
@@ -270,7 +270,7 @@ fn rename_thread(emitter: &mut Emitter<'_>, event: u32, thread: ThreadKey, done:
     }
 }
 
-/// `chdir("src") = 0`, or `fchdir(3</proj/src>) = 0` where strace shows paths of descriptors.
+/// `chdir("src") = 0`, or `fchdir(3</proj/src>) = 0` if strace prints paths of descriptors.
 fn change_directory(emitter: &mut Emitter<'_>, event: u32, thread: ThreadKey, done: &Done<'_>) {
     if done.returned() != Some(0) {
         return;
@@ -283,7 +283,7 @@ fn change_directory(emitter: &mut Emitter<'_>, event: u32, thread: ThreadKey, do
     }
 }
 
-/// `AT_FDCWD</proj/src>`: where somebody is, as `-y` shows it.
+/// `AT_FDCWD</proj/src>`: records the current directory, which `-y` prints.
 fn note_directory(emitter: &mut Emitter<'_>, event: u32, thread: ThreadKey, done: &Done<'_>) {
     for index in 0..done.params.len().min(4) {
         let value = done.value(index);
@@ -434,12 +434,12 @@ fn file_row(
     }
 }
 
-/// Whether a command of fcntl makes another descriptor: F_DUPFD (0) or F_DUPFD_CLOEXEC (1030).
+/// Returns whether a command of fcntl duplicates a descriptor: F_DUPFD (0) or F_DUPFD_CLOEXEC (1030).
 fn duplicates(command: &[u8]) -> bool {
     command.starts_with(b"F_DUPFD") || matches!(integer(command), Some(0 | 1030))
 }
 
-/// The full path where strace's `-y` tells it: of the new descriptor, or of the folder it is relative to.
+/// Returns the full path, if strace's `-y` prints it: of the new descriptor, or with the folder that it is relative to.
 fn real_path(done: &Done<'_>, path_index: usize, said: &[u8]) -> Option<Vec<u8>> {
     let angle_end = memchr::memrchr(b'>', done.result_text).map(|end| end + 1);
     let of_result = angle_end
@@ -452,7 +452,7 @@ fn real_path(done: &Done<'_>, path_index: usize, said: &[u8]) -> Option<Vec<u8>>
         .filter(|path| path != said)
 }
 
-/// The path at `index`, whole where strace's `-y` shows the folder that stands before it.
+/// Returns the path at `index`; the full path if strace's `-y` prints the folder before it.
 fn path_at(done: &Done<'_>, index: usize) -> Option<Vec<u8>> {
     let said = done.string(index)?;
     in_folder(done, index, &said)
@@ -460,8 +460,8 @@ fn path_at(done: &Done<'_>, index: usize) -> Option<Vec<u8>> {
         .or(Some(said))
 }
 
-/// A path that counts from the bare number of a descriptor before it: as the kernel would write it, so that it can
-/// be made whole where the descriptor's file is known.
+/// Returns a path relative to a descriptor printed as a bare number, in the kernel's `/proc/self/fd/` form, so that the
+/// full path can be built where the descriptor's file is known.
 fn below_descriptor(done: &Done<'_>, index: usize, said: &[u8]) -> Option<Vec<u8>> {
     let is_relative = !said.starts_with(b"/") && !said.is_empty();
     let folder = done.value(index.checked_sub(1)?);
@@ -479,7 +479,7 @@ fn in_folder(done: &Done<'_>, index: usize, said: &[u8]) -> Option<Vec<u8>> {
     (!said.starts_with(b"/") && !said.is_empty()).then(|| [folder.as_slice(), b"/", said].concat())
 }
 
-/// Flags and mode of openat2's `{flags=O_RDONLY, mode=0644, resolve=0}`.
+/// Returns flags and mode of openat2's `{flags=O_RDONLY, mode=0644, resolve=0}`.
 fn openat2_how(how: &[u8]) -> (u32, u16) {
     let Some(inner) = how.strip_prefix(b"{") else {
         return (0, 0);

@@ -1,35 +1,35 @@
-//! Times of lines: what stands in them becomes nanoseconds on one axis.
+//! Converts the times in lines to nanoseconds on one axis.
 //!
-//! Time of day counts from the first day's midnight, and a fall by more than twelve hours is the next day.
-//! Whole seconds (`-t`) are spread in file order: each further line of a second lies one microsecond behind the
-//! last one, and behind the end of its call if the line says how long that took.
-//! Relative times (`-r`) add up from the first line. Without any time a line is one unit long.
+//! Times of day count from the first day's midnight; a decrease by more than twelve hours starts the next day. Whole
+//! seconds (`-t`) are spread in file order: each further line of a second comes one microsecond after the line before
+//! it, and after the end of that line's call if its duration is known. Relative times (`-r`) are added up from the
+//! first line. In a text without times a line takes one unit.
 
 use super::prefix::RawTime;
 use crate::base::calendar::{date_text, wall_text};
 
 const DAY_NS: i64 = 86_400 * 1_000_000_000;
 const SPREAD_NS: i64 = 1_000;
-/// A line spread so far would be in the next second.
+/// Maximum spread: one step more would be in the next second.
 const MOST_SPREAD_NS: i64 = 999_999_000;
 
-/// What the times of a text are.
+/// Kind of times in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Clock {
-    /// There are none: line numbers stand for them.
+pub(crate) enum Clock {
+    /// No times: line numbers are used.
     Lines,
-    /// Time of day with a fraction.
+    /// Time of day with a fraction of a second.
     Day,
     /// Time of day in whole seconds.
     DaySeconds,
-    /// Since the epoch.
+    /// Since the Unix epoch.
     Unix,
     /// Since the line before.
     Relative,
 }
 
 impl Clock {
-    /// The clock that a line's time belongs to.
+    /// Returns the clock that a line's time belongs to.
     #[must_use]
     pub fn of(time: RawTime) -> Clock {
         match time {
@@ -40,7 +40,7 @@ impl Clock {
         }
     }
 
-    /// Its name for people; `midnight_ns` is where the user said that the first day begins.
+    /// Returns the clock's name for users; `midnight_ns` is the first day's midnight if the user gave a date.
     #[must_use]
     pub fn text(self, midnight_ns: Option<i64>) -> String {
         match (self, midnight_ns.map(i128::from)) {
@@ -67,27 +67,27 @@ impl Clock {
     }
 }
 
-/// Where a reader of lines stands in time.
+/// State of the clock between two lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TimeState {
-    /// The last time, without the spread of whole seconds.
+pub(crate) struct TimeState {
+    /// Last time in ns, without the spread of whole seconds.
     last: i64,
-    /// The last time of day as the line had it, or the first time if none was read yet.
+    /// Last time of day as printed; the first time if none was read yet.
     raw: Option<i64>,
-    /// The first time of day that was read.
+    /// First time of day that was read.
     first: Option<i64>,
-    /// Midnight of the day; where there are no times, the line before the first.
+    /// Midnight of the current day in ns; in texts without times the number of lines before the first line.
     day: i64,
-    /// How far the next line lies behind the last second, if it is of that second, too.
+    /// Distance in ns of the next line from the start of the last second, if the next line is in that second too.
     spread: i64,
-    /// The same before the first time was read.
+    /// The spread before the first time was read, ns.
     lead: i64,
-    /// Whether not all times so far were the same second.
+    /// Whether the times so far were in more than one second.
     has_changed: bool,
 }
 
 impl TimeState {
-    /// The state before a file whose first time is `first`: lines before it have that time too.
+    /// Returns the state before a file whose first time is `first`: lines before that time get it too.
     #[must_use]
     pub fn at_start(clock: Clock, first: Option<RawTime>) -> TimeState {
         let last = match clock {
@@ -100,13 +100,13 @@ impl TimeState {
         }
     }
 
-    /// The last time.
+    /// The last time in ns.
     #[must_use]
     pub fn last(&self) -> i64 {
         self.last
     }
 
-    /// The time of the next line, number `line`; lines without a time have the last one.
+    /// Advances to line number `line` and returns its time; a line without a time gets the last time.
     #[inline]
     pub fn advance(&mut self, clock: Clock, time: Option<RawTime>, line: u64) -> i64 {
         let ns = time.and_then(|time| clock.ns(time));
@@ -143,7 +143,7 @@ impl TimeState {
         self.last.saturating_add(spread)
     }
 
-    /// The call on the last line took so long: what follows comes behind it.
+    /// Records the duration of the call on the last line: later lines come after its end.
     #[inline]
     pub fn took(&mut self, clock: Clock, duration_ns: i64) {
         if clock == Clock::DaySeconds {
@@ -154,8 +154,8 @@ impl TimeState {
         }
     }
 
-    /// A call that goes on in the last line ended at `end`: what follows comes behind it, as far as the second goes.
-    /// When that is.
+    /// Records that a call continued on the last line ended at `end`: later lines come after it, within the second.
+    /// Returns the end time that is used.
     #[inline]
     pub fn reach(&mut self, clock: Clock, end: i64) -> i64 {
         if clock != Clock::DaySeconds {
@@ -169,7 +169,7 @@ impl TimeState {
         self.last.saturating_add(behind)
     }
 
-    /// When the line was from which the state is.
+    /// Returns the time of the line that led to this state.
     #[must_use]
     pub fn of_line(&self, clock: Clock) -> i64 {
         match clock {
@@ -181,13 +181,13 @@ impl TimeState {
         }
     }
 
-    /// The same, so many days later.
+    /// Returns the state moved later by a number of days.
     #[must_use]
     pub fn later(self, days: i64) -> TimeState {
         self.moved(days.saturating_mul(DAY_NS))
     }
 
-    /// The same, so much later: ns, or lines where there are no times.
+    /// Returns the state moved later by `shift`: ns, or lines in a text without times.
     #[must_use]
     pub fn moved(self, shift: i64) -> TimeState {
         TimeState {
@@ -197,16 +197,16 @@ impl TimeState {
         }
     }
 
-    /// The same in a text whose whole seconds begin with that of `first`, so far behind its beginning.
+    /// Returns the state for a text that starts within the second `first`, `behind` ns after its start.
     #[must_use]
-    pub fn within_second(self, first: i64, behind: i64) -> TimeState {
+    pub(crate) fn within_second(self, first: i64, behind: i64) -> TimeState {
         match self.raw {
             None => TimeState {
                 raw: Some(first),
                 spread: behind.clamp(0, MOST_SPREAD_NS),
                 ..self
             },
-            // A later part that begins in the first second still.
+            // A later part that still starts in the first second.
             Some(raw) if raw == first && !self.has_changed => TimeState {
                 spread: self
                     .spread
@@ -218,7 +218,7 @@ impl TimeState {
         }
     }
 
-    /// The time of a line before this one, where it says enough by itself.
+    /// Returns the time of an earlier line, if its printed time is sufficient.
     #[must_use]
     pub fn earlier(&self, clock: Clock, time: Option<RawTime>) -> Option<i64> {
         let ns = clock.ns(time?)?;
@@ -236,7 +236,7 @@ impl TimeState {
         }
     }
 
-    /// The state after a part, from the state before it and the state that the part alone leads to.
+    /// Returns the state after a part, from the state before it and the state that the part's lines alone lead to.
     #[must_use]
     pub fn after(self, clock: Clock, part: TimeState) -> TimeState {
         match clock {
@@ -264,6 +264,7 @@ impl TimeState {
                         ..self
                     };
                 };
+                // A decrease by more than twelve hours at the border of the parts is midnight.
                 let falls = self
                     .raw
                     .is_some_and(|before| before.saturating_sub(first) > DAY_NS / 2);
@@ -271,6 +272,7 @@ impl TimeState {
                 if falls {
                     day = day.saturating_add(DAY_NS);
                 }
+                // The whole part is in the second in which the text before it ended: the spread continues.
                 let goes_on = !part.has_changed && self.raw == Some(raw);
                 TimeState {
                     last: day.saturating_add(raw),
@@ -292,17 +294,17 @@ impl TimeState {
     }
 }
 
-/// Which of the files of one recording, that begin at these times of day, begin behind a midnight: those before the
-/// one that it began with, if all began within twelve hours.
+/// Returns which files of one recording start after midnight, from the times of day of their first lines: those before
+/// the time at which the recording started, if all files started within twelve hours.
 #[must_use]
-pub fn begin_next_day(firsts: &[Option<i64>]) -> Vec<bool> {
+pub(crate) fn begin_next_day(firsts: &[Option<i64>]) -> Vec<bool> {
     let mut sorted: Vec<i64> = firsts.iter().flatten().copied().collect();
     sorted.sort_unstable();
     let spread = |start: i64, end: i64| end.saturating_sub(start);
     let (Some(&first), Some(&last)) = (sorted.first(), sorted.last()) else {
         return vec![false; firsts.len()];
     };
-    // The hours in which nothing begins: the recording began behind them.
+    // The longest time without a first line: the recording started after it.
     let gap = sorted
         .windows(2)
         .max_by_key(|pair| spread(pair[0], pair[1]));
@@ -324,7 +326,7 @@ pub fn begin_next_day(firsts: &[Option<i64>]) -> Vec<bool> {
 mod tests {
     use super::*;
 
-    /// Reading in two parts gives what reading at once gives.
+    /// Checks that reading in two parts gives the same times as reading at once.
     fn same_in_parts(clock: Clock, times: &[Option<RawTime>]) -> Vec<i64> {
         same_with_durations(clock, times, &[])
     }
@@ -366,7 +368,7 @@ mod tests {
         };
         assert_eq!(hours(&[23, 0, 22, 1]), [false, true, false, true]);
         assert_eq!(hours(&[8, 9, 17]), [false; 3]);
-        // Nothing tells: they began all over a day.
+        // Undecidable: the files started all over the day.
         assert_eq!(hours(&[0, 8, 16]), [false; 3]);
         assert_eq!(begin_next_day(&[None, Some(5)]), [false; 2]);
         assert!(begin_next_day(&[]).is_empty());

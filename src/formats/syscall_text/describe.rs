@@ -1,23 +1,25 @@
-//! One event in full: the line at its place, and what the other lines of the same call add.
+//! Decodes one event in full: from the line at its place and the other lines of the same call.
 
+use super::dialect::Dialect;
 use super::emit::{CALLS, FirstHalf, SIGNALS, Source, first_half};
+use super::halves::Halves;
 use super::line::{Body, classify, strip_open_end};
-use super::prefix::{Dialect, split_prefix};
+use super::prefix::split_prefix;
 use super::values::{outcome, split_call, split_name};
 use crate::base::lines::{lines, text_at};
 use crate::event::{EventDetail, Field, Value};
 use crate::formats::EventRef;
 
-/// Text after an event's line in which its stack is looked for.
+/// How far after an event's line its stack is searched, bytes.
 const LOOK_AHEAD: usize = 1 << 18;
-/// Frames of a stack that are shown.
+/// Maximum number of stack frames that are shown.
 const MOST_FRAMES: usize = 512;
-/// Text of an event that is shown, its stack included.
+/// Maximum length of an event's text with its stack, bytes.
 const MOST_TEXT: usize = 1 << 20;
 
-/// See the module's text.
+/// See the module's documentation.
 #[must_use]
-pub fn describe(source: &Source<'_>, event: EventRef) -> EventDetail {
+pub fn describe(source: &Source<'_>, halves: Option<&Halves>, event: EventRef) -> EventDetail {
     let dialect = source.dialect;
     let (category, name) = source.kinds.texts(event.kind);
     let mut detail = EventDetail {
@@ -25,7 +27,7 @@ pub fn describe(source: &Source<'_>, event: EventRef) -> EventDetail {
         category,
         time: event.time,
         tid: match event.thread {
-            super::scan::LONE => 0,
+            super::head::LONE => 0,
             thread => u64::from(thread.0),
         },
         ..EventDetail::default()
@@ -39,7 +41,7 @@ pub fn describe(source: &Source<'_>, event: EventRef) -> EventDetail {
         return detail;
     };
     let bytes = line.bytes;
-    if source.scan.table_at.is_some_and(|at| event.place >= at) {
+    if source.head.table_at.is_some_and(|at| event.place >= at) {
         detail.text = String::from_utf8_lossy(bytes.trim_ascii_end()).into_owned();
         return detail;
     }
@@ -59,7 +61,7 @@ pub fn describe(source: &Source<'_>, event: EventRef) -> EventDetail {
                 let first = FirstHalf {
                     text: strip_open_end(text, dialect),
                 };
-                match rest_of(source, event.place) {
+                match rest_of(source, halves, event.place) {
                     Some(rest) => {
                         call_fields(&mut detail, &first.with_rest(rest, dialect), dialect);
                     }
@@ -68,7 +70,7 @@ pub fn describe(source: &Source<'_>, event: EventRef) -> EventDetail {
             }
             Body::Rest { text, is_open, .. } => {
                 let text = strip_open_end(text, dialect);
-                match first_of(source, event) {
+                match first_of(source, halves, event) {
                     Some(first) => {
                         call_fields(&mut detail, &first.with_rest(text, dialect), dialect);
                     }
@@ -78,9 +80,9 @@ pub fn describe(source: &Source<'_>, event: EventRef) -> EventDetail {
                     None => {}
                 }
             }
-            // The line after one that the tracer broke.
+            // The line after a line that strace broke.
             _ => {
-                if let Some(first) = first_of(source, event) {
+                if let Some(first) = first_of(source, halves, event) {
                     call_fields(&mut detail, &first.with_rest(prefix.body, dialect), dialect);
                 }
             }
@@ -93,22 +95,26 @@ pub fn describe(source: &Source<'_>, event: EventRef) -> EventDetail {
     detail
 }
 
-/// The rest of the call whose first line is at `place`, from its last line.
-fn rest_of<'a>(source: &Source<'a>, place: u64) -> Option<&'a [u8]> {
-    let last = source.scan.halves.last_of(place)?;
+/// Returns the rest of the call whose first line is at `place`, from its last line.
+fn rest_of<'a>(source: &Source<'a>, halves: Option<&Halves>, place: u64) -> Option<&'a [u8]> {
+    let last = halves?.last_of(place)?;
     let text = text_at(source.text, last, MOST_TEXT)?;
     let prefix = split_prefix(lines(text, 1, last).next()?.bytes, source.dialect);
     match classify(&prefix, source.dialect) {
         Body::Rest { is_open: true, .. } => None,
         Body::Rest { text, .. } => Some(text),
-        // The line after one that the tracer broke.
+        // The line after a line that strace broke.
         _ => Some(prefix.body),
     }
 }
 
-/// The first line of the call that the line of `event` continues.
-fn first_of<'a>(source: &Source<'a>, event: EventRef) -> Option<FirstHalf<'a>> {
-    let place = source.scan.halves.first_of(event.place)?;
+/// Returns the first line of the call that the line of `event` continues.
+fn first_of<'a>(
+    source: &Source<'a>,
+    halves: Option<&Halves>,
+    event: EventRef,
+) -> Option<FirstHalf<'a>> {
+    let place = halves?.first_of(event.place)?;
     first_half(source.text, place, source.dialect)
 }
 
@@ -121,7 +127,7 @@ fn field(name: &str, text: &[u8]) -> Field {
     }
 }
 
-/// Parameters, result, error, and what else stands behind them.
+/// Adds parameters, result, error, and the text after them.
 fn call_fields(detail: &mut EventDetail, text: &[u8], dialect: Dialect) {
     let call = split_call(text, dialect);
     for (index, param) in call.params.iter().enumerate() {
@@ -167,7 +173,7 @@ fn call_fields(detail: &mut EventDetail, text: &[u8], dialect: Dialect) {
     }
 }
 
-/// `--- SIGCHLD {si_signo=SIGCHLD, si_pid=7} ---`.
+/// Adds the fields of a signal: `--- SIGCHLD {si_signo=SIGCHLD, si_pid=7} ---`.
 fn signal_fields(detail: &mut EventDetail, body: &[u8]) {
     let Some(open) = memchr::memchr(b'{', body) else {
         return;
@@ -181,7 +187,7 @@ fn signal_fields(detail: &mut EventDetail, body: &[u8]) {
     }
 }
 
-/// The addresses in the line before a MINIX call (`trace -s`); the last may be `..`.
+/// Returns the addresses in the line before a MINIX call (`trace -s`); the last one may be `..`.
 fn stack_before(text: &[u8]) -> Vec<String> {
     let text = text.strip_suffix(b"\n").unwrap_or(text);
     let start = memchr::memrchr(b'\n', text).map_or(0, |end| end + 1);
@@ -197,7 +203,7 @@ fn stack_before(text: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// Stack lines that follow (strace -k).
+/// Returns the stack lines after a call (strace -k).
 fn stack_behind(rest: &[u8]) -> Vec<String> {
     let near = rest.get(..LOOK_AHEAD).unwrap_or(rest);
     lines(near, 1, 0)

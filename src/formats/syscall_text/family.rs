@@ -1,25 +1,30 @@
-//! `strace -ff`: a file for each process, read as one recording.
+//! Reads the files of `strace -ff`, one per process, as one recording.
 //!
-//! Each file has a reader and a lane of its own; kinds are shared. Files that were recorded with relative times, or
-//! without times, do not say how they lie to each other: that is a diagnostic.
+//! Each file has its own reader and lane; kinds are shared. Files with relative times, or without times, do not show
+//! how their times relate to each other: that is a diagnostic.
 
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
 use super::clock::{Clock, begin_next_day};
+use super::dialect::Dialect;
 use super::family_starts::start_at_forks;
-use super::prefix::Dialect;
-use super::{STRACE, TextReader, pid_of_name, sniff};
+use super::fold::{Found, PartStart, State};
+use super::reader::{TextReader, pid_of_name};
+use super::sniff;
+use super::summary::Summary;
 use crate::base::{Diagnostics, Job, Location, ReadError, Severity, TimeSpan};
-use crate::event::{Coarse, Directory, EventDetail, Lane, LaneColumns, Part, TraceInfo};
-use crate::formats::format::{BoxedReader, EventRef, Input, Reader, Sniff, Together};
+use crate::event::{Coarse, DecodedEvent, Lane, LaneColumns, Need, Part, PartColumns, TraceInfo};
+use crate::formats::format::{Input, Sniff, Together};
 use crate::formats::text_kinds::Kinds;
+use crate::formats::{EventRef, Events, Gathered, Recording, Stream};
 
-/// How strace's files are opened together.
+/// Opens several strace files together.
 pub(super) const TOGETHER: Together = Together { are_parts, open };
 
-/// `NAME.1234`, `NAME.1235`: one name, each pid once, and strace's text in all that are not empty.
+/// Returns whether the files are `NAME.1234`, `NAME.1235`, ...: one name, distinct pids, and strace's text in all that
+/// are not empty.
 fn are_parts(inputs: &[Input]) -> bool {
     let mut pids = FxHashSet::default();
     let mut stem: Option<&str> = None;
@@ -43,37 +48,31 @@ fn are_parts(inputs: &[Input]) -> bool {
     inputs.len() > 1
 }
 
-fn open(inputs: Vec<Input>, job: &Job) -> Result<BoxedReader, ReadError> {
+fn open(inputs: Vec<Input>, _job: &Job) -> Result<Recording, ReadError> {
     let kinds = Arc::new(Kinds::default());
     let mut readers = Vec::with_capacity(inputs.len());
     for input in inputs {
-        // Shared kinds are numbers that mean the same in all files.
+        // Kinds are shared so that kind numbers are the same in all files.
         let shared = Arc::clone(&kinds);
-        readers.push(TextReader::open_with(input, Dialect::Strace, shared, job)?);
+        readers.push(TextReader::open_with(input, Dialect::Strace, shared)?);
     }
     let firsts: Vec<Option<i64>> = readers.iter().map(first_time_of_day).collect();
     for (reader, is_later) in readers.iter_mut().zip(begin_next_day(&firsts)) {
-        if is_later {
-            for part in &mut reader.scan.parts {
-                part.time = part.time.later(1);
-            }
-        }
+        reader.head.days = i64::from(is_later);
     }
-    start_at_forks(&mut readers);
-    Ok(Box::new(Family::new(readers)))
+    Ok(Family::new(readers).recording())
 }
 
-/// When a file begins, if that is a time of day.
+/// Returns the first time of a file, if it is a time of day.
 fn first_time_of_day(reader: &TextReader) -> Option<i64> {
-    let is_of_day = matches!(reader.scan.clock, Clock::Day | Clock::DaySeconds);
-    let first = reader.scan.parts.first().filter(|_| is_of_day)?;
-    (!reader.input.bytes().is_empty()).then(|| first.time.last())
+    let is_of_day = matches!(reader.head.clock, Clock::Day | Clock::DaySeconds);
+    (is_of_day && !reader.parts.is_empty()).then(|| reader.head.start().last())
 }
 
 /// The files of one recording.
 struct Family {
     readers: Vec<TextReader>,
-    /// The first part of each.
+    /// Number of the first part of each file.
     first_parts: Vec<u32>,
     lanes: Vec<Lane>,
     parts: Vec<Part>,
@@ -91,52 +90,47 @@ impl Family {
         };
         for reader in &family.readers {
             family.first_parts.push(family.parts.len() as u32);
-            let lane = family.lanes.len() as u32;
-            let parts = reader.parts.iter();
-            family.parts.extend(parts.map(|part| Part {
-                lane: lane + part.lane,
-                ..part.clone()
-            }));
+            family.parts.extend_from_slice(&reader.parts);
             family.lanes.push(Lane {
                 name: reader.input.file_name.clone(),
                 cpu: None,
             });
         }
-        let lines: u64 = family
-            .readers
-            .iter()
-            .map(|reader| reader.scan.line_count)
-            .sum();
         if let Some(first) = family.readers.first() {
             family.info = TraceInfo {
-                format: format!("{}, {} files of -ff", STRACE.name, family.readers.len()),
-                facts: vec![("lines".to_owned(), lines.to_string())],
+                format: format!(
+                    "{}, {} files of -ff",
+                    Dialect::Strace.format_name(),
+                    family.readers.len()
+                ),
+                facts: Vec::new(),
                 ..first.info.clone()
             };
         }
         family
     }
 
-    /// The reader of a part, and the part as that reader counts.
-    fn reader_of(&self, part: u32) -> Option<(&TextReader, u32)> {
+    /// Returns the index of a part's file, its reader, and the part's number in that file.
+    fn file_of(&self, part: u32) -> Option<(usize, &TextReader, u32)> {
         let after = self.first_parts.partition_point(|&first| first <= part);
         let at = after.checked_sub(1)?;
         let first = self.first_parts.get(at)?;
-        Some((self.readers.get(at)?, part - first))
+        Some((at, self.readers.get(at)?, part - first))
     }
 }
 
-impl Reader for Family {
-    fn info(&self) -> &TraceInfo {
-        &self.info
-    }
-
-    fn lanes(&self) -> &[Lane] {
-        &self.lanes
-    }
-
-    fn parts(&self) -> &[Part] {
-        &self.parts
+impl Family {
+    fn recording(self) -> Recording {
+        let family = Arc::new(self);
+        Recording {
+            info: family.info.clone(),
+            lanes: family.lanes.clone(),
+            coarse: family.coarse(),
+            diagnostics: family.diagnostics(),
+            stream: family.clone(),
+            events: family,
+            report: None,
+        }
     }
 
     fn coarse(&self) -> Coarse {
@@ -158,23 +152,9 @@ impl Reader for Family {
         all
     }
 
-    fn read_part(&self, part: u32, job: &Job) -> Result<LaneColumns, ReadError> {
-        match self.reader_of(part) {
-            Some((reader, own)) => reader.read_part(own, job),
-            None => Ok(LaneColumns::new(0)),
-        }
-    }
-
-    fn directory(&self) -> Directory {
-        self.readers
-            .first()
-            .map(Reader::directory)
-            .unwrap_or_default()
-    }
-
     fn diagnostics(&self) -> Diagnostics {
         let mut all = Diagnostics::default();
-        let clock = self.readers.first().map(|reader| reader.scan.clock);
+        let clock = self.readers.first().map(|reader| reader.head.clock);
         if matches!(clock, Some(Clock::Lines | Clock::Relative)) {
             all.note("files_unplaced", Severity::Info, Location::Line(1), || {
                 "the files have no times that say how they lie to each other: a child's begins at its fork, others at 0 (record with -ttt)"
@@ -186,15 +166,101 @@ impl Reader for Family {
         }
         all
     }
+}
 
-    fn describe(&self, event: EventRef) -> EventDetail {
-        match self.reader_of(event.part) {
-            Some((reader, part)) => reader.describe(EventRef { part, ..event }),
-            None => EventDetail::default(),
+impl Stream for Family {
+    type Summary = Summary;
+    /// One state per file.
+    type State = Vec<State>;
+    type Start = PartStart;
+    /// Facts of each file.
+    type Whole = Vec<Found>;
+    type Read = LaneColumns;
+
+    fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    fn first_state(&self) -> Vec<State> {
+        self.readers.iter().map(Stream::first_state).collect()
+    }
+
+    fn summarise(&self, part: u32, job: &Job) -> Result<Summary, ReadError> {
+        match self.file_of(part) {
+            Some((_, reader, own)) => reader.summarise(own, job),
+            None => Ok(Summary::default()),
+        }
+    }
+
+    fn fold(&self, states: &mut Vec<State>, part: u32, summary: Summary) -> PartStart {
+        let file = self.file_of(part);
+        match file.and_then(|(file, reader, own)| Some((reader, own, states.get_mut(file)?))) {
+            Some((reader, own, state)) => reader.fold(state, own, summary),
+            None => PartStart::default(),
+        }
+    }
+
+    fn conclude(&self, end: Vec<State>) -> Vec<Found> {
+        let ends = self.readers.iter().zip(end);
+        let mut found: Vec<Found> = ends.map(|(reader, end)| reader.conclude(end)).collect();
+        start_at_forks(&self.readers, &mut found);
+        found
+    }
+
+    fn read(
+        &self,
+        part: u32,
+        start: &PartStart,
+        whole: &Vec<Found>,
+        job: &Job,
+    ) -> Result<LaneColumns, ReadError> {
+        let file = self.file_of(part);
+        match file.and_then(|(file, reader, own)| Some((reader, own, whole.get(file)?))) {
+            Some((reader, own, whole)) => reader.read(own, start, whole, job),
+            None => Ok(LaneColumns::new(0)),
+        }
+    }
+
+    fn gather(
+        &self,
+        read: Vec<(u32, LaneColumns)>,
+        whole: Vec<Found>,
+        _job: &Job,
+    ) -> Result<Gathered, ReadError> {
+        let lines: u64 = whole.iter().map(|found| found.line_count).sum();
+        let mut info = self.info.clone();
+        info.facts = vec![("lines".to_owned(), lines.to_string())];
+        let mut diagnostics = Diagnostics::default();
+        for (reader, found) in self.readers.iter().zip(whole) {
+            diagnostics.merge(reader.whole_diagnostics(&found));
+            let _ = reader.found.set(found);
+        }
+        let lane_of = |part: u32| self.file_of(part).map_or(0, |(file, ..)| file as u32);
+        let parts = read.into_iter().map(|(part, columns)| PartColumns {
+            part,
+            lane: lane_of(part),
+            columns,
+        });
+        let parts = parts.collect();
+        let first = self.readers.first();
+        Ok(Gathered {
+            parts,
+            lanes: self.lanes.clone(),
+            directory: first.map(TextReader::directory).unwrap_or_default(),
+            info,
+            diagnostics,
+        })
+    }
+}
+
+impl Events for Family {
+    fn decode<'a>(&'a self, event: EventRef, need: Need<'_>, decoded: &mut DecodedEvent<'a>) {
+        if let Some((_, reader, part)) = self.file_of(event.part) {
+            reader.decode(EventRef { part, ..event }, need, decoded);
         }
     }
 
     fn memory_bytes(&self) -> u64 {
-        self.readers.iter().map(Reader::memory_bytes).sum()
+        self.readers.iter().map(Events::memory_bytes).sum()
     }
 }

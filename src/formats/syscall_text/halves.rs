@@ -1,4 +1,4 @@
-//! Calls that stand on several lines: from each later line to the first one, and from the first to the last.
+//! Calls on several lines: maps each later line to the first line, and the first line to the last.
 //!
 //! ```text
 //! 11 read(3,  <unfinished ...>             first
@@ -6,21 +6,22 @@
 //! 11 <... read resumed>"x", 1) = 1         rest
 //! ```
 //!
-//! Filled once when the text is opened, so that describing one line never reads the lines around it.
+//! Built once when the text is read, so that decoding one line never searches the lines around it.
 
-/// Every line that continues a call, with the call's first line: 16 bytes a line.
+/// All lines that continue a call, with the call's first line: 16 bytes per line.
 #[derive(Clone, Debug, Default)]
-pub struct Halves {
+pub(crate) struct Halves {
     /// Offsets of the lines that continue calls, ascending.
     rests: Vec<u64>,
-    /// For each of them, how many bytes before it the call's first line begins.
+    /// For each entry of `rests`: distance in bytes back to the call's first line.
     distances: Vec<u32>,
-    /// Indices into `rests`, ordered by the offset of the first line, then by their own.
+    /// Indices into `rests`, sorted by the offset of the first line, then by the line's own offset.
     by_first: Vec<u32>,
 }
 
 impl Halves {
-    /// From pairs (offset of the continuing line, offset of the first line). A pair more than 4 GiB apart is left out.
+    /// Builds the map from pairs (offset of the continuing line, offset of the first line). Pairs more than 4 GiB apart
+    /// are dropped.
     #[must_use]
     pub fn new(mut pairs: Vec<(u64, u64)>) -> Halves {
         pairs.retain(|(rest, first)| {
@@ -30,7 +31,7 @@ impl Halves {
         pairs.truncate(u32::MAX as usize);
         pairs.sort_unstable();
         let mut by_first: Vec<u32> = (0..pairs.len() as u32).collect();
-        // Equal first lines keep the order of their later ones.
+        // A stable sort: lines of the same call keep their order.
         by_first.sort_by_key(|&at| pairs.get(at as usize).map(|pair| pair.1));
         Halves {
             rests: pairs.iter().map(|pair| pair.0).collect(),
@@ -42,15 +43,15 @@ impl Halves {
         }
     }
 
-    /// The offset of the first line of the call that the line at `rest` continues.
+    /// Returns the offset of the first line of the call that the line at `rest` continues.
     #[must_use]
-    pub fn first_of(&self, rest: u64) -> Option<u64> {
+    pub(crate) fn first_of(&self, rest: u64) -> Option<u64> {
         self.first(self.rests.binary_search(&rest).ok()?)
     }
 
-    /// The offset of the last line that continues the call whose first line is at `first`.
+    /// Returns the offset of the last line of the call whose first line is at `first`.
     #[must_use]
-    pub fn last_of(&self, first: u64) -> Option<u64> {
+    pub(crate) fn last_of(&self, first: u64) -> Option<u64> {
         let is_by_then = |at: &u32| self.first(*at as usize).is_some_and(|of| of <= first);
         let after = self.by_first.partition_point(is_by_then);
         let last = *self.by_first.get(after.checked_sub(1)?)? as usize;
@@ -62,9 +63,9 @@ impl Halves {
         self.rests.get(at)?.checked_sub(distance)
     }
 
-    /// Heap bytes held.
+    /// Heap bytes of the map.
     #[must_use]
-    pub fn memory_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         (self.rests.capacity() * 8 + (self.distances.capacity() + self.by_first.capacity()) * 4)
             as u64
     }

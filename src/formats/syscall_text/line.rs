@@ -1,55 +1,56 @@
-//! What the body of a line of system-call text is: a call, a part of one, a signal, an end, a word of the tracer.
+//! Classifies the body of a line: a call, a piece of a call, a signal, an exit, a message of the tracer.
 
-use super::prefix::{Dialect, TextLine, number, pid_of};
+use super::dialect::Dialect;
+use super::prefix::{TextLine, number, pid_of};
 
-/// What a line's body is.
+/// Kind of a line's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Body<'a> {
-    /// A call, or its first half.
+pub(crate) enum Body<'a> {
+    /// A whole call, or its first line.
     Call {
-        /// Its name.
+        /// Name of the call.
         name: &'a [u8],
-        /// What follows the opening parenthesis.
+        /// Text after the opening parenthesis.
         text: &'a [u8],
-        /// Whether the call goes on in a later line.
+        /// Whether the call continues in a later line.
         is_open: bool,
     },
     /// A later line of a call.
     Rest {
-        /// Its name.
+        /// Name of the call.
         name: &'a [u8],
-        /// strace: what follows `resumed>`. MINIX: what follows the (repeated) opening parenthesis.
+        /// strace: text after `resumed>`. MINIX: text after the (repeated) opening parenthesis.
         text: &'a [u8],
-        /// Whether the call goes on in yet another line.
+        /// Whether the call continues in yet another line.
         is_open: bool,
     },
-    /// Signals outside of calls.
+    /// A signal outside a call.
     Signal,
-    /// The process ended with this code.
+    /// The process exited with this code.
     Exited(i32),
-    /// The process was ended by the signal of this name (or number).
+    /// The process was killed by the signal with this name (or number).
     Killed(&'a [u8]),
-    /// Another thread of the process, of this pid, runs a new program in this one's place.
+    /// The thread with this pid, of the same process, runs a new program and replaces this thread.
     Superseded(u32),
-    /// Tracing begins, or a new program runs: name and pid (MINIX).
+    /// Tracing of a process starts, or it runs a new program: name and pid (MINIX).
     Banner(&'a [u8], u32),
-    /// The tracer follows this process from now on (strace).
+    /// strace attached to this process.
     Attached(u32),
-    /// A frame of a call stack or a row of a dump: belongs to the call beside it.
+    /// A frame of a call stack or a row of a dump: belongs to the adjacent call.
     Stack,
-    /// The tracer says something; worth an instant.
+    /// A message of the tracer; shown as an instant.
     Note,
-    /// Nothing of the above.
+    /// Unrecognised text.
     Text,
-    /// No text at all.
+    /// Empty body.
     Empty,
 }
 
 const PID_CHANGED: &[u8] = b"pid changed to ";
-/// No call has a longer name.
+/// Maximum length of a call's name, bytes.
 const MOST_NAME: usize = 64;
 
-/// What of a call's first half stands before the mark that it goes on later; `None` if it has no such mark.
+/// Returns the text of a call's first line before the mark that the call continues later; `None` without such a mark.
 #[must_use]
 #[inline]
 pub fn open_end(text: &[u8], dialect: Dialect) -> Option<&[u8]> {
@@ -65,30 +66,30 @@ pub fn open_end(text: &[u8], dialect: Dialect) -> Option<&[u8]> {
     }
 }
 
-/// `<pid changed to 7 ...>`: the thread ran a program and goes on in its leader's place.
+/// Returns whether the mark is `<pid changed to 7 ...>`: the thread ran a program and continues in its leader's place.
 fn changes_pid(mark: &[u8]) -> bool {
     mark.starts_with(PID_CHANGED)
 }
 
-/// The pid that the thread goes on under after this open call: see [`open_end`].
+/// Returns the pid under which the thread of this open call continues, see [`open_end`].
 #[must_use]
-pub fn leader_after(text: &[u8]) -> Option<u32> {
+pub(crate) fn leader_after(text: &[u8]) -> Option<u32> {
     let inner = text.strip_suffix(b" ...>")?;
     let mark = inner.get(memchr::memrchr(b'<', inner)? + 1..)?;
     let (pid, _) = number(mark.strip_prefix(PID_CHANGED)?)?;
     pid_of(pid)
 }
 
-/// The same as [`open_end`]; a text without the mark as it is.
+/// Returns the text without the mark of [`open_end`]; a text without the mark is returned unchanged.
 #[must_use]
-pub fn strip_open_end(text: &[u8], dialect: Dialect) -> &[u8] {
+pub(crate) fn strip_open_end(text: &[u8], dialect: Dialect) -> &[u8] {
     open_end(text, dialect).unwrap_or(text)
 }
 
-/// `name(` at the start of `text`: the name and what follows the parenthesis.
+/// Splits `name(` off the start of `text`: returns the name and the text after the parenthesis.
 #[must_use]
 #[inline]
-pub fn call_name(text: &[u8]) -> Option<(&[u8], &[u8])> {
+pub(crate) fn call_name(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let length = text
         .iter()
         .take(MOST_NAME + 1)
@@ -101,10 +102,10 @@ pub fn call_name(text: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((text.get(..length)?, text.get(length + 1..)?))
 }
 
-/// What `line` is.
+/// Returns the kind of the line's body.
 #[must_use]
 #[inline]
-pub fn classify<'a>(line: &TextLine<'a>, dialect: Dialect) -> Body<'a> {
+pub(crate) fn classify<'a>(line: &TextLine<'a>, dialect: Dialect) -> Body<'a> {
     match dialect {
         Dialect::Strace => classify_strace(line),
         Dialect::Minix => classify_minix(line),
@@ -123,7 +124,7 @@ fn classify_strace<'a>(line: &TextLine<'a>) -> Body<'a> {
         Some(b'-') if body.starts_with(b"--- ") && body.ends_with(b" ---") => Body::Signal,
         Some(b'+') if body.starts_with(b"+++ ") => ended(body).unwrap_or(Body::Text),
         Some(b' ' | b'>' | b'|') if belongs_to_call(body) => Body::Stack,
-        // What follows a line that the tracer broke; `Emitter` knows if it did.
+        // May follow a line that strace broke; `Emitter` checks that.
         Some(b' ') if matches!(body, b" <unfinished ...>" | b" <detached ...>") => Body::Empty,
         Some(b's' | b'P') if body.starts_with(b"strace: ") || body.starts_with(b"Process ") => {
             attached(body).map_or(Body::Note, Body::Attached)
@@ -147,34 +148,34 @@ fn classify_strace<'a>(line: &TextLine<'a>) -> Body<'a> {
     }
 }
 
-/// ` > /lib/libc.so.6(read+0x10) [0x1ab70]` of `-k`, ` | 00000  7f 45 4c 46 ... |` of `-e read`.
+/// Returns whether the line is ` > /lib/libc.so.6(read+0x10) [0x1ab70]` (`-k`) or ` | 00000  7f 45 ... |` (`-e read`).
 fn belongs_to_call(body: &[u8]) -> bool {
     let text = body.trim_ascii();
     text.starts_with(b"> ") || (text.starts_with(b"| ") && text.ends_with(b"|"))
 }
 
-/// Whether strace broke this line off, so that the rest of the call may be the next line, without columns and without
-/// `resumed`: it printed news in the middle of the line, or writes calls when they have returned (`-z`, `-Z`), which can
-/// split a call at `<unfinished ...>` and go on at once.
+/// Returns whether strace broke this line, so that the rest of the call may be the next line, without columns and
+/// without `resumed`. strace does so if it prints a message in the middle of the line, or if it prints calls when they
+/// return (`-z`, `-Z`), which can split a call at `<unfinished ...>` and continue at once.
 #[must_use]
-pub fn is_cut_short(line: &TextLine<'_>, dialect: Dialect) -> bool {
+pub(crate) fn is_cut_short(line: &TextLine<'_>, dialect: Dialect) -> bool {
     let has_columns = line.pid.is_some() || line.time.is_some();
     dialect == Dialect::Strace
         && (line.said.is_some() || has_columns && line.body.ends_with(b"<unfinished ...>"))
 }
 
-/// Whether a line without columns, after one that [`is_cut_short`], is the rest of that line's call.
+/// Returns whether a line without columns, after a line that [`is_cut_short`], is the rest of that line's call.
 #[must_use]
-pub fn continues_call(body: &[u8]) -> bool {
+pub(crate) fn continues_call(body: &[u8]) -> bool {
     has_result(body)
         && !body.starts_with(b"--- ")
         && !body.starts_with(b"+++ ")
         && call_name(body).is_none()
 }
 
-/// The pid in `strace: Process 7 attached`.
+/// Returns the pid in `strace: Process 7 attached`.
 #[must_use]
-pub fn attached(said: &[u8]) -> Option<u32> {
+pub(crate) fn attached(said: &[u8]) -> Option<u32> {
     let note = said.strip_prefix(b"strace: ").unwrap_or(said);
     let (pid, after) = number(note.strip_prefix(b"Process ")?)?;
     after
@@ -183,7 +184,7 @@ pub fn attached(said: &[u8]) -> Option<u32> {
         .flatten()
 }
 
-/// Whether `) ... = ` stands in `text`: looked for from its end, where it is.
+/// Returns whether `text` contains `) ... = `; searched from the end, where it usually is.
 fn has_result(text: &[u8]) -> bool {
     let mut end = text.len();
     while let Some(at) = memchr::memrchr(b'=', text.get(..end).unwrap_or(&[])) {
@@ -199,7 +200,7 @@ fn has_result(text: &[u8]) -> bool {
     false
 }
 
-/// `<... read resumed>"x", 1) = 1`, also `<... read resumed> <unfinished ...>) = ?` of a killed process.
+/// Parses `<... read resumed>"x", 1) = 1`, also `<... read resumed> <unfinished ...>) = ?` of a killed process.
 fn resumed(body: &[u8]) -> Option<Body<'_>> {
     let inner = body.strip_prefix(b"<... ")?;
     let space = memchr::memchr(b' ', inner.get(..MOST_NAME.min(inner.len()))?)?;
@@ -212,7 +213,8 @@ fn resumed(body: &[u8]) -> Option<Body<'_>> {
     })
 }
 
-/// `+++ exited with 3 +++`, `+++ killed by SIGSEGV (core dumped) +++`, `+++ superseded by execve in pid 7 +++`.
+/// Parses `+++ exited with 3 +++`, `+++ killed by SIGSEGV (core dumped) +++`, and
+/// `+++ superseded by execve in pid 7 +++`.
 fn ended(body: &[u8]) -> Option<Body<'_>> {
     let inner = body.strip_prefix(b"+++ ")?.strip_suffix(b" +++")?;
     if let Some(code) = inner.strip_prefix(b"exited with ") {
@@ -265,7 +267,7 @@ fn classify_minix<'a>(line: &TextLine<'a>) -> Body<'a> {
     }
 }
 
-/// Lines that begin with a capital are the tracer's own words.
+/// Parses lines that start with a capital letter: messages of MINIX's trace.
 fn minix_information(body: &[u8]) -> Body<'_> {
     if let Some((name, pid)) = banner(body) {
         return Body::Banner(name, pid);
@@ -292,9 +294,9 @@ fn minix_information(body: &[u8]) -> Body<'_> {
     }
 }
 
-/// `Tracing NAME (pid N)`.
+/// Parses `Tracing NAME (pid N)`: returns name and pid.
 #[must_use]
-pub fn banner(body: &[u8]) -> Option<(&[u8], u32)> {
+pub(crate) fn banner(body: &[u8]) -> Option<(&[u8], u32)> {
     let inner = body.strip_prefix(b"Tracing ")?.strip_suffix(b")")?;
     let at = memchr::memmem::rfind(inner, b" (pid ")?;
     let pid = super::values::plain_number(inner.get(at + 6..)?).and_then(pid_of)?;

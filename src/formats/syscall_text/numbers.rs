@@ -1,9 +1,9 @@
-//! Words to numbers: error names, signals and open flags, as Linux on x86 counts them.
+//! Converts words to numbers: error names, signals and open flags, with Linux's numbers on x86.
 //!
-//! The numbers are Linux's for MINIX too (which counts some of them otherwise), so that the tables mean the
-//! same for all formats; the text of a call keeps the words.
+//! MINIX texts get Linux's numbers too, although MINIX numbers some differently, so that tables mean the same for all
+//! formats; the text of a call keeps the words.
 
-/// Error names by number (asm-generic/errno.h); empty where Linux has none.
+/// Error names, indexed by number (asm-generic/errno.h); empty if Linux has no such error.
 const ERRORS: &[&str] = &[
     "",
     "EPERM",
@@ -170,9 +170,9 @@ const OPEN_FLAGS: &[(&str, u32)] = &[
     ("O_TMPFILE", 0o20_200_000),
 ];
 
-/// The number of an error by name (`ENOENT` is 2) or as a number; aliases are known.
+/// Returns the number of an error given by name (`ENOENT` is 2) or as a number; aliases are known.
 #[must_use]
-pub fn error_number(name: &[u8]) -> Option<i32> {
+pub(crate) fn error_number(name: &[u8]) -> Option<i32> {
     let name = match name {
         b"EWOULDBLOCK" => &b"EAGAIN"[..],
         b"ENOTSUP" => b"EOPNOTSUPP",
@@ -191,10 +191,10 @@ pub fn error_number(name: &[u8]) -> Option<i32> {
         .and_then(|number| i32::try_from(number).ok())
 }
 
-/// The name of an error: 2 is `ENOENT`. `None` if Linux has no error of that number.
+/// Returns the name of an error number: 2 is `ENOENT`. `None` if Linux has no such error.
 #[must_use]
-pub fn error_name(number: u64) -> Option<&'static str> {
-    // Errors that only the kernel itself sees; strace has their names.
+pub(crate) fn error_name(number: u64) -> Option<&'static str> {
+    // Errors inside the kernel, whose names strace prints.
     match number {
         512 => return Some("ERESTARTSYS"),
         513 => return Some("ERESTARTNOINTR"),
@@ -206,9 +206,9 @@ pub fn error_name(number: u64) -> Option<&'static str> {
     (!name.is_empty()).then_some(name)
 }
 
-/// The number of a signal: `SIGTERM`, `SIGRT_3`, `SIGRTMIN`, `15`.
+/// Returns the number of a signal given as `SIGTERM`, `SIGRT_3`, `SIGRTMIN` or `15`.
 #[must_use]
-pub fn signal_number(name: &[u8]) -> Option<i32> {
+pub(crate) fn signal_number(name: &[u8]) -> Option<i32> {
     if let Some(number) = super::values::plain_number(name) {
         return i32::try_from(number).ok();
     }
@@ -229,9 +229,9 @@ pub fn signal_number(name: &[u8]) -> Option<i32> {
         .and_then(|number| i32::try_from(number).ok())
 }
 
-/// Open flags as a number; words that are not known count nothing.
+/// Returns open flags as a number; unknown words are ignored.
 #[must_use]
-pub fn open_flags(words: &[u8]) -> u32 {
+pub(crate) fn open_flags(words: &[u8]) -> u32 {
     words
         .split(|&b| b == b'|')
         .map(|word| {

@@ -6,62 +6,54 @@
 //! MINIX   [time SP] [pid ("|" | "'") (" " | "*")] body                            or  " INFO| " body
 //! ```
 //!
-//! Looks at no other line: who an unprefixed line belongs to, and what day it is, is `scan`'s matter.
+//! Reads single lines only: `summary` and `fold` find the thread of a line without a pid, and the day.
 
+use super::dialect::Dialect;
 use super::values::{clock_time, decimal_seconds, fraction_ns};
 
-/// Whose grammar a text follows.
+/// A time as it is printed in the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
-    /// Linux's strace.
-    Strace,
-    /// MINIX's trace(1).
-    Minix,
-}
-
-/// A time as the line has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RawTime {
-    /// ns since midnight; whether the line had a fraction of a second.
+pub(crate) enum RawTime {
+    /// Time of day: ns since midnight, and whether the line contains a fraction of a second.
     Day(i64, bool),
-    /// ns since the epoch.
+    /// ns since the Unix epoch.
     Unix(i64),
     /// ns since the line before.
     Since(i64),
 }
 
-/// A line without its prefix.
+/// A line split into prefix and body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TextLine<'a> {
-    /// The pid that stands in the line.
+pub(crate) struct TextLine<'a> {
+    /// Pid in the line.
     pub pid: Option<u32>,
-    /// The thread's name behind it (strace's `-Y`).
+    /// Thread name after the pid (strace's `-Y`).
     pub comm: Option<&'a [u8]>,
-    /// What the tracer said in the middle of the line, which ends there (strace on a terminal).
+    /// Message that strace printed in the middle of the line, and which ends it (on a terminal).
     pub said: Option<&'a [u8]>,
-    /// The time that stands in the line.
+    /// Time in the line.
     pub time: Option<RawTime>,
-    /// The line goes on with a call entered before (MINIX's `*`).
+    /// Whether the line continues a call that was entered before (MINIX's `*`).
     pub is_replay: bool,
-    /// The line is about somebody, not by somebody (MINIX's `INFO|`).
+    /// Whether the line is about a process, not from it (MINIX's `INFO|`).
     pub is_info: bool,
-    /// What follows the prefix.
+    /// The text after the prefix.
     pub body: &'a [u8],
 }
 
-/// Pids end here (the kernel's limit); larger whole numbers at a line's start are seconds.
+/// Largest pid (the kernel's limit); larger integers at a line's start are seconds.
 const MOST_PID: i64 = 1 << 22;
-/// Seconds from here on are since the epoch (1973 and later), smaller ones since the line before.
+/// Times from here on are since the epoch (1973 and later), smaller ones since the line before.
 const EPOCH_NS: i64 = 100_000_000 * 1_000_000_000;
-/// Columns that a line can have: pid, time, relative time, the call's number, the instruction's address.
+/// Maximum number of columns: pid, time, relative time, call number, instruction pointer.
 const MOST_COLUMNS: usize = 5;
-/// Names of threads are shorter, also where each byte is escaped.
+/// Maximum length of a thread name in bytes, even with every byte escaped.
 const MOST_COMM: usize = 80;
 
-/// Takes the prefix off a line.
+/// Splits a line into prefix and body.
 #[must_use]
 #[inline]
-pub fn split_prefix(line: &[u8], dialect: Dialect) -> TextLine<'_> {
+pub(crate) fn split_prefix(line: &[u8], dialect: Dialect) -> TextLine<'_> {
     match dialect {
         Dialect::Strace => split_strace(line),
         Dialect::Minix => split_minix(line),
@@ -73,10 +65,10 @@ fn skip_spaces(text: &[u8]) -> &[u8] {
     text.get(count..).unwrap_or(&[])
 }
 
-/// Numbers of so many digits fit.
+/// Maximum number of digits that fit.
 const MOST_DIGITS: usize = 18;
 
-/// A whole number at the start of `text`, and what follows.
+/// Parses the integer at the start of `text`. Returns it and the text after it.
 #[must_use]
 #[inline]
 pub fn number(text: &[u8]) -> Option<(i64, &[u8])> {
@@ -85,7 +77,7 @@ pub fn number(text: &[u8]) -> Option<(i64, &[u8])> {
     while let Some(digit) = text.get(at).map(|b| b.wrapping_sub(b'0'))
         && digit < 10
     {
-        // Too many are refused below.
+        // May wrap: too many digits are refused below.
         value = value.wrapping_mul(10).wrapping_add(i64::from(digit));
         at += 1;
     }
@@ -94,16 +86,16 @@ pub fn number(text: &[u8]) -> Option<(i64, &[u8])> {
         .then(|| (value, text.get(at..).unwrap_or(&[])))
 }
 
-/// A number as a pid, if it can be one.
+/// Returns a number as a pid, if it is in the range of pids.
 #[must_use]
-pub fn pid_of(value: i64) -> Option<u32> {
+pub(crate) fn pid_of(value: i64) -> Option<u32> {
     u32::try_from(value)
         .ok()
         .filter(|pid| (1..=MOST_PID as u32).contains(pid))
 }
 
-/// What the tracer says of another process in the middle of a line, where both go to one place: the call
-/// goes on in the next line, without columns.
+/// Splits off strace's message about another process in the middle of a line, where both are printed to one place. The
+/// call then continues in the next line, without columns.
 fn take_said(line: &[u8]) -> (&[u8], Option<&[u8]>) {
     let whole = (line, None);
     if !(line.ends_with(b"tached")) {
@@ -115,7 +107,7 @@ fn take_said(line: &[u8]) -> (&[u8], Option<&[u8]>) {
     }
 }
 
-/// `<name>` behind a pid, as `-Y` shows it.
+/// Splits off `<name>` after a pid (`-Y`).
 fn comm(after: &[u8]) -> (Option<&[u8]>, &[u8]) {
     let found = after.strip_prefix(b"<").and_then(|inner| {
         let near = inner.get(..MOST_COMM).unwrap_or(inner);
@@ -154,7 +146,7 @@ fn split_strace(line: &[u8]) -> TextLine<'_> {
                 Some(after) => after,
                 None => return parsed,
             },
-            // `(+     0.000172878)`: relative beside an absolute time.
+            // `(+     0.000172878)`: relative time next to an absolute time.
             Some(b'(') if text.starts_with(b"(+ ") => {
                 let inner = skip_spaces(text.get(3..).unwrap_or(&[]));
                 let Some((ns, length, _)) = decimal_seconds(inner) else {
@@ -169,7 +161,7 @@ fn split_strace(line: &[u8]) -> TextLine<'_> {
                 };
                 after
             }
-            // `[ 257]`: the call's number, or the instruction pointer.
+            // `[ 257]`: call number or instruction pointer.
             Some(b'[') => {
                 let Some(end) = text.iter().take(24).position(|b| *b == b']') else {
                     return parsed;
@@ -185,7 +177,7 @@ fn split_strace(line: &[u8]) -> TextLine<'_> {
         };
         match after.first() {
             Some(b' ') => {
-                // Leading spaces of a body tell stack frames: keep all but those of the columns.
+                // Stack frames are recognised by leading spaces: keep all but those of the columns.
                 rest = after;
                 let trimmed = skip_spaces(after);
                 parsed.body = trimmed;
@@ -200,7 +192,7 @@ fn split_strace(line: &[u8]) -> TextLine<'_> {
     parsed
 }
 
-/// Reads a pid or a time into `parsed`.
+/// Parses a pid or a time into `parsed`.
 #[inline]
 fn take_number<'a>(text: &'a [u8], parsed: &mut TextLine<'a>) -> Option<&'a [u8]> {
     if text.get(2) == Some(&b':') && parsed.time.is_none() {

@@ -1,19 +1,20 @@
-//! Whether text is strace's or MINIX trace(1)'s.
+//! Detects text of strace or of MINIX's trace(1).
 
+use super::dialect::Dialect;
 use super::line::{Body, banner, call_name, classify};
-use super::prefix::{Dialect, TextLine, split_prefix};
+use super::prefix::{TextLine, split_prefix};
 use super::values::split_call;
 use crate::base::lines::lines;
 use crate::formats::Sniff;
 
-/// How many lines are looked at.
+/// Maximum number of lines that are read.
 const MOST_LINES: usize = 200;
-/// Longer lines are looked at up to here.
+/// Longer lines are read up to this length, bytes.
 const MOST_LINE_BYTES: usize = 1 << 14;
 
-/// Whether the head of a file is strace's.
+/// Returns how sure it is that a file with this head is from strace.
 #[must_use]
-pub fn sniff_strace(head: &[u8]) -> Sniff {
+pub(crate) fn sniff_strace(head: &[u8]) -> Sniff {
     if is_only_summary(head) {
         return Sniff::Yes;
     }
@@ -24,9 +25,9 @@ pub fn sniff_strace(head: &[u8]) -> Sniff {
     judge(hits, others)
 }
 
-/// Whether the head of a file is MINIX's.
+/// Returns how sure it is that a file with this head is from MINIX's trace(1).
 #[must_use]
-pub fn sniff_minix(head: &[u8]) -> Sniff {
+pub(crate) fn sniff_minix(head: &[u8]) -> Sniff {
     if !minix_marks(head) {
         return Sniff::No;
     }
@@ -34,9 +35,9 @@ pub fn sniff_minix(head: &[u8]) -> Sniff {
     judge(hits, others)
 }
 
-/// Whether the text is the table of `strace -c` and no more than what the program printed before it.
+/// Returns whether the text is only the table of `strace -c`, with at most the traced program's own output before it.
 #[must_use]
-pub fn is_only_summary(head: &[u8]) -> bool {
+pub(crate) fn is_only_summary(head: &[u8]) -> bool {
     for line in lines(head, 1, 0).take(MOST_LINES) {
         let at = usize::try_from(line.offset).unwrap_or(usize::MAX);
         if head.get(at..).is_some_and(is_summary) {
@@ -54,9 +55,9 @@ pub fn is_only_summary(head: &[u8]) -> bool {
     false
 }
 
-/// Whether the text starts with the table of `strace -c`, whatever columns were asked for (`-U`).
+/// Returns whether the text starts with the table of `strace -c`, with any columns (`-U`).
 #[must_use]
-pub fn is_summary(head: &[u8]) -> bool {
+pub(crate) fn is_summary(head: &[u8]) -> bool {
     let mut rows = lines(head, 1, 0)
         .map(|line| line.bytes.trim_ascii())
         .filter(|row| !row.is_empty() && !row.starts_with(b"System call usage summary"));
@@ -83,7 +84,7 @@ fn judge(hits: usize, others: usize) -> Sniff {
     }
 }
 
-/// What only MINIX prints: a banner with a pid, a line with `pid|`, a result `-1 [ENAME]`.
+/// Returns whether the text contains what only MINIX prints: a banner with a pid, a `pid|` column, or `-1 [ENAME]`.
 fn minix_marks(head: &[u8]) -> bool {
     lines(head, 1, 0).take(MOST_LINES).any(|line| {
         let bytes = line.bytes.get(..MOST_LINE_BYTES).unwrap_or(line.bytes);
@@ -96,7 +97,7 @@ fn minix_marks(head: &[u8]) -> bool {
     })
 }
 
-/// Lines that the grammar knows, and lines that it does not.
+/// Counts the lines that match the grammar, and the other lines.
 fn count(head: &[u8], dialect: Dialect) -> (usize, usize) {
     let mut hits = 0;
     let mut others = 0;
@@ -104,7 +105,7 @@ fn count(head: &[u8], dialect: Dialect) -> (usize, usize) {
     for line in lines(head.get(..whole).unwrap_or(head), 1, 0).take(MOST_LINES) {
         let bytes = line.bytes.get(..MOST_LINE_BYTES).unwrap_or(line.bytes);
         let text = split_prefix(bytes, dialect);
-        // Data of any length may stand in a call: its result is not in sight then.
+        // A call may contain data of any length: its result is then beyond the head.
         if bytes.len() < line.bytes.len() && begins_with_data(&text) {
             hits += 1;
             continue;
@@ -125,7 +126,7 @@ fn count(head: &[u8], dialect: Dialect) -> (usize, usize) {
             }
             Body::Text => others += 1,
             Body::Empty | Body::Stack => {}
-            // These need no calls to be sure of.
+            // These count without any calls.
             Body::Rest { .. }
             | Body::Signal
             | Body::Exited(_)
@@ -139,13 +140,13 @@ fn count(head: &[u8], dialect: Dialect) -> (usize, usize) {
     (hits, others)
 }
 
-/// `write(1, "...` or `[{iov_base="...`: a call that goes on with data.
+/// Returns whether the line is a call that continues with data: `write(1, "...` or `[{iov_base="...`.
 fn begins_with_data(line: &TextLine<'_>) -> bool {
     const NEAR: usize = 512;
     let Some((name, text)) = call_name(line.body) else {
         return false;
     };
-    // Code is written in long lines, too.
+    // Source code may have long lines too.
     let moves_data = [
         &b"read"[..],
         b"write",
@@ -165,12 +166,12 @@ fn begins_with_data(line: &TextLine<'_>) -> bool {
     open.is_some_and(|open| near.iter().take(open).all(is_plain)) && is_plain_text(line.body)
 }
 
-/// Data is printed in escapes: there are no bytes but those of ASCII.
+/// Returns whether data is printed with escapes: all bytes are printable ASCII.
 fn is_plain_text(text: &[u8]) -> bool {
     text.iter().all(|byte| (b' '..0x7f).contains(byte))
 }
 
-/// A result is a number, a pointer or `?`; code has names and ends in `;`.
+/// Returns whether the line may be source code: its result is not a number, a pointer or `?`, or it ends with `;`.
 fn looks_like_code(call: &super::values::CallText<'_>) -> bool {
     let result = call.result.unwrap_or(&[]);
     let first = result.first().copied().unwrap_or(b'x');

@@ -1,12 +1,28 @@
-use super::*;
-use crate::event::{FileOp, Life, MarkOp, ThreadKey};
+use super::clock::Clock;
+use super::dialect::Dialect;
+use super::forks::LateFork;
+use super::head::LONE;
+use super::reader::TextReader;
+use super::sniff;
+use crate::base::{Job, Location, Timestamp};
+use crate::event::{EventDetail, FileOp, LaneColumns, Life, MarkOp, ThreadKey, TraceInfo};
+use crate::formats::{AnyStream, EventRef, Events, Input};
 
 fn read(text: &str, dialect: Dialect) -> (TextReader, LaneColumns) {
-    let job = Job::default();
     let input = Input::from_vec(text.as_bytes().to_vec(), "a.strace");
-    let reader = TextReader::open(input, dialect, &job).unwrap();
-    let columns = reader.read_part(0, &job).unwrap();
+    let reader = TextReader::open(input, dialect).unwrap();
+    let columns = columns_of(&reader).into_iter().next().unwrap();
     (reader, columns)
+}
+
+/// Returns the columns of each part.
+fn columns_of(reader: &TextReader) -> Vec<LaneColumns> {
+    let gathered = reader.read_all(1, &Job::default(), &mut |_| {}).unwrap();
+    gathered
+        .parts
+        .into_iter()
+        .map(|part| part.columns)
+        .collect()
 }
 
 fn names(reader: &TextReader, columns: &LaneColumns) -> Vec<String> {
@@ -16,15 +32,9 @@ fn names(reader: &TextReader, columns: &LaneColumns) -> Vec<String> {
         .collect()
 }
 
-fn describe(reader: &TextReader, columns: &LaneColumns, event: u32) -> EventDetail {
+fn describe(reader: &dyn Events, columns: &LaneColumns, event: u32) -> EventDetail {
     let row = columns.events.row(event);
-    reader.describe(EventRef {
-        part: 0,
-        place: row.place,
-        time: row.time,
-        kind: row.kind,
-        thread: row.thread,
-    })
+    reader.describe(EventRef::new(0, row))
 }
 
 fn ends(columns: &LaneColumns, op: MarkOp) -> usize {
@@ -56,7 +66,7 @@ fn lines_without_a_pid_belong_to_who_is_left() {
         .map(|index| columns.events.thread(index).0)
         .collect();
     assert_eq!(threads, [311, 311, 312, 312, 312, 311, 311]);
-    // The fork is said where the call began: before the child's first line.
+    // The fork is recorded where the call began: before the child's first line.
     let fork = columns
         .lives
         .iter()
@@ -104,7 +114,7 @@ fn a_call_in_two_pieces_has_its_parameters_and_the_stack_behind_it() {
         let texts: Vec<String> = detail.fields.iter().take(4).map(|it| it.text()).collect();
         assert_eq!(texts, ["0", "\"a, b\"", "16", "4"], "event {event}");
     }
-    // It is said once: where it was printed.
+    // The stack belongs only to the line before which it was printed.
     assert!(describe(&reader, &columns, 0).stack.is_empty());
     assert_eq!(
         describe(&reader, &columns, 2).stack,
@@ -225,7 +235,7 @@ fn a_thread_that_runs_a_program_takes_its_leaders_place() {
         })
         .unwrap();
     assert_eq!(exec, ThreadKey(9));
-    // The slice ends with the thread; what follows under the leader's pid is no end of anything.
+    // The slice ends with the thread; later lines under the leader's pid end nothing.
     assert_eq!(ends(&columns, MarkOp::Begin), 1);
     assert_eq!(ends(&columns, MarkOp::End), 1);
 }
@@ -352,11 +362,11 @@ fn what_options_add_to_lines_is_no_noise() {
         100.00    0.000000           0         3           read\n------ ----------- ---- --- --- ----\n100.00    0.000000           0       125         6 total\n";
     let (reader, columns) = read(text, Dialect::Strace);
     let mut expected = vec!["read", "close", "close", "note"];
-    // The table's rows are kept, as notes at the end.
+    // The rows of the table are kept as notes at the end.
     expected.extend(["summary"; 5]);
     assert_eq!(names(&reader, &columns), expected);
     assert_eq!(columns.diagnostics.rows().len(), 0);
-    let told = reader.diagnostics();
+    let told = reader.whole_diagnostics(reader.found.get().unwrap());
     assert_eq!(told.rows()[0].code, "summary_table");
     assert_eq!(told.rows()[0].places, [Location::Line(7)]);
     assert_eq!(columns.events.time(8), columns.events.time(3));
@@ -373,7 +383,7 @@ fn what_options_add_to_lines_is_no_noise() {
 #[test]
 fn a_summary_table_is_refused_in_words() {
     let table = "% time     seconds  usecs/call     calls    errors syscall\n------ ----\n";
-    // What the program printed may stand before it.
+    // Output of the traced program may come before it.
     for before in ["", "ls: cannot access 'x'\nstrace: Process 7 attached\n\n"] {
         let text = format!("{before}{table}");
         assert_eq!(
@@ -381,14 +391,13 @@ fn a_summary_table_is_refused_in_words() {
             crate::formats::Sniff::Yes
         );
         let input = Input::from_vec(text.into_bytes(), "x");
-        let error = TextReader::open(input, Dialect::Strace, &Job::default()).unwrap_err();
+        let error = TextReader::open(input, Dialect::Strace).unwrap_err();
         assert!(error.to_string().contains("strace -c"), "{error}");
     }
 }
 
 #[test]
 fn parts_read_alone_say_what_one_part_says() {
-    // Cut after every line by hand: starts come from the scan of the whole, so sizes do not matter.
     let mut text = String::new();
     for i in 0..120_000 {
         let pid = 100 + i % 7;
@@ -408,17 +417,9 @@ fn parts_read_alone_say_what_one_part_says() {
             text.push_str(&format!("{pid} 10:00:{:02}.{:06} write(1, \"some text to fill the line up a bit\", 34) = 34\n", i / 10_000, i % 10_000 * 100));
         }
     }
-    let job = Job::default();
-    let reader = TextReader::open(
-        Input::from_vec(text.into_bytes(), "x"),
-        Dialect::Strace,
-        &job,
-    )
-    .unwrap();
-    assert!(reader.parts().len() > 1);
-    let parts: Vec<LaneColumns> = (0..reader.parts().len() as u32)
-        .map(|part| reader.read_part(part, &job).unwrap())
-        .collect();
+    let input = Input::from_vec(text.into_bytes(), "x");
+    let parts = columns_of(&TextReader::open(input, Dialect::Strace).unwrap());
+    assert!(parts.len() > 1);
     let sum: usize = parts.iter().map(|part| part.events.len()).sum();
     assert_eq!(sum, 120_000);
     assert!(parts.iter().all(|part| part.events.is_sorted()));
@@ -438,4 +439,47 @@ fn stacks_of_minix_stand_before_their_calls() {
     assert_eq!(call.name, "read");
     assert_eq!(call.stack, ["0x8048d10", "0x1234", ".."]);
     assert!(describe(&reader, &columns, 2).stack.is_empty());
+}
+
+#[test]
+fn a_fork_is_tied_to_where_its_call_began() {
+    let (reader, _) = read(
+        "1 clone(flags=0 <unfinished ...>\n2 getpid() = 2\n1 <... clone resumed>) = 2\n",
+        Dialect::Strace,
+    );
+    let found = reader.found.get().unwrap();
+    assert_eq!(found.forks, [LateFork { place: 0, child: 2 }]);
+    assert_eq!(reader.head.clock, Clock::Lines);
+    assert_eq!(found.line_count, 3);
+}
+
+#[test]
+fn a_lone_process_says_who_it_is() {
+    let lone = |text| read(text, Dialect::Strace).0.found.get().unwrap().lone;
+    let alone = lone("brk(NULL) = 0x1\nset_tid_address(0x7f) = 777\n");
+    assert_eq!(alone, ThreadKey(777));
+    let text = "strace: Process 5 attached\n[pid     5] brk(NULL) = 1\n[pid 4] brk(0) = 1\n";
+    assert_eq!(lone(text), ThreadKey(4));
+    assert_eq!(lone("brk(NULL) = 0x1\n"), LONE);
+}
+
+#[test]
+fn opening_reads_no_lines_and_reading_can_be_cancelled() {
+    let line = "7 10:00:00.000001 write(1, \"some text to fill the line up a bit\", 34) = 34\n";
+    let mut text = line.repeat((5 << 20) / line.len());
+    text.push_str("7 11:00:00.000001 exit_group(0) = ?\n");
+    let input = Input::from_vec(text.into_bytes(), "x");
+    let recording = TextReader::open(input, Dialect::Strace)
+        .unwrap()
+        .recording();
+    let lines = |info: &TraceInfo| info.facts.iter().any(|fact| fact.0 == "lines");
+    assert!(!lines(&recording.info));
+    // The last line does not start a part.
+    assert_eq!(recording.coarse.density.len(), 2);
+    assert_eq!(recording.coarse.span.duration().0, 1);
+    let job = Job::default();
+    job.cancel();
+    assert!(recording.read_whole(&job).is_err());
+    let gathered = recording.read_whole(&Job::default()).unwrap();
+    assert!(lines(&gathered.info));
 }

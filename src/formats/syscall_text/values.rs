@@ -1,42 +1,42 @@
-//! The text of a call taken apart: parameters, result, strings, numbers.
+//! Parses the text of a call: parameters, result, strings, numbers.
 //!
 //! ```text
 //! params ")" pad "= " result      split on ", " outside of () [] {} "" and, in strace, fd<path> and /* */
 //! ```
 //!
-//! A text whose brackets do not balance stays whole: `is_closed` is false, and the caller keeps the raw line.
+//! A text with unbalanced brackets is not split: `is_closed` is false, and the caller keeps the raw line.
 
-use super::prefix::Dialect;
+use super::dialect::Dialect;
 
-/// No call has as many parameters; a longer list goes on in its last one.
+/// Maximum number of parameters; a longer list stays in the last one.
 const MOST_PARAMS: usize = 256;
 
-/// What follows a call's opening parenthesis.
+/// The parts of the text after a call's opening parenthesis.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CallText<'a> {
-    /// Parameters, as text.
+pub(crate) struct CallText<'a> {
+    /// The parameters as text.
     pub params: Vec<&'a [u8]>,
     /// Whether the closing parenthesis was found.
     pub is_closed: bool,
-    /// What stands behind ` = `, without strace's `<seconds>`; `None` if nothing does.
+    /// The text after ` = `, without strace's `<seconds>`; `None` if the text ends before it.
     pub result: Option<&'a [u8]>,
-    /// strace's `<seconds>` in ns.
+    /// Duration from strace's `<seconds>`, ns.
     pub duration_ns: Option<i64>,
 }
 
-/// What a call returned.
+/// Result of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome<'a> {
-    /// The number, if it is one.
+    /// The returned number, if the result is a number.
     pub value: Option<i64>,
-    /// The error's name.
+    /// Name of the error.
     pub error: Option<&'a [u8]>,
-    /// What stands behind value and error: strace's sentence, MINIX's extras.
+    /// The text after value and error: strace's explanation, MINIX's extras.
     pub rest: &'a [u8],
 }
 
 impl Outcome<'_> {
-    /// The number with errors as negative numbers; -1 for an error that has no number here.
+    /// Returns the number, with errors as negative numbers; -1 for an error without a known number.
     #[must_use]
     pub fn number(&self) -> Option<i32> {
         match self.error {
@@ -50,7 +50,7 @@ impl Outcome<'_> {
 
 /// Splits `text`, which starts after a call's opening parenthesis.
 #[must_use]
-pub fn split_call(text: &[u8], dialect: Dialect) -> CallText<'_> {
+pub(crate) fn split_call(text: &[u8], dialect: Dialect) -> CallText<'_> {
     let mut call = CallText::default();
     let mut depth = 1_u32;
     let mut start = 0;
@@ -69,10 +69,12 @@ pub fn split_call(text: &[u8], dialect: Dialect) -> CallText<'_> {
                     break;
                 }
             }
+            // `3</path>`: a path may contain brackets and commas.
             b'<' if dialect == Dialect::Strace && follows_word(text, at) => {
                 at = angle_end(text, at);
                 continue;
             }
+            // A comment of strace may contain brackets and commas.
             b'/' if text.get(at + 1) == Some(&b'*') => {
                 let rest = text.get(at + 2..).unwrap_or(&[]);
                 at = memchr::memmem::find(rest, b"*/").map_or(text.len(), |end| at + end + 4);
@@ -113,7 +115,7 @@ pub fn split_call(text: &[u8], dialect: Dialect) -> CallText<'_> {
     call
 }
 
-/// Takes `** SIGNAME ** ` off the start: signals stand where the call was split.
+/// Removes `** SIGNAME ** ` from the start: MINIX prints a signal where it interrupted the printing of the call.
 fn strip_signals(mut text: &[u8]) -> &[u8] {
     while let Some(inner) = text.strip_prefix(b"** ")
         && let Some(length) = memchr::memmem::find(inner, b" **")
@@ -133,9 +135,9 @@ fn follows_word(text: &[u8], at: usize) -> bool {
         .is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_')
 }
 
-/// The index after the closing quote of the string that opens at `at`; the text's end if there is none.
+/// Returns the index after the closing quote of the string that starts at `at`; the text's end if there is none.
 #[must_use]
-pub fn string_end(text: &[u8], at: usize) -> usize {
+pub(crate) fn string_end(text: &[u8], at: usize) -> usize {
     let mut at = at + 1;
     loop {
         let Some(found) = text
@@ -152,7 +154,7 @@ pub fn string_end(text: &[u8], at: usize) -> usize {
     }
 }
 
-/// The index after `fd<path>`'s closing angle; `->` inside does not close it.
+/// Returns the index after the closing angle bracket of `fd<path>`; `->` inside does not close it.
 fn angle_end(text: &[u8], open: usize) -> usize {
     let mut depth = 0_u32;
     let mut at = open;
@@ -169,13 +171,13 @@ fn angle_end(text: &[u8], open: usize) -> usize {
         }
         at += 1;
     }
-    // It was no descriptor's path after all.
+    // Not the path of a descriptor: skip only the bracket.
     open + 1
 }
 
-/// Takes strace's ` <0.000135>` off the end of a line.
+/// Splits strace's ` <0.000135>` off the end of a line. Returns the rest and the duration in ns.
 #[must_use]
-pub fn split_duration(text: &[u8]) -> (&[u8], Option<i64>) {
+pub(crate) fn split_duration(text: &[u8]) -> (&[u8], Option<i64>) {
     let none = (text, None);
     let Some(inner) = text.strip_suffix(b">") else {
         return none;
@@ -192,10 +194,10 @@ pub fn split_duration(text: &[u8]) -> (&[u8], Option<i64>) {
     }
 }
 
-/// Reads `123.000135` at the start of `text`: ns, how many bytes, whether there was a fraction.
+/// Parses `123.000135` at the start of `text`: returns ns, length in bytes, and whether there was a fraction.
 #[must_use]
 #[inline]
-pub fn decimal_seconds(text: &[u8]) -> Option<(i64, usize, bool)> {
+pub(crate) fn decimal_seconds(text: &[u8]) -> Option<(i64, usize, bool)> {
     let mut at = 0;
     let mut seconds = 0_i64;
     while let Some(digit) = text.get(at).filter(|b| b.is_ascii_digit()) {
@@ -215,10 +217,10 @@ pub fn decimal_seconds(text: &[u8]) -> Option<(i64, usize, bool)> {
     ))
 }
 
-/// Reads `.000135` at the start of `text`: ns and how many bytes; digits past the ninth are dropped.
+/// Parses `.000135` at the start of `text`: returns ns and length in bytes; digits after the ninth are dropped.
 #[must_use]
 #[inline]
-pub fn fraction_ns(text: &[u8]) -> (i64, usize) {
+pub(crate) fn fraction_ns(text: &[u8]) -> (i64, usize) {
     if text.first() != Some(&b'.') {
         return (0, 0);
     }
@@ -252,10 +254,10 @@ pub fn fraction_ns(text: &[u8]) -> (i64, usize) {
     }
 }
 
-/// Reads a clock time `HH:MM:SS[.uuuuuu]` at the start of `text`: ns since midnight, bytes, has a fraction.
+/// Parses a time of day `HH:MM:SS[.uuuuuu]` at the start of `text`: ns since midnight, length in bytes, has a fraction.
 #[must_use]
 #[inline]
-pub fn clock_time(text: &[u8]) -> Option<(i64, usize, bool)> {
+pub(crate) fn clock_time(text: &[u8]) -> Option<(i64, usize, bool)> {
     let [h1, h2, b':', m1, m2, b':', s1, s2, rest @ ..] = text else {
         return None;
     };
@@ -268,18 +270,18 @@ pub fn clock_time(text: &[u8]) -> Option<(i64, usize, bool)> {
     Some((seconds * 1_000_000_000 + ns, 8 + length, length > 0))
 }
 
-/// A decimal number and nothing else.
+/// Parses a text that is only a decimal number.
 #[must_use]
-pub fn plain_number(text: &[u8]) -> Option<i64> {
+pub(crate) fn plain_number(text: &[u8]) -> Option<i64> {
     if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
         return None;
     }
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// The integer at the start of `text`: `12`, `-5`, `0x1f`, `&0x7000`, octal `0644`; `3</path>` is 3.
+/// Parses the integer at the start of `text`: `12`, `-5`, `0x1f`, `&0x7000`, octal `0644`; `3</path>` is 3.
 #[must_use]
-pub fn integer(text: &[u8]) -> Option<i64> {
+pub(crate) fn integer(text: &[u8]) -> Option<i64> {
     let text = text.strip_prefix(b"&").unwrap_or(text);
     let (is_negative, digits) = match text.strip_prefix(b"-") {
         Some(rest) => (true, rest),
@@ -299,7 +301,7 @@ pub fn integer(text: &[u8]) -> Option<i64> {
         return None;
     }
     let digits = std::str::from_utf8(digits.get(..length)?).ok()?;
-    // Pointers above i64 keep their bits.
+    // Pointers above `i64::MAX` keep their bits.
     let value = u64::from_str_radix(digits, radix).ok()?.cast_signed();
     Some(if is_negative {
         value.wrapping_neg()
@@ -308,9 +310,9 @@ pub fn integer(text: &[u8]) -> Option<i64> {
     })
 }
 
-/// Splits `name=value`; strace has names in some places, MINIX's `-N` everywhere.
+/// Splits `name=value`: strace prints some names, MINIX's `-N` prints all.
 #[must_use]
-pub fn split_name(param: &[u8]) -> (Option<&[u8]>, &[u8]) {
+pub(crate) fn split_name(param: &[u8]) -> (Option<&[u8]>, &[u8]) {
     let length = param
         .iter()
         .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_')
@@ -323,10 +325,10 @@ pub fn split_name(param: &[u8]) -> (Option<&[u8]>, &[u8]) {
     }
 }
 
-/// The path that `3</path>` or `AT_FDCWD</path>` says, without what `-yy` adds (`3</dev/null<char 1:3>>`) and
-/// without `(deleted)` behind it; still escaped.
+/// Returns the path in `3</path>` or `AT_FDCWD</path>`, without the additions of `-yy` (`3</dev/null<char 1:3>>`) and
+/// without `(deleted)` after it; still escaped.
 #[must_use]
-pub fn angle_path(param: &[u8]) -> Option<&[u8]> {
+pub(crate) fn angle_path(param: &[u8]) -> Option<&[u8]> {
     let open = memchr::memchr(b'<', param)?;
     let param = param.strip_suffix(b"(deleted)").unwrap_or(param);
     let inner = param.get(open + 1..)?.strip_suffix(b">")?;
@@ -334,7 +336,7 @@ pub fn angle_path(param: &[u8]) -> Option<&[u8]> {
     inner.get(..end).filter(|path| path.starts_with(b"/"))
 }
 
-/// What a quoted string means, with the dots of one that was cut; `None` if `param` is no string.
+/// Unescapes a quoted string; a string that was cut keeps its dots. `None` if `param` is not a string.
 #[must_use]
 pub fn string(param: &[u8], dialect: Dialect) -> Option<Vec<u8>> {
     if param.first() != Some(&b'"') {
@@ -352,9 +354,9 @@ pub fn string(param: &[u8], dialect: Dialect) -> Option<Vec<u8>> {
     Some(text)
 }
 
-/// A string of strace's without its escapes.
+/// Unescapes a string of strace.
 #[must_use]
-pub fn unescape_octal(text: &[u8]) -> Vec<u8> {
+pub(crate) fn unescape_octal(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut bytes = text.iter().copied().peekable();
     while let Some(byte) = bytes.next() {
@@ -397,7 +399,8 @@ pub fn unescape_octal(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// MINIX prints a backslash as itself: only `\"`, `\0 \t \n \r` and `\xHH` (capitals) are taken for escapes.
+/// Unescapes a string of MINIX, which does not escape backslashes: only `\"`, `\0 \t \n \r` and `\xHH` (upper case)
+/// count as escapes.
 fn unescape_minix(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut at = 0;
@@ -426,16 +429,16 @@ fn unescape_minix(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The elements of `[a, b, ...]`; the dots of elements that are not shown are one too.
+/// Returns the elements of `[a, b, ...]`; dots for omitted elements count as one element.
 #[must_use]
-pub fn elements(param: &[u8], dialect: Dialect) -> Vec<&[u8]> {
+pub(crate) fn elements(param: &[u8], dialect: Dialect) -> Vec<&[u8]> {
     let Some(inner) = param.strip_prefix(b"[") else {
         return Vec::new();
     };
     split_call(inner, dialect).params
 }
 
-/// Reads a result: `3</path>`, `-1 ENOENT (No such ...)`, `-1 [ENOENT]`, `<ipc> -1 [E]`, `?`, `0 (euid=0)`.
+/// Parses a result: `3</path>`, `-1 ENOENT (No such ...)`, `-1 [ENOENT]`, `<ipc> -1 [E]`, `?`, `0 (euid=0)`.
 #[must_use]
 pub fn outcome(result: &[u8], dialect: Dialect) -> Outcome<'_> {
     let result = match dialect {

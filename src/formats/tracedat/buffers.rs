@@ -1,12 +1,12 @@
-//! Where each CPU's ring-buffer pages are, and how to get at one: straight from the file, or out of a packed
-//! chunk, of which the last few used are kept.
+//! File offsets of each CPU's ring-buffer pages, and access to one page: borrowed from the mapped file, or unpacked
+//! from a compressed chunk. The chunks used last are kept in a cache.
 //!
 //! ```text
 //! plain:  pages, one after the other
 //! packed: chunks u32 | (packed size u32 | plain size u32 | block) ...      each block holds some whole pages
 //! ```
 //!
-//! A place is an offset into a CPU's pages as if they were not packed.
+//! A place is a byte offset into a CPU's pages as if they were not packed.
 
 use std::ops::{Deref, Range};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,11 +20,11 @@ const MAX_CHUNK_PAGES: u64 = 64;
 /// One trace instance's buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Buffer {
-    /// Name of the instance; empty for the top one.
+    /// Name of the instance; empty for the top-level instance.
     pub name: String,
-    /// Its clock's name; empty if the file does not say.
+    /// Name of its clock; empty if the file does not state it.
     pub clock: String,
-    /// Size of its pages (sub-buffers).
+    /// Size of its pages (sub-buffers), in bytes.
     pub page_size: u32,
     /// Its CPUs that have data.
     pub cpus: Vec<CpuData>,
@@ -33,31 +33,32 @@ pub struct Buffer {
 /// One CPU's pages in one buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CpuData {
-    /// The CPU.
+    /// Number of the CPU.
     pub cpu: u32,
-    /// File offset of its data (of the chunk count, where packed).
+    /// File offset of its data; for packed data, of the chunk count.
     pub offset: u64,
-    /// Bytes of its pages when unpacked.
+    /// Size of its pages when unpacked, in bytes.
     pub stream_size: u64,
-    /// Where its chunks are, if it is packed.
+    /// Its chunks in file order; `None` if the pages are not packed.
     pub chunks: Option<Vec<Chunk>>,
 }
 
-/// A packed run of pages.
+/// A chunk: several pages that are compressed together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chunk {
-    /// File offset of its block.
+    /// File offset of its compressed block.
     pub offset: u64,
-    /// Bytes of the block.
+    /// Size of the block, in bytes.
     pub packed_size: u32,
-    /// Bytes when unpacked.
+    /// Size when unpacked, in bytes.
     pub plain_size: u32,
-    /// Offset of its first byte in the CPU's pages.
+    /// Offset of its first byte in the CPU's unpacked pages.
     pub stream_offset: u64,
 }
 
 impl CpuData {
-    /// Pages that lie in the file as they are; held to what is there.
+    /// A CPU's unpacked pages of `size` bytes at file offset `offset`. If the file ends earlier, the size is cut and a
+    /// diagnostic is noted.
     #[must_use]
     pub fn plain(
         bytes: &[u8],
@@ -78,7 +79,8 @@ impl CpuData {
         }
     }
 
-    /// Pages in chunks; held to the chunks that are there and can be true.
+    /// A CPU's pages in chunks, whose count is at file offset `offset`. Stops at the first chunk that is cut short or
+    /// damaged, with a diagnostic.
     #[must_use]
     pub fn packed(
         bytes: &[u8],
@@ -128,9 +130,9 @@ impl CpuData {
         data
     }
 
-    /// The chunk that holds the byte at `place`, and its number.
+    /// The index of the chunk that contains the byte at `place`, and the chunk. `None` if the pages are not packed.
     #[must_use]
-    pub fn chunk_at(&self, place: u64) -> Option<(usize, Chunk)> {
+    pub(crate) fn chunk_at(&self, place: u64) -> Option<(usize, Chunk)> {
         let chunks = self.chunks.as_ref()?;
         let after = chunks.partition_point(|chunk| chunk.stream_offset <= place);
         let number = after.checked_sub(1)?;
@@ -173,7 +175,7 @@ fn read_chunk(
 
 /// Some bytes of a CPU's pages: in the mapped file, or in an unpacked chunk.
 #[derive(Clone, Debug)]
-pub enum PageBytes<'a> {
+pub(crate) enum PageBytes<'a> {
     /// In the file.
     File(&'a [u8]),
     /// In a chunk.
@@ -190,11 +192,11 @@ impl Deref for PageBytes<'_> {
     }
 }
 
-/// What unpacking takes, and the chunks that were unpacked last.
+/// The codec of a file's chunks, and a cache of the chunks that were unpacked last.
 #[derive(Debug)]
-pub struct ChunkCache {
+pub(crate) struct ChunkCache {
     codec: Codec,
-    /// (file offset of the chunk's block, its plain bytes), last used last.
+    /// (file offset of the chunk's block, its unpacked bytes), least recently used first.
     kept: Mutex<Vec<(u64, Arc<Vec<u8>>)>>,
 }
 
@@ -210,11 +212,11 @@ impl ChunkCache {
         }
     }
 
-    /// Unpacks `chunk` into `plain`, past the cache.
+    /// Unpacks `chunk` into `plain` without using the cache.
     ///
     /// # Errors
     /// If the block is damaged.
-    pub fn unpack_into(
+    pub(crate) fn unpack_into(
         &self,
         bytes: &[u8],
         chunk: Chunk,
@@ -227,7 +229,7 @@ impl ChunkCache {
         unpack_block_into(self.codec, block.unwrap_or(&[]), size, chunk.offset, plain)
     }
 
-    /// The plain bytes of `chunk`.
+    /// Returns the unpacked bytes of `chunk`, from the cache if it contains them.
     ///
     /// # Errors
     /// If the block is damaged.
@@ -251,9 +253,9 @@ impl ChunkCache {
         Ok(plain)
     }
 
-    /// Heap bytes held.
+    /// Heap memory in use, in bytes.
     #[must_use]
-    pub fn memory_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.iter().map(|(_, plain)| plain.capacity() as u64).sum()
     }

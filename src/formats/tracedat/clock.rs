@@ -7,9 +7,9 @@
 use super::options::{Options, ShiftSample, TscToNs};
 use crate::event::part::ClockUnit;
 
-/// What a clock of that name counts; `tsc_to_ns` if cycles are turned into ns.
+/// The unit of the clock `name`. With `tsc_to_ns`, cycles are converted and the unit is ns.
 #[must_use]
-pub fn unit_of_clock(name: &str, tsc_to_ns: Option<TscToNs>) -> ClockUnit {
+pub(crate) fn unit_of_clock(name: &str, tsc_to_ns: Option<TscToNs>) -> ClockUnit {
     match name {
         "counter" => ClockUnit::Order,
         "x86-tsc" | "ppc-tb" | "s390-tod" | "tsc" if tsc_to_ns.is_none() => ClockUnit::Cycles,
@@ -17,7 +17,7 @@ pub fn unit_of_clock(name: &str, tsc_to_ns: Option<TscToNs>) -> ClockUnit {
     }
 }
 
-/// How the raw times of one CPU become times of the trace.
+/// Converts the raw times of one CPU to times of the trace.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TimeMap {
     samples: Vec<ShiftSample>,
@@ -27,7 +27,7 @@ pub struct TimeMap {
 }
 
 impl TimeMap {
-    /// The map for `cpu` that the file's options ask for.
+    /// The conversion for `cpu` that the file's options describe.
     #[must_use]
     pub fn new(options: &Options, cpu: u32) -> TimeMap {
         let shift = options.time_shift.as_ref();
@@ -44,13 +44,13 @@ impl TimeMap {
         }
     }
 
-    /// The amount to add, if that is all there is to do.
+    /// The amount in ns to add to a raw time, if the conversion is nothing but this addition.
     #[must_use]
-    pub fn plain_offset(&self) -> Option<i64> {
+    pub(crate) fn plain_offset(&self) -> Option<i64> {
         (self.samples.is_empty() && self.tsc_to_ns.is_none()).then_some(self.add_ns)
     }
 
-    /// The time of the trace for a raw one.
+    /// Converts a raw time to a time of the trace.
     #[must_use]
     pub fn time(&self, raw: u64) -> i64 {
         let mut time = self.shift(raw);
@@ -61,11 +61,13 @@ impl TimeMap {
         (time as i64).wrapping_add(self.add_ns)
     }
 
-    /// The time of the trace for a time of the kernel's local clock, which is in ns; `None` where the events' times are
-    /// made of cycles.
+    /// Converts a time of the kernel's local clock (ns) to a time of the trace; `None` where the events' times are
+    /// converted from cycles.
     #[must_use]
-    pub fn local_time(&self, local_ns: u64) -> Option<i64> {
+    pub(crate) fn local_time(&self, local_ns: u64) -> Option<i64> {
         let time = |raw| (self.shift(raw) as i64).wrapping_add(self.add_ns);
+        // Between two samples the offset is a straight line; before the first and after the last sample the nearest
+        // pair is extrapolated. Without interpolation the last sample at or before `raw` applies.
         self.tsc_to_ns.is_none().then(|| time(local_ns))
     }
 

@@ -1,17 +1,17 @@
-//! What the kernel counted for each CPU at the end of a recording: the texts of `per_cpu/cpuN/stats` in CPUSTAT options.
+//! The kernel's counts for each CPU at the end of a recording: the texts of `per_cpu/cpuN/stats` in CPUSTAT options.
 //!
 //! ```text
 //! CPU: 1
 //! entries: 9423
 //! overrun: 0                 events that were overwritten before they were read
-//! commit overrun: 0          events for which a nested one left no room
-//! dropped events: 0          events for which a full buffer left no room
+//! commit overrun: 0          events that a nested event left no room for
+//! dropped events: 0          events that a full buffer left no room for
 //! ```
 
 use crate::event::CpuLoss;
 
-/// How many events were lost of each CPU, where the statistics say that some were.
-pub fn losses(texts: &[String]) -> Vec<CpuLoss> {
+/// The number of lost events of each CPU whose statistics report losses.
+pub(crate) fn losses(texts: &[String]) -> Vec<CpuLoss> {
     let mut losses: Vec<CpuLoss> = Vec::new();
     for line in texts.iter().flat_map(|text| text.lines()) {
         let Some((name, value)) = line.split_once(':') else {

@@ -1,140 +1,37 @@
-//! Everything that turns a raw event into text: kinds of events by number, their print formats and plugins.
+//! Turns raw events into text: kinds of events by number, with their print formats and plugins.
 //!
-//! A [`Decoder`] is made once from the format texts of a file and shared by all threads; print formats
-//! are parsed when the first event of their kind is shown.
+//! A [`Decoder`] is created once from the format texts of a file and shared by all threads; a print format is parsed
+//! when the first event of its kind is shown.
 
-use std::sync::{Arc, OnceLock, RwLock};
+use std::sync::{Arc, RwLock};
 
 use rustc_hash::FxHashMap;
 
 use super::event_format::{EventFormat, FieldFormat, blktrace_format, read_number};
-use super::plugins::{
-    Callers, Event, Functions, Plugin, State, Then, Times, plugin_of, state_letters,
-};
+use super::kind::Kind;
+use super::plugins::{Callers, Event, Functions, State, Then, plugin_of};
 use super::print_fmt::binary::{Packed, push_binary};
 use super::print_fmt::pointer::{Offset, push_function};
-use super::print_fmt::printf::{Piece, pieces, push_hex};
+use super::print_fmt::printf::{Piece, pieces, push_hex, push_signed};
 use super::print_fmt::raw::{Seen, push_fields_with};
 use super::print_fmt::token::unescape;
-use super::print_fmt::{Addresses, Lookup, PrintFmt, Scope};
+use super::print_fmt::{Addresses, Lookup, Scope};
+use super::printed_time::Times;
 use crate::base::Endian;
 use crate::formats::format::FunctionOptions;
 
-/// One kind of event with what is needed to show it.
-#[derive(Debug)]
-pub struct Kind {
-    /// Its fields.
-    pub format: EventFormat,
-    /// What prints it instead of its print fmt.
-    pub plugin: Option<&'static Plugin>,
-    /// Where the plugin's fields are in `format.fields`.
-    pub plugin_fields: Vec<Option<u16>>,
-    /// What a plain field's number is, for each of `format.fields`.
-    pub sorts: Vec<NumberSort>,
-    /// Whether it is trace_printk's binary form.
-    is_binary_print: bool,
-    long_size: u32,
-    print_fmt: OnceLock<PrintFmt>,
-    state_letters: OnceLock<Vec<u8>>,
-}
-
-/// What a field's number is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NumberSort {
-    /// `bool`: yes or no where it is 0 or 1.
-    Bool,
-    /// An address, by its type or by its name.
-    Address,
-    /// A number with a sign.
-    Signed,
-    /// A number without.
-    Unsigned,
-}
-
-impl NumberSort {
-    fn of(field: &FieldFormat) -> NumberSort {
-        let is_address = field.is_pointer
-            || matches!(
-                field.name.as_str(),
-                "ip" | "parent_ip"
-                    | "func"
-                    | "call_site"
-                    | "caller_ip"
-                    | "__probe_ip"
-                    | "__probe_func"
-                    | "__probe_ret_ip"
-            );
-        if matches!(field.type_name.as_str(), "bool" | "_Bool") {
-            NumberSort::Bool
-        } else if is_address {
-            NumberSort::Address
-        } else if field.is_signed {
-            NumberSort::Signed
-        } else {
-            NumberSort::Unsigned
-        }
-    }
-}
-
-impl Kind {
-    /// The kind that `format` describes.
-    #[must_use]
-    pub fn new(format: EventFormat, long_size: u32) -> Kind {
-        let plugin = plugin_of(&format.system, &format.name);
-        let place = |name: &&str| {
-            let at = format
-                .fields
-                .iter()
-                .position(|field| field.name == **name)?;
-            u16::try_from(at).ok()
-        };
-        Kind {
-            plugin_fields: plugin
-                .map(|plugin| plugin.fields.iter().map(place).collect())
-                .unwrap_or_default(),
-            plugin,
-            sorts: format.fields.iter().map(NumberSort::of).collect(),
-            is_binary_print: format.system == "ftrace" && format.name == "bprint",
-            format,
-            long_size,
-            print_fmt: OnceLock::new(),
-            state_letters: OnceLock::new(),
-        }
-    }
-
-    /// Its print fmt, parsed when first asked for.
-    #[must_use]
-    pub fn print_fmt(&self) -> &PrintFmt {
-        self.print_fmt.get_or_init(|| {
-            let print_fmt = PrintFmt::new(&self.format, self.long_size);
-            if self.is_binary_print {
-                // What it prints is in each record.
-                print_fmt.bare()
-            } else {
-                print_fmt
-            }
-        })
-    }
-
-    /// The letters of a thread's states (sched_switch).
-    #[must_use]
-    pub fn state_letters(&self) -> &[u8] {
-        self.state_letters.get_or_init(|| state_letters(self))
-    }
-}
-
-/// Whose text is wanted.
+/// Which text of an event is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// The plugin's, or the print fmt's where there is no plugin.
+    /// The plugin's; the print fmt's for kinds without a plugin.
     Plugins,
-    /// The print fmt's.
+    /// Always the print fmt's.
     Plain,
-    /// Fields as `name=value`.
+    /// All fields as `name=value`.
     Raw(Addresses),
 }
 
-/// Where a common field is.
+/// Offset and size of a common field, in bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Place {
     offset: usize,
@@ -158,7 +55,7 @@ impl Place {
 /// All kinds of events of a file.
 pub struct Decoder {
     kinds: Vec<Kind>,
-    /// Index into `kinds` plus one, by the event's number.
+    /// Index into `kinds` plus one, by the event's number; 0: no kind.
     by_id: Vec<u16>,
     endian: Endian,
     long_size: u32,
@@ -170,7 +67,7 @@ pub struct Decoder {
     lock_depth: Option<Place>,
     migrate_disable: Option<Place>,
     graph_exit: Option<usize>,
-    /// Formats of trace_printk that were taken apart, by address.
+    /// Parsed formats of trace_printk, by their address in the kernel.
     binary_formats: RwLock<FxHashMap<u64, Arc<Vec<Piece>>>>,
 }
 
@@ -180,36 +77,36 @@ impl std::fmt::Debug for Decoder {
     }
 }
 
-/// One event as it lies in the file.
+/// One event as it is stored in the file.
 #[derive(Clone, Copy, Debug)]
 pub struct Raw<'a> {
     /// Its bytes.
     pub record: &'a [u8],
     /// Its CPU.
     pub cpu: u32,
-    /// Its time on the printed clock.
+    /// Its time on the clock that the report prints.
     pub time: u64,
-    /// The record that is shown after it.
+    /// The record that is printed after it, if any.
     pub next: Option<&'a [u8]>,
-    /// How deep it is indented below its callers.
+    /// Indentation of a traced function below its callers, in levels.
     pub depth: u32,
 }
 
-/// What showing events remembers from one to the next.
+/// State that is kept from one shown event to the next.
 #[derive(Debug, Default)]
 pub struct Memory {
-    /// Names of functions.
+    /// Cache of function names.
     pub functions: Functions,
-    /// Names that sched_switch told, by pid.
+    /// Thread names from sched_switch, by pid.
     pub learned: FxHashMap<i32, Box<[u8]>>,
-    /// Per kind, the texts that were none.
+    /// By index of the kind: which of its text fields have held bytes that are not text.
     pub seen: Vec<Seen>,
-    /// How functions are shown.
+    /// How functions are printed.
     pub options: FunctionOptions,
 }
 
 impl Decoder {
-    /// A decoder for events of these formats. `names` explains addresses.
+    /// Creates a decoder for events of these formats. `names` resolves addresses.
     #[must_use]
     pub fn new(
         formats: impl IntoIterator<Item = EventFormat>,
@@ -222,7 +119,10 @@ impl Decoder {
         let kinds: Vec<Kind> = formats
             .into_iter()
             .take(usize::from(u16::MAX) - 1)
-            .map(|format| Kind::new(format, long_size))
+            .map(|format| {
+                let plugin = plugin_of(&format.system, &format.name);
+                Kind::new(format, plugin, long_size)
+            })
             .collect();
         let mut by_id = Vec::new();
         for (index, kind) in kinds.iter().enumerate() {
@@ -262,46 +162,48 @@ impl Decoder {
         }
     }
 
-    /// All kinds, in the order in which their formats came.
+    /// All kinds, in the order of the formats that were passed in.
     #[must_use]
     pub fn kinds(&self) -> &[Kind] {
         &self.kinds
     }
 
-    /// The place in [`Decoder::kinds`] of a record's kind.
+    /// The index in [`Decoder::kinds`] of a record's kind; `None` for an unknown number.
     #[must_use]
     pub fn kind_of(&self, record: &[u8]) -> Option<usize> {
         let id = self.kind_id.read(record, self.endian)?;
         self.kind_of_id(u32::try_from(id).ok()?)
     }
 
-    /// The place in [`Decoder::kinds`] of the kind with that number.
+    /// The index in [`Decoder::kinds`] of the kind with the number `id`.
     #[must_use]
     pub fn kind_of_id(&self, id: u32) -> Option<usize> {
         let slot = *self.by_id.get(id as usize)?;
         usize::from(slot).checked_sub(1)
     }
 
-    /// The thread of a record.
+    /// The pid of the thread that wrote a record.
     #[must_use]
-    pub fn pid_of(&self, record: &[u8]) -> i32 {
+    pub(crate) fn pid_of(&self, record: &[u8]) -> i32 {
         self.pid.read(record, self.endian).unwrap_or(0) as i32
     }
 
-    /// `common_flags` of a record.
+    /// The field `common_flags` of a record; 0 if the file has no such field.
     #[must_use]
     pub fn flags_of(&self, record: &[u8]) -> u64 {
         let read = |place: Place| place.read(record, self.endian);
         self.flags.and_then(read).unwrap_or(0)
     }
 
-    /// Appends the latency-flags column: interrupts off, need-resched, in interrupt, preempt depth,
-    /// migrate-disable depth.
-    pub fn push_flags(&self, out: &mut Vec<u8>, record: &[u8]) {
+    /// Appends the latency-flags column, one character each: interrupts off, need-resched, in interrupt, preempt depth
+    /// (low and high half of the count); then migrate-disable depth and lock depth where the file has them.
+    pub(crate) fn push_flags(&self, out: &mut Vec<u8>, record: &[u8]) {
         let flags = self.flags_of(record);
         let read = |place: Option<Place>| place.and_then(|p| p.read(record, self.endian));
         let count = read(self.preempt_count).unwrap_or(0) as u8;
         let pick = |mask: u64, letter: u8| (flags & mask != 0).then_some(letter);
+        // Bits of common_flags: 1 interrupts off, 2 interrupt state unsupported, 4 need-resched, 8 hard interrupt,
+        // 16 soft interrupt.
         out.push(pick(1, b'd').or(pick(2, b'X')).unwrap_or(b'.'));
         out.push(pick(4, b'N').unwrap_or(b'.'));
         out.push(match flags & 0x18 {
@@ -323,12 +225,12 @@ impl Decoder {
         {
             match place.read(record, self.endian).unwrap_or(0) as i32 {
                 ..0 => out.push(b'.'),
-                depth => super::print_fmt::printf::push_signed(out, i64::from(depth)),
+                depth => push_signed(out, i64::from(depth)),
             }
         }
     }
 
-    /// What is needed to evaluate expressions over a record of `kind`.
+    /// Everything that expressions over a record of `kind` are evaluated with.
     #[must_use]
     pub fn scope<'a>(&'a self, kind: &'a Kind, record: &'a [u8]) -> Scope<'a> {
         Scope {
@@ -340,20 +242,20 @@ impl Decoder {
         }
     }
 
-    /// The order of bytes in records.
+    /// Byte order of the records.
     #[must_use]
     pub fn endian(&self) -> Endian {
         self.endian
     }
 
-    /// Names of addresses.
+    /// Resolves addresses to names.
     #[must_use]
     pub fn names(&self) -> &(dyn Lookup + Send + Sync) {
         &*self.names
     }
 
-    /// Appends the text of an event of the kind at `kind` in [`Decoder::kinds`]. Answers whether the
-    /// next record was shown with it.
+    /// Appends the text of an event; `kind` is an index into [`Decoder::kinds`]. Returns whether the text includes the
+    /// next record.
     pub fn push_info(
         &self,
         out: &mut Vec<u8>,
@@ -421,7 +323,8 @@ impl Decoder {
         }
     }
 
-    /// How deep a record of the function tracer is indented; its records come in order.
+    /// Indentation of a record of the function tracer, in levels. Records must be passed in time order: `callers` is
+    /// updated.
     pub fn depth(&self, kind: usize, raw: Raw<'_>, callers: &mut Callers) -> u32 {
         self.kinds.get(kind).map_or(0, |kind| {
             let scope = self.scope(kind, raw.record);
@@ -430,7 +333,7 @@ impl Decoder {
         })
     }
 
-    /// trace_printk's binary form: `function: text`.
+    /// Appends the text of trace_printk's binary form: `function: text`.
     fn push_binary_print(&self, out: &mut Vec<u8>, kind: &Kind, record: &[u8]) {
         let number = |name: &str| {
             Place::of(kind.format.field(name)).and_then(|place| place.read(record, self.endian))
@@ -453,8 +356,8 @@ impl Decoder {
         }
     }
 
-    /// The text of a trace_printk without its function; whether its format is known.
-    pub fn push_printk(&self, out: &mut Vec<u8>, kind: &Kind, record: &[u8]) -> bool {
+    /// Appends the text of a trace_printk without its function; returns whether its format is known.
+    pub(crate) fn push_printk(&self, out: &mut Vec<u8>, kind: &Kind, record: &[u8]) -> bool {
         let address =
             Place::of(kind.format.field("fmt")).and_then(|it| it.read(record, self.endian));
         let Some(found) = address.and_then(|address| self.binary_format(address)) else {

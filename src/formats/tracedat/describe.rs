@@ -1,14 +1,15 @@
-//! One raw event in, everything that it says out: typed fields, what they mean, the text of the report, stacks.
+//! One raw event in, its full description out: typed fields with their meanings, the text of the report, stack frames.
 
 use std::borrow::Cow;
 
-use super::decoder::{Decoder, Kind, Memory, NumberSort, Raw, Style};
+use super::decoder::{Decoder, Memory, Raw, Style};
 use super::event_format::{FieldFormat, Shape, loc_range, read_number};
-use super::plugins::Times;
+use super::kind::{Kind, NumberSort};
 use super::print_fmt::printf::push_hex;
 use super::print_fmt::{Lookup, Scope};
+use super::printed_time::Times;
 use crate::base::{Endian, Timestamp};
-use crate::event::{EventDetail, Field, FieldRef, STACK, TEXT, Value, ValueRef};
+use crate::event::{DecodedEvent, EventDetail, Field, FieldRef, Value, ValueRef};
 use crate::formats::latency_flags;
 
 /// Most elements of an array that are shown.
@@ -17,18 +18,18 @@ const MAX_ELEMENTS: usize = 4096;
 /// Most frames of a stack that are shown.
 const MAX_FRAMES: usize = 512;
 
-/// What is known of an event beside its record.
+/// Facts about an event that are not in its record.
 #[derive(Clone, Debug, Default)]
 pub struct Circumstances {
-    /// When it happened.
+    /// Time of the event.
     pub time: Timestamp,
-    /// Its CPU.
+    /// CPU of the event.
     pub cpu: u32,
-    /// Its thread's name, where known.
+    /// Name of the event's thread; empty if unknown.
     pub thread_name: String,
 }
 
-/// Describes the event whose bytes are `record`.
+/// Describes the event with the bytes `record`.
 #[must_use]
 pub fn describe(decoder: &Decoder, record: &[u8], about: Circumstances) -> EventDetail {
     let mut detail = EventDetail {
@@ -61,17 +62,27 @@ pub fn describe(decoder: &Decoder, record: &[u8], about: Circumstances) -> Event
     detail
 }
 
-/// One field's value alone; `None` if the event has no such field.
+/// Returns the field `name` without its `shown` text; `None` if the event has no such field.
 #[must_use]
-pub fn value(decoder: &Decoder, record: &[u8], name: &str) -> Option<Value> {
+pub fn value<'a>(decoder: &'a Decoder, record: &[u8], name: &str) -> Option<FieldRef<'a>> {
     let kind = decoder.kinds().get(decoder.kind_of(record)?)?;
     let mut places = kind.format.fields.iter().zip(&kind.sorts);
     let (field, &sort) = places.find(|(field, _)| field.name == name)?;
-    Some(value_ref(field, sort, record, decoder.endian()).into_value())
+    let value = value_ref(field, sort, record, decoder.endian()).into_value();
+    Some(field_ref(field, value.into()))
 }
 
-/// Appends the text that [`describe`] finds, in one line. A kernel stack's text has its frames.
-pub fn push_text(
+fn field_ref<'a>(field: &'a FieldFormat, value: ValueRef<'a>) -> FieldRef<'a> {
+    FieldRef {
+        name: Cow::Borrowed(field.name.as_str()),
+        type_name: Cow::Borrowed(field.type_name.as_str()),
+        value,
+        shown: String::new(),
+    }
+}
+
+/// Appends the text of [`describe`] as one line; for a kernel stack, with its frames.
+pub(crate) fn push_text(
     decoder: &Decoder,
     record: &[u8],
     time: Timestamp,
@@ -108,7 +119,7 @@ pub fn push_text(
     }
 }
 
-/// The info column of the report, without line ends around it; probes as the kernel words them.
+/// The info column of the report without line ends after it; the place of a probe is written as the kernel writes it.
 fn text(
     decoder: &Decoder,
     index: usize,
@@ -139,7 +150,7 @@ fn text(
     }
 }
 
-/// Where a probe was hit: `function+0x0`, or for returns `caller+0x0 <- function`.
+/// Where a probe was hit: `function+0x0`; for returns `caller+0x0 <- function`. `None` if the event is not a probe's.
 fn probe_place(kind: &Kind, scope: &Scope<'_>) -> Option<String> {
     let address = |name: &str| {
         let field = kind.format.field(name)?;
@@ -157,7 +168,7 @@ fn probe_place(kind: &Kind, scope: &Scope<'_>) -> Option<String> {
     Some(format!("{caller} <- {function}"))
 }
 
-/// `function+0x12`, or the bare address.
+/// `function+0x12`; the address alone if no symbol contains it.
 fn symbol_text(lookup: &dyn Lookup, address: u64) -> String {
     match lookup.symbol(address) {
         Some((name, start)) => {
@@ -178,12 +189,12 @@ fn describe_field(kind: &Kind, field: &FieldFormat, index: u16, scope: &Scope<'_
     }
 }
 
-/// Kinds of the tracers' own system whose fields are addresses or bytes, and only the text says what is meant.
+/// Kinds of system `ftrace` whose fields are only addresses or bytes, so that their text is needed as well.
 const ONLY_TEXT_TELLS: [&str; 3] = ["function", "raw_data", "bprint"];
 
-/// Appends what fields do not say of an event: the text of a traced function or a raw or binary print, the frames of a
-/// stack.
-pub fn told_into(decoder: &Decoder, record: &[u8], fields: &mut Vec<FieldRef<'_>>) {
+/// Appends what the fields of an event do not contain: the text of a traced function, a raw or a binary print; the
+/// frames of a stack.
+pub(crate) fn decode_into(decoder: &Decoder, record: &[u8], decoded: &mut DecodedEvent<'_>) {
     let found = decoder
         .kind_of(record)
         .and_then(|index| Some((index, decoder.kinds().get(index)?)));
@@ -192,14 +203,14 @@ pub fn told_into(decoder: &Decoder, record: &[u8], fields: &mut Vec<FieldRef<'_>
     };
     let frames = stack(kind, &decoder.scope(kind, record));
     if !frames.is_empty() {
-        fields.push(Field::told(STACK, frames.join("\n")).into());
+        decoded.stack = frames;
     } else if ONLY_TEXT_TELLS.contains(&kind.format.name.as_str()) {
         let text = text(decoder, index, kind, record, &Timestamp(0), 0);
-        fields.push(Field::told(TEXT, text).into());
+        decoded.text.extend_from_slice(text.as_bytes());
     }
 }
 
-/// The fields of the event whose bytes are `record`, as [`describe`] lists them; nothing for an unknown kind.
+/// Appends the fields of the event with the bytes `record`, as [`describe`] lists them; nothing for an unknown kind.
 pub fn fields_into<'a>(
     decoder: &'a Decoder,
     record: Cow<'a, [u8]>,
@@ -211,18 +222,13 @@ pub fn fields_into<'a>(
     };
     let endian = decoder.endian();
     let places = kind.format.fields.iter().zip(&kind.sorts);
-    let field_of = |field: &'a FieldFormat, value: ValueRef<'a>| FieldRef {
-        name: Cow::Borrowed(field.name.as_str()),
-        type_name: Cow::Borrowed(field.type_name.as_str()),
-        value,
-    };
     match record {
         Cow::Borrowed(record) => fields.extend(
-            places.map(|(field, &sort)| field_of(field, value_ref(field, sort, record, endian))),
+            places.map(|(field, &sort)| field_ref(field, value_ref(field, sort, record, endian))),
         ),
         Cow::Owned(record) => fields.extend(places.map(|(field, &sort)| {
             let value = value_ref(field, sort, &record, endian).into_value();
-            field_of(field, value.into())
+            field_ref(field, value.into())
         })),
     }
 }
@@ -261,6 +267,7 @@ fn value_ref<'r>(
             let Some(bytes) = field.data(record, endian) else {
                 return ValueRef::Null;
             };
+            // `is_string` also holds for arrays of u8 and s8, which are bytes here.
             if field.is_string
                 && field.type_name.contains("char")
                 && let Some(text) = as_text(bytes)
@@ -286,7 +293,7 @@ fn value_ref<'r>(
     }
 }
 
-/// Bytes as the text that they are up to their NUL, if a person can read it.
+/// The text in `bytes` up to the NUL; `None` if it is not UTF-8 or contains control characters other than white space.
 fn as_text(bytes: &[u8]) -> Option<&str> {
     let length = memchr::memchr(0, bytes).unwrap_or(bytes.len());
     let text = std::str::from_utf8(bytes.get(..length).unwrap_or(bytes)).ok()?;
@@ -303,7 +310,7 @@ fn until_nul(bytes: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes.get(..length).unwrap_or(bytes))
 }
 
-/// What a number means; empty if nothing more than it says.
+/// The meaning of a number as text (thread state, flags, symbol); empty if it has none beyond its value.
 fn shown(kind: &Kind, field: &FieldFormat, index: u16, scope: &Scope<'_>, value: &Value) -> String {
     let number = match value {
         Value::Pointer(number) | Value::UInt(number) => *number,
@@ -362,7 +369,7 @@ fn state_text(letters: &[u8], state: u64) -> String {
     }
 }
 
-/// The frames of a stack event, innermost first.
+/// The frames of a stack event, innermost first; empty for other events.
 fn stack(kind: &Kind, scope: &Scope<'_>) -> Vec<String> {
     let is_kernel = kind.format.name == "kernel_stack";
     if kind.format.system != "ftrace" || !(is_kernel || kind.format.name == "user_stack") {
@@ -371,7 +378,7 @@ fn stack(kind: &Kind, scope: &Scope<'_>) -> Vec<String> {
     let Some(field) = kind.format.field("caller") else {
         return Vec::new();
     };
-    // Kernel stacks may be longer than their format says.
+    // Records of kernel stacks may be longer than the array that their format declares.
     let bytes = if is_kernel {
         scope.record.get(field.offset as usize..)
     } else {

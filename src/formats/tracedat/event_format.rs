@@ -1,4 +1,4 @@
-//! The text of an event's `format` file in, its fields with their places out.
+//! The text of an event's `format` file in, its fields with their offsets out.
 //!
 //! ```text
 //! name: sched_waking
@@ -12,30 +12,30 @@
 //! print fmt: "comm=%s", REC->comm
 //! ```
 //!
-//! The same grammar, without name and print fmt, stands in `header_page`. Knows nothing of what the print
-//! fmt means, and believes no offset: what lies outside a record reads as not there.
+//! `header_page` has the same grammar, without name and print fmt. This module does not parse the print fmt. Offsets
+//! are checked against each record: a field outside the record reads as absent.
 
 use std::ops::Range;
 
 use crate::base::Endian;
 
-/// Most fields of one event that are kept; the rest are taken for garbage.
+/// Most fields of one event that are kept; further fields are taken for garbage.
 const MAX_FIELDS: usize = 4096;
 
-/// How a field's bytes are to be read.
+/// How a field's bytes are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Shape {
     /// One number (or pointer) of the field's size.
     Plain,
-    /// Elements one after the other inside the field.
+    /// Elements one after another inside the field.
     Array,
-    /// The rest of the record (`char buf[]` of size 0).
+    /// The record from the field's offset to its end (`char buf[]` of size 0).
     Rest,
     /// 4 bytes: length in the high half, offset from the record's start in the low half.
     DataLoc,
-    /// The same, but the offset counts from the end of these 4 bytes.
+    /// Like `DataLoc`, but the offset counts from the end of these 4 bytes.
     RelLoc,
-    /// Several `DataLoc`s one after the other (`__data_loc char[][3]` of probes).
+    /// Several `DataLoc`s one after another (`__data_loc char[][3]` of probes).
     DataLocs,
 }
 
@@ -46,13 +46,13 @@ pub struct FieldFormat {
     pub name: String,
     /// Its type as declared, without the name: `unsigned long`, `char[16]`, `__data_loc char[]`.
     pub type_name: String,
-    /// Bytes from the record's start.
+    /// Offset from the record's start, in bytes.
     pub offset: u32,
-    /// Bytes that it takes in the record (4 for a `__data_loc`).
+    /// Size in the record, in bytes (4 for a `__data_loc`).
     pub size: u32,
     /// Whether numbers are sign-extended.
     pub is_signed: bool,
-    /// Whether it stands before the blank line: every event has it.
+    /// Whether it is listed before the blank line: every event has the common fields.
     pub is_common: bool,
     /// Whether the elements are characters (`char`, `u8`, `s8` arrays).
     pub is_string: bool,
@@ -60,9 +60,9 @@ pub struct FieldFormat {
     pub is_pointer: bool,
     /// Whether the type has the word `long`.
     pub is_long: bool,
-    /// How its bytes are to be read.
+    /// How its bytes are read.
     pub shape: Shape,
-    /// Bytes of one element; the whole size where it is no array. Never 0.
+    /// Size of one element in bytes, never 0; the field's size if it is not an array.
     pub element_size: u32,
 }
 
@@ -88,29 +88,29 @@ pub struct HeaderPage {
     pub timestamp: (u32, u32),
     /// Offset and size of the commit counter; the size is that of the kernel's `long`.
     pub commit: (u32, u32),
-    /// Where the records start.
+    /// Offset of the first record in a page, in bytes.
     pub data_offset: u32,
-    /// How many bytes of records a page has room for.
+    /// Room for records in a page, in bytes.
     pub data_size: u32,
-    /// Whether pages can say that events before them were lost.
+    /// Whether pages can report that events before them were lost.
     pub has_overwrite: bool,
 }
 
 impl FieldFormat {
-    /// The bytes of the field's data in `record`: the string or array itself for a `__data_loc`.
-    /// `None` if they do not lie in the record; of an array, what lies in it.
+    /// The bytes of the field's data in `record`: the string or array itself for a `__data_loc`. An array is cut at the
+    /// end of the record; `None` if other data are not wholly in the record.
     #[must_use]
     pub fn data<'a>(&self, record: &'a [u8], endian: Endian) -> Option<&'a [u8]> {
         record.get(self.data_range(record, endian)?)
     }
 
-    /// Where [`FieldFormat::data`] lies in the record.
+    /// The range of [`FieldFormat::data`] in the record, in bytes.
     #[must_use]
-    pub fn data_range(&self, record: &[u8], endian: Endian) -> Option<Range<usize>> {
+    pub(crate) fn data_range(&self, record: &[u8], endian: Endian) -> Option<Range<usize>> {
         let offset = self.offset as usize;
         let range = match self.shape {
             Shape::Rest => offset..record.len(),
-            // Records of stack traces end before their arrays do.
+            // Records of stack traces end before the arrays that their formats declare.
             Shape::Array => offset..offset.checked_add(self.size as usize)?.min(record.len()),
             Shape::Plain | Shape::DataLocs => offset..offset.checked_add(self.size as usize)?,
             Shape::DataLoc => loc_range(record, offset, 0, endian)?,
@@ -119,7 +119,7 @@ impl FieldFormat {
         (range.start <= range.end && range.end <= record.len()).then_some(range)
     }
 
-    /// The field as one number, sign-extended if it is signed. `None` if it is no number or outside.
+    /// The field as one number, sign-extended if it is signed. `None` if it is not a number or is outside the record.
     #[must_use]
     pub fn number(&self, record: &[u8], endian: Endian) -> Option<u64> {
         let offset = self.offset as usize;
@@ -132,16 +132,16 @@ impl FieldFormat {
         })
     }
 
-    /// Whether it is one number.
+    /// Whether the field is one number of 1, 2, 4 or 8 bytes.
     #[must_use]
     pub fn is_number(&self) -> bool {
         self.shape == Shape::Plain && matches!(self.size, 1 | 2 | 4 | 8)
     }
 }
 
-/// The number in all of `bytes` (1, 2, 4 or 8 of them).
+/// The number in `bytes`; `None` unless there are 1, 2, 4 or 8 of them.
 #[must_use]
-pub fn read_number(bytes: &[u8], endian: Endian) -> Option<u64> {
+pub(crate) fn read_number(bytes: &[u8], endian: Endian) -> Option<u64> {
     Some(match bytes.len() {
         1 => u64::from(*bytes.first()?),
         2 => u64::from(endian.u16(bytes.try_into().ok()?)),
@@ -151,9 +151,9 @@ pub fn read_number(bytes: &[u8], endian: Endian) -> Option<u64> {
     })
 }
 
-/// Widens a number of `size` bytes by its sign.
+/// Sign-extends a number of `size` bytes to 64 bits.
 #[must_use]
-pub fn sign_extend(value: u64, size: u32) -> u64 {
+pub(crate) fn sign_extend(value: u64, size: u32) -> u64 {
     match size {
         1 => value as u8 as i8 as i64 as u64,
         2 => value as u16 as i16 as i64 as u64,
@@ -162,9 +162,14 @@ pub fn sign_extend(value: u64, size: u32) -> u64 {
     }
 }
 
-/// Where a `__data_loc` at `at` points; its offset counts from `base`.
+/// The range in `record` that the `__data_loc` at offset `at` refers to; its offset counts from `base`.
 #[must_use]
-pub fn loc_range(record: &[u8], at: usize, base: usize, endian: Endian) -> Option<Range<usize>> {
+pub(crate) fn loc_range(
+    record: &[u8],
+    at: usize,
+    base: usize,
+    endian: Endian,
+) -> Option<Range<usize>> {
     let bytes = record.get(at..at.checked_add(4)?)?;
     let loc = endian.u32(bytes.try_into().ok()?);
     let start = base.checked_add((loc & 0xffff) as usize)?;
@@ -174,7 +179,7 @@ pub fn loc_range(record: &[u8], at: usize, base: usize, endian: Endian) -> Optio
 impl EventFormat {
     /// Parses the text of one `format` file. `None` if it has no name or no ID.
     ///
-    /// `long_size` is that of the kernel (4 or 8): it tells the sizes of array elements.
+    /// `long_size` is the size of the kernel's `long` in bytes (4 or 8): the sizes of array elements depend on it.
     #[must_use]
     pub fn parse(text: &[u8], system: &str, long_size: u32) -> Option<EventFormat> {
         let mut format = EventFormat {
@@ -189,7 +194,7 @@ impl EventFormat {
             let (line, after) = rest.split_at(length);
             let line = line.trim_ascii();
             if let Some(value) = line.strip_prefix(b"print fmt:") {
-                // To the end of the text: a print fmt may hold line ends.
+                // Up to the end of the text: a print fmt may contain line ends.
                 let offset = text.len() - rest.len();
                 let start = offset + (rest.len() - rest.trim_ascii_start().len()) + 10;
                 let all = text.get(start..).unwrap_or(value);
@@ -213,22 +218,17 @@ impl EventFormat {
         (!format.name.is_empty()).then_some(format)
     }
 
-    /// The field of that name.
+    /// The field with the name `name`.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&FieldFormat> {
         self.fields.iter().find(|field| field.name == name)
     }
-
-    /// The fields that only this kind of event has.
-    pub fn own_fields(&self) -> impl Iterator<Item = &FieldFormat> {
-        self.fields.iter().filter(|field| !field.is_common)
-    }
 }
 
-/// The format of the block tracer's events, which no kernel describes: their number follows that of
-/// another event of ftrace. `None` if there is no such event, or the number is taken.
+/// The format of the block tracer's events, which no kernel describes: their number is one above that of another ftrace
+/// event. `None` if there is no such event, or another event has the number.
 #[must_use]
-pub fn blktrace_format(formats: &[EventFormat]) -> Option<EventFormat> {
+pub(crate) fn blktrace_format(formats: &[EventFormat]) -> Option<EventFormat> {
     let ftrace = |name: &str| {
         formats
             .iter()
@@ -268,7 +268,7 @@ pub fn blktrace_format(formats: &[EventFormat]) -> Option<EventFormat> {
 }
 
 impl HeaderPage {
-    /// Parses the text of `header_page`. `None` if it does not tell where commit and data are.
+    /// Parses the text of `header_page`. `None` if it does not state where commit and data are.
     #[must_use]
     pub fn parse(text: &[u8]) -> Option<HeaderPage> {
         let mut fields = text
@@ -302,7 +302,7 @@ fn parse_decimal(text: &[u8]) -> Option<u32> {
     std::str::from_utf8(text.get(..digits)?).ok()?.parse().ok()
 }
 
-/// `field:TYPE NAME[dims];\toffset:N;\tsize:N;\tsigned:0|1;`, with anything after it.
+/// Parses `field:TYPE NAME[dims];\toffset:N;\tsize:N;\tsigned:0|1;`, with anything after it.
 fn parse_field(line: &[u8], long_size: u32) -> Option<FieldFormat> {
     let line = line
         .strip_prefix(b"field:")
@@ -362,14 +362,14 @@ fn parse_field(line: &[u8], long_size: u32) -> Option<FieldFormat> {
     })
 }
 
-/// A declaration taken apart: `unsigned long args[6]`, `__data_loc char[] name`, `char comm[16]`.
+/// A parsed declaration: `unsigned long args[6]`, `__data_loc char[] name`, `char comm[16]`.
 struct Declaration {
     name: String,
-    /// With all brackets, without the name.
+    /// The type with all brackets, without the name.
     type_name: String,
-    /// Without name and brackets.
+    /// The type without name and brackets.
     base: String,
-    /// The product of the bracketed numbers, where all are numbers above 0.
+    /// The product of the numbers in brackets; `None` unless all of them are above 0.
     count: Option<u32>,
 }
 
@@ -427,7 +427,7 @@ impl Declaration {
     }
 }
 
-/// Bytes of a C or kernel type by its name; `None` if the name does not tell.
+/// Size in bytes of a C or kernel type; `None` if the name is unknown.
 fn base_size(base: &str, long_size: u32) -> Option<u32> {
     if base.contains('*') {
         return Some(long_size);
@@ -487,8 +487,8 @@ print fmt: \"lat=%llu\",
         let format = EventFormat::parse(TEXT, "synthetic", 8).unwrap();
         assert_eq!((format.id, format.name.as_str()), (1501, "wakeup_lat"));
         assert_eq!(format.print_fmt, "\"lat=%llu\",\n REC->lat");
-        let shapes: Vec<_> = format
-            .own_fields()
+        let shapes: Vec<_> = (format.fields.iter())
+            .filter(|f| !f.is_common)
             .map(|f| (f.name.as_str(), f.shape, f.element_size, f.is_string))
             .collect();
         assert_eq!(

@@ -1,39 +1,41 @@
-//! An opened trace.dat: the whole file in, its metadata and a way to every page and record out.
+//! An opened trace.dat: the whole file in, its metadata and access to every page and record out.
 
-use super::Contents;
 use super::buffers::{Buffer, ChunkCache, CpuData, PageBytes};
 use super::clock::{TimeMap, unit_of_clock};
+use super::contents::Contents;
 use super::header::{Header, read_header};
 use super::metadata::Metadata;
 use super::options::Options;
-use super::page::{Big, Layout, Little, Lost, Order, PageHead, Records, payload_at, read_head};
+use super::page::{Layout, Lost, PageHead, Records, payload_at, read_head};
 use super::{v6, v7};
-use crate::base::{Diagnostics, Endian, Location, Problem, ReadError, Severity};
+use crate::base::{
+    Big, ByteOrder, Diagnostics, Endian, Little, Location, Problem, ReadError, Severity,
+};
 use crate::event::part::ClockUnit;
 use crate::formats::format::Input;
 use std::borrow::Cow;
 
-/// No kind: the event's number is in no format.
-pub const NO_KIND: u16 = u16::MAX;
+/// In place of an index of a kind: no format has the event's number.
+pub(crate) const NO_KIND: u16 = u16::MAX;
 
-/// A trace.dat with everything in it but the events.
+/// A trace.dat with everything that is read before its events.
 #[derive(Debug)]
 pub struct TraceFile {
-    /// The bytes.
+    /// The bytes of the file.
     pub input: Input,
-    /// The first bytes, understood.
+    /// The start of the file, parsed.
     pub header: Header,
-    /// What the recorded kernel says of its events, symbols and threads.
+    /// The recorded kernel's event formats, symbols and thread names.
     pub metadata: Metadata,
-    /// What the file says of itself.
+    /// The file's options: clock, machine, recorder.
     pub options: Options,
-    /// The instances, top first.
+    /// The trace buffers of all instances, the top-level instance first.
     pub buffers: Vec<Buffer>,
-    /// Texts of latency tracers that stand in place of events.
+    /// Texts of latency tracers that the file contains in place of events.
     pub latency_texts: Vec<Vec<u8>>,
-    /// How a page is laid out.
+    /// Offsets of the parts of a page.
     pub layout: Layout,
-    /// What was odd.
+    /// Diagnostics that were noted while the metadata was read.
     pub diagnostics: Diagnostics,
     /// Index into `metadata.formats` by event number, or `NO_KIND`.
     kind_of_id: Vec<u16>,
@@ -44,7 +46,7 @@ impl TraceFile {
     /// Reads everything but the events.
     ///
     /// # Errors
-    /// If it is no trace.dat, or its descriptions of events are missing.
+    /// If the file is not a trace.dat, or its event formats cannot be read.
     pub fn open(input: Input) -> Result<TraceFile, ReadError> {
         let mut diagnostics = Diagnostics::default();
         let header = read_header(input.bytes())?;
@@ -137,7 +139,7 @@ impl TraceFile {
         }
     }
 
-    /// What that clock counts.
+    /// The unit of the clock that `clock` returns.
     #[must_use]
     pub fn clock_unit(&self) -> ClockUnit {
         unit_of_clock(self.clock(), self.options.tsc_to_ns)
@@ -153,25 +155,25 @@ impl TraceFile {
             .unwrap_or(NO_KIND)
     }
 
-    /// How many events of a CPU the kernel had no room for.
+    /// The number of events of a CPU that the kernel dropped because the buffer was full.
     #[must_use]
-    pub fn drops_of(&self, cpu: u32) -> u64 {
+    pub(crate) fn drops_of(&self, cpu: u32) -> u64 {
         let losses = super::cpu_stats::losses(&self.options.cpu_stats);
         let drops = losses.iter().filter(|loss| loss.cpu == cpu);
         drops.fold(0, |sum, loss| sum.saturating_add(loss.dropped))
     }
 
-    /// How raw times of `cpu` become times of the trace.
+    /// The conversion of raw times of `cpu` to times of the trace.
     #[must_use]
     pub fn time_map(&self, cpu: u32) -> TimeMap {
         TimeMap::new(&self.options, cpu)
     }
 
-    /// The page of `data` that holds the byte at `place`, and the place where the page starts.
+    /// Returns the page of `data` that contains the byte at `place`, and the place where the page starts.
     ///
     /// # Errors
-    /// If there is none, or its chunk is damaged.
-    pub fn page_at(
+    /// If `place` is after the last page, or its chunk is damaged.
+    pub(crate) fn page_at(
         &self,
         data: &CpuData,
         page_size: u32,
@@ -194,7 +196,7 @@ impl TraceFile {
             return Ok((PageBytes::File(page.unwrap_or(&[])), start));
         };
         let plain = self.cache.chunk(self.input.bytes(), chunk)?;
-        // Pages do not cross chunks: they are counted from the chunk's start.
+        // Pages do not cross chunks, so page boundaries are counted from the chunk's start.
         let inside = place - chunk.stream_offset;
         let inside = inside - inside % page_size;
         let at = inside as usize;
@@ -205,11 +207,11 @@ impl TraceFile {
         ))
     }
 
-    /// Unpacks chunk `number` of `data` into `plain`, past the cache.
+    /// Unpacks chunk `number` of `data` into `plain` without using the cache.
     ///
     /// # Errors
-    /// If it is damaged or not there.
-    pub fn unpack_chunk(
+    /// If the chunk does not exist or is damaged.
+    pub(crate) fn unpack_chunk(
         &self,
         data: &CpuData,
         number: usize,
@@ -226,7 +228,7 @@ impl TraceFile {
         self.cache.unpack_into(self.input.bytes(), chunk, plain)
     }
 
-    /// The bytes of the event whose record is at `place`.
+    /// Returns the payload of the record at `place`: borrowed from the file, or copied out of a chunk.
     ///
     /// # Errors
     /// If no record can be read there.
@@ -247,11 +249,11 @@ impl TraceFile {
         found.ok_or_else(|| no_event(data, place))
     }
 
-    /// The same without a copy: hands the bytes to `look`.
+    /// Calls `look` with the payload of the record at `place`; unlike `event_at`, it never copies.
     ///
     /// # Errors
     /// If no record can be read there.
-    pub fn with_event<R>(
+    pub(crate) fn with_event<R>(
         &self,
         data: &CpuData,
         page_size: u32,
@@ -271,15 +273,15 @@ impl TraceFile {
         }
     }
 
-    /// All records of `data` from its first page on.
+    /// An iterator over all records of `data`.
     #[must_use]
     pub fn records<'a>(&'a self, data: &'a CpuData, page_size: u32) -> CpuRecords<'a> {
         self.records_from(data, page_size, 0)
     }
 
-    /// All records from the page on that starts at `place`.
+    /// An iterator over the records of `data`, starting with the page at `place`.
     #[must_use]
-    pub fn records_from<'a>(
+    pub(crate) fn records_from<'a>(
         &'a self,
         data: &'a CpuData,
         page_size: u32,
@@ -300,7 +302,8 @@ impl TraceFile {
         }
     }
 
-    /// Raw time of the first page of `data` that can be read at or behind `place`.
+    /// Raw time at the start of the page of `data` that contains the byte at `place`; `None` if the page cannot be
+    /// read.
     #[must_use]
     pub fn page_time(&self, data: &CpuData, page_size: u32, place: u64) -> Option<u64> {
         let (page, _) = self.page_at(data, page_size, place).ok()?;
@@ -314,9 +317,9 @@ impl TraceFile {
         }
     }
 
-    /// Heap bytes held.
+    /// Heap memory in use, in bytes.
     #[must_use]
-    pub fn memory_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         let formats: usize = self
             .metadata
             .formats
@@ -332,7 +335,7 @@ fn no_event(data: &CpuData, place: u64) -> ReadError {
     ReadError::at_byte(data.offset.saturating_add(place), "event", problem)
 }
 
-/// A walk over one CPU's records, page after page. Damaged pages and chunks are passed over.
+/// Iterates over one CPU's records, page after page. Damaged pages and chunks are skipped.
 #[derive(Clone, Debug)]
 pub struct CpuRecords<'a> {
     file: &'a TraceFile,
@@ -348,19 +351,19 @@ pub struct CpuRecords<'a> {
     lost: Lost,
 }
 
-/// A record as [`CpuRecords`] stands on it.
+/// Position and time of the current record of [`CpuRecords`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordHead {
     /// Raw time.
     pub raw_time: u64,
-    /// Where it is in the CPU's pages.
+    /// Byte offset of its header in the CPU's pages.
     pub place: u64,
     /// Whether events were lost just before it.
     pub lost: Lost,
 }
 
 impl CpuRecords<'_> {
-    /// Steps to the next record; `None` behind the last.
+    /// Moves to the next record; `None` after the last.
     pub fn advance(&mut self) -> Option<RecordHead> {
         loop {
             let found = match self.file.header.endian {
@@ -378,18 +381,18 @@ impl CpuRecords<'_> {
         }
     }
 
-    /// The bytes of the event it stands on.
+    /// The payload of the current record.
     #[must_use]
     pub fn payload(&self) -> &[u8] {
         self.page.get(self.payload.clone()).unwrap_or(&[])
     }
 
-    fn step<E: Order>(&mut self) -> Option<usize> {
+    fn step<E: ByteOrder>(&mut self) -> Option<usize> {
         let mut records = Records::<E>::resume(&self.page, self.page_end, self.at, self.time);
         let record = records.next();
         let next = records.at();
         let found = record.map(|record| {
-            // The payload ends where the record does, up to padding.
+            // Stored as a range: a slice would borrow from `self.page`.
             let start = record.payload.as_ptr() as usize - self.page.as_ptr() as usize;
             (record.time, record.at, start..start + record.payload.len())
         });
@@ -407,7 +410,7 @@ impl CpuRecords<'_> {
             let (page, start) = match self.file.page_at(self.data, self.page_size, place) {
                 Ok(found) => found,
                 Err(_) => {
-                    // Go on behind the damaged chunk.
+                    // Continue after the damaged chunk.
                     if let Some((_, chunk)) = self.data.chunk_at(place) {
                         let end = chunk.stream_offset + u64::from(chunk.plain_size);
                         self.next_page = self.next_page.max(end);

@@ -1,4 +1,4 @@
-//! The first bytes of a trace.dat in, its version and the sizes of its numbers out.
+//! The start of a trace.dat in, its version, byte order and sizes out.
 //!
 //! ```text
 //! 17 08 44 "tracing" | version text NUL | endian u8: 0 little, 1 big | long size u8 | page size u32
@@ -8,38 +8,38 @@
 use crate::base::{Cursor, Endian, Problem, ReadError};
 use crate::formats::compression::Codec;
 
-/// What every trace.dat starts with.
-pub const MAGIC: [u8; 10] = *b"\x17\x08\x44tracing";
+/// The bytes that every trace.dat starts with.
+pub(crate) const MAGIC: [u8; 10] = *b"\x17\x08\x44tracing";
 
-/// Largest page (sub-buffer) that is believed.
-pub const MAX_PAGE_SIZE: u32 = 16 << 20;
+/// Largest valid size of a page (sub-buffer), in bytes.
+pub(crate) const MAX_PAGE_SIZE: u32 = 16 << 20;
 
-/// The initial part of the file.
+/// The start of the file, parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// 6 or 7.
+    /// Version of the format, 6 or 7.
     pub version: u32,
-    /// Byte order of all numbers from here on, page contents too.
+    /// Byte order of all numbers after this field, and of the pages.
     pub endian: Endian,
-    /// Size of `long` in the recording program, 4 or 8; the kernel's own is `HeaderPage::commit`'s size.
+    /// Size of `long` in the recording program in bytes, 4 or 8; the kernel's own is the size in `HeaderPage::commit`.
     pub long_size: u32,
-    /// Size of a page of the recording machine.
+    /// Page size of the recording machine, in bytes.
     pub page_size: u32,
-    /// How sections and chunks are packed.
+    /// Compression of sections and chunks.
     pub codec: Codec,
-    /// Name and version of the codec as the file has them, e.g. `zstd 1.5.4`.
+    /// Name and version of the codec as the file states them, e.g. `zstd 1.5.4`.
     pub compression: String,
-    /// Version 7: where the first options section is; 0: not said.
+    /// Version 7: file offset of the first options section; 0 if the file states none.
     pub first_options: u64,
-    /// File offset of what follows.
+    /// File offset after the header.
     pub end: u64,
 }
 
-/// Reads the initial part.
+/// Reads the header of the file.
 ///
 /// # Errors
-/// If it is not a trace.dat, is cut short here, or has a version or codec that cannot be read.
-pub fn read_header(bytes: &[u8]) -> Result<Header, ReadError> {
+/// If the file is not a trace.dat, is cut short in the header, or has a version or codec that cannot be read.
+pub(crate) fn read_header(bytes: &[u8]) -> Result<Header, ReadError> {
     let mut cursor = Cursor::new(bytes, 0, Endian::Little);
     if cursor.take(10, "trace.dat magic")? != MAGIC {
         let problem = Problem::BadMagic;

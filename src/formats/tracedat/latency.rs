@@ -1,121 +1,94 @@
-//! A trace.dat that holds the text of a latency tracer in place of events (`trace-cmd record -p wakeup_rt`):
-//! its text read as ftrace text, with what the file says of itself beside it.
+//! A trace.dat that contains the text of a latency tracer in place of events (`trace-cmd record -p wakeup_rt`): the
+//! text is read as ftrace text and combined with the file's own facts and thread names.
 //!
-//! Does not read any text itself: that is `formats::ftrace_text`, to which lanes, parts and events are handed on.
+//! `formats::ftrace_text` parses the text.
+
+use std::sync::Arc;
 
 use super::TraceDat;
-use crate::base::{Diagnostics, Job, Location, ReadError, Severity};
-use crate::event::{
-    Coarse, Directory, EventDetail, Field, FieldRef, Lane, LaneColumns, Part, TraceInfo, Value,
-};
-use crate::formats::format::{BoxedReader, EventRef, Input, Reader, Report};
+use crate::base::{Job, Location, ReadError, Severity};
+use crate::event::{Directory, Part, TraceInfo};
+use crate::formats::format::Input;
 use crate::formats::ftrace_text;
+use crate::formats::stream::{AnyStream, Gathered, IndependentParts, Recording, Shown};
 
-/// A trace.dat whose events are lines of text.
-struct LatencyTrace {
-    file: TraceDat,
-    text: BoxedReader,
-    info: TraceInfo,
+/// Whether a file contains the text of a latency tracer and no events.
+#[must_use]
+pub(crate) fn has_only_text(reader: &TraceDat) -> bool {
+    !reader.file().latency_texts.is_empty() && IndependentParts::parts(reader).is_empty()
 }
 
-/// The reader for what `file` holds: of its text if it has no events of its own, else the file's.
+/// Returns the recording of the text in the file.
 ///
 /// # Errors
-/// If the job was cancelled.
-pub fn reader_for(file: TraceDat, job: &Job) -> Result<BoxedReader, ReadError> {
-    let texts = &file.file().latency_texts;
-    if texts.is_empty() || !file.parts().is_empty() {
-        return Ok(Box::new(file));
-    }
+/// If the text cannot be opened or the job is cancelled.
+pub fn of_text(reader: &Arc<TraceDat>, job: &Job) -> Result<Recording, ReadError> {
+    let bare = TraceDat::recording(reader);
+    let file = reader.file();
     let mut joined = Vec::new();
-    for text in texts {
+    for text in &file.latency_texts {
         let length = memchr::memchr(0, text).unwrap_or(text.len());
         joined.extend_from_slice(text.get(..length).unwrap_or(text));
         joined.push(b'\n');
     }
-    let name = &file.file().input.file_name;
+    let name = &file.input.file_name;
     let text = (ftrace_text::FORMAT.open)(Input::from_vec(joined, name), job)?;
-    let mut info = file.info().clone();
+    let mut info = bare.info;
     info.format.push_str(", latency text");
-    info.clock_unit = text.info().clock_unit;
+    info.clock_unit = text.info.clock_unit;
     info.wall_clock_zero_ns = None;
-    info.facts.extend(text.info().facts.iter().cloned());
-    Ok(Box::new(LatencyTrace { file, text, info }))
+    info.facts.extend(text.info.facts.iter().cloned());
+    let mut diagnostics = bare.diagnostics;
+    diagnostics.note("latency_text", Severity::Info, Location::Byte(0), || {
+        "the file holds the text of a latency tracer in place of events: its lines are shown".into()
+    });
+    diagnostics.merge(text.diagnostics);
+    Ok(Recording {
+        stream: Arc::new(LatencyText {
+            text: text.stream,
+            known: reader.directory(),
+            info: info.clone(),
+        }),
+        info,
+        diagnostics,
+        report: bare.report,
+        ..text
+    })
 }
 
-impl Reader for LatencyTrace {
-    fn info(&self) -> &TraceInfo {
-        &self.info
-    }
+/// The events of the text, with facts and thread names from the file around it.
+struct LatencyText {
+    text: Arc<dyn AnyStream>,
+    /// Thread names from the file's list.
+    known: Directory,
+    info: TraceInfo,
+}
 
-    fn lanes(&self) -> &[Lane] {
-        self.text.lanes()
-    }
-
+impl AnyStream for LatencyText {
     fn parts(&self) -> &[Part] {
         self.text.parts()
     }
 
-    fn coarse(&self) -> Coarse {
-        self.text.coarse()
-    }
-
-    fn read_part(&self, part: u32, job: &Job) -> Result<LaneColumns, ReadError> {
-        self.text.read_part(part, job)
-    }
-
-    fn settle(&self, parts: &mut [&mut LaneColumns]) -> Diagnostics {
-        self.text.settle(parts)
-    }
-
-    fn directory(&self) -> Directory {
-        let mut directory = self.text.directory();
-        let known = self.file.directory();
-        // Lines say `<...>` of a thread whose name the kernel had forgotten; the file's list may have it.
-        for mut thread in known.threads {
-            if directory.threads.iter().all(|it| it.key != thread.key) {
-                thread.name = thread
+    fn read_all(
+        &self,
+        steps: usize,
+        job: &Job,
+        show: &mut dyn FnMut(&[Shown<'_>]),
+    ) -> Result<Gathered, ReadError> {
+        let mut gathered = self.text.read_all(steps, job, show)?;
+        let directory = &mut gathered.directory;
+        // The text shows `<...>` for a thread whose name the kernel had forgotten; the file's list may contain the
+        // name.
+        for known in &self.known.threads {
+            if directory.threads.iter().all(|it| it.key != known.key) {
+                let mut thread = known.clone();
+                thread.name = known
                     .name
-                    .map(|name| directory.strings.intern(known.strings.bytes(name)));
+                    .map(|name| directory.strings.intern(self.known.strings.bytes(name)));
                 directory.threads.push(thread);
             }
         }
-        directory
-    }
-
-    fn diagnostics(&self) -> Diagnostics {
-        let mut all = self.file.diagnostics();
-        all.note("latency_text", Severity::Info, Location::Byte(0), || {
-            "the file holds the text of a latency tracer in place of events: its lines are shown"
-                .into()
-        });
-        all.merge(self.text.diagnostics());
-        all
-    }
-
-    fn describe(&self, event: EventRef) -> EventDetail {
-        self.text.describe(event)
-    }
-
-    fn fields(&self, event: EventRef) -> Vec<Field> {
-        self.text.fields(event)
-    }
-
-    fn fields_into<'a>(&'a self, event: EventRef, fields: &mut Vec<FieldRef<'a>>) {
-        self.text.fields_into(event, fields);
-    }
-
-    fn value(&self, event: EventRef, name: &str) -> Option<Value> {
-        self.text.value(event, name)
-    }
-
-    fn report(&self) -> Option<&dyn Report> {
-        self.file.report()
-    }
-
-    fn memory_bytes(&self) -> u64 {
-        let texts = self.file.file().latency_texts.iter();
-        let text_bytes: usize = texts.map(Vec::len).sum();
-        self.file.memory_bytes() + self.text.memory_bytes() + text_bytes as u64
+        gathered.info = self.info.clone();
+        Ok(gathered)
     }
 }

@@ -1,5 +1,5 @@
-//! The bodies of the metadata sections, the same in versions 6 and 7: texts of the recorded kernel in,
-//! event formats and tables out.
+//! The bodies of the metadata sections, equal in versions 6 and 7: texts of the recorded kernel in, event formats and
+//! tables out.
 //!
 //! ```text
 //! "header_page" NUL | size u64 | text | "header_event" NUL | size u64 | text
@@ -16,16 +16,16 @@ use crate::base::{Cursor, Diagnostics, Location, ReadError, Severity};
 /// Most kinds of events that are kept (kinds are numbered in 16 bits).
 const MAX_FORMATS: usize = 60_000;
 
-/// What the recorded kernel says of its events.
+/// Event formats, symbols and thread names of the recorded kernel.
 #[derive(Debug, Default)]
 pub struct Metadata {
-    /// How a page of the ring buffer starts.
+    /// Layout of the start of a ring-buffer page; `None` if the file's header_page cannot be parsed.
     pub header_page: Option<HeaderPage>,
     /// The text of header_event.
     pub header_event: String,
-    /// All kinds of events, in the file's order.
+    /// All kinds of events, in the order of the file.
     pub formats: Vec<EventFormat>,
-    /// The same as text: each system with the texts of its events, each of these followed by an empty line.
+    /// The formats as text: each system with the texts of its events, each followed by an empty line.
     pub format_texts: Vec<(String, Vec<u8>)>,
     /// The kernel's symbols.
     pub kallsyms: Kallsyms,
@@ -33,13 +33,13 @@ pub struct Metadata {
     pub printk: PrintkFormats,
     /// Thread names at the end of the recording.
     pub cmdlines: Cmdlines,
-    /// Names of enums' values.
+    /// Names of enum values.
     pub btf: Btf,
 }
 
 impl Metadata {
-    /// Makes the names of enums' values in the formats' tables numbers, where the file has BTF.
-    pub fn resolve_enums(&mut self) {
+    /// Replaces names of enum values in the formats' tables by numbers, if the file contains BTF.
+    pub(crate) fn resolve_enums(&mut self) {
         if self.btf.is_empty() {
             return;
         }
@@ -48,9 +48,9 @@ impl Metadata {
         }
     }
 
-    /// The kernel's own size of `long`.
+    /// Size of `long` in the recorded kernel, in bytes: 4 or 8.
     #[must_use]
-    pub fn kernel_long_size(&self) -> u32 {
+    pub(crate) fn kernel_long_size(&self) -> u32 {
         match self.header_page {
             Some(page) if page.commit.1 == 4 => 4,
             _ => 8,
@@ -60,8 +60,8 @@ impl Metadata {
     /// Reads header_page and header_event.
     ///
     /// # Errors
-    /// If they are cut short or not what they should be.
-    pub fn read_headers(
+    /// If they are cut short. A header_page that cannot be parsed becomes a diagnostic.
+    pub(crate) fn read_headers(
         &mut self,
         cursor: &mut Cursor<'_>,
         diagnostics: &mut Diagnostics,
@@ -86,8 +86,8 @@ impl Metadata {
     /// Reads the formats of ftrace's own events.
     ///
     /// # Errors
-    /// If the list is cut short; what came before is kept.
-    pub fn read_ftrace_formats(
+    /// If the list is cut short; the formats before the cut are kept.
+    pub(crate) fn read_ftrace_formats(
         &mut self,
         cursor: &mut Cursor<'_>,
         diagnostics: &mut Diagnostics,
@@ -98,8 +98,8 @@ impl Metadata {
     /// Reads the formats of all other systems.
     ///
     /// # Errors
-    /// If the list is cut short; what came before is kept.
-    pub fn read_systems(
+    /// If the list is cut short; the formats before the cut are kept.
+    pub(crate) fn read_systems(
         &mut self,
         cursor: &mut Cursor<'_>,
         diagnostics: &mut Diagnostics,
@@ -144,7 +144,7 @@ impl Metadata {
     ///
     /// # Errors
     /// If they are cut short.
-    pub fn read_kallsyms(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
+    pub(crate) fn read_kallsyms(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
         let size = u64::from(cursor.u32("size of kallsyms")?);
         self.kallsyms = Kallsyms::parse(cursor.take(size, "kallsyms")?.to_vec());
         Ok(())
@@ -154,7 +154,7 @@ impl Metadata {
     ///
     /// # Errors
     /// If they are cut short.
-    pub fn read_printk(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
+    pub(crate) fn read_printk(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
         let size = u64::from(cursor.u32("size of printk formats")?);
         self.printk = PrintkFormats::parse(cursor.take(size, "printk formats")?);
         Ok(())
@@ -164,7 +164,7 @@ impl Metadata {
     ///
     /// # Errors
     /// If they are cut short.
-    pub fn read_cmdlines(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
+    pub(crate) fn read_cmdlines(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
         let size = cursor.u64("size of cmdlines")?;
         self.cmdlines = Cmdlines::parse(cursor.take(size, "cmdlines")?);
         Ok(())

@@ -1,18 +1,19 @@
-//! The options of a trace.dat: what the file says of itself in small pieces, by number.
+//! The options of a trace.dat: small numbered items that describe the recording.
 //!
 //! ```text
 //! id u16 | size u32 | data          version 6 ends its list with id 0 and no size,
 //!                                   version 7 chains its lists with id 0, size 8, next offset u64
 //! ```
 //!
-//! Options that say where sections and buffers are belong to `v6` and `v7`; unknown ones are skipped by size.
+//! Options with file offsets of sections and buffers are read by `v6` and `v7`; unknown options are skipped by their
+//! size.
 
 use crate::base::{Cursor, Diagnostics, Endian, Location, ReadError, Severity};
 
 /// Most entries of any list inside an option.
 const MAX_ENTRIES: u32 = 1 << 20;
 
-/// What the options say, beside where things are.
+/// The values of all options, except file offsets of sections and buffers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
     /// DATE: wall-clock time of the trace clock's zero, in ns.
@@ -25,27 +26,27 @@ pub struct Options {
     pub trace_clock: String,
     /// UNAME: `Linux HOST RELEASE MACHINE`.
     pub uname: String,
-    /// HOOK: event pairs as the user asked for them.
+    /// HOOK: pairs of events that the user gave to `trace-cmd record -H`.
     pub hooks: Vec<String>,
-    /// CPUCOUNT: CPUs of the machine.
+    /// CPUCOUNT: number of CPUs of the machine.
     pub cpu_count: Option<u32>,
-    /// VERSION: of the recording trace-cmd.
+    /// VERSION: version of the trace-cmd that recorded the file.
     pub version: String,
-    /// PROCMAPS: libraries of traced processes.
+    /// PROCMAPS: mapped libraries of traced processes.
     pub proc_maps: Vec<String>,
-    /// TRACEID: this trace's number, by which the traces of guests name it.
+    /// TRACEID: number of this trace, by which the traces of guests refer to it.
     pub trace_id: Option<u64>,
-    /// TIME_SHIFT: how to turn a guest's times into its host's.
+    /// TIME_SHIFT: conversion of a guest's times to its host's.
     pub time_shift: Option<TimeShift>,
     /// GUEST: the guests traced together with this host.
     pub guests: Vec<Guest>,
-    /// TSC2NSEC: how to turn cycles into ns.
+    /// TSC2NSEC: conversion of cycles to ns.
     pub tsc_to_ns: Option<TscToNs>,
-    /// LAST_BOOT_INFO: of an instance that survived a reboot.
+    /// LAST_BOOT_INFO: texts about an instance that survived a reboot.
     pub last_boot: Vec<String>,
 }
 
-/// A guest's clock against its host's.
+/// Offsets of a guest's clock from its host's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TimeShift {
     /// TRACEID of the other trace.
@@ -56,27 +57,27 @@ pub struct TimeShift {
     pub cpus: Vec<Vec<ShiftSample>>,
 }
 
-/// One measurement: host time = guest time * scaling / 2^fraction + offset.
+/// One measurement. Host time = guest time * scaling / 2^fraction + offset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ShiftSample {
-    /// Guest time of the measurement.
+    /// Guest time of the measurement, raw.
     pub time: u64,
-    /// To add.
+    /// Added after the scaling.
     pub offset: i64,
-    /// To multiply with first.
+    /// Factor of the guest time.
     pub scaling: u64,
-    /// How many bits of `scaling` are a fraction.
+    /// Number of fraction bits in `scaling`.
     pub fraction: u32,
 }
 
 /// A guest machine traced together with this host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Guest {
-    /// Its name.
+    /// Name of the guest.
     pub name: String,
     /// TRACEID of its trace.
     pub trace_id: u64,
-    /// (guest CPU, pid of the host thread that runs it or -1).
+    /// (guest CPU, pid of the host thread that runs it; -1 if none).
     pub cpus: Vec<(u32, i32)>,
 }
 
@@ -91,39 +92,40 @@ pub struct TscToNs {
     pub offset: u64,
 }
 
-/// The options' numbers, as far as this reader or its siblings use them.
+/// The numbers of the options that this reader uses.
 #[allow(missing_docs)]
 pub mod id {
-    pub const DONE: u16 = 0;
-    pub const DATE: u16 = 1;
-    pub const CPUSTAT: u16 = 2;
-    pub const BUFFER: u16 = 3;
-    pub const TRACECLOCK: u16 = 4;
-    pub const UNAME: u16 = 5;
-    pub const HOOK: u16 = 6;
-    pub const OFFSET: u16 = 7;
-    pub const CPUCOUNT: u16 = 8;
-    pub const VERSION: u16 = 9;
-    pub const PROCMAPS: u16 = 10;
-    pub const TRACEID: u16 = 11;
-    pub const TIME_SHIFT: u16 = 12;
-    pub const GUEST: u16 = 13;
-    pub const TSC2NSEC: u16 = 14;
+    pub(crate) const DONE: u16 = 0;
+    pub(crate) const DATE: u16 = 1;
+    pub(crate) const CPUSTAT: u16 = 2;
+    pub(crate) const BUFFER: u16 = 3;
+    pub(crate) const TRACECLOCK: u16 = 4;
+    pub(crate) const UNAME: u16 = 5;
+    pub(crate) const HOOK: u16 = 6;
+    pub(crate) const OFFSET: u16 = 7;
+    pub(crate) const CPUCOUNT: u16 = 8;
+    pub(crate) const VERSION: u16 = 9;
+    pub(crate) const PROCMAPS: u16 = 10;
+    pub(crate) const TRACEID: u16 = 11;
+    pub(crate) const TIME_SHIFT: u16 = 12;
+    pub(crate) const GUEST: u16 = 13;
+    pub(crate) const TSC2NSEC: u16 = 14;
     pub const STRINGS: u16 = 15;
-    pub const HEADER_INFO: u16 = 16;
-    pub const FTRACE_EVENTS: u16 = 17;
-    pub const EVENT_FORMATS: u16 = 18;
-    pub const KALLSYMS: u16 = 19;
-    pub const PRINTK: u16 = 20;
-    pub const CMDLINES: u16 = 21;
-    pub const BUFFER_TEXT: u16 = 22;
-    pub const BTF_FILE: u16 = 23;
-    pub const LAST_BOOT_INFO: u16 = 24;
-    pub const MODULES_FILE: u16 = 25;
+    pub(crate) const HEADER_INFO: u16 = 16;
+    pub(crate) const FTRACE_EVENTS: u16 = 17;
+    pub(crate) const EVENT_FORMATS: u16 = 18;
+    pub(crate) const KALLSYMS: u16 = 19;
+    pub(crate) const PRINTK: u16 = 20;
+    pub(crate) const CMDLINES: u16 = 21;
+    pub(crate) const BUFFER_TEXT: u16 = 22;
+    pub(crate) const BTF_FILE: u16 = 23;
+    pub(crate) const LAST_BOOT_INFO: u16 = 24;
+    pub(crate) const MODULES_FILE: u16 = 25;
 }
 
 impl Options {
-    /// Takes in one option that is not about places. `at` is the file offset of `data`.
+    /// Reads one option, except those with file offsets of sections and buffers. `at` is the file offset of `data`. A
+    /// damaged or unknown option becomes a diagnostic.
     pub fn read(
         &mut self,
         id: u16,
@@ -174,9 +176,9 @@ impl Options {
         }
     }
 
-    /// The active clock of TRACECLOCK's text, the one in brackets.
+    /// The active clock in the text of TRACECLOCK: the name in brackets.
     #[must_use]
-    pub fn active_clock(&self) -> Option<&str> {
+    pub(crate) fn active_clock(&self) -> Option<&str> {
         let (_, after) = self.trace_clock.split_once('[')?;
         Some(after.split_once(']')?.0)
     }
@@ -220,7 +222,7 @@ fn read_time_shift(cursor: &mut Cursor<'_>) -> Result<TimeShift, ReadError> {
     };
     for _ in 0..cursor.u32(item)?.min(MAX_ENTRIES) {
         let count = cursor.u32(item)? as usize;
-        // Three numbers of 8 bytes each must still be there.
+        // The bytes of all samples (three numbers of 8 bytes each) must be left before memory is allocated.
         if count > cursor.left() / 24 {
             cursor.skip(count as u64 * 24, item)?;
         }
@@ -236,7 +238,7 @@ fn read_time_shift(cursor: &mut Cursor<'_>) -> Result<TimeShift, ReadError> {
         }
         shift.cpus.push(samples);
     }
-    // Older files end here: no fractions.
+    // Files of older versions end here, without fractions.
     'all: for samples in &mut shift.cpus {
         for sample in samples {
             match cursor.u64(item) {
@@ -284,7 +286,7 @@ mod tests {
         let sample = shift.cpus[0][0];
         assert_eq!((shift.peer, sample.time, sample.offset), (7, 10, -6));
         assert_eq!((sample.scaling, sample.fraction), (2, 0));
-        // A count that cannot be true asks for no memory.
+        // A count that exceeds the data must not allocate memory.
         data[16..20].copy_from_slice(&[255; 4]);
         assert_eq!(read(id::TIME_SHIFT, &data).1.count_of("option_damaged"), 1);
     }

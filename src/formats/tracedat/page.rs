@@ -1,79 +1,30 @@
 //! Ring-buffer pages: the bytes of one page in, its raw records in time order out.
 //!
 //! ```text
-//! page:   time u64 | commit 4 or 8 bytes, as header_page says | records
-//!         commit: bits 0..26 bytes of records | bit 30: the number lost stands behind them | bit 31: events were lost before
-//! record: u32 with type in 5 bits, time delta in 27 (type is the low bits in little endian, the high ones in big)
+//! page:   time u64 | commit: 4 or 8 bytes, as header_page states | records
+//!         commit: bits 0 to 26: bytes of records | bit 31: events were lost before this page
+//!                 | bits 30 and 31: the number of lost events follows the records
+//! record: u32 with type in 5 bits, time delta in 27 (type: the low bits in little endian, the high bits in big endian)
 //!         1..=28 data of type * 4 bytes | 0: u32 length + 4, data | 29 padding: u32 bytes to skip
-//!         30 delta goes on in the next u32 | 31 absolute time goes on in the next u32
+//!         30 delta, upper bits in the next u32 | 31 absolute time, upper bits in the next u32
 //! ```
 //!
-//! Knows nothing of event formats: a record's payload is handed on as bytes.
+//! Does not read event formats: a record's payload is returned as bytes.
 
 use super::event_format::HeaderPage;
+use crate::base::{ByteOrder, Endian};
 
-/// Byte order as a type, so that the loops over records are compiled once for each.
-pub trait Order: Copy + Send + Sync + 'static {
-    /// Whether the most significant byte comes first.
-    const IS_BIG: bool;
-    /// A 2-byte number.
-    fn u16(bytes: [u8; 2]) -> u16;
-    /// A 4-byte number.
-    fn u32(bytes: [u8; 4]) -> u32;
-    /// An 8-byte number.
-    fn u64(bytes: [u8; 8]) -> u64;
-}
-
-/// Least significant byte first.
-#[derive(Clone, Copy, Debug)]
-pub struct Little;
-/// Most significant byte first.
-#[derive(Clone, Copy, Debug)]
-pub struct Big;
-
-impl Order for Little {
-    const IS_BIG: bool = false;
-    #[inline(always)]
-    fn u16(bytes: [u8; 2]) -> u16 {
-        u16::from_le_bytes(bytes)
-    }
-    #[inline(always)]
-    fn u32(bytes: [u8; 4]) -> u32 {
-        u32::from_le_bytes(bytes)
-    }
-    #[inline(always)]
-    fn u64(bytes: [u8; 8]) -> u64 {
-        u64::from_le_bytes(bytes)
-    }
-}
-
-impl Order for Big {
-    const IS_BIG: bool = true;
-    #[inline(always)]
-    fn u16(bytes: [u8; 2]) -> u16 {
-        u16::from_be_bytes(bytes)
-    }
-    #[inline(always)]
-    fn u32(bytes: [u8; 4]) -> u32 {
-        u32::from_be_bytes(bytes)
-    }
-    #[inline(always)]
-    fn u64(bytes: [u8; 8]) -> u64 {
-        u64::from_be_bytes(bytes)
-    }
-}
-
-/// Where the parts of a page are.
+/// Offsets of the parts of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Bytes of the commit counter at offset 8: the kernel's `long`.
+    /// Size of the commit counter at offset 8, in bytes: the size of the kernel's `long`.
     pub commit_size: usize,
-    /// Where the records start.
+    /// Offset of the first record in the page, in bytes.
     pub data: usize,
 }
 
 impl Layout {
-    /// The layout that the file's header_page describes, or the usual one of a 64-bit kernel.
+    /// The layout that the file's header_page describes; without a header_page, that of a 64-bit kernel.
     #[must_use]
     pub fn new(page: Option<&HeaderPage>) -> Layout {
         match page {
@@ -93,34 +44,34 @@ impl Layout {
     }
 }
 
-/// Whether events were lost before a page.
+/// Whether events were lost before a page, and how many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lost {
-    /// None.
+    /// No events were lost.
     No,
-    /// Some, nobody knows how many.
+    /// Events were lost; their number is unknown.
     Some,
-    /// So many.
+    /// This number of events was lost.
     Count(u64),
 }
 
-/// The start of a page.
+/// The start of a page, parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageHead {
-    /// Raw time that the first record's delta counts from.
+    /// Raw time that the delta of the first record is added to.
     pub time: u64,
-    /// Where the records end in the page.
+    /// Offset of the end of the records in the page, in bytes.
     pub end: usize,
-    /// Whether events were lost before it.
+    /// Whether events were lost before the page.
     pub lost: Lost,
-    /// Whether the page says that it holds more than a page can.
+    /// Whether the page states a length of records that exceeds its size.
     pub is_damaged: bool,
 }
 
-/// Reads the start of a page. `None` if the page is shorter than that.
+/// Reads the start of a page. `None` if the page is too short.
 #[inline]
 #[must_use]
-pub fn read_head<E: Order>(page: &[u8], layout: Layout) -> Option<PageHead> {
+pub fn read_head<E: ByteOrder>(page: &[u8], layout: Layout) -> Option<PageHead> {
     let time = E::u64(*page.first_chunk::<8>()?);
     let commit_bytes = page.get(8..8 + layout.commit_size)?;
     let commit = match commit_bytes.len() {
@@ -153,18 +104,18 @@ pub fn read_head<E: Order>(page: &[u8], layout: Layout) -> Option<PageHead> {
 /// One record of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
-    /// Raw time.
+    /// Raw time of the event.
     pub time: u64,
-    /// Where its header is in the page.
+    /// Offset of its header in the page, in bytes.
     pub at: usize,
-    /// The event.
+    /// The bytes of the event.
     pub payload: &'a [u8],
 }
 
-/// The records of a page, one after the other. Ends at the page's end or at the first damage.
+/// Iterates over the records of a page. Ends at the end of the page or at the first damaged record.
 #[derive(Clone, Copy, Debug)]
 pub struct Records<'a, E> {
-    /// The page up to where its records end.
+    /// The bytes of the page up to the end of its records.
     page: &'a [u8],
     at: usize,
     time: u64,
@@ -172,18 +123,18 @@ pub struct Records<'a, E> {
     order: std::marker::PhantomData<E>,
 }
 
-impl<'a, E: Order> Records<'a, E> {
-    /// From the first record of `page` on.
+impl<'a, E: ByteOrder> Records<'a, E> {
+    /// Starts at the first record of `page`.
     #[inline]
     #[must_use]
     pub fn new(page: &'a [u8], layout: Layout, head: &PageHead) -> Records<'a, E> {
         Records::resume(page, head.end, layout.data, head.time)
     }
 
-    /// From the record at `at` on; `time` is that of the record before.
+    /// Starts at the record at offset `at`; `time` is the raw time of the record before it.
     #[inline]
     #[must_use]
-    pub fn resume(page: &'a [u8], end: usize, at: usize, time: u64) -> Records<'a, E> {
+    pub(crate) fn resume(page: &'a [u8], end: usize, at: usize, time: u64) -> Records<'a, E> {
         Records {
             page: page.get(..end).unwrap_or(page),
             at,
@@ -193,15 +144,15 @@ impl<'a, E: Order> Records<'a, E> {
         }
     }
 
-    /// Where the next record's header is.
+    /// Offset of the next record's header in the page.
     #[must_use]
     pub fn at(&self) -> usize {
         self.at
     }
 
-    /// Whether it ended before the page did.
+    /// Whether the iteration ended at a damaged record.
     #[must_use]
-    pub fn is_damaged(&self) -> bool {
+    pub(crate) fn is_damaged(&self) -> bool {
         self.is_damaged
     }
 
@@ -210,7 +161,7 @@ impl<'a, E: Order> Records<'a, E> {
         Some(E::u32(*self.page.get(at..)?.first_chunk()?))
     }
 
-    /// A record with its length in a word of its own.
+    /// Reads a record whose length is stored in the word after its header (type 0).
     #[inline]
     fn long_record(&mut self, at: usize, delta: u64) -> Option<Record<'a>> {
         let length = self.u32_at(at + 4).and_then(|length| length.checked_sub(4));
@@ -230,7 +181,7 @@ impl<'a, E: Order> Records<'a, E> {
         })
     }
 
-    /// Steps over a record that is no event; `false` at the end of the page.
+    /// Skips a record that is not an event (types 29 to 31); `false` at the end of the page.
     #[inline(never)]
     fn skip(&mut self, at: usize, sort: u32, delta: u64) -> bool {
         let next = self.u32_at(at + 4);
@@ -254,6 +205,8 @@ impl<'a, E: Order> Records<'a, E> {
             }
             (_, Some(high)) => {
                 let mut time = delta.wrapping_add(u64::from(high) << 27);
+                // An absolute time has 59 bits. The top 5 bits are those of the time before it; a time that would go
+                // back means that the 59 bits wrapped.
                 let top = self.time & (0x1f << 59);
                 if top != 0 {
                     time = (time & !(0x1f << 59)) | top;
@@ -275,7 +228,7 @@ impl<'a, E: Order> Records<'a, E> {
     }
 }
 
-impl<'a, E: Order> Iterator for Records<'a, E> {
+impl<'a, E: ByteOrder> Iterator for Records<'a, E> {
     type Item = Record<'a>;
 
     #[inline(always)]
@@ -290,7 +243,7 @@ impl<'a, E: Order> Iterator for Records<'a, E> {
                 return None;
             };
             let head = E::u32(*head);
-            let (sort, delta) = if E::IS_BIG {
+            let (sort, delta) = if E::ENDIAN == Endian::Big {
                 (head >> 27, u64::from(head & 0x07ff_ffff))
             } else {
                 (head & 31, u64::from(head >> 5))
@@ -319,9 +272,9 @@ impl<'a, E: Order> Iterator for Records<'a, E> {
     }
 }
 
-/// The payload of the record whose header is at `at` in `page`.
+/// Returns the payload of the record whose header is at offset `at` in `page`.
 #[must_use]
-pub fn payload_at<E: Order>(page: &[u8], at: usize) -> Option<&[u8]> {
+pub fn payload_at<E: ByteOrder>(page: &[u8], at: usize) -> Option<&[u8]> {
     let mut records = Records::<E>::resume(page, page.len(), at, 0);
     records
         .next()
@@ -332,6 +285,7 @@ pub fn payload_at<E: Order>(page: &[u8], at: usize) -> Option<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::{Big, Little};
 
     const LAYOUT: Layout = Layout {
         commit_size: 8,
@@ -339,11 +293,11 @@ mod tests {
     };
 
     /// A page of 128 bytes with these words as records.
-    fn page<E: Order>(flags: u64, words: &[u32]) -> Vec<u8> {
+    fn page<E: ByteOrder>(flags: u64, words: &[u32]) -> Vec<u8> {
         let commit = (words.len() as u64 * 4) | flags;
         let mut page = Vec::new();
         let swap = |number: u64| {
-            if E::IS_BIG {
+            if E::ENDIAN == Endian::Big {
                 number.swap_bytes()
             } else {
                 number
@@ -352,22 +306,26 @@ mod tests {
         page.extend(swap(1000).to_le_bytes());
         page.extend(swap(commit).to_le_bytes());
         for &word in words {
-            let word = if E::IS_BIG { word.swap_bytes() } else { word };
+            let word = if E::ENDIAN == Endian::Big {
+                word.swap_bytes()
+            } else {
+                word
+            };
             page.extend(word.to_le_bytes());
         }
         page.resize(128, 0);
         page
     }
 
-    fn head<E: Order>(sort: u32, delta: u32) -> u32 {
-        if E::IS_BIG {
+    fn head<E: ByteOrder>(sort: u32, delta: u32) -> u32 {
+        if E::ENDIAN == Endian::Big {
             sort << 27 | delta
         } else {
             sort | delta << 5
         }
     }
 
-    fn times<E: Order>(words: &[u32]) -> (Vec<(u64, usize, usize)>, bool) {
+    fn times<E: ByteOrder>(words: &[u32]) -> (Vec<(u64, usize, usize)>, bool) {
         let page = page::<E>(0, words);
         let start = read_head::<E>(&page, LAYOUT).unwrap();
         let mut records = Records::<E>::new(&page, LAYOUT, &start);
@@ -378,7 +336,7 @@ mod tests {
         (all, records.is_damaged())
     }
 
-    fn all_sorts<E: Order>() {
+    fn all_sorts<E: ByteOrder>() {
         let words = [
             head::<E>(2, 5),
             1,
@@ -463,7 +421,7 @@ mod tests {
         let record = Records::<Little>::new(&bytes, LAYOUT, &begin)
             .next()
             .unwrap();
-        // 5 lies before 100: the 59 bits wrapped.
+        // 5 is before 100: the 59 bits wrapped.
         assert_eq!(record.time, (1 << 60) + (1 << 59) + 5);
     }
 }

@@ -1,70 +1,86 @@
-//! trace.dat as a [`Reader`]: a lane for each CPU of each instance, cut into parts of a few megabytes of pages.
+//! trace.dat as a [`Stream`](crate::formats::stream::Stream): a lane for each CPU of each instance, in parts of a few
+//! megabytes of pages.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::TraceFile;
+use super::about::{abi_of, info_of};
 use super::buffers::{Buffer, CpuData};
 use super::decoder::Memory;
 use super::describe::{self, Circumstances};
 use super::emit::PartPass;
-use super::latency::reader_for;
-use super::page::{Big, Little, Lost, Order, Records, read_head};
+use super::page::{Lost, Records, read_head};
 use super::recipe::role_of;
 use super::recipes::Recipes;
 use super::report::source::{TraceReport, decoder_of};
-use super::with_etrace::{prints_with_etrace, texts_of};
+use super::with_etrace::{lines_in, prints_with_etrace};
 use crate::base::{
-    Diagnostics, Endian, Job, Location, Problem, ReadError, Severity, Strings, TimeSpan, Timestamp,
+    Big, ByteOrder, Diagnostics, Endian, Job, Little, Location, Problem, ReadError, Severity,
+    Strings, TimeSpan, Timestamp,
 };
-use crate::event::syscalls::Abi;
 use crate::event::{
-    Coarse, Directory, EventDetail, EventKind, Field, FieldRef, FirstDay, KindId, Lane,
-    LaneColumns, Part, Role, ThreadEntry, ThreadKey, TraceInfo, Value,
+    Coarse, DecodedEvent, Directory, EventDetail, EventKind, KindId, Lane, LaneColumns, Need, Part,
+    PartColumns, Role, ThreadEntry, ThreadKey, TraceInfo,
 };
-use crate::formats::etrace::with_etrace;
-use crate::formats::format::{EventRef, Input, Reader, Report};
+use crate::formats::etrace::{Found, Lines};
+use crate::formats::events::{EventRef, Events};
+use crate::formats::format::{Input, Report};
+use crate::formats::stream::{AnyStream, Gathered, HasReport, IndependentParts, Recording, Shown};
 
-/// About how many bytes of pages make a part.
+/// Approximate size of the pages of one part, in bytes.
 const PART_BYTES: u64 = 4 << 20;
-/// How many page headers the coarse picture looks at.
+/// Number of page headers that are read for the coarse picture of the whole file.
 const COARSE_PAGES: u64 = 16_384;
-/// How many chunks it unpacks.
+/// Number of chunks that are unpacked for the coarse picture.
 const COARSE_CHUNKS: usize = 256;
-/// Pages after which it is known how many events a page holds.
+/// Number of pages of a part after which memory for its remaining events is reserved.
 const TASTE_PAGES: u64 = 8;
 
 /// An opened trace.dat.
-pub struct TraceDat {
+pub(crate) struct TraceDat {
     file: Arc<TraceFile>,
     report: OnceLock<TraceReport>,
     recipes: Recipes,
     info: TraceInfo,
     lanes: Vec<Lane>,
-    /// Of each lane: index of its buffer, and of its CPU there.
+    /// By lane: index of its buffer, and index of its CPU in that buffer.
     sources: Vec<(usize, usize)>,
     parts: Vec<Part>,
-    /// Of each part: bytes of its CPU's pages, or numbers of its chunks.
-    ranges: Vec<Range<u64>>,
-}
-
-/// Opens a trace.dat.
-///
-/// # Errors
-/// As [`TraceFile::open`].
-pub fn open(input: Input, job: &Job) -> Result<Box<dyn Reader>, ReadError> {
-    let file = Arc::new(TraceFile::open(input)?);
-    let reader = TraceDat::new(Arc::clone(&file));
-    let prints = prints_with_etrace(&reader);
-    let reader = reader_for(reader, job)?;
-    Ok(match prints.is_empty() {
-        true => reader,
-        false => with_etrace(reader, prints, texts_of(TraceDat::new(file))),
-    })
+    /// By part: its lane, and a range in the CPU's pages: in bytes, or in indices of chunks if they are packed. Parts
+    /// are in lane order.
+    ranges: Vec<(u32, Range<u64>)>,
+    /// The kinds of print events whose texts are lines of etrace, and these lines after all parts were read.
+    prints: Vec<KindId>,
+    lines: OnceLock<Lines>,
 }
 
 impl TraceDat {
-    /// The reader of an opened file.
+    /// Opens a trace.dat.
+    ///
+    /// # Errors
+    /// As [`TraceFile::open`].
+    pub fn open(input: Input) -> Result<TraceDat, ReadError> {
+        let mut reader = TraceDat::new(Arc::new(TraceFile::open(input)?));
+        reader.prints = prints_with_etrace(&reader);
+        Ok(reader)
+    }
+
+    /// Returns the recording in the file.
+    #[must_use]
+    pub fn recording(reader: &Arc<TraceDat>) -> Recording {
+        Recording {
+            info: reader.info.clone(),
+            lanes: reader.lanes.clone(),
+            coarse: reader.coarse(),
+            diagnostics: reader.file.diagnostics.clone(),
+            stream: Arc::clone(reader) as Arc<dyn AnyStream>,
+            events: Arc::clone(reader) as Arc<dyn Events>,
+            report: Some(Arc::clone(reader) as Arc<dyn HasReport>),
+        }
+    }
+
+    /// Creates the reader of an opened file.
     #[must_use]
     pub fn new(file: Arc<TraceFile>) -> TraceDat {
         let mut reader = TraceDat {
@@ -74,6 +90,8 @@ impl TraceDat {
             sources: Vec::new(),
             parts: Vec::new(),
             ranges: Vec::new(),
+            prints: Vec::new(),
+            lines: OnceLock::new(),
             report: OnceLock::new(),
             file,
         };
@@ -87,11 +105,11 @@ impl TraceDat {
         reader
     }
 
-    /// What prints and describes events; made when first asked for.
+    /// Returns the source of the report and of descriptions, created at the first call.
     fn report_source(&self) -> &TraceReport {
         self.report.get_or_init(|| {
             let decoder = Arc::new(decoder_of(&self.file));
-            let lanes = self.parts.iter().map(|part| part.lane as usize);
+            let lanes = self.ranges.iter().map(|(lane, _)| *lane as usize);
             let sources = lanes.map(|lane| self.sources.get(lane).copied().unwrap_or_default());
             TraceReport {
                 sources: sources.collect(),
@@ -100,7 +118,13 @@ impl TraceDat {
         })
     }
 
-    /// The file.
+    /// The kinds of print events whose texts are lines of etrace.
+    #[must_use]
+    pub(crate) fn prints(&self) -> &[KindId] {
+        &self.prints
+    }
+
+    /// The opened file.
     #[must_use]
     pub fn file(&self) -> &Arc<TraceFile> {
         &self.file
@@ -144,25 +168,32 @@ impl TraceDat {
     }
 
     fn add_part(&mut self, lane: u32, size_bytes: u64, range: Range<u64>) {
-        self.parts.push(Part { lane, size_bytes });
-        self.ranges.push(range);
+        self.parts.push(Part { size_bytes });
+        self.ranges.push((lane, range));
     }
 
-    /// The buffer and CPU that a lane is of.
+    fn lane_of(&self, part: u32) -> Option<u32> {
+        self.ranges.get(part as usize).map(|(lane, _)| *lane)
+    }
+
+    /// The buffer and CPU that a lane belongs to.
     fn source(&self, lane: u32) -> Option<(&Buffer, &CpuData)> {
         let (buffer, cpu) = *self.sources.get(lane as usize)?;
         let buffer = self.file.buffers.get(buffer)?;
         Some((buffer, buffer.cpus.get(cpu)?))
     }
 
-    /// The buffer and CPU that a part is of.
+    /// The buffer and CPU that a part belongs to.
     #[must_use]
-    pub fn source_of_part(&self, part: u32) -> Option<(&Buffer, &CpuData)> {
-        self.source(self.parts.get(part as usize)?.lane)
+    pub(crate) fn source_of_part(&self, part: u32) -> Option<(&Buffer, &CpuData)> {
+        self.source(self.lane_of(part)?)
     }
 
-    fn read<E: Order>(&self, part: u32, job: &Job) -> Result<LaneColumns, ReadError> {
-        let range = self.ranges.get(part as usize).cloned();
+    fn read_as<E: ByteOrder>(&self, part: u32, job: &Job) -> Result<LaneColumns, ReadError> {
+        let range = self
+            .ranges
+            .get(part as usize)
+            .map(|(_, range)| range.clone());
         let (Some((buffer, data)), Some(range)) = (self.source_of_part(part), range) else {
             let problem = Problem::BadReference {
                 table: "parts",
@@ -189,6 +220,7 @@ impl TraceDat {
         }
         let mut columns = pages.pass.columns;
         let events = &mut columns.events;
+        // An event takes 9 bytes: shrink only if much more than that was reserved.
         if events.memory_bytes() > events.len() as u64 * 14 + 4096 {
             events.shrink();
         }
@@ -196,8 +228,13 @@ impl TraceDat {
         Ok(columns)
     }
 
-    /// The last time of the page before the one at `place`.
-    fn time_before<E: Order>(&self, buffer: &Buffer, data: &CpuData, place: u64) -> Option<i64> {
+    /// Time of the last record in the page before the page at `place`; `None` if there is no such page.
+    fn time_before<E: ByteOrder>(
+        &self,
+        buffer: &Buffer,
+        data: &CpuData,
+        place: u64,
+    ) -> Option<i64> {
         let before = place.checked_sub(1)?;
         let (page, _) = self.file.page_at(data, buffer.page_size, before).ok()?;
         let head = read_head::<E>(&page, self.file.layout)?;
@@ -206,7 +243,7 @@ impl TraceDat {
         Some(self.file.time_map(data.cpu).time(raw))
     }
 
-    /// The places at which the coarse picture looks, and how many bytes each stands for.
+    /// Places that the coarse picture samples, each with the number of bytes that it represents.
     fn coarse_places(&self, buffer: &Buffer, data: &CpuData, stride: u64) -> Vec<(u64, u64)> {
         match &data.chunks {
             None => {
@@ -230,7 +267,7 @@ impl TraceDat {
     }
 }
 
-/// The pages of one part on their way through the pass.
+/// The pass over the pages of one part.
 struct Pages<'a> {
     reader: &'a TraceDat,
     buffer: &'a Buffer,
@@ -240,7 +277,7 @@ struct Pages<'a> {
 }
 
 impl Pages<'_> {
-    fn read_plain<E: Order>(&mut self, range: Range<u64>, job: &Job) -> Result<(), ReadError> {
+    fn read_plain<E: ByteOrder>(&mut self, range: Range<u64>, job: &Job) -> Result<(), ReadError> {
         let start = self.data.offset.saturating_add(range.start) as usize;
         let length = (range.end - range.start) as usize;
         let bytes = self.reader.file.input.bytes();
@@ -260,7 +297,7 @@ impl Pages<'_> {
         Ok(())
     }
 
-    fn read_packed<E: Order>(&mut self, range: Range<u64>, job: &Job) -> Result<(), ReadError> {
+    fn read_packed<E: ByteOrder>(&mut self, range: Range<u64>, job: &Job) -> Result<(), ReadError> {
         let chunks = self.data.chunks.as_deref().unwrap_or(&[]);
         let run = chunks.get(range.start as usize..range.end as usize);
         let run = run.unwrap_or(&[]);
@@ -291,10 +328,11 @@ impl Pages<'_> {
     }
 
     #[inline]
-    fn read_page<E: Order>(&mut self, page: &[u8], place: u64, pages: u64) {
+    fn read_page<E: ByteOrder>(&mut self, page: &[u8], place: u64, pages: u64) {
         if self.seen == 0 && place > 0 {
             let head = read_head::<E>(page, self.reader.file.layout);
             let is_lost = head.is_some_and(|head| head.lost != Lost::No);
+            // Only gaps and seams start at the last event before the part: other parts need no page before them.
             if is_lost || self.pass.has_seams {
                 self.pass.last_time = self.reader.time_before::<E>(self.buffer, self.data, place);
             }
@@ -312,19 +350,7 @@ impl Pages<'_> {
     }
 }
 
-impl Reader for TraceDat {
-    fn info(&self) -> &TraceInfo {
-        &self.info
-    }
-
-    fn lanes(&self) -> &[Lane] {
-        &self.lanes
-    }
-
-    fn parts(&self) -> &[Part] {
-        &self.parts
-    }
-
+impl TraceDat {
     fn coarse(&self) -> Coarse {
         let mut coarse = Coarse::default();
         let mut span: Option<(i64, i64)> = None;
@@ -342,6 +368,8 @@ impl Reader for TraceDat {
                 let (start, end) = span.unwrap_or((time, time));
                 span = Some((start.min(time), end.max(time)));
             };
+            // One sample per place: the time of its page and the bytes up to the next place. Times of a CPU
+            // never go back.
             let mut last = i64::MIN;
             for (place, bytes) in self.coarse_places(buffer, data, stride) {
                 if let Some(raw) = self.file.page_time(data, buffer.page_size, place) {
@@ -363,14 +391,9 @@ impl Reader for TraceDat {
         coarse
     }
 
-    fn read_part(&self, part: u32, job: &Job) -> Result<LaneColumns, ReadError> {
-        match self.file.endian() {
-            Endian::Little => self.read::<Little>(part, job),
-            Endian::Big => self.read::<Big>(part, job),
-        }
-    }
-
-    fn directory(&self) -> Directory {
+    /// The kinds of events and the threads that the columns refer to by number.
+    #[must_use]
+    pub fn directory(&self) -> Directory {
         let mut strings = Strings::default();
         let formats = &self.file.metadata.formats;
         let mut kinds: Vec<EventKind> = formats
@@ -419,10 +442,7 @@ impl Reader for TraceDat {
         }
     }
 
-    fn diagnostics(&self) -> Diagnostics {
-        self.file.diagnostics.clone()
-    }
-
+    /// Describes one event in full.
     fn describe(&self, event: EventRef) -> EventDetail {
         let names = &self.file.metadata.cmdlines;
         let name = names.name(event.thread.0 as i32).unwrap_or(b"");
@@ -449,132 +469,133 @@ impl Reader for TraceDat {
             },
         }
     }
+}
 
-    fn value(&self, event: EventRef, name: &str) -> Option<Value> {
-        let (buffer, data) = self.source_of_part(event.part)?;
+/// The columns of a part, and the lines of etrace in its print events.
+pub(crate) struct PartRead {
+    columns: LaneColumns,
+    lines: Found,
+}
+
+// A page contains its time and an event its thread, so a part does not depend on the parts before it.
+impl IndependentParts for TraceDat {
+    type Read = PartRead;
+
+    fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    fn read(&self, part: u32, job: &Job) -> Result<PartRead, ReadError> {
+        let columns = match self.file.endian() {
+            Endian::Little => self.read_as::<Little>(part, job)?,
+            Endian::Big => self.read_as::<Big>(part, job)?,
+        };
+        Ok(PartRead {
+            lines: lines_in(self, part, &columns),
+            columns,
+        })
+    }
+
+    fn shown<'a>(&self, part: u32, read: &'a PartRead) -> Vec<Shown<'a>> {
+        let lane = self.lane_of(part);
+        lane.into_iter().map(|lane| (lane, &read.columns)).collect()
+    }
+
+    fn gather(&self, read: Vec<(u32, PartRead)>, job: &Job) -> Result<Gathered, ReadError> {
+        let mut found = Found::default();
+        let mut parts = Vec::with_capacity(read.len());
+        for (part, read) in read {
+            found.append(read.lines);
+            parts.push(PartColumns {
+                part,
+                lane: self.lane_of(part).unwrap_or(0),
+                columns: read.columns,
+            });
+        }
+        let mut gathered = Gathered {
+            parts,
+            lanes: self.lanes.clone(),
+            directory: self.directory(),
+            info: self.info.clone(),
+            diagnostics: Diagnostics::default(),
+        };
+        if !self.prints.is_empty() {
+            let directory = &mut gathered.directory;
+            let lines = self.lines.get_or_init(|| found.lines());
+            let first = directory.kinds.len();
+            directory.kinds.extend(lines.kinds(&mut directory.strings));
+            let number = |kind| KindId(u16::try_from(kind).unwrap_or(u16::MAX));
+            let kinds: Vec<KindId> = (first..directory.kinds.len()).map(number).collect();
+            lines.add_to(&mut gathered, self.parts.len() as u32, &kinds, job)?;
+        }
+        Ok(gathered)
+    }
+}
+
+impl Events for TraceDat {
+    fn decode<'a>(&'a self, event: EventRef, need: Need<'_>, decoded: &mut DecodedEvent<'a>) {
+        if event.part as usize == self.parts.len() {
+            if let Some(lines) = self.lines.get() {
+                lines.decode(event, need, decoded);
+            }
+            return;
+        }
+        let Some((buffer, data)) = self.source_of_part(event.part) else {
+            return;
+        };
         let decoder = &self.report_source().decoder;
-        self.file
-            .with_event(data, buffer.page_size, event.place, |record| {
-                describe::value(decoder, record, name)
-            })
-            .ok()?
+        let (file, page_size) = (&self.file, buffer.page_size);
+        match need {
+            Need::Detail => decoded.take(self.describe(event), need),
+            Need::AnyField => decoded.perhaps(),
+            Need::Export | Need::Fields => {
+                let Ok(record) = file.event_at(data, page_size, event.place) else {
+                    return;
+                };
+                describe::fields_into(decoder, record.clone(), &mut decoded.fields);
+                if need == Need::Export {
+                    describe::decode_into(decoder, &record, decoded);
+                }
+            }
+            Need::Field(name) => {
+                let found = file.with_event(data, page_size, event.place, |record| {
+                    describe::value(decoder, record, name)
+                });
+                let field = found.ok().flatten();
+                decoded.fields.extend(field);
+            }
+            Need::Line => {
+                let mut memory = Memory::default();
+                let read = file.with_event(data, page_size, event.place, |record| {
+                    let out = &mut decoded.text;
+                    describe::push_text(decoder, record, event.time, data.cpu, &mut memory, out);
+                });
+                if let Err(error) = read {
+                    decoded.text.extend_from_slice(error.to_string().as_bytes());
+                }
+            }
+        }
     }
 
     fn field_names(&self, kind: KindId) -> Option<Vec<&str>> {
-        // What the file does not describe has no fields.
+        let own = self.file.metadata.formats.len() + 1 + self.recipes.prints().len();
+        if usize::from(kind.0) >= own {
+            // The event is a line of etrace.
+            return None;
+        }
+        // An event without a format has no fields.
         let fields = self.file.metadata.formats.get(usize::from(kind.0));
         let fields = fields.map_or(&[][..], |format| &format.fields);
         Some(fields.iter().map(|field| field.name.as_str()).collect())
     }
 
-    fn push_text(&self, event: EventRef, out: &mut Vec<u8>) {
-        let Some((buffer, data)) = self.source_of_part(event.part) else {
-            return;
-        };
-        let decoder = &self.report_source().decoder;
-        let mut memory = Memory::default();
-        let read = self
-            .file
-            .with_event(data, buffer.page_size, event.place, |record| {
-                describe::push_text(decoder, record, event.time, data.cpu, &mut memory, out);
-            });
-        if let Err(error) = read {
-            out.extend_from_slice(error.to_string().as_bytes());
-        }
-    }
-
-    fn fields_into<'a>(&'a self, event: EventRef, fields: &mut Vec<FieldRef<'a>>) {
-        let Some((buffer, data)) = self.source_of_part(event.part) else {
-            return;
-        };
-        if let Ok(record) = self.file.event_at(data, buffer.page_size, event.place) {
-            let decoder = &self.report_source().decoder;
-            describe::fields_into(decoder, record.clone(), fields);
-            describe::told_into(decoder, &record, fields);
-        }
-    }
-
-    fn fields(&self, event: EventRef) -> Vec<Field> {
-        let Some((buffer, data)) = self.source_of_part(event.part) else {
-            return Vec::new();
-        };
-        let mut fields = Vec::new();
-        if let Ok(record) = self.file.event_at(data, buffer.page_size, event.place) {
-            describe::fields_into(&self.report_source().decoder, record, &mut fields);
-        }
-        fields.into_iter().map(FieldRef::into_field).collect()
-    }
-
-    fn report(&self) -> Option<&dyn Report> {
-        Some(self.report_source())
-    }
-
     fn memory_bytes(&self) -> u64 {
-        self.file.memory_bytes()
+        self.file.memory_bytes() + self.lines.get().map_or(0, Lines::memory_bytes)
     }
 }
 
-/// Whose system call numbers the file has: by the machine in UNAME, else by its numbers.
-#[must_use]
-pub fn abi_of(file: &TraceFile) -> Abi {
-    let machine = file.options.uname.split_whitespace().last().unwrap_or("");
-    match machine {
-        "x86_64" | "amd64" => Abi::X86_64,
-        "i386" | "i486" | "i586" | "i686" => Abi::I386,
-        "aarch64" | "arm64" | "riscv64" | "loongarch64" => Abi::Aarch64,
-        "s390x" => Abi::S390x,
-        machine if machine.starts_with("arm") => Abi::Arm,
-        _ => match (file.endian(), file.metadata.kernel_long_size()) {
-            (Endian::Big, _) => Abi::S390x,
-            (_, 4) => Abi::I386,
-            _ => Abi::X86_64,
-        },
-    }
-}
-
-fn info_of(file: &TraceFile) -> TraceInfo {
-    let options = &file.options;
-    let mut facts = Vec::new();
-    let mut fact = |name: &str, value: &str| {
-        if !value.trim().is_empty() {
-            facts.push((name.to_owned(), value.trim().to_owned()));
-        }
-    };
-    fact("uname", &options.uname);
-    fact("recorded with", &format!("trace-cmd {}", options.version));
-    fact("compression", &file.header.compression);
-    for buffer in file.buffers.iter().filter(|it| !it.name.is_empty()) {
-        fact(
-            "instance",
-            &format!("{} (clock {})", buffer.name, buffer.clock),
-        );
-    }
-    for hook in &options.hooks {
-        fact("hook", hook);
-    }
-    if let Some(id) = options.trace_id {
-        fact("trace id", &format!("{id:#x}"));
-    }
-    for guest in &options.guests {
-        let text = format!("{} with {} CPUs", guest.name, guest.cpus.len());
-        fact("guest", &text);
-    }
-    if options.time_shift.is_some() {
-        fact("times", "shifted to the clock of the host");
-    }
-    for stat in &options.cpu_stats {
-        fact("statistics", stat);
-    }
-    TraceInfo {
-        format: format!("trace.dat {}", file.header.version),
-        clock: file.clock().to_owned(),
-        clock_unit: file.clock_unit(),
-        wall_clock_zero_ns: options.date_ns.map(|_| 0),
-        first_day: FirstDay::OfFile,
-        trace_id: options.trace_id,
-        shifted_to: options.time_shift.as_ref().map(|shift| shift.peer),
-        cpu_count: options.cpu_count,
-        losses: super::cpu_stats::losses(&options.cpu_stats),
-        facts,
+impl HasReport for TraceDat {
+    fn report(&self) -> &dyn Report {
+        self.report_source()
     }
 }

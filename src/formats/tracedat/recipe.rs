@@ -1,27 +1,27 @@
-//! What the bulk pass does with each kind of event: its format in, a recipe with field offsets out.
+//! What the bulk pass does with each kind of event: a format in, a recipe with field offsets out.
 //!
-//! Which events belong together is said by the tables of `event::pairs`; this file finds their fields. An
-//! event without a recipe is only counted: time, kind, thread and place.
+//! The tables of `event::pairs` define which events belong together; this file finds their fields. Of an event without
+//! a recipe only time, kind, thread and place are stored.
 
 use super::event_format::{EventFormat, FieldFormat};
-use super::page::Order;
 use super::{TraceFile, switch_state::StateTable};
+use crate::base::ByteOrder;
 use crate::event::pairs::{
     AsyncPair, Counter, FUNCTIONS, KPROBES, Noise, Pair, PairEnd, PairName, RequestOp, UPROBES,
     find_async_pair, find_counters, find_noise, find_pair, find_request, is_user_mode,
 };
 use crate::event::{MarkOp, Role, WakeupSort};
 
-/// A number inside an event.
+/// Offset and type of a number in an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Num {
+pub(crate) struct Num {
     offset: u32,
     size: u8,
     is_signed: bool,
 }
 
 impl Num {
-    /// The place of a field that is one number.
+    /// The number in `field`; `None` if the field is not one number.
     #[must_use]
     pub fn of(field: &FieldFormat) -> Option<Num> {
         field.is_number().then_some(Num {
@@ -35,10 +35,10 @@ impl Num {
         Num::of(format.field(name)?)
     }
 
-    /// Its value in `event`, sign-extended if it is signed; `None` if the event is too short.
+    /// Reads the number from `event`, sign-extended if it is signed; `None` if the event is too short.
     #[inline(always)]
     #[must_use]
-    pub fn read<E: Order>(self, event: &[u8]) -> Option<u64> {
+    pub fn read<E: ByteOrder>(self, event: &[u8]) -> Option<u64> {
         let bytes = event.get(self.offset as usize..)?;
         Some(match (self.size, self.is_signed) {
             (4, false) => u64::from(E::u32(*bytes.first_chunk()?)),
@@ -52,69 +52,69 @@ impl Num {
     }
 }
 
-/// What tells concurrent slices of a family apart.
+/// The key that distinguishes concurrent slices of one family.
 #[derive(Clone, Debug)]
-pub enum KeyOf {
-    /// Always the same number: a hash of the name that both ends share.
+pub(crate) enum KeyOf {
+    /// Constant: a hash of the name that begin and end share.
     Fixed(u64),
-    /// A number of the event.
+    /// A number in the event.
     Num(Num),
-    /// A hash of a text of the event.
+    /// A hash of a text in the event.
     Text(Box<FieldFormat>),
 }
 
-/// What a slice is called.
+/// The name of a slice.
 #[derive(Clone, Debug)]
-pub enum NameOf {
-    /// Always the same.
+pub(crate) enum NameOf {
+    /// A constant name.
     Fixed(Box<str>),
-    /// A text of the event.
+    /// A text in the event.
     Text(Box<FieldFormat>),
-    /// The symbol at an address.
+    /// The symbol at an address in the event.
     Symbol(Num),
-    /// The function of a probe if it is known, else the event's name.
+    /// The function at a probe's address; the event's name if no symbol is there.
     Probe(Num, Box<str>),
-    /// The system call with the key's number.
+    /// The name of the system call whose number is the key.
     Syscall,
-    /// The word for a number.
+    /// The word for a number in the event, from a table.
     Word(Num, &'static [&'static str]),
-    /// An end needs no name.
+    /// An end has no name.
     None,
 }
 
-/// A begin or end.
+/// Recipe of an event that begins or ends a slice.
 #[derive(Clone, Debug)]
-pub struct MarkRecipe {
-    /// Row of FAMILIES; probes decide between kernel and user by their address.
+pub(crate) struct MarkRecipe {
+    /// Index of the row in FAMILIES. Probes may be kernel or user probes, depending on their address (`is_probe`).
     pub family: u8,
     /// Whether the family depends on the address in the key.
     pub is_probe: bool,
     /// Begin or end.
     pub op: MarkOp,
-    /// Tells concurrent ones apart.
+    /// Distinguishes concurrent slices.
     pub key: KeyOf,
-    /// Mixed into the key.
+    /// Combined with the key by exclusive or.
     pub salt: u64,
-    /// What it is called.
+    /// Name of the slice.
     pub name: NameOf,
-    /// Of the return of a traced function: what its call is where the entry was lost.
+    /// Only for the return of a traced function: the call, in case its entry was lost.
     pub call: Option<Box<CallRecipe>>,
 }
 
-/// A call as its return alone tells it.
+/// A call of a traced function as its return describes it.
 #[derive(Clone, Debug)]
-pub struct CallRecipe {
-    /// When it began.
+pub(crate) struct CallRecipe {
+    /// Start of the call, in ns of the kernel's local clock.
     pub begun: Num,
-    /// When it was over, on the same clock.
+    /// End of the call, on the same clock.
     pub over: Num,
-    /// What its entry would have been.
+    /// The recipe that its entry would have had.
     pub entry: MarkRecipe,
 }
 
-/// Where sched_switch has its fields.
+/// The fields of sched_switch.
 #[derive(Clone, Debug)]
-pub struct SwitchRecipe {
+pub(crate) struct SwitchRecipe {
     pub(super) prev_pid: Num,
     pub(super) next_pid: Num,
     pub(super) prev_priority: Option<Num>,
@@ -125,135 +125,135 @@ pub struct SwitchRecipe {
     pub(super) states: Box<StateTable>,
 }
 
-/// What to do with a kind of event.
+/// What the bulk pass does with events of one kind.
 #[derive(Clone, Debug)]
-pub enum Recipe {
+pub(crate) enum Recipe {
     /// sched_switch.
     Switch(SwitchRecipe),
     /// sched_waking, sched_wakeup, sched_wakeup_new.
     Wakeup {
-        /// Who was woken.
+        /// Pid of the woken thread.
         pid: Num,
-        /// Where it is to run.
+        /// CPU on which it is to run.
         target_cpu: Option<Num>,
-        /// Offset of its name's 16 bytes.
+        /// Offset of its name (16 bytes) in the event.
         comm: Option<u32>,
-        /// Which of them.
+        /// Which of the three events it is.
         sort: WakeupSort,
     },
     /// A begin or end of a slice.
     Mark(MarkRecipe),
     /// A begin or end of an asynchronous slice.
     Async {
-        /// The table's row.
+        /// Row of the table of pairs.
         pair: &'static AsyncPair,
         /// Begin or end.
         end: PairEnd,
-        /// The numbers that make the id.
+        /// The numbers that are combined to the id.
         keys: Vec<Num>,
-        /// The name's field.
+        /// Field with the name of the slice.
         name: Option<Box<FieldFormat>>,
     },
-    /// Time that something took of a CPU.
+    /// CPU time that an interrupt or another disturbance took (osnoise).
     Noise {
-        /// The table's row.
+        /// Row of the table of noise.
         row: &'static Noise,
-        /// When it began, in ns of the local clock.
+        /// Start, in ns of the local clock.
         start: Num,
-        /// How long it took, in ns.
+        /// Duration, in ns.
         duration: Num,
-        /// Its name.
+        /// Name of the disturbance.
         text: Option<Box<FieldFormat>>,
-        /// The number behind the name.
+        /// Number that is appended to the name.
         number: Option<Num>,
     },
     /// Samples of several counters.
     Counters(Vec<Recipe>),
-    /// What happened to a bio or request.
+    /// A step of a bio or request.
     Request {
-        /// What.
+        /// Which step.
         op: RequestOp,
         /// The device.
         device: Num,
         /// The first sector.
         sector: Num,
-        /// How many sectors; of a split: the first sector of the rest.
+        /// Number of sectors; for a split: the first sector of the rest.
         count: Option<Num>,
-        /// What it does.
+        /// Field with the operation (`rwbs`).
         name: Option<Box<FieldFormat>>,
     },
     /// A sample of a counter.
     Counter {
-        /// The table's row.
+        /// Row of the table of counters.
         row: &'static Counter,
         /// The value.
         value: Num,
-        /// Whether the value is idle's 32-bit number, of which the highest means "not idle".
+        /// Whether the value is the 32-bit state of cpu_idle, whose highest value means "not idle".
         is_idle: bool,
-        /// The CPU it is of.
+        /// The CPU that the counter belongs to.
         cpu: Option<Num>,
-        /// What is added to the name.
+        /// Text that is appended to the counter's name.
         label: Option<Box<FieldFormat>>,
     },
     /// sched_process_fork.
     Fork {
-        /// Who forked.
+        /// Pid of the parent.
         parent: Num,
-        /// The new one.
+        /// Pid of the child.
         child: Num,
-        /// Its name.
+        /// Name of the child.
         name: Option<Box<FieldFormat>>,
     },
     /// task_newtask.
     NewTask {
-        /// The new one.
+        /// Pid of the new thread.
         child: Num,
-        /// Tell process and thread apart.
+        /// Clone flags: distinguish processes from threads.
         flags: Option<Num>,
         /// Its name.
         name: Option<Box<FieldFormat>>,
     },
     /// sched_process_exec.
     Exec {
-        /// Who.
+        /// Pid of the thread.
         pid: Num,
-        /// The program.
+        /// File name of the program.
         program: Option<Box<FieldFormat>>,
     },
     /// sched_process_exit.
     Exit {
-        /// Who.
+        /// Pid of the thread.
         pid: Num,
     },
     /// task_rename.
     Rename {
-        /// Who; the event's own thread in newer kernels.
+        /// Pid of the thread; `None` in newer kernels, where it is the event's own thread.
         pid: Option<Num>,
         /// The new name.
         name: Box<FieldFormat>,
     },
-    /// Shows that its thread is in no system call.
+    /// Proves that its thread is in no system call.
     UserMode,
-    /// Text that a program or the kernel wrote: it may be a mark.
+    /// Text that a program or the kernel wrote; it may be a mark.
     Print(PrintText),
 }
 
-/// Where an event has its text.
+/// Where the text of an event is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PrintText {
-    /// From this offset to the event's end (trace_marker).
+pub(crate) enum PrintText {
+    /// In the event, from this offset to its end (trace_marker).
     Inline(u32),
-    /// In the table of printk formats, at this address (a constant text of trace_printk).
+    /// In the table of printk formats, at the address in this field (a constant text of trace_printk).
     Constant(Num),
-    /// trace_printk's format, at this address, with arguments.
+    /// Formatted from the trace_printk format at the address in this field, and from arguments.
     Formatted(Num),
-    /// Its print fmt makes it (`tracing_mark_write` of vendors' kernels).
+    /// Printed by its print fmt (`tracing_mark_write` of vendors' kernels).
     PrintFmt,
 }
 
-/// The recipe for events of `format`, if they need one.
+/// Returns the recipe for events of `format`; `None` if they need none.
 #[must_use]
-pub fn recipe_for(file: &TraceFile, format: &EventFormat) -> Option<Recipe> {
+pub(crate) fn recipe_for(file: &TraceFile, format: &EventFormat) -> Option<Recipe> {
     let num = |name| Num::named(format, name);
     let text = |name: &str| format.field(name).cloned().map(Box::new);
     let comm = |name: &str| {
@@ -376,7 +376,7 @@ pub fn recipe_for(file: &TraceFile, format: &EventFormat) -> Option<Recipe> {
     }
 }
 
-/// Where events of `format` have a text, if that is what they are.
+/// Returns where events of `format` have their text; `None` if they are not print events.
 fn print_text(format: &EventFormat) -> Option<PrintText> {
     let num = |name| Num::named(format, name);
     match (format.system.as_str(), format.name.as_str()) {
@@ -388,14 +388,14 @@ fn print_text(format: &EventFormat) -> Option<PrintText> {
     }
 }
 
-/// kprobes and uprobes, which users name: told by the fields that only they have.
+/// The recipe of a kprobe or uprobe. Users choose their names, so they are recognised by fields that only probes have.
 fn probe_recipe(file: &TraceFile, format: &EventFormat) -> Option<MarkRecipe> {
     let entry = Num::named(format, "__probe_ip");
     let (op, address) = match entry {
         Some(address) => (MarkOp::Begin, address),
         None => (MarkOp::End, Num::named(format, "__probe_func")?),
     };
-    // Where no symbols tell, the kernel's usual names of the two systems do.
+    // Without kernel symbols, the default names of the two systems decide.
     let is_user = format.system == "uprobes";
     Some(MarkRecipe {
         family: if is_user { UPROBES } else { KPROBES },
@@ -423,7 +423,7 @@ fn mark_recipe(
             None => KeyOf::Text(Box::new(field.clone())),
         },
         None if pair.key.is_empty() => KeyOf::Fixed(hash_text(stem.as_bytes())),
-        // The pair's key is not in this kernel's event: the innermost of its name will do.
+        // This kernel's event lacks the pair's key field: an end then matches the innermost begin of the pair.
         None => KeyOf::Fixed(hash_text(pair.begin.as_bytes())),
     };
     let fixed = || NameOf::Fixed(stem.into());
@@ -466,29 +466,29 @@ fn mark_recipe(
     })
 }
 
-/// A number that stands for a text as key.
+/// Hashes a text to a number that serves as its key.
 #[must_use]
-pub fn hash_text(text: &[u8]) -> u64 {
+pub(crate) fn hash_text(text: &[u8]) -> u64 {
     use std::hash::Hasher;
     let mut hasher = rustc_hash::FxHasher::default();
     hasher.write(text);
     hasher.finish()
 }
 
-/// What becomes of events of `format` in the picture.
+/// How the window draws events of `format`.
 #[must_use]
-pub fn role_of(format: &EventFormat, recipe: Option<&Recipe>) -> Role {
+pub(crate) fn role_of(format: &EventFormat, recipe: Option<&Recipe>) -> Role {
     match recipe {
+        Some(Recipe::Switch(_)) => Role::Switch,
         Some(
-            Recipe::Switch(_)
-            | Recipe::Wakeup { .. }
+            Recipe::Wakeup { .. }
             | Recipe::Mark(_)
             | Recipe::Async { .. }
             | Recipe::Noise { .. }
             | Recipe::Counters(_)
             | Recipe::Counter { .. },
         ) => Role::Consumed,
-        // A merge neither begins nor ends anything.
+        // A merge neither begins nor ends a slice.
         Some(Recipe::Request { op, .. }) if *op != RequestOp::Merge => Role::Consumed,
         _ if matches!(format.system.as_str(), "irq" | "irq_vectors" | "ipi") => Role::CpuInstant,
         _ => Role::Instant,

@@ -1,36 +1,37 @@
-//! What the passes over all parts of a trace.dat share: which event has which kind and recipe.
+//! What the passes over all parts of a trace.dat share: the kind and recipe of each event number.
 
 use super::TraceFile;
-use super::page::Order;
 use super::recipe::Recipe;
+use crate::base::ByteOrder;
+use crate::event::KindId;
 use crate::event::syscalls::Abi;
-use crate::event::{KindId, ThreadKey};
 
-/// Set beside a kind that has a recipe.
+/// Bit that is set beside a kind that has a recipe.
 pub(super) const HAS_RECIPE: u32 = 1 << 16;
 
-/// What the passes over all parts share: which kind has which number and recipe.
+/// What the passes over all parts share: the kind and recipe of each event number.
 #[derive(Debug)]
-pub struct Recipes {
-    /// By the event's number: the kind, and whether it has a recipe.
+pub(crate) struct Recipes {
+    /// By event number: the kind, with `HAS_RECIPE` if it has a recipe.
     pub(super) ids: Vec<u32>,
-    /// By kind.
+    /// By kind: its recipe.
     rows: Vec<Option<Recipe>>,
-    /// Where `common_type` and `common_pid` are, and the size of the first.
+    /// Offsets of `common_type` and `common_pid` in an event, in bytes.
     type_at: usize,
     pid_at: usize,
-    /// Where `common_flags` is, a byte.
+    /// Offset of `common_flags`, one byte.
     flags_at: Option<usize>,
-    /// The kind of events that no format describes.
+    /// The kind of events whose number is in no format.
     pub(super) unknown: u16,
-    /// Whose system calls they are.
+    /// Which table of system calls applies.
     pub(super) abi: Abi,
-    /// Kinds whose events are texts; those of them that are marks have the kinds after `unknown`, in this order.
+    /// Kinds whose events are texts. Each has a second kind for texts that are marks; these follow `unknown` in the
+    /// same order.
     prints: Vec<u16>,
 }
 
 impl Recipes {
-    /// The recipes for all events of `file`.
+    /// Creates the recipes for all events of `file`.
     #[must_use]
     pub fn new(file: &TraceFile, abi: Abi) -> Recipes {
         let formats = &file.metadata.formats;
@@ -73,30 +74,24 @@ impl Recipes {
         }
     }
 
-    /// The kinds that can be marks: each has a second kind for those that are, numbered after
+    /// The kinds whose events are texts. Each has a second kind for texts that are marks, numbered after
     /// [`Recipes::unknown`] in this order.
     #[must_use]
-    pub fn prints(&self) -> &[u16] {
+    pub(crate) fn prints(&self) -> &[u16] {
         &self.prints
     }
 
-    /// The kind of those events of `kind` that are marks.
+    /// The second kind of `kind`, for texts that are marks.
     pub(super) fn mark_kind(&self, kind: KindId) -> Option<KindId> {
         let place = self.prints.iter().position(|&print| print == kind.0)?;
         let number = usize::from(self.unknown) + 1 + place;
         u16::try_from(number).ok().map(KindId)
     }
 
-    /// Whose system calls they are.
+    /// Which table of system calls applies.
     #[must_use]
-    pub fn abi(&self) -> Abi {
+    pub(crate) fn abi(&self) -> Abi {
         self.abi
-    }
-
-    /// The kind of events that no format describes.
-    #[must_use]
-    pub fn unknown(&self) -> KindId {
-        KindId(self.unknown)
     }
 
     /// The recipe of a kind.
@@ -105,9 +100,9 @@ impl Recipes {
         self.rows.get(kind).and_then(Option::as_ref)
     }
 
-    /// Number and pid of the event in `payload`.
+    /// Returns number and pid of the event in `payload`; `None` if it is too short for a number.
     #[inline(always)]
-    pub(super) fn common<E: Order>(&self, payload: &[u8]) -> Option<(u16, u32)> {
+    pub(super) fn common<E: ByteOrder>(&self, payload: &[u8]) -> Option<(u16, u32)> {
         if let (0, 4, Some(head)) = (self.type_at, self.pid_at, payload.first_chunk::<8>()) {
             let [a, b, _, _, pid @ ..] = *head;
             return Some((E::u16([a, b]), E::u32(pid)));
@@ -121,12 +116,5 @@ impl Recipes {
     #[inline]
     pub(super) fn flags(&self, payload: &[u8]) -> Option<u64> {
         payload.get(self.flags_at?).map(|&flags| u64::from(flags))
-    }
-
-    /// Number of the event and its thread.
-    #[must_use]
-    pub fn thread<E: Order>(&self, payload: &[u8]) -> Option<(u16, ThreadKey)> {
-        let (id, pid) = self.common::<E>(payload)?;
-        Some((id, ThreadKey(pid)))
     }
 }

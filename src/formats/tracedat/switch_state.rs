@@ -1,5 +1,5 @@
-//! sched_switch's `prev_state` in, why the thread stopped running out: by the flags table in the event's own
-//! print fmt, because the bits moved between kernels.
+//! sched_switch's `prev_state` in, the reason why the thread stopped running out. The bits moved between kernels, so
+//! they are read from the flags table in the event's own print fmt.
 //!
 //! ```text
 //! REC->prev_state & (...) ? __print_flags(..., "|", { 0x1, "S" }, { 0x2, "D" }, ...) : "R", REC->prev_state & 0x100 ? "+" : ""
@@ -7,7 +7,7 @@
 
 use crate::event::EndState;
 
-/// The bits as Linux 4.14 and later have them.
+/// The bits of Linux 4.14 and later.
 const USUAL: [(u64, u8); 8] = [
     (0x01, b'S'),
     (0x02, b'D'),
@@ -19,17 +19,17 @@ const USUAL: [(u64, u8); 8] = [
     (0x80, b'I'),
 ];
 
-/// What the bits of `prev_state` mean.
+/// The meaning of the bits of `prev_state`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StateTable {
+pub(crate) struct StateTable {
     bits: Vec<(u64, EndState)>,
     preempted: u64,
-    /// The states of the small numbers, which are nearly all.
+    /// The states of values below 256, precomputed: nearly all values are that small.
     small: [EndState; 256],
 }
 
 impl StateTable {
-    /// The table in the print fmt of sched_switch, or the usual one.
+    /// Reads the table from the print fmt of sched_switch; uses the bits of Linux 4.14 if it has none.
     #[must_use]
     pub fn new(print_fmt: &str) -> StateTable {
         let mut bits = parse_bits(print_fmt);
@@ -49,7 +49,7 @@ impl StateTable {
         table
     }
 
-    /// The state that `value` means.
+    /// The state for a `prev_state` of `value`.
     #[inline]
     #[must_use]
     pub fn state(&self, value: u64) -> EndState {
@@ -90,7 +90,7 @@ fn state_of(letter: u8) -> EndState {
     }
 }
 
-/// The `{ number, "letter" }` pairs behind `__print_flags`.
+/// The `{ number, "letter" }` pairs after `__print_flags(`.
 fn parse_bits(print_fmt: &str) -> Vec<(u64, u8)> {
     let Some((_, table)) = print_fmt.split_once("__print_flags(") else {
         return Vec::new();
@@ -108,7 +108,7 @@ fn parse_bits(print_fmt: &str) -> Vec<(u64, u8)> {
     bits
 }
 
-/// The number in `REC->prev_state & NUMBER ? "+"`, where it is one.
+/// The number in `REC->prev_state & NUMBER ? "+"`; `None` if the print fmt has no such test.
 fn parse_preempted(print_fmt: &str) -> Option<u64> {
     let (before, _) = print_fmt.split_once("? \"+\"")?;
     let (_, number) = before.rsplit_once("REC->prev_state &")?;

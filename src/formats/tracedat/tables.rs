@@ -1,9 +1,8 @@
-//! The texts that a trace.dat carries from the recorded kernel in, tables that can be asked out: symbols,
-//! printk formats, thread names.
+//! Texts of the recorded kernel that a trace.dat contains in, lookup tables out: symbols, printk formats, thread names.
 
 use rustc_hash::FxHashMap;
 
-/// The kernel's symbols: which function an address lies in.
+/// The kernel's symbols: find the function that contains an address.
 ///
 /// Built from `addr type name[\t[module]]` lines. Absolute symbols (type A) and names starting with `$` are
 /// left out; a table whose addresses are all 0 (hidden from the recording user) counts as empty.
@@ -22,28 +21,22 @@ struct SymbolRow {
     module_len: u16,
 }
 
-/// A symbol with the place of the address that was asked for.
+/// The symbol that contains an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Symbol<'a> {
+pub(crate) struct Symbol<'a> {
     /// Its name.
     pub name: &'a [u8],
-    /// Its module without brackets; empty for the kernel itself.
+    /// Name of its module without brackets; empty for the kernel itself.
     pub module: &'a [u8],
-    /// Where it starts.
+    /// Address of its start.
     pub address: u64,
-    /// How far behind that the address lies.
+    /// Offset of the looked-up address from its start, in bytes.
     pub offset: u64,
-    /// Up to the next symbol; `None` for the last.
+    /// Size in bytes, up to the next symbol; `None` for the last symbol.
     pub size: Option<u64>,
 }
 
-impl Symbol<'_> {
-    /// The name as text.
-    #[must_use]
-    pub fn name_text(&self) -> std::borrow::Cow<'_, str> {
-        String::from_utf8_lossy(self.name)
-    }
-}
+impl Symbol<'_> {}
 
 impl Kallsyms {
     /// Parses the text of /proc/kallsyms.
@@ -65,10 +58,10 @@ impl Kallsyms {
         Kallsyms { text, symbols }
     }
 
-    /// The symbol that `address` lies in: the last that starts at or before it. Of several at the same address
-    /// that one is taken which a plain binary search meets first, as libtraceevent does.
+    /// Returns the symbol that contains `address`: the last that starts at or before it. Of several symbols with the
+    /// same start, returns the one that a plain binary search meets first, as libtraceevent does.
     #[must_use]
-    pub fn lookup(&self, address: u64) -> Option<Symbol<'_>> {
+    pub(crate) fn lookup(&self, address: u64) -> Option<Symbol<'_>> {
         let (mut low, mut high) = (0, self.symbols.len());
         while low < high {
             let middle = low.midpoint(high);
@@ -85,7 +78,7 @@ impl Kallsyms {
         None
     }
 
-    /// The first symbol behind those at `address`, of which one is at `at`.
+    /// The first symbol with a greater address than `address`; `at` is the index of a symbol at `address`.
     fn after(&self, at: usize, address: u64) -> Option<&SymbolRow> {
         let neighbour = self.symbols.get(at + 1)?;
         if neighbour.address > address {
@@ -121,7 +114,7 @@ impl Kallsyms {
             .unwrap_or(&[])
     }
 
-    /// Where the symbol of that name starts. Looks at every symbol.
+    /// The address of the symbol `name`. Compares every symbol.
     #[must_use]
     pub fn find(&self, name: &[u8]) -> Option<u64> {
         let mut rows = self.symbols.iter();
@@ -129,9 +122,9 @@ impl Kallsyms {
         Some(row.address)
     }
 
-    /// Whether `address` could be the kernel's: at or behind its first symbol, and not far behind its last.
+    /// Whether `address` can belong to the kernel: at or after its first symbol, and at most 64 MiB after its last.
     #[must_use]
-    pub fn covers(&self, address: u64) -> bool {
+    pub(crate) fn covers(&self, address: u64) -> bool {
         const SLACK: u64 = 64 << 20;
         match (self.symbols.first(), self.symbols.last()) {
             (Some(first), Some(last)) => {
@@ -141,21 +134,21 @@ impl Kallsyms {
         }
     }
 
-    /// How many symbols there are.
+    /// The number of symbols.
     #[must_use]
     pub fn len(&self) -> usize {
         self.symbols.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no symbols.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.symbols.is_empty()
     }
 
-    /// Heap bytes held.
+    /// Heap memory in use, in bytes.
     #[must_use]
-    pub fn memory_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         (self.text.capacity() + self.symbols.capacity() * size_of::<SymbolRow>()) as u64
     }
 }
@@ -217,26 +210,26 @@ impl PrintkFormats {
         }
     }
 
-    /// The format at `address`, escapes as in C source, without its final `\n`.
+    /// The format at `address` with escapes as in C source, without its final `\n`.
     #[must_use]
-    pub fn lookup(&self, address: u64) -> Option<&[u8]> {
+    pub(crate) fn lookup(&self, address: u64) -> Option<&[u8]> {
         self.formats.get(&address).map(Vec::as_slice)
     }
 
-    /// How many there are.
+    /// The number of formats.
     #[must_use]
     pub fn len(&self) -> usize {
         self.formats.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no formats.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.formats.is_empty()
     }
 }
 
-/// Thread names as they were when the recording ended.
+/// Thread names at the end of the recording.
 #[derive(Clone, Debug, Default)]
 pub struct Cmdlines {
     names: FxHashMap<i32, Vec<u8>>,
@@ -244,7 +237,7 @@ pub struct Cmdlines {
 }
 
 impl Cmdlines {
-    /// Parses `PID COMM` lines; of several for a pid the last one counts.
+    /// Parses `PID COMM` lines; the last line of a pid counts.
     #[must_use]
     pub fn parse(text: &[u8]) -> Cmdlines {
         let mut cmdlines = Cmdlines::default();
@@ -271,7 +264,7 @@ impl Cmdlines {
         self.names.get(&pid).map(Vec::as_slice)
     }
 
-    /// All pids with their names, in the file's order.
+    /// All pids with their names, in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = (i32, &[u8])> {
         self.order
             .iter()

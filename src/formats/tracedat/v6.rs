@@ -4,22 +4,23 @@
 //! metadata (see `metadata`) | CPU count u32 | ["options  \0" options] | "flyrecord\0" | CPU count x (offset u64, size u64)
 //!                                                               or    | "latency  \0" | text to the end
 //! ```
-//! Option 3 names an instance and where its own "flyrecord\0" table stands.
+//! Option 3 contains the name of an instance and the file offset of its own "flyrecord\0" table.
 
 use super::buffers::{Buffer, CpuData};
+use super::contents::Contents;
 use super::header::Header;
+use super::metadata::Metadata;
 use super::options::{Options, id};
-use super::{Contents, metadata::Metadata};
 use crate::base::{Cursor, Diagnostics, Location, Problem, ReadError, Severity};
 
-/// More CPUs than this are taken for garbage.
+/// Most CPUs that a file may have; a greater number is an error.
 const MAX_CPUS: u32 = 1 << 16;
 
-/// Reads everything behind the header.
+/// Reads everything after the header.
 ///
 /// # Errors
 /// If the metadata is cut short: without it no event can be read.
-pub fn read_contents(
+pub(crate) fn read_contents(
     bytes: &[u8],
     header: &Header,
     diagnostics: &mut Diagnostics,
@@ -53,6 +54,7 @@ pub fn read_contents(
         )?;
         tag = cursor.take(10, "tag of data")?;
     }
+    // The table has as many rows as the greater of the two counts of CPUs.
     if let Some(more) = contents.options.cpu_count {
         cpu_count = cpu_count.max(more.min(MAX_CPUS));
     }
@@ -138,7 +140,7 @@ fn read_options(
     }
 }
 
-/// The table of CPUs; what is not all there is held to what is.
+/// Reads the table of CPUs. A table or data that the file's end cuts short are shortened, with a diagnostic.
 fn read_table(
     bytes: &[u8],
     cursor: &mut Cursor<'_>,

@@ -1,4 +1,4 @@
-//! Version 7: sections with headers, and options that say where they are.
+//! Version 7: sections with headers, and options that contain the offsets of sections.
 //!
 //! ```text
 //! section: id u16 | flags u16 (bit 0: packed) | description u32 | size u64 | body
@@ -6,15 +6,15 @@
 //! BUFFER option: section offset u64 | name NUL | clock NUL | page size u32 | CPUs u32 | (cpu u32, offset u64, size u64) ...
 //! ```
 //!
-//! The sections also form an unbroken chain from the header to the file's end. That chain is walked when
-//! the options do not lead to everything: a recorder that was killed leaves such files.
+//! The sections also form an unbroken chain from the header to the file's end. The chain is followed if the options do
+//! not lead to all sections: a recorder that was killed leaves such files.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::Contents;
 use super::btf::Btf;
 use super::buffers::{Buffer, CpuData};
+use super::contents::Contents;
 use super::header::{Header, MAX_PAGE_SIZE};
 use super::options::{Options, id};
 use crate::base::{Cursor, Diagnostics, Location, Problem, ReadError, Severity};
@@ -22,16 +22,16 @@ use crate::formats::compression::{Codec, unpack_block};
 
 /// Most bytes that a metadata section may unpack to.
 const MAX_SECTION_BYTES: u64 = 512 << 20;
-/// How many times larger than its packed bytes a section may be, beyond the first megabytes.
+/// Highest compression ratio of a section, beyond the first 16 MiB.
 const MAX_SECTION_RATIO: u64 = 5000;
-/// Most sections that a file's chain may have.
+/// Most sections that are read when the chain is followed.
 const MAX_SECTIONS: usize = 1 << 16;
 
-/// One section as the file has it.
+/// One section of the file.
 #[derive(Clone, Debug)]
 struct Section<'a> {
     id: u16,
-    /// Where its body is.
+    /// File offset of its body.
     body_at: u64,
     body: Cow<'a, [u8]>,
 }
@@ -40,20 +40,20 @@ struct Walk<'a, 'd> {
     bytes: &'a [u8],
     header: &'a Header,
     diagnostics: &'d mut Diagnostics,
-    /// Where each kind of section is.
+    /// File offset of each kind of section.
     places: BTreeMap<u16, u64>,
-    /// Options sections that were read.
+    /// File offsets of the options sections that were read.
     seen: Vec<u64>,
     options: Options,
     /// BUFFER and BUFFER_TEXT options: (id, file offset of data, data).
     buffers: Vec<(u16, u64, Vec<u8>)>,
 }
 
-/// Reads everything behind the header.
+/// Reads everything after the header.
 ///
 /// # Errors
-/// If not even the chain of sections can be followed to the event formats.
-pub fn read_contents(
+/// If no event format can be read, neither through the options nor through the chain of sections.
+pub(crate) fn read_contents(
     bytes: &[u8],
     header: &Header,
     diagnostics: &mut Diagnostics,
@@ -101,7 +101,7 @@ impl<'a> Walk<'a, '_> {
         Ok(Cursor::new(rest, at, self.endian()))
     }
 
-    /// The head of the section at `at`: id, whether it is packed, size of the body.
+    /// Reads the header of the section at `at`: id, whether it is packed, size of the body in bytes.
     fn head(&self, at: u64) -> Result<(u16, bool, u64), ReadError> {
         let mut cursor = self.cursor_at(at, "section")?;
         let id = cursor.u16("section id")?;
@@ -110,7 +110,7 @@ impl<'a> Walk<'a, '_> {
         Ok((id, flags & 1 != 0, cursor.u64("section size")?))
     }
 
-    /// The section at `at` with its body unpacked.
+    /// Reads the section at `at` and unpacks its body.
     fn section(&self, at: u64) -> Result<Section<'a>, ReadError> {
         let (id, is_packed, size) = self.head(at)?;
         let mut cursor = self.cursor_at(at.saturating_add(16), "section body")?;
@@ -141,7 +141,7 @@ impl<'a> Walk<'a, '_> {
         })
     }
 
-    /// Reads the options sections from the one at `next` on, as their DONE options lead.
+    /// Reads the options sections that are chained by their DONE options, starting at the file offset `next`.
     fn follow_options(&mut self, mut next: u64) -> Result<(), ReadError> {
         while next != 0 {
             if self.seen.contains(&next) {
@@ -153,7 +153,7 @@ impl<'a> Walk<'a, '_> {
         Ok(())
     }
 
-    /// Reads one options section; the answer is where the next one is.
+    /// Reads one options section; returns the file offset of the next one, 0 after the last.
     fn read_options(&mut self, at: u64) -> Result<u64, ReadError> {
         let section = self.section(at)?;
         if section.id != 0 {
@@ -184,7 +184,8 @@ impl<'a> Walk<'a, '_> {
         Ok(0)
     }
 
-    /// Walks the chain of sections from the header on and takes what the options did not lead to.
+    /// Follows the chain of sections from the header to the end of the file and reads the sections that the options did
+    /// not lead to.
     fn follow_sections(&mut self) {
         let mut at = self.header.end;
         for _ in 0..MAX_SECTIONS {
@@ -193,7 +194,7 @@ impl<'a> Walk<'a, '_> {
             };
             match id {
                 0 if !self.seen.contains(&at) => {
-                    // Damage here was or will be said once, by whoever follows the chain.
+                    // A damaged options section does not end the walk: the chain needs only section headers.
                     if let Err(error) = self.read_options(at) {
                         let code = "options_broken";
                         self.diagnostics
@@ -220,6 +221,7 @@ impl<'a> Walk<'a, '_> {
 
     fn read_all(mut self) -> Result<Contents, ReadError> {
         let mut contents = Contents::default();
+        // HEADER_INFO first: the formats are parsed with its size of `long`.
         for id in (id::HEADER_INFO..=id::CMDLINES).chain([id::BTF_FILE]) {
             if let Some(&at) = self.places.get(&id) {
                 let result = self.read_metadata(id, at, &mut contents);
@@ -304,6 +306,7 @@ impl<'a> Walk<'a, '_> {
             return Err(ReadError::at_byte(at, "BUFFER option", problem));
         }
         let cpu_count = cursor.u32("CPUs of a buffer")?;
+        // Only the header of the buffer's section states whether the pages of its CPUs are packed.
         let is_packed = match self.head(section_at) {
             Ok((_, is_packed, _)) => is_packed,
             Err(error) if cpu_count > 0 => return Err(error),
@@ -340,7 +343,8 @@ impl<'a> Walk<'a, '_> {
         })
     }
 
-    /// The text of a BUFFER_TEXT section: chunks as a CPU's data has them, or one block as other sections.
+    /// Reads the text of a BUFFER_TEXT section. Its body is either chunks, like a CPU's data, or one block, like other
+    /// sections.
     fn read_text(&mut self, data: &[u8], at: u64) -> Result<Vec<u8>, ReadError> {
         let place = Cursor::new(data, at, self.endian()).u64("place of a text buffer")?;
         let (_, is_packed, size) = self.head(place)?;

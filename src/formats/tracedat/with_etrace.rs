@@ -1,17 +1,18 @@
-//! Whether a trace.dat has lines of etrace among its `print` events: some are looked at, all over the file.
+//! Finds lines of etrace among the `print` events of a trace.dat. Samples all over the file decide whether there are
+//! any.
 
 use super::TraceDat;
-use crate::event::KindId;
-use crate::formats::etrace::{Texts, parse_payload};
-use crate::formats::format::Reader;
+use crate::event::{KindId, LaneColumns};
+use crate::formats::etrace::{Found, parse_payload};
+use crate::formats::stream::IndependentParts;
 
-/// How many places of a CPU are looked at; of a compressed one fewer, since each must be unpacked.
+/// Number of places per CPU that are sampled; fewer in compressed data, because each place must be unpacked.
 const PLACES: u64 = 48;
 const PACKED_PLACES: u64 = 3;
-/// How many events at each place.
+/// Number of events that are read at each place.
 const MOST_EVENTS: usize = 256;
 
-/// A kind of print events: its id in the file, its kind, and where its text is.
+/// A kind of print events: its number in the file, index of its kind, and offset of its text in the record.
 type PrintText = (u16, u16, usize);
 
 fn texts_of_prints(reader: &TraceDat) -> Vec<PrintText> {
@@ -27,7 +28,7 @@ fn texts_of_prints(reader: &TraceDat) -> Vec<PrintText> {
         .collect()
 }
 
-/// The text of a record, with what follows it in memory, if it is a print event.
+/// The bytes of a print event from its text on; `None` for other events.
 fn text_in<'a>(reader: &TraceDat, texts: &[PrintText], record: &'a [u8]) -> Option<&'a [u8]> {
     let id = *record.first_chunk::<2>()?;
     let id = match reader.file().endian() {
@@ -37,37 +38,48 @@ fn text_in<'a>(reader: &TraceDat, texts: &[PrintText], record: &'a [u8]) -> Opti
     record.get(texts.iter().find(|text| text.0 == id)?.2..)
 }
 
-/// What appends the text of a print event of the file, each byte as the kernel wrote it: a name may end in blanks.
+/// Returns the lines of etrace among the events of a part with the columns `read`. Texts are not trimmed: a name may
+/// end in blanks.
 #[must_use]
-pub fn texts_of(reader: TraceDat) -> Texts {
-    let texts = texts_of_prints(&reader);
-    Box::new(move |event, out| {
-        let Some((buffer, data)) = reader.source_of_part(event.part) else {
-            return;
-        };
-        let push = |record: &[u8]| {
-            let text = text_in(&reader, &texts, record).unwrap_or(&[]);
+pub(crate) fn lines_in(reader: &TraceDat, part: u32, read: &LaneColumns) -> Found {
+    let mut found = Found::default();
+    let prints = reader.prints();
+    let Some((buffer, data)) = reader.source_of_part(part).filter(|_| !prints.is_empty()) else {
+        return found;
+    };
+    let texts = texts_of_prints(reader);
+    for index in 0..read.events.len() as u32 {
+        if !prints.contains(&read.events.kind(index)) {
+            continue;
+        }
+        let row = read.events.row(index);
+        let add = |record: &[u8]| {
+            let text = text_in(reader, &texts, record).unwrap_or(&[]);
             let end = memchr::memchr(0, text).unwrap_or(text.len());
-            out.extend_from_slice(text.get(..end).unwrap_or(text));
+            let line = text.get(..end).unwrap_or(text);
+            found.add(line, None, row.time, row.thread);
         };
-        let file = reader.file();
-        // A record that cannot be read was told when its part was.
-        let _ = file.with_event(data, buffer.page_size, event.place, push);
-    })
+        // A record that cannot be read was reported when its part was read.
+        let _ = (reader.file()).with_event(data, buffer.page_size, row.place, add);
+    }
+    for gap in &read.gaps {
+        found.add_hole(gap.end);
+    }
+    found
 }
 
-/// The kinds of the events whose texts are lines of etrace; empty if no line was found.
+/// Returns the kinds of print events if a sampled text is a line of etrace; else an empty list.
 #[must_use]
-pub fn prints_with_etrace(reader: &TraceDat) -> Vec<KindId> {
+pub(crate) fn prints_with_etrace(reader: &TraceDat) -> Vec<KindId> {
     let file = reader.file();
     let texts = texts_of_prints(reader);
     if texts.is_empty() {
         return Vec::new();
     }
-    let parts = reader.parts().len() as u32;
+    let parts = IndependentParts::parts(reader).len() as u32;
     let mut seen = None;
     for (buffer, data) in (0..parts).filter_map(|part| reader.source_of_part(part)) {
-        // The parts of a CPU follow each other.
+        // Parts of one CPU are adjacent, and each CPU is sampled once.
         if seen.replace(std::ptr::from_ref(data)) == Some(std::ptr::from_ref(data)) {
             continue;
         }

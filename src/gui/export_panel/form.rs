@@ -1,4 +1,4 @@
-//! What the export panel is filled in with, and the order that follows from it.
+//! The input of the export panel, and the export order made from it.
 
 use std::path::{Path, PathBuf};
 
@@ -6,60 +6,61 @@ use rustc_hash::FxHashSet;
 
 use crate::base::{TimeSpan, Timestamp};
 use crate::export::choices::Choice;
-use crate::export::{EXPORTERS, Exporter, TABLES, Table};
+use crate::export::{EXPORTERS, Exporter};
 use crate::load::LoadedTrace;
+use crate::tables::{TABLES, TableDef};
 use crate::trace::{CpuId, Trace};
 use crate::view::outline::Node;
 use crate::view::rows::{Fold, LaneKind, Row, matching};
 use crate::view::{Existing, ExportOrder, RowKind, ViewState};
 
-/// Which range of time.
+/// Time range to export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Range {
-    /// What is selected.
+    /// The selected range.
     Selected,
-    /// What is seen.
+    /// The visible span.
     Visible,
-    /// All.
+    /// The whole trace.
     Whole,
 }
 
-/// Which tracks.
+/// Tracks to export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tracks {
     /// All.
     All,
-    /// Those of the selected area.
+    /// Tracks of the selected area.
     Selected,
-    /// Those that the track filter names.
+    /// Tracks that match the track filter.
     Filtered,
-    /// Those that are checked in the list.
+    /// Tracks checked in the list.
     Checked,
 }
 
-/// What is filled in.
+/// The input of the panel.
 #[derive(Debug)]
-pub struct Form {
-    /// The format: a row of `EXPORTERS`.
+pub(crate) struct Form {
+    /// Format: a row of `EXPORTERS`.
     pub exporter: Exporter,
-    /// Which range.
+    /// Time range to export.
     pub range: Range,
-    /// Which tracks.
+    /// Tracks to export.
     pub tracks: Tracks,
-    /// What is checked in the list.
+    /// Checked entries of the list.
     pub checked: FxHashSet<Choice>,
-    /// CPUs that are left out.
+    /// CPUs to leave out.
     pub without_cpus: FxHashSet<CpuId>,
-    /// The file, as it is typed.
+    /// Output file, as typed.
     pub path: String,
-    /// Whether the user named the file; else the name follows the form.
+    /// Whether the user named the file; otherwise the name follows the form.
     pub is_path_typed: bool,
-    /// A file that the user said may be replaced.
+    /// An existing file that the user allowed to be replaced.
     pub replaceable: Option<PathBuf>,
 }
 
 impl Form {
-    /// As it is when the panel opens.
+    /// Returns the initial form.
     #[must_use]
     pub fn new(state: &ViewState) -> Form {
         let tracks = match (&state.area_rows, state.filter.trim()) {
@@ -82,8 +83,8 @@ impl Form {
         }
     }
 
-    /// Forgets what is of another trace, and what cannot be chosen any more.
-    pub fn fit(&mut self, state: &ViewState) {
+    /// Resets choices that refer to another trace or are no longer available.
+    pub(crate) fn fit(&mut self, state: &ViewState) {
         if self.range == Range::Selected && state.range.is_none() {
             self.range = Range::Whole;
         }
@@ -95,7 +96,7 @@ impl Form {
         }
     }
 
-    /// The range of time.
+    /// Returns the time range to export.
     #[must_use]
     pub fn span(&self, state: &ViewState) -> TimeSpan {
         match (self.range, state.range) {
@@ -105,8 +106,8 @@ impl Form {
         }
     }
 
-    /// Takes another format; the file's ending follows.
-    pub fn set_exporter(&mut self, exporter: &Exporter) {
+    /// Sets the format; the file's extension follows.
+    pub(crate) fn set_exporter(&mut self, exporter: &Exporter) {
         let old_ending = format!(".{}", self.exporter.extension);
         if let Some(stem) = self.path.strip_suffix(&old_ending) {
             self.path = format!("{stem}.{}", exporter.extension);
@@ -114,17 +115,17 @@ impl Form {
         self.exporter = *exporter;
     }
 
-    /// The tables that can be written instead, where the format writes one.
+    /// Returns the tables to choose from, if the format writes one table.
     #[must_use]
-    pub fn tables(&self) -> &'static [Table] {
+    pub fn tables(&self) -> &'static [TableDef] {
         match self.exporter.table {
             Some(_) => TABLES,
             None => &[],
         }
     }
 
-    /// Proposes a file beside the trace, as long as the user named none.
-    pub fn propose_path(&mut self, trace_path: &Path) {
+    /// Proposes a file next to the trace, unless the user named one.
+    pub(crate) fn propose_path(&mut self, trace_path: &Path) {
         if self.is_path_typed {
             return;
         }
@@ -149,7 +150,7 @@ impl Form {
         self.path = path.display().to_string();
     }
 
-    /// The file.
+    /// Returns the path of the output file.
     #[must_use]
     pub fn file(&self) -> PathBuf {
         let typed = self.path.trim();
@@ -159,10 +160,10 @@ impl Form {
         }
     }
 
-    /// What to do.
+    /// Returns the export order.
     ///
     /// # Errors
-    /// In words, if something is missing.
+    /// Returns a sentence for the user if something is missing.
     pub fn order(&self, loaded: &LoadedTrace, state: &ViewState) -> Result<ExportOrder, String> {
         if !loaded.is_complete {
             return Err("The trace is still being read.".to_owned());
@@ -175,6 +176,7 @@ impl Form {
             format: self.exporter.name.to_owned(),
             table: self.exporter.table.map(|table| table.name.to_owned()),
             span: self.span(state),
+            // The permission to replace is for that path only.
             existing: match self.replaceable.as_ref() == Some(&path) {
                 true => Existing::Replace,
                 false => Existing::Ask,
@@ -191,6 +193,7 @@ impl Form {
             }
             Tracks::Checked => narrow_by_list(&mut order, &self.checked),
         }
+        // An order that narrows nothing exports everything: an error below, unless the user chose all.
         let is_narrowed = !(order.processes.is_empty()
             && order.threads.is_empty()
             && order.tracks.is_empty()
@@ -241,8 +244,8 @@ fn narrow_by_list(order: &mut ExportOrder, checked: &FxHashSet<Choice>) {
     order.cpu_tracks.sort_unstable();
 }
 
-/// The tracks of the selected area. Of several, one that is open and has others in it means itself only, as
-/// everywhere ([`ViewState::area_lanes`]).
+/// Narrows to the tracks of the selected area. If several are selected, an open row stands for itself only, without the
+/// rows inside it, as in [`ViewState::area_lanes`].
 fn narrow_by_area(order: &mut ExportOrder, trace: &Trace, state: &ViewState) {
     let keys = state.area_rows.as_deref().unwrap_or_default();
     let mut whole = Vec::new();
@@ -262,7 +265,7 @@ fn narrow_by_area(order: &mut ExportOrder, trace: &Trace, state: &ViewState) {
     order.counters.dedup();
 }
 
-/// What a row draws itself.
+/// Narrows to the lanes that a row draws itself.
 fn narrow_by_lanes(order: &mut ExportOrder, trace: &Trace, row: &Row) {
     for lane in &row.lanes {
         match lane.kind {
@@ -278,8 +281,8 @@ fn narrow_by_lanes(order: &mut ExportOrder, trace: &Trace, row: &Row) {
     }
 }
 
-/// These tracks with all that lies in them. CPUs alone mean all that happens on them; beside others, what their own
-/// tracks show.
+/// Narrows to these nodes and all nodes inside them. CPUs alone mean everything that happens on them; together with
+/// other nodes, only what the CPUs' own tracks show.
 fn narrow_by_nodes(order: &mut ExportOrder, mut open: Vec<&Node>) {
     let mut cpus = Vec::new();
     while let Some(node) = open.pop() {

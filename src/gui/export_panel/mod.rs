@@ -1,8 +1,7 @@
-//! File > Export: which format, which range and which tracks go into which file; then how far it is, and what was
-//! written.
+//! File > Export: asks for format, range, tracks and file; then shows the progress, and what was written.
 //!
-//! The panel floats over the timeline, so that the range can be changed while it is open. It answers with actions
-//! like any pane; `App` hands the order that comes back to [`ExportPanel::start`].
+//! The panel floats over the timeline, so that the range can be changed while it is open. It returns actions like any
+//! pane; `App` passes the resulting order to [`ExportPanel::start`].
 
 mod form;
 mod outcome;
@@ -17,48 +16,54 @@ use egui::{RichText, ScrollArea, TextEdit, Ui, WidgetInfo};
 use super::boxes::form_row;
 use super::file_dialog::{Answer, FileDialog};
 use super::pane::Scene;
-use crate::base::TimeSpan;
-use crate::export::background::{Exporting, Order};
+use crate::base::{Task, TimeSpan, Work};
+use crate::export::background::{Exported, Order};
 use crate::export::choices::{ChoiceRow, choices};
 use crate::export::{self, ExportError, Overwrite, Selection};
 use crate::load::LoadedTrace;
-use crate::view::{Action, Existing, ExportOrder, RowKey};
+use crate::load::TraceId;
+use crate::view::{Action, Effect, Existing, ExportOrder, RowKey};
 use form::{Form, Range, Tracks};
 use outcome::{Outcome, can_open, open_written, progress_ui, summary_ui};
 use rows::{cpus_ui, format_ui, list_ui, range_ui, tracks_ui};
 
-/// How wide the panel is, in points.
+/// Width of the panel, in points.
 const WIDTH: f32 = 460.0;
-/// And what each line is about.
+/// Width of the labels, in points.
 const LABELS: f32 = 56.0;
-/// The panel's scratch, and the export under way.
+/// State of the panel, and the running export.
 #[derive(Debug, Default)]
-pub struct ExportPanel {
+pub(crate) struct ExportPanel {
     form: Option<Form>,
     find: String,
-    /// What can be chosen in the trace of that path and generation.
-    choices: Option<((PathBuf, u32), Vec<ChoiceRow>)>,
+    /// Entries of the list, for the trace of this path and id.
+    choices: Option<((PathBuf, TraceId), Vec<ChoiceRow>)>,
     dialog: FileDialog,
-    exporting: Option<Exporting>,
+    exporting: Task<(), Exported>,
     outcome: Option<Outcome>,
-    /// The selected range that was last seen: a new one is what is exported.
+    /// The last known selected range: a new one becomes the range to export.
     seen_range: Option<TimeSpan>,
-    /// And the tracks.
+    /// The last known selected tracks.
     seen_rows: Option<Vec<RowKey>>,
-    /// How high what stands below the form was in the last frame.
+    /// Height of the part below the form in the last frame, in points.
     below_height: f32,
 }
 
 impl ExportPanel {
-    /// Whether an export is under way.
-    #[must_use]
-    pub fn is_busy(&self) -> bool {
-        self.exporting.is_some()
+    /// Returns the outcome of the last export in words; `None` if there is none.
+    pub(crate) fn spoken(&self) -> Option<String> {
+        self.outcome.as_ref().map(Outcome::words)
     }
 
-    /// Begins an export.
+    /// Whether an export is running.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.exporting.is_pending()
+    }
+
+    /// Starts an export.
     pub fn start(&mut self, ctx: &egui::Context, loaded: &Arc<LoadedTrace>, order: ExportOrder) {
-        if self.exporting.is_some() {
+        if self.is_busy() {
             return;
         }
         let Some(mut exporter) = export::find(&order.format).copied() else {
@@ -67,7 +72,7 @@ impl ExportPanel {
             return;
         };
         if let Some(name) = &order.table {
-            exporter.table = export::tables::find(name);
+            exporter.table = crate::tables::find(name);
         }
         self.outcome = None;
         let order = Order {
@@ -87,44 +92,42 @@ impl ExportPanel {
                 Existing::Replace => Overwrite::Replace,
             },
         };
-        let ctx = ctx.clone();
-        let wake = move || ctx.request_repaint();
-        self.exporting = Some(Exporting::start(loaded.clone(), order, wake));
+        let loaded = Arc::clone(loaded);
+        let work = move |work: &Work<Exported>| Ok(order.carry_out(&loaded, work));
+        self.exporting.start(ctx, "export", work);
     }
 
     /// Stops the export.
     pub fn cancel(&mut self) {
-        if let Some(exporting) = &self.exporting {
-            exporting.cancel();
-        }
+        self.exporting.interrupt();
     }
 
-    /// Takes what came since the last frame.
+    /// Takes results that arrived since the last frame.
     pub fn poll(&mut self, ctx: &egui::Context) {
-        if let Some(exporting) = &mut self.exporting {
-            match exporting.poll() {
-                Some(answer) => {
-                    let path = exporting.path().to_path_buf();
-                    let took = exporting.began().elapsed();
-                    self.exporting = None;
-                    self.outcome = Some(match answer {
-                        Ok(summary) => {
-                            // What is there now is not what the user allowed to be replaced.
-                            if let Some(form) = &mut self.form {
-                                form.replaceable = None;
-                            }
-                            Outcome::Written {
-                                summary,
-                                path,
-                                took,
-                            }
+        match self.exporting.take_end() {
+            Some(Ok(exported)) => {
+                let Exported { path, took, result } = exported;
+                self.outcome = Some(match result {
+                    Ok(summary) => {
+                        // The permission was for the old file, not for the one just written.
+                        if let Some(form) = &mut self.form {
+                            form.replaceable = None;
                         }
-                        Err(ExportError::Exists(path)) if !path.is_dir() => Outcome::Exists(path),
-                        Err(error) => Outcome::Failed(sentence(&error.to_string())),
-                    });
-                }
-                None => ctx.request_repaint_after(Duration::from_millis(100)),
+                        Outcome::Written {
+                            summary,
+                            path,
+                            took,
+                        }
+                    }
+                    Err(ExportError::Exists(path)) if !path.is_dir() => Outcome::Exists(path),
+                    Err(error) => Outcome::Failed(sentence(&error.to_string())),
+                });
             }
+            Some(Err(failure)) => {
+                self.outcome = Some(Outcome::Failed(sentence(&failure.to_string())));
+            }
+            None if self.is_busy() => ctx.request_repaint_after(Duration::from_millis(100)),
+            None => {}
         }
         self.poll_dialog();
     }
@@ -135,7 +138,7 @@ impl ExportPanel {
                 for path in paths {
                     form.path = path.display().to_string();
                     form.is_path_typed = true;
-                    // The system's dialog has asked already.
+                    // The system's dialog has asked about replacing the file.
                     form.replaceable = Some(path);
                     self.outcome = None;
                 }
@@ -150,13 +153,13 @@ impl ExportPanel {
 
     /// Draws the panel.
     pub fn ui(&mut self, ctx: &egui::Context, scene: &Scene<'_>, actions: &mut Vec<Action>) {
-        let trace_of_list = (scene.loaded.path.clone(), scene.loaded.generation);
+        let trace_of_list = (scene.loaded.path.clone(), scene.loaded.id);
         if self.choices.as_ref().map(|(key, _)| key) != Some(&trace_of_list) {
             let is_other = self
                 .choices
                 .as_ref()
                 .is_none_or(|(key, _)| key.0 != trace_of_list.0);
-            // Ids are of one generation only.
+            // Ids are valid for one trace only.
             if let Some(form) = &mut self.form {
                 form.checked.clear();
                 form.without_cpus.clear();
@@ -165,7 +168,7 @@ impl ExportPanel {
                     form.replaceable = None;
                 }
             }
-            if is_other && self.exporting.is_none() {
+            if is_other && !self.is_busy() {
                 self.outcome = None;
             }
             self.choices = Some((trace_of_list, choices(&scene.loaded.trace)));
@@ -195,9 +198,9 @@ impl ExportPanel {
                 ui.set_width(WIDTH);
                 ui.heading("Export");
                 ui.separator();
-                // What is below the form is always seen; the form scrolls where the window is low.
+                // The part below the form is always visible; in a low window the form scrolls.
                 let left = (room - self.below_height - 60.0).max(80.0);
-                let is_free = self.exporting.is_none();
+                let is_free = !self.is_busy();
                 ScrollArea::vertical().max_height(left).show(ui, |ui| {
                     ui.add_enabled_ui(is_free, |ui| self.form_ui(ui, scene));
                 });
@@ -208,11 +211,11 @@ impl ExportPanel {
 
     fn below_ui(&mut self, ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
         ui.separator();
-        // Enter does what is next, unless a field or a button has the keyboard.
+        // Enter presses the next button, unless a field or a button has focus.
         let is_entered = ui.memory(|memory| memory.focused().is_none())
             && ui.input(|input| input.key_pressed(egui::Key::Enter));
-        if let Some(exporting) = &self.exporting {
-            progress_ui(ui, exporting, actions);
+        if self.is_busy() {
+            progress_ui(ui, self.exporting.progress(), actions);
             return;
         }
         match &self.outcome {
@@ -249,7 +252,7 @@ impl ExportPanel {
                     existing: Existing::Replace,
                     ..order.clone()
                 };
-                actions.push(Action::Export(Box::new(order)));
+                actions.push(Action::Do(Effect::Export(Box::new(order))));
             }
             let button = egui::Button::new("Export");
             let is_ready = order.is_ok() && !may_replace;
@@ -257,7 +260,7 @@ impl ExportPanel {
             if (ui.add_enabled(is_ready, button).clicked() || is_ready && is_wanted)
                 && let Ok(order) = &order
             {
-                actions.push(Action::Export(Box::new(order.clone())));
+                actions.push(Action::Do(Effect::Export(Box::new(order.clone()))));
             }
             if ui.button("Close").clicked() {
                 actions.push(Action::ToggleExport);
@@ -312,7 +315,7 @@ impl ExportPanel {
     }
 }
 
-/// The text with a capital letter.
+/// Returns the text with a capital first letter.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     match letters.next() {

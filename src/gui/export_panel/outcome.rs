@@ -1,4 +1,4 @@
-//! What stands below the form: how far an export is, and what was written.
+//! The part below the form: progress of the export, and what was written.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -6,33 +6,42 @@ use std::time::Duration;
 use egui::{ProgressBar, RichText, Ui};
 
 use super::{WIDTH, sentence};
-use crate::export::background::Exporting;
 use crate::export::{Summary, word_for};
 use crate::gui::pane::Scene;
-use crate::view::{Action, ruler};
+use crate::view::{Action, Effect, ruler};
 
-/// What became of the last export.
+/// Outcome of the last export.
 #[derive(Debug)]
 pub enum Outcome {
-    /// It is there.
+    /// The file was written.
     Written {
-        /// What is in it.
+        /// Content of the file.
         summary: Summary,
-        /// Where it is.
+        /// Path of the file.
         path: PathBuf,
-        /// How long it took.
+        /// Duration of the export.
         took: Duration,
     },
-    /// There is such a file: may it be replaced?
+    /// The file exists already: the user is asked whether to replace it.
     Exists(PathBuf),
-    /// There is none; why.
+    /// The export failed, for this reason.
     Failed(String),
 }
 
-/// How far it is, and a button that stops it.
-pub fn progress_ui(ui: &mut Ui, exporting: &Exporting, actions: &mut Vec<Action>) {
+impl Outcome {
+    /// Returns the outcome as one sentence.
+    pub fn words(&self) -> String {
+        match self {
+            Outcome::Written { path, .. } => format!("Exported to {}", path.display()),
+            Outcome::Exists(path) => format!("This file exists already: {}", path.display()),
+            Outcome::Failed(words) => format!("Error: {words}"),
+        }
+    }
+}
+
+/// Draws the progress in rows (`total` is 0 while unknown), and a button that stops the export.
+pub(crate) fn progress_ui(ui: &mut Ui, (done, total): (u64, u64), actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
-        let (done, total) = exporting.progress();
         let (share, text) = match total {
             0 => (0.0, "Looking what there is".to_owned()),
             total => (
@@ -47,13 +56,13 @@ pub fn progress_ui(ui: &mut Ui, exporting: &Exporting, actions: &mut Vec<Action>
         let bar = ProgressBar::new(share.min(1.0)).desired_width(WIDTH - 90.0);
         ui.add(bar.text(RichText::new(text).size(11.0)));
         if ui.button("Cancel").clicked() {
-            actions.push(Action::CancelExport);
+            actions.push(Action::Do(Effect::CancelExport));
         }
     });
 }
 
-/// What was written, and what can be done with it.
-pub fn summary_ui(
+/// Draws what was written and the actions for it.
+pub(crate) fn summary_ui(
     ui: &mut Ui,
     scene: &Scene<'_>,
     summary: &Summary,
@@ -83,19 +92,19 @@ pub fn summary_ui(
             open_written(path, actions);
         }
         if ui.button("Copy path").clicked() {
-            actions.push(Action::Copy(path.display().to_string()));
+            actions.push(Action::Do(Effect::Copy(path.display().to_string())));
         }
     });
 }
 
-/// Opens what was written.
-pub fn open_written(path: &Path, actions: &mut Vec<Action>) {
+/// Opens the written file as a trace.
+pub(crate) fn open_written(path: &Path, actions: &mut Vec<Action>) {
     actions.push(Action::ToggleExport);
-    actions.push(Action::Open(vec![path.to_path_buf()]));
+    actions.push(Action::Do(Effect::Open(vec![path.to_path_buf()])));
 }
 
-/// Whether a file of that name is one that we read.
-pub fn can_open(path: &Path) -> bool {
+/// Whether the extension is one of a format that we read.
+pub(crate) fn can_open(path: &Path) -> bool {
     let ending = path.extension().map(|ending| ending.to_string_lossy());
     let Some(ending) = ending else { return false };
     crate::formats::FORMATS

@@ -1,4 +1,4 @@
-//! The lines of the form: format, range, tracks, CPUs.
+//! The rows of the form: format, range, tracks, CPUs.
 
 use std::ops::Range;
 
@@ -13,10 +13,10 @@ use crate::gui::pane::Scene;
 use crate::trace::CpuId;
 use crate::view::ruler;
 
-/// How high the list of choices is.
+/// Height of the list of choices, in points.
 const LIST_HEIGHT: f32 = 150.0;
 
-/// A format as it is called; the command line has it in lower case.
+/// Returns the title of a format; the command line has its name in lower case.
 fn title_of(name: &str) -> &str {
     match name {
         "fxt" => "FXT",
@@ -29,8 +29,8 @@ fn title_of(name: &str) -> &str {
     }
 }
 
-/// Which format, and which table.
-pub fn format_ui(ui: &mut Ui, form: &mut Form) {
+/// Draws the choice of format and table.
+pub(crate) fn format_ui(ui: &mut Ui, form: &mut Form) {
     ui.horizontal(|ui| {
         let mut wanted = None;
         let combo = ComboBox::from_id_salt("export format")
@@ -66,13 +66,13 @@ pub fn format_ui(ui: &mut Ui, form: &mut Form) {
     });
 }
 
-/// Names a combo box for screen readers.
+/// Sets a combo box's name for screen readers.
 fn named(response: &egui::Response, name: &'static str) {
     response.widget_info(|| WidgetInfo::labeled(egui::Role::ComboBox, true, name));
 }
 
-/// Which range.
-pub fn range_ui(ui: &mut Ui, form: &mut Form, scene: &Scene<'_>) {
+/// Draws the choice of time range.
+pub(crate) fn range_ui(ui: &mut Ui, form: &mut Form, scene: &Scene<'_>) {
     let state = scene.state;
     let length = |length: Nanos| ruler::length_text(length, state.origins.unit);
     let rows = [
@@ -105,8 +105,8 @@ pub fn range_ui(ui: &mut Ui, form: &mut Form, scene: &Scene<'_>) {
     }
 }
 
-/// Which tracks.
-pub fn tracks_ui(ui: &mut Ui, form: &mut Form, scene: &Scene<'_>) {
+/// Draws the choice of tracks.
+pub(crate) fn tracks_ui(ui: &mut Ui, form: &mut Form, scene: &Scene<'_>) {
     let filter = scene.state.filter.trim();
     let filtered = match filter {
         "" => "Filtered ones (type in Filter tracks first)".to_owned(),
@@ -134,8 +134,8 @@ pub fn tracks_ui(ui: &mut Ui, form: &mut Form, scene: &Scene<'_>) {
     radio_value(ui, &mut form.tracks, Tracks::Checked, checked);
 }
 
-/// The list of what can be checked.
-pub fn list_ui(
+/// Draws the list of tracks to check.
+pub(crate) fn list_ui(
     ui: &mut Ui,
     form: &mut Form,
     rows: &[ChoiceRow],
@@ -195,8 +195,8 @@ pub fn list_ui(
         });
 }
 
-/// Which CPUs.
-pub fn cpus_ui(ui: &mut Ui, form: &mut Form, scene: &Scene<'_>) {
+/// Draws the choice of CPUs.
+pub(crate) fn cpus_ui(ui: &mut Ui, form: &mut Form, scene: &Scene<'_>) {
     let trace = &scene.loaded.trace;
     let whole = 0..trace.cpus.len() as u32;
     let mut files: Vec<(&str, Range<u32>)> = trace
@@ -215,7 +215,7 @@ pub fn cpus_ui(ui: &mut Ui, form: &mut Form, scene: &Scene<'_>) {
         .show(ui, |ui| {
             for (file, cpus) in files {
                 if !file.is_empty() {
-                    // Each file counts its CPUs from 0.
+                    // CPU numbers start at 0 in each file.
                     let file = RichText::new(file).color(scene.palette.weak);
                     ui.label(file.size(12.0));
                 }

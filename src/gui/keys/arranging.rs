@@ -1,45 +1,43 @@
-//! What tracks are shown and how.
+//! Commands for the arrangement of tracks.
 
-use super::{ALT, CTRL, CTRL_ALT, KeyRow, NONE, SHIFT, row};
+use super::key_row::{ALT, CTRL, CTRL_ALT, KeyRow, NONE, SHIFT, after, row};
 use crate::view::layout::HEIGHTS;
 use crate::view::{Action, Arrange, ColorBy, Finder, GroupBy, Question, Settings, ViewState};
 use egui::Key;
 
 pub(super) const ROWS: &[KeyRow] = &[
-    row(&[(CTRL, Key::P)], "Ctrl+P", "Find a track", |_| {
+    row(&[(CTRL, Key::P)], "Find a track", |_| {
         Some(Action::Find(Finder::Tracks))
     }),
-    row(&[(CTRL, Key::T)], "Ctrl+T", "Filter tracks by name", |_| {
+    row(&[(CTRL, Key::T)], "Filter tracks by name", |_| {
         Some(Action::FocusFilter)
     }),
     row(
         &[(NONE, Key::V)],
-        "V",
         "Show only tracks that are active in view",
         |_| Some(Action::Arrange(Arrange::ToggleOnlyActive)),
     ),
     row(
         &[(SHIFT, Key::T)],
-        "Shift+T",
         "Pin the track to the top, or no longer",
         |s| {
             s.track_at_hand()
                 .map(|key| Action::Arrange(Arrange::Pin(key)))
         },
     ),
-    row(&[(NONE, Key::H)], "H", "Hide the track", |s| {
+    row(&[(NONE, Key::H)], "Hide the track", |s| {
         s.track_at_hand()
             .map(|key| Action::Arrange(Arrange::Hide(key)))
     }),
-    row(&[(SHIFT, Key::H)], "Shift+H", "Show hidden tracks", |_| {
+    row(&[(SHIFT, Key::H)], "Show hidden tracks", |_| {
         Some(Action::Arrange(Arrange::UnhideAll))
     }),
-    row(&[(NONE, Key::G)], "G", "Group the selected tracks", |s| {
+    row(&[(NONE, Key::G)], "Group the selected tracks", |s| {
         let chosen = s.area_rows.clone();
         let keys = chosen.or_else(|| Some(vec![s.track_at_hand()?]))?;
         Some(Action::Arrange(Arrange::Group(keys)))
     }),
-    row(&[(SHIFT, Key::G)], "Shift+G", "Ungroup", |s| {
+    row(&[(SHIFT, Key::G)], "Ungroup", |s| {
         let key = s.track_at_hand()?;
         let is_group = s.layout.group(key).is_some();
         let what = if is_group {
@@ -50,38 +48,34 @@ pub(super) const ROWS: &[KeyRow] = &[
         };
         Some(Action::Arrange(what))
     }),
-    row(&[(NONE, Key::F2)], "F2", "Rename the track", |s| {
+    row(&[(NONE, Key::F2)], "Rename the track", |s| {
         s.track_at_hand().map(|key| Action::StartRename(Some(key)))
     }),
     row(
         &[(NONE, Key::E)],
-        "E",
         "Fold or unfold the track; Ctrl+Z undoes it",
         |s| s.track_at_hand().map(Action::Toggle),
     ),
     row(
         &[(SHIFT, Key::P)],
-        "Shift+P",
         "Plot a number of events as a track",
         |_| Some(Action::DraftPlot(None)),
     ),
-    row(&[], "", "Show or hide open files", |_| {
+    row(&[], "Show or hide open files", |_| {
         Some(Action::Arrange(Arrange::ToggleAll("open files")))
     }),
-    row(&[], "", "Fold all", |_| Some(Action::FoldAll)),
-    row(&[], "", "Unfold all", |_| Some(Action::UnfoldAll)),
+    row(&[], "Fold all", |_| Some(Action::FoldAll)),
+    row(&[], "Unfold all", |_| Some(Action::UnfoldAll)),
     row(
         &[(ALT, Key::Plus), (ALT, Key::Equals)],
-        "Alt++",
         "Make the track higher",
         |s| height(s, 25),
     ),
-    row(&[(ALT, Key::Minus)], "Alt+-", "Make the track lower", |s| {
+    row(&[(ALT, Key::Minus)], "Make the track lower", |s| {
         height(s, -25)
     }),
     row(
         &[(ALT, Key::Num0)],
-        "Alt+0",
         "Make the track as high as at first",
         |s| {
             let key = s.track_at_hand()?;
@@ -90,25 +84,19 @@ pub(super) const ROWS: &[KeyRow] = &[
     ),
     row(
         &[(CTRL_ALT, Key::Plus), (CTRL_ALT, Key::Equals)],
-        "Ctrl+Alt++",
         "Make tracks higher",
         |s| rows(s, i32::from(s.settings.row_percent) + 25),
     ),
-    row(
-        &[(CTRL_ALT, Key::Minus)],
-        "Ctrl+Alt+-",
-        "Make tracks lower",
-        |s| rows(s, i32::from(s.settings.row_percent) - 25),
-    ),
+    row(&[(CTRL_ALT, Key::Minus)], "Make tracks lower", |s| {
+        rows(s, i32::from(s.settings.row_percent) - 25)
+    }),
     row(
         &[(CTRL_ALT, Key::Num0)],
-        "Ctrl+Alt+0",
         "Make tracks as high as at first",
         |s| rows(s, 100),
     ),
     row(
         &[(SHIFT, Key::C)],
-        "Shift+C",
         "Colour by the next: thread, process, CPU, name",
         |s| {
             let color_by = after(&ColorBy::ALL, s.settings.color_by);
@@ -118,15 +106,13 @@ pub(super) const ROWS: &[KeyRow] = &[
             }))
         },
     ),
-    row(&[], "", "Group threads by process", |_| {
-        group(GroupBy::Process)
-    }),
-    row(&[], "", "Group threads by name", |_| group(GroupBy::Name)),
-    row(&[], "", "Do not group threads", |_| group(GroupBy::Nothing)),
-    row(&[], "", "Keep the layout", |_| {
+    row(&[], "Group threads by process", |_| group(GroupBy::Process)),
+    row(&[], "Group threads by name", |_| group(GroupBy::Name)),
+    row(&[], "Do not group threads", |_| group(GroupBy::Nothing)),
+    row(&[], "Keep the layout", |_| {
         Some(Action::Ask(Some(Question::KeepLayout)))
     }),
-    row(&[], "", "Undo all changes to the tracks", |_| {
+    row(&[], "Undo all changes to the tracks", |_| {
         Some(Action::Arrange(Arrange::Reset))
     }),
 ];
@@ -135,7 +121,7 @@ fn group(by: GroupBy) -> Option<Action> {
     Some(Action::Arrange(Arrange::GroupBy(by)))
 }
 
-/// The track at hand, so many percent higher.
+/// Returns the action that makes the current track higher by `by` percent.
 fn height(state: &ViewState, by: i32) -> Option<Action> {
     let key = state.track_at_hand()?;
     let own = state.layout.heights.get(&key).copied().unwrap_or(100);
@@ -149,10 +135,4 @@ fn rows(state: &ViewState, percent: i32) -> Option<Action> {
         row_percent: percent.clamp(50, 400) as u16,
         ..state.settings
     }))
-}
-
-/// The one after `present`, and the first after the last.
-pub(super) fn after<T: Copy + PartialEq>(all: &[T], present: T) -> T {
-    let at = all.iter().position(|it| *it == present).unwrap_or(0);
-    all.get((at + 1) % all.len()).copied().unwrap_or(present)
 }

@@ -1,23 +1,19 @@
-//! Markers.
+//! Commands for markers and flags.
 
-use super::{ALT, CTRL, KeyRow, NONE, SHIFT, center, row};
+use super::key_row::{ALT, CTRL, KeyRow, NONE, SHIFT, center, row};
 use crate::base::Timestamp;
 use crate::view::{Action, Direction, Flagging, Marker, ViewState};
 use egui::Key;
 
 pub(super) const ROWS: &[KeyRow] = &[
-    row(
-        &[(SHIFT, Key::M)],
-        "Shift+M",
-        "Put a flag at the pointer",
-        |s| Some(Action::AddFlag(edge(s))),
-    ),
+    row(&[(SHIFT, Key::M)], "Put a flag at the pointer", |s| {
+        Some(Action::AddFlag(edge(s)))
+    }),
     row(
         &[(NONE, Key::Delete)],
-        "Delete",
         "Take the flag at the pointer away",
         |s| {
-            // What is further away, or out of sight, was hardly meant.
+            // A flag farther away, or out of sight, was probably not meant.
             let (at, most) = (center(s), s.span.duration().0 / 20);
             let is_near = |time: Timestamp| {
                 s.span.contains(time) && (time - at).0.unsigned_abs() <= most as u64
@@ -27,42 +23,32 @@ pub(super) const ROWS: &[KeyRow] = &[
             is_any.then_some(Action::Flag(Flagging::RemoveNear(at)))
         },
     ),
-    row(&[(ALT, Key::Period)], "Alt+.", "Next flag", |_| {
+    row(&[(ALT, Key::Period)], "Next flag", |_| {
         Some(Action::StepFlag(Direction::Next))
     }),
-    row(&[(ALT, Key::Comma)], "Alt+,", "Previous flag", |_| {
+    row(&[(ALT, Key::Comma)], "Previous flag", |_| {
         Some(Action::StepFlag(Direction::Previous))
     }),
-    row(
-        &[(SHIFT, Key::A)],
-        "Shift+A",
-        "Put marker A at the pointer",
-        |s| Some(Action::Mark(Marker::A, edge(s))),
-    ),
-    row(
-        &[(SHIFT, Key::B)],
-        "Shift+B",
-        "Put marker B at the pointer",
-        |s| Some(Action::Mark(Marker::B, edge(s))),
-    ),
+    row(&[(SHIFT, Key::A)], "Put marker A at the pointer", |s| {
+        Some(Action::Mark(Marker::A, edge(s)))
+    }),
+    row(&[(SHIFT, Key::B)], "Put marker B at the pointer", |s| {
+        Some(Action::Mark(Marker::B, edge(s)))
+    }),
     row(
         &[(NONE, Key::M)],
-        "M",
         "Put A and B around the selection, or A at the pointer",
         |s| {
             let both = s.selected_span().map(Action::MarkBoth);
             both.or_else(|| Some(Action::Mark(Marker::A, edge(s))))
         },
     ),
-    row(
-        &[(CTRL, Key::D)],
-        "Ctrl+D",
-        "Take both markers away",
-        |_| Some(Action::ClearMarks),
-    ),
+    row(&[(CTRL, Key::D)], "Take both markers away", |_| {
+        Some(Action::ClearMarks)
+    }),
 ];
 
-/// Where a marker goes: to the edge under the pointer if there is one, else to the pointer.
+/// Returns where to put a marker: at the slice edge near the pointer if there is one, else at the pointer.
 fn edge(state: &ViewState) -> Timestamp {
     state.edge.unwrap_or_else(|| center(state))
 }

@@ -1,33 +1,24 @@
-//! Everything a user can do by name: one table from which keys are handled, the palette is filled, `?` is
-//! printed and menus take their shortcuts. A new command is a row in the file of its group.
+//! All commands by name: one table drives key handling, the palette, the list of keys (`?`) and the shortcuts in menus.
+//! A new command is a row in the file of its group.
 
 mod arranging;
+mod key_row;
 mod marking;
 mod moving;
 mod selecting;
 mod typed_ahead;
 mod window;
 
-pub use typed_ahead::TypedAhead;
+pub(crate) use key_row::KeyRow;
+pub(crate) use typed_ahead::TypedAhead;
 
 use egui::{Key, Modifiers};
 
 use crate::base::{Nanos, TimeSpan, Timestamp};
-use crate::view::{Action, ViewState};
+use crate::view::{Action, Effect, ViewState};
+use key_row::CTRL;
 
-/// A row of the table.
-pub struct KeyRow {
-    /// The keys, any of which does it; none: it is in the palette only.
-    pub keys: &'static [(Modifiers, Key)],
-    /// How people write them.
-    pub shown: &'static str,
-    /// What it does.
-    pub about: &'static str,
-    /// The action, given the view.
-    pub action: fn(&ViewState) -> Option<Action>,
-}
-
-/// Rows under one heading.
+/// Commands under one heading.
 pub struct Group {
     /// The heading.
     pub title: &'static str,
@@ -36,7 +27,7 @@ pub struct Group {
 }
 
 /// The whole table.
-pub const GROUPS: &[Group] = &[
+pub(crate) const GROUPS: &[Group] = &[
     Group {
         title: "Move",
         rows: moving::ROWS,
@@ -59,51 +50,22 @@ pub const GROUPS: &[Group] = &[
     },
 ];
 
-const NONE: Modifiers = Modifiers::NONE;
-const CTRL: Modifiers = Modifiers::COMMAND;
-const SHIFT: Modifiers = Modifiers::SHIFT;
-const ALT: Modifiers = Modifiers::ALT;
-const CTRL_SHIFT: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
-const CTRL_ALT: Modifiers = Modifiers::COMMAND.plus(Modifiers::ALT);
-
-/// A row; keeps the tables readable.
-const fn row(
-    keys: &'static [(Modifiers, Key)],
-    shown: &'static str,
-    about: &'static str,
-    action: fn(&ViewState) -> Option<Action>,
-) -> KeyRow {
-    KeyRow {
-        keys,
-        shown,
-        about,
-        action,
-    }
-}
-
-/// All rows.
+/// Returns all rows.
 pub fn rows() -> impl Iterator<Item = &'static KeyRow> {
     GROUPS.iter().flat_map(|group| group.rows)
 }
 
-/// The keys of the row that does `about`, as people write them; empty if there are none.
+/// Returns the keys of the command named `about`, as text; empty if it has none.
 #[must_use]
-pub fn shortcut(about: &str) -> &'static str {
+pub(crate) fn shortcut(about: &str) -> String {
     rows()
         .find(|row| row.about == about)
-        .map_or("", |row| row.shown)
+        .map(KeyRow::key_text)
+        .unwrap_or_default()
 }
 
-/// The time that keys work around: under the pointer, else where the user went, else the middle.
-fn center(state: &ViewState) -> Timestamp {
-    state
-        .hover
-        .or(state.aim)
-        .unwrap_or(state.span.start + Nanos(state.span.duration().0 / 2))
-}
-
-/// What to do with the mouse, for the same list.
-pub const GESTURES: &[(&str, &str)] = &[
+/// Mouse and touch gestures, for the list of keys.
+pub(crate) const GESTURES: &[(&str, &str)] = &[
     ("W A S D", "The keys at these places, on any keyboard"),
     ("Wheel", "Scroll the tracks"),
     ("Ctrl+wheel, pinch", "Zoom at the pointer"),
@@ -140,8 +102,8 @@ pub const GESTURES: &[(&str, &str)] = &[
     ),
 ];
 
-/// The actions that this frame's keys ask for. Where one of them opens a field, what is typed after it is held back in
-/// `ahead`, for that field.
+/// Returns the actions of this frame's keys. If one of them opens a text field, what is typed after it is held in
+/// `ahead` for that field.
 pub fn pressed(ctx: &egui::Context, state: &ViewState, ahead: &mut TypedAhead) -> Vec<Action> {
     let focus = if ctx.text_edit_focused() {
         Focus::Typing
@@ -162,7 +124,7 @@ pub fn pressed(ctx: &egui::Context, state: &ViewState, ahead: &mut TypedAhead) -
                     modifiers,
                     ..
                 } => Stroke::new(*key, *physical_key, *modifiers),
-                // The desktop's own way to say Ctrl+C.
+                // The desktop's own event for Ctrl+C.
                 egui::Event::Copy => Stroke::new(Key::C, None, CTRL),
                 _ => continue,
             };
@@ -188,9 +150,9 @@ pub fn pressed(ctx: &egui::Context, state: &ViewState, ahead: &mut TypedAhead) -
     actions
 }
 
-/// Whether a key does what it does elsewhere while something lies over the window: what is behind that must not change.
+/// Whether an action is allowed while a dialog covers the window: what is under the dialog must not change.
 fn reaches(state: &ViewState, action: &Action) -> bool {
-    let quits = *action == Action::Quit;
+    let quits = *action == Action::Do(Effect::Quit);
     if state.question.is_some() {
         return quits;
     }
@@ -206,7 +168,7 @@ fn reaches(state: &ViewState, action: &Action) -> bool {
     true
 }
 
-/// Whether what is typed next is for something that `action` opens.
+/// Whether `action` opens a text field, for which the next typed keys are meant.
 fn opens_field(state: &ViewState, action: &Action) -> bool {
     match action {
         Action::OpenSearch
@@ -223,24 +185,24 @@ fn opens_field(state: &ViewState, action: &Action) -> bool {
     }
 }
 
-/// What has the keyboard.
+/// The kind of widget that has keyboard focus.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Focus {
     Nothing,
-    /// A button or the like, reached with Tab.
+    /// A button or another widget, reached with Tab.
     Widget,
-    /// A line that is typed into.
+    /// A text field.
     Typing,
 }
 
 impl Focus {
-    /// Whether a key is for what has the keyboard, and not for the window.
+    /// Whether a key is handled by the focused widget instead of by the window.
     fn takes(self, stroke: Stroke) -> bool {
         let Stroke { key, modifiers, .. } = stroke;
         let is_plain = !modifiers.command && !modifiers.ctrl && !modifiers.alt;
         match self {
             Focus::Nothing => false,
-            // It is pressed, left, or the focus goes to its neighbour.
+            // These keys press the widget, leave it, or move the focus to its neighbour.
             Focus::Widget => {
                 is_plain
                     && matches!(
@@ -257,7 +219,7 @@ impl Focus {
             }
             Focus::Typing => {
                 let is_function = (Key::F1..=Key::F12).contains(&key);
-                // Lines move, delete, copy and undo with these.
+                // Text fields use these to move, delete, copy and undo.
                 let edits = matches!(
                     key,
                     Key::A
@@ -287,26 +249,26 @@ impl Focus {
     }
 }
 
-/// A key that was pressed.
+/// A pressed key.
 #[derive(Clone, Copy)]
 struct Stroke {
-    /// The sign that it makes.
+    /// The key by the character that it makes.
     key: Key,
-    /// The key that has this place on a US keyboard.
+    /// The key at this position on a US keyboard.
     place: Option<Key>,
-    /// What is held with it, without the Shift that makes the sign.
+    /// Modifiers, without a Shift that only makes the character.
     modifiers: Modifiers,
-    /// All that is held with it.
+    /// All modifiers that are held.
     held: Modifiers,
 }
 
-/// The keys that are meant by their place: they lie under the left hand on any keyboard.
+/// Keys that are matched by position: under the left hand on any keyboard.
 const PLACES: [Key; 4] = [Key::W, Key::A, Key::S, Key::D];
 
 impl Stroke {
     fn new(key: Key, place: Option<Key>, modifiers: Modifiers) -> Stroke {
         let is_by_place = place.is_some_and(|place| {
-            // A letter whose place is taken by one of these goes to where that one would have been.
+            // A letter displaced by one of these keys is matched by the position it was displaced from.
             modifiers.is_none() && (PLACES.contains(&place) || PLACES.contains(&key))
         });
         let key = if is_by_place {
@@ -314,7 +276,7 @@ impl Stroke {
         } else {
             key
         };
-        // Where Shift makes the sign ("/" on a German keyboard, "." on a French one) it means nothing more.
+        // A Shift that only makes the character ("/" on a German keyboard, "." on a French one) is not a modifier.
         let is_sign =
             !is_letter(key) && !is_digit(key) && key.symbol_or_name().chars().count() == 1;
         let makes_sign = is_sign && place.is_some_and(|place| place != key);
@@ -330,7 +292,7 @@ impl Stroke {
     }
 
     fn fits(self, (modifiers, key): (Modifiers, Key)) -> bool {
-        // With Shift a digit is another sign, and which one depends on the keyboard.
+        // With Shift, a digit makes a character that depends on the keyboard: digits are also matched by position.
         let is_at_place = is_digit(key) && self.place == Some(key);
         (self.key == key && self.modifiers.matches_exact(modifiers))
             || (is_at_place && self.held.matches_exact(modifiers))
@@ -345,17 +307,18 @@ fn is_digit(key: Key) -> bool {
     (Key::Num0..=Key::Num9).contains(&key)
 }
 
-/// A span of at least a nanosecond between two times, whichever comes first.
+/// Returns the span between two times in any order, at least a nanosecond long.
 #[must_use]
-pub fn span_between(a: Timestamp, b: Timestamp) -> TimeSpan {
+pub(crate) fn span_between(a: Timestamp, b: Timestamp) -> TimeSpan {
     TimeSpan::new(a.min(b), a.max(b).max(a.min(b) + Nanos(1)))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::key_row::{ALT, CTRL_SHIFT, NONE, SHIFT};
     use super::*;
 
-    /// What a key does that makes the sign `key` and lies where `place` lies on a US keyboard.
+    /// Returns the command of a key that makes the character `key` and has the position of `place` on a US keyboard.
     fn about(modifiers: Modifiers, key: Key, place: Key) -> &'static str {
         let stroke = Stroke::new(key, Some(place), modifiers);
         let mut fitting = rows().filter(|row| row.keys.iter().any(|keys| stroke.fits(*keys)));
@@ -364,7 +327,7 @@ mod tests {
 
     #[test]
     fn the_keys_of_the_left_hand_are_meant_by_their_place() {
-        // AZERTY: Z and Q lie where W and A lie on a US keyboard; what they do is at W and A.
+        // AZERTY: Z and Q are where a US keyboard has W and A; their own commands move to W and A.
         assert_eq!(about(NONE, Key::Z, Key::W), "Zoom in at the pointer");
         assert_eq!(about(NONE, Key::Q, Key::A), "Pan left");
         assert_eq!(about(NONE, Key::S, Key::S), "Zoom out");
@@ -381,7 +344,7 @@ mod tests {
             about(NONE, Key::W, Key::Comma),
             "Previous item on the track"
         );
-        // Other letters, and letters with Ctrl or Shift, are meant as letters.
+        // Other letters, and letters with Ctrl or Shift, are matched as letters.
         assert_eq!(about(NONE, Key::F, Key::Y), about(NONE, Key::F, Key::F));
         assert_eq!(
             about(CTRL, Key::Z, Key::W),
@@ -392,12 +355,12 @@ mod tests {
 
     #[test]
     fn shift_that_makes_a_sign_is_part_of_it() {
-        // A German keyboard has "/" over 7 and "?" over the key of the minus.
+        // A German keyboard has "/" on 7 and "?" on the key of the minus.
         assert_eq!(about(SHIFT, Key::Slash, Key::Num7), "Search");
         let help = "Keys and gestures";
         assert_eq!(about(SHIFT, Key::Questionmark, Key::Minus), help);
         assert_eq!(about(SHIFT, Key::Questionmark, Key::Slash), help);
-        // A French one has "." over the semicolon; a US one "+" over "=".
+        // A French keyboard has "." on the semicolon; a US keyboard "+" on "=".
         let next = "Next item on the track";
         assert_eq!(about(SHIFT, Key::Period, Key::Semicolon), next);
         assert_eq!(
@@ -427,6 +390,25 @@ mod tests {
     }
 
     #[test]
+    fn keys_are_written_as_people_write_them() {
+        let written = |about: &str| shortcut(about);
+        assert_eq!(written("Keys and gestures"), "?  F1");
+        assert_eq!(written("Zoom in at the pointer"), "W  +");
+        assert_eq!(written("Make everything larger"), "Ctrl++");
+        assert_eq!(written("Make tracks lower"), "Ctrl+Alt+-");
+        assert_eq!(written("Forward again"), "Alt+→  Ctrl+Y  Ctrl+Shift+Z");
+        assert_eq!(written("Scroll a page up"), "Page Up");
+        assert_eq!(
+            written("Stop all that is worked out in the background"),
+            "Shift+Esc"
+        );
+        assert_eq!(written("Choose another flow to follow back"), "Ctrl+[");
+        assert_eq!(written("Search"), "/  Ctrl+F");
+        assert_eq!(written("Quit"), "Ctrl+Q");
+        assert_eq!(written("Fold all"), "");
+    }
+
+    #[test]
     fn no_key_does_two_things() {
         let mut seen = Vec::new();
         for key in rows().flat_map(|row| row.keys) {
@@ -444,7 +426,6 @@ mod tests {
                 "{}",
                 row.about
             );
-            assert_eq!(row.keys.is_empty(), row.shown.is_empty(), "{}", row.about);
             seen.push(row.about);
         }
     }

@@ -1,27 +1,27 @@
-//! Keys that are typed right after one that opens a field: the field has the keyboard only a frame or two later, and
-//! until then they are held back, so that none is lost and none is taken for a command.
+//! Keys typed right after a key that opens a text field: the field gets the focus only a frame or two later. Until then
+//! the keys are held, so that none is lost and none is taken for a command.
 
 use egui::{Event, Id, Key};
 
-/// A field that does not come within so many frames does not come at all: then the keys mean what they always do.
+/// If the field has no focus after this many frames, it is not coming: keys have their usual meaning again.
 const PATIENCE: u8 = 4;
 
-/// What was typed ahead of a field.
+/// Input typed ahead of a text field.
 #[derive(Default)]
 pub struct TypedAhead {
     waiting: Option<Waiting>,
-    /// In the order in which it was typed.
+    /// Held events, in the order typed.
     held: Vec<Event>,
 }
 
 struct Waiting {
-    /// What had the keyboard before.
+    /// The widget that had focus before.
     before: Option<Id>,
     frames: u8,
 }
 
 impl TypedAhead {
-    /// Holds back what follows the event `at`, which opens a field, in this frame and the next ones.
+    /// Holds the input after the event `at`, which opens a field, in this frame and the next ones.
     pub(super) fn begin(&mut self, ctx: &egui::Context, at: usize) {
         self.waiting = Some(Waiting {
             before: ctx.memory(|memory| memory.focused()),
@@ -29,7 +29,7 @@ impl TypedAhead {
         });
         ctx.input_mut(|input| {
             let mut rest = input.events.split_off(at + 1);
-            // The sign that the key itself makes is not for the field.
+            // The character made by the opening key itself is not for the field.
             if matches!(rest.first(), Some(Event::Text(_))) {
                 rest.remove(0);
             }
@@ -40,7 +40,7 @@ impl TypedAhead {
         ctx.request_repaint();
     }
 
-    /// Once a frame, before keys are looked at: hands out what was held once the field has the keyboard.
+    /// Delivers held input once the field has focus; called once a frame, before keys are handled.
     pub fn release(&mut self, ctx: &egui::Context) {
         if let Some(waiting) = &mut self.waiting {
             waiting.frames += 1;
@@ -56,7 +56,7 @@ impl TypedAhead {
                     is_left
                 });
                 if is_left {
-                    // What was opened is closed again.
+                    // Esc closed what the key had opened.
                     *self = TypedAhead::default();
                 }
                 ctx.request_repaint();
@@ -67,13 +67,13 @@ impl TypedAhead {
         if self.held.is_empty() {
             return;
         }
-        // Enter is about all that was typed before it: it comes in a frame of its own.
+        // Enter applies to all that was typed before it, so it is delivered in a frame of its own.
         let enter = self.held.iter().position(is_enter);
         let until = enter.map_or(self.held.len(), |at| at.max(1));
         let rest = self.held.split_off(until);
         let now = std::mem::replace(&mut self.held, rest);
         ctx.input_mut(|input| {
-            // What is typed in this frame comes after what is still held.
+            // Input of this frame comes after what is still held.
             if self.held.is_empty() {
                 input.events.splice(0..0, now);
                 return;
@@ -90,7 +90,7 @@ impl TypedAhead {
     }
 }
 
-/// Whether an event is typed; Esc is not: it closes what was opened.
+/// Whether an event is typed input. Esc is not: it closes what was opened.
 fn is_typed(event: &Event) -> bool {
     match event {
         Event::Key { key, pressed, .. } => *pressed && *key != Key::Escape,

@@ -1,59 +1,67 @@
-//! A build as a whole: how much of it ran in parallel, its critical chain, its programs, what failed.
+//! A pane about a whole build: how many processes ran in parallel, its critical chain, its programs, and what failed.
 
-use egui::{Align, Layout, RichText, Sense, Ui};
-use egui_extras::{Column, TableBuilder};
+use std::sync::Arc;
+
+use egui::{RichText, Ui};
 use egui_plot::{Bar, BarChart, Plot};
 
-use super::build_text::{because, chain_text, programs_text, share_text};
-use super::copied::{Copying, copy_button};
 use super::process_tree::select;
+use crate::assemble::file_history::FileHistory;
 use crate::base::signals::exit_text;
-use crate::base::{Nanos, TimeSpan, Timestamp};
+use crate::base::{Nanos, Task, TaskKey, TimeSpan, Timestamp, Work};
 use crate::gui::chart::time_marks;
-use crate::gui::heading::{title_ui, wide};
-use crate::gui::pane::{Later, Pane, Scene, TraceKey};
-use crate::query::build_chain::{Chain, ChainRow, critical_chain};
+use crate::gui::pane::{Pane, Scene};
+use crate::gui::table::{DataTable, PaneColumn, TableData};
+use crate::query::Item;
+use crate::query::build_chain::{Chain, critical_chain};
 use crate::query::process_times::{
     ProcessTimes, curve, first_arguments_of, mean_and_most, parallelism, program_of,
 };
-use crate::query::programs::{ProgramTotal, failed, programs};
-use crate::trace::{FileHistory, ProcessId, Trace};
+use crate::query::programs::{failed, programs};
+use crate::tables::builds::{CRITICAL_CHAIN, PROGRAMS, WHY, chain_rows, program_rows};
+use crate::tables::columns::PROCESS_IN_FULL;
+use crate::trace::{ProcessId, Trace};
 use crate::view::highlight::Highlight;
 use crate::view::{Action, ruler};
 
-/// Makes the pane.
+/// Returns the pane.
 pub fn make() -> Box<dyn Pane> {
     Box::<BuildPane>::default()
 }
 
 #[derive(Default)]
 struct BuildPane {
-    later: Later<TraceKey, Answer>,
-    /// What a small pane shows.
+    answer: Task<(), Answer>,
+    /// The section that a small pane shows.
     shown: Section,
-    copying: Copying,
+    tables: Tables,
+}
+
+/// The state of the tables on the screen.
+#[derive(Default)]
+struct Tables {
+    chain: DataTable,
+    programs: DataTable,
 }
 
 struct Answer {
-    key: TraceKey,
     curve: Vec<(Timestamp, u32)>,
     mean: f64,
     most: u32,
     chain: Chain,
-    /// Its steps and waits, with their shares.
-    rows: Vec<(ChainRow, u32)>,
-    programs: Vec<ProgramTotal>,
+    /// The rows of its steps and waits.
+    steps: Arc<TableData>,
+    programs: Arc<TableData>,
     failed: Vec<ProcessId>,
 }
 
-const ROW_HEIGHT: f32 = 18.0;
-/// How much of the arguments is shown where the pointer rests.
+/// The most bytes of arguments that a tooltip shows.
 const MOST_ARGUMENTS: usize = 2000;
-/// Points of the curve.
+/// The most points of the curve.
 const MOST_POINTS: usize = 2000;
 const CHAIN: &str = "Critical chain";
 
-/// What the pane consists of.
+/// A section of the pane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Section {
     #[default]
@@ -68,17 +76,18 @@ const SECTIONS: &[(Section, &str)] = &[
     (Section::Curve, "Over time"),
 ];
 
-/// How its sections stand.
+/// The arrangement of the sections.
 enum Layouts {
     Beside,
     Below,
-    /// One at a time.
+    /// One section at a time.
     One,
 }
 
 impl Layouts {
     fn for_room(room: egui::Vec2) -> Layouts {
-        // The two tables need so much to be read, and the curve about as much as one of them.
+        // The least width in points for all sections side by side: two readable tables, and a curve about as wide as
+        // one of them.
         const ALL_BESIDE: f32 = 860.0;
         const ALL_BELOW: f32 = 400.0;
         match room {
@@ -90,7 +99,7 @@ impl Layouts {
 }
 
 impl Answer {
-    fn new(key: TraceKey, trace: &Trace) -> Answer {
+    fn new(trace: &Trace) -> Answer {
         let times = ProcessTimes::new(trace);
         let steps = parallelism(trace, &times);
         let first = steps.first().map_or(trace.span.start, |step| step.0);
@@ -99,13 +108,15 @@ impl Answer {
         let (mean, most) = mean_and_most(&steps, span);
         let chain = critical_chain(trace, &times, &FileHistory::new(trace));
         Answer {
-            key,
             curve: curve(&steps, span, MOST_POINTS),
             mean,
             most,
-            rows: chain.rows(),
+            steps: Arc::new(TableData::new(chain_columns(), chain_rows(chain.rows()))),
             chain,
-            programs: programs(trace, &times),
+            programs: Arc::new(TableData::new(
+                program_columns(),
+                program_rows(programs(trace, &times)),
+            )),
             failed: failed(trace),
         }
     }
@@ -114,7 +125,6 @@ impl Answer {
 impl Pane for BuildPane {
     fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
         let mut actions = Vec::new();
-        self.copying.poll(&mut actions);
         let trace = &scene.loaded.trace;
         let is_seen = |process: &crate::trace::Process| process.start.is_some();
         if !trace.processes.iter().any(is_seen) {
@@ -127,14 +137,15 @@ impl Pane for BuildPane {
             return actions;
         }
         let loaded = scene.loaded.clone();
-        let key = TraceKey::of(scene.loaded);
-        let work = move || Answer::new(key, &loaded.trace);
-        let answer = self.later.ask(ui.ctx(), key, work);
-        let Some(answer) = answer.filter(|answer| answer.key == key) else {
-            ui.spinner();
+        let key = scene.loaded.id;
+        let question = TaskKey::about(key, ()).in_turn();
+        let work = move |_: &Work<Answer>| Ok(Answer::new(&loaded.trace));
+        self.answer.ask(ui.ctx(), question, work);
+        let Some(answer) = self.answer.exact(key) else {
+            self.answer.ui(ui, scene.palette);
             return actions;
         };
-        let mut copied = None;
+        let tables = &mut self.tables;
         let room = ui.available_size();
         match Layouts::for_room(room) {
             Layouts::Beside => {
@@ -146,12 +157,12 @@ impl Pane for BuildPane {
                     .resizable(true)
                     .default_size((room.x * 0.34).min(410.0).max(room.x * 0.3))
                     .show(ui, |ui| {
-                        programs_ui(ui, scene, answer, &mut actions, &mut copied)
+                        programs_ui(ui, scene, answer, &mut tables.programs, &mut actions)
                     });
                 egui::Frame::new()
                     .inner_margin(egui::Margin::symmetric(8, 2))
                     .show(ui, |ui| {
-                        chain_ui(ui, scene, answer, &mut actions, &mut copied)
+                        chain_ui(ui, scene, answer, &mut tables.chain, &mut actions)
                     });
             }
             Layouts::Below => {
@@ -163,9 +174,9 @@ impl Pane for BuildPane {
                     .resizable(true)
                     .default_size(room.y * 0.32)
                     .show(ui, |ui| {
-                        programs_ui(ui, scene, answer, &mut actions, &mut copied)
+                        programs_ui(ui, scene, answer, &mut tables.programs, &mut actions)
                     });
-                chain_ui(ui, scene, answer, &mut actions, &mut copied);
+                chain_ui(ui, scene, answer, &mut tables.chain, &mut actions);
             }
             Layouts::One => {
                 ui.horizontal(|ui| {
@@ -174,53 +185,33 @@ impl Pane for BuildPane {
                     }
                 });
                 match self.shown {
-                    Section::Chain => chain_ui(ui, scene, answer, &mut actions, &mut copied),
-                    Section::Programs => programs_ui(ui, scene, answer, &mut actions, &mut copied),
+                    Section::Chain => chain_ui(ui, scene, answer, &mut tables.chain, &mut actions),
+                    Section::Programs => {
+                        programs_ui(ui, scene, answer, &mut tables.programs, &mut actions)
+                    }
                     Section::Curve => curve_ui(ui, scene, answer, &mut actions),
                 }
             }
-        }
-        let loaded = scene.loaded.clone();
-        match copied {
-            Some(Section::Chain) => {
-                let chain = answer.chain.clone();
-                self.copying
-                    .start(ui.ctx(), move |job| chain_text(&loaded.trace, &chain, job));
-            }
-            Some(Section::Programs) => {
-                let programs = answer.programs.clone();
-                self.copying.start(ui.ctx(), move |_| {
-                    Ok(programs_text(&loaded.trace, &programs))
-                });
-            }
-            Some(Section::Curve) | None => {}
         }
         actions
     }
 
     fn is_waiting(&self) -> bool {
-        self.later.is_waiting() || self.copying.is_waiting()
+        let tables = &self.tables;
+        self.answer.is_busy() || tables.chain.is_waiting() || tables.programs.is_waiting()
     }
 
     fn stop(&mut self) {
-        self.copying.stop();
+        self.tables.chain.stop();
+        self.tables.programs.stop();
     }
-}
-
-fn text_ui(ui: &mut Ui, text: impl Into<String>) {
-    let text = RichText::new(text).size(12.0);
-    ui.add(egui::Label::new(text).selectable(false).truncate());
-}
-
-fn number_ui(ui: &mut Ui, text: String) {
-    ui.with_layout(Layout::right_to_left(Align::Center), |ui| text_ui(ui, text));
 }
 
 fn length(scene: &Scene<'_>, length: Nanos) -> String {
     ruler::length_text(length, scene.state.origins.unit)
 }
 
-/// How many processes worked at once, over time.
+/// Draws the number of working processes over time.
 fn curve_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<Action>) {
     let palette = scene.palette;
     ui.horizontal_wrapped(|ui| {
@@ -257,7 +248,7 @@ fn curve_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<A
         .show_grid([false, true])
         .include_y(0.0)
         .y_axis_min_width(22.0)
-        // There is no half of a process.
+        // The grid has whole numbers only: half a process makes no sense.
         .y_grid_spacer(egui_plot::uniform_grid_spacer(|input| {
             let step = input.base_step_size.ceil().max(1.0);
             [step, 5.0 * step, 10.0 * step]
@@ -276,7 +267,7 @@ fn curve_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<A
             Some(format!("{time}\n{:.0} at work", position.y))
         })
         .show(ui, |plot| {
-            // What the timeline shows.
+            // Lines at both ends of the span that the timeline shows.
             for x in shown {
                 plot.vline(
                     egui_plot::VLine::new("shown", x)
@@ -287,6 +278,10 @@ fn curve_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<A
             plot.bar_chart(BarChart::new("processes at work", bars).allow_hover(false));
             plot.pointer_coordinate()
         });
+    plot.response.widget_info(|| {
+        let words = format!("Processes at work over time, at most {}", answer.most);
+        egui::WidgetInfo::labeled(egui::Role::Canvas, true, words)
+    });
     if plot.response.clicked()
         && let Some(at) = plot.inner
     {
@@ -294,17 +289,16 @@ fn curve_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<A
     }
 }
 
-/// The steps of the critical chain, and whether they are set off in the timeline and the tree.
+/// Draws the steps of the critical chain, and a switch that highlights them in the timeline and the tree.
 fn chain_ui(
     ui: &mut Ui,
     scene: &Scene<'_>,
     answer: &Answer,
+    table: &mut DataTable,
     actions: &mut Vec<Action>,
-    copied: &mut Option<Section>,
 ) {
-    let trace = &scene.loaded.trace;
     let chain = &answer.chain;
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new(CHAIN).strong()).on_hover_text(
             "What must come one after the other and takes longest: no number of processors would make the build shorter than this",
         );
@@ -318,9 +312,7 @@ fn chain_ui(
             let spans = chain.steps.iter().map(|step| (step.process, step.span)).collect();
             actions.push(Action::Highlight((!is_on).then(|| Highlight::new(CHAIN, spans))));
         }
-        if copy_button(ui) {
-            *copied = Some(Section::Chain);
-        }
+        table.named_tools_ui(ui, scene, &answer.steps, "the chain", actions);
         let wall = chain.wall.duration();
         let share = 100.0 * chain.length.0 as f64 / (wall.0 as f64).max(1.0);
         let words = format!(
@@ -332,152 +324,83 @@ fn chain_ui(
         let label = egui::Label::new(RichText::new(words).color(scene.palette.weak));
         ui.add(label.truncate());
     });
-    wide(ui, "chain table", 400.0, |ui| {
-        TableBuilder::new(ui)
-            .min_scrolled_height(0.0)
-            .id_salt("critical chain")
-            .striped(true)
-            .resizable(true)
-            .auto_shrink([false, false])
-            .sense(Sense::click())
-            .cell_layout(Layout::left_to_right(Align::Center))
-            .column(Column::initial(106.0).at_least(50.0).clip(true))
-            .column(Column::initial(74.0).at_least(50.0).clip(true))
-            .column(Column::initial(52.0).at_least(40.0).clip(true))
-            .column(Column::initial(110.0).at_least(60.0).clip(true))
-            .column(Column::remainder().clip(true))
-            .header(20.0, |mut header| {
-                for (title, align) in [
-                    ("Start", Align::Max),
-                    ("Time", Align::Max),
-                    ("%", Align::Max),
-                    ("Process", Align::Min),
-                    ("Why after the one above", Align::Min),
-                ] {
-                    header.col(|ui| title_ui(ui, title, align));
-                }
-            })
-            .body(|body| {
-                body.rows(ROW_HEIGHT, answer.rows.len(), |mut row| {
-                    let Some((step, share)) = answer.rows.get(row.index()) else {
-                        return;
-                    };
-                    let pid = trace
-                        .processes
-                        .get(step.process().0 as usize)
-                        .map_or(0, |it| it.pid);
-                    let start = ruler::full_text(
-                        step.span().start,
-                        scene.state.time_format,
-                        scene.state.origins,
-                    );
-                    row.col(|ui| number_ui(ui, start));
-                    row.col(|ui| number_ui(ui, length(scene, step.time())));
-                    row.col(|ui| number_ui(ui, share_text(*share)));
-                    row.col(|ui| {
-                        text_ui(ui, format!("{} ({pid})", program_of(trace, step.process())))
-                    });
-                    row.col(|ui| text_ui(ui, because(trace, step)));
-                    let response = row.response();
-                    if response.clicked() {
-                        select(trace, step.process(), actions);
-                    }
-                    response.on_hover_text(first_arguments_of(
-                        trace,
-                        step.process(),
-                        MOST_ARGUMENTS,
-                    ));
-                });
-            });
-    });
+    row_ui(ui, scene, ("critical chain", &answer.steps), table, actions);
 }
 
-/// Programs by the time they took, and the processes that failed.
+/// Draws a table of processes; a click on a row goes to its process.
+fn row_ui(
+    ui: &mut Ui,
+    scene: &Scene<'_>,
+    (name, data): (&str, &Arc<TableData>),
+    table: &mut DataTable,
+    actions: &mut Vec<Action>,
+) {
+    let none = |_: &mut Ui, _: usize, _: &mut Vec<Action>| {};
+    let clicked = table.ui(ui, scene, name, data, actions, none).clicked;
+    let item = clicked.and_then(|row| data.rows.item(scene.loaded, row));
+    if let Some(Item::Process(id)) = item {
+        select(&scene.loaded.trace, id, actions);
+    }
+}
+
+fn chain_columns() -> Vec<PaneColumn> {
+    let of = |name: &str, width: f32| PaneColumn::of(CRITICAL_CHAIN.columns, name, width);
+    let after = |index: usize, def, width: f32| {
+        PaneColumn::after(CRITICAL_CHAIN.columns, index, def, width)
+    };
+    vec![
+        of("ts", 106.0).titled("Start"),
+        of("own", 74.0).titled("Time"),
+        of("share", 52.0),
+        after(0, PROCESS_IN_FULL, 110.0),
+        after(1, WHY, 150.0),
+        of("args", 200.0).growing(),
+    ]
+}
+
+fn program_columns() -> Vec<PaneColumn> {
+    let of = |name: &str, width: f32| PaneColumn::of(PROGRAMS.columns, name, width);
+    vec![
+        of("name", 60.0).titled("Program").growing(),
+        of("processes", 46.0).titled("Count"),
+        of("total", 68.0),
+        of("own", 68.0),
+        of("longest", 68.0),
+        of("failed", 44.0).counting_trouble(),
+    ]
+}
+
+/// Draws the programs by their total time, and the processes that failed.
 fn programs_ui(
     ui: &mut Ui,
     scene: &Scene<'_>,
     answer: &Answer,
+    table: &mut DataTable,
     actions: &mut Vec<Action>,
-    copied: &mut Option<Section>,
 ) {
     let trace = &scene.loaded.trace;
     let palette = scene.palette;
     if answer.failed.is_empty() {
-        ui.horizontal(|ui| {
+        ui.horizontal_wrapped(|ui| {
             ui.label(RichText::new("Programs").strong());
-            if copy_button(ui) {
-                *copied = Some(Section::Programs);
-            }
-            ui.label(RichText::new("no process failed").color(palette.weak));
+            table.named_tools_ui(ui, scene, &answer.programs, "the programs", actions);
+            let words = RichText::new("no process failed").color(palette.weak);
+            // The label does not break: if it does not fit it moves to the next line.
+            ui.add(egui::Label::new(words).extend());
         });
     } else {
         let title = failed_title(trace, &answer.failed);
-        ui.horizontal(|ui| {
+        ui.horizontal_wrapped(|ui| {
             ui.label(RichText::new("Programs").strong());
-            if copy_button(ui) {
-                *copied = Some(Section::Programs);
-            }
+            table.named_tools_ui(ui, scene, &answer.programs, "the programs", actions);
             let text = RichText::new(title).color(palette.error);
             ui.menu_button(text, |ui| failed_ui(ui, scene, answer, actions));
         });
     }
-    let all = &answer.programs;
-    wide(ui, "program table", 390.0, |ui| {
-        TableBuilder::new(ui)
-            .min_scrolled_height(0.0)
-            .id_salt("programs")
-            .striped(true)
-            .resizable(true)
-            .auto_shrink([false, false])
-            .sense(Sense::click())
-            .cell_layout(Layout::left_to_right(Align::Center))
-            .column(Column::remainder().at_least(60.0).clip(true))
-            .column(Column::initial(46.0).at_least(30.0).clip(true))
-            .columns(Column::initial(68.0).at_least(40.0).clip(true), 3)
-            .column(Column::initial(44.0).at_least(30.0).clip(true))
-            .header(20.0, |mut header| {
-                for (title, align) in [
-                    ("Program", Align::Min),
-                    ("Count", Align::Max),
-                    ("Total", Align::Max),
-                    ("Own", Align::Max),
-                    ("Longest", Align::Max),
-                    ("Failed", Align::Max),
-                ] {
-                    header.col(|ui| title_ui(ui, title, align));
-                }
-            })
-            .body(|body| {
-                body.rows(ROW_HEIGHT, all.len(), |mut row| {
-                    let Some(total) = all.get(row.index()) else {
-                        return;
-                    };
-                    row.col(|ui| text_ui(ui, program_of(trace, total.longest_process)));
-                    row.col(|ui| number_ui(ui, ruler::grouped(i64::from(total.count))));
-                    for time in [total.total, total.own, total.longest] {
-                        row.col(|ui| number_ui(ui, length(scene, time)));
-                    }
-                    row.col(|ui| {
-                        if total.failed > 0 {
-                            let text = RichText::new(total.failed.to_string())
-                                .size(12.0)
-                                .color(palette.error);
-                            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                                ui.add(egui::Label::new(text).selectable(false));
-                            });
-                        }
-                    });
-                    let response = row.response();
-                    if response.clicked() {
-                        select(trace, total.longest_process, actions);
-                    }
-                    response.on_hover_text("Click to go to the longest one");
-                });
-            });
-    });
+    row_ui(ui, scene, ("programs", &answer.programs), table, actions);
 }
 
-/// How many failed: those in the table, and those that are not in it.
+/// Returns a title with the number of failures: those in the table, and those that are not in it.
 fn failed_title(trace: &Trace, failed: &[ProcessId]) -> String {
     let is_before = |id: &&ProcessId| {
         let process = trace.processes.get(id.0 as usize);

@@ -1,29 +1,28 @@
-//! Why a thread waited: the chain of what went on until it ran again, as a table and as a path on the timeline.
+//! A pane that explains why a thread waited: the chain of wakeups until it ran again, as a table and as a path on the
+//! timeline.
 
 use std::sync::Arc;
 
 use egui::{RichText, Ui};
 
-use crate::base::Timestamp;
-use crate::gui::asked::Asked;
+use crate::base::{Task, TaskKey, Timestamp};
 use crate::gui::boxes::check_box;
 use crate::gui::pane::{Pane, Scene, empty_ui};
-use crate::gui::table::{Cell, DataTable, TableData, TableRow, column};
+use crate::gui::table::{DataTable, PaneColumn, TableData};
 use crate::gui::tint::Tint;
+use crate::load::TraceId;
 use crate::query::Item;
-use crate::query::wakeup_chain::{Chain, ChainEnd, chain, chain_at, longest_wait};
+use crate::query::wakeup_chain::{Chain, ChainEnd, Hop, chain, chain_at, longest_wait};
+use crate::tables::waits::{BEHIND, HOPS, WHO, hop_rows};
 use crate::trace::{SliceId, StateId, ThreadId, ThreadState, Trace};
 use crate::view::{Action, ruler};
 
-/// The pane's name.
-pub const NAME: &str = "Wakeup chain";
-
-/// Makes the pane.
+/// Returns the pane.
 pub fn make() -> Box<dyn Pane> {
     Box::<ChainPane>::default()
 }
 
-/// The wait that is asked for.
+/// The wait for which the chain is searched.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Wait {
     State(StateId),
@@ -34,10 +33,10 @@ type Answer = Option<(Chain, Arc<TableData>)>;
 
 #[derive(Default)]
 struct ChainPane {
-    asked: Asked<(u32, Wait), Answer>,
-    wait: Option<(u32, Wait)>,
-    /// The chain whose path has been handed to the timeline.
-    drawn: Option<(u32, Wait)>,
+    found: Task<Wait, Answer>,
+    wait: Option<(TraceId, Wait)>,
+    /// The wait whose path was passed to the timeline.
+    drawn: Option<(TraceId, Wait)>,
     is_path_hidden: bool,
     table: DataTable,
 }
@@ -45,16 +44,16 @@ struct ChainPane {
 impl Pane for ChainPane {
     fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
         let mut actions = Vec::new();
-        let generation = scene.loaded.generation;
-        if self.wait.is_some_and(|(of, _)| of != generation) {
+        let trace = scene.loaded.id;
+        if self.wait.is_some_and(|(of, _)| of != trace) {
             self.wait = None;
-            self.asked.clear();
+            self.found.clear();
         }
         match wait_of(scene) {
-            Sought::Wait(wait) if !self.has(scene.state.selected, wait) => {
-                self.wait = Some((generation, wait));
+            Sought::Wait(wait) if !self.has(scene, wait) => {
+                self.wait = Some((trace, wait));
             }
-            Sought::None(words) if !self.is_in_chain(scene.state.selected) => {
+            Sought::None(words) if !self.is_in_chain(scene) => {
                 self.wait = None;
                 empty_ui(ui, scene, &words);
                 return actions;
@@ -66,19 +65,20 @@ impl Pane for ChainPane {
             return actions;
         };
         let loaded = scene.loaded.clone();
-        self.asked.ask(ui.ctx(), key, move |_| {
+        let question = TaskKey::about(trace, key.1);
+        self.found.ask(ui.ctx(), question, move |_| {
             let trace = &loaded.trace;
             let found = match key.1 {
                 Wait::State(id) => chain(trace, id),
                 Wait::Before(thread, time) => chain_at(trace, thread, time),
             };
             Ok(found.map(|chain| {
-                let table = Arc::new(rows_of(trace, &chain));
+                let table = Arc::new(table_of(trace, &chain));
                 (chain, table)
             }))
         });
-        let Some(answer) = self.asked.answer() else {
-            self.asked.ui(ui, scene.palette);
+        let Some(answer) = self.found.answer(trace) else {
+            self.found.ui(ui, scene.palette);
             return actions;
         };
         let Some((chain, table)) = answer else {
@@ -90,7 +90,8 @@ impl Pane for ChainPane {
         } else {
             chain.path()
         };
-        if self.asked.is_of(&key) && self.drawn != Some(key) {
+        // The path is passed to the timeline once for each wait, not in every frame.
+        if self.found.is_of(trace, &key.1) && self.drawn != Some(key) {
             self.drawn = Some(key);
             actions.push(Action::ShowPath(path.clone()));
         }
@@ -144,44 +145,45 @@ impl Pane for ChainPane {
                 }
             },
         );
-        if let Some(row) = answer.clicked.and_then(|row| table.rows.get(row)) {
-            actions.extend(row.item.map(Action::Reveal));
-        }
+        let item = |row| table.rows.item(scene.loaded, row);
+        actions.extend(answer.clicked.and_then(item).map(Action::Reveal));
         actions
     }
 
     fn is_waiting(&self) -> bool {
-        self.asked.is_waiting()
+        self.found.is_busy()
     }
 
     fn stop(&mut self) {
-        self.asked.stop();
+        self.found.stop();
     }
 }
 
 impl ChainPane {
-    /// Whether what is selected is a part of the chain that is shown: then it stays.
-    fn has(&self, selected: Option<Item>, wait: Wait) -> bool {
-        self.wait.map(|(_, wait)| wait) == Some(wait) || self.is_in_chain(selected)
+    /// Returns whether the selected item is a part of the chain that is shown: then the chain stays.
+    fn has(&self, scene: &Scene<'_>, wait: Wait) -> bool {
+        self.wait.map(|(_, wait)| wait) == Some(wait) || self.is_in_chain(scene)
     }
 
-    fn is_in_chain(&self, selected: Option<Item>) -> bool {
-        match self.asked.answer() {
+    fn is_in_chain(&self, scene: &Scene<'_>) -> bool {
+        let selected = scene.state.selected;
+        match self.found.answer(scene.loaded.id) {
             Some(Some((chain, _))) => chain.hops.iter().any(|hop| Some(hop.item) == selected),
             _ => false,
         }
     }
 }
 
-/// What is asked for by what is selected.
+/// The wait that belongs to the selected item.
 enum Sought {
     Wait(Wait),
-    /// There is no wait in it; why, in words.
+    /// There is no wait; the text gives the reason.
     None(String),
     Nothing,
 }
 
-/// The wait that is selected: a waiting state; or the one before a run or a running state; or the longest in a slice.
+/// Returns the wait of the selected item: a waiting state itself; the wait before a run or a running state; the
+/// longest wait in a slice.
 fn wait_of(scene: &Scene<'_>) -> Sought {
     let trace = &scene.loaded.trace;
     if let Some(Item::Slice(id)) = scene.state.selected
@@ -192,7 +194,7 @@ fn wait_of(scene: &Scene<'_>) -> Sought {
     of_state(scene).map_or(Sought::Nothing, Sought::Wait)
 }
 
-/// The longest wait of a slice's thread while the slice lasts.
+/// Returns the longest wait of a slice's thread during the slice.
 fn in_slice(trace: &Trace, id: SliceId) -> Sought {
     let item = Item::Slice(id);
     let (Some(span), Some(thread)) = (item.span(trace), item.thread(trace)) else {
@@ -250,52 +252,22 @@ fn end_words(end: ChainEnd) -> &'static str {
     }
 }
 
-fn rows_of(trace: &Trace, chain: &Chain) -> TableData {
+fn table_of(trace: &Trace, chain: &Chain) -> TableData {
+    let tint = |hop: &Hop| match hop.kind.is_interrupt() {
+        true => Tint::of_name(hop.who(trace).as_bytes()),
+        false => Tint::of_thread(trace, hop.thread),
+    };
+    let tints = chain.hops.iter().map(|hop| Some(tint(hop))).collect();
+    let of = |name: &str, width: f32| PaneColumn::of(HOPS, name, width);
     let columns = vec![
-        column("Who", 190.0, "The thread, or the interrupt"),
-        column("What", 120.0, "What it did"),
-        column("Start", 130.0, "When it began"),
-        column("Time", 90.0, "How long it took"),
-        column("Share", 80.0, "Of the whole wait"),
-        column("CPU", 50.0, "Where"),
-        column(
-            "Behind",
-            150.0,
-            "Who had the CPU for the longest time meanwhile",
-        ),
-        column("Woken by", 150.0, "Who ended it"),
+        PaneColumn::after(HOPS, 0, WHO, 190.0),
+        of("what", 120.0).about("What it did"),
+        of("ts", 130.0).titled("Start").about("When it began"),
+        of("dur", 90.0).titled("Time").about("How long it took"),
+        of("share", 80.0).about("Of the whole wait"),
+        of("cpu", 50.0).about("Where"),
+        PaneColumn::after(HOPS, 1, BEHIND, 150.0),
+        of("waker", 150.0).titled("Woken by").about("Who ended it"),
     ];
-    let thread = |id: Option<ThreadId>| match id {
-        Some(ThreadId::IDLE) => Cell::Text("an interrupt".to_owned()),
-        Some(id) => Cell::Text(trace.thread_title(id)),
-        None => Cell::Text(String::new()),
-    };
-    let row = |(at, hop): (usize, &crate::query::wakeup_chain::Hop)| {
-        let cpu = hop.cpu.and_then(|cpu| trace.cpus.get(cpu.0 as usize));
-        let who = hop.who(trace);
-        TableRow {
-            item: Some(hop.item),
-            tint: Some(match hop.kind.is_interrupt() {
-                true => Tint::of_name(who.as_bytes()),
-                false => Tint::of_thread(trace, hop.thread),
-            }),
-            cells: vec![
-                Cell::Text(match hop.kind.is_interrupt() {
-                    true => who,
-                    false => trace.thread_title(hop.thread),
-                }),
-                Cell::Text(hop.what()),
-                Cell::Time(hop.span.start),
-                Cell::Length(i128::from(hop.span.duration().0)),
-                Cell::Share(hop.share),
-                cpu.map_or(Cell::None, |cpu| Cell::Count(u64::from(cpu.number))),
-                thread(hop.rival),
-                Cell::Text(chain.waker_of(trace, at).unwrap_or_default()),
-            ],
-        }
-    };
-    TableData {
-        columns,
-        rows: chain.hops.iter().enumerate().map(row).collect(),
-    }
+    TableData::new(columns, hop_rows(chain.clone())).tinted(tints)
 }

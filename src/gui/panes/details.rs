@@ -1,8 +1,9 @@
-//! The selected item: every field as decoded, and links to what it touches.
+//! A pane about the selected item: every decoded field, and links to related items.
 
 use egui::{RichText, ScrollArea, Ui};
 
-use crate::gui::pane::{Later, Pane, Scene, empty_ui};
+use crate::base::{Task, TaskKey};
+use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::panes::selection::area::{area_of, whose};
 use crate::gui::script::{lines, link_lines};
 use crate::gui::shortened::{line_within, shortened};
@@ -11,24 +12,24 @@ use crate::query::blobs::payload;
 use crate::query::details::{Details, Section, details};
 use crate::query::item::title;
 use crate::view::ruler::grouped;
-use crate::view::{Action, locate, ruler};
+use crate::view::{Action, Effect, PaneKind, locate, ruler};
 
-/// Makes the pane.
+/// Returns the pane.
 pub fn make() -> Box<dyn Pane> {
     Box::<DetailsPane>::default()
 }
 
-/// How wide the pane must be to have its sections beside each other, in points.
+/// The least width at which the sections are side by side, in points.
 const BESIDE: f32 = 760.0;
-/// What the buttons beside the title take, in points.
+/// The width of the buttons beside the title, in points.
 const BUTTON_WIDTH: f32 = 56.0;
 const PAYLOAD_WIDTH: f32 = 190.0;
-/// The least that a title is given, in points.
+/// The least width of a title, in points.
 const LEAST_TITLE: f32 = 60.0;
 
 #[derive(Default)]
 struct DetailsPane {
-    later: Later<(u32, Item), (Item, Details)>,
+    details: Task<Item, Details>,
 }
 
 impl Pane for DetailsPane {
@@ -39,20 +40,23 @@ impl Pane for DetailsPane {
             return actions;
         };
         let loaded = scene.loaded.clone();
-        let key = (loaded.generation, item);
-        let work = move || (item, details(&loaded.trace, loaded.reader.as_ref(), item));
-        let Some((shown, details)) = self.later.ask(ui.ctx(), key, work) else {
-            ui.spinner();
+        let id = loaded.id;
+        let question = TaskKey::about(id, item).in_turn();
+        self.details.ask(ui.ctx(), question, move |_| {
+            Ok(details(&loaded.trace, loaded.reader.as_ref(), item))
+        });
+        let Some(details) = self.details.answer(id) else {
+            self.details.ui(ui, scene.palette);
             return actions;
         };
-        if *shown != item {
+        if self.details.answered(id) != Some(&item) {
             ui.ctx().request_repaint();
         }
         ui.horizontal(|ui| {
             let (trace, reader) = (&scene.loaded.trace, scene.loaded.reader.as_ref());
             let event = locate::event_of(trace, item);
             let carried = event.zip(event.and_then(|event| payload(trace, reader, event)));
-            // However long the names are, the buttons stay in sight.
+            // The buttons stay visible, however long the names are.
             let buttons = BUTTON_WIDTH + carried.as_ref().map_or(0.0, |_| PAYLOAD_WIDTH);
             let title = RichText::new(shortened(&details.title)).strong();
             let room = ui.available_width() - buttons;
@@ -67,12 +71,12 @@ impl Pane for DetailsPane {
                 .on_hover_text("Copy all as text")
                 .clicked()
             {
-                actions.push(Action::Copy(details.text()));
+                actions.push(Action::Do(Effect::Copy(details.text())));
             }
             if let Some((event, bytes)) = carried {
                 let words = format!("Save payload… ({} bytes)", grouped(bytes.len() as i64));
                 if ui.small_button(words).clicked() {
-                    actions.push(Action::SavePayload(event));
+                    actions.push(Action::Do(Effect::SavePayload(event)));
                 }
             }
         });
@@ -80,7 +84,7 @@ impl Pane for DetailsPane {
         ScrollArea::both()
             .auto_shrink([false, false])
             .show(ui, |ui| {
-                // Beside each other where there is room for it.
+                // Side by side if the pane is wide enough.
                 let layout = if ui.available_width() < BESIDE {
                     egui::Layout::top_down(egui::Align::Min)
                 } else {
@@ -97,11 +101,11 @@ impl Pane for DetailsPane {
     }
 
     fn is_waiting(&self) -> bool {
-        self.later.is_waiting()
+        self.details.is_busy()
     }
 }
 
-/// A title, and under it names with their values; those of other items are links.
+/// Draws a title, and under it names with their values; values that name other items are links.
 fn section_ui(
     ui: &mut Ui,
     number: usize,
@@ -123,7 +127,8 @@ fn section_ui(
                     match row.link {
                         Some(target) => {
                             let value = link_lines(ui, &shortened(&row.value));
-                            if ui.link(value).clicked() {
+                            let name = format!("{}: {}", row.name, row.value);
+                            if ui.link(value).accessible_name(name).clicked() {
                                 actions.push(Action::Reveal(target));
                             }
                         }
@@ -138,7 +143,7 @@ fn section_ui(
     });
 }
 
-/// What is shown where no item is meant: the selected area, if there is one.
+/// Drawn if no item is selected: the selected area, if there is one.
 fn area_ui(ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
     let state = scene.state;
     if state.range.is_none() && state.area_rows.is_none() {
@@ -181,6 +186,6 @@ fn area_ui(ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
         });
     ui.add_space(6.0);
     if ui.link("Add up what is in it").clicked() {
-        actions.push(Action::OpenPane("Selection"));
+        actions.push(Action::OpenPane(PaneKind::Selection));
     }
 }

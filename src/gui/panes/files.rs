@@ -1,29 +1,29 @@
-//! Every file that was opened, renamed or linked: who did it and when, what went into it, what was made from it.
+//! A pane about files: every file that was opened, renamed or linked, its uses, the files that went into it, and those
+//! that were made from it.
 
 use std::sync::Arc;
 
-use egui::{RichText, Sense, Ui};
-use egui_extras::{Column, TableBuilder};
+use egui::{RichText, Ui};
 
-use super::copied::{Copying, copy_button};
-use super::files_text::{kin_text, list_text, uses_text};
 use super::process_tree::select;
-use crate::event::FileOp;
+use crate::assemble::file_history::FileId;
+use crate::base::{Task, TaskKey, Work};
 use crate::gui::boxes::check_box;
-use crate::gui::heading::{Heading, heading_ui, title_ui, wide};
-use crate::gui::pane::{Later, Pane, Scene, TraceKey, empty_ui};
-use crate::gui::script::one_line;
+use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::shortened::shortened;
-use crate::gui::table::filtered_ui;
+use crate::gui::table::{DataTable, PaneColumn, TableData, filtered_ui};
+use crate::load::TraceId;
 use crate::query::Item;
-use crate::query::files::{
-    FileList, FileSort, FileSummary, FileView, Kinship, More, Relative, Use, listed,
-};
+use crate::query::files::{FileList, FileView, Kinship, More, listed};
 use crate::query::process_times::program_of;
-use crate::trace::{FileId, FileUse, ProcessId};
+use crate::tables::columns::PROCESS_IN_FULL;
+use crate::tables::files::{
+    FILE_LIST, OTHER_NAME, RELATIVES, UNTIL, USES_OF_FILE, UsesOfFile, file_rows, relative_rows,
+};
+use crate::trace::ProcessId;
 use crate::view::{Action, ruler};
 
-/// Makes the pane.
+/// Returns the pane.
 pub fn make() -> Box<dyn Pane> {
     Box::<FilesPane>::default()
 }
@@ -32,15 +32,32 @@ pub fn make() -> Box<dyn Pane> {
 struct FilesPane {
     view: FileView,
     is_of_selected: bool,
-    later: Later<(TraceKey, FileView), Answer>,
-    list: Option<(TraceKey, Arc<FileList>)>,
+    listed: Task<FileView, Answer>,
+    list: Option<(TraceId, Arc<FileList>)>,
+    table: DataTable,
     chosen: Option<FileId>,
+    marked: Option<Marked>,
     asked: Asked,
-    kin: Later<(TraceKey, FileId, Kinship), Kin>,
-    copying: Copying,
+    uses: Option<UsesTable>,
+    kin: Task<(FileId, Kinship), Kin>,
+    /// The table of uses or relatives on the screen.
+    details: DataTable,
 }
 
-/// What is told of the chosen file.
+/// The file whose row is marked in the list.
+struct Marked {
+    data: Arc<TableData>,
+    file: Option<FileId>,
+}
+
+/// The table of a file's uses, and the file list to which it belongs.
+struct UsesTable {
+    list: Arc<FileList>,
+    file: FileId,
+    data: Arc<TableData>,
+}
+
+/// The table that is shown for the chosen file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Asked {
     #[default]
@@ -49,31 +66,60 @@ enum Asked {
 }
 
 struct Answer {
-    key: TraceKey,
     list: Arc<FileList>,
-    files: Arc<[(FileId, FileSummary)]>,
+    /// The files, by row of the table.
+    files: Vec<FileId>,
+    data: Arc<TableData>,
 }
 
 struct Kin {
-    of: (TraceKey, FileId, Kinship),
-    relatives: Vec<Relative>,
+    kinship: Kinship,
+    /// The files, by row of the table.
+    files: Vec<FileId>,
+    data: Arc<TableData>,
     more: More,
 }
 
-const ROW_HEIGHT: f32 = 18.0;
-const COLUMNS: &[Heading<FileSort>] = &[
-    Heading::new("File", FileSort::Path),
-    Heading::number("Read", FileSort::Reads)
-        .about("How often it was opened to be read: by the selected process, if only its files are listed"),
-    Heading::number("Written", FileSort::Writes)
-        .about("How often it was opened to be written: by the selected process, if only its files are listed"),
-    Heading::number("Renamed", FileSort::Renames)
-        .about("How often it was renamed or linked: by the selected process, if only its files are listed"),
-    Heading::number("Processes", FileSort::Processes).about("How many processes used it in all"),
-    Heading::number("First use", FileSort::First)
-        .about("When it was used first: by the selected process, if only its files are listed")
-        .smallest_first(),
-];
+fn columns() -> Vec<PaneColumn> {
+    let of = |name: &str, width: f32| PaneColumn::of(FILE_LIST.columns, name, width);
+    vec![
+        of("path", 160.0).titled("File").growing(),
+        of("reads", 58.0).titled("Read").about(
+            "How often it was opened to be read: by the selected process, if only its files are listed",
+        ),
+        of("writes", 58.0).titled("Written").about(
+            "How often it was opened to be written: by the selected process, if only its files are listed",
+        ),
+        of("renames", 66.0).titled("Renamed").about(
+            "How often it was renamed or linked: by the selected process, if only its files are listed",
+        ),
+        of("processes", 74.0).about("How many processes used it in all"),
+        of("first", 112.0).titled("First use").about(
+            "When it was used first: by the selected process, if only its files are listed",
+        ),
+    ]
+}
+
+fn use_columns() -> Vec<PaneColumn> {
+    let of = |name: &str, width: f32| PaneColumn::of(USES_OF_FILE, name, width);
+    vec![
+        of("ts", 100.0),
+        of("use", 84.0),
+        PaneColumn::after(USES_OF_FILE, 2, PROCESS_IN_FULL, 130.0),
+        PaneColumn::after(USES_OF_FILE, 0, UNTIL, 100.0),
+        PaneColumn::after(USES_OF_FILE, 1, OTHER_NAME, 120.0).growing(),
+    ]
+}
+
+fn kin_columns() -> Vec<PaneColumn> {
+    let of = |name: &str, width: f32| PaneColumn::of(RELATIVES, name, width);
+    vec![
+        of("steps", 44.0),
+        of("path", 300.0).titled("File"),
+        PaneColumn::after(RELATIVES, 0, PROCESS_IN_FULL, 130.0).titled("Through"),
+        of("later_path", 120.0).growing(),
+    ]
+}
 
 impl Pane for FilesPane {
     fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
@@ -88,8 +134,7 @@ impl Pane for FilesPane {
             empty_ui(ui, scene, words);
             return actions;
         }
-        self.copying.poll(&mut actions);
-        let key = TraceKey::of(scene.loaded);
+        let key = scene.loaded.id;
         let selected = match scene.state.selected {
             Some(Item::Process(id)) => Some(id),
             Some(item) => item
@@ -100,21 +145,21 @@ impl Pane for FilesPane {
         self.view.process = selected.filter(|_| self.is_of_selected);
         let (loaded, view) = (scene.loaded.clone(), self.view.clone());
         let known = self.list.clone().filter(|list| list.0 == key);
-        let work = move || {
+        let work = move |_: &Work<Answer>| {
             let list = known.map_or_else(|| Arc::new(FileList::new(&loaded.trace)), |it| it.1);
             let files = listed(&loaded.trace, &list, &view);
-            let files = files.into();
-            Answer { key, list, files }
+            Ok(Answer {
+                files: files.iter().map(|(file, _)| *file).collect(),
+                data: Arc::new(TableData::new(columns(), file_rows(files, list.clone()))),
+                list,
+            })
         };
-        let asked = (key, self.view.clone());
-        let Some(answer) = self.later.ask(ui.ctx(), asked, work) else {
-            ui.spinner();
+        let question = TaskKey::about(key, self.view.clone()).in_turn();
+        self.listed.ask(ui.ctx(), question, work);
+        let Some(answer) = self.listed.exact(key) else {
+            self.listed.ui(ui, scene.palette);
             return actions;
         };
-        if answer.key != key {
-            ui.spinner();
-            return actions;
-        }
         if self.list.as_ref().is_none_or(|list| list.0 != key) {
             self.list = Some((key, Arc::clone(&answer.list)));
             self.chosen = None;
@@ -135,67 +180,60 @@ impl Pane for FilesPane {
                 let process = process_text(scene, Some(process));
                 words.push_str(&format!(", as {process} used them"));
             }
-            if copy_button(ui) {
-                let (loaded, of, files) = (
-                    scene.loaded.clone(),
-                    Arc::clone(&list),
-                    answer.files.clone(),
-                );
-                self.copying.start(ui.ctx(), move |job| {
-                    list_text(&loaded.trace, &of, &files, job)
-                });
-            }
+            self.table
+                .copy_button_ui(ui, scene, &answer.data, &mut actions);
             ui.label(RichText::new(words).color(scene.palette.weak));
         });
         if let Some(file) = self.chosen {
             let width = (ui.available_width() * 0.5).max(240.0);
-            egui::Panel::right("file uses")
-                .resizable(true)
-                .default_size(width)
-                .show(ui, |ui| {
-                    let wants_copy = chosen_ui(ui, scene, &list, file, &mut self.asked);
-                    match self.asked {
-                        Asked::Uses => {
-                            if wants_copy {
-                                let (loaded, of) = (scene.loaded.clone(), Arc::clone(&list));
-                                self.copying.start(ui.ctx(), move |job| {
-                                    uses_text(&loaded.trace, &of, file, job)
-                                });
+            let panel = egui::Panel::right("file uses").resizable(true);
+            panel.default_size(width).show(ui, |ui| {
+                let next = match self.asked {
+                    Asked::Uses => {
+                        let uses = match self.uses.take() {
+                            Some(uses) if uses.file == file && Arc::ptr_eq(&uses.list, &list) => {
+                                uses
                             }
-                            uses_ui(ui, scene, &list, file, &mut actions);
-                        }
-                        Asked::Kin(kinship) => {
-                            let (loaded, worker) = (scene.loaded.clone(), Arc::clone(&list));
-                            let of = (key, file, kinship);
-                            let work = move || {
-                                let trace = &loaded.trace;
-                                let (relatives, more) = worker.relatives(trace, file, kinship);
-                                Kin {
-                                    of,
-                                    relatives,
-                                    more,
-                                }
-                            };
-                            match self.kin.ask(ui.ctx(), of, work).filter(|kin| kin.of == of) {
-                                Some(kin) => {
-                                    if wants_copy {
-                                        let (loaded, relatives, of) = (
-                                            scene.loaded.clone(),
-                                            kin.relatives.clone(),
-                                            Arc::clone(&list),
-                                        );
-                                        self.copying.start(ui.ctx(), move |_| {
-                                            Ok(kin_text(&loaded.trace, &of, &relatives))
-                                        });
-                                    }
-                                    let next = kin_ui(ui, scene, &list, kin, &mut actions);
-                                    self.chosen = next.or(self.chosen);
-                                }
-                                None => drop(ui.spinner()),
+                            _ => uses_of(&list, file),
+                        };
+                        let data = uses.data.clone();
+                        self.uses = Some(uses);
+                        let (asked, table) = (&mut self.asked, &mut self.details);
+                        ui.horizontal(|ui| {
+                            table.tools_ui(ui, scene, &data, &mut actions);
+                            name_ui(ui, scene, &list, file);
+                        });
+                        choice_ui(ui, asked);
+                        let none = |_: &mut Ui, _: usize, _: &mut Vec<Action>| {};
+                        let name = "file uses";
+                        let answer = table.ui(ui, scene, name, &data, &mut actions, none);
+                        let item = |row| data.rows.item(scene.loaded, row);
+                        actions.extend(answer.clicked.and_then(item).map(Action::Reveal));
+                        None
+                    }
+                    Asked::Kin(kinship) => {
+                        self.ask_kin(ui, scene, &list, (file, kinship));
+                        match self.kin.part_of(key, &(file, kinship)) {
+                            Some(kin) => {
+                                let (asked, table) = (&mut self.asked, &mut self.details);
+                                ui.horizontal(|ui| {
+                                    table.tools_ui(ui, scene, &kin.data, &mut actions);
+                                    name_ui(ui, scene, &list, file);
+                                });
+                                choice_ui(ui, asked);
+                                kin_ui(ui, scene, kin, table, &mut actions)
+                            }
+                            None => {
+                                name_ui(ui, scene, &list, file);
+                                choice_ui(ui, &mut self.asked);
+                                self.kin.ui(ui, scene.palette);
+                                None
                             }
                         }
                     }
-                });
+                };
+                self.chosen = next.or(self.chosen);
+            });
         }
         if count == 0 {
             let all = ruler::counted(list.summaries.len(), "file", "files");
@@ -211,106 +249,83 @@ impl Pane for FilesPane {
             }
             return actions;
         }
-        let files = &answer.files;
-        let (mut sort, mut order) = (self.view.sort, self.view.order);
-        let mut clicked = None;
-        let chosen = self.chosen;
-        wide(ui, "file list", 560.0, |ui| {
-            TableBuilder::new(ui)
-                .min_scrolled_height(0.0)
-                .id_salt("files")
-                .striped(true)
-                .resizable(true)
-                .auto_shrink([false, false])
-                .sense(Sense::click())
-                .cell_layout(egui::Layout::left_to_right(egui::Align::Center))
-                .column(Column::remainder().at_least(160.0).clip(true))
-                .columns(Column::initial(58.0).at_least(40.0).clip(true), 3)
-                .column(Column::initial(74.0).at_least(40.0).clip(true))
-                .column(Column::initial(112.0).at_least(50.0).clip(true))
-                .header(20.0, |mut header| {
-                    heading_ui(&mut header, COLUMNS, &mut sort, &mut order);
-                })
-                .body(|body| {
-                    body.rows(ROW_HEIGHT, files.len(), |mut row| {
-                        let Some(&(file, summary)) = files.get(row.index()) else {
-                            return;
-                        };
-                        row.set_selected(chosen == Some(file));
-                        row.col(|ui| path_ui(ui, &trace.text(list.history.name(file))));
-                        for count in [
-                            summary.reads,
-                            summary.writes,
-                            summary.renames,
-                            summary.processes,
-                        ] {
-                            let text = match count {
-                                0 => String::new(),
-                                count => ruler::grouped(i64::from(count)),
-                            };
-                            row.col(|ui| number_ui(ui, text));
-                        }
-                        row.col(|ui| number_ui(ui, time_text(scene, summary.first)));
-                        if row.response().clicked() {
-                            clicked = Some(file);
-                        }
-                    });
-                });
+        let Some(answer) = self.listed.exact(key) else {
+            return actions;
+        };
+        let is_known = self.marked.as_ref().is_some_and(|marked| {
+            Arc::ptr_eq(&marked.data, &answer.data) && marked.file == self.chosen
         });
-        (self.view.sort, self.view.order) = (sort, order);
-        self.chosen = clicked.or(self.chosen);
+        if !is_known {
+            // The row is searched once: there may be millions of files.
+            let row = |file: FileId| answer.files.iter().position(|it| *it == file);
+            self.table.detail(self.chosen.and_then(row));
+            self.marked = Some(Marked {
+                data: answer.data.clone(),
+                file: self.chosen,
+            });
+        }
+        let none = |_: &mut Ui, _: usize, _: &mut Vec<Action>| {};
+        let table = &mut self.table;
+        let clicked = table.ui(ui, scene, "files", &answer.data, &mut actions, none);
+        let clicked = clicked.clicked.and_then(|row| answer.files.get(row));
+        self.chosen = clicked.copied().or(self.chosen);
         actions
     }
 
     fn is_waiting(&self) -> bool {
-        self.later.is_waiting() || self.kin.is_waiting() || self.copying.is_waiting()
+        self.listed.is_busy()
+            || self.kin.is_busy()
+            || self.table.is_waiting()
+            || self.details.is_waiting()
     }
 
     fn stop(&mut self) {
-        self.copying.stop();
+        self.table.stop();
+        self.details.stop();
     }
 }
 
-fn time_text(scene: &Scene<'_>, time: crate::base::Timestamp) -> String {
-    ruler::full_text(time, scene.state.time_format, scene.state.origins)
-}
-
-fn text_ui(ui: &mut Ui, text: impl AsRef<str>) {
-    let text = RichText::new(shortened(text.as_ref())).size(12.0);
-    let text = one_line(ui, text);
-    ui.add(egui::Label::new(text).selectable(false).truncate());
-}
-
-fn number_ui(ui: &mut Ui, text: String) {
-    ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-        text_ui(ui, text);
-    });
-}
-
-/// A path: where it does not fit, its end is seen.
-fn path_ui(ui: &mut Ui, path: &str) {
-    let room = (ui.available_width() / 6.6).max(8.0) as usize;
-    let length = path.chars().count();
-    if length <= room {
-        return text_ui(ui, path);
+impl FilesPane {
+    fn ask_kin(
+        &mut self,
+        ui: &Ui,
+        scene: &Scene<'_>,
+        list: &Arc<FileList>,
+        (file, kinship): (FileId, Kinship),
+    ) {
+        let (loaded, list) = (scene.loaded.clone(), Arc::clone(list));
+        let question = TaskKey::about(loaded.id, (file, kinship)).in_turn();
+        self.kin.ask(ui.ctx(), question, move |_| {
+            let (relatives, more) = list.relatives(&loaded.trace, file, kinship);
+            let files = relatives.iter().map(|it| it.file).collect();
+            let rows = relative_rows(relatives, list);
+            Ok(Kin {
+                kinship,
+                files,
+                data: Arc::new(TableData::new(kin_columns(), rows)),
+                more,
+            })
+        });
     }
-    let end: String = path.chars().skip(length - room + 1).collect();
-    let text = one_line(ui, RichText::new(format!("…{end}")).size(12.0));
-    ui.add(egui::Label::new(text).selectable(false).truncate())
-        .on_hover_text(shortened(path));
 }
 
-/// The chosen file's names, and what is to be told of it; whether that is to be copied.
-fn chosen_ui(
-    ui: &mut Ui,
-    scene: &Scene<'_>,
-    list: &FileList,
-    file: FileId,
-    asked: &mut Asked,
-) -> bool {
+fn uses_of(list: &Arc<FileList>, file: FileId) -> UsesTable {
+    let rows = UsesOfFile {
+        list: list.clone(),
+        file,
+    };
+    UsesTable {
+        list: list.clone(),
+        file,
+        data: Arc::new(TableData::new(use_columns(), rows)),
+    }
+}
+
+/// Draws the names of the chosen file.
+fn name_ui(ui: &mut Ui, scene: &Scene<'_>, list: &FileList, file: FileId) {
     let trace = &scene.loaded.trace;
     let Some(entry) = list.history.files.get(file.0 as usize) else {
-        return false;
+        return;
     };
     let name = trace.text(list.history.name(file));
     let name = shortened(&name);
@@ -331,7 +346,11 @@ fn chosen_ui(
         )
         .on_hover_text(words);
     }
-    ui.horizontal(|ui| {
+}
+
+/// Draws the choice between the tables about a file.
+fn choice_ui(ui: &mut Ui, asked: &mut Asked) {
+    ui.horizontal_wrapped(|ui| {
         for (value, word) in [
             (Asked::Uses, "Uses"),
             (Asked::Kin(Kinship::WentInto), "What went into it"),
@@ -339,9 +358,7 @@ fn chosen_ui(
         ] {
             ui.selectable_value(asked, value, word);
         }
-        copy_button(ui)
-    })
-    .inner
+    });
 }
 
 fn process_text(scene: &Scene<'_>, id: Option<ProcessId>) -> String {
@@ -353,85 +370,16 @@ fn process_text(scene: &Scene<'_>, id: Option<ProcessId>) -> String {
     format!("{} ({pid})", program_of(trace, id))
 }
 
-/// When a use was over, and under which name it was where that is not the file's present one; or the other name of
-/// a rename or link.
-fn until_text(scene: &Scene<'_>, list: &FileList, file: FileId, it: &Use, row: &FileUse) -> String {
-    let trace = &scene.loaded.trace;
-    if row.op != FileOp::Open {
-        return trace.text(row.other_path).into_owned();
-    }
-    let until = it.until.map(|time| time_text(scene, time));
-    let name = (row.path != list.history.name(file)).then(|| trace.text(row.path));
-    let name = name.map(|name| format!("as {name}"));
-    let words: Vec<String> = until.into_iter().chain(name).collect();
-    words.join("  ")
-}
-
-/// Who used the file, when, and for what.
-fn uses_ui(
-    ui: &mut Ui,
-    scene: &Scene<'_>,
-    list: &FileList,
-    file: FileId,
-    actions: &mut Vec<Action>,
-) {
-    let trace = &scene.loaded.trace;
-    TableBuilder::new(ui)
-        .min_scrolled_height(0.0)
-        .id_salt("file uses")
-        .striped(true)
-        .resizable(true)
-        .auto_shrink([false, false])
-        .sense(Sense::click())
-        .cell_layout(egui::Layout::left_to_right(egui::Align::Center))
-        .column(Column::initial(100.0).at_least(50.0).clip(true))
-        .column(Column::initial(84.0).at_least(50.0).clip(true))
-        .column(Column::initial(130.0).at_least(60.0).clip(true))
-        .column(Column::remainder().clip(true))
-        .header(20.0, |mut header| {
-            for (title, align) in [
-                ("Time", egui::Align::Max),
-                ("Use", egui::Align::Min),
-                ("Process", egui::Align::Min),
-                ("Until, or other name", egui::Align::Min),
-            ] {
-                header.col(|ui| title_ui(ui, title, align));
-            }
-        })
-        .body(|body| {
-            body.rows(ROW_HEIGHT, list.use_count(file), |mut row| {
-                let Some(it) = list.use_at(trace, file, row.index()) else {
-                    return;
-                };
-                let Some(entry) = trace.files.rows.get(it.row as usize) else {
-                    return;
-                };
-                row.col(|ui| number_ui(ui, time_text(scene, it.time)));
-                row.col(|ui| text_ui(ui, it.word));
-                row.col(|ui| text_ui(ui, process_text(scene, it.process)));
-                row.col(|ui| {
-                    text_ui(ui, until_text(scene, list, file, &it, entry));
-                });
-                let response = row.response();
-                if response.clicked() {
-                    actions.push(Action::Reveal(Item::Event(entry.event)));
-                }
-                response.on_hover_text("Click to go to it in the timeline");
-            });
-        });
-}
-
-/// The relatives of a file; the one that was clicked.
+/// Draws the relatives of a file; returns the one that was clicked.
 fn kin_ui(
     ui: &mut Ui,
     scene: &Scene<'_>,
-    list: &FileList,
     kin: &Kin,
+    table: &mut DataTable,
     actions: &mut Vec<Action>,
 ) -> Option<FileId> {
-    let trace = &scene.loaded.trace;
-    if kin.relatives.is_empty() {
-        let words = match kin.of.2 {
+    if kin.files.is_empty() {
+        let words = match kin.kinship {
             Kinship::WentInto => "Nobody wrote it in this trace.",
             Kinship::MadeFrom => "Nobody who read it wrote anything.",
         };
@@ -441,50 +389,19 @@ fn kin_ui(
     if kin.more == More::ThereIs {
         let words = format!(
             "The first {} of more.",
-            ruler::grouped(kin.relatives.len() as i64)
+            ruler::grouped(kin.files.len() as i64)
         );
         ui.label(RichText::new(words).color(scene.palette.error));
     }
-    let mut clicked = None;
-    TableBuilder::new(ui)
-        .min_scrolled_height(0.0)
-        .id_salt("file kin")
-        .striped(true)
-        .resizable(true)
-        .auto_shrink([false, false])
-        .sense(Sense::click())
-        .cell_layout(egui::Layout::left_to_right(egui::Align::Center))
-        .column(Column::initial(44.0).at_least(30.0).clip(true))
-        .column(Column::initial(300.0).at_least(100.0).clip(true))
-        .column(Column::remainder().clip(true))
-        .header(20.0, |mut header| {
-            for title in ["Steps", "File", "Through"] {
-                header.col(|ui| drop(ui.label(RichText::new(title).strong())));
-            }
-        })
-        .body(|body| {
-            body.rows(ROW_HEIGHT, kin.relatives.len(), |mut row| {
-                let Some(relative) = kin.relatives.get(row.index()) else {
-                    return;
-                };
-                row.col(|ui| text_ui(ui, relative.steps.to_string()));
-                row.col(|ui| {
-                    let name = trace.text(relative.name(trace));
-                    match relative.later_name(trace, list) {
-                        Some(later) => path_ui(ui, &format!("{name}, later {}", trace.text(later))),
-                        None => path_ui(ui, &name),
-                    }
-                });
-                row.col(|ui| {
-                    let text = process_text(scene, Some(relative.through));
-                    if ui.link(RichText::new(text).size(12.0)).clicked() {
-                        select(trace, relative.through, actions);
-                    }
-                });
-                if row.response().clicked() {
-                    clicked = Some(relative.file);
-                }
-            });
-        });
-    clicked
+    let data = &kin.data;
+    let answer = table.ui(ui, scene, "file kin", data, actions, |ui, row, actions| {
+        let item = data.rows.item(scene.loaded, row);
+        if let Some(Item::Process(id)) = item
+            && ui.button("Show the process").clicked()
+        {
+            select(&scene.loaded.trace, id, actions);
+            ui.close();
+        }
+    });
+    kin.files.get(answer.clicked?).copied()
 }

@@ -1,21 +1,23 @@
-//! What the file says about itself, what was odd in it, and what it costs.
+//! A pane about the file: its metadata, its diagnostics, and its memory use.
 
 use egui::{RichText, ScrollArea, Ui};
 
-use super::copied::{copy_button, push_texts};
 use super::lost::LostTable;
 use super::reading::ReadingRow;
 use super::sources::SourcesTable;
 use crate::base::Severity;
+use crate::export::rows::tsv_line;
 use crate::gui::pane::{Pane, Scene};
-use crate::view::{Action, ruler};
+use crate::gui::table::copy_button_named;
+use crate::tables::Cell;
+use crate::view::{Action, Effect, ruler};
 
-/// Long texts wrap at the pane's right edge, but are never narrower than that, in points.
+/// The least width at which long texts wrap, in points.
 const LEAST_WIDTH: f32 = 240.0;
-/// What is left free there, in points.
+/// The space that is left free for the scroll bar, in points.
 const SCROLL_BAR: f32 = 16.0;
 
-/// Makes the pane.
+/// Returns the pane.
 pub fn make() -> Box<dyn Pane> {
     Box::<InfoPane>::default()
 }
@@ -42,8 +44,8 @@ impl Pane for InfoPane {
                 self.lost.ui(ui, scene, width, &mut actions);
                 ui.horizontal(|ui| {
                     ui.label(RichText::new("Diagnostics").strong());
-                    if copy_button(ui) {
-                        actions.push(Action::Copy(text_of(scene)));
+                    if copy_button_named(ui, "Copy the facts") {
+                        actions.push(Action::Do(Effect::Copy(text_of(scene))));
                     }
                 });
                 if trace.diagnostics.is_empty() {
@@ -110,7 +112,7 @@ impl Pane for InfoPane {
     }
 }
 
-/// What is known of the file: names and values.
+/// Returns facts about the file, as names and values.
 fn facts_of(scene: &Scene<'_>) -> Vec<(String, String)> {
     let loaded = scene.loaded;
     let trace = &loaded.trace;
@@ -146,16 +148,16 @@ fn facts_of(scene: &Scene<'_>) -> Vec<(String, String)> {
     facts
 }
 
-/// All that the pane says of the files, as tab-separated text.
+/// Returns all content of the pane as tab-separated text.
 fn text_of(scene: &Scene<'_>) -> String {
     let mut text = String::new();
     for source in &scene.loaded.trace.sources {
         let offset = source.offset_text();
         let cells = [&source.name, &source.info.format, &offset, &source.evidence];
-        push_texts(&mut text, cells.map(String::as_str));
+        text.push_str(&tsv_line(&cells.map(|cell| Cell::from(cell.as_str()))));
     }
     for (name, value) in facts_of(scene) {
-        push_texts(&mut text, [name.as_str(), value.as_str()]);
+        text.push_str(&tsv_line(&[name.into(), value.into()]));
     }
     for row in scene.loaded.trace.diagnostics.rows() {
         let severity = match row.severity {
@@ -163,13 +165,14 @@ fn text_of(scene: &Scene<'_>) -> String {
             Severity::Error => "error",
             Severity::DataLoss => "data loss",
         };
-        let count = row.count.to_string();
         let places: Vec<String> = row.places.iter().map(ToString::to_string).collect();
-        let places = places.join(", ");
-        push_texts(
-            &mut text,
-            [severity, row.code, &count, &row.message, &places],
-        );
+        text.push_str(&tsv_line(&[
+            severity.into(),
+            row.code.into(),
+            row.count.into(),
+            row.message.as_str().into(),
+            places.join(", ").into(),
+        ]));
     }
     text
 }

@@ -1,38 +1,52 @@
-//! Where events were lost, as a list: in the Info pane, above what else was odd.
+//! The list of gaps, in which events were lost: in the Info pane, above other diagnostics.
 
 use std::sync::Arc;
 
 use egui::{RichText, Ui};
 
-use crate::gui::pane::{Later, Scene, TraceKey};
-use crate::gui::table::{Cell, DataTable, ROW_HEIGHT, TableColumn, TableData, TableRow, column};
+use crate::base::{Task, TaskKey};
+use crate::gui::pane::Scene;
+use crate::gui::table::{DataTable, ROW_HEIGHT, TableData};
 use crate::load::LoadedTrace;
 use crate::query::Item;
 use crate::query::gaps::sum_words;
+use crate::tables::{Cell, ColumnDef, MadeRow};
 use crate::view::{Action, ruler};
 
-/// How many gaps are listed; the others are counted.
+/// The most gaps that are listed; the others are only counted.
 const MOST: usize = 100_000;
-/// How many rows are seen at once.
+/// The number of rows that are visible at once.
 const SEEN: usize = 8;
 
-const COLUMNS: [TableColumn; 5] = [
-    column("From", 130.0, "The last time before the loss"),
-    column("Duration", 100.0, "How long nothing was recorded"),
-    column("Lost", 90.0, "How many events, where the file says so"),
-    column("CPU", 60.0, "Whose events, where the file says so"),
-    column("File", 160.0, "In which file"),
+const COLUMNS: [(ColumnDef<'static>, f32); 5] = [
+    (
+        ColumnDef::time("ts", "From", "The last time before the loss"),
+        130.0,
+    ),
+    (
+        ColumnDef::duration("dur", "Duration", "How long nothing was recorded"),
+        100.0,
+    ),
+    (
+        ColumnDef::count("lost", "Lost", "How many events, where the file says so"),
+        90.0,
+    ),
+    (
+        ColumnDef::text("cpu", "CPU", "Whose events, where the file says so"),
+        60.0,
+    ),
+    (ColumnDef::text("file", "File", "In which file"), 160.0),
 ];
 
-/// The list, with how it is sorted and filtered.
+/// The state of the list: its sorting and its filter.
 #[derive(Default)]
-pub struct LostTable {
-    rows: Later<TraceKey, Arc<TableData>>,
+pub(crate) struct LostTable {
+    rows: Task<(), Arc<TableData>>,
     table: DataTable,
 }
 
 impl LostTable {
-    /// Draws the list if events were lost.
+    /// Draws the list; does nothing if no events were lost.
     pub fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>, width: f32, actions: &mut Vec<Action>) {
         let count = scene.loaded.trace.gaps.len();
         let words = sum_words(&scene.loaded.trace);
@@ -45,11 +59,12 @@ impl LostTable {
             return;
         }
         let loaded = scene.loaded.clone();
+        let question = TaskKey::about(loaded.id, ()).in_turn();
         let rows = self
             .rows
-            .ask(ui.ctx(), TraceKey::of(scene.loaded), move || rows(&loaded));
+            .ask(ui.ctx(), question, move |_| Ok(rows(&loaded)));
         let Some(data) = rows.cloned() else {
-            ui.spinner();
+            self.rows.ui(ui, scene.palette);
             return;
         };
         ui.horizontal(|ui| {
@@ -62,7 +77,7 @@ impl LostTable {
             ui.label(RichText::new(words).color(scene.palette.weak));
             self.table.tools_ui(ui, scene, &data, actions);
         });
-        // Room for the heading, and for a bar below where the columns are wider than the pane.
+        // Includes the heading, and a scroll bar if the columns are wider than the pane.
         let height = 44.0 + ROW_HEIGHT * count.min(SEEN) as f32;
         let size = egui::vec2(width, height);
         let answer = ui.allocate_ui(size, |ui| {
@@ -71,14 +86,15 @@ impl LostTable {
             self.table
                 .ui(ui, scene, "lost events", &data, actions, |_, _, _| {})
         });
-        let clicked = answer.inner.clicked.and_then(|row| data.rows.get(row));
-        actions.extend(clicked.and_then(|row| row.item).map(Action::Reveal));
+        let clicked = answer.inner.clicked;
+        let item = clicked.and_then(|row| data.rows.item(scene.loaded, row));
+        actions.extend(item.map(Action::Reveal));
         ui.add_space(8.0);
     }
 
-    /// Whether the list is being made.
-    pub fn is_waiting(&self) -> bool {
-        self.rows.is_waiting()
+    /// Returns whether the list is being computed.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.rows.is_busy()
     }
 }
 
@@ -88,23 +104,19 @@ fn rows(loaded: &LoadedTrace) -> Arc<TableData> {
     let row = |id| {
         let (gap, span) = (trace.gap(id)?, trace.gap_span(id)?);
         let mut cells = vec![
-            Cell::Time(span.start),
-            Cell::Length(span.duration().0.into()),
-            gap.lost
-                .filter(|lost| *lost > 0)
-                .map_or(Cell::None, Cell::Count),
-            gap.cpu
-                .map_or(Cell::None, |cpu| Cell::Text(format!("CPU {cpu}"))),
+            Cell::from(span.start),
+            span.duration().0.into(),
+            gap.lost.filter(|lost| *lost > 0).into(),
+            gap.cpu.map(|cpu| format!("CPU {cpu}")).into(),
         ];
         if has_files {
             let source = trace.gap_source(id);
             let source = source.and_then(|id| trace.sources.get(id.0 as usize));
-            cells.push(source.map_or(Cell::None, |source| Cell::Text(source.name.clone())));
+            cells.push(source.map(|source| source.name.clone()).into());
         }
-        Some(TableRow {
+        Some(MadeRow {
             cells,
             item: Some(Item::Gap(id)),
-            tint: None,
         })
     };
     let ids = loaded.index.gaps.all().ids().take(MOST);
@@ -113,8 +125,8 @@ fn rows(loaded: &LoadedTrace) -> Arc<TableData> {
     } else {
         &COLUMNS[..4]
     };
-    Arc::new(TableData {
-        columns: columns.to_vec(),
-        rows: ids.filter_map(row).collect(),
-    })
+    Arc::new(TableData::made(
+        columns.to_vec(),
+        ids.filter_map(row).collect(),
+    ))
 }

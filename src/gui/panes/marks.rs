@@ -1,21 +1,22 @@
-//! Markers A and B, flags with their notes, and the places that are kept.
+//! A pane about markers A and B, flags with their notes, and saved places.
 
 use egui::{RichText, ScrollArea, Ui};
 
-use super::copied::copy_button;
+use crate::export::rows::tsv_line;
 use crate::gui::keys::shortcut;
 use crate::gui::pane::{Pane, Scene};
-use crate::gui::table::{Cell, push_line};
-use crate::view::{Action, Flagging, Marker, ruler};
+use crate::gui::table::copy_button;
+use crate::tables::Cell;
+use crate::view::{Action, Effect, Flagging, Marker, ruler};
 
-/// Makes the pane.
+/// Returns the pane.
 pub fn make() -> Box<dyn Pane> {
     Box::new(MarksPane)
 }
 
 struct MarksPane;
 
-/// From this width on, in points, flags stand beside markers and places; in a narrower pane below them.
+/// The least width in points at which flags are beside markers and places; in a narrower pane they are below them.
 const BESIDE: f32 = 760.0;
 
 impl Pane for MarksPane {
@@ -43,19 +44,14 @@ impl Pane for MarksPane {
     }
 }
 
-/// Markers, places and flags as tab-separated text: what, when (in ns of the trace's clock), how
-/// long (in ns), and the note.
+/// Returns markers, places and flags as tab-separated text: name, time (in ns of the trace's clock), duration (in ns),
+/// and note.
 fn text_of(scene: &Scene<'_>) -> String {
     let state = scene.state;
     let mut text = String::new();
-    let mut line = |what: &str, time, length: Option<i64>, note: &str| {
-        let cells = [
-            Cell::Text(what.to_owned()),
-            Cell::Time(time),
-            length.map_or(Cell::None, |ns| Cell::Length(i128::from(ns))),
-            Cell::Text(note.to_owned()),
-        ];
-        push_line(&mut text, &cells);
+    let mut line = |what: &str, time: crate::base::Timestamp, length: Option<i64>, note: &str| {
+        let cells = [Cell::from(what), time.into(), length.into(), note.into()];
+        text.push_str(&tsv_line(&cells));
     };
     for (name, time) in ["A", "B"].into_iter().zip(state.marks) {
         if let Some(time) = time {
@@ -89,7 +85,7 @@ fn markers_ui(ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
             || !state.flags.is_empty()
             || state.places.iter().any(Option::is_some);
         if has_any && copy_button(ui) {
-            actions.push(Action::Copy(text_of(scene)));
+            actions.push(Action::Do(Effect::Copy(text_of(scene))));
         }
     });
     egui::Grid::new("markers")
@@ -178,12 +174,20 @@ fn flags_ui(ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
             for (number, flag) in state.flags.iter().enumerate() {
                 let sign = RichText::new("⚑").color(palette.flag(flag.color));
                 let color = ui.add(egui::Button::new(sign).frame(false));
-                let name = "Next colour";
-                color.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, name));
-                if color.on_hover_text(name).clicked() {
+                color.widget_info(|| {
+                    let name = format!("Next colour of flag {}", number + 1);
+                    egui::WidgetInfo::labeled(egui::Role::Button, true, name)
+                });
+                if color.on_hover_text("Next colour").clicked() {
                     actions.push(Action::Flag(Flagging::Recolor(number)));
                 }
-                if ui.link(time_text(scene, flag.time)).clicked() {
+                let time = ui.link(time_text(scene, flag.time));
+                let time = time.accessible_name(format!(
+                    "Flag {} at {}",
+                    number + 1,
+                    time_text(scene, flag.time)
+                ));
+                if time.clicked() {
                     actions.push(Action::Center(flag.time));
                 }
                 let mut note = flag.note.clone();
@@ -196,7 +200,9 @@ fn flags_ui(ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
                 if response.changed() {
                     actions.push(Action::Flag(Flagging::Note(number, note)));
                 }
-                if ui.small_button("Remove").clicked() {
+                let remove = ui.small_button("Remove");
+                let remove = remove.accessible_name(format!("Remove flag {}", number + 1));
+                if remove.clicked() {
                     actions.push(Action::Flag(Flagging::Remove(number)));
                 }
                 ui.end_row();

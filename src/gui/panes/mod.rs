@@ -1,16 +1,13 @@
-//! The panes of the dock. A new pane is one file and its row here.
+//! The panes of the dock. A new pane is one file, its row here, and its kind in `view/pane_kind`.
 
 pub mod build;
-mod build_text;
 pub mod chain;
 pub mod compare;
-mod copied;
 pub mod counters;
 pub mod details;
 pub mod durations;
 pub mod events;
 pub mod files;
-mod files_text;
 pub mod flame;
 pub mod info;
 pub mod latency;
@@ -18,94 +15,113 @@ mod lost;
 pub mod marks;
 pub mod matches;
 pub mod probes;
-pub mod process_tree;
-mod process_tree_text;
+pub(crate) mod process_tree;
 mod reading;
 pub mod selection;
 mod sources;
 
 use super::pane::PaneRow;
+use crate::view::PaneKind;
 
-/// All panes, in the order of their tabs.
+/// All panes, in the order of [`PaneKind::ALL`].
 pub const PANES: &[PaneRow] = &[
     PaneRow {
-        name: "Details",
+        kind: PaneKind::Details,
         about: "The selected item in full",
         make: details::make,
     },
     PaneRow {
-        name: "Events",
+        kind: PaneKind::Events,
         about: "All raw events in time order",
         make: events::make,
     },
     PaneRow {
-        name: "Matches",
+        kind: PaneKind::Matches,
         about: "What the search found",
         make: matches::make,
     },
     PaneRow {
-        name: "Selection",
+        kind: PaneKind::Selection,
         about: "What the selected area adds up to",
         make: selection::make,
     },
     PaneRow {
-        name: "Marks",
+        kind: PaneKind::Marks,
         about: "Markers, flags with notes, and kept places",
         make: marks::make,
     },
     PaneRow {
-        name: "Durations",
+        kind: PaneKind::Durations,
         about: "Slices added up by name",
         make: durations::make,
     },
     PaneRow {
-        name: "Latency",
+        kind: PaneKind::Latency,
         about: "How long from wakeup to run, or between any two events",
         make: latency::make,
     },
     PaneRow {
-        name: chain::NAME,
+        kind: PaneKind::WakeupChain,
         about: "Why a thread waited: who woke it, who woke the waker (C)",
         make: chain::make,
     },
     PaneRow {
-        name: "Flame graph",
+        kind: PaneKind::FlameGraph,
         about: "Nested slices or recorded stacks, merged by their paths",
         make: flame::make,
     },
     PaneRow {
-        name: "Counters",
+        kind: PaneKind::Counters,
         about: "Counters as plots over the visible time",
         make: counters::make,
     },
     PaneRow {
-        name: "Compare",
+        kind: PaneKind::Compare,
         about: "Two traces, or two parts of one, side by side",
         make: compare::make,
     },
     PaneRow {
-        name: "Process tree",
+        kind: PaneKind::ProcessTree,
         about: "Who started whom",
         make: process_tree::make,
     },
     PaneRow {
-        name: "Probes",
+        kind: PaneKind::Probes,
         about: "kprobes and uprobes: definitions, hits, durations",
         make: probes::make,
     },
     PaneRow {
-        name: "Files",
+        kind: PaneKind::Files,
         about: "Every file: who used it, what went into it, what was made from it",
         make: files::make,
     },
     PaneRow {
-        name: "Build",
+        kind: PaneKind::Build,
         about: "Parallelism, the critical chain, programs and failures of a build",
         make: build::make,
     },
     PaneRow {
-        name: "Info",
+        kind: PaneKind::Info,
         about: "What the file says, and what was odd",
         make: info::make,
     },
 ];
+
+/// Returns the row of a pane.
+#[must_use]
+pub fn row_of(pane: PaneKind) -> &'static PaneRow {
+    &PANES[pane as usize]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pane_has_its_row() {
+        assert_eq!(PANES.len(), PaneKind::ALL.len());
+        for pane in PaneKind::ALL {
+            assert_eq!(row_of(pane).kind, pane);
+        }
+    }
+}

@@ -1,29 +1,30 @@
-//! Who started whom: the processes as a tree in a table, with what each took and a bar of its life.
+//! A pane with the processes as a tree of parents and children, with their times and a bar for each life.
 //!
-//! The list of rows is put together in the background, whenever the order, the filter or what is open changes; a
-//! frame draws only the rows that are seen.
+//! The list of rows is computed by a task whenever the order, the filter or the open rows change; a frame draws only
+//! the rows in view.
 
 use std::sync::Arc;
 
 use egui::{Align, Rect, RichText, Sense, Ui, pos2, vec2};
 use egui_extras::{Column, TableBuilder, TableRow};
 
-use super::copied::{Copying, copy_button};
-use super::process_tree_text::text_of;
 use crate::base::signals::{exit_short, exit_text};
+use crate::base::{Task, TaskKey, Work};
 use crate::gui::heading::{Heading, heading_ui, wide};
-use crate::gui::pane::{Later, Pane, Scene, TraceKey};
+use crate::gui::pane::{Pane, Scene};
 use crate::gui::script::one_line;
 use crate::gui::shortened::shortened;
-use crate::gui::table::filtered_ui;
+use crate::gui::table::{Copying, PaneColumn, TableData, copy_button, filtered_ui, row_info};
 use crate::gui::tint::Tint;
+use crate::load::TraceId;
 use crate::query::Item;
 use crate::query::process_rows::{OpenRule, Opened, SortBy, TreeRow, TreeView, rows};
 use crate::query::process_times::{ProcessTimes, first_arguments_of, program_of};
+use crate::tables::lives::{EXIT, PROCESS_TIMES, ProcessNode, process_rows};
 use crate::trace::{ProcessId, Trace};
 use crate::view::{Action, ruler};
 
-/// Makes the pane.
+/// Returns the pane.
 pub fn make() -> Box<dyn Pane> {
     Box::<TreePane>::default()
 }
@@ -31,17 +32,16 @@ pub fn make() -> Box<dyn Pane> {
 #[derive(Default)]
 struct TreePane {
     view: TreeView,
-    later: Later<(TraceKey, TreeView), Answer>,
-    times: Option<(TraceKey, Arc<ProcessTimes>)>,
-    /// What was selected when the list last went to it.
+    listed: Task<TreeView, Answer>,
+    times: Option<(TraceId, Arc<ProcessTimes>)>,
+    /// The selected item to which the list last scrolled.
     shown: Option<Item>,
-    /// The row to scroll to as soon as it is in the list.
+    /// The process to which the list scrolls as soon as it has its row.
     wanted: Option<ProcessId>,
     copying: Copying,
 }
 
 struct Answer {
-    key: TraceKey,
     times: Arc<ProcessTimes>,
     rows: Arc<[TreeRow]>,
     match_count: usize,
@@ -49,9 +49,9 @@ struct Answer {
 
 const ROW_HEIGHT: f32 = 18.0;
 const INDENT: f32 = 14.0;
-/// No screen is wider than that many bytes of arguments.
+/// The most bytes of arguments in a row: no screen is wider.
 const MOST_ARGUMENTS: usize = 1000;
-/// From this many processes on only the first levels are open at first.
+/// With at least this many processes only the first levels are open initially.
 const MANY: usize = 2000;
 
 const COLUMNS: &[Heading<SortBy>] = &[
@@ -82,29 +82,25 @@ impl Pane for TreePane {
             return actions;
         }
         self.copying.poll(&mut actions);
-        let key = TraceKey::of(scene.loaded);
+        let key = scene.loaded.id;
         self.follow_selection(scene, key);
         let (loaded, view) = (scene.loaded.clone(), self.view.clone());
         let known = self.times.clone().filter(|times| times.0 == key);
-        let work = move || {
+        let work = move |_: &Work<Answer>| {
             let times = known.map_or_else(|| Arc::new(ProcessTimes::new(&loaded.trace)), |it| it.1);
             let rows = rows(&loaded.trace, &times, &view);
-            Answer {
-                key,
+            Ok(Answer {
                 times,
                 match_count: rows.iter().filter(|row| row.is_match).count(),
                 rows: rows.into(),
-            }
+            })
         };
-        let later = &mut self.later;
-        let Some(answer) = later.ask(ui.ctx(), (key, self.view.clone()), work) else {
-            ui.spinner();
+        let question = TaskKey::about(key, self.view.clone()).in_turn();
+        self.listed.ask(ui.ctx(), question, work);
+        let Some(answer) = self.listed.exact(key) else {
+            self.listed.ui(ui, scene.palette);
             return actions;
         };
-        if answer.key != key {
-            ui.spinner();
-            return actions;
-        }
         let is_first = self.times.as_ref().is_none_or(|times| times.0 != key);
         self.times = Some((key, Arc::clone(&answer.times)));
         let times = Arc::clone(&answer.times);
@@ -121,14 +117,9 @@ impl Pane for TreePane {
             &mut actions,
         );
         if wants_copy {
-            let (loaded, rows, times) = (
-                scene.loaded.clone(),
-                answer.rows.clone(),
-                Arc::clone(&times),
-            );
-            self.copying.start(ui.ctx(), move |job| {
-                text_of(&loaded.trace, &times, &rows, job)
-            });
+            let data = Arc::new(table_of(&answer.rows, &times));
+            self.copying
+                .start_table(ui.ctx(), scene.loaded, &data, None);
         }
         path_ui(ui, scene, &times, &mut actions);
         if answer.rows.is_empty() {
@@ -175,9 +166,20 @@ impl Pane for TreePane {
                         };
                         row.set_selected(selected_process(scene) == Some(entry.id));
                         let is_toggled = row_ui(&mut row, scene, &times, entry);
+                        let response = row.response();
+                        response.widget_info(|| {
+                            let texts = texts_of(scene, &times, entry.id);
+                            row_info(COLUMNS.iter().map(Heading::title).zip(texts))
+                        });
+                        response.ctx.accesskit_node_builder(response.id, |node| {
+                            node.set_level(entry.depth as usize + 1);
+                            if entry.has_children {
+                                node.set_expanded(entry.is_open);
+                            }
+                        });
                         if is_toggled {
                             toggled = Some(entry.id);
-                        } else if row.response().clicked() {
+                        } else if response.clicked() {
                             select(trace, entry.id, &mut actions);
                         }
                     });
@@ -188,14 +190,14 @@ impl Pane for TreePane {
             self.view.opened.toggle(id);
         }
         if let Some(Action::Select(item)) = actions.last() {
-            // The list is where it was clicked already.
+            // The row was clicked, so the list must not scroll to it.
             self.shown = Some(*item);
         }
         actions
     }
 
     fn is_waiting(&self) -> bool {
-        self.later.is_waiting() || self.copying.is_waiting()
+        self.listed.is_busy() || self.copying.is_waiting()
     }
 
     fn stop(&mut self) {
@@ -203,9 +205,32 @@ impl Pane for TreePane {
     }
 }
 
+/// Returns the rows of the tree as a table, for the clipboard.
+fn table_of(rows: &[TreeRow], times: &Arc<ProcessTimes>) -> TableData {
+    let of = |name: &str| PaneColumn::of(PROCESS_TIMES.columns, name, 0.0);
+    let columns = vec![
+        of("name").titled("Program"),
+        of("pid").titled("Pid"),
+        of("start"),
+        of("dur"),
+        of("own"),
+        of("subtree"),
+        PaneColumn::after(PROCESS_TIMES.columns, 0, EXIT, 0.0),
+        of("children"),
+        of("opens").titled("Files"),
+        of("args"),
+    ];
+    let node = |row: &TreeRow| ProcessNode {
+        id: row.id,
+        depth: row.depth,
+    };
+    let nodes = rows.iter().map(node).collect();
+    TableData::new(columns, process_rows(nodes, times.clone()))
+}
+
 impl TreePane {
-    /// Opens what hides the process that was selected elsewhere, and goes to it.
-    fn follow_selection(&mut self, scene: &Scene<'_>, key: TraceKey) {
+    /// Opens the rows above a process that was selected elsewhere, and scrolls to it.
+    fn follow_selection(&mut self, scene: &Scene<'_>, key: TraceId) {
         if scene.state.selected == self.shown {
             return;
         }
@@ -227,7 +252,7 @@ impl TreePane {
     }
 }
 
-/// The process of whatever is selected.
+/// Returns the process of the selected item.
 fn selected_process(scene: &Scene<'_>) -> Option<ProcessId> {
     let trace = &scene.loaded.trace;
     match scene.state.selected? {
@@ -236,8 +261,8 @@ fn selected_process(scene: &Scene<'_>) -> Option<ProcessId> {
     }
 }
 
-/// Brings a process into view in the timeline, and selects it.
-pub fn select(trace: &Trace, id: ProcessId, actions: &mut Vec<Action>) {
+/// Scrolls the timeline to a process, and selects it.
+pub(crate) fn select(trace: &Trace, id: ProcessId, actions: &mut Vec<Action>) {
     let main = trace
         .processes
         .get(id.0 as usize)
@@ -259,7 +284,7 @@ fn first_levels(times: &ProcessTimes) -> Opened {
     opened
 }
 
-/// The controls above the list; whether it is to be copied.
+/// Draws the controls above the list; returns whether the copy button was clicked.
 fn toolbar_ui(
     ui: &mut Ui,
     scene: &Scene<'_>,
@@ -328,7 +353,7 @@ fn longest(ids: &[ProcessId], times: &ProcessTimes) -> Option<ProcessId> {
     ids.iter().copied().max_by_key(|&id| times.of(id).subtree)
 }
 
-/// The path from the root to the selected process.
+/// Draws the path from the root to the selected process.
 fn path_ui(ui: &mut Ui, scene: &Scene<'_>, times: &ProcessTimes, actions: &mut Vec<Action>) {
     let Some(id) = selected_process(scene) else {
         return;
@@ -362,7 +387,7 @@ fn number_ui(ui: &mut Ui, text: String) {
     });
 }
 
-/// One row; whether its triangle was clicked.
+/// Draws one row; returns whether its triangle was clicked.
 fn row_ui(
     row: &mut TableRow<'_, '_>,
     scene: &Scene<'_>,
@@ -436,11 +461,44 @@ fn row_ui(
     is_toggled
 }
 
-/// The triangle and the name, as deep as the process lies. Whether the triangle was clicked.
+/// Returns the texts of a process's row.
+fn texts_of(scene: &Scene<'_>, times: &ProcessTimes, id: ProcessId) -> Vec<String> {
+    let trace = &scene.loaded.trace;
+    let Some(process) = trace.processes.get(id.0 as usize) else {
+        return Vec::new();
+    };
+    let (time, unit) = (times.of(id), scene.state.origins.unit);
+    let start = process.start.map_or("before".to_owned(), |time| {
+        ruler::full_text(time, scene.state.time_format, scene.state.origins)
+    });
+    let end = match process.end {
+        None => " or more",
+        Some(_) => "",
+    };
+    let counted = |count: u32| match count {
+        0 => String::new(),
+        count => ruler::grouped(i64::from(count)),
+    };
+    vec![
+        program_of(trace, id).to_string(),
+        process.pid.to_string(),
+        start,
+        format!("{}{end}", ruler::length_text(time.span.duration(), unit)),
+        ruler::length_text(time.own, unit),
+        ruler::length_text(time.subtree, unit),
+        exit_text(process.exit_status, process.exit_signal),
+        counted(time.children),
+        counted(process.opens),
+        String::new(),
+        first_arguments_of(trace, id, MOST_ARGUMENTS),
+    ]
+}
+
+/// Draws the triangle and the name, indented by the process's depth; returns whether the triangle was clicked.
 fn program_ui(ui: &mut Ui, scene: &Scene<'_>, entry: TreeRow) -> bool {
     let (trace, palette) = (&scene.loaded.trace, scene.palette);
     ui.spacing_mut().item_spacing.x = 3.0;
-    // Deeper levels than fit are drawn at the last one that does.
+    // Levels that are too deep for the column are drawn at the deepest indentation that fits.
     let most = ((ui.available_width() - 60.0) / INDENT).max(0.0);
     ui.add_space(INDENT * (entry.depth as f32).min(most));
     let (area, response) = ui.allocate_exact_size(vec2(13.0, ROW_HEIGHT), Sense::click());
@@ -462,7 +520,11 @@ fn program_ui(ui: &mut Ui, scene: &Scene<'_>, entry: TreeRow) -> bool {
             color,
             egui::Stroke::NONE,
         ));
-        let label = format!("Children of {}", program_of(trace, entry.id));
+        let pid = trace
+            .processes
+            .get(entry.id.0 as usize)
+            .map_or(0, |it| it.pid);
+        let label = format!("Children of {} ({pid})", program_of(trace, entry.id));
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &label));
         is_toggled = response.clicked();
     }
@@ -485,7 +547,7 @@ fn program_ui(ui: &mut Ui, scene: &Scene<'_>, entry: TreeRow) -> bool {
     is_toggled
 }
 
-/// The life of a process within the trace; ends that the trace did not see are open.
+/// Draws the life of a process within the trace; an end outside the recording is drawn open.
 fn bar_ui(ui: &Ui, scene: &Scene<'_>, times: &ProcessTimes, id: ProcessId) {
     let (trace, palette) = (&scene.loaded.trace, scene.palette);
     let Some(process) = trace.processes.get(id.0 as usize) else {
@@ -511,7 +573,7 @@ fn bar_ui(ui: &Ui, scene: &Scene<'_>, times: &ProcessTimes, id: ProcessId) {
         (process.end.is_none(), bar.right(), -1.0),
     ] {
         if is_open && bar.width() > 8.0 {
-            // A notch: it goes on beyond what the trace saw.
+            // A notch: the process lived on outside the recording.
             let middle = bar.center().y;
             let notch = vec![
                 pos2(x, bar.top()),

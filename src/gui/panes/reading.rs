@@ -1,4 +1,4 @@
-//! How the file was read, for the info pane: as which format, and from which date its times of day count.
+//! How the file was read, for the info pane: its format, and the date of its times of day; the user can change both.
 
 use egui::{ComboBox, RichText, TextEdit, Ui};
 
@@ -7,19 +7,19 @@ use crate::formats::FORMATS;
 use crate::gui::pane::Scene;
 use crate::load::Reading;
 use crate::load::reading::{first_day_text, midnight_of};
-use crate::view::Action;
+use crate::view::{Action, Effect};
 
-/// A date being typed.
+/// The date that the user types.
 #[derive(Debug, Default)]
-pub struct ReadingRow {
+pub(crate) struct ReadingRow {
     date: String,
-    /// The first day that stood in the box when it was not typed in yet.
+    /// The first day that the box showed before the user typed.
     shown: Option<i64>,
     problem: bool,
 }
 
 impl ReadingRow {
-    /// Draws the choices; another one reads the file again.
+    /// Draws the choices; a changed choice reads the file again.
     pub fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
         let loaded = scene.loaded;
         if !loaded.is_complete || loaded.path.as_os_str() == "-" {
@@ -42,10 +42,10 @@ impl ReadingRow {
                     egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Read the file as")
                 });
             if wanted != loaded.reading.format {
-                actions.push(Action::ReadAgain(Reading {
+                actions.push(Action::Do(Effect::ReadAgain(Reading {
                     format: wanted,
                     ..loaded.reading
-                }));
+                })));
             }
             if loaded.trace.info.first_day != FirstDay::OfFile {
                 self.date_ui(ui, scene, actions);
@@ -78,10 +78,10 @@ impl ReadingRow {
             let midnight = midnight_of(&self.date);
             self.problem = midnight.is_none();
             if midnight.is_some() {
-                actions.push(Action::ReadAgain(Reading {
+                actions.push(Action::Do(Effect::ReadAgain(Reading {
                     midnight_ns: midnight,
                     ..scene.loaded.reading
-                }));
+                })));
             }
         }
         if self.problem {

@@ -1,4 +1,4 @@
-//! The files on the axis, for the info pane: where each lies, why, and how to change it.
+//! The files on the axis, for the info pane: the offset of each, its reason, and controls to change it.
 
 use egui::{RichText, TextEdit, Ui};
 
@@ -6,11 +6,11 @@ use crate::base::time::parse_duration;
 use crate::gui::pane::Scene;
 use crate::trace::sources::PlacedBy;
 use crate::trace::{Source, SourceId};
-use crate::view::Action;
+use crate::view::{Action, Effect};
 
-/// An offset being typed.
+/// The offset that the user types.
 #[derive(Debug, Default)]
-pub struct SourcesTable {
+pub(crate) struct SourcesTable {
     typed: Option<(SourceId, String)>,
     problem: Option<String>,
 }
@@ -69,7 +69,7 @@ impl SourcesTable {
             match parse_duration(text.trim().trim_start_matches('+')) {
                 Ok(offset) => {
                     self.problem = None;
-                    actions.push(Action::Place(id, Some(offset)));
+                    actions.push(Action::Do(Effect::Place(id, Some(offset))));
                 }
                 Err(problem) => self.problem = Some(problem),
             }
@@ -81,14 +81,14 @@ impl SourcesTable {
                 .on_hover_text("Put it where the files say")
                 .clicked()
             {
-                actions.push(Action::Place(id, None));
+                actions.push(Action::Do(Effect::Place(id, None)));
             }
             if ui
                 .button("Remove")
                 .on_hover_text("Take this file off the axis")
                 .clicked()
             {
-                actions.push(Action::Remove(id));
+                actions.push(Action::Do(Effect::Remove(id)));
             }
         });
         ui.label(RichText::new(&source.evidence).color(scene.palette.weak));

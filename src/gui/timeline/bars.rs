@@ -1,9 +1,9 @@
-//! A lane's rectangles, as few as show the same picture.
+//! Collects a lane's rectangles, as few as give the same picture.
 
 use egui::{Color32, Mesh, Rect, pos2};
 
-/// Puts the bars of one lane into a mesh, from left to right: what a later one hides is left out, and neighbours of
-/// one colour become one. Seen whole, a lane has up to two blocks a pixel, most of which are alike.
+/// Adds the bars of one lane to a mesh, from left to right: bars hidden by a later one are dropped, and adjacent bars
+/// of one colour are merged. Zoomed out, a lane has up to two blocks per pixel, most of them alike.
 pub(super) struct Bars<'a> {
     mesh: &'a mut Mesh,
     area: Rect,
@@ -18,7 +18,7 @@ struct Bar {
 }
 
 impl<'a> Bars<'a> {
-    /// For a lane that takes `area`, in points.
+    /// Returns an empty collection for a lane at `area`, in points.
     pub(super) fn new(mesh: &'a mut Mesh, area: Rect) -> Bars<'a> {
         Bars {
             mesh,
@@ -27,7 +27,7 @@ impl<'a> Bars<'a> {
         }
     }
 
-    /// One bar, in points; none may begin left of the one before it.
+    /// Adds a bar, in points; bars must be added in order of their left edges.
     pub(super) fn add(&mut self, left: f32, right: f32, fill: Color32) {
         let next = Bar { left, right, fill };
         let Some(open) = &mut self.pending else {
@@ -63,7 +63,7 @@ impl Drop for Bars<'_> {
 mod tests {
     use super::*;
 
-    /// The bars that come out of these: (left, right, fill).
+    /// Returns the resulting bars: (left, right, fill).
     fn painted(bars: &[(f32, f32, Color32)]) -> Vec<(f32, f32, Color32)> {
         let mut mesh = Mesh::default();
         let area = Rect::from_min_max(pos2(0.0, 0.0), pos2(100.0, 10.0));
@@ -85,15 +85,15 @@ mod tests {
     #[test]
     fn what_shows_the_same_is_painted_once() {
         let (a, b) = (Color32::RED, Color32::BLUE);
-        // Of three blocks in one pixel the last is seen.
+        // Of three blocks in one pixel only the last is visible.
         let stacked = [(1.0, 2.0, a), (1.0, 2.0, b), (1.0, 2.0, a)];
         assert_eq!(painted(&stacked), [(1.0, 2.0, a)]);
-        // Neighbours of one colour are one bar; a gap parts them, another colour too.
+        // Adjacent bars of one colour are merged; a gap or another colour keeps them apart.
         let touching = [(1.0, 2.0, a), (2.0, 3.0, a), (3.0, 5.0, a)];
         assert_eq!(painted(&touching), [(1.0, 5.0, a)]);
         let apart = [(1.0, 2.0, a), (3.0, 4.0, a), (4.0, 5.0, b)];
         assert_eq!(painted(&apart), apart);
-        // A narrow one over a wide one hides only its place.
+        // A narrow bar on a wide one hides only its own part.
         let over = [(1.0, 9.0, a), (1.0, 2.0, b)];
         assert_eq!(painted(&over), over);
         assert_eq!(painted(&[(1.0, 9.0, a), (2.0, 3.0, a)]), [(1.0, 9.0, a)]);

@@ -1,22 +1,24 @@
-//! The canvas: every lane that is seen, its labels, and what lies over them.
+//! The canvas: every visible lane, its labels, and the overlays.
 
 use std::sync::Arc;
 
+use super::draw::{Draw, Hit};
 use super::flows::flows_ui;
 use super::gaps::{GapHit, Look, gap_text, paint_gaps, paint_loose};
 use super::kept::ColoredBy;
+use super::label::MAX_NODES;
 use super::lanes::{columns, width_of};
 use super::overlays::{paint_highlight, paint_selection};
 use super::ruler::paint_grid;
+use super::scratch::Timeline;
 use super::sections::{Section, Stack};
 use super::text::{Fitted, fitted_name};
 use super::tooltip::hover_text;
-use super::{Draw, Hit, MAX_NODES, Timeline};
 use crate::base::Nanos;
 use crate::event::part::ClockUnit;
-use crate::gui::pane::TraceKey;
 use crate::gui::shortened::shortened;
 use crate::query::Item;
+use crate::query::seen::Seen;
 use crate::view::Action;
 use crate::view::rows::RowKind;
 use egui::{
@@ -39,7 +41,7 @@ impl Timeline {
         painter.rect_filled(rect, 0, palette.canvas);
         let width = width_of(draw.scale.span(), columns(ui.ctx(), rect.width()));
         self.kept.begin(
-            TraceKey::of(draw.scene.loaded),
+            draw.scene.loaded.id,
             draw.scale.span(),
             width,
             ColoredBy::new(draw.scene),
@@ -62,7 +64,7 @@ impl Timeline {
         }
         let loose = paint_loose(ui, draw, pointer, &mut self.told);
         if gap.is_some() {
-            // On the row of its CPU a gap is drawn over all else.
+            // A gap is drawn over everything else in its CPU's row.
             hit = None;
         } else if hit.is_none() {
             gap = loose;
@@ -78,7 +80,7 @@ impl Timeline {
         for range in &self.ranges {
             range.paint(&painter, palette);
         }
-        let with_labels = self.labels_ui(ui, &painter, &response, actions);
+        let with_labels = self.labels_ui(ui, &painter, &response, draw, actions);
         emptiness_ui(ui, &painter, draw, actions);
         paint_highlight(&painter, draw);
         paint_selection(&painter, draw);
@@ -114,7 +116,7 @@ impl Timeline {
         self.wheel_ui(ui, rect, Some(draw), draw, actions);
     }
 
-    /// What is framed under the pointer, and what is said of it.
+    /// Returns the rectangle to frame under the pointer, and its tooltip.
     fn pointed_text(
         draw: &Draw<'_>,
         hit: Option<&Hit>,
@@ -124,7 +126,7 @@ impl Timeline {
         of_gap.or_else(|| hit.map(|hit| (hit.rect, hover_text(draw.scene, hit))))
     }
 
-    /// Draws the rows of a section that are seen; what lies under the pointer comes back, the gap apart.
+    /// Draws the visible rows of a section; returns what is under the pointer, gaps separately.
     fn section(
         &mut self,
         ui: &Ui,
@@ -152,7 +154,7 @@ impl Timeline {
         }
         let mut kept = std::mem::take(&mut self.meshes[number]);
         if Arc::get_mut(&mut kept).is_none() {
-            // Somebody still has the last frame: this one needs room of its own.
+            // The last frame's mesh is still in use: this frame needs a new one.
             kept = Arc::default();
         }
         let mesh = Arc::make_mut(&mut kept);
@@ -192,15 +194,19 @@ impl Timeline {
         (hit, gap)
     }
 
-    /// Labels and their nodes. A right click on a node is one on the canvas: that is what comes back.
+    /// Draws labels and makes their accessibility nodes. Returns the canvas response merged with those of the nodes, so
+    /// that a right click on a node is one on the canvas.
     fn labels_ui(
         &mut self,
         ui: &Ui,
         painter: &egui::Painter,
         canvas: &egui::Response,
+        draw: &Draw<'_>,
         actions: &mut Vec<Action>,
     ) -> Response {
         let mut all = canvas.clone();
+        let (state, trace) = (draw.scene.state, &draw.scene.loaded.trace);
+        let seen = self.has_nodes.then(|| Seen::new(trace));
         for (number, label) in self.labels.iter().enumerate() {
             let font = FontId::proportional(label.size);
             let room = label.rect.width() - 8.0;
@@ -211,17 +217,27 @@ impl Timeline {
             };
             if let Some(Fitted { galley, .. }) = fitted {
                 let place = Align2::CENTER_CENTER.anchor_size(label.rect.center(), galley.size());
-                // Where a gap says how much is missing, names of what lies under it would run into its words.
+                // Names under the text of a gap would make it illegible.
                 if !self.told.iter().any(|told| told.intersects(place)) {
                     let clipped = painter.with_clip_rect(clip);
                     clipped.galley(place.min, galley, label.color);
                 }
             }
-            if self.has_nodes && number < MAX_NODES {
+            if let Some(seen) = seen.as_ref().filter(|_| number < MAX_NODES) {
                 let node = ui.interact(clip, canvas.id.with(("block", number)), Sense::click());
                 node.widget_info(|| {
-                    egui::WidgetInfo::labeled(egui::Role::Button, true, &label.text)
+                    let name = label.spoken(state, trace, seen);
+                    egui::WidgetInfo::labeled(egui::Role::Button, true, name)
                 });
+                let is_selected = state.selected == Some(label.item);
+                ui.ctx()
+                    .accesskit_node_builder(node.id, |node| node.set_selected(is_selected));
+                if is_selected {
+                    // With focus on the timeline, the selected block is the active one.
+                    ui.ctx().accesskit_node_builder(canvas.id, |canvas| {
+                        canvas.set_active_descendant(node.id.accesskit_id());
+                    });
+                }
                 if node.clicked() || node.double_clicked() {
                     actions.push(Action::Select(label.item));
                 }
@@ -237,12 +253,12 @@ impl Timeline {
     }
 }
 
-/// Says why there are no tracks, where there are none; a filter can be cleared there.
+/// Draws the message why there are no tracks, if there are none; a filter can be cleared there.
 fn emptiness_ui(ui: &mut Ui, painter: &egui::Painter, draw: &Draw<'_>, actions: &mut Vec<Action>) {
     let scene = draw.scene;
     let state = scene.state;
     let body = draw.sections.iter().find(|it| it.stack == Stack::Body);
-    // Below the pinned tracks, which no filter hides.
+    // Below the pinned tracks, which are not filtered.
     let rect = body.map_or(draw.canvas, |section| section.rect);
     if !state.rows.all().is_empty() {
         return;

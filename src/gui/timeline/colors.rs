@@ -1,4 +1,4 @@
-//! The colours of blocks: by what the settings say.
+//! Colours of blocks, as the settings choose.
 
 use crate::gui::pane::Scene;
 use crate::gui::tint::Tint;
@@ -8,12 +8,12 @@ use crate::view::ColorBy;
 use crate::view::rows::LaneKind;
 use egui::Color32;
 
-/// The colours of a lane's labels, as they were last worked out: a frame has 100,000 blocks, of few labels.
+/// Cached colours of a lane's labels: a frame has up to 100,000 blocks, but few labels.
 pub(super) struct LaneColors {
     kind: LaneKind,
-    /// By the low bits of a label: the label and its colour.
+    /// Label and its colour, indexed by the label's low bits.
     known: [Option<(u32, Color32)>; 64],
-    /// Whether a label has one colour.
+    /// Whether all blocks of a label have one colour.
     is_by_label: bool,
 }
 
@@ -23,12 +23,12 @@ impl LaneColors {
         LaneColors {
             kind,
             known: [None; 64],
-            // Slices of one name may have run on several CPUs.
+            // Slices of one name may have run on different CPUs.
             is_by_label: !(by_cpu && matches!(kind, LaneKind::Slices(_))),
         }
     }
 
-    /// The colour of a block.
+    /// Returns the colour of a block.
     pub(super) fn of(&mut self, scene: &Scene<'_>, block: &Block) -> Color32 {
         let Some(known) = self.known.get_mut(block.label as usize % 64) else {
             return full_color(scene, self.kind, block);
@@ -46,7 +46,7 @@ impl LaneColors {
     }
 }
 
-/// Whether a block is a state during which events were lost.
+/// Whether a block is a single state during which events were lost.
 pub(super) fn is_doubtful(scene: &Scene<'_>, kind: LaneKind, block: &Block) -> bool {
     matches!(kind, LaneKind::States(_))
         && block.count == 1
@@ -69,7 +69,7 @@ fn full_color(scene: &Scene<'_>, kind: LaneKind, block: &Block) -> Color32 {
     }
 }
 
-/// What is not covered shows the canvas: a block half empty is half as strong, but never gone.
+/// Returns a paler colour for a block with uncovered parts: the less is covered the paler, but never invisible.
 fn weakened(scene: &Scene<'_>, kind: LaneKind, block: &Block, full: Color32) -> Color32 {
     let palette = scene.palette;
     let is_instant = matches!(kind, LaneKind::Instants(_));
@@ -116,7 +116,7 @@ fn slice_color(scene: &Scene<'_>, row: u32, block: &Block) -> Color32 {
     })
 }
 
-/// The CPU on which a thread ran at a time.
+/// Returns the CPU on which a thread ran at a time.
 fn cpu_at(scene: &Scene<'_>, thread: ThreadId, time: i64) -> Option<CpuId> {
     let runs = &scene.loaded.trace.runs;
     let of_thread = runs.of(thread);

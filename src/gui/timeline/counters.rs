@@ -1,6 +1,6 @@
-//! A counter's lane.
+//! Draws a counter's lane.
 
-use super::{Draw, Hit};
+use super::draw::{Draw, Hit};
 use crate::base::Timestamp;
 use crate::gui::pane::Scene;
 use crate::gui::table::number_text;
@@ -12,7 +12,7 @@ use crate::view::Scale;
 use crate::view::rows::LaneKind;
 use egui::{Align2, FontId, Mesh, Pos2, Rect, pos2, vec2};
 
-/// The range of a counter, written over its lane.
+/// The range of a counter's values, written over its lane.
 pub(super) struct RangeLabel {
     at: Pos2,
     clip: Rect,
@@ -20,7 +20,7 @@ pub(super) struct RangeLabel {
 }
 
 impl RangeLabel {
-    /// Writes it, with what it lies on shining through.
+    /// Writes the text on a half-transparent background.
     pub(super) fn paint(&self, painter: &egui::Painter, palette: &Palette) {
         let font = FontId::proportional(10.0);
         let galley = painter.layout_no_wrap(self.text.clone(), font, palette.weak);
@@ -32,7 +32,7 @@ impl RangeLabel {
     }
 }
 
-/// Draws a counter; its range comes back, to be written over it.
+/// Draws a counter; returns its range label, which is painted later on top.
 pub(super) fn paint_counter(
     mesh: &mut Mesh,
     clip: Rect,
@@ -55,7 +55,7 @@ pub(super) fn paint_counter(
         if right <= left || !step.min.is_finite() || !step.max.is_finite() {
             continue;
         }
-        // Samples closer than a pixel are a bar from the smallest to the largest; the last one holds on.
+        // Samples closer than a pixel become a bar from the smallest to the largest; after it the last value continues.
         let settled = match step.count {
             1 => left,
             _ => x(step.settled).max(left + 1.0).min(right),
@@ -91,7 +91,7 @@ pub(super) fn paint_counter(
     })
 }
 
-/// The sample in force where the pointer is.
+/// Returns the sample that is in force at the pointer's time.
 pub(super) fn counter_hit(
     draw: &Draw<'_>,
     id: CounterTrackId,

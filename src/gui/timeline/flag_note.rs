@@ -1,14 +1,16 @@
-//! The note of a flag is typed where it will stand: beside its cloth.
+//! Edits the note of a flag in place: beside its cloth in the ruler.
 
-use super::{Draw, Timeline};
+use super::draw::Draw;
+use super::scratch::Timeline;
 use crate::view::{Action, Flagging};
 use egui::{Key, Rect, Ui, pos2, vec2};
 
-/// How wide the field is, in points.
+/// Width of the text field, in points.
 const WIDTH: f32 = 180.0;
 
 impl Timeline {
-    /// The field, while a note is typed. Enter and a click elsewhere keep what was typed, Esc leaves the note as it was.
+    /// Draws the field while a note is being edited. Enter and a click elsewhere keep the text, Esc restores the old
+    /// note.
     pub(super) fn flag_note_ui(
         &mut self,
         ui: &mut Ui,

@@ -1,6 +1,6 @@
-//! Arrows: flows of the selection, under the pointer or all in view, and the wakeup before a wait ends.
+//! Arrows: flows of the selection, under the pointer or all in view; and the wakeup that ends a wait.
 
-use super::Draw;
+use super::draw::Draw;
 use super::text::{tag, tag_size};
 use crate::base::Timestamp;
 use crate::query::Item;
@@ -13,16 +13,16 @@ use crate::view::rows::LaneKind;
 use crate::view::{Direction, FlowsShown, locate, ruler};
 use egui::{Align2, Color32, FontId, Pos2, Rect, Sense, Shape, Stroke, pos2, vec2};
 
-/// How many arrows are drawn at first, and how many after all steps.
+/// Initial limit of drawn arrows, and the limit that the user can raise it to.
 const FIRST_MOST: usize = 400;
 const LAST_MOST: usize = 6_400;
-/// How many are counted beyond those.
+/// Limit of arrows counted beyond those drawn.
 const MOST_COUNTED: usize = 100_000;
 
-/// How near the pointer must be to an arrow to point at it.
+/// The pointer is over an arrow at this distance or less, in points.
 const NEAR_POINTS: f32 = 3.5;
 
-/// How many arrows are drawn at most; more at the user's wish.
+/// Current limit of drawn arrows; the user can raise it.
 pub(super) struct Most(usize);
 
 impl Default for Most {
@@ -31,15 +31,15 @@ impl Default for Most {
     }
 }
 
-/// The arrow nearest to the pointer, if one is near.
+/// Finds the arrow nearest to the pointer, and holds the limit of drawn arrows.
 struct Nearest {
     pointer: Option<Pos2>,
     found: Option<(f32, FlowId)>,
     most: usize,
 }
 
-/// Draws the arrows that the settings ask for; the one under the pointer comes back. Where there are too many,
-/// says how many more there are, and draws more of them at a click.
+/// Draws the arrows that the settings choose; returns the one under the pointer. If there are too many, shows how many
+/// are left out, with a click to draw more.
 pub(super) fn flows_ui(
     ui: &egui::Ui,
     painter: &egui::Painter,
@@ -75,7 +75,7 @@ pub(super) fn flows_ui(
     near.found.map(|(_, id)| id)
 }
 
-/// How many arrows were left out, and what to do about it.
+/// Draws the number of arrows left out, with a click that raises the limit.
 fn more_ui(
     ui: &egui::Ui,
     painter: &egui::Painter,
@@ -114,7 +114,7 @@ fn more_ui(
     }
 }
 
-/// Of several arrows that lead on, or back, the one that is followed stands out.
+/// Emphasises the followed arrow among several that leave or enter an item.
 fn paint_chosen(painter: &egui::Painter, draw: &Draw<'_>, item: Item) {
     let (trace, state) = (&draw.scene.loaded.trace, draw.scene.state);
     for direction in [Direction::Previous, Direction::Next] {
@@ -129,7 +129,7 @@ fn paint_chosen(painter: &egui::Painter, draw: &Draw<'_>, item: Item) {
     }
 }
 
-/// All flows that are under way in view; the number of those that were left out comes back.
+/// Draws all flows that cross the view; returns the number left out.
 fn paint_all(painter: &egui::Painter, draw: &Draw<'_>, near: &mut Nearest) -> usize {
     let loaded = draw.scene.loaded;
     let span = draw.scale.span();
@@ -144,7 +144,7 @@ fn paint_all(painter: &egui::Painter, draw: &Draw<'_>, near: &mut Nearest) -> us
     left_out
 }
 
-/// The flows that an item has part in; the number of those that were left out comes back.
+/// Draws the flows of an item; returns the number left out.
 fn paint_of(
     painter: &egui::Painter,
     draw: &Draw<'_>,
@@ -173,7 +173,7 @@ fn paint_of(
     }
 }
 
-/// One arrow; whether any of it is in sight.
+/// Draws one arrow; returns whether any of it is visible.
 fn paint_flow(
     painter: &egui::Painter,
     draw: &Draw<'_>,
@@ -196,7 +196,7 @@ fn paint_flow(
     true
 }
 
-/// Where an arrow begins and ends, if any of it is in sight.
+/// Returns start and end of an arrow, if its bounding box meets the canvas.
 fn ends_of(draw: &Draw<'_>, id: FlowId) -> Option<(Pos2, Pos2)> {
     let flow = draw.scene.loaded.trace.flows.rows.get(id.0 as usize)?;
     let (from, to) = (place_of(draw, &flow.from)?, place_of(draw, &flow.to)?);
@@ -208,7 +208,7 @@ fn ends_of(draw: &Draw<'_>, id: FlowId) -> Option<(Pos2, Pos2)> {
     (!is_beside).then_some((from, to))
 }
 
-/// How far a point is from an arrow.
+/// Returns the distance of a point from an arrow, in points; infinity if it is not near.
 fn distance_to(points: &[Pos2; 4], pointer: Pos2) -> f32 {
     const STEPS: usize = 24;
     let bounds = egui::Rect::from_points(points);
@@ -241,7 +241,7 @@ fn place_of(draw: &Draw<'_>, point: &FlowPoint) -> Option<Pos2> {
     Some(pos2(draw.x(point.time), y))
 }
 
-/// The line of an arrow: it leaves and arrives level.
+/// Returns the curve of an arrow as Bézier points: it starts and ends horizontally.
 fn bend_of(from: Pos2, to: Pos2) -> [Pos2; 4] {
     let reach = ((to.x - from.x).abs() * 0.4).clamp(24.0, 120.0);
     [from, from + vec2(reach, 0.0), to - vec2(reach, 0.0), to]
@@ -264,7 +264,7 @@ pub(super) fn paint_arrow(
     painter.add(Shape::convex_polygon(head, color, Stroke::NONE));
 }
 
-/// Who woke the thread of a selected run or wait: a line from the waker, and how long it took to run.
+/// Draws a line from the waker to the selected run or wait, with the time from wakeup to run.
 fn paint_wakeup(painter: &egui::Painter, draw: &Draw<'_>, item: Item) {
     let trace = &draw.scene.loaded.trace;
     let wait = match item {
@@ -293,7 +293,7 @@ fn paint_wakeup(painter: &egui::Painter, draw: &Draw<'_>, item: Item) {
     painter.add(Shape::convex_polygon(head, color, Stroke::NONE));
     painter.circle_filled(from, 3.0, color);
     let length = ruler::length_text(end - wait.start, state.origins.unit);
-    // Beside the selected run; where that is out of sight, beside the arrow's head.
+    // The text is beside the selected run; if that is not visible, beside the arrow's head.
     let run = locate::lane_of(trace, item)
         .filter(|lane| matches!(lane, LaneKind::Runs(_)))
         .and_then(|lane| draw.sections.anchor_of(state, lane))
@@ -308,10 +308,10 @@ fn paint_wakeup(painter: &egui::Painter, draw: &Draw<'_>, item: Item) {
     }
 }
 
-/// How far above or below a track's middle the words of an arrow stand, in points.
+/// Distance of an arrow's text from the middle of a track, in points.
 const HEAD_ROOM: f32 = 18.0;
 
-/// Writes words next to a point: right of it, left of it where there is no room; `dy` below it.
+/// Draws text beside a point: right of it, or left of it where there is no space; `dy` points below.
 fn beside(painter: &egui::Painter, within: Rect, at: Pos2, dy: f32, text: &str, color: Color32) {
     let size = tag_size(painter, text);
     let half = size / 2.0;

@@ -1,8 +1,9 @@
-//! Where events were lost: hatched on the row of the CPU; where the file names no CPU, a band over all its rows; and a
-//! mark in the overview.
+//! Gaps where events were lost: hatched on the row of the CPU; a band over all rows of the file if it does not name a
+//! CPU; and a mark in the overview.
 
+use super::draw::Draw;
+use super::sections::Stack;
 use super::text::tag;
-use super::{Draw, Stack};
 use crate::base::{Nanos, Timestamp};
 use crate::gui::pane::Scene;
 use crate::gui::theme::Palette;
@@ -14,14 +15,14 @@ use crate::view::rows::{Row, RowKind};
 use crate::view::{Scale, ruler};
 use egui::{Mesh, Pos2, Rect, Shape, Stroke, Ui, pos2, vec2};
 
-/// A gap is drawn at least this wide, in points.
+/// Least width of a gap, in points.
 const LEAST_WIDTH: f32 = 2.0;
-/// A mark in the overview, in points.
+/// Size of a mark in the overview, in points.
 const MARK_WIDTH: f32 = 3.0;
 const MARK_HEIGHT: f32 = 8.0;
-/// From this width on a gap says in words how much is missing, in points.
+/// Gaps at least this wide, in points, show as text how much is missing.
 const WORDS_FROM: f32 = 90.0;
-/// How wide a gap can be taken hold of at least, in points.
+/// Least width of a gap for the pointer, in points.
 const LEAST_GRIP: f32 = 6.0;
 
 /// The gap under the pointer.
@@ -36,17 +37,17 @@ impl GapHit {
     }
 }
 
-/// How a gap is drawn.
+/// Pattern of a gap.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
-    /// Nothing was recorded here: hatched.
+    /// Hatched: nothing was recorded here.
     Hatched,
-    /// Something may be missing here: a faint band.
+    /// A faint band: something may be missing here.
     Band,
 }
 
-/// Paints the gaps that meet the visible span into `area`; the one under the pointer comes back. Where words say how
-/// much is missing is added to `told`.
+/// Paints the visible gaps into `area`; returns the one under the pointer. Rectangles of texts that show how much is
+/// missing are added to `told`.
 pub(super) fn paint_gaps(
     painter: &egui::Painter,
     area: Rect,
@@ -78,7 +79,7 @@ fn points_ns(scale: &Scale, points: f32) -> i64 {
     scale.nanos_from_points(points).0.max(1)
 }
 
-/// Where a block is drawn in `area`, if any of it is seen.
+/// Returns the rectangle of a gap in `area`, if any of it is visible.
 fn rect_of(draw: &Draw<'_>, area: Rect, block: &GapBlock) -> Option<Rect> {
     let (left, right) = (draw.x(Timestamp(block.start)), draw.x(Timestamp(block.end)));
     let right = right.max(left + LEAST_WIDTH);
@@ -112,7 +113,7 @@ fn block_words(scene: &Scene<'_>, block: &GapBlock) -> String {
     }
 }
 
-/// What is said of the gap under the pointer.
+/// Returns the tooltip of a gap.
 pub(super) fn gap_text(scene: &Scene<'_>, block: &GapBlock) -> String {
     let (trace, state) = (&scene.loaded.trace, scene.state);
     let time = |time| ruler::full_text(time, state.time_format, state.origins);
@@ -132,7 +133,7 @@ pub(super) fn gap_text(scene: &Scene<'_>, block: &GapBlock) -> String {
     format!("{words}{whose}\n{length}\nat {at}\n{unseen}")
 }
 
-/// Paints the gaps that no CPU row can show over all rows of their file; the one under the pointer comes back.
+/// Paints the gaps without a CPU row over all rows of their file; returns the one under the pointer.
 pub(super) fn paint_loose(
     ui: &Ui,
     draw: &Draw<'_>,
@@ -148,6 +149,7 @@ pub(super) fn paint_loose(
     for section in draw.sections.iter() {
         let painter = ui.painter_at(section.rect);
         let pointer = pointer.filter(|pos| section.rect.contains(*pos));
+        // With one file, one band covers all rows; with several, only the rows of the gap's file.
         if trace.sources.is_empty() {
             let found = paint_gaps(
                 &painter,
@@ -178,7 +180,7 @@ pub(super) fn paint_loose(
     hit
 }
 
-/// The file of a row, where there are several.
+/// Returns the file of a row, if there are several.
 fn source_of(draw: &Draw<'_>, row: &Row) -> Option<SourceId> {
     let trace = &draw.scene.loaded.trace;
     match row.kind {
@@ -191,8 +193,7 @@ fn source_of(draw: &Draw<'_>, row: &Row) -> Option<SourceId> {
     }
 }
 
-/// Marks where events were lost along the lower edge of the overview and shades that time; the block under the pointer
-/// comes back.
+/// Draws marks of gaps along the lower edge of the overview and shades their time; returns the gap under the pointer.
 pub(super) fn paint_overview(
     painter: &egui::Painter,
     rect: Rect,
@@ -222,7 +223,7 @@ pub(super) fn paint_overview(
     hit
 }
 
-/// The frame around a selected gap that no CPU row shows.
+/// Returns the frame around a selected gap that has no CPU row.
 pub(super) fn frame_of_loose(draw: &Draw<'_>, id: GapId) -> Option<Rect> {
     let trace = &draw.scene.loaded.trace;
     if trace.gap_cpu(id).is_some() {

@@ -1,12 +1,12 @@
-//! How the picture gets to the span that the view has by now: in a moment, and never in the hand's way.
+//! Animates the drawn span towards the view's span: briefly, and never while the user drags.
 
 use crate::base::{Nanos, TimeSpan};
 use crate::view::{Motion, ViewState};
 
-/// How long a glide takes, in seconds.
+/// Duration of a glide, in seconds.
 const DURATION: f64 = 0.18;
 
-/// The span that is drawn, on its way to the view's.
+/// The drawn span, on its way to the view's span.
 #[derive(Default)]
 pub(super) struct Glide {
     way: Option<Way>,
@@ -19,7 +19,7 @@ struct Way {
 }
 
 impl Glide {
-    /// The span to draw at `now` (seconds). A new aim turns a glide that is under way where it is.
+    /// Returns the span to draw at `now`, in seconds. A new target redirects a running glide from where it is.
     pub(super) fn span_at(&mut self, now: f64, state: &ViewState) -> TimeSpan {
         let aim = state.span;
         let glides = state.motion == Motion::Glide && state.settings.motion == Motion::Glide;
@@ -36,7 +36,7 @@ impl Glide {
         from
     }
 
-    /// Whether it is under way.
+    /// Whether a glide is running.
     pub(super) fn is_moving(&self, now: f64) -> bool {
         self.way
             .as_ref()
@@ -55,8 +55,8 @@ impl Way {
     }
 }
 
-/// A span on the way: its length changes by the same factor in equal steps, so that zooming looks even, and
-/// what stays in place in the end stays in place all the way.
+/// Returns the span after `share` of the way. The length changes by equal factors in equal steps, so that zooming looks
+/// even, and a time that keeps its place on screen keeps it throughout.
 fn between(from: TimeSpan, to: TimeSpan, share: f64) -> TimeSpan {
     let (a, b) = (
         from.duration().0.max(1) as f64,

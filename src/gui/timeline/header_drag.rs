@@ -1,40 +1,32 @@
-//! What is done to headers by dragging: a track is moved, put into a group or taken out of it; its lower edge is
-//! moved; several headers are chosen.
+//! Drags on track headers: move a track, put it into a group or take it out, move its lower edge; and selection of
+//! several headers.
 
+use super::drag::{Drag, Edge};
+use super::draw::Draw;
+use super::scratch::Timeline;
 use super::sections::{Section, Stack};
 use super::text::tag;
-use super::{Drag, Draw, Timeline};
 use crate::view::layout::HEIGHTS;
 use crate::view::rows::{Row, RowKey};
 use crate::view::{Action, Arrange, Outline};
 use egui::{CursorIcon, Modifiers, Rect, Sense, Stroke, Ui, pos2, vec2};
 
-/// How near the pointer must be to the lower edge of a header to take hold of it.
+/// The pointer grabs a header's lower edge at this distance or less, in points.
 const GRIP_POINTS: f32 = 3.0;
 
-/// The lower edge of a row, as it was when it was taken hold of.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Edge {
-    key: RowKey,
-    /// Where the row began, on the screen.
-    top: f32,
-    /// The height that is not lanes, and that of the lanes at 100 percent of their own.
-    heights: (f32, f32),
-}
-
-/// Where a track that is dragged would go.
+/// Target of a dragged track.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Goal {
-    /// Before a track of the same group, or behind them all.
+    /// Before a track of the same group, or after all of them.
     Before(Option<RowKey>),
-    /// Into a group that the user made.
+    /// Into a group that the user made, before one of its members or last.
     Into(RowKey, Option<RowKey>),
-    /// Out of the group that it is in.
+    /// Out of its group.
     Out,
 }
 
 impl Timeline {
-    /// The tracks that are chosen once this header is clicked as well.
+    /// Returns the action that updates the selected tracks after a click on this header.
     pub(super) fn choose(
         &mut self,
         row: &Row,
@@ -57,7 +49,7 @@ impl Timeline {
                 });
             }
             None => {
-                // The one that was clicked before is meant as well.
+                // The header clicked before belongs to the selection as well.
                 let first = self.chosen_from.filter(|_| chosen.is_empty());
                 chosen.extend(first.filter(|first| *first != row.key));
                 match chosen.iter().position(|key| *key == row.key) {
@@ -70,7 +62,7 @@ impl Timeline {
         Action::SelectRows(chosen)
     }
 
-    /// The lower edge of a header: dragged, it makes the track higher or lower; a double click undoes that.
+    /// The lower edge of a header: a drag changes the track's height, a double click resets it.
     pub(super) fn height_ui(
         &mut self,
         ui: &Ui,
@@ -89,6 +81,10 @@ impl Timeline {
         );
         let id = ui.scope_id().with(("height", row.key));
         let response = ui.interact(grip, id, Sense::click_and_drag());
+        response.widget_info(|| {
+            let name = format!("Height of {}", row.title);
+            egui::WidgetInfo::labeled(egui::Role::Splitter, true, name)
+        });
         if response.hovered() || is_mine {
             ui.ctx().set_cursor_icon(CursorIcon::ResizeVertical);
             ui.painter_at(area).hline(
@@ -98,6 +94,7 @@ impl Timeline {
             );
         }
         if response.drag_started() {
+            // A track's own percentage is on top of that of all tracks.
             let global = f32::from(draw.scene.state.settings.row_percent) / 100.0;
             let (rest, lanes) = row.natural_heights();
             self.drag = Some(Drag::Height(Edge {
@@ -111,7 +108,7 @@ impl Timeline {
         }
     }
 
-    /// Goes on with what is dragged, and ends it when it is let go.
+    /// Continues the current drag, and ends it when the button is released.
     pub(super) fn header_drag_ui(
         &mut self,
         ui: &Ui,
@@ -160,7 +157,7 @@ impl Timeline {
     }
 }
 
-/// The keys from the top down to a row, itself included.
+/// Returns the keys from the root to a row, itself included.
 fn path_to(outline: &Outline, key: RowKey) -> Vec<RowKey> {
     let mut found = Vec::new();
     outline.visit(&mut |path, node| {
@@ -177,7 +174,7 @@ fn goal_of(section: &Section<'_>, draw: &Draw<'_>, key: RowKey, y: f32) -> Optio
     let path = path_to(&state.outline, row.key);
     let home = state.layout.group_of(key).map(|it| RowKey::Made(it.id));
     if !path.contains(&key) {
-        // The innermost group around the row that is pointed at.
+        // The innermost user-made group around the row under the pointer.
         let around = path
             .iter()
             .rposition(|key| state.layout.group(*key).is_some());
@@ -185,7 +182,7 @@ fn goal_of(section: &Section<'_>, draw: &Draw<'_>, key: RowKey, y: f32) -> Optio
             let into = path[at];
             let below = path.get(at + 1).copied();
             let is_upper = y < section.row_rect(row).center().y;
-            // The upper half of a group's own header is the place before it.
+            // The upper half of a group's own header means: before the group.
             if below.is_some() || !is_upper {
                 let before = match below {
                     Some(member) if is_upper => Some(member),
@@ -205,7 +202,7 @@ fn goal_of(section: &Section<'_>, draw: &Draw<'_>, key: RowKey, y: f32) -> Optio
     }
     let (_, nodes) = state.outline.family(key)?;
     let family: Vec<RowKey> = nodes.iter().map(|node| node.key).collect();
-    // A row with open ones below it ends where its last one ends.
+    // An open row with rows below it ends at the end of its last row.
     let target = section
         .rows
         .iter()
@@ -220,7 +217,7 @@ fn next_of(group: Option<&crate::view::groups::TrackGroup>, member: RowKey) -> O
     members.get(at + 1)?.key
 }
 
-/// A line, or a frame with words, where the track would go.
+/// Draws a line, or a frame with text, at the target of the dragged track.
 fn paint_goal(
     ui: &Ui,
     rect: Rect,

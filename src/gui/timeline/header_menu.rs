@@ -1,10 +1,10 @@
-//! What can be done to a track: the menu of its header.
+//! The context menu of a track's header.
 
-use super::Timeline;
+use super::scratch::Timeline;
 use crate::gui::boxes::radio;
 use crate::view::plots::key_of_plot;
 use crate::view::rows::{Fold, Row, RowKey};
-use crate::view::{Action, Arrange, Question, ViewState};
+use crate::view::{Action, Arrange, Effect, Question, ViewState};
 
 impl Timeline {
     pub(super) fn header_menu(
@@ -91,7 +91,7 @@ impl Timeline {
             }
             ui.separator();
             if ui.button("Copy name").clicked() {
-                actions.push(Action::Copy(row.title.to_string()));
+                actions.push(Action::Do(Effect::Copy(row.title.to_string())));
             }
             if state.rows.hidden_count() > 0 {
                 let text = format!("Show {} hidden tracks", state.rows.hidden_count());

@@ -1,6 +1,6 @@
-//! A track is given another name: typed where the old one stands.
+//! Renames a track in place: the text field replaces the title.
 
-use super::Timeline;
+use super::scratch::Timeline;
 use crate::gui::filter_box::select_all;
 use crate::view::rows::Row;
 use crate::view::{Action, Arrange};

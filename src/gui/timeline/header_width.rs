@@ -1,22 +1,24 @@
-//! The edge between the names of tracks and the lanes: dragged, it makes the names wider or narrower.
+//! The edge between headers and lanes: a drag changes the width of the headers.
 
-use super::{Drag, HEAD_HEIGHT, Timeline};
+use super::drag::Drag;
+use super::scratch::Timeline;
+use super::sizes::HEAD_HEIGHT;
 use crate::gui::pane::Scene;
 use crate::view::settings::HEADER_POINTS;
 use crate::view::{Action, Settings, ViewState};
 use egui::{CursorIcon, Rect, Sense, Stroke, Ui};
 
-/// How near the pointer must be to the edge to take hold of it: over the names, and over the lanes, where the least
-/// thing can be clicked.
+/// The pointer grabs the edge at this distance or less, in points: on the side of the headers, and of the lanes, where
+/// the smallest blocks must stay clickable.
 const GRIP_POINTS: [f32; 2] = [5.0, 1.0];
-/// How much of the window the names may take: what nobody chose stands back in a narrow one.
+/// Largest share of the window for the headers: a default width yields in a narrow window, a chosen one less.
 const MOST_AT_FIRST: f32 = 0.35;
 const MOST_CHOSEN: f32 = 0.7;
-/// What is left of them at least.
+/// Least width while dragging, in points.
 const LEAST: f32 = 90.0;
 
 impl Timeline {
-    /// How wide the names are in a timeline that is `width` wide.
+    /// Returns the width of the headers in a timeline `width` points wide.
     pub(super) fn header_width(&self, state: &ViewState, width: f32) -> f32 {
         let chosen = state.settings.header_points;
         let most = match chosen {
@@ -30,7 +32,7 @@ impl Timeline {
         .floor()
     }
 
-    /// Takes hold of the edge at `split`, and lets it go.
+    /// Handles the edge at x `split`: drag and double click.
     pub(super) fn width_ui(
         &mut self,
         ui: &Ui,
@@ -66,7 +68,7 @@ impl Timeline {
             self.drag = Some(Drag::Width(pos.x - area.left()));
         }
         if response.drag_stopped() && is_mine {
-            // Chosen once it is let go: choices are written to a file.
+            // Stored only on release: settings are written to a file.
             choose(self.header_width(scene.state, area.width()) as u16);
             self.drag = None;
         }

@@ -1,14 +1,17 @@
-//! The track headers at the left: names, notes, folding; and the corner above them, which names the trace.
+//! The track headers at the left: titles, notes, folding; and the corner above them, with the trace's name.
 
+use super::drag::Drag;
+use super::draw::Draw;
+use super::scratch::Timeline;
 use super::sections::{Section, Stack};
 use super::text::{elided, fitted, line};
-use super::{Drag, Draw, Timeline};
 use crate::gui::pane::Scene;
 use crate::gui::script;
 use crate::gui::theme::{Palette, SELECTED_HEADER};
 use crate::view::rows::{Fold, Row, RowKind};
 use crate::view::{Action, Arrange, ruler};
-use egui::{Align2, Color32, FontId, Galley, Pos2, Rect, Sense, Stroke, Ui, pos2};
+use egui::accesskit::{Node, Role};
+use egui::{Align2, Color32, FontId, Galley, Pos2, Rect, Sense, Stroke, Ui, UiBuilder, pos2};
 use std::sync::Arc;
 
 impl Timeline {
@@ -19,18 +22,29 @@ impl Timeline {
         draw: &Draw<'_>,
         actions: &mut Vec<Action>,
     ) {
+        // A tree of its own: a screen reader counts "3 of 12" within it.
+        let tree = UiBuilder::new()
+            .scope_id(ui.scope_id().with("headers"))
+            .max_rect(rect)
+            .accessibility_role(Role::Tree)
+            .accessibility_label("Tracks");
+        let ui = &mut ui.new_child(tree);
+        ui.ctx().accesskit_node_builder(ui.unique_id(), |node| {
+            node.set_size_of_set(draw.scene.state.rows.all().len());
+        });
         for section in draw.sections.iter() {
             let place = Rect::from_min_max(
                 pos2(rect.left(), section.rect.top()),
                 pos2(rect.right(), section.rect.bottom()),
             );
-            for row in &section.rows[section.seen()] {
+            let seen = section.seen();
+            for (at, row) in seen.clone().zip(&section.rows[seen]) {
                 let lane = section.row_rect(row);
                 let area = Rect::from_min_max(
                     pos2(rect.left(), lane.top()),
                     pos2(rect.right(), lane.bottom()),
                 );
-                self.header_ui(ui, row, (area, place), (section, draw), actions);
+                self.header_ui(ui, (at, row), (area, place), (section, draw), actions);
             }
             if section.stack == Stack::Pinned {
                 ui.painter().hline(
@@ -50,7 +64,7 @@ impl Timeline {
     fn header_ui(
         &mut self,
         ui: &mut Ui,
-        row: &Row,
+        (at, row): (usize, &Row),
         (area, clip): (Rect, Rect),
         (section, draw): (&Section<'_>, &Draw<'_>),
         actions: &mut Vec<Action>,
@@ -71,12 +85,16 @@ impl Timeline {
         );
         let id = ui.scope_id().with(("header", section.stack, row.key));
         let response = ui.interact(area.intersect(clip), id, Sense::click_and_drag());
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &*row.title));
         let is_selected = row.item().is_some_and(|item| state.selected == Some(item))
             || state
                 .area_rows
                 .as_ref()
                 .is_some_and(|rows| rows.contains(&row.key));
+        response.widget_info(|| egui::WidgetInfo::labeled(Role::TreeItem, true, &*row.title));
+        ui.ctx().accesskit_node_builder(response.id, |node| {
+            describe_header(node, row, (at, section.rows.len()));
+            node.set_selected(is_selected);
+        });
         if response.contains_pointer() {
             self.pointed_header = Some(row.key);
         }
@@ -90,6 +108,7 @@ impl Timeline {
             palette.weak
         };
         paint_header(&painter, area, row, (palette, weak));
+        // A click left of this, on the arrow, folds; right of it, it selects.
         let fold_end = area.left() + 20.0 + 12.0 * f32::from(row.depth);
         let modifiers = ui.input(|input| input.modifiers);
         if response.clicked() && (modifiers.command || modifiers.shift) {
@@ -128,8 +147,23 @@ impl Timeline {
     }
 }
 
-/// The corner above the headers: the trace, and how many of its tracks are shown. What is not shown is a link that
-/// shows it.
+/// Sets a header's accessibility properties besides its title; `at`: its position and the number of headers.
+fn describe_header(node: &mut Node, row: &Row, at: (usize, usize)) {
+    if !row.note.is_empty() {
+        node.set_description(&*row.note);
+    }
+    match row.fold {
+        Fold::Open => node.set_expanded(true),
+        Fold::Closed => node.set_expanded(false),
+        Fold::None => {}
+    }
+    node.set_level(usize::from(row.depth) + 1);
+    node.set_position_in_set(at.0);
+    node.set_size_of_set(at.1);
+}
+
+/// Draws the corner above the headers: the trace's name, and the number of visible tracks. Counts of hidden tracks are
+/// links that show them.
 pub(super) fn corner_ui(ui: &mut Ui, rect: Rect, scene: &Scene<'_>, actions: &mut Vec<Action>) {
     let painter = ui.painter_at(rect);
     let (trace, state, palette) = (&scene.loaded.trace, scene.state, scene.palette);
@@ -204,7 +238,7 @@ pub(super) fn corner_ui(ui: &mut Ui, rect: Rect, scene: &Scene<'_>, actions: &mu
     );
 }
 
-/// Name and note of a row; `weak` is the colour of the note.
+/// Paints title and note of a row; `weak` is the colour of the note.
 pub(super) fn paint_header(
     painter: &egui::Painter,
     area: Rect,
@@ -212,7 +246,7 @@ pub(super) fn paint_header(
     (palette, weak): (&Palette, Color32),
 ) {
     let left = area.left() + 8.0 + 12.0 * f32::from(row.depth);
-    // The name of a track that is scrolled half out stays in sight.
+    // The title of a partly scrolled-out track stays visible.
     let height = row.height.min(24.0);
     let top = area
         .top()

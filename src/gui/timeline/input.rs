@@ -1,18 +1,20 @@
-//! What the pointer and the wheel ask for on the canvas and the ruler.
+//! Pointer and wheel input on the canvas and the ruler.
 
+use super::drag::{Drag, Zooms};
+use super::draw::Draw;
+use super::scratch::Timeline;
 use super::sections::{Section, Stack};
-use super::{Drag, Draw, Timeline, Zooms};
 use crate::base::{TimeSpan, Timestamp};
 use crate::gui::keys::span_between;
 use crate::query::Item;
 use crate::view::rows::RowKey;
 use crate::view::scale::zoomed;
-use crate::view::{Action, Flag, Flagging, Marker, Pointed, Snapping, Wheel};
+use crate::view::{Action, Flag, Flagging, Marker, PaneKind, Pointed, Snapping, Wheel};
 use egui::{CursorIcon, Modifiers, Pos2, Rect, Ui};
 
-/// How near the pointer must be to an edge of the range to take hold of it.
+/// The pointer grabs an edge of the range at this distance or less, in points.
 const GRIP_POINTS: f32 = 4.0;
-/// How near it must be to an edge, in the ruler, to be drawn to it.
+/// In the ruler, the pointer snaps to an edge at this distance or less, in points.
 const SNAP_POINTS: f32 = 6.0;
 
 impl Timeline {
@@ -53,7 +55,7 @@ impl Timeline {
         }
         let (has_finger, has_fingers) = ui.input(|i| (i.any_touches(), i.multi_touch().is_some()));
         if has_fingers {
-            // One finger pans; two do more than that, and are told of as a wheel is.
+            // One finger pans; input of two fingers is handled like the wheel.
             self.drag = None;
         } else if response.drag_started() {
             let origin = ui.input(|i| i.pointer.press_origin());
@@ -111,13 +113,13 @@ impl Timeline {
         if response.double_clicked() {
             actions.push(Action::Focus);
         }
-        // While a label's own node is pressed the canvas is not hovered: what was there stays.
+        // While a label's accessibility node is pressed, the canvas is not hovered: the last value stays.
         if let Some(time) = time {
             self.under_pointer = Some((item, time));
         }
     }
 
-    /// The ruler: a drag selects on all tracks, markers and flags are moved, a double click shows the whole
+    /// Handles the ruler: a drag selects on all tracks, markers and flags can be moved, a double click shows the whole
     /// trace.
     pub(super) fn ruler_ui(
         &mut self,
@@ -148,7 +150,7 @@ impl Timeline {
         if pointer.is_some() && ui.input(|i| i.pointer.any_pressed()) {
             self.pressed_edge = slice_edge;
         }
-        // The lanes, which are drawn next, say what edge is near it.
+        // The lanes, drawn next, set the edge near this position.
         self.ruler_pointer = pointer;
         if response.drag_started() {
             let origin = ui.input(|i| i.pointer.press_origin());
@@ -196,7 +198,7 @@ impl Timeline {
         if let (true, Some(pos)) = (response.clicked(), response.interact_pointer_pos())
             && flag_at(draw, pos.x).is_some()
         {
-            actions.push(Action::OpenPane("Marks"));
+            actions.push(Action::OpenPane(PaneKind::Marks));
         }
         if response.double_clicked() {
             actions.push(Action::Fit);
@@ -223,7 +225,7 @@ impl Timeline {
         section.rows.get(row).map(|row| row.key)
     }
 
-    /// The wheel over `rect`: scrolls, pans and zooms on the canvas; only scrolls beside it.
+    /// Handles the wheel over `rect`: it scrolls, pans and zooms on the canvas, but only scrolls beside it.
     pub(super) fn wheel_ui(
         &mut self,
         ui: &Ui,
@@ -243,10 +245,10 @@ impl Timeline {
         let state = draw.scene.state;
         let (mut zoom, mut scroll) = ui.input(|i| (i.zoom_delta(), i.smooth_scroll_delta()));
         if let Some(touch) = touch {
-            // What lies between two fingers goes where they go.
+            // The content follows the two fingers.
             (zoom, scroll) = (touch.zoom_delta, touch.translation_delta);
         } else if canvas.is_some() && state.settings.wheel == Wheel::Zooms {
-            // The two change places; a pinch still zooms.
+            // Wheel and Ctrl+wheel swap their meaning; a pinch still zooms.
             (zoom, scroll.y) = if scroll.y != 0.0 {
                 ((scroll.y / 200.0).exp(), 0.0)
             } else if ui.input(|i| i.modifiers.command) {
@@ -301,8 +303,8 @@ fn section_of<'a>(draw: &'a Draw<'_>, stack: Stack) -> Option<&'a Section<'a>> {
     draw.sections.iter().find(|section| section.stack == stack)
 }
 
-/// The rows from where a drag began, if it began on one, to where it is; beyond the edge of the stack, to the last
-/// that is seen on that side.
+/// Returns the rows from the start of a drag, if it began on a row, to the pointer; beyond the edge of the stack, to
+/// the last visible row on that side.
 fn rows_between(
     draw: &Draw<'_>,
     from: Option<(Stack, usize)>,
@@ -324,12 +326,12 @@ fn rows_between(
     )
 }
 
-/// How fast the tracks scroll under a drag beyond their edge: points in a second for each point beyond.
+/// Scroll speed for a drag beyond the edge: points per second, for each point beyond.
 const SCROLL_RATE: f32 = 12.0;
-/// The bounds of it.
+/// Bounds of that speed, in points per second.
 const SCROLL_SPEED: std::ops::RangeInclusive<f32> = 60.0..=1_500.0;
 
-/// Scrolls the stack that a drag began in while it is beyond its upper or lower edge.
+/// Scrolls the stack in which a drag began, while the pointer is beyond its upper or lower edge.
 fn scroll_past_edge(ui: &Ui, draw: &Draw<'_>, stack: Stack, y: f32, actions: &mut Vec<Action>) {
     let Some(section) = section_of(draw, stack) else {
         return;
@@ -348,7 +350,7 @@ fn scroll_past_edge(ui: &Ui, draw: &Draw<'_>, stack: Stack, y: f32, actions: &mu
     ui.ctx().request_repaint();
 }
 
-/// The far edge of the selected range, if its near one is at `x`.
+/// Returns the far edge of the selected range, if the near one is at `x`.
 fn range_grip(draw: &Draw<'_>, x: f32) -> Option<Timestamp> {
     let range = draw.scene.state.range?;
     let (left, right) = draw.x_range(range);
@@ -367,12 +369,12 @@ enum Moved {
     /// An end of a range.
     End,
     Marker(Marker),
-    /// The flag that stands here.
+    /// The flag at this time.
     Flag(Timestamp),
 }
 
-/// What a drag is drawn to beside slices: the ends of what is selected, the other marker, flags, the ends of the
-/// trace.
+/// Returns the time that a drag snaps to, besides slice edges: ends of the selection, the other marker, flags, and the
+/// ends of the trace.
 fn near_edge(draw: &Draw<'_>, x: f32, moved: Moved) -> Option<Timestamp> {
     let state = draw.scene.state;
     let ends = |span: TimeSpan| [span.start, span.end];
@@ -381,7 +383,7 @@ fn near_edge(draw: &Draw<'_>, x: f32, moved: Moved) -> Option<Timestamp> {
         .filter(|(marker, _)| moved != Moved::Marker(*marker))
         .filter_map(|(_, index)| state.marks[index]);
     let selected = state.selected_time.map(ends).into_iter().flatten();
-    // The range itself is what a drag in the ruler changes.
+    // A drag in the ruler changes the range itself, so it cannot snap to it.
     let range = state.range.filter(|_| moved != Moved::End).map(ends);
     let flags = state.flags.iter().map(|flag| flag.time);
     let flags = flags.filter(|time| moved != Moved::Flag(*time));
@@ -396,13 +398,13 @@ fn near_edge(draw: &Draw<'_>, x: f32, moved: Moved) -> Option<Timestamp> {
         .map(|(_, time)| time)
 }
 
-/// The flag whose cloth is at `x` in the ruler.
+/// Returns the time of the flag whose cloth is at `x` in the ruler.
 fn flag_at(draw: &Draw<'_>, x: f32) -> Option<Timestamp> {
     let is_at = |flag: &&Flag| (-2.0..=12.0).contains(&(x - draw.x(flag.time)));
     draw.scene.state.flags.iter().rfind(is_at).map(|it| it.time)
 }
 
-/// The marker whose tag is at `x` in the ruler.
+/// Returns the marker whose tag is at `x` in the ruler.
 fn mark_at(draw: &Draw<'_>, x: f32) -> Option<Marker> {
     let at = |index: usize| {
         draw.scene.state.marks[index].is_some_and(|time| (draw.x(time) - x).abs() <= 9.0)

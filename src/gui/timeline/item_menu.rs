@@ -1,11 +1,12 @@
-//! What can be done with the item, or at the time, under a right click.
+//! The context menu of the item, or the time, under a right click.
 
-use super::{Draw, Timeline};
+use super::draw::Draw;
+use super::scratch::Timeline;
 use crate::base::Timestamp;
 use crate::query::Item;
 use crate::query::item::title;
 use crate::view::scale::with_margin;
-use crate::view::{Action, Direction, Marker, locate, ruler};
+use crate::view::{Action, Direction, Effect, Marker, locate, ruler};
 use egui::Ui;
 
 impl Timeline {
@@ -82,9 +83,14 @@ fn item_ui(ui: &mut Ui, item: Item, draw: &Draw<'_>, actions: &mut Vec<Action>) 
         );
     }
     ui.separator();
-    offer(ui, "Copy all of it", actions, Action::CopySelection);
+    offer(
+        ui,
+        "Copy all of it",
+        actions,
+        Action::Do(Effect::CopySelection),
+    );
     if !name.is_empty() {
-        offer(ui, "Copy its name", actions, Action::Copy(name));
+        offer(ui, "Copy its name", actions, Action::Do(Effect::Copy(name)));
     }
 }
 
@@ -94,7 +100,12 @@ fn time_ui(ui: &mut Ui, time: Timestamp, draw: &Draw<'_>, actions: &mut Vec<Acti
     offer(ui, "Marker B here", actions, Action::Mark(Marker::B, time));
     offer(ui, "Flag here", actions, Action::AddFlag(time));
     let text = ruler::full_text(time, state.time_format, state.origins);
-    offer(ui, "Copy this time", actions, Action::Copy(text));
+    offer(
+        ui,
+        "Copy this time",
+        actions,
+        Action::Do(Effect::Copy(text)),
+    );
     offer(ui, "Show the whole trace", actions, Action::Fit);
     if let Some(range) = state.range {
         ui.separator();

@@ -1,16 +1,17 @@
-//! Draw lists kept from frame to frame: while the zoom stays, panning and pointing take them as they are.
+//! Draw lists cached from frame to frame: at an unchanged zoom, panning and pointing reuse them.
 //!
-//! Lists are made for pixels of a power of two of nanoseconds, the next below what a pixel shows, which is also how the
-//! pyramid is made. So one serves until the zoom has doubled, and what it has too finely is joined while it is drawn.
+//! A list is made for columns of a power-of-two number of ns, at most the duration of a pixel, like the levels of the
+//! pyramid. It serves until the zoom has doubled; its finer blocks are merged while it is drawn.
 //!
-//! While the view moves, what is nearly right serves as well, and lanes take turns in being made anew, so many a frame:
-//! a frame then costs the same whether its lanes are full or not.
+//! While the view moves, an approximate list serves as well, and only a few lanes are remade per frame, in turns: a
+//! frame then costs the same with full lanes as with empty ones.
 
 use super::kept_strips::{Fit, KeptStrip, Look};
 use super::open_ends::Fading;
 use super::strips::{Columns, Room, Shown};
 use crate::base::{Nanos, TimeSpan, Timestamp};
-use crate::gui::pane::{Scene, TraceKey};
+use crate::gui::pane::Scene;
+use crate::load::TraceId;
 use crate::query::search::Found;
 use crate::query::visible::Block;
 use crate::view::rows::LaneKind;
@@ -20,34 +21,34 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::{Arc, Weak};
 
-/// So many lanes are kept; more are only seen after long scrolling.
+/// At most this many lanes are cached; only long scrolling shows more.
 const MOST_LANES: usize = 512;
 
-/// What lists depend on, besides lane and place: the trace, and how many ns the pixels are wide that they were made for.
-type Zoom = (TraceKey, i64);
+/// What lists depend on besides lane and span: the trace, and the column width in ns.
+type Zoom = (TraceId, i64);
 
-/// So many strips that are nearly right are painted anew in a frame once the view rests.
+/// At most this many approximate strips are repainted per frame once the view rests.
 const MOST_PAINTED: usize = 24;
-/// So many lanes have their turn in a frame while the view moves.
+/// Number of lanes that are remade per frame while the view moves.
 const TURNS: usize = 3;
 
-/// The lists of lanes at one zoom.
+/// The cached lists of lanes at one zoom.
 #[derive(Default)]
 pub(super) struct KeptLists {
     zoom: Option<Zoom>,
-    /// Whether the frame before had this zoom too.
+    /// Whether the previous frame had the same zoom.
     is_steady: bool,
     lanes: FxHashMap<LaneKind, KeptList>,
-    /// What the frame before showed.
+    /// Visible span of the previous frame.
     seen: Option<TimeSpan>,
     is_moving: bool,
-    /// What strips are coloured by, and how often that has changed.
+    /// What strips are coloured by, and a number that changes with it.
     colored_by: Option<ColoredBy>,
     look: Look,
-    /// How many strips were painted anew in this frame though they were nearly right, and whether some are not yet.
+    /// Number of approximate strips repainted in this frame, and whether some are still approximate.
     painted: usize,
     is_near: bool,
-    /// The number of the first lane whose turn it is while the view moves.
+    /// Number of the first lane that is remade in this frame while the view moves.
     turn: usize,
 }
 
@@ -55,7 +56,8 @@ pub(super) struct KeptLists {
 pub(super) struct ColoredBy {
     is_dark: bool,
     color_by: ColorBy,
-    /// What is not dimmed, if anything is. (It is kept from being freed: another at its place is another.)
+    /// Matches that are not dimmed, if isolation is on. (The weak pointer keeps the allocation, so that no other one
+    /// gets its address.)
     found: Option<Weak<Found>>,
 }
 
@@ -76,9 +78,9 @@ impl ColoredBy {
 }
 
 struct KeptList {
-    /// Which it is of those that were made.
+    /// Number of the list in order of creation.
     number: usize,
-    /// For pixels of so many ns, in this span.
+    /// Column width in ns, and the span that the list covers.
     width: i64,
     span: TimeSpan,
     blocks: Vec<Block>,
@@ -86,10 +88,10 @@ struct KeptList {
 }
 
 impl KeptLists {
-    /// Begins a frame that shows `span`, and whose pixels are `width` ns wide.
+    /// Starts a frame that shows `span` with pixels of `width` ns.
     pub(super) fn begin(
         &mut self,
-        trace: TraceKey,
+        trace: TraceId,
         span: TimeSpan,
         width: i64,
         colored_by: ColoredBy,
@@ -114,7 +116,7 @@ impl KeptLists {
         (self.painted, self.is_near) = (0, false);
     }
 
-    /// Whether the frame before showed another span.
+    /// Whether the previous frame showed another span.
     pub(super) fn is_moving(&self) -> bool {
         self.is_moving
     }
@@ -123,7 +125,7 @@ impl KeptLists {
         (self.turn..self.turn + TURNS).contains(&number)
     }
 
-    /// Whether the strip of a lane serves as it is, without its blocks, as the view is moving.
+    /// Whether the view is moving and the lane's strip can be shown as it is, without its blocks.
     pub(super) fn serves(&mut self, kind: LaneKind, columns: &Columns, room: &Room) -> bool {
         let list = self.lanes.get(&kind).filter(|_| self.is_moving);
         let serves = list.is_some_and(|list| match list.strip.fit(columns, room, self.look) {
@@ -135,14 +137,14 @@ impl KeptLists {
         serves
     }
 
-    /// Whether something of this frame was shown as it nearly is.
+    /// Whether something in this frame was shown approximately.
     pub(super) fn is_near(&self) -> bool {
         self.is_near
     }
 
-    /// Which blocks of a lane lie in `span`, at most as wide as the frame's pixels and at least half as wide, or nearly so
-    /// while the view moves. `make` lists them for a span and its pixels; it is asked for more than the span, so that a
-    /// pan finds them here.
+    /// Returns the index range of a lane's blocks in `span`; blocks are made for columns at most as wide as the frame's
+    /// pixels and at least half as wide (less exact while the view moves). `make` lists blocks for a span and a number
+    /// of columns; it gets a larger span, so that a pan finds its blocks cached.
     pub(super) fn list(
         &mut self,
         kind: LaneKind,
@@ -160,7 +162,7 @@ impl KeptLists {
             strip: KeptStrip::default(),
         });
         let is_there = span.start >= list.span.start && span.end <= list.span.end;
-        // Finer lists are right as well; coarser ones are, until it is their turn.
+        // Finer lists are exact as well; coarser ones serve until their turn.
         let is_nearly = self.is_moving
             && match list.width < width {
                 true => width / 4 <= list.width,
@@ -169,7 +171,7 @@ impl KeptLists {
         if is_there && (list.width == width || is_nearly) {
             self.is_near |= list.width != width;
         } else {
-            // While the zoom changes, lists do not live long.
+            // While the zoom changes, lists are short-lived: a small margin is enough.
             let share = if self.is_steady { 2 } else { 8 };
             let (asked, pixels) = widened(span, Nanos(span.duration().0 / share), width);
             make(asked, pixels, &mut list.blocks);
@@ -179,14 +181,14 @@ impl KeptLists {
         range_within(&list.blocks, span)
     }
 
-    /// Those blocks of a lane that [`KeptLists::list`] told of.
+    /// Returns a lane's blocks in the range that [`KeptLists::list`] returned.
     pub(super) fn blocks(&self, kind: LaneKind, seen: Range<usize>) -> &[Block] {
         let list = self.lanes.get(&kind);
         let blocks = list.and_then(|list| list.blocks.get(seen));
         blocks.unwrap_or_default()
     }
 
-    /// Paints the strip of a lane that was listed in this frame, if it is not as it is to be.
+    /// Repaints the strip of a lane listed in this frame, unless it is up to date.
     pub(super) fn paint(
         &mut self,
         kind: LaneKind,
@@ -218,7 +220,7 @@ impl KeptLists {
         }
     }
 
-    /// What is seen of the strip of a lane; what is wide in it is put into `wide`.
+    /// Returns the visible part of a lane's strip; appends its wide blocks to `wide`.
     pub(super) fn shown(
         &self,
         kind: LaneKind,
@@ -230,7 +232,7 @@ impl KeptLists {
     }
 }
 
-/// Those of sorted blocks that reach into a span.
+/// Returns the blocks, sorted by time, that overlap a span.
 pub(super) fn within(blocks: &[Block], span: TimeSpan) -> &[Block] {
     blocks.get(range_within(blocks, span)).unwrap_or_default()
 }
@@ -243,12 +245,12 @@ fn range_within(blocks: &[Block], span: TimeSpan) -> Range<usize> {
     first..blocks.partition_point(|block| block.start < span.end.0)
 }
 
-/// The power of two at or below a width.
+/// Returns the largest power of two that is at most `width`.
 fn fine_width(width: i64) -> i64 {
     1 << width.max(1).ilog2()
 }
 
-/// `span` and `margin` on both sides, of whole pixels `width` ns wide, and how many they are.
+/// Returns `span` with `margin` on both sides, extended to whole columns of `width` ns, and the number of columns.
 fn widened(span: TimeSpan, margin: Nanos, width: i64) -> (TimeSpan, u32) {
     let low = (i128::from(span.start.0) - i128::from(margin.0)).div_euclid(i128::from(width));
     let high = (i128::from(span.end.0) + i128::from(margin.0)).div_euclid(i128::from(width)) + 1;
@@ -261,7 +263,7 @@ fn widened(span: TimeSpan, margin: Nanos, width: i64) -> (TimeSpan, u32) {
             let pixels = u32::try_from(high - low).unwrap_or(u32::MAX);
             (TimeSpan::new(start, end), pixels)
         }
-        // At the ends of time.
+        // At the ends of the representable time there is no margin.
         _ => {
             let pixels = span.duration().0 / width;
             (span, u32::try_from(pixels).unwrap_or(u32::MAX))
@@ -320,7 +322,7 @@ mod tests {
             let start = whole.start + Nanos(length.0 / 40 * step);
             let span = TimeSpan::new(start, start + length);
             let width = length.0 / i64::from(pixels);
-            kept.begin(TraceKey::of(&loaded), span, width, plain());
+            kept.begin(loaded.id, span, width, plain());
             for kind in lanes {
                 asked += 1;
                 let seen = kept.list(kind, span, |span, pixels, out| {
@@ -331,7 +333,7 @@ mod tests {
                 let mut plain = Vec::new();
                 let (asked, fine_pixels) = widened(span, Nanos(0), fine_width(width));
                 listed(&loaded, kind, asked, fine_pixels, &mut plain);
-                // At the edges a kept block may hold what lies just outside.
+                // At the edges, a cached block may include items just outside.
                 let inner = |list: &[Block]| -> Vec<(i64, i64, u32, u32)> {
                     let facts = list.iter().map(|it| (it.start, it.end, it.first, it.count));
                     let is_inner = |it: &(i64, i64, u32, u32)| {
@@ -346,7 +348,7 @@ mod tests {
         assert!(made * 10 < asked, "{made} lists for {asked} frames");
     }
 
-    /// Draws a frame of full lanes as the canvas does; how many lists were made and strips painted comes back.
+    /// Draws a frame of full lanes like the canvas; returns the number of lists made and of strips painted.
     fn frame(
         kept: &mut KeptLists,
         loaded: &Arc<LoadedTrace>,
@@ -354,7 +356,7 @@ mod tests {
         shown: &mut Vec<Vec<Color32>>,
     ) -> (usize, usize) {
         let width = (span.duration().0 / 400).max(1);
-        kept.begin(TraceKey::of(loaded), span, width, plain());
+        kept.begin(loaded.id, span, width, plain());
         let columns = Columns {
             start: span.start.0,
             columns_per_nano: 400.0 / span.duration().0 as f64,
@@ -420,7 +422,7 @@ mod tests {
         frame(&mut KeptLists::default(), &loaded, span(59), &mut anew);
         assert_eq!(shown.len(), anew.len());
         for (track, (kept, anew)) in shown.iter().zip(&anew).enumerate() {
-            // (Blocks begin anew at the edges of what was listed.)
+            // (Blocks are cut at the edges of the listed span.)
             assert_eq!(kept[2..398], anew[2..398], "track {track}");
         }
     }

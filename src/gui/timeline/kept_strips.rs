@@ -1,9 +1,9 @@
-//! Strips kept from frame to frame: while the view moves, what a lane showed before is moved or stretched along.
+//! Lane strips cached from frame to frame: while the view moves, a strip painted before is shifted or stretched.
 //!
-//! Joining and colouring the bars of a full lane is most of what a frame costs, and the more of them there are, the more
-//! so. A strip that was painted a little wider than the view serves as it is while the view is panned by whole pixels,
-//! to the nearest pixel while it is panned by others, and stretched while it is zoomed. While the view moves, lanes take
-//! turns in being painted anew; once it rests, what is not exact is painted anew, a few lanes a frame.
+//! Merging and colouring the bars of full lanes is most of a frame's cost. A strip painted a little wider than the view
+//! is exact while the view pans by whole pixels, approximate (to the nearest pixel) while it pans by fractions, and
+//! stretched while it zooms. While the view moves, lanes are repainted in turns; once it rests, strips that are not
+//! exact are repainted, a few lanes per frame.
 
 use super::open_ends::Fading;
 use super::strips::{Columns, Room, Shown, Strip};
@@ -11,30 +11,30 @@ use crate::base::{TimeSpan, Timestamp};
 use crate::query::visible::Block;
 use egui::Color32;
 
-/// How far a strip may be stretched or pressed together.
+/// A strip may be stretched or shrunk at most by this factor.
 const MOST_STRETCH: f64 = 2.0;
-/// By less than this it is not worth being painted anew while the view moves.
+/// Below this relative stretch a strip is not repainted while the view moves.
 const LEAST_STRETCH: f64 = 0.08;
-/// So small a part of a column is none.
+/// Fractions of a column below this count as zero.
 const HARDLY: f64 = 1e-6;
 
-/// What the colours of all strips depend on besides their blocks, as a number that changes with it.
+/// A number that changes with anything, besides their blocks, that the colours of all strips depend on.
 pub(super) type Look = u64;
 
-/// How well a kept strip shows what is to be shown.
+/// How well a cached strip matches the view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fit {
-    /// As if it were painted now.
+    /// As if painted now.
     Exact,
-    /// Moved by less than a pixel, or stretched or pressed together so little that it is hardly seen.
+    /// Shifted by less than a pixel, or stretched or shrunk imperceptibly.
     Near,
-    /// Stretched or pressed together.
+    /// Visibly stretched or shrunk.
     Stretched,
-    /// Not at all.
+    /// Unusable.
     Not,
 }
 
-/// Where times are: `base` + columns since `start`.
+/// Maps times to columns: `base` + columns since `start`.
 #[derive(Clone, Copy, Debug)]
 struct Ruler {
     start: i64,
@@ -43,7 +43,7 @@ struct Ruler {
 }
 
 impl Ruler {
-    /// That of columns counted from `left`.
+    /// Returns the mapping of `columns`, counted from the column `left`.
     fn new(columns: &Columns, left: i64) -> Ruler {
         Ruler {
             start: columns.start,
@@ -52,7 +52,7 @@ impl Ruler {
         }
     }
 
-    /// Where a place of `other` is here: at `(place - shift) * stretch`, as `(shift, stretch)`.
+    /// Returns `(shift, stretch)`: the column `place` of `other` is the column `(place - shift) * stretch` here.
     fn from(&self, other: &Ruler) -> (f64, f64) {
         let stretch = self.columns_per_nano / other.columns_per_nano;
         let apart = other.start.saturating_sub(self.start) as f64 * self.columns_per_nano;
@@ -65,7 +65,7 @@ impl Ruler {
     }
 }
 
-/// The strip of a lane.
+/// The cached strip of a lane.
 #[derive(Default)]
 pub(super) struct KeptStrip {
     painted: Option<Painted>,
@@ -76,17 +76,17 @@ struct Painted {
     columns: Columns,
     ruler: Ruler,
     pixels: Vec<Color32>,
-    /// The blocks that are, or nearly are, as wide as those that are told of.
+    /// The blocks that are, or nearly are, wide enough to be reported individually.
     wide: Vec<Block>,
 }
 
 impl KeptStrip {
-    /// Its blocks are others now.
+    /// Drops the strip, after its blocks have changed.
     pub(super) fn forget(&mut self) {
         self.painted = None;
     }
 
-    /// Whether it can be shown in a view of this room.
+    /// Returns how well the strip matches a view of this room.
     pub(super) fn fit(&self, columns: &Columns, room: &Room, look: Look) -> Fit {
         let Some(painted) = &self.painted else {
             return Fit::Not;
@@ -109,7 +109,7 @@ impl KeptStrip {
         }
     }
 
-    /// What of it is seen, as far as it fits. What is wide is put into `wide`.
+    /// Returns the visible part of the strip, which must fit; appends its wide blocks to `wide`.
     pub(super) fn shown(
         &self,
         columns: &Columns,
@@ -127,8 +127,8 @@ impl KeptStrip {
     }
 
     #[expect(clippy::too_many_arguments, reason = "each is what a strip depends on")]
-    /// Paints it for a view of this room and a margin around it, but no farther than `span`, in which `blocks` tells
-    /// what there is.
+    /// Paints the strip for a view of this room and a margin around it, within `span` at most, for which `blocks`
+    /// returns the blocks.
     pub(super) fn paint<'a>(
         &mut self,
         columns: &Columns,
@@ -163,7 +163,7 @@ impl KeptStrip {
             .pixels
             .resize((last - first) as usize, Color32::TRANSPARENT);
         painted.wide.clear();
-        // A column more on both sides: edges are rounded.
+        // One more column on both sides, since edges are rounded.
         let seen = TimeSpan::new(
             Timestamp(view.time(first - 1.0)),
             Timestamp(view.time(last + 1.0).saturating_add(1)),
@@ -185,7 +185,7 @@ mod tests {
 
     const WIDTH: usize = 400;
 
-    /// Bars of so many ns and up to forty more, with holes between them, of colours of their own.
+    /// Returns bars of `least` ns and up to forty more, with holes between them, each in a colour of its own.
     fn blocks(least: u64) -> Vec<Block> {
         let mut blocks = Vec::new();
         let (mut time, mut random) = (0, 7_u64);
@@ -270,12 +270,12 @@ mod tests {
         for moved in [-100, -3, 0, 1, 99] {
             let now = columns(2_000 + moved * 8, 8.0);
             assert_eq!(kept.fit(&now, &ROOM, 1), Fit::Exact, "{moved}");
-            // (At the edges, what lies outside is drawn to them.)
+            // (Blocks outside are clamped to the edge columns.)
             let inner = |pixels: Vec<Color32>| pixels[1..WIDTH - 1].to_vec();
             let (now, then) = (painted(&blocks, &now), shown(&kept, &now));
             assert_eq!(inner(then), inner(now), "{moved}");
         }
-        // What was not painted cannot be shown, nor in other colours.
+        // Columns outside the painted part cannot be shown, and no strip in other colours.
         for far in [-102, 102] {
             let now = columns(2_000 + far * 8, 8.0);
             assert_eq!(kept.fit(&now, &ROOM, 1), Fit::Not, "{far}");
@@ -299,7 +299,7 @@ mod tests {
             assert_eq!(kept.fit(&now, &ROOM, 1), fit, "{start}");
             let (near, exact) = (shown(&kept, &now), painted(&blocks, &now));
             let inner = near.iter().enumerate().take(WIDTH - 2).skip(2);
-            // A hole of less than a column comes and goes.
+            // A hole narrower than a column may appear or vanish.
             let bars = inner.filter(|(_, pixel)| pixel.a() > 0);
             assert!(bars.clone().count() > WIDTH / 2);
             for (at, pixel) in bars {

@@ -1,12 +1,16 @@
-//! One lane: its draw list as rectangles, and what of it lies under the pointer.
+//! Draws one lane: its draw list as rectangles or a strip; and finds the block under the pointer.
 
+use super::across::Across;
 use super::bars::Bars;
 use super::colors::{LaneColors, is_doubtful};
 use super::counters::{counter_hit, paint_counter};
+use super::draw::{Draw, Hit};
+use super::label::{Label, MAX_NODES};
 use super::matches::{lit_of, mark_matches, marks_of};
 use super::open_ends::Fading;
-use super::strips::{Columns, FROM_BLOCKS, FROM_BLOCKS_MOVING};
-use super::{Draw, Hit, LABEL_FROM_POINTS, Label, MAX_NODES, NODE_FROM_POINTS, Timeline};
+use super::scratch::Timeline;
+use super::sizes::{LABEL_FROM_POINTS, NODE_FROM_POINTS};
+use super::strips::{FROM_BLOCKS, FROM_BLOCKS_MOVING};
 use crate::base::{TimeSpan, Timestamp};
 use crate::event::KindId;
 use crate::gui::table::number_text;
@@ -16,36 +20,33 @@ use crate::query::item::title;
 use crate::query::visible::{Block, joined};
 use crate::query::{Item, visible};
 use crate::trace::{InstantId, RunId, SliceId, StateId, ThreadId, ThreadState};
+use crate::view::Isolation;
 use crate::view::rows::LaneKind;
-use crate::view::{Isolation, Scale};
-use egui::{Color32, Mesh, Pos2, Rect, pos2};
+use egui::{Mesh, Pos2, Rect};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Lanes this high have room for words.
+/// Lanes at least this high, in points, can have labels.
 const LABEL_HEIGHT: f32 = 12.0;
-/// Lower ones have smaller letters.
+/// Lanes lower than this, in points, have smaller letters.
 const FULL_LABEL_HEIGHT: f32 = 15.0;
 
-/// How near the pointer must be to an edge to be drawn to it.
+/// The pointer snaps to an edge at this distance or less, in points.
 const SNAP_POINTS: f32 = 10.0;
 
-/// How many columns a lane of this width is gathered into. On a fine screen these are points: what is thinner than that
-/// nobody can tell apart.
+/// Returns the number of columns that a lane of this width is aggregated into: pixels, but on a high-density screen
+/// points, since thinner bars cannot be distinguished.
 pub(super) fn columns(ctx: &egui::Context, width: f32) -> u32 {
     (width * ctx.pixels_per_point().min(1.0)).ceil() as u32
 }
 
-/// Bars wider than this leave a pixel free before the next.
-const GAP_FROM_POINTS: f32 = 3.0;
-
-/// How many ns a column is, of so many over a span.
+/// Returns the width of one column in ns when `span` is divided into `columns`.
 pub(super) fn width_of(span: TimeSpan, columns: u32) -> i64 {
     (span.duration().0 / i64::from(columns.max(1))).max(1)
 }
 
 impl Timeline {
-    /// Draws a lane within `area`; `pointer` is where the pointer may hit something.
+    /// Draws a lane within `area`; `pointer` is the pointer's position, if it can hit the lane.
     pub(super) fn lane(
         &mut self,
         mesh: &mut Mesh,
@@ -95,14 +96,14 @@ impl Timeline {
         let across = Across::new(kind, area, draw, painter.ctx().pixels_per_point());
         let in_lane = pointer.filter(|pos| pos.y >= area.top() && pos.y < area.bottom());
         let in_ruler = self.ruler_pointer.filter(|pos| {
-            // In the ruler all tracks count.
+            // In the ruler, the edges of all tracks count.
             pos.y < draw.canvas.top() || area.y_range().contains(pos.y)
         });
         self.wide.clear();
         let width = width_of(span, pixels);
         let columns = across.columns(match self.has_nodes {
             true => NODE_FROM_POINTS,
-            // Stretched to twice that, it has room for a label.
+            // A strip may be shown stretched to twice its width: then such a block has space for a label.
             false => LABEL_FROM_POINTS / 2.0,
         });
         let room = self.strips.room();
@@ -153,7 +154,7 @@ impl Timeline {
                     continue;
                 };
                 if let Some(pos) = in_ruler
-                    // Of other tracks, what is wide enough to be told from its neighbours.
+                    // On other tracks, only blocks wide enough to be distinguished from their neighbours.
                     && (pos.y >= draw.canvas.top() || right - left >= NODE_FROM_POINTS)
                 {
                     note_edges(&mut self.ruler_edge, pos.x, &block, draw);
@@ -174,7 +175,7 @@ impl Timeline {
                 }
             }
         }
-        // Most of what is wide enough for a strip has no words.
+        // Most blocks that a strip reports as wide have no label.
         let told_from = match (self.has_nodes, area.height() >= LABEL_HEIGHT) {
             (true, _) => NODE_FROM_POINTS,
             (false, true) => LABEL_FROM_POINTS,
@@ -190,7 +191,7 @@ impl Timeline {
             };
             let rect = across.rect(left, right);
             let is_labelled = rect.width() >= LABEL_FROM_POINTS && area.height() >= LABEL_HEIGHT;
-            // Readers of the screen find what is too small for a label as well.
+            // Screen readers also find blocks too small for a label.
             let is_told =
                 self.has_nodes && rect.width() >= NODE_FROM_POINTS && self.labels.len() < MAX_NODES;
             let visible = rect.intersect(area);
@@ -202,7 +203,7 @@ impl Timeline {
                 let item = item_of_block(kind, block);
                 let fill = color(block);
                 let middle = scale.time_from_x(visible.center().x - area.left());
-                // What is selected is tinted.
+                // Blocks in the selected range are tinted.
                 let is_tinted = scene
                     .state
                     .range
@@ -225,6 +226,8 @@ impl Timeline {
                         false => scene.palette.dimmed_text(fill),
                     },
                     item,
+                    span: TimeSpan::new(Timestamp(block.start), Timestamp(block.end)),
+                    count: block.count,
                 });
             }
         }
@@ -232,106 +235,7 @@ impl Timeline {
     }
 }
 
-/// How the blocks of a lane lie on its pixels.
-pub(super) struct Across {
-    area: Rect,
-    scale: Scale,
-    is_instants: bool,
-    pixels_per_point: f32,
-    /// A pixel in points.
-    point: f32,
-    /// What is shorter than a pixel is drawn as one.
-    pixel_nanos: i64,
-}
-
-impl Across {
-    fn new(kind: LaneKind, area: Rect, draw: &Draw<'_>, pixels_per_point: f32) -> Across {
-        let pixel_nanos = draw.scale.nanos_per_point() / f64::from(pixels_per_point);
-        Across {
-            area,
-            scale: draw.scale,
-            is_instants: matches!(kind, LaneKind::Instants(_)),
-            pixels_per_point,
-            point: 1.0 / pixels_per_point,
-            pixel_nanos: pixel_nanos as i64,
-        }
-    }
-
-    /// The pixel's edge that is next to a place. (By way of integers: rounding floats is a call of its own.)
-    fn snapped(&self, x: f32) -> f32 {
-        let pixel = (f64::from(x * self.pixels_per_point) + 4096.5) as i32 - 4096;
-        pixel as f32 * self.point
-    }
-
-    /// Where a block begins and ends, in points of the window, if it is seen.
-    pub(super) fn edges(&self, block: &Block) -> Option<(f32, f32)> {
-        let (area, point) = (self.area, self.point);
-        let x = |time| area.left() + self.scale.x_from_time(Timestamp(time));
-        let left = self.snapped(x(block.start).max(area.left() - 1.0));
-        let right = if self.is_instants {
-            left + point.max(1.0)
-        } else if block.end - block.start < self.pixel_nanos {
-            left + point
-        } else {
-            let to = x(block.end).min(area.right() + 1.0);
-            self.snapped(to).max(left + point)
-        };
-        (right >= area.left() && left <= area.right()).then_some((left, right))
-    }
-
-    /// Where a bar is drawn to: a gap of a pixel between neighbours that are wide enough to lose one.
-    pub(super) fn shown(&self, left: f32, right: f32) -> f32 {
-        match right - left > GAP_FROM_POINTS {
-            true => right - self.point,
-            false => right,
-        }
-    }
-
-    /// Lets a bar fade towards its end, if that is not past the lane's edge.
-    fn fade(
-        &self,
-        bars: &mut Bars<'_>,
-        (left, right): (f32, f32),
-        fill: Color32,
-        fading: &Fading<'_>,
-    ) {
-        if right > self.area.right() {
-            return;
-        }
-        let pixels = ((right - left) / self.point).round().max(1.0) as usize;
-        let steps = fading.steps(pixels, 1.0);
-        let first = right - steps.len() as f32 * self.point;
-        for (at, share) in steps.into_iter().enumerate() {
-            let x = first + at as f32 * self.point;
-            bars.add(x, x + self.point, fading.mixed(fill, share));
-        }
-    }
-
-    /// The lane's place.
-    pub(super) fn area(&self) -> Rect {
-        self.area
-    }
-
-    fn rect(&self, left: f32, right: f32) -> Rect {
-        let (top, bottom) = (self.area.top(), self.area.bottom());
-        Rect::from_min_max(pos2(left, top), pos2(self.shown(left, right), bottom))
-    }
-
-    /// `wide_from`: how many points wide the bars are that are told of.
-    fn columns(&self, wide_from: f32) -> Columns {
-        let pixels = f64::from(self.pixels_per_point);
-        Columns {
-            start: self.scale.span().start.0,
-            columns_per_nano: pixels / self.scale.nanos_per_point(),
-            base: f64::from(self.area.left()) * pixels,
-            gap_from: (GAP_FROM_POINTS * self.pixels_per_point) as usize,
-            wide_from: (wide_from * self.pixels_per_point).ceil() as usize,
-            point: (self.is_instants).then(|| self.pixels_per_point.round().max(1.0) as usize),
-        }
-    }
-}
-
-/// Keeps the edge of a block that is nearest to `x`, if it is near at all.
+/// Updates `edge` with the edge of a block nearest to `x`, within the snapping distance.
 fn note_edges(edge: &mut Option<(f32, Timestamp)>, x: f32, block: &Block, draw: &Draw<'_>) {
     if block.count > 1 {
         return;

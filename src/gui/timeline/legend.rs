@@ -1,4 +1,4 @@
-//! The legend: what the colours and patterns of the timeline mean, drawn by what draws them on the lanes.
+//! The legend: meaning of the timeline's colours and patterns, drawn by the same code as on the lanes.
 
 use super::flows::paint_arrow;
 use super::gaps::{Look, paint_gap};
@@ -9,16 +9,16 @@ use crate::trace::ThreadState;
 use crate::view::{Action, ViewState};
 use egui::{Color32, Rect, RichText, Sense, Stroke, Ui, pos2, vec2};
 
-/// The size of a swatch, in points.
+/// Size of a swatch, in points.
 const SWATCH: egui::Vec2 = vec2(30.0, 12.0);
-/// The size of its letters.
+/// Font size.
 const SIZE: f32 = 12.0;
-/// Windows from this width on show states and the rest beside each other.
+/// Windows at least this wide, in points, show states and the other signs side by side.
 const WIDE: f32 = 800.0;
 
 type Paint = fn(&egui::Painter, Rect, &Palette);
 
-/// What is drawn besides states: how, what it is, and more about it.
+/// Signs besides states: how to draw them, what they are, and a remark.
 const SIGNS: &[(Paint, &str, &str)] = &[
     (names, "threads, slices, interrupts", "by their names"),
     (
@@ -55,8 +55,8 @@ const SIGNS: &[(Paint, &str, &str)] = &[
     ),
 ];
 
-/// The legend, while it is open.
-pub fn legend_ui(
+/// Draws the legend, if it is open.
+pub(crate) fn legend_ui(
     ctx: &egui::Context,
     state: &ViewState,
     palette: &Palette,
@@ -136,7 +136,7 @@ fn signs_ui(ui: &mut Ui, palette: &Palette) {
         });
 }
 
-/// A line: the swatch on what is behind the tracks, what it is, and more about it.
+/// Draws a line of the legend: a swatch on the canvas colour, its meaning, and a remark.
 fn line_ui(
     ui: &mut Ui,
     palette: &Palette,

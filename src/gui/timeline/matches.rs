@@ -1,19 +1,20 @@
-//! What of a lane was found by the search, marked on it while the rest is not dimmed.
+//! Marks the search's matches on a lane, unless the rest is dimmed.
 
+use super::across::Across;
 use super::bars::Bars;
-use super::lanes::Across;
-use super::{Draw, NODE_FROM_POINTS};
+use super::draw::Draw;
+use super::sizes::NODE_FROM_POINTS;
 use crate::query::search::{BitSet, WholeMarks};
 use crate::query::visible::{Block, joined};
 use crate::view::Isolation;
 use crate::view::rows::LaneKind;
 use egui::{Color32, Mesh, Rect, pos2, vec2};
 
-/// The tick over what was found, and the line below that sets it off from what it lies on, in points.
+/// Height of the tick over a match, and of the line below that separates it from the block, in points.
 const TICK: f32 = 3.0;
 const LINE: f32 = 1.0;
 
-/// Which rows of a lane were found, while there is a search.
+/// Returns the matching rows of a lane, if there is a search.
 pub(super) fn marks_of<'a>(draw: &Draw<'a>, kind: LaneKind) -> Option<&'a BitSet> {
     let marks = &draw.scene.found?.marks;
     match kind {
@@ -25,11 +26,11 @@ pub(super) fn marks_of<'a>(draw: &Draw<'a>, kind: LaneKind) -> Option<&'a BitSet
     }
 }
 
-/// What of a lane stays as bright as it is while the rest is dimmed.
+/// Which part of a lane stays bright while the rest is dimmed.
 pub(super) enum Lit<'a> {
-    /// All of it: nothing is dimmed, or its thread or track was found.
+    /// All of it: nothing is dimmed, or the lane's thread or track matches.
     All,
-    /// Those rows that were found; runs also if their threads were.
+    /// The matching rows; runs also if their thread matches.
     Rows(&'a BitSet, Option<&'a WholeMarks>),
 }
 
@@ -46,7 +47,7 @@ impl Lit<'_> {
     }
 }
 
-/// What of a lane is not dimmed.
+/// Returns which part of a lane is not dimmed.
 pub(super) fn lit_of<'a>(draw: &Draw<'a>, kind: LaneKind) -> Lit<'a> {
     let is_isolating = draw.scene.state.search.isolation == Isolation::On;
     let (Some(found), Some(marks)) = (draw.scene.found, marks_of(draw, kind)) else {
@@ -72,8 +73,8 @@ pub(super) fn lit_of<'a>(draw: &Draw<'a>, kind: LaneKind) -> Lit<'a> {
     }
 }
 
-/// Puts a tick over every block with something in it that was found, and a frame around those that are wide enough.
-/// `width` is how many ns a column is.
+/// Draws a tick over every block that contains a match, and a frame around the blocks wide enough for it. `width` is
+/// the width of a column in ns.
 pub(super) fn mark_matches(
     mesh: &mut Mesh,
     draw: &Draw<'_>,
@@ -97,6 +98,7 @@ pub(super) fn mark_matches(
         let at = pos2(area.left(), area.top() + top);
         Rect::from_min_size(at, vec2(area.width(), height))
     };
+    // `Bars` takes the bars of one rectangle from left to right: one pass for the lines, one for the ticks.
     for (top, height, color) in [(tick, LINE, palette.canvas), (0.0, tick, palette.found)] {
         let mut bars = Bars::new(mesh, from_top(top, height));
         for &(left, right) in &found {
@@ -111,7 +113,7 @@ pub(super) fn mark_matches(
     }
 }
 
-/// A line along the sides and the lower edge: the upper one has the tick.
+/// Draws a frame without its upper side, where the tick is.
 fn frame(mesh: &mut Mesh, rect: Rect, color: Color32) {
     let sides = [
         rect.with_max_x(rect.left() + LINE),

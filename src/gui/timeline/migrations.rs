@@ -1,7 +1,7 @@
-//! How the thread of what is selected goes from CPU to CPU: a line from the end of each run to the next run
-//! elsewhere.
+//! Draws how the selected item's thread migrates between CPUs: a line from the end of each run to the next run, if that
+//! is on another CPU.
 
-use super::Draw;
+use super::draw::Draw;
 use crate::base::Timestamp;
 use crate::query::Item;
 use crate::trace::RunId;
@@ -9,7 +9,7 @@ use crate::view::FlowsShown;
 use crate::view::rows::LaneKind;
 use egui::{Stroke, pos2};
 
-/// Where a thread runs more often than this in view, lines would hide everything.
+/// Limit of a thread's runs in view: more lines would hide everything.
 const MOST_RUNS: usize = 1_000;
 
 pub(super) fn paint_migrations(painter: &egui::Painter, draw: &Draw<'_>) {
@@ -28,7 +28,7 @@ pub(super) fn paint_migrations(painter: &egui::Painter, draw: &Draw<'_>) {
     let span = draw.scale.span();
     let from = runs.partition_point(|&run| trace.runs.starts[run as usize] < span.start.0);
     let until = runs.partition_point(|&run| trace.runs.starts[run as usize] < span.end.0);
-    // The run that comes into view, and the one after what is seen.
+    // Includes the run before the visible span and the one after it.
     let seen = from.saturating_sub(1)..(until + 1).min(runs.len());
     if thread.0 == 0 || seen.len() > MOST_RUNS {
         return;

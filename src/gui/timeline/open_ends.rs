@@ -1,4 +1,4 @@
-//! The look of slices that never ended: towards their end they fade into what is behind them.
+//! The look of slices that never ended: they fade into the background towards their end.
 
 use crate::gui::pane::Scene;
 use crate::query::visible::Block;
@@ -6,21 +6,21 @@ use crate::trace::Slices;
 use crate::view::rows::LaneKind;
 use egui::Color32;
 
-/// How many points the fading takes at most.
+/// Largest width of the fading, in points.
 const FADE_POINTS: f32 = 18.0;
-/// How much of the colour is left at the very end.
+/// Share of the colour left at the very end.
 const LEFT: f32 = 0.12;
 
-/// Which blocks of a lane fade, and into what.
+/// Which blocks of a lane fade, and into which colour.
 pub(super) struct Fading<'a> {
-    /// The slices, where the lane has some.
+    /// The slices, if the lane draws slices.
     slices: Option<&'a Slices>,
     canvas: Color32,
     pixels_per_point: f32,
 }
 
 impl<'a> Fading<'a> {
-    /// Of a lane.
+    /// Returns the fading for a lane.
     pub(super) fn new(scene: &Scene<'a>, kind: LaneKind, pixels_per_point: f32) -> Fading<'a> {
         let trace: &'a crate::trace::Trace = &scene.loaded.trace;
         let is_of_slices = matches!(kind, LaneKind::Slices(_));
@@ -31,7 +31,7 @@ impl<'a> Fading<'a> {
         }
     }
 
-    /// Of no lane, into `canvas`, in points.
+    /// Returns a fading into `canvas` that belongs to no lane, for pixels of one point.
     pub(super) fn onto(canvas: Color32) -> Fading<'static> {
         Fading {
             slices: None,
@@ -40,7 +40,7 @@ impl<'a> Fading<'a> {
         }
     }
 
-    /// Whether a block is one slice that never ended.
+    /// Whether a block is a single slice that never ended.
     #[inline]
     pub(super) fn is_open(&self, block: &Block) -> bool {
         let at = block.first as usize;
@@ -48,7 +48,7 @@ impl<'a> Fading<'a> {
             && (self.slices).is_some_and(|slices| at < slices.len() && slices.is_unfinished(at))
     }
 
-    /// How much of the colour each of the last pixels of a bar of `width` pixels keeps, in steps of `pixel` pixels.
+    /// Returns the colour share of each of the last pixels of a bar of `width` pixels, in steps of `pixel` pixels.
     pub(super) fn steps(&self, width: usize, pixel: f32) -> Vec<f32> {
         let most = (FADE_POINTS * self.pixels_per_point / pixel.max(0.1)) as usize;
         let count = width.min(most.max(1));
@@ -56,7 +56,7 @@ impl<'a> Fading<'a> {
         (0..count).map(share).collect()
     }
 
-    /// A colour of which only a share is left.
+    /// Returns `share` of a colour mixed with the canvas.
     pub(super) fn mixed(&self, color: Color32, share: f32) -> Color32 {
         let mix = |a: u8, b: u8| (f32::from(a) * share + f32::from(b) * (1.0 - share)) as u8;
         let (a, b) = (color.to_array(), self.canvas.to_array());

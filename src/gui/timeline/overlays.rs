@@ -1,7 +1,8 @@
-//! What lies over the lanes: selection, markers.
+//! Overlays on the lanes: selection, highlight, markers, flags.
 
-use super::Draw;
+use super::draw::Draw;
 use super::ruler::{delta_of_marks, flag_notes, hover_tag_x, range_pill};
+use super::sizes::RULER_HEIGHT;
 use super::text::tag;
 use crate::base::Timestamp;
 use crate::gui::pane::Scene;
@@ -12,7 +13,7 @@ use crate::view::rows::{LaneKind, RowKind};
 use crate::view::{Scale, ruler};
 use egui::{Rect, Stroke, StrokeKind, Ui, pos2};
 
-/// The selected range on its tracks, and a frame around the selected item.
+/// Paints the selected range on its tracks, and a frame around the selected item.
 pub(super) fn paint_selection(painter: &egui::Painter, draw: &Draw<'_>) {
     let (scene, rect) = (draw.scene, draw.canvas);
     let (palette, state) = (scene.palette, scene.state);
@@ -51,7 +52,7 @@ pub(super) fn paint_selection(painter: &egui::Painter, draw: &Draw<'_>) {
     if let (Item::Instant(_) | Item::Event(_), Some(span)) =
         (item, crate::view::locate::span_of(trace, item))
     {
-        // A point is hard to see among others: its time is drawn through all tracks.
+        // A point is hard to find among others: a line through all tracks marks its time.
         let x = draw.x(span.start);
         let stroke = Stroke::new(1.0, palette.accent.gamma_multiply(0.6));
         painter.vline(x, rect.y_range(), stroke);
@@ -88,7 +89,7 @@ pub(super) fn paint_selection(painter: &egui::Painter, draw: &Draw<'_>) {
     }
 }
 
-/// A frame around each stretch that is set off, in the first row of slices of its process.
+/// Paints a frame around each highlighted span, in the first row of slices of its process.
 pub(super) fn paint_highlight(painter: &egui::Painter, draw: &Draw<'_>) {
     let state = draw.scene.state;
     let Some(highlight) = &state.highlight else {
@@ -99,6 +100,7 @@ pub(super) fn paint_highlight(painter: &egui::Painter, draw: &Draw<'_>) {
         let clip = section.rect.intersect(painter.clip_rect());
         let painter = painter.with_clip_rect(clip);
         for row in &section.rows[section.seen()] {
+            // A process is highlighted on its own row and on that of its main thread.
             let process = match row.kind {
                 RowKind::Process(id) => Some(id),
                 RowKind::Thread(thread) => trace.thread(thread).process.filter(|id| {
@@ -133,7 +135,7 @@ pub(super) fn paint_highlight(painter: &egui::Painter, draw: &Draw<'_>) {
     }
 }
 
-/// A flag: its cloth in the ruler, and a line down through the tracks.
+/// Paints a flag: its cloth in the ruler, and a line down through the tracks.
 fn paint_flag(painter: &egui::Painter, rect: Rect, at: f32, flag: &Flag, palette: &Palette) {
     if at < rect.left() - 200.0 || at > rect.right() + 10.0 {
         return;
@@ -158,7 +160,7 @@ pub(super) fn paint_marks(ui: &Ui, rect: Rect, scale: &Scale, scene: &Scene<'_>)
     let palette = scene.palette;
     let x = |time: Timestamp| rect.left() + scale.x_from_time(time);
     if let Some(edge) = scene.state.edge {
-        // What a marker or the end of a range would go to.
+        // The edge that a marker or the end of a range would snap to.
         let points = [pos2(x(edge), rect.top()), pos2(x(edge), rect.bottom())];
         painter.extend(egui::Shape::dashed_line(
             &points,
@@ -182,7 +184,7 @@ pub(super) fn paint_marks(ui: &Ui, rect: Rect, scale: &Scale, scene: &Scene<'_>)
     for flag in &scene.state.flags {
         paint_flag(&painter, rect, x(flag.time), flag, palette);
     }
-    let ruler = rect.with_max_y(rect.top() + super::RULER_HEIGHT);
+    let ruler = rect.with_max_y(rect.top() + RULER_HEIGHT);
     for (left, note) in flag_notes(&painter, ruler, scale, scene) {
         let place = pos2(left, rect.top());
         let behind = Rect::from_min_size(place, note.size()).expand2(egui::vec2(2.0, 0.0));
@@ -223,7 +225,7 @@ pub(super) fn paint_marks(ui: &Ui, rect: Rect, scale: &Scale, scene: &Scene<'_>)
         let place = pos2(hover_tag_x(rect, scale, aim), rect.top() + 10.0);
         tag(&painter, place, &text, palette.accent);
     }
-    // Over all else: it is what one looks at.
+    // On top of everything: the time under the pointer is what the user looks at.
     if let Some(hover) = scene.state.hover {
         let text = ruler::full_text(hover, scene.state.time_format, scene.state.origins);
         let place = pos2(hover_tag_x(rect, scale, hover), rect.top() + 10.0);

@@ -1,15 +1,14 @@
-//! The overview: event density and CPU use of the whole trace, with the visible span as a brush.
+//! The overview: event density and CPU use of the whole trace; the brush is the visible span.
 
-use super::{BrushPart, Drag, Timeline};
+use super::drag::{BrushPart, Drag};
+use super::scratch::Timeline;
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::gui::keys::span_between;
 use crate::gui::pane::Scene;
-use crate::query::search::Found;
 use crate::view::{Action, Scale};
 use egui::{
     Color32, CursorIcon, Mesh, Pos2, Rect, Sense, Shape, Stroke, StrokeKind, Ui, pos2, vec2,
 };
-use std::sync::{Arc, Weak};
 
 impl Timeline {
     pub(super) fn overview_ui(
@@ -53,7 +52,7 @@ impl Timeline {
             self.matches
                 .paint(&painter, rect, bounds, found, palette.found);
         }
-        // The brush: what is seen, with the rest shaded.
+        // The brush: the part outside the visible span is shaded.
         let from = rect.left() + scale.x_from_time(shown.start);
         let until = (rect.left() + scale.x_from_time(shown.end)).max(from + 2.0);
         for (a, b) in [(rect.left(), from), (until, rect.right())] {
@@ -78,7 +77,7 @@ impl Timeline {
             rect.bottom() - 0.5,
             Stroke::new(1.0, palette.line),
         );
-        // Over the shade: what is not in view is what one looks for here.
+        // Painted over the shade: gaps outside the view are what a user looks for here.
         let gap_pointer = response.hover_pos().filter(|_| !response.dragged());
         let gap = super::gaps::paint_overview(&painter, rect, &scale, scene, gap_pointer);
 
@@ -119,7 +118,7 @@ impl Timeline {
             TimeSpan::new(time - half, time - half + visible.duration())
         };
         if response.drag_started() {
-            // By now the pointer has moved: what it was pressed on counts.
+            // The pointer has moved since: the position of the press decides what is dragged.
             let origin = ui.input(|i| i.pointer.press_origin());
             let part = origin.map_or(part, |origin| part_at(origin.x));
             self.drag = Some(Drag::Brush(part));
@@ -173,7 +172,7 @@ pub(super) fn paint_density(
         if value == 0 {
             continue;
         }
-        // The square root keeps quiet stretches visible beside bursts.
+        // The square root keeps quiet times visible beside bursts.
         let share = (value as f32 / most as f32).sqrt();
         let height = (share * (rect.height() - 4.0)).max(1.0);
         let left = x.start + pixel as f32;
@@ -214,47 +213,4 @@ pub(super) fn paint_use(
         })
         .collect();
     painter.add(Shape::line(points, Stroke::new(1.0, color)));
-}
-
-/// Where along the overview the search found something: as long as nothing changes it is not counted anew.
-#[derive(Default)]
-pub(super) struct MatchesSeen {
-    /// Of what (held weakly, so that its address is not another's), over what, in how many columns.
-    of: Option<(Weak<Found>, TimeSpan, usize)>,
-    /// Columns with matches.
-    columns: Vec<u32>,
-}
-
-impl MatchesSeen {
-    fn columns(&mut self, found: &Arc<Found>, bounds: TimeSpan, columns: usize) -> &[u32] {
-        let is_known = self.of.as_ref().is_some_and(|(of, span, count)| {
-            std::ptr::eq(of.as_ptr(), Arc::as_ptr(found)) && (*span, *count) == (bounds, columns)
-        });
-        if !is_known {
-            let counts = found.density(bounds, columns).into_iter();
-            let with_any = counts.enumerate().filter(|&(_, count)| count > 0);
-            self.columns = with_any.map(|(column, _)| column as u32).collect();
-            self.of = Some((Arc::downgrade(found), bounds, columns));
-        }
-        &self.columns
-    }
-
-    /// A line at the top for every place.
-    fn paint(
-        &mut self,
-        painter: &egui::Painter,
-        rect: Rect,
-        bounds: TimeSpan,
-        found: &Arc<Found>,
-        color: Color32,
-    ) {
-        let columns = (rect.width() / 2.0).max(1.0) as usize;
-        let mut mesh = Mesh::default();
-        for &column in self.columns(found, bounds, columns) {
-            let left = rect.left() + column as f32 * 2.0;
-            let mark = Rect::from_min_size(pos2(left, rect.top() + 1.0), vec2(2.0, 9.0));
-            mesh.add_colored_rect(mark, color);
-        }
-        painter.add(Shape::mesh(mesh));
-    }
 }

@@ -1,11 +1,11 @@
-//! A path over the tracks: from row to row in time, as a chain of wakeups goes.
+//! Draws a path over the tracks, from row to row in time, such as a chain of wakeups.
 
 use egui::{Pos2, Shape, Stroke, pos2, vec2};
 
-use super::Draw;
+use super::draw::Draw;
 use crate::view::locate;
 
-/// Draws the path that the view holds: along rows as thick lines, from row to row as thin ones with a head.
+/// Draws the view's path: thick lines along rows, thin arrows from row to row.
 pub(super) fn paint_path(painter: &egui::Painter, draw: &Draw<'_>) {
     let state = draw.scene.state;
     let trace = &draw.scene.loaded.trace;
@@ -16,7 +16,7 @@ pub(super) fn paint_path(painter: &egui::Painter, draw: &Draw<'_>) {
             .and_then(|lane| draw.sections.anchor_of(state, lane))
             .map(|y| pos2(draw.x(*time), y));
         let Some(at) = place else {
-            // A row that is hidden: the path goes on where it is seen again.
+            // A hidden row: the path continues at its next visible row.
             continue;
         };
         if let Some((from, before)) = last {

@@ -1,4 +1,4 @@
-//! The ruler and the grid that it draws on the canvas.
+//! Draws the ruler, and its grid on the canvas.
 
 use super::text::{fitted, line};
 use crate::base::{Nanos, Timestamp};
@@ -48,7 +48,7 @@ pub(super) fn paint_ruler(ui: &Ui, rect: Rect, scale: &Scale, scene: &Scene<'_>)
             let covers = |range: &Range<f32>| *left < range.end && right > range.start;
             *left >= free_from && right <= rect.right() && !taken.iter().any(covers)
         };
-        // At its right; where a flag or marker hangs there, at its left.
+        // The text is right of its tick; left of it where a flag or marker takes the space.
         if let Some(left) = [x + 4.0, x - 4.0 - width].into_iter().find(is_free) {
             free_from = left + width + 8.0;
             painter.galley(pos2(left, rect.top() + 3.0), galley, palette.weak);
@@ -61,7 +61,7 @@ pub(super) fn paint_ruler(ui: &Ui, rect: Rect, scale: &Scale, scene: &Scene<'_>)
     );
 }
 
-/// Where the time under the pointer, the markers and the flags are written: the ticks there keep silent.
+/// Returns the x ranges of times and notes in the ruler: ticks there are drawn without text.
 pub(super) fn taken_by_tags(
     painter: &egui::Painter,
     rect: Rect,
@@ -82,8 +82,8 @@ pub(super) fn taken_by_tags(
     taken
 }
 
-/// How long the selected range is, and where in the ruler that is told: in its middle, as far as it is seen. Over the
-/// tracks the words would cover what is drawn there.
+/// Returns the length of the selected range as text, and its x range in the ruler: the middle of the range's visible
+/// part. On the tracks the text would cover what is drawn there.
 pub(super) fn range_pill(
     painter: &egui::Painter,
     rect: Rect,
@@ -104,7 +104,7 @@ pub(super) fn range_pill(
     Some((text, middle - half..middle + half))
 }
 
-/// Where the times under the pointer are written.
+/// Returns the x ranges of the text for the time under the pointer and the time jumped to.
 fn pointed_times(
     painter: &egui::Painter,
     rect: Rect,
@@ -122,16 +122,16 @@ fn pointed_times(
     times.map(place).collect()
 }
 
-/// From marker A to marker B: how long it is, and where that is told in the ruler.
+/// The distance from marker A to marker B, as drawn in the ruler.
 pub(super) struct Delta {
     pub(super) text: String,
-    /// From left to right, as far as it is seen.
+    /// Visible part of the line between the markers.
     pub(super) line: Range<f32>,
-    /// Where the words stand.
+    /// X range of the text.
     pub(super) tag: Range<f32>,
 }
 
-/// The delta of the markers, if both are set and some of what lies between them is seen.
+/// Returns the delta of the markers, if both are set and a part of the line between them is visible.
 pub(super) fn delta_of_marks(
     painter: &egui::Painter,
     rect: Rect,
@@ -162,8 +162,8 @@ pub(super) fn delta_of_marks(
     })
 }
 
-/// Where the words of a delta begin: between the markers' own tags, there in the middle, at an end, or beside what
-/// stands there; else at the right of them, else at the left; and where nothing else stands, if there is such a place.
+/// Returns the left edge of a delta's text: between the markers' tags, in the middle, at an end, or beside what is
+/// there; else right of the markers, else left of them. Free places are preferred.
 fn left_of_delta(line: &Range<f32>, width: f32, ruler: Range<f32>, taken: &[Range<f32>]) -> f32 {
     let (from, until) = (line.start + 11.0, line.end - 11.0 - width);
     let (right, left) = (line.end + 11.0, line.start - 11.0 - width);
@@ -187,13 +187,13 @@ fn left_of_delta(line: &Range<f32>, width: f32, ruler: Range<f32>, taken: &[Rang
     places.find(is_free).unwrap_or(first)
 }
 
-/// The middle of the tag that tells the time under the pointer; it stays inside.
+/// Returns the middle of the tag for the time under the pointer, kept inside the ruler.
 pub(super) fn hover_tag_x(rect: Rect, scale: &Scale, time: Timestamp) -> f32 {
     let most = (rect.right() - 60.0).max(rect.left() + 60.0);
     (rect.left() + scale.x_from_time(time)).clamp(rect.left() + 60.0, most)
 }
 
-/// Where the cloths of the flags that are seen hang.
+/// Returns the x ranges of the visible flags' cloths.
 fn cloths(rect: Rect, scale: &Scale, scene: &Scene<'_>) -> Vec<Range<f32>> {
     let flags = scene.state.flags.iter();
     let cloth = flags.map(|flag| {
@@ -205,14 +205,14 @@ fn cloths(rect: Rect, scale: &Scale, scene: &Scene<'_>) -> Vec<Range<f32>> {
         .collect()
 }
 
-/// How far a flag's cloth reaches, how far right of its time its note begins, and how wide that may be. One of which
-/// there is room for less is left out: the flag's tooltip has it.
+/// Width of a flag's cloth, distance from a flag's time to its note, and largest width of a note, in points. With less
+/// space than `LEAST_NOTE` the note is left out: the flag's tooltip has it.
 const CLOTH: f32 = 13.0;
 const NOTE_LEFT: f32 = 13.0;
 const NOTE_ROOM: f32 = 160.0;
 const LEAST_NOTE: f32 = 14.0;
 
-/// The notes of flags, each with where it begins: as much of them as there is room for up to what stands next.
+/// Returns the notes of flags with their left edges, each cut to the space before the next thing.
 pub(super) fn flag_notes(
     painter: &egui::Painter,
     rect: Rect,
@@ -246,7 +246,7 @@ pub(super) fn flag_notes(
         .collect()
 }
 
-/// How much room there is from `left` to the next of what is taken, or to the end.
+/// Returns the space from `left` to the next taken range, or to the end; negative under a taken range.
 fn room_for_note(left: f32, end: f32, taken: &[Range<f32>]) -> f32 {
     let next = taken
         .iter()
@@ -275,7 +275,7 @@ mod tests {
             46.0
         );
         assert_eq!(room_for_note(980.0, 1000.0, &[]), 18.0);
-        // Under something it has none.
+        // A note under something has no space.
         assert!(room_for_note(100.0, 1000.0, &[90.0..140.0]) < 0.0);
     }
 
@@ -285,20 +285,20 @@ mod tests {
             left_of_delta(&line, 100.0, 0.0..1000.0, taken)
         };
         assert_eq!(left(200.0..600.0, &[]), 350.0);
-        // The pointer is in the middle, then everywhere between the markers.
+        // The pointer is in the middle; then over middle and start; then all along between the markers.
         assert_eq!(left(200.0..600.0, &[350.0..450.0]), 211.0);
         assert_eq!(left(200.0..600.0, &[250.0..450.0]), 489.0);
         assert_eq!(left(200.0..330.0, &[200.0..330.0]), 341.0);
-        // Where the markers are near each other, and at the edges.
+        // With markers near each other, and at the edges of the ruler.
         assert_eq!(left(200.0..220.0, &[]), 231.0);
         assert_eq!(left(200.0..220.0, &[231.0..300.0]), 89.0);
         assert_eq!(left(950.0..970.0, &[]), 839.0);
-        // Beside what stands between them, where that is free.
+        // Beside what is between the markers, if that place is free.
         assert_eq!(
             left(200.0..600.0, &[230.0..240.0, 400.0..410.0, 560.0..570.0]),
             300.0
         );
-        // Where there is no place, it stands where it always does.
+        // Without any free place, it is in the middle.
         assert_eq!(left(200.0..600.0, &[0.0..1000.0]), 350.0);
     }
 }

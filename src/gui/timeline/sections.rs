@@ -1,4 +1,4 @@
-//! Where rows are on the screen: the pinned ones at the top, the others below them.
+//! Positions of rows on screen: pinned rows at the top, the others below.
 
 use crate::view::ViewState;
 use crate::view::rows::{LaneKind, Row};
@@ -11,7 +11,7 @@ pub(super) enum Stack {
     Body,
 }
 
-/// A stack of rows with its place on the canvas.
+/// A stack of rows with its rectangle on the canvas.
 #[derive(Clone, Copy)]
 pub(super) struct Section<'a> {
     pub(super) stack: Stack,
@@ -20,12 +20,12 @@ pub(super) struct Section<'a> {
     pub(super) scroll: f32,
 }
 
-/// Both, from top to bottom.
+/// Both stacks, from top to bottom.
 #[derive(Clone, Copy)]
 pub(super) struct Sections<'a>([Section<'a>; 2]);
 
 impl<'a> Sections<'a> {
-    /// Shares `canvas` out.
+    /// Divides `canvas` between the stacks.
     pub(super) fn new(state: &'a ViewState, canvas: Rect) -> Sections<'a> {
         let split = canvas.top() + state.pinned_shown(canvas.height());
         let pinned = Rect::from_min_max(canvas.min, pos2(canvas.right(), split));
@@ -47,18 +47,18 @@ impl<'a> Sections<'a> {
         ])
     }
 
-    /// The stacks that have room.
+    /// Returns the stacks with a height above zero.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Section<'a>> {
         self.0.iter().filter(|section| section.rect.height() > 0.0)
     }
 
-    /// The stack at a place.
+    /// Returns the stack at a position.
     pub(super) fn at(&self, pos: Pos2) -> Option<&Section<'a>> {
         self.iter()
             .find(|section| pos.y >= section.rect.top() && pos.y < section.rect.bottom())
     }
 
-    /// Where a lane is drawn: in its row, and in its pinned row. The places may be out of sight.
+    /// Returns rectangle and clip of a lane, in its row and in its pinned row; they may be out of view.
     pub(super) fn places_of(
         &self,
         state: &ViewState,
@@ -76,7 +76,7 @@ impl<'a> Sections<'a> {
         above.into_iter().chain(below)
     }
 
-    /// Where the end of an arrow goes: to the lane; where it is folded away, to the row that hides it.
+    /// Returns the y of an arrow's end: the lane's middle, or the closed row that hides the lane.
     pub(super) fn anchor_of(&self, state: &ViewState, kind: LaneKind) -> Option<f32> {
         let [pinned, body] = self.0;
         if let Some((row, lane)) = state.rows.pinned_of_lane(kind) {
@@ -91,7 +91,7 @@ impl<'a> Sections<'a> {
 }
 
 impl<'a> Section<'a> {
-    /// Where a row of this stack is.
+    /// Returns the rectangle of a row of this stack.
     pub(super) fn row_rect(&self, row: &Row) -> Rect {
         let top = self.rect.top() + (row.top - self.scroll).round();
         Rect::from_min_size(
@@ -108,7 +108,7 @@ impl<'a> Section<'a> {
         )
     }
 
-    /// The numbers of the rows that are seen.
+    /// Returns the indices of the visible rows.
     pub(super) fn seen(&self) -> std::ops::Range<usize> {
         let (top, bottom) = (self.scroll, self.scroll + self.rect.height());
         let first = self.rows.partition_point(|row| row.bottom() <= top);
@@ -116,7 +116,7 @@ impl<'a> Section<'a> {
         first..last.max(first)
     }
 
-    /// The number of the row that is at a height on the screen, if there is one.
+    /// Returns the index of the row at `y` on screen, if there is one.
     pub(super) fn row_under(&self, y: f32) -> Option<usize> {
         let at = y - self.rect.top() + self.scroll;
         let index = self.row_at(y)?;
@@ -124,7 +124,7 @@ impl<'a> Section<'a> {
         (row.top <= at && at < row.bottom()).then_some(index)
     }
 
-    /// The number of the row at a height on the screen; the nearest one above or below all.
+    /// Returns the index of the row at `y` on screen; above or below all rows, the nearest one.
     pub(super) fn row_at(&self, y: f32) -> Option<usize> {
         let at = y - self.rect.top() + self.scroll;
         let index = self.rows.partition_point(|row| row.bottom() <= at);

@@ -1,28 +1,23 @@
-//! The bar of each of several files on the axis: when it lasted, and by how much it is moved. Dragging the
-//! bar moves the file against the others; it is joined again when the drag ends.
+//! The bar of each of several files on the axis: its duration, and its offset. Dragging a bar shifts the file against
+//! the others; the files are joined again when the drag ends.
 
+use super::drag::Moving;
+use super::draw::Draw;
+use super::scratch::Timeline;
 use super::text::elided;
-use super::{Draw, Timeline};
 use crate::base::Nanos;
 use crate::gui::script;
 use crate::trace::SourceId;
 use crate::trace::sources::signed;
-use crate::view::Action;
 use crate::view::rows::RowKind;
+use crate::view::{Action, Effect};
 use egui::{Align2, CursorIcon, FontId, Rect, Sense, Ui, pos2};
 
-/// A file that is being dragged.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Moving {
-    source: SourceId,
-    points: f32,
-}
-
-/// The bar's height.
+/// Height of the bar, in points.
 const BAR: f32 = 14.0;
 
 impl Timeline {
-    /// Draws the bars of the files that are seen.
+    /// Draws the bars of the visible files.
     pub(super) fn sources_ui(&mut self, ui: &Ui, draw: &Draw<'_>, actions: &mut Vec<Action>) {
         for section in draw.sections.iter() {
             for row in &section.rows[section.seen()] {
@@ -86,6 +81,7 @@ impl Timeline {
             Nanos(0) => source.evidence.clone(),
             offset => format!("{}: {}", signed(offset), source.evidence),
         };
+        // The evidence does not support an offset that is being dragged.
         let words = if moved == 0.0 { words } else { signed(offset) };
         let font = FontId::proportional(11.0);
         let text = elided(&painter, &words, &font, bar.width() - 12.0);
@@ -110,7 +106,7 @@ impl Timeline {
         if response.drag_stopped() {
             self.moving = None;
             if moved != 0.0 {
-                actions.push(Action::Place(id, Some(offset)));
+                actions.push(Action::Do(Effect::Place(id, Some(offset))));
             }
         }
         if !response.dragged() {

@@ -1,8 +1,8 @@
-//! Lanes that are full of thin bars, as pictures one pixel high: a bar is then a few bytes, not two triangles.
+//! Draws lanes full of thin bars as pictures one pixel high: a bar is then a few bytes instead of two triangles.
 //!
-//! Seen whole, a large trace has up to one bar a pixel in each of 40 lanes. As triangles that is 100 bytes a bar, written,
-//! copied into the frame and sent to the driver. All strips of a frame are the rows of one texture, drawn as one
-//! rectangle a lane, as high as the lane.
+//! Zoomed out, a large trace has up to one bar per pixel in each of 40 lanes. As triangles that is 100 bytes per bar,
+//! written, copied into the frame and sent to the driver. All strips of a frame are rows of one texture, drawn as one
+//! rectangle per lane, as high as the lane.
 
 use super::open_ends::Fading;
 use crate::query::visible::{Block, Piece};
@@ -12,24 +12,24 @@ use egui::{
 };
 use std::sync::Arc;
 
-/// Lanes with fewer blocks are drawn as rectangles while the view rests, and while it moves.
+/// Lanes with fewer blocks are drawn as rectangles: limits for a resting and for a moving view.
 pub(super) const FROM_BLOCKS: usize = 200;
 pub(super) const FROM_BLOCKS_MOVING: usize = 32;
 
-/// How much wider than the view a strip is painted, on each side: one part in so many.
+/// A strip is painted wider than the view on each side, by the view's width divided by this.
 const MARGIN_SHARE: usize = 4;
 
 /// The strips of a frame.
 #[derive(Default)]
 pub(super) struct Strips {
-    /// The rows of the frame before, to be written anew.
+    /// Texture rows of the previous frame, to be overwritten.
     image: Arc<ColorImage>,
     texture: Option<TextureHandle>,
-    /// What columns and rows there are in this frame.
+    /// Columns available in this frame.
     room: Room,
     pixels_per_point: f32,
     most_rows: usize,
-    /// Where each section puts its strips, and the lane and row of each.
+    /// For each section: its placeholder shape, and its strips.
     places: Vec<Place>,
     rows: usize,
 }
@@ -37,18 +37,18 @@ pub(super) struct Strips {
 struct Place {
     painter: Painter,
     shape: ShapeIdx,
-    /// Each with the number of its row, and what of that is seen.
+    /// Rectangle of each strip, its texture row, and the visible columns in it.
     strips: Vec<(Rect, usize, (f64, f64))>,
 }
 
-/// What there is of columns for a strip.
+/// The columns available for a strip.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Room {
-    /// The first column of the view, from the window's left edge.
+    /// First column of the view, counted from the window's left edge.
     pub(super) left: i64,
-    /// How many it has.
+    /// Number of columns of the view.
     pub(super) width: usize,
-    /// How many more may be painted on each side, to be moved into view.
+    /// Number of further columns on each side that may be painted, to be shifted into view later.
     pub(super) margin: usize,
 }
 
@@ -58,16 +58,16 @@ impl Room {
     }
 }
 
-/// What of a painted strip is seen.
+/// The visible part of a painted strip.
 pub(super) struct Shown<'a> {
     pixels: &'a [Color32],
-    /// The places among the pixels that lie at the view's edges.
+    /// Positions in `pixels` that are at the view's edges.
     from: f64,
     until: f64,
 }
 
 impl<'a> Shown<'a> {
-    /// Of pixels those between two places, spread over the view.
+    /// Returns the part of `pixels` between two positions, to be spread over the view.
     pub(super) fn new(pixels: &'a [Color32], from: f64, until: f64) -> Shown<'a> {
         let most = pixels.len() as f64;
         let (from, until) = (from.clamp(0.0, most), until.clamp(0.0, most));
@@ -81,7 +81,7 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// As the window shows it in a view of so many columns.
+    /// Returns the pixels as the window shows them in a view of `width` columns.
     #[cfg(test)]
     pub(super) fn spread(&self, width: usize) -> Vec<Color32> {
         let place = |column: usize| {
@@ -94,7 +94,7 @@ impl<'a> Shown<'a> {
 }
 
 impl Strips {
-    /// Begins a frame whose lanes lie within `area`.
+    /// Starts a frame whose lanes are within `area`.
     pub(super) fn begin(&mut self, ctx: &Context, area: Rect) {
         self.pixels_per_point = ctx.pixels_per_point();
         let column = |x: f32| (f64::from(x) * f64::from(self.pixels_per_point)).round() as i64;
@@ -109,14 +109,14 @@ impl Strips {
         };
         (self.rows, self.places) = (0, Vec::new());
         if Arc::get_mut(&mut self.image).is_none() {
-            // Somebody still has the last frame: this one needs room of its own.
+            // The last frame's image is still in use: this frame needs a new one.
             self.image = Arc::default();
         }
         let image = Arc::make_mut(&mut self.image);
         image.pixels.clear();
     }
 
-    /// Begins a section: its strips lie under what is painted after this.
+    /// Starts a section: its strips are drawn below what is painted after this.
     pub(super) fn begin_section(&mut self, painter: &Painter) {
         self.places.push(Place {
             painter: painter.clone(),
@@ -125,12 +125,12 @@ impl Strips {
         });
     }
 
-    /// What one more strip may take, if there is room for it.
+    /// Returns the columns for another strip, if the texture has space for it.
     pub(super) fn room(&self) -> Option<Room> {
         (self.room.width > 0 && self.rows < self.most_rows).then_some(self.room)
     }
 
-    /// Shows a strip as a lane of the section begun last.
+    /// Shows a strip as a lane of the section started last.
     pub(super) fn add(&mut self, area: Rect, shown: &Shown<'_>) {
         let Some(place) = self.places.last_mut() else {
             return;
@@ -145,7 +145,7 @@ impl Strips {
         place.strips.push((area, self.rows - 1, seen));
     }
 
-    /// Ends the frame: everything is where it will be.
+    /// Ends the frame: uploads the texture and draws the strips' rectangles.
     pub(super) fn end(&mut self, ctx: &Context) {
         if self.rows == 0 {
             return;
@@ -171,6 +171,7 @@ impl Strips {
         for place in self.places.drain(..) {
             let mut mesh = Mesh::with_texture(id);
             for (area, row, (from, until)) in place.strips {
+                // The middle of the texture row at both edges: every pixel of the lane's height shows the same row.
                 let v = (row as f32 + 0.5) / self.rows as f32;
                 let u = |column: f64| (column / stride as f64) as f32;
                 let rect = Rect::from_min_max(pos2(left, area.top()), pos2(right, area.bottom()));
@@ -184,31 +185,31 @@ impl Strips {
     }
 }
 
-/// A lane's pixels, from left to right.
+/// The pixels of a lane, from left to right.
 pub(super) struct Strip<'a> {
     pixels: &'a mut [Color32],
-    /// The column of the first, from the window's left edge.
+    /// Column of the first pixel, counted from the window's left edge.
     left: i64,
 }
 
-/// How blocks lie on the pixels of a lane.
+/// Maps the blocks of a lane to columns.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Columns {
-    /// The time at `base`.
+    /// Time at `base`, in ns.
     pub(super) start: i64,
     pub(super) columns_per_nano: f64,
-    /// The column of the lane's left edge, from that of the window.
+    /// Column of the lane's left edge, counted from the window's left edge.
     pub(super) base: f64,
-    /// Bars with more columns leave one free, so that neighbours are told apart.
+    /// Bars with more columns than this leave one free, so that neighbours can be distinguished.
     pub(super) gap_from: usize,
-    /// Bars of so many columns are told of.
+    /// Bars with at least this many columns are reported individually.
     pub(super) wide_from: usize,
-    /// If they are points: how many columns each takes, however long a block of them lasts.
+    /// For points: the number of columns of each, regardless of its block's duration.
     pub(super) point: Option<usize>,
 }
 
 impl Columns {
-    /// Whether bars look the same but for their places.
+    /// Whether bars look the same in both except for their positions.
     pub(super) fn draws_like(&self, other: &Columns) -> bool {
         let looks = |it: &Columns| (it.gap_from, it.wide_from, it.point);
         looks(self) == looks(other)
@@ -216,13 +217,13 @@ impl Columns {
 }
 
 impl<'a> Strip<'a> {
-    /// Pixels from the column `left` on.
+    /// Returns a strip whose first pixel is the column `left`.
     pub(super) fn new(pixels: &'a mut [Color32], left: i64) -> Strip<'a> {
         Strip { pixels, left }
     }
 
-    /// Paints blocks, sorted by time; those of less than a column are joined to one a column. What is wide is put into
-    /// `wide`.
+    /// Paints blocks sorted by time; blocks narrower than a column are merged into one per column. Wide blocks are
+    /// appended to `wide`.
     pub(super) fn paint(
         &mut self,
         blocks: &[Block],
@@ -235,7 +236,7 @@ impl<'a> Strip<'a> {
         let base = columns.base - self.left as f64 + 0.5;
         let column = |time: i64| {
             let nanos = time.saturating_sub(columns.start) as f64;
-            // (By way of integers: rounding floats is a call of its own.)
+            // (Through integers: rounding a float is a slow function call.)
             ((base + nanos * columns.columns_per_nano) as i64).clamp(0, count as i64) as usize
         };
         let thin_below = match columns.point {
@@ -277,7 +278,7 @@ impl<'a> Strip<'a> {
             if let Some([first, more @ ..]) = self.pixels.get_mut(from..(to - gap).min(count)) {
                 more.fill(*first);
             }
-            // An end past the edge is not seen.
+            // An end past the edge is not visible: no fading there.
             if to < count && fading.is_open(block) {
                 let end = to - gap;
                 let steps = fading.steps(end - from, 1.0);
@@ -304,7 +305,7 @@ mod tests {
 
     const SPAN: i64 = 60;
 
-    /// A block at a time, so many ns long, of a label.
+    /// Returns a block from start (ns), length (ns) and label.
     fn block((start, length, label): (i64, i64, u32)) -> Block {
         Block {
             start,
@@ -323,7 +324,7 @@ mod tests {
         ][label as usize]
     }
 
-    /// The picture of a lane of 60 points that begins at `left`.
+    /// Draws the picture of a lane of 60 points whose left edge is at `left`.
     fn picture(left: f32, scale: f32, paint: impl Fn(&mut egui::Ui, Rect)) -> Picture {
         let ctx = Context::default();
         let mut input = egui::RawInput::default();
@@ -339,7 +340,7 @@ mod tests {
         soft.draw(&primitives, width, height, scale)
     }
 
-    /// As rectangles, with a ns a point.
+    /// Paints blocks as rectangles, one ns per point.
     fn paint_bars(ui: &egui::Ui, area: Rect, blocks: &[Block]) {
         let (left, point) = (area.left(), 1.0 / ui.pixels_per_point());
         let mut mesh = Mesh::default();
@@ -354,19 +355,19 @@ mod tests {
         ui.painter_at(area).add(Shape::mesh(mesh));
     }
 
-    /// As a strip, with a ns a point.
+    /// Paints blocks as a strip, one ns per point.
     fn paint_strip(ui: &mut egui::Ui, area: Rect, blocks: &[Block]) {
         let scale = ui.pixels_per_point();
         let mut strips = Strips::default();
         strips.begin(ui.ctx(), area);
         strips.begin_section(&ui.painter_at(area));
-        // The second lane: the first one's pixels are another row.
+        // A first strip, so that the tested lane is the second row of the texture.
         let room = strips.room().unwrap_or_else(|| panic!("there is room"));
         let width = room.width as f64;
         let mut pixels = vec![Color32::RED; room.width + 7];
         let red = Shown::new(&pixels, 0.0, width);
         strips.add(area.translate(vec2(0.0, 100.0)), &red);
-        // Five columns are painted left of the view, and two at its right.
+        // The strip has five columns left of the view, and two right of it.
         pixels.fill(Color32::TRANSPARENT);
         let mut strip = Strip::new(&mut pixels, room.left - 5);
         let columns = Columns {
@@ -393,7 +394,7 @@ mod tests {
         assert!(wide.iter().eq(long));
         strips.add(area, &Shown::new(&pixels, 5.0, 5.0 + width));
         strips.end(ui.ctx());
-        // Its texture is to outlive the frame.
+        // The texture must outlive the frame.
         ui.data_mut(|data| data.insert_temp(egui::Id::NULL, strips.texture));
     }
 
@@ -460,7 +461,7 @@ mod tests {
         );
         assert_eq!(seen, [(1, 2, 40), (0, 2, 20), (1, 1, 10)]);
         let none = Color32::TRANSPARENT;
-        // Rounded as edges of rectangles are: half a column on is the next one.
+        // Rounded like the edges of rectangles: half a column rounds up.
         assert_eq!(pixels, [color(1), color(0), none, color(1)]);
         assert!(wide.is_empty());
     }

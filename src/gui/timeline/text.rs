@@ -1,29 +1,29 @@
-//! Texts that must fit.
+//! Texts cut to fit.
 
 use crate::gui::script;
 use crate::gui::theme::Palette;
 use egui::{Color32, FontId, Galley, Pos2, Rect, vec2};
 use std::sync::Arc;
 
-/// A text on one line, to be painted in any colour.
+/// Lays out a text on one line, to be painted in any colour.
 pub(super) fn line(painter: &egui::Painter, text: &str, font: &FontId) -> Arc<Galley> {
     script::line(painter, text, font, Color32::PLACEHOLDER)
 }
 
-/// A text that was made to fit.
+/// A text made to fit.
 pub(super) struct Fitted {
-    /// As it is drawn.
+    /// The text as drawn.
     pub galley: Arc<Galley>,
-    /// What is left of the text, with an ellipsis; `None`: all of it.
+    /// The cut text with an ellipsis; `None`: the text is complete.
     pub cut: Option<String>,
 }
 
-/// Texts longer than that are no names of functions, in bytes.
+/// Longer texts, in bytes, are not function names and are not shortened as such.
 const LONGEST_NAME: usize = 1 << 14;
 
-/// As much of `text` as fits, with an ellipsis where it was cut; nothing if not even three letters fit.
-pub fn elided(painter: &egui::Painter, text: &str, font: &FontId, room: f32) -> String {
-    // Most texts are judged by their length alone.
+/// Returns as much of `text` as fits, with an ellipsis if it was cut; empty if not even three letters fit.
+pub(crate) fn elided(painter: &egui::Painter, text: &str, font: &FontId, room: f32) -> String {
+    // Short texts fit by their length alone, without a layout.
     if text.len() as f32 * 9.0 <= room {
         return text.to_owned();
     }
@@ -33,14 +33,14 @@ pub fn elided(painter: &egui::Painter, text: &str, font: &FontId, room: f32) -> 
     }
 }
 
-/// The same, laid out.
+/// Lays out as much of a text as fits; `None` if not even three letters fit.
 pub(super) fn fitted(
     painter: &egui::Painter,
     text: &str,
     font: &FontId,
     room: f32,
 ) -> Option<Fitted> {
-    // Very long ones are judged by their start.
+    // Of a very long text only the start can fit: the rest is not laid out.
     let most = room.max(0.0) as usize + 8;
     let (text, is_whole) = match text.char_indices().nth(most) {
         Some((end, _)) => (&text[..end], false),
@@ -70,15 +70,16 @@ pub(super) fn fitted(
     None
 }
 
-/// The same for names of functions: arguments, template arguments and namespaces go first, one after the other.
-pub fn elided_name(painter: &egui::Painter, name: &str, font: &FontId, room: f32) -> String {
+/// Returns a function name shortened to fit: arguments, template arguments and namespaces are dropped first, in this
+/// order.
+pub(crate) fn elided_name(painter: &egui::Painter, name: &str, font: &FontId, room: f32) -> String {
     match fitted_name(painter, name, font, room) {
         Some(fitted) => fitted.cut.unwrap_or_else(|| name.to_owned()),
         None => String::new(),
     }
 }
 
-/// The same, laid out.
+/// Lays out a function name shortened to fit; `None` if not even three letters fit.
 pub(super) fn fitted_name(
     painter: &egui::Painter,
     name: &str,
@@ -101,7 +102,7 @@ pub(super) fn fitted_name(
     best
 }
 
-/// A function's name without its arguments, then without what is in angle brackets, then without namespaces.
+/// Returns a function's name without its arguments, then also without angle brackets, then also without namespaces.
 fn shorter_names(name: &str) -> Vec<String> {
     let (count, plain) = match name.split_once(" × ") {
         Some((count, plain)) => (format!("{count} × "), plain),
@@ -131,6 +132,7 @@ fn shorter_names(name: &str) -> Vec<String> {
             _ => {}
         }
     }
+    // Unbalanced brackets are no template arguments, and `operator<` has brackets in its name.
     if depth == 0 && !shorter.contains("operator") {
         keep(&flat, &mut shorter);
     }
@@ -140,7 +142,7 @@ fn shorter_names(name: &str) -> Vec<String> {
     forms
 }
 
-/// How large a tag with these words is.
+/// Returns the size of a tag with this text, in points.
 pub(super) fn tag_size(painter: &egui::Painter, text: &str) -> egui::Vec2 {
     line(painter, text, &FontId::proportional(11.5)).size() + vec2(10.0, 4.0)
 }

@@ -1,16 +1,17 @@
-//! What is told of the block under the pointer.
+//! The tooltip of the block under the pointer.
 
-use super::Hit;
+use super::draw::Hit;
 use super::lanes::{block_text, item_of_block};
 use crate::base::{Nanos, Timestamp};
 use crate::gui::pane::Scene;
 use crate::gui::table::number_text;
 use crate::query::Item;
 use crate::query::item::title;
+use crate::query::seen::{Length, Seen};
 use crate::query::visible::Block;
 use crate::query::waker::waker_of;
 use crate::trace::flows::FlowPoint;
-use crate::trace::{FlowId, InstantId, Length, RunId, Seen, State, ThreadId, ThreadState, Trace};
+use crate::trace::{FlowId, InstantId, RunId, State, ThreadId, ThreadState, Trace};
 use crate::view::rows::LaneKind;
 use crate::view::ruler;
 use rustc_hash::FxHashMap;
@@ -21,6 +22,7 @@ pub(super) fn hover_text(scene: &Scene<'_>, hit: &Hit) -> String {
     let mut text = block_text(scene.loaded, hit.lane, &hit.block);
     let block = &hit.block;
     let mut length = ruler::length_text(Nanos(block.end - block.start), unit);
+    // A duration measured by the recorder wins over the drawn length.
     if let (1, Item::Slice(id)) = (block.count, hit.item)
         && let Some(ns) = trace.slices.measured(id.0 as usize)
     {
@@ -41,6 +43,7 @@ pub(super) fn hover_text(scene: &Scene<'_>, hit: &Hit) -> String {
     if let Item::Sample(id, row) = hit.item {
         let value = |row: u32| {
             let track = trace.counters.tracks.get(id.0 as usize)?;
+            // The row before may be the last sample of another counter.
             let is_ours = track.samples.contains(&row);
             let value = trace.counters.values.get(row as usize).copied();
             value.filter(|_| is_ours)
@@ -98,7 +101,7 @@ pub(super) fn hover_text(scene: &Scene<'_>, hit: &Hit) -> String {
     text
 }
 
-/// Who woke a thread, and what is not known of what it did.
+/// Returns who woke a thread, and what is unknown about its state.
 fn state_lines(trace: &Trace, state: &State) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(waker) = waker_of(trace, state) {
@@ -112,7 +115,7 @@ fn state_lines(trace: &Trace, state: &State) -> Vec<String> {
     lines
 }
 
-/// What is known of the duration of a slice that never ended; `None` of everything else.
+/// Returns the known part of the duration of a slice that never ended; `None` for everything else.
 fn unfinished_text(scene: &Scene<'_>, item: Item) -> Option<String> {
     let Item::Slice(id) = item else { return None };
     let trace = &scene.loaded.trace;
@@ -124,12 +127,12 @@ fn unfinished_text(scene: &Scene<'_>, item: Item) -> Option<String> {
     Some(format!("unfinished, at least {length}"))
 }
 
-/// At most so many items of a block are told apart, at most so many kinds of them are named.
+/// Limit of a block's items that are counted by kind, and limit of the kinds that are listed.
 const MOST_TOLD: u32 = 50_000;
 const MOST_NAMED: usize = 4;
 
-/// What the items of a block are: the kinds that take most of its time (of points: the most frequent), with how
-/// many there are of each and how long they take.
+/// Returns the kinds of a block's items with the largest total time (for points: the largest count), each with its
+/// count and total time.
 fn kinds_of(scene: &Scene<'_>, lane: LaneKind, block: &Block) -> Vec<String> {
     let trace = &scene.loaded.trace;
     let name = |label: u32| {
@@ -195,7 +198,7 @@ fn kinds_of(scene: &Scene<'_>, lane: LaneKind, block: &Block) -> Vec<String> {
     lines
 }
 
-/// What is told of the arrow under the pointer.
+/// Returns the tooltip of an arrow.
 pub(super) fn flow_text(scene: &Scene<'_>, id: FlowId) -> String {
     let trace = &scene.loaded.trace;
     let Some(flow) = trace.flows.rows.get(id.0 as usize) else {

@@ -6,7 +6,7 @@ use crate::trace::{CounterTrackId, CpuId, ThreadId, Trace, TrackId, TrackKind};
 
 impl Area {
     /// What a thread does: its state, its slices, its counters.
-    pub fn add_thread(&mut self, trace: &Trace, thread: ThreadId) {
+    pub(crate) fn add_thread(&mut self, trace: &Trace, thread: ThreadId) {
         self.add(Lane::States(thread));
         self.add_tracks(trace, TrackKind::Thread(thread));
         self.add_counters(trace, CounterScope::Thread(thread));
@@ -21,7 +21,7 @@ impl Area {
     }
 
     /// Adds what the track of a CPU shows: who runs there, its own slices and its counters.
-    pub fn add_cpu_track(&mut self, trace: &Trace, cpu: CpuId) {
+    pub(crate) fn add_cpu_track(&mut self, trace: &Trace, cpu: CpuId) {
         self.add(Lane::Runs(cpu));
         self.add_tracks(trace, TrackKind::Cpu(cpu));
         self.add_counters(trace, CounterScope::Cpu(cpu));

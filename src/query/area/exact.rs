@@ -9,7 +9,8 @@ use super::source::{NOWHERE, Shape, Source};
 use super::tally::{Tally, rank_of};
 use super::{Area, Group, GroupBy, Key, Precision, What};
 use crate::base::{Cancelled, Job};
-use crate::trace::{Length, Trace};
+use crate::query::seen::Length;
+use crate::trace::Trace;
 
 /// Rows that a thread takes at a time.
 const CHUNK: u32 = 1 << 15;

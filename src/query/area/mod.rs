@@ -19,8 +19,9 @@ mod source;
 mod tally;
 
 use crate::base::{StringId, TimeSpan, Timestamp};
+use crate::query::slice_kinds::SliceKind;
 use crate::trace::{
-    CounterTrackId, CpuId, ProcessId, SliceId, SliceKind, ThreadId, ThreadState, Trace, TrackId,
+    CounterTrackId, CpuId, ProcessId, SliceId, ThreadId, ThreadState, Trace, TrackId,
 };
 
 pub use exact::{groups, lengths};

@@ -16,7 +16,8 @@ use rustc_hash::FxHashMap;
 
 use super::{Area, Lane, Lanes};
 use crate::base::{Job, TimeSpan, Timestamp};
-use crate::trace::{CpuId, Length, RunId, Seen, SliceId, ThreadId, Trace, TrackId, TrackKind};
+use crate::query::seen::{Length, Seen};
+use crate::trace::{CpuId, RunId, SliceId, ThreadId, Trace, TrackId, TrackKind};
 
 /// Runs that a core takes at a time.
 const CHUNK: u32 = 1 << 12;
@@ -138,7 +139,7 @@ impl<'a> OnCpus<'a> {
     }
 
     /// The runs that meet `span`, in portions for all cores.
-    pub fn stretches(&self, span: TimeSpan) -> Vec<Stretch> {
+    pub(crate) fn stretches(&self, span: TimeSpan) -> Vec<Stretch> {
         let mut stretches = Vec::new();
         for (cpu, runs) in &self.cpus {
             let inside = self.trace.runs.overlapping(runs.clone(), span);
@@ -172,7 +173,7 @@ impl<'a> OnCpus<'a> {
     }
 
     /// The tracks whose slices count in a window. What the idle thread does is on its CPU's own track.
-    pub fn tracks_in(&self, window: &Window) -> &[TrackId] {
+    pub(crate) fn tracks_in(&self, window: &Window) -> &[TrackId] {
         match window.thread {
             ThreadId::IDLE => &[],
             thread => self.tracks_of(thread),
@@ -206,7 +207,7 @@ impl<'a> OnCpus<'a> {
     }
 
     /// Whether a slice of the window's thread has no part before the window: there it is counted.
-    pub fn is_first(&self, window: &Window, slice: u32, span: TimeSpan) -> bool {
+    pub(crate) fn is_first(&self, window: &Window, slice: u32, span: TimeSpan) -> bool {
         let runs = &self.trace.runs;
         let since = self.trace.slices.starts.at(slice as usize);
         let since = since.max(span.start.0);

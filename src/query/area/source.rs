@@ -7,10 +7,9 @@ use rustc_hash::FxHashMap;
 use super::on_cpu::Part;
 use super::{Area, GroupBy, Key, Lane, Lanes, What};
 use crate::base::TimeSpan;
-use crate::trace::{
-    CpuId, EventId, Length, ProcessId, Seen, SliceId, SliceKinds, ThreadId, ThreadState, Trace,
-    TrackKind,
-};
+use crate::query::seen::{Length, Seen};
+use crate::query::slice_kinds::SliceKinds;
+use crate::trace::{CpuId, EventId, ProcessId, SliceId, ThreadId, ThreadState, Trace, TrackKind};
 
 /// How many states there are.
 const STATES: u32 = ThreadState::ALL.len() as u32;
@@ -197,13 +196,13 @@ impl Source<'_> {
 
     /// Whether it is a slice that never ended. (Runs and states count with what lies inside the area.)
     #[inline]
-    pub fn is_unfinished(&self, row: u32) -> bool {
+    pub(crate) fn is_unfinished(&self, row: u32) -> bool {
         self.shape.what == What::Slices && self.trace.slices.is_unfinished(row as usize)
     }
 
     /// How long it took, as far as that is known.
     #[inline]
-    pub fn measure(&self, row: u32) -> Length {
+    pub(crate) fn measure(&self, row: u32) -> Length {
         match self.is_unfinished(row) {
             true => Length::AtLeast(self.shape.seen.length(self.trace, SliceId(row))),
             false => Length::Known(self.length(row)),
@@ -221,11 +220,10 @@ impl Source<'_> {
     /// The slice around it.
     #[inline]
     pub fn parent(&self, row: u32) -> Option<u32> {
-        let parent = match self.shape.what {
-            What::Slices => self.trace.slices.parents.at(row as usize),
-            What::Runs | What::States => u32::MAX,
-        };
-        (parent != u32::MAX).then_some(parent)
+        match self.shape.what {
+            What::Slices => self.trace.slices.parent(row as usize).map(|id| id.0),
+            What::Runs | What::States => None,
+        }
     }
 
     /// Those of `row` that overlap `span`.
@@ -340,7 +338,7 @@ impl Source<'_> {
 
     /// The group of a slice's part on a CPU.
     #[inline]
-    pub fn group_on(&self, part: &Part) -> u32 {
+    pub(crate) fn group_on(&self, part: &Part) -> u32 {
         match self.shape.by {
             GroupBy::Cpu => {
                 let label = self.trace.slices.label_ids.at(part.slice as usize);
@@ -443,7 +441,7 @@ impl Source<'_> {
 
     /// Adds to each group how much of it lies outside of `span`: of the intervals of a row that are `inside`, only
     /// the first and the last reach out.
-    pub fn cut_off(
+    pub(crate) fn cut_off(
         &self,
         owner: u32,
         inside: &Range<u32>,
@@ -471,7 +469,7 @@ impl Source<'_> {
 
     /// Time inside the slices of `area` that their children outside of it take: (child, length) pairs.
     /// Only slices that reach out of the span have such children.
-    pub fn children_outside(&self, span: TimeSpan, mut found: impl FnMut(u32, u32, i64)) {
+    pub(crate) fn children_outside(&self, span: TimeSpan, mut found: impl FnMut(u32, u32, i64)) {
         if self.shape.what != What::Slices {
             return;
         }

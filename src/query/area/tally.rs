@@ -3,7 +3,8 @@
 //! Durations fall into buckets of 1/32 of a power of two, so that percentiles are known within 3 % while
 //! things come and go; an exact answer takes a second look at those buckets only (`exact.rs`).
 
-use crate::trace::{Length, SliceId};
+use crate::query::seen::Length;
+use crate::trace::SliceId;
 
 /// Buckets of a power of two.
 const FINE_BITS: u32 = 5;
@@ -75,7 +76,7 @@ impl Tally {
 
     /// Takes in `row`, whether it ended or not.
     #[inline]
-    pub fn take_in(&mut self, row: u32, length: Length) {
+    pub(crate) fn take_in(&mut self, row: u32, length: Length) {
         match length {
             Length::Known(length) => self.add(row, length),
             Length::AtLeast(length) => {
@@ -87,7 +88,7 @@ impl Tally {
 
     /// Puts out what was taken in with this length.
     #[inline]
-    pub fn put_out(&mut self, length: Length) {
+    pub(crate) fn put_out(&mut self, length: Length) {
         match length {
             Length::Known(length) => self.remove(length),
             Length::AtLeast(length) => {
@@ -125,7 +126,7 @@ impl Tally {
         }
     }
 
-    pub fn merge(&mut self, other: &Tally) {
+    pub(crate) fn merge(&mut self, other: &Tally) {
         self.count += other.count;
         self.sum += other.sum;
         self.own += other.own;
@@ -146,7 +147,7 @@ impl Tally {
     }
 
     /// The bucket with the duration that `rank` others are not longer than, and that duration's rank in it.
-    pub fn bucket_at(&self, rank: u64) -> Option<(usize, u64)> {
+    pub(crate) fn bucket_at(&self, rank: u64) -> Option<(usize, u64)> {
         let mut before = 0;
         for (bucket, &count) in self.buckets.iter().enumerate() {
             let count = u64::from(count);
@@ -168,7 +169,7 @@ impl Tally {
     }
 
     /// The shortest, as well as it is known.
-    pub fn shortest(&self) -> i64 {
+    pub(crate) fn shortest(&self) -> i64 {
         if self.count == 0 {
             return 0;
         }
@@ -191,7 +192,7 @@ impl Tally {
         last.map_or(0, |bucket| bounds_of(bucket).1.min(self.max))
     }
 
-    pub fn longest_slice(&self) -> Option<SliceId> {
+    pub(crate) fn longest_slice(&self) -> Option<SliceId> {
         (!self.has_shrunk && self.longest != u32::MAX).then_some(SliceId(self.longest))
     }
 }

@@ -1,6 +1,6 @@
 //! Threads and processes in full: when they lived, what they ran, what of that was not seen.
 
-use super::{Details, Section, length_text, process_row, trace_time};
+use super::section::{Details, Section, length_text, process_row, trace_time};
 use crate::base::signals::exit_text;
 use crate::base::{Nanos, Timestamp};
 use crate::query::item::Item;

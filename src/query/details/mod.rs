@@ -1,102 +1,28 @@
 //! One item in full, for the details pane: decoded fields of its events, and links to what it touches.
 
-use crate::base::{Nanos, Timestamp};
+use crate::base::Nanos;
 use crate::event::{EventDetail, Field};
-use crate::formats::Reader;
-use crate::trace::{
-    CounterTrackId, CpuId, EventId, FlowId, Length, Seen, SliceId, ThreadId, ThreadState, Trace,
-};
+use crate::formats::Events;
+use crate::query::seen::{Length, Seen};
+use crate::trace::{CounterTrackId, CpuId, EventId, FlowId, SliceId, ThreadId, ThreadState, Trace};
 
 mod entities;
+mod gaps;
+mod section;
+
+pub use self::section::Details;
+pub(crate) use self::section::Section;
 
 use self::entities::{process_details, thread_details};
+use self::gaps::gap_details;
+use self::section::{length_text, process_row, thread_text, trace_time};
 use super::family;
 use super::item::Item;
 use super::waker::{Waker, waker_of};
 
-/// An item in full.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Details {
-    /// What it is called.
-    pub title: String,
-    /// What sort of thing it is, e.g. `slice · raw_syscalls`.
-    pub subtitle: String,
-    /// Its facts, in groups.
-    pub sections: Vec<Section>,
-}
-
-/// A group of facts.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Section {
-    /// Its heading; empty for the first.
-    pub title: String,
-    /// The facts.
-    pub rows: Vec<DetailRow>,
-}
-
-/// A fact.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DetailRow {
-    /// Its name.
-    pub name: String,
-    /// Its value as text.
-    pub value: String,
-    /// What it points to.
-    pub link: Option<Item>,
-}
-
-impl Details {
-    /// All of it as text, a fact a line.
-    #[must_use]
-    pub fn text(&self) -> String {
-        let mut text = format!("{} ({})\n", self.title, self.subtitle);
-        for section in &self.sections {
-            if !section.title.is_empty() {
-                text.push_str(&format!("\n{}\n", section.title));
-            }
-            for row in &section.rows {
-                text.push_str(&format!("{}\t{}\n", row.name, row.value));
-            }
-        }
-        text
-    }
-}
-
-impl Section {
-    pub(super) fn new(title: &str) -> Section {
-        Section {
-            title: title.to_owned(),
-            rows: Vec::new(),
-        }
-    }
-
-    pub(super) fn row(&mut self, name: &str, value: impl Into<String>) -> &mut Section {
-        self.rows.push(DetailRow {
-            name: name.to_owned(),
-            value: value.into(),
-            link: None,
-        });
-        self
-    }
-
-    pub(super) fn link(
-        &mut self,
-        name: &str,
-        value: impl Into<String>,
-        item: Item,
-    ) -> &mut Section {
-        self.rows.push(DetailRow {
-            name: name.to_owned(),
-            value: value.into(),
-            link: Some(item),
-        });
-        self
-    }
-}
-
 /// Decodes an event in full.
 #[must_use]
-pub fn describe(trace: &Trace, reader: &dyn Reader, id: EventId) -> EventDetail {
+pub fn describe(trace: &Trace, reader: &dyn Events, id: EventId) -> EventDetail {
     let event = trace.events.get(id);
     let mut detail = reader.describe(event.into());
     if detail.cpu.is_none() {
@@ -142,7 +68,7 @@ fn waker_row(facts: &mut Section, trace: &Trace, waker: &Waker) {
 
 /// All that is known of `item`; an empty answer if there is no such item.
 #[must_use]
-pub fn details(trace: &Trace, reader: &dyn Reader, item: Item) -> Details {
+pub fn details(trace: &Trace, reader: &dyn Events, item: Item) -> Details {
     let has_item = item.span(trace).is_some() || matches!(item, Item::Cpu(_) | Item::Track(_));
     if !has_item {
         return Details::default();
@@ -231,7 +157,7 @@ pub fn details(trace: &Trace, reader: &dyn Reader, item: Item) -> Details {
         Item::Sample(track, row) => sample_details(trace, reader, track, row),
         Item::Thread(id) => thread_details(trace, id),
         Item::Process(id) => process_details(trace, id),
-        Item::Gap(id) => super::gaps::details(trace, id),
+        Item::Gap(id) => gap_details(trace, id),
         Item::Cpu(id) => {
             let mut facts = Section::new("");
             facts.row("runs", trace.runs.on(id).len().to_string());
@@ -259,7 +185,7 @@ pub fn details(trace: &Trace, reader: &dyn Reader, item: Item) -> Details {
 }
 
 /// A sample: its value, what it changed by, and how long it held.
-fn sample_details(trace: &Trace, reader: &dyn Reader, id: CounterTrackId, row: u32) -> Details {
+fn sample_details(trace: &Trace, reader: &dyn Events, id: CounterTrackId, row: u32) -> Details {
     let counters = &trace.counters;
     let Some(track) = counters.tracks.get(id.0 as usize) else {
         return Details::default();
@@ -301,7 +227,7 @@ fn sample_details(trace: &Trace, reader: &dyn Reader, id: CounterTrackId, row: u
     with_events(trace, reader, title, subtitle, facts, &[("event", event)])
 }
 
-fn slice_details(trace: &Trace, reader: &dyn Reader, id: SliceId) -> Details {
+fn slice_details(trace: &Trace, reader: &dyn Events, id: SliceId) -> Details {
     let slice = trace.slices.get(id);
     let label = trace.slices.label(id);
     let mut facts = Section::new("");
@@ -383,7 +309,7 @@ fn relatives(trace: &Trace, id: SliceId) -> Section {
     section
 }
 
-fn event_details(trace: &Trace, reader: &dyn Reader, id: EventId) -> Details {
+fn event_details(trace: &Trace, reader: &dyn Events, id: EventId) -> Details {
     let event = trace.events.get(id);
     let thread = trace.events.thread(id);
     let mut facts = Section::new("");
@@ -435,7 +361,7 @@ fn flow_details(trace: &Trace, id: FlowId) -> Details {
 
 fn with_events(
     trace: &Trace,
-    reader: &dyn Reader,
+    reader: &dyn Events,
     title: String,
     subtitle: String,
     facts: Section,
@@ -497,24 +423,4 @@ fn measured_text(trace: &Trace, length: Length) -> String {
         Length::Known(_) => certain,
         Length::AtLeast(_) => format!("unfinished, at least {certain}"),
     }
-}
-
-fn process_row(facts: &mut Section, trace: &Trace, thread: ThreadId) {
-    if let (Some(process), Some(id)) = (trace.process_of(thread), trace.thread(thread).process) {
-        let text = format!("{} ({})", trace.text(process.name), process.pid);
-        facts.link("process", text, Item::Process(id));
-    }
-}
-
-fn thread_text(trace: &Trace, id: ThreadId) -> String {
-    format!("{} ({})", trace.thread_name(id), trace.thread(id).tid)
-}
-
-/// A time as since the trace's start, with the trace's own clock behind it.
-fn trace_time(trace: &Trace, time: Timestamp) -> String {
-    trace.info.clock_unit.time_text(time, trace.span.start)
-}
-
-fn length_text(trace: &Trace, length: Nanos) -> String {
-    trace.info.clock_unit.length_text(length)
 }

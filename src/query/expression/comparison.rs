@@ -30,7 +30,7 @@ impl NumberTest {
     }
 
     /// Whether it holds for a value of which only the lower bound `least` is known: whatever the value is.
-    pub fn holds_from(self, least: i128) -> bool {
+    pub(crate) fn holds_from(self, least: i128) -> bool {
         match self.op {
             Op::More | Op::MoreOrEqual => self.holds(least),
             Op::Differs => NumberTest {
@@ -148,7 +148,7 @@ impl ValueTest {
     }
 
     /// The same for the value as people read it.
-    pub fn holds_shown(&self, shown: &str) -> bool {
+    pub(crate) fn holds_shown(&self, shown: &str) -> bool {
         self.text
             .as_ref()
             .is_some_and(|test| test.holds(shown.as_bytes()))

@@ -4,16 +4,16 @@
 use super::ExpressionError;
 use super::comparison::{NumberTest, TextTest, ValueTest};
 use super::parse::{Field, Literal, Node, Number, Op};
-use super::pattern::Pattern;
+use super::pattern::{Pattern, kinds_called};
 use super::unknown::{is_field_too, no_such_field};
 use crate::event::KindId;
-use crate::formats::Reader;
+use crate::formats::Events;
 use crate::query::item::track_title;
 use crate::trace::{ProcessId, ThreadId, ThreadState, Trace, TrackId};
 
 /// What is known of all events of a kind, or all slices of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// None of them is meant.
     No,
     /// All are.
@@ -82,7 +82,7 @@ pub(super) struct Compiler<'a> {
 }
 
 impl<'a> Compiler<'a> {
-    pub fn new(trace: &'a Trace, reader: &'a dyn Reader) -> Compiler<'a> {
+    pub fn new(trace: &'a Trace, reader: &'a dyn Events) -> Compiler<'a> {
         let kinds = 0..trace.kinds.len().min(usize::from(u16::MAX)) as u16;
         Compiler {
             trace,
@@ -307,7 +307,7 @@ enum Part {
 
 impl Test {
     /// What is known of all events of a kind, or of all slices with a label.
-    pub fn verdict(&self, about: About) -> Verdict {
+    pub(crate) fn verdict(&self, about: About) -> Verdict {
         Verdict::of(self.known(about))
     }
 
@@ -358,29 +358,4 @@ fn join(tests: &[Test], about: About, settled: Settled) -> Option<bool> {
         }
     }
     answer
-}
-
-/// Of each kind of events, whether `name` (of an event or a system, or `system/event`) means it. What is no pattern means
-/// nothing.
-pub(super) fn kinds_called(trace: &Trace, name: &str) -> Vec<bool> {
-    let (system, event) = match name.split_once('/') {
-        Some((system, event)) => (Pattern::of_name(system).ok(), event),
-        None => (None, name),
-    };
-    let is_either = !name.contains('/');
-    let event = Pattern::of_name(event).ok();
-    let is_in = |pattern: &Option<Pattern>, bytes: &[u8]| {
-        pattern.as_ref().is_some_and(|pattern| pattern.is_in(bytes))
-    };
-    let kinds = trace.kinds.iter();
-    kinds
-        .map(|kind| {
-            let name = is_in(&event, trace.strings.bytes(kind.name));
-            let category = trace.strings.bytes(kind.category);
-            match is_either {
-                true => name || is_in(&event, category),
-                false => name && is_in(&system, category),
-            }
-        })
-        .collect()
 }

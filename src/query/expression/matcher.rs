@@ -8,16 +8,17 @@ use std::sync::OnceLock;
 use super::compiled::{About, ByLabel, Compiler, Scope, Test, Verdict};
 use super::{Expression, ExpressionError};
 use crate::event::KindId;
-use crate::formats::Reader;
+use crate::formats::Events;
 use crate::query::Item;
 use crate::query::gaps;
 use crate::query::item::{cpu_number, event_of, event_ref, title};
-use crate::trace::{EventId, Length, Seen, Trace};
+use crate::query::seen::{Length, Seen};
+use crate::trace::{EventId, Trace};
 
 /// An expression put to one trace. Shared by threads; each asks through a [`Probe`] of its own.
 pub struct Matcher<'a> {
     trace: &'a Trace,
-    reader: &'a dyn Reader,
+    reader: &'a dyn Events,
     test: Test,
     kinds: Vec<Verdict>,
     labels: Vec<Verdict>,
@@ -41,7 +42,7 @@ impl<'a> Matcher<'a> {
     pub fn new(
         expression: &Expression,
         trace: &'a Trace,
-        reader: &'a dyn Reader,
+        reader: &'a dyn Events,
     ) -> Result<Matcher<'a>, ExpressionError> {
         let compiler = Compiler::new(trace, reader);
         let test = compiler.compile(expression.root(), Scope::Any)?;
@@ -61,7 +62,7 @@ impl<'a> Matcher<'a> {
     /// What is known of all events of a kind.
     #[inline]
     #[must_use]
-    pub fn of_kind(&self, kind: KindId) -> Verdict {
+    pub(crate) fn of_kind(&self, kind: KindId) -> Verdict {
         self.kinds
             .get(usize::from(kind.0))
             .copied()
@@ -71,7 +72,7 @@ impl<'a> Matcher<'a> {
     /// What is known of all slices with a label (a row of `Slices::labels`).
     #[inline]
     #[must_use]
-    pub fn of_label(&self, label: u32) -> Verdict {
+    pub(crate) fn of_label(&self, label: u32) -> Verdict {
         self.labels
             .get(label as usize)
             .copied()
@@ -249,7 +250,7 @@ impl Probe<'_> {
                         self.text.extend_from_slice(trace.strings.bytes(kind.name));
                         self.text.extend_from_slice(b": ");
                     }
-                    reader.push_text(event_ref(trace, id), &mut self.text);
+                    reader.push_line(event_ref(trace, id), &mut self.text);
                 }
             }
             _ => self
@@ -264,8 +265,8 @@ impl Probe<'_> {
 fn finish_of(trace: &Trace, item: Item) -> Option<EventId> {
     let Item::Slice(id) = item else { return None };
     let row = Some(id.0 as usize).filter(|&row| row < trace.slices.len())?;
-    let finish = EventId(trace.slices.finish(row));
-    Some(finish).filter(|id| (id.0 as usize) < trace.events.len())
+    let finish = trace.slices.finish(row);
+    finish.filter(|id| (id.0 as usize) < trace.events.len())
 }
 
 /// The same with the numbers that people know it by, and what it ran.

@@ -30,14 +30,16 @@ mod unknown;
 use std::fmt;
 
 use crate::event::KindId;
-use crate::formats::Reader;
+use crate::formats::Events;
 use crate::trace::Trace;
 
-pub use compiled::Verdict;
-pub use matcher::{Matcher, Probe};
-pub use parse::{Expression, FIELDS, Field, Literal, Node, Number, Op};
-pub use pattern::Pattern;
-pub use unknown::{unknown_event, unknown_field};
+pub(crate) use compiled::Verdict;
+pub use matcher::Matcher;
+pub(crate) use matcher::Probe;
+pub use parse::{Expression, Node};
+pub(crate) use parse::{FIELDS, Field};
+pub(crate) use unknown::unknown_event;
+pub use unknown::unknown_field;
 
 /// What is wrong with an expression, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +83,7 @@ impl ExpressionError {
 /// The names of the arguments that events of a trace can have, sorted, for completion. Empty where only each
 /// event says what it has.
 #[must_use]
-pub fn argument_names(trace: &Trace, reader: &dyn Reader) -> Vec<String> {
+pub fn argument_names(trace: &Trace, reader: &dyn Events) -> Vec<String> {
     let kinds = 0..trace.kinds.len().min(usize::from(u16::MAX)) as u16;
     let names = kinds.filter_map(|kind| reader.field_names(KindId(kind)));
     let mut names: Vec<String> = names.flatten().map(str::to_owned).collect();

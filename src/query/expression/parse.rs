@@ -76,7 +76,7 @@ pub enum Field {
 }
 
 /// The fields that are not arguments: as they are written, and what they are.
-pub const FIELDS: &[(&str, Field, &str)] = &[
+pub(crate) const FIELDS: &[(&str, Field, &str)] = &[
     ("name", Field::Name, "name of the event, slice, thread ..."),
     ("category", Field::Category, "category or system"),
     ("cpu", Field::Cpu, "number of the CPU"),
@@ -215,7 +215,7 @@ impl Expression {
     /// A list of events alone, as trace-cmd's filters have it: `sched_switch`, `sched`, `irq/.*,sched_wakeup:`. `None`
     /// for any other text; whether there are such events, only a trace knows ([`super::unknown_event`]).
     #[must_use]
-    pub fn event_list(text: &str) -> Option<Expression> {
+    pub(crate) fn event_list(text: &str) -> Option<Expression> {
         let list = text.trim();
         let list = list.strip_suffix(':').unwrap_or(list);
         let names: Vec<String> = list.split(',').map(|name| name.trim().to_owned()).collect();
@@ -243,7 +243,7 @@ impl Expression {
 
     /// Whether `field` is compared anywhere in it.
     #[must_use]
-    pub fn mentions(&self, field: &Field) -> bool {
+    pub(crate) fn mentions(&self, field: &Field) -> bool {
         fn looks_at(node: &Node, wanted: &Field) -> bool {
             match node {
                 Node::Text(_) => false,

@@ -5,6 +5,7 @@ use std::ops::Range;
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::ExpressionError;
+use crate::trace::Trace;
 
 /// Largest compiled regular expression.
 const MAX_REGEX_BYTES: usize = 1 << 20;
@@ -122,4 +123,29 @@ fn place_of_fault(pattern: &str) -> Option<Range<usize>> {
         _ => return None,
     };
     Some(span.start.offset..span.end.offset)
+}
+
+/// Of each kind of events, whether `name` (of an event or a system, or `system/event`) means it. What is no pattern means
+/// nothing.
+pub(super) fn kinds_called(trace: &Trace, name: &str) -> Vec<bool> {
+    let (system, event) = match name.split_once('/') {
+        Some((system, event)) => (Pattern::of_name(system).ok(), event),
+        None => (None, name),
+    };
+    let is_either = !name.contains('/');
+    let event = Pattern::of_name(event).ok();
+    let is_in = |pattern: &Option<Pattern>, bytes: &[u8]| {
+        pattern.as_ref().is_some_and(|pattern| pattern.is_in(bytes))
+    };
+    let kinds = trace.kinds.iter();
+    kinds
+        .map(|kind| {
+            let name = is_in(&event, trace.strings.bytes(kind.name));
+            let category = trace.strings.bytes(kind.category);
+            match is_either {
+                true => name || is_in(&event, category),
+                false => name && is_in(&system, category),
+            }
+        })
+        .collect()
 }

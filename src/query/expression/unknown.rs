@@ -5,10 +5,10 @@
 
 use std::collections::BTreeSet;
 
-use super::compiled::kinds_called;
 use super::parse::{Expression, FIELDS, Field, Node};
+use super::pattern::kinds_called;
 use super::{ExpressionError, argument_names};
-use crate::formats::Reader;
+use crate::formats::Events;
 use crate::query::item::event_ref;
 use crate::trace::{EventId, Trace};
 
@@ -22,7 +22,7 @@ const SPREAD: usize = 2_000;
 pub fn unknown_field(
     expression: &Expression,
     trace: &Trace,
-    reader: &dyn Reader,
+    reader: &dyn Events,
 ) -> Option<ExpressionError> {
     let mut asked = Vec::new();
     arguments(expression.root(), &mut asked);
@@ -43,7 +43,7 @@ pub fn unknown_field(
 
 /// A name of events, or of a system, that the expression asks for and that no event of the trace has.
 #[must_use]
-pub fn unknown_event(expression: &Expression, trace: &Trace) -> Option<ExpressionError> {
+pub(crate) fn unknown_event(expression: &Expression, trace: &Trace) -> Option<ExpressionError> {
     fn names<'a>(node: &'a Node, found: &mut Vec<&'a str>) {
         match node {
             Node::Text(_) | Node::Compare { .. } => {}
@@ -120,7 +120,7 @@ fn arguments<'a>(node: &'a Node, asked: &mut Vec<Asked<'a>>) {
 }
 
 /// The names of the fields of the first events of each kind, and of some others.
-fn seen_names(trace: &Trace, reader: &dyn Reader) -> BTreeSet<String> {
+fn seen_names(trace: &Trace, reader: &dyn Events) -> BTreeSet<String> {
     let mut seen = vec![0_u8; trace.kinds.len()];
     let mut names = BTreeSet::new();
     let stride = (trace.events.len() / SPREAD).max(1);

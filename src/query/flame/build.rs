@@ -7,14 +7,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Flame, Tree, Unit};
 use crate::base::{Cancelled, Job, TimeSpan};
-use crate::formats::Reader;
+use crate::formats::Events;
 use crate::query::area::on_cpu::OnCpus;
 use crate::query::area::{Area, Lane, Lanes};
 use crate::query::details::describe;
 use crate::query::item::track_title;
 use crate::query::latency::Among;
+use crate::query::seen::Seen;
 use crate::trace::slices::SliceRow;
-use crate::trace::{EventId, Seen, SliceId, Trace, TrackId};
+use crate::trace::{EventId, SliceId, Trace, TrackId};
 
 /// Most stacks that are decoded.
 const MAX_STACKS: usize = 1_000_000;
@@ -181,10 +182,9 @@ impl<'a> Merge<'a> {
                     count: u64::from(is_counted(at)),
                     is_unfinished: slices.is_unfinished(index),
                 };
-                let parent = match slices.parents.at(index) {
-                    u32::MAX => root,
-                    parent => node_of(&above, parent).unwrap_or(root),
-                };
+                let parent = slices.parent(index);
+                let parent = parent.and_then(|id| node_of(&above, id.0));
+                let parent = parent.unwrap_or(root);
                 let name = self.name(slices.label_ids.at(index) as usize);
                 nodes.push(self.add_slice((root, parent), name, amount));
             }
@@ -284,7 +284,7 @@ fn node_of(above: &[(Range<u32>, Vec<u32>)], slice: u32) -> Option<u32> {
 /// If the job is cancelled.
 pub fn of_stacks(
     trace: &Trace,
-    reader: &dyn Reader,
+    reader: &dyn Events,
     area: &Area,
     job: &Job,
 ) -> Result<Flame, Cancelled> {
@@ -359,7 +359,7 @@ fn add_stack(tree: &mut Tree, stack: &[String]) {
 }
 
 /// The kinds of events that carry stacks: those whose first event has one.
-fn stack_kinds(trace: &Trace, reader: &dyn Reader) -> FxHashSet<u16> {
+fn stack_kinds(trace: &Trace, reader: &dyn Events) -> FxHashSet<u16> {
     let mut seen = vec![false; usize::from(u16::MAX) + 1];
     let mut kinds = FxHashSet::default();
     let mut left = trace.kinds.len();

@@ -12,10 +12,9 @@ use crate::base::visible::is_active;
 use rustc_hash::FxHashMap;
 
 pub use build::{Roots, of_slices, of_stacks};
-pub use tables::{Frame, NameTotal};
 
 /// Most nodes of a graph.
-pub const MAX_NODES: usize = 200_000;
+pub(crate) const MAX_NODES: usize = 200_000;
 
 /// What the numbers of a graph are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +104,7 @@ impl Flame {
 
     /// Whether a node's total contains slices that never ended: then it is "at least" so much.
     #[must_use]
-    pub fn is_at_least(&self, node: u32) -> bool {
+    pub(crate) fn is_at_least(&self, node: u32) -> bool {
         let Some(of) = self.nodes.get(node as usize) else {
             return false;
         };
@@ -201,7 +200,7 @@ impl Tree {
     }
 
     /// Adds to what a node has of slices that never ended.
-    pub fn add_unfinished(&mut self, node: u32, count: u64, ns: i64) {
+    pub(crate) fn add_unfinished(&mut self, node: u32, count: u64, ns: i64) {
         if let Some(node) = self.nodes.get_mut(node as usize) {
             node.unfinished += count;
             node.unfinished_ns = node.unfinished_ns.saturating_add(ns);
@@ -213,12 +212,12 @@ impl Tree {
         self.nodes.get(node as usize).map_or(0, |node| node.parent)
     }
 
-    pub fn leave_out(&mut self, count: u64) {
+    pub(crate) fn leave_out(&mut self, count: u64) {
         self.left_out += count;
     }
 
     /// Takes in another tree.
-    pub fn absorb(&mut self, other: &Tree) {
+    pub(crate) fn absorb(&mut self, other: &Tree) {
         let names: Vec<u32> = other.names.iter().map(|name| self.name(name)).collect();
         let mut places: Vec<u32> = vec![0; other.nodes.len()];
         for (at, node) in other.nodes.iter().enumerate() {

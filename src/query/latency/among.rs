@@ -79,7 +79,7 @@ impl Among {
 
     /// Whether what `thread` did counts, on whichever CPU.
     #[must_use]
-    pub fn has_anywhere(&self, thread: ThreadId) -> bool {
+    pub(crate) fn has_anywhere(&self, thread: ThreadId) -> bool {
         match self {
             Among::Without(among, hidden) => {
                 hidden.cpus.is_empty()
@@ -92,7 +92,7 @@ impl Among {
 
     /// Whether `thread` may count, wherever it was.
     #[must_use]
-    pub fn may_have(&self, thread: ThreadId) -> bool {
+    pub(crate) fn may_have(&self, thread: ThreadId) -> bool {
         match self {
             Among::AnyOf(threads, cpus) if cpus.is_empty() => {
                 threads.binary_search(&thread).is_ok()

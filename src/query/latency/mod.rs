@@ -5,8 +5,10 @@ mod pairs;
 mod wakeups;
 
 pub use among::Among;
-pub use pairs::{EventPairs, PairKey, PairQuery, event_pairs, parse_events};
-pub use wakeups::{WakeupLatency, wakeups};
+pub(crate) use pairs::{EventPairs, parse_events};
+pub use pairs::{PairKey, PairQuery, event_pairs};
+pub(crate) use wakeups::WakeupLatency;
+pub use wakeups::wakeups;
 
 use crate::base::{TimeSpan, Timestamp};
 use crate::query::Item;

@@ -9,13 +9,14 @@ use rustc_hash::FxHashMap;
 use super::{Among, Sample, longest};
 use crate::base::{Cancelled, Job, TimeSpan};
 use crate::event::Value;
-use crate::formats::Reader;
+use crate::formats::Events;
 use crate::query::Item;
 use crate::query::distribution::Distribution;
 use crate::query::expression::{Expression, ExpressionError};
 use crate::query::item::event_ref;
 use crate::query::search::{Hit, Place, Places, Query, search};
-use crate::trace::{CpuId, EventId, Seen, Trace};
+use crate::query::seen::Seen;
+use crate::trace::{CpuId, EventId, Trace};
 
 /// Most events of either expression that are kept.
 const MAX_EVENTS: usize = 8_000_000;
@@ -59,7 +60,7 @@ impl std::str::FromStr for PairKey {
 ///
 /// # Errors
 /// Where the expression is wrong.
-pub fn parse_events(text: &str, trace: &Trace) -> Result<Expression, ExpressionError> {
+pub(crate) fn parse_events(text: &str, trace: &Trace) -> Result<Expression, ExpressionError> {
     let name = text.trim();
     let is_kind = trace.kinds.iter().any(|kind| trace.text(kind.name) == name);
     if is_kind && !name.contains('"') {
@@ -114,7 +115,7 @@ pub struct EventPairs {
 /// If the job is cancelled.
 pub fn event_pairs(
     trace: &Trace,
-    reader: &dyn Reader,
+    reader: &dyn Events,
     query: &PairQuery,
     job: &Job,
 ) -> Result<Result<EventPairs, ExpressionError>, Cancelled> {
@@ -215,7 +216,7 @@ enum Key {
 
 struct Keys<'a> {
     trace: &'a Trace,
-    reader: &'a dyn Reader,
+    reader: &'a dyn Events,
     open: FxHashMap<Key, Hit>,
 }
 

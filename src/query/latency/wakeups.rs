@@ -6,7 +6,8 @@ use super::{Among, Sample, longest};
 use crate::base::{Cancelled, Job, TimeSpan, Timestamp};
 use crate::query::Item;
 use crate::query::distribution::Distribution;
-use crate::trace::{CpuId, Seen, StateId, ThreadId, ThreadState, Trace};
+use crate::query::seen::Seen;
+use crate::trace::{CpuId, StateId, ThreadId, ThreadState, Trace};
 
 /// The wakeups of one thread.
 #[derive(Clone, Debug)]

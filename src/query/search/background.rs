@@ -1,113 +1,84 @@
-//! A search off the window's thread: started, looked at once a frame, cancelled by being dropped.
+//! Searching and filtering off the window's thread: the first answers are there before the last.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use super::{Found, Marks, Query, search};
-use crate::base::Job;
-use crate::formats::Reader;
-use crate::query::expression::{ExpressionError, Matcher};
+use super::{FilteredEvents, Found, Query, filter_events, search};
+use crate::base::{Task, TaskKey, TimeSpan, TraceId, Waker};
+use crate::formats::Events;
+use crate::query::expression::{Expression, ExpressionError, Matcher};
+use crate::query::latency::Among;
 use crate::trace::Trace;
 
-/// A search under way, or through. Dropping it cancels it.
-#[derive(Debug)]
-pub struct Searching {
+/// The trace that is searched.
+pub struct SearchedTrace {
+    /// Its number.
+    pub id: TraceId,
+    /// Its tables.
+    pub trace: Arc<Trace>,
+    /// What describes its events.
+    pub reader: Arc<dyn Events>,
+}
+
+/// Which events are listed.
+pub struct EventFilter {
+    /// Those that this means; `None`: all.
+    pub expression: Option<Expression>,
+    /// Those of these threads and CPUs.
+    pub among: Among,
+    /// Those in this span.
+    pub span: TimeSpan,
+}
+
+/// Makes `task` search for `query`; the key is the expression's text. What a search before this one has found is the
+/// answer until this one has found something or has ended.
+///
+/// # Errors
+/// If the expression needs something that the trace cannot have.
+pub fn start_search(
+    task: &mut Task<String, Arc<Found>>,
+    wake: impl Into<Waker>,
+    of: SearchedTrace,
     query: Query,
-    job: Job,
-    shared: Arc<Mutex<Shared>>,
+) -> Result<(), ExpressionError> {
+    let SearchedTrace { id, trace, reader } = of;
+    Matcher::new(&query.expression, &trace, reader.as_ref())?;
+    let text = query.expression.text().to_owned();
+    let question = TaskKey::about(id, text).on_thread("search");
+    task.ask(wake, question, move |work| {
+        let mut publish = |found: Found| {
+            if found.total() > 0 {
+                work.publish(Arc::new(found));
+            }
+        };
+        let found = search(&trace, reader.as_ref(), &query, work, &mut publish);
+        Ok(Arc::new(
+            found.unwrap_or_else(|error| Found::refused(error, trace.span)),
+        ))
+    });
+    Ok(())
 }
 
-#[derive(Debug)]
-struct Shared {
-    found: Arc<Found>,
-    is_over: bool,
-}
-
-impl Searching {
-    /// Starts to search; `wake` is called, on the search's thread, whenever there is more to see.
-    ///
-    /// # Errors
-    /// If the expression asks for what the trace cannot have.
-    pub fn start(
-        trace: Arc<Trace>,
-        reader: Arc<dyn Reader>,
-        query: Query,
-        wake: impl Fn() + Send + 'static,
-    ) -> Result<Searching, ExpressionError> {
-        Matcher::new(&query.expression, &trace, reader.as_ref())?;
-        let job = Job::default();
-        let none = Found::empty(trace.span, Arc::new(Marks::default()));
-        let shared = Arc::new(Mutex::new(Shared {
-            found: Arc::new(none),
-            is_over: false,
-        }));
-        let (its_job, its_query, its_shared) = (job.clone(), query.clone(), shared.clone());
-        let spawned = std::thread::Builder::new()
-            .name("search".to_owned())
-            .spawn(move || {
-                let show = |found: Found, is_over: bool| {
-                    let mut shared = its_shared.lock().unwrap_or_else(PoisonError::into_inner);
-                    shared.found = Arc::new(found);
-                    shared.is_over = is_over;
-                };
-                let mut publish = |found: Found| {
-                    show(found, false);
-                    wake();
-                };
-                let result = search(&trace, reader.as_ref(), &its_query, &its_job, &mut publish);
-                if let Ok(found) = result {
-                    show(found, true);
-                }
-                wake();
-            });
-        if spawned.is_err() {
-            // Without a thread there is nothing to wait for.
-            shared
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .is_over = true;
-        }
-        Ok(Searching { query, job, shared })
+/// Makes `task` filter events, as [`filter_events`] does; the key is the number of the filtering.
+///
+/// # Errors
+/// If the expression needs something that the trace cannot have.
+pub fn start_filter(
+    task: &mut Task<u64, FilteredEvents>,
+    wake: impl Into<Waker>,
+    of: SearchedTrace,
+    (number, filter): (u64, EventFilter),
+) -> Result<(), ExpressionError> {
+    let SearchedTrace { id, trace, reader } = of;
+    if let Some(expression) = &filter.expression {
+        Matcher::new(expression, &trace, reader.as_ref())?;
     }
-
-    /// What is searched for.
-    #[must_use]
-    pub fn query(&self) -> &Query {
-        &self.query
-    }
-
-    /// What was found up to now.
-    #[must_use]
-    pub fn found(&self) -> Arc<Found> {
-        self.shared
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .found
-            .clone()
-    }
-
-    /// Whether there is nothing more to come.
-    #[must_use]
-    pub fn is_over(&self) -> bool {
-        self.shared
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .is_over
-    }
-
-    /// Rows looked at, rows in all.
-    #[must_use]
-    pub fn progress(&self) -> (u64, u64) {
-        self.job.progress()
-    }
-
-    /// Stops it soon; what was found stays.
-    pub fn cancel(&self) {
-        self.job.cancel();
-    }
-}
-
-impl Drop for Searching {
-    fn drop(&mut self) {
-        self.job.cancel();
-    }
+    let question = TaskKey::about(id, number).on_thread("filter");
+    task.ask(wake, question, move |work| {
+        let mut publish = |found: &FilteredEvents| work.publish(found.clone());
+        let meant = (filter.expression.as_ref(), &filter.among);
+        let reader = reader.as_ref();
+        let found = filter_events(&trace, reader, meant, filter.span, work, &mut publish);
+        Ok(found.unwrap_or_else(FilteredEvents::refused))
+    });
+    Ok(())
 }

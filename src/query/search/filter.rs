@@ -1,16 +1,17 @@
 //! All raw events that an expression means, or that some threads and CPUs have, in time order, 4 bytes each: for lists of any length. Found window
 //! by window like a search, off the window's thread.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::found::{BitSet, Marks};
+use super::bit_set::BitSet;
+use super::found::Marks;
 use super::scan::{Scan, range_of, windows};
 use super::{Place, Places, Query};
 use crate::base::order::first_not;
 use crate::base::{Job, TimeSpan, Timestamp};
-use crate::formats::Reader;
+use crate::formats::Events;
 use crate::query::Item;
 use crate::query::area::events::for_each_chosen;
 use crate::query::expression::{
@@ -32,6 +33,14 @@ pub struct FilteredEvents {
 }
 
 impl FilteredEvents {
+    /// No events, because of `error`.
+    pub(super) fn refused(error: ExpressionError) -> FilteredEvents {
+        FilteredEvents {
+            unknown: Some(error),
+            ..FilteredEvents::default()
+        }
+    }
+
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -97,12 +106,6 @@ impl FilteredEvents {
             self.chunks.push((first, events.into()));
         }
     }
-
-    /// Heap bytes held.
-    #[must_use]
-    pub fn memory_bytes(&self) -> u64 {
-        (self.count * 4 + self.chunks.capacity() * 32) as u64
-    }
 }
 
 /// Filters all raw events in `span`: those of chosen threads and CPUs that an expression means, if there is one;
@@ -112,7 +115,7 @@ impl FilteredEvents {
 /// If the expression asks for what the trace cannot have.
 pub fn filter_events(
     trace: &Trace,
-    reader: &dyn Reader,
+    reader: &dyn Events,
     (expression, among): (Option<&Expression>, &Among),
     span: TimeSpan,
     job: &Job,
@@ -173,86 +176,4 @@ fn pick(trace: &Trace, among: &Among, window: TimeSpan) -> (Vec<u32>, u64) {
     // Those of one time stay as they lie.
     events.sort_by_key(|(time, _)| *time);
     (events.into_iter().map(|(_, id)| id).collect(), count)
-}
-
-/// Filtering off the window's thread. Dropping it cancels it.
-#[derive(Debug)]
-pub struct Filtering {
-    job: Job,
-    shared: Arc<Mutex<FilteredEvents>>,
-}
-
-impl Filtering {
-    /// Starts to filter what lies in `span`, as [`filter_events`] does; `wake` is called, on the filter's thread, whenever there is more.
-    ///
-    /// # Errors
-    /// If the expression asks for what the trace cannot have.
-    pub fn start(
-        trace: Arc<Trace>,
-        reader: Arc<dyn Reader>,
-        (expression, among): (Option<Expression>, Among),
-        span: TimeSpan,
-        wake: impl Fn() + Send + 'static,
-    ) -> Result<Filtering, ExpressionError> {
-        if let Some(expression) = &expression {
-            Matcher::new(expression, &trace, reader.as_ref())?;
-        }
-        let job = Job::default();
-        let shared = Arc::new(Mutex::new(FilteredEvents::default()));
-        let (its_job, its_shared) = (job.clone(), shared.clone());
-        let spawned = std::thread::Builder::new()
-            .name("filter".to_owned())
-            .spawn(move || {
-                let show = |found: &FilteredEvents| {
-                    *its_shared.lock().unwrap_or_else(PoisonError::into_inner) = found.clone();
-                    wake();
-                };
-                let mut publish = |found: &FilteredEvents| show(found);
-                let reader = reader.as_ref();
-                let asked = (expression.as_ref(), &among);
-                let result = filter_events(&trace, reader, asked, span, &its_job, &mut publish);
-                if let Ok(found) = result {
-                    show(&found);
-                }
-            });
-        if spawned.is_err() {
-            shared
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .is_complete = true;
-        }
-        Ok(Filtering { job, shared })
-    }
-
-    /// Whether it is at its end, or was stopped.
-    #[must_use]
-    pub fn is_over(&self) -> bool {
-        self.job.is_cancelled() || self.events().is_complete
-    }
-
-    /// What there is up to now.
-    #[must_use]
-    pub fn events(&self) -> FilteredEvents {
-        self.shared
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    }
-
-    /// Events looked at, events in all.
-    #[must_use]
-    pub fn progress(&self) -> (u64, u64) {
-        self.job.progress()
-    }
-
-    /// Stops it soon.
-    pub fn cancel(&self) {
-        self.job.cancel();
-    }
-}
-
-impl Drop for Filtering {
-    fn drop(&mut self) {
-        self.job.cancel();
-    }
 }

@@ -6,9 +6,11 @@
 //! [`Query::limit`] hits are kept as a list, the earliest; all are counted and marked.
 
 mod background;
+mod bit_set;
 mod filter;
 mod found;
 mod places;
+mod query;
 mod scan;
 mod whole;
 
@@ -17,56 +19,30 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-pub use background::Searching;
-pub use filter::{FilteredEvents, Filtering, filter_events};
-pub use found::{BitSet, Found, Hit, Marks};
+pub use background::{EventFilter, SearchedTrace, start_filter, start_search};
+pub(crate) use bit_set::BitSet;
+pub(crate) use filter::FilteredEvents;
+pub use filter::filter_events;
+pub use found::Marks;
+pub(crate) use found::{Found, Hit};
 pub use places::{Place, Places};
-pub use whole::WholeMarks;
+pub use query::Query;
+pub(crate) use whole::WholeMarks;
 
-use scan::{Scan, windows};
+use scan::{CHUNK, Scan, windows};
 
 use super::Item;
-use super::expression::{Expression, ExpressionError, Matcher, unknown_event, unknown_field};
+use super::expression::{ExpressionError, Matcher, unknown_event, unknown_field};
 use super::latency::Among;
-use crate::base::{Job, TimeSpan, Timestamp};
-use crate::formats::Reader;
+use crate::base::Job;
+use crate::formats::Events;
 use crate::trace::{
     CounterTrackId, FlowId, GapId, InstantId, ProcessId, RunId, SliceId, StateId, ThreadId, Trace,
     TrackId,
 };
 
-/// How many hits are kept as a list unless asked otherwise: 24 MB.
-pub const USUAL_LIMIT: usize = 1_000_000;
-/// Rows that a thread looks at in one go.
-const CHUNK: u32 = 1 << 14;
 /// How often an unfinished result is published.
 const PUBLISH_EVERY: Duration = Duration::from_millis(120);
-
-/// What to look for, and where.
-#[derive(Clone, Debug)]
-pub struct Query {
-    /// What.
-    pub expression: Expression,
-    /// In what.
-    pub places: Places,
-    /// Only what happens in this span.
-    pub span: TimeSpan,
-    /// How many hits to keep as a list.
-    pub limit: usize,
-}
-
-impl Query {
-    /// Everywhere, at all times.
-    #[must_use]
-    pub fn new(expression: Expression) -> Query {
-        Query {
-            places: Places::usual(&expression),
-            expression,
-            span: TimeSpan::new(Timestamp::MIN, Timestamp::MAX),
-            limit: USUAL_LIMIT,
-        }
-    }
-}
 
 /// Searches; `publish` gets what was found whenever there is more. The job's progress counts rows; when it is
 /// cancelled, the answer is what was found until then, and not `is_complete`.
@@ -75,7 +51,7 @@ impl Query {
 /// If the expression asks for what the trace cannot have.
 pub fn search(
     trace: &Trace,
-    reader: &dyn Reader,
+    reader: &dyn Events,
     query: &Query,
     job: &Job,
     publish: &mut dyn FnMut(Found),
@@ -145,7 +121,7 @@ impl Search<'_> {
         let gaps = (0..trace.gaps.len() as u32).map(|id| Item::Gap(GapId(id)));
         self.few(Place::Gaps, gaps);
         if Places::means_whole(&self.scan.query.expression) {
-            let whole = WholeMarks::of(trace, &self.rows);
+            let whole = WholeMarks::of(trace, self.rows.iter().map(|hit| hit.item));
             let _is_first = self.scan.marks.whole.set(whole);
         }
     }

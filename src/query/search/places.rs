@@ -62,7 +62,7 @@ impl Places {
     /// Where a user expects `expression` to look: everywhere, each thing once. Instants and log messages are
     /// found as events; states only where the expression asks for states or durations, runs where it asks for durations.
     #[must_use]
-    pub fn usual(expression: &Expression) -> Places {
+    pub(crate) fn usual(expression: &Expression) -> Places {
         let usual = [
             Place::Processes,
             Place::Threads,
@@ -85,7 +85,7 @@ impl Places {
     /// Whether a thread, process or track that `expression` finds is meant with all that lies on it: it was found by
     /// what it is, not by when or for how long.
     #[must_use]
-    pub fn means_whole(expression: &Expression) -> bool {
+    pub(crate) fn means_whole(expression: &Expression) -> bool {
         let of_one = [Field::Duration, Field::Time, Field::Depth, Field::State];
         !of_one.iter().any(|field| expression.mentions(field))
     }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::found::{BitSet, Hit, Marks};
+use super::bit_set::BitSet;
+use super::found::{Hit, Marks};
 use super::places::Place;
-use super::{CHUNK, Query};
+use super::query::Query;
 use crate::base::{Job, TimeSpan, Timestamp};
 use crate::query::Item;
 use crate::query::expression::{Matcher, Verdict};
@@ -14,6 +15,8 @@ use crate::query::latency::Among;
 use crate::trace::events::Segment;
 use crate::trace::{EventId, Trace};
 
+/// Rows that a thread looks at in one go.
+pub(super) const CHUNK: u32 = 1 << 14;
 /// Most windows of time.
 const MAX_WINDOWS: usize = 2048;
 
@@ -31,7 +34,7 @@ pub(super) struct Scan<'a> {
 }
 
 impl Scan<'_> {
-    pub fn set_total(&self) {
+    pub(crate) fn set_total(&self) {
         let trace = self.trace;
         let sizes = [
             (Place::Slices, trace.slices.len()),
@@ -73,7 +76,9 @@ impl Scan<'_> {
             self.marks.set(item);
             if let Item::Slice(id) = item {
                 self.covered.set(slices.begins.at(id.0 as usize));
-                self.covered.set(slices.finish(id.0 as usize));
+                if let Some(finish) = slices.finish(id.0 as usize) {
+                    self.covered.set(finish.0);
+                }
             }
             hits.push(self.hit(item));
         }
@@ -122,7 +127,7 @@ impl Scan<'_> {
     }
 
     /// Marks what was made from the events that were found: what lanes draw are not events.
-    pub fn mark_what_they_made(&self) {
+    pub(crate) fn mark_what_they_made(&self) {
         let (trace, marks) = (self.trace, &self.marks);
         let made = [
             (&trace.runs.events, &marks.runs),
@@ -148,7 +153,7 @@ impl Scan<'_> {
         }
     }
 
-    pub fn is_in_span(&self, item: Item) -> bool {
+    pub(crate) fn is_in_span(&self, item: Item) -> bool {
         let asked = self.query.span;
         if asked.start == Timestamp::MIN && asked.end == Timestamp::MAX {
             return true;

@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 
-use super::found::{BitSet, Hit};
+use super::bit_set::BitSet;
 use crate::query::Item;
 use crate::trace::{ThreadId, Trace, TrackId, TrackKind};
 
@@ -19,9 +19,9 @@ pub struct WholeMarks {
 }
 
 impl WholeMarks {
-    /// Of what was found of names.
-    pub(super) fn of(trace: &Trace, hits: &[Hit]) -> WholeMarks {
-        let items = || hits.iter().map(|hit| hit.item);
+    /// The marks of the threads, processes and tracks among `items`, which were found by their names.
+    pub(super) fn of(trace: &Trace, items: impl Iterator<Item = Item> + Clone) -> WholeMarks {
+        let items = || items.clone();
         let is_any =
             items().any(|item| matches!(item, Item::Process(_) | Item::Thread(_) | Item::Track(_)));
         if !is_any {
@@ -72,19 +72,19 @@ impl WholeMarks {
 
     /// Whether all that a thread does is meant.
     #[must_use]
-    pub fn has_thread(&self, id: ThreadId) -> bool {
+    pub(crate) fn has_thread(&self, id: ThreadId) -> bool {
         self.threads.has(id.0)
     }
 
     /// Whether all that lies on a track is meant.
     #[must_use]
-    pub fn has_track(&self, id: TrackId) -> bool {
+    pub(crate) fn has_track(&self, id: TrackId) -> bool {
         self.tracks.has(id.0)
     }
 
     /// Whether any of the runs `first..first + count` is one of a thread that is meant.
     #[must_use]
-    pub fn has_any_run(&self, first: u32, count: u32) -> bool {
+    pub(crate) fn has_any_run(&self, first: u32, count: u32) -> bool {
         self.runs.has_any(first, count)
     }
 }

@@ -1,6 +1,6 @@
 //! Joining what is too thin to be told apart.
 
-use super::Block;
+use super::block::Block;
 
 /// A stretch of neighbouring items while they are joined.
 #[derive(Clone, Copy)]

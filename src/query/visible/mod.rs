@@ -5,6 +5,7 @@
 //! vanishes, and a list is never longer than a few blocks a pixel. Buckets lie at multiples of the pixel's
 //! width in time, so that blocks keep their places when the view is moved.
 
+mod block;
 mod counter;
 mod joining;
 
@@ -16,29 +17,12 @@ use crate::index::lod_rows::{InstantRow, run_row, slice_row, state_row};
 use crate::trace::slices::SliceRow;
 use crate::trace::{CpuId, ThreadId, Trace, TrackId};
 
-pub use counter::{CounterStep, counter};
+pub(crate) use block::Block;
+pub(crate) use counter::CounterStep;
+pub use counter::counter;
 pub(crate) use joining::Piece;
-pub use joining::{Joined, joined};
+pub use joining::joined;
 use joining::{Joiner, bucket_end};
-
-/// One or several neighbouring items of a row.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Block {
-    /// First nanosecond; may lie before the span asked for.
-    pub start: i64,
-    /// First nanosecond after; may lie after the span asked for.
-    pub end: i64,
-    /// What it is called or coloured by: slices: [`LabelId`](crate::trace::LabelId), runs:
-    /// [`ThreadId`], states: the number of the [`ThreadState`](crate::trace::ThreadState), instants:
-    /// [`KindId`](crate::event::KindId). Of several, the one that takes most of the time.
-    pub label: u32,
-    /// Row number of the (first) item: [`SliceId`](crate::trace::SliceId) and so on.
-    pub first: u32,
-    /// How many items it stands for.
-    pub count: u32,
-    /// The share of its time that the items take, 0 to 1; of one item always 1.
-    pub busy: f32,
-}
 
 /// The slices of a row. `out` is emptied first.
 pub fn slices(

@@ -1,7 +1,6 @@
 //! What was exported as FXT and read again is what was there: every table, for every file of every format.
 //!
-//! Files are those of `tests/golden`, `tests/cases` and `sample-traces`, and of the corpus beside the repository
-//! (`../shared/corpus`, or `THREADLINE_CORPUS`; without it that part skips). What FXT cannot say is listed in
+//! Files are those of `tests/golden`, `tests/cases` and `sample-traces`, and of the corpus. What FXT cannot say is listed in
 //! [`CANNOT_SAY`], and taken out of both sides by `Normal` before they are compared; nothing else may differ.
 
 mod range;
@@ -9,11 +8,14 @@ mod range;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use crate::corpus::corpus;
 use threadline::base::{Job, TimeSpan, Timestamp};
 use threadline::export::rows::RowFormat;
+use threadline::export::tables::write as write_table;
 use threadline::export::{self, Chosen, Overwrite, Selection};
 use threadline::formats::Sniff;
 use threadline::load::{LoadedTrace, detect, open};
+use threadline::tables;
 
 /// What differs after reading back, and why.
 const CANNOT_SAY: &[(&str, &str)] = &[
@@ -104,12 +106,7 @@ fn traces() -> Vec<PathBuf> {
     files_below(&repository().join("tests/golden"), &mut files);
     files_below(&repository().join("sample-traces"), &mut files);
     files_below(&repository().join("tests/cases"), &mut files);
-    let corpus = std::env::var_os("THREADLINE_CORPUS")
-        .map_or_else(|| repository().join("../shared/corpus"), PathBuf::from);
-    if !corpus.is_dir() {
-        eprintln!("skipped: no corpus at {}", corpus.display());
-    }
-    files_below(&corpus, &mut files);
+    files_below(&corpus(""), &mut files);
     files.retain(|path| {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let is_fact = [
@@ -137,10 +134,9 @@ fn table(loaded: &LoadedTrace, name: &str, span: TimeSpan) -> Rows {
     let selection = Selection::range(span);
     let chosen = Chosen::new(&loaded.trace, &selection);
     let mut out = Vec::new();
-    let table = export::tables::find(name).unwrap();
-    table
-        .write(loaded, &chosen, RowFormat::Tsv, &mut out)
-        .unwrap();
+    let table = tables::find(name).unwrap();
+    let job = Job::default();
+    write_table(table, loaded, &chosen, RowFormat::Tsv, &mut out, &job).unwrap();
     let text: String = out
         .utf8_chunks()
         .map(|chunk| {

@@ -1,4 +1,4 @@
-//! Only some threads, processes, tracks, counters or CPUs.
+//! Exports of only some threads, processes, tracks, counters or CPUs.
 
 use super::*;
 use crate::trace::CpuId;
@@ -20,7 +20,7 @@ fn only_what_was_chosen_is_written() {
     let (cut, summary) = cut(folder.path(), &source, &selection);
     assert_eq!(slices(&cut), vec![("job".to_owned(), 12, 600, 800)]);
     assert_eq!(cut.trace.runs.starts, vec![500]);
-    // What others do is not there at all; who ran before is said in words.
+    // Events of other threads are absent; an argument names the thread that ran before.
     assert_eq!(summary.count_of("context switches"), 1);
     let said = fields_of(&cut, EventId(cut.trace.runs.events[0]));
     assert_eq!(said["really_outgoing"], "11");
@@ -67,7 +67,7 @@ fn only_the_tracks_and_counters_that_were_chosen_are_written() {
     }
 }
 
-/// A trace in which threads 11 and 12 of process 10 do the same things one after the other, each on its CPU.
+/// Returns a trace in which threads 11 and 12 of process 10 do the same things one after the other, each on its CPU.
 fn twins(folder: &Path) -> LoadedTrace {
     written(folder, |out| {
         let side = |koid| Side::Thread { koid, weight: 5 };
@@ -89,13 +89,13 @@ fn twins(folder: &Path) -> LoadedTrace {
             out.context_switch((at + 200, cpu), side(thread), (1, ""), Side::Idle, None);
             out.log(at + 160, (10, thread), b"said");
         }
-        // Thread 11 goes on on the other CPU.
+        // Thread 11 continues on the other CPU.
         out.context_switch((300, 1), Side::Idle, (1, ""), side(11), None);
         out.context_switch((500, 1), side(11), (3, ""), Side::Idle, None);
     })
 }
 
-/// How many async slices, instants (logs are some), samples, slices, logs and runs there are.
+/// Returns the numbers of async slices, instants (including logs), samples, slices, logs and runs.
 fn counts(loaded: &LoadedTrace) -> [usize; 6] {
     let trace = &loaded.trace;
     let slices = |is_wanted: &dyn Fn(&str) -> bool| {
@@ -127,7 +127,7 @@ fn a_thread_comes_with_what_it_did_on_tracks_of_its_process() {
     assert_eq!(counts(&one), [1, 3, 1, 1, 1, 1]);
     assert_eq!(one.trace.counters.values, [12.0]);
     assert_eq!(summary.count_of("threads"), 1);
-    // The value in force when the range starts is the last that the thread said.
+    // The value in force when the range starts is the last one that the thread recorded.
     let late = Selection {
         span: range(1180, 3000).span,
         ..selection
@@ -173,7 +173,7 @@ fn a_cpu_comes_with_what_ran_there() {
     let all = Selection::all().span;
     let (zero, _) = cut(folder.path(), &source, &on(0, all));
     assert_eq!(counts(&zero), [1, 3, 2, 1, 1, 1]);
-    // The job of thread 11 went on on CPU 1.
+    // The job of thread 11 continued on CPU 1.
     let (one, _) = cut(folder.path(), &source, &on(1, all));
     assert_eq!(counts(&one), [1, 3, 2, 2, 1, 2]);
     let early = on(1, range(0, 250).span);

@@ -1,4 +1,4 @@
-//! Ranges, times, names and arguments at the edges of what there is and of what the format holds.
+//! Tests of ranges, times, names and arguments at the limits of the trace and of the format.
 
 use super::*;
 use crate::trace::packed::Packed;
@@ -46,7 +46,7 @@ fn a_nanosecond_has_what_lasts_over_it() {
     );
     assert_eq!(again.trace.counters.times, [500]);
     assert_eq!(again.trace.counters.values, [7.0]);
-    // At its first and last moment: what begins there is in, what ended there is not.
+    // At the first and last moment: slices that begin there are included, those that ended there are not.
     let (again, _) = cut(folder.path(), &source, &range(600, 601));
     assert!(slices(&again).iter().any(|slice| slice.0 == "job"));
     let (again, _) = cut(folder.path(), &source, &range(800, 801));
@@ -91,7 +91,7 @@ fn what_never_ended_is_cut_where_the_range_ends_and_says_so() {
         out.context_switch((50, 0), Side::Idle, (1, ""), side(11, 1), None);
     });
     let open = |name: &str, start: i64, end: i64| (name.to_owned(), 11, start, end);
-    // Up to the trace's end and beyond they stay open.
+    // Up to the trace's end and later they stay open.
     for until in [1001, 5000, i64::MAX] {
         let (again, _) = cut(folder.path(), &source, &range(0, until));
         assert_eq!(slices(&again), slices(&source), "until {until}");
@@ -124,7 +124,7 @@ fn what_never_ended_is_cut_where_the_range_ends_and_says_so() {
         assert!(!arguments(&again, "late").contains_key("never_ended"));
         assert_eq!(again.trace.runs.ends, [800]);
     }
-    // A run that is cut says when it began and ended.
+    // A run that is cut has its real start and end as arguments.
     let source = written(folder.path(), |out| {
         let side = |koid, weight| Side::Thread { koid, weight };
         out.context_switch((50, 0), Side::Idle, (1, ""), side(11, 1), None);
@@ -148,7 +148,7 @@ fn what_never_ended_is_cut_where_the_range_ends_and_says_so() {
     };
     assert_eq!(fields(0)["really_began_ns"], "50");
     assert_eq!(fields(1)["really_ended_ns"], "900");
-    // One that ends where the range ends is not cut; what it does from there on is not in the range.
+    // A run that ends where the range ends is not cut; the thread's next state is not in the range.
     let (again, _) = cut(folder.path(), &source, &range(100, 900));
     assert_eq!(again.trace.runs.ends, [900]);
     assert_eq!(
@@ -209,10 +209,10 @@ fn each_cpu_has_its_thread_at_the_start() {
             (cpu, trace.thread(run.thread).tid, run.start.0, end)
         })
         .collect();
-    // CPU 2 is idle from before the range to its end: nothing of it is there.
+    // CPU 2 is idle from before the range to its end: it has no records.
     let expected = [(0, 11, 100, 500), (0, 14, 500, 550), (1, 12, 100, 550)];
     assert_eq!(runs, expected);
-    // Who waits for a CPU at the start does so from there.
+    // A thread that waits for a CPU at the start waits from the range's start.
     assert_eq!(summary.count_of("wakeups"), 1);
     let waits = (0..trace.states.starts.len())
         .any(|index| trace.states.starts[index] == 100 && trace.states.states[index].is_ready());
@@ -241,7 +241,7 @@ fn times_at_the_ends_of_the_clock_are_kept() {
     let source = written(folder.path(), |out| {
         complete(out, "first", (0, 1), &[]);
         complete(out, "late", (last - 10, last), &[]);
-        // Beyond what a time can be.
+        // Greater than the largest time.
         complete(out, "never", (u64::MAX - 5, u64::MAX), &[]);
     });
     let late = last as i64;
@@ -258,11 +258,11 @@ fn times_below_zero_are_shifted_and_the_file_says_by_how_much() {
     let folder = tempfile::tempdir().unwrap();
     let mut source = sample(folder.path());
     let trace = std::sync::Arc::get_mut(&mut source.trace).unwrap();
-    // As a clock that counts from an event in the middle.
+    // Like a clock that counts from an event in the middle.
     let back = 500;
     let starts = trace.slices.starts.iter().map(|time| time - back);
     trace.slices.starts = Packed::new(&starts.collect::<Vec<_>>());
-    // Their ends are said from there.
+    // Their end arguments count from that event.
     let moved = |time: Timestamp| Timestamp(time.0 - back);
     trace.span = crate::base::TimeSpan::new(moved(trace.span.start), moved(trace.span.end));
     let (again, summary) = encoded(folder.path(), &source);
@@ -272,7 +272,7 @@ fn times_below_zero_are_shifted_and_the_file_says_by_how_much() {
         "{:?}",
         summary.notes
     );
-    let info = again.reader.info();
+    let info = &again.trace.info;
     assert!(
         info.facts
             .iter()
@@ -303,7 +303,7 @@ fn names_longer_than_any_record_and_bytes_that_are_no_text() {
     assert!(["a", "b", "c"].iter().all(|name| three[*name] == long));
     assert!(summary.notes.is_empty(), "{:?}", summary.notes);
 
-    // A name that no string record holds is cut, and a text of any length follows whole.
+    // A name that is too long for a string record is cut, and a text of any length follows whole.
     let tables = tables();
     let mut out = Records::new(&tables);
     out.head_of("test");
@@ -312,7 +312,7 @@ fn names_longer_than_any_record_and_bytes_that_are_no_text() {
     let base = head(EventType::Instant, 5, 11);
     out.event(Head { name, ..base }, &[], None);
     bytes.extend(out.finish().0);
-    // The name's bytes, made no UTF-8.
+    // The name's bytes are changed so that they are not UTF-8.
     let at = bytes.windows(4).position(|four| four == "üü".as_bytes());
     bytes[at.unwrap()] = 0xff;
     let path = folder.path().join("bytes.fxt");
@@ -340,7 +340,7 @@ fn sixteen_arguments_and_more_continue_in_the_last() {
     let (again, summary) = cut(folder.path(), &source, &Selection::all());
     assert!(!arguments(&again, "full").contains_key("more"));
     assert!(summary.notes.is_empty());
-    // At the border two more come: readers know them by their names.
+    // The border adds two more arguments, which readers find by name.
     let (again, summary) = cut(folder.path(), &source, &range(300, 700));
     let full = arguments(&again, "full");
     assert!(!full.contains_key("more"));
@@ -381,7 +381,7 @@ fn an_export_that_is_stopped_half_way_leaves_nothing_behind() {
     let job = Job::default();
     let done: Result<(), ExportError> =
         crate::export::atomic_file::write_whole(&path, crate::export::Overwrite::Replace, |out| {
-            // Something of it was written already.
+            // A part was written already.
             out.write_all(b"head")?;
             let mut stops = StopsAt {
                 job: &job,
@@ -422,7 +422,7 @@ fn the_same_export_twice_is_the_same_file() {
 #[test]
 fn thousands_of_slices_that_start_together_are_a_matter_of_a_moment() {
     let folder = tempfile::tempdir().unwrap();
-    // Each lies in all before it: as deep as they are many.
+    // Each slice is inside all slices before it: the depth is the number of slices.
     let source = written(folder.path(), |out| {
         for i in 0..40_000_u64 {
             complete(out, "work", (1000, 100_000 - i), &[]);
@@ -460,7 +460,7 @@ fn an_arrow_with_many_arguments_says_what_it_is_really_in() {
     );
 }
 
-/// How long the longest piece is that is written at once.
+/// The length of the longest piece that is written at once, in bytes.
 #[derive(Default)]
 struct Longest(usize);
 
@@ -478,7 +478,7 @@ impl Write for Longest {
 #[test]
 fn what_is_cut_at_a_border_is_not_held_all_at_once() {
     let folder = tempfile::tempdir().unwrap();
-    // 15 times one text: where they are cut, one more argument makes a text of two of them.
+    // One text in 15 arguments: where they are cut, one more argument turns two of them into a text.
     let source = written(folder.path(), |out| {
         let text = "x".repeat(30_000);
         let args: Vec<Arg<'_>> = (0..15)

@@ -1,8 +1,8 @@
-//! What FXT to FXT keeps, what a range says of what lies outside of it, and what it does not need.
+//! Tests of what an export from FXT to FXT keeps, adds at the borders of a range, and leaves out.
 
 use super::*;
 
-/// How many string records a range is written with.
+/// Returns the number of string records with which a range is written.
 fn string_count(source: &LoadedTrace, selection: &Selection) -> usize {
     let mut bytes = Vec::new();
     let job = Job::default();
@@ -27,7 +27,7 @@ fn only_strings_that_are_used_are_written() {
             complete(out, &format!("name {i}"), (i * 10, i * 10 + 5), &[]);
         }
     });
-    // "process", of the thread's name, the slice's name, and when it really ended.
+    // "process", the thread's name, the slice's name, and the name of the argument for its real end.
     let one = string_count(&source, &range(500, 501));
     assert!(one <= 3, "{one} strings for a slice");
     assert!(string_count(&source, &Selection::all()) >= 20_000);
@@ -45,7 +45,7 @@ fn an_arrow_from_before_the_range_is_of_the_slice_that_held_it() {
             let base = head(sort, time, thread);
             out.event(Head { name, ..base }, &[], Some(id));
         };
-        // Of `gone`, of `outer`, and of `other`, which lies over the start.
+        // The marks are in `gone`, `outer`, and `other`, which crosses the start.
         for (id, time) in [(1, 150), (2, 220), (3, 260)] {
             mark(EventType::FlowBegin, time, 11, id);
             mark(EventType::FlowEnd, 650, 12, id);
@@ -77,7 +77,7 @@ fn an_arrow_from_before_the_range_is_of_the_slice_that_held_it() {
     let (again, _) = cut(folder.path(), &source, &range(300, 700));
     assert_eq!(said(&again), expected);
     assert_eq!(slices(&again).len(), 3);
-    // Cut once more it still says the first truth, and once.
+    // After a second cut the arguments still have the original times, once.
     let (third, _) = cut(folder.path(), &again, &range(310, 690));
     assert_eq!(
         said(&third),
@@ -115,8 +115,8 @@ fn a_log_that_fits_a_record_is_one() {
     }
 }
 
-/// Category, name and fields of all events of a file, in order of time.
-fn told(loaded: &LoadedTrace) -> Vec<String> {
+/// Returns category, name and fields of all events of a file, in order of time.
+pub(super) fn told(loaded: &LoadedTrace) -> Vec<String> {
     let events = 0..loaded.trace.events.len() as u32;
     let told = |id| {
         let detail = loaded
@@ -194,7 +194,7 @@ fn big_endian_counters_stay_together() {
         word(2 | 2 << 4 | index << 16 | length << 32);
         word(text(name));
     }
-    // Two values, and their counter's number.
+    // Two values, and the number of their counter.
     word(4 | 9 << 4 | 1 << 16 | 2 << 20 | 1 << 48);
     for part in [
         100,
@@ -220,7 +220,7 @@ fn big_endian_counters_stay_together() {
     assert_eq!(values.0, values.1);
 }
 
-/// Name and depth of all slices, in order.
+/// Returns name and depth of all slices, in order.
 fn depths(loaded: &LoadedTrace) -> Vec<(String, u32)> {
     let trace = &loaded.trace;
     let mut rows: Vec<_> = (0..trace.slices.len() as u32)
@@ -248,16 +248,16 @@ fn whole_slices_stay_in_those_that_begin_with_them() {
         event(whole, 1000, 11, "inner", Some(1010));
         event(whole, 1000, 11, "middle", Some(1015));
         event(end, 1020, 11, "", None);
-        // The outer one never ends; what lies in it has no length.
+        // The outer slice never ends; the slices inside it have no length.
         event(begin, 2000, 12, "open", None);
         event(whole, 2000, 12, "point", Some(2000));
-        // Over before the one that the reader puts around it began.
+        // It ends before the slice that the reader puts around it began.
         event(begin, 3000, 13, "short", None);
         event(end, 3000, 13, "", None);
         event(begin, 3000, 13, "long", None);
         event(whole, 3000, 13, "half", Some(3005));
         event(end, 3010, 13, "", None);
-        // What lies around was logged last.
+        // The outer slices were logged last.
         event(begin, 4000, 13, "first", None);
         event(end, 4010, 13, "", None);
         event(whole, 4000, 13, "around", Some(4100));
@@ -289,7 +289,7 @@ fn where_events_were_lost_is_said_again() {
     let (again, summary) = cut(folder.path(), &source, &Selection::all());
     assert_eq!(holes(&again), holes(&source));
     assert_eq!(summary.count_of("losses"), 2);
-    // Of a range those are said that it meets.
+    // In a range, those that overlap it are written.
     let (again, summary) = cut(folder.path(), &source, &range(550, 650));
     assert_eq!(summary.count_of("losses"), 0);
     assert!(again.trace.gaps.is_empty());
@@ -307,65 +307,6 @@ fn where_events_were_lost_is_said_again() {
 }
 
 #[test]
-fn pointers_and_koids_keep_their_names_in_any_part() {
-    let folder = tempfile::tempdir().unwrap();
-    let source = written(folder.path(), |out| {
-        out.object((4, 555), b"chan", &[]);
-        for thread in [11, 12] {
-            out.thread_object((10, thread), b"t");
-        }
-        let mut object = |time, pointer, name: &'static str| {
-            // Objects have the time of what was timed before them.
-            out.event(head(EventType::Instant, time, 12), &[], None);
-            out.prepare(&[]);
-            let name = out.name(name);
-            out.userspace_object(pointer, Ok((10, 12)), name);
-        };
-        object(10, 0xbeef, "old");
-        object(20, 0xbeef, "object");
-        object(30, 0xcafe, "nobody asks");
-        object(150, 0xf00d, "inside");
-        let args = [
-            Arg::new("o", ArgValue::Pointer(0xbeef)),
-            Arg::new("i", ArgValue::Pointer(0xf00d)),
-            Arg::new("ch", ArgValue::Koid(555)),
-        ];
-        let name = out.name("asks");
-        let base = head(EventType::Instant, 200, 11);
-        out.event(Head { name, ..base }, &args, None);
-    });
-    let asked = |loaded: &LoadedTrace| {
-        let asks = told(loaded)
-            .into_iter()
-            .find(|text| text.starts_with(" asks ["));
-        asks.unwrap()
-    };
-    let before = asked(&source);
-    for shown in ["0xbeef (object)", "0xf00d (inside)", "555 (channel chan)"] {
-        assert!(before.contains(shown), "{before}");
-    }
-    let (again, _) = cut(folder.path(), &source, &range(100, 300));
-    assert_eq!(asked(&again), before);
-    let objects = |loaded: &LoadedTrace| {
-        let all = told(loaded).into_iter();
-        all.filter(|text| text.starts_with("object ")).count()
-    };
-    assert_eq!((objects(&source), objects(&again)), (4, 2));
-    // The same where the thread that registered them is left out.
-    let thread = (0..source.trace.threads.len() as u32).map(ThreadId);
-    let thread = thread.filter(|&id| source.trace.thread(id).tid == 11);
-    let selection = Selection {
-        threads: thread.collect(),
-        ..Selection::all()
-    };
-    let (again, _) = cut(folder.path(), &source, &selection);
-    assert_eq!(asked(&again), before);
-    assert_eq!(objects(&again), 2);
-    let (whole, _) = cut(folder.path(), &source, &Selection::all());
-    assert_eq!(objects(&whole), 4);
-}
-
-#[test]
 fn every_wakeup_and_what_scheduling_records_say_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let side = |koid, weight| Side::Thread { koid, weight };
@@ -374,21 +315,21 @@ fn every_wakeup_and_what_scheduling_records_say_is_kept() {
             out.thread_object((10, thread), b"t");
         }
         out.context_switch((100, 0), Side::Idle, (1, ""), side(11, 5), None);
-        // Switched from and woken at once.
+        // The thread is switched from and woken at once.
         out.context_switch((200, 0), side(11, 8), (3, ""), side(12, 6), None);
         out.prepare(&[
             Arg::new("weight", ArgValue::Int32(44)),
             Arg::new("note", ArgValue::text("again")),
         ]);
         out.prepared_wakeup(200, 0, 11, None);
-        // It is ready already.
+        // The thread is ready already.
         out.wakeup(250, 0, 11, Some(12));
         out.prepare(&[Arg::new("why", ArgValue::text("time"))]);
         out.prepared_switch((300, 0), side(12, 7), (1, ""), side(11, 5), None);
-        // It goes on elsewhere at once.
+        // The thread continues elsewhere at once.
         out.context_switch((400, 0), side(11, 5), (1, ""), Side::Idle, None);
         out.context_switch((400, 1), Side::Idle, (1, ""), side(11, 5), None);
-        // Nobody knows how it came.
+        // It is unknown how the thread came to this CPU.
         out.context_switch((500, 2), side(13, 9), (3, ""), Side::Idle, None);
     });
     let scheduling = |loaded: &LoadedTrace| -> Vec<String> {
@@ -396,7 +337,7 @@ fn every_wakeup_and_what_scheduling_records_say_is_kept() {
         all.filter(|text| text.starts_with("scheduling ")).collect()
     };
     let sorted = |loaded: &LoadedTrace| -> Vec<Vec<String>> {
-        // Fields by name: ours come in another order.
+        // Sorted by name: our fields have another order.
         let all = scheduling(loaded).into_iter();
         all.map(|text| {
             let mut words: Vec<String> = text.split("\", \"").map(str::to_owned).collect();
@@ -417,8 +358,8 @@ fn every_wakeup_and_what_scheduling_records_say_is_kept() {
     assert_eq!(sorted(&third), sorted(&source));
 }
 
-/// The second copy of a file: a copy of a copy.
-fn copy_twice(folder: &Path, source: &LoadedTrace) -> LoadedTrace {
+/// Returns the second copy of a file: a copy of a copy.
+pub(super) fn copy_twice(folder: &Path, source: &LoadedTrace) -> LoadedTrace {
     let (first, summary) = cut(folder, source, &Selection::all());
     let said = summary.notes.iter().any(|note| note.contains("number"));
     assert!(!said, "{:?}", summary.notes);
@@ -448,47 +389,10 @@ fn copies_of_copies_have_no_more_processes() {
 }
 
 #[test]
-fn kernel_objects_keep_their_arguments() {
-    let folder = tempfile::tempdir().unwrap();
-    let koid = |name: &'static str, koid| Arg::new(name, ArgValue::Koid(koid));
-    let source = written(folder.path(), |out| {
-        let weight = Arg::new("weight", ArgValue::Int32(7));
-        out.object((1, 10), b"game", &[koid("job", 3)]);
-        out.object((2, 11), b"render", &[koid("process", 10), weight]);
-        out.object(
-            (4, 55),
-            b"channel",
-            &[koid("peer", 56), koid("process", 10)],
-        );
-        complete(out, "work", (5, 9), &[]);
-    });
-    let again = copy_twice(folder.path(), &source);
-    let said = |loaded: &LoadedTrace, koid, object_type| -> Vec<String> {
-        let fxt = loaded.reader.fxt_source().unwrap();
-        let Some(own) = fxt.object_with_arguments(koid, object_type) else {
-            return Vec::new();
-        };
-        let tables = tables();
-        let records = Records::new(&tables);
-        let args = SourceNames::default().list(&fxt, &own, &records);
-        let name = |arg: &Arg<'_>| String::from_utf8_lossy(&arg.name).into_owned();
-        args.iter().map(name).collect()
-    };
-    for (koid, object_type, names) in [
-        (10, 1, &["job"][..]),
-        (11, 2, &["process", "weight"]),
-        (55, 4, &["peer", "process"]),
-    ] {
-        assert_eq!(said(&source, koid, object_type), names);
-        assert_eq!(said(&again, koid, object_type), names);
-    }
-}
-
-#[test]
 fn blobs_keep_their_time() {
     let folder = tempfile::tempdir().unwrap();
     let source = written(folder.path(), |out| {
-        // Its time is that of the first event of the file, which is not the earliest.
+        // Its time is that of the first event in the file, which is not the earliest.
         out.blob(b"first", b"", Some(1), b"bytes");
         complete(out, "late", (50, 60), &[]);
         out.blob(b"second", b"", Some(1), b"bytes");
@@ -515,7 +419,7 @@ fn blobs_keep_their_time() {
     assert_eq!(times(&copy_twice(folder.path(), &source)), expected);
 }
 
-/// Time, event type and id of all flow events, in order.
+/// Returns time, event type and id of all flow events, in order.
 fn flow_events(loaded: &LoadedTrace) -> Vec<(i64, crate::event::FlowOp, u64)> {
     let trace = &loaded.trace;
     let fxt = loaded.reader.fxt_source().unwrap();
@@ -542,17 +446,17 @@ fn flow_events_without_counterparts_are_kept_and_make_no_arrows() {
         }
         use EventType::{FlowBegin, FlowEnd, FlowStep};
         for (sort, time, owner, id) in [
-            // Nothing begins or ends these.
+            // No other event begins or ends these flows.
             (FlowBegin, 200, (10, 11), 77),
             (FlowEnd, 210, (10, 12), 78),
-            // Open already, and outside of all slices.
+            // The flow is open already, and the event is outside of all slices.
             (FlowBegin, 300, (10, 11), 5),
             (FlowBegin, 310, (10, 12), 5),
             (FlowEnd, 320, (10, 12), 5),
             (FlowStep, 330, (10, 12), 5),
             (FlowBegin, 950, (10, 11), 6),
             (FlowEnd, 960, (10, 12), 6),
-            // Two have it open: nobody knows whose it is.
+            // Two processes have it open: its owner is ambiguous.
             (FlowBegin, 400, (10, 11), 7),
             (FlowBegin, 410, (20, 21), 7),
             (FlowEnd, 420, (30, 31), 7),
@@ -579,7 +483,7 @@ fn flow_events_without_counterparts_are_kept_and_make_no_arrows() {
     assert!(summary.notes.iter().any(|note| note == said));
     let lone = again.trace.events.from_time(Timestamp(210)).next().unwrap();
     assert_eq!(fields_of(&again, lone)["to"], "server");
-    // In a part of the trace they might find others than in the whole.
+    // In a part of the trace they might match other events than in the whole.
     let processes = again.trace.processes.iter();
     let chosen = processes.zip(0..).filter(|row| row.0.pid != 10);
     let selection = Selection {
@@ -590,7 +494,7 @@ fn flow_events_without_counterparts_are_kept_and_make_no_arrows() {
     assert_eq!(flow_events(&part).len(), 3);
     assert_eq!(arrows(&part).len(), 1);
     assert_eq!(arrows(&part)[0].0, 410);
-    // Range by range there are no more arrows either.
+    // Exports range by range contain no additional arrows either.
     for from in (200..450).step_by(10) {
         let (part, _) = cut(folder.path(), &source, &range(from, 500));
         let of_range = |row: &&(i64, i64, u64)| row.1 >= from;
@@ -608,73 +512,4 @@ fn flow_events_without_counterparts_are_kept_and_make_no_arrows() {
     let rows = json["traceEvents"].as_array().unwrap().iter();
     let marks = rows.filter(|row| ["s", "t", "f"].map(Some).contains(&row["ph"].as_str()));
     assert_eq!(marks.count(), 12);
-}
-
-#[test]
-fn objects_keep_their_time_where_what_they_followed_is_left_out() {
-    let folder = tempfile::tempdir().unwrap();
-    let source = written(folder.path(), |out| {
-        out.event(head(EventType::Instant, 100, 12), &[], None);
-        out.event(head(EventType::Instant, 200, 11), &[], None);
-        for (pointer, name) in [(0x10, "first"), (0x20, "second")] {
-            out.prepare(&[Arg::new("size", ArgValue::UInt32(64))]);
-            let name = out.name(name);
-            out.userspace_object(pointer, Ok((10, 12)), name);
-        }
-        out.event(head(EventType::Instant, 300, 12), &[], None);
-        // Ends nothing.
-        out.event(head(EventType::End, 400, 11), &[], None);
-        out.prepare(&[]);
-        let name = out.name("third");
-        out.userspace_object(0x30, Ok((10, 12)), name);
-        out.blob(b"attached", b"", Some(1), b"bytes");
-        out.event(head(EventType::Instant, 500, 12), &[], None);
-    });
-    let times = |loaded: &LoadedTrace| -> Vec<(String, i64)> {
-        let trace = &loaded.trace;
-        let fxt = loaded.reader.fxt_source().unwrap();
-        let events = (0..trace.events.len() as u32).map(|id| trace.events.get(EventId(id)));
-        let objects = events.filter(|event| fxt.is_object(event.row.place));
-        let mut rows: Vec<_> = objects
-            .map(|event| {
-                let name = trace.kind_name(event.row.kind).into_owned();
-                (name, event.row.time.0)
-            })
-            .collect();
-        rows.sort();
-        rows
-    };
-    let expected = [("first", 200), ("second", 200), ("third", 400)];
-    let expected = expected.map(|(name, time)| (name.to_owned(), time));
-    assert_eq!(times(&source), expected);
-    let (all, summary) = cut(folder.path(), &source, &Selection::all());
-    assert_eq!(times(&all), expected);
-    assert_eq!(summary.notes, Vec::<String>::new());
-    let tracks = export::choices::tracks_named(&source.trace, "provider test").tracks;
-    let attached = Selection {
-        tracks,
-        ..Selection::all()
-    };
-    let (blob, summary) = cut(folder.path(), &source, &attached);
-    assert_eq!(blob.trace.instants.len(), 1);
-    let said = "1 blob has no time of its own, and what it followed is left out: it is of what comes before it now";
-    assert_eq!(summary.notes, [said]);
-    let threads = source.trace.threads.iter().zip(0..);
-    let selection = Selection {
-        threads: threads
-            .filter(|row| row.0.tid == 12)
-            .map(|row| ThreadId(row.1))
-            .collect(),
-        ..Selection::all()
-    };
-    let (part, _) = cut(folder.path(), &source, &selection);
-    assert_eq!(times(&part), expected);
-    let (range_of_it, _) = cut(folder.path(), &source, &range(150, 450));
-    assert_eq!(times(&range_of_it), expected);
-    let (again, _) = cut(folder.path(), &part, &Selection::all());
-    assert_eq!(times(&again), expected);
-    let first = (0..again.trace.events.len() as u32).map(EventId);
-    let mut first = first.filter(|&id| again.trace.events.time(id).0 == 200);
-    let said = fields_of(&again, first.next().unwrap());
-    assert_eq!((&*said["size"], &*said["really_at_ns"]), ("64", "200"));
 }

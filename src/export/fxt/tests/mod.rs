@@ -1,4 +1,4 @@
-//! What the exporter is tested with: files in words, and what they say when they are read back.
+//! Helpers of the exporter's tests: small files written in words, and what is read back from them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,6 +17,7 @@ mod copied;
 mod edges;
 mod exact_bytes;
 mod kept;
+mod objects;
 mod payloads;
 mod ranges;
 mod reused_entries;
@@ -25,7 +26,7 @@ mod several_files;
 mod values;
 mod whole;
 
-/// Writes what `fill` says into a file.
+/// Writes a file of the records that `fill` adds.
 fn file(folder: &Path, name: &str, fill: impl FnOnce(&mut Records<'_>)) -> PathBuf {
     let tables = tables();
     let mut out = Records::new(&tables);
@@ -37,7 +38,7 @@ fn file(folder: &Path, name: &str, fill: impl FnOnce(&mut Records<'_>)) -> PathB
     path
 }
 
-/// Opens a file of what `fill` says.
+/// Opens a file of the records that `fill` adds.
 pub(in crate::export) fn written(
     folder: &Path,
     fill: impl FnOnce(&mut Records<'_>),
@@ -72,7 +73,7 @@ pub(in crate::export) fn complete(
     out.event(Head { name, ..base }, &args, Some(end));
 }
 
-/// Threads 11, 12 and 13 of process 10 from 0 to 1000; see the tests for what they do.
+/// Returns a trace of threads 11, 12 and 13 of process 10 from 0 to 1000; see the tests for their events.
 fn sample(folder: &Path) -> LoadedTrace {
     written(folder, |out| {
         out.process_object(10, b"game");
@@ -125,7 +126,7 @@ fn cut(folder: &Path, source: &LoadedTrace, selection: &Selection) -> (LoadedTra
     (open(&path, &Job::default()).unwrap(), summary)
 }
 
-/// The same of what the model's rows say, where a test changed them: no record is copied.
+/// Exports the rows of the model, which a test may have changed, and opens the result: no record is copied.
 fn encoded(folder: &Path, source: &LoadedTrace) -> (LoadedTrace, Summary) {
     let request = Request {
         loaded: source,
@@ -134,7 +135,7 @@ fn encoded(folder: &Path, source: &LoadedTrace) -> (LoadedTrace, Summary) {
         job: &Job::default(),
     };
     let mut bytes = Vec::new();
-    let way = (Zones::FULL, Arguments::AsTheyStand);
+    let way = (Zones::FULL, Way::Encode);
     let summary = write_with(way, &request, &mut bytes).unwrap();
     let path = folder.join("encoded.fxt");
     std::fs::write(&path, bytes).unwrap();
@@ -145,7 +146,7 @@ fn range(from: i64, until: i64) -> Selection {
     Selection::range(TimeSpan::new(Timestamp(from), Timestamp(until)))
 }
 
-/// (name, thread, start, end) of all slices, sorted.
+/// Returns (name, thread, start, end) of all slices, sorted.
 fn slices(loaded: &LoadedTrace) -> Vec<(String, u64, i64, i64)> {
     let trace = &loaded.trace;
     let mut rows: Vec<_> = (0..trace.slices.len() as u32)
@@ -181,7 +182,7 @@ fn fields_of(loaded: &LoadedTrace, event: EventId) -> BTreeMap<String, String> {
     detail.fields.iter().map(text).collect()
 }
 
-/// Thread, state, start and end of all states.
+/// Returns thread, state, start and end of all states.
 fn states(loaded: &LoadedTrace) -> Vec<(u64, ThreadState, i64, i64)> {
     let (trace, mut found) = (&loaded.trace, Vec::new());
     for (thread, range) in trace.states.of_thread.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Bytes that belong to nobody, and values of counters.
+//! Tests of bytes that belong to no thread, and of values of counters.
 
 use super::*;
 
@@ -112,7 +112,7 @@ fn counters_keep_name_category_id_and_arguments() {
         described.collect::<Vec<_>>()
     };
     assert_eq!(all(&again), all(&source));
-    // From between the events on: there each value by itself, under the same name.
+    // A range that starts between the events: each value is an event of its own, under the same name.
     for (from, count) in [(5, 2), (6, 3)] {
         let span = TimeSpan::new(Timestamp(from), Timestamp(9));
         let (again, summary) = cut(folder.path(), &source, &Selection::range(span));
@@ -132,7 +132,7 @@ fn counters_keep_name_category_id_and_arguments() {
 #[test]
 fn an_argument_that_a_record_holds_stays_one() {
     let folder = tempfile::tempdir().unwrap();
-    // Header, time, name and the argument's header are beside it; another argument leaves no room for it.
+    // Header, time, name and the argument's header take the other words; with them no second argument fits.
     let most = (4095 - 2 - 2 - 1) * 8;
     let source = written(folder.path(), |out| {
         let blob = Arg::new("blob", ArgValue::Blob(vec![7; most].into()));
@@ -144,7 +144,7 @@ fn an_argument_that_a_record_holds_stays_one() {
     assert_eq!(summary.notes, Vec::<String>::new());
     assert_eq!(again.trace.events.len(), 1);
     let fxt = again.reader.fxt_source().unwrap();
-    let event = fxt.event(again.trace.events.get(EventId(0)).row.place);
-    let value = event.unwrap().args().next().unwrap().value;
-    assert_eq!(value, crate::formats::fxt::ArgValue::Blob(&vec![7; most]));
+    let args = fxt.args(again.trace.events.get(EventId(0)).row.place);
+    let value = args.unwrap()[0].value;
+    assert_eq!(value, crate::fxt::ArgValue::Blob(&vec![7; most]));
 }

@@ -1,4 +1,4 @@
-//! A small trace of everything, cut to a range.
+//! Tests of a small trace with every kind of row, cut to a range.
 
 use super::*;
 
@@ -42,7 +42,7 @@ fn what_crosses_the_border_is_cut_there_and_says_so() {
         .map(|flow| (flow.from.time.0, flow.to.time.0))
         .collect();
     assert_eq!(flows, vec![(300, 650), (650, 699)]);
-    // It goes on to a slice that is not in the range.
+    // The flow continues to a slice that is not in the range.
     let [_, last] = trace.flows.rows.as_slice() else {
         panic!("{flows:?}");
     };
@@ -106,7 +106,7 @@ fn slices_that_overlap_do_not_lie_in_each_other_where_both_are_cut() {
     ];
     assert_eq!(slices(&again), expected);
     assert_eq!(arguments(&again, "first")["really_ended_ns"], "60");
-    // Also where all began before.
+    // Also if all of them began before the range.
     let parents = |loaded: &LoadedTrace| -> Vec<_> {
         let shape = shape(loaded).into_iter().filter(|row| row.0 != "short");
         shape.map(|row| (row.0, row.2)).collect()

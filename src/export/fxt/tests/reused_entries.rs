@@ -1,4 +1,4 @@
-//! String and thread tables that have no room for all.
+//! Tests of string and thread tables that are too small for all entries.
 
 use super::*;
 
@@ -31,12 +31,7 @@ fn full_tables_replace_their_oldest_entries() {
         table: None,
         job: &Job::default(),
     };
-    write_with(
-        (small, encode::Arguments::AsTheyStand),
-        &request,
-        &mut bytes,
-    )
-    .unwrap();
+    write_with((small, Way::Encode), &request, &mut bytes).unwrap();
     let path = folder.path().join("small.fxt");
     std::fs::write(&path, bytes).unwrap();
     let again = open(&path, &Job::default()).unwrap();
@@ -90,7 +85,7 @@ fn a_name_keeps_its_entry_while_its_record_registers_others() {
     for i in 0..100 {
         out.name(&format!("name {i}"));
     }
-    // The oldest of a full table comes again, and new ones with it.
+    // The oldest entry of a full table is used again, together with new ones.
     let first = out.name("name 0");
     for i in 0..31 {
         let text = format!("argument {i}");

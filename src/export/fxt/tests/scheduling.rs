@@ -1,4 +1,5 @@
-//! Switches and wakeups that the tables alone do not tell: records of one time, lost ones, of threads that are up.
+//! Tests of switches and wakeups that the tables of runs and states do not contain: several at one time, lost ones,
+//! wakeups of threads that are ready already.
 
 use super::*;
 
@@ -9,7 +10,7 @@ fn threads(out: &mut Records<'_>) {
     }
 }
 
-/// A switch of a CPU from one thread to another; 0 is idle.
+/// Writes a switch of a CPU from one thread to another; 0 is idle.
 fn switch(out: &mut Records<'_>, (time, cpu): (u64, u16), outgoing: u64, incoming: u64, state: u8) {
     let side = |koid, weight| match koid {
         0 => Side::Idle,
@@ -19,7 +20,7 @@ fn switch(out: &mut Records<'_>, (time, cpu): (u64, u16), outgoing: u64, incomin
     out.context_switch((time, cpu), outgoing, (state, ""), incoming, None);
 }
 
-/// Time and fields of all scheduling records.
+/// Returns time and fields of all scheduling records.
 fn records(loaded: &LoadedTrace) -> Vec<String> {
     let trace = &loaded.trace;
     let events = (0..trace.events.len() as u32).map(EventId);
@@ -43,12 +44,12 @@ fn keeps(fill: impl FnOnce(&mut Records<'_>)) -> LoadedTrace {
         out.event(head(EventType::Instant, 5000, 22), &[], None);
     });
     let (again, _) = cut(folder.path(), &source, &Selection::all());
-    // Runs whose end no switch names have one in the copy, which says so.
+    // Runs whose end no switch names get one in the copy, which has an argument for that.
     let mut kept = records(&again);
     kept.retain(|record| !record.contains("end_not_seen"));
     assert_eq!(kept, records(&source));
     assert_eq!(states(&again), states(&source));
-    // Where a thread or a CPU is left out the records are made of the tables.
+    // If a thread or a CPU is left out the records are made from the tables.
     let thread = |id: &ThreadId| source.trace.thread(*id).tid != 11;
     let threads = (0..source.trace.threads.len() as u32).map(ThreadId);
     let others = Selection {
@@ -112,7 +113,7 @@ fn a_thread_that_is_switched_off_where_switches_were_lost_is_said() {
 fn wakeups_of_threads_that_are_up_keep_their_wakers() {
     let again = keeps(|out| {
         switch(out, (10, 0), 0, 22, 1);
-        // Elsewhere its number is that of a thread of another process.
+        // In the other events its number belongs to a thread of another process.
         let base = head(EventType::Instant, 12, 22);
         let thread = (77, 22);
         out.event(Head { thread, ..base }, &[], None);
@@ -122,7 +123,7 @@ fn wakeups_of_threads_that_are_up_keep_their_wakers() {
         out.wakeup(18, 70, 23, Some(22));
         switch(out, (19, 0), 22, 0, 3);
     });
-    // Of one process alone the wakeups are there as well.
+    // An export of one process has the wakeups as well.
     let folder = tempfile::tempdir().unwrap();
     let threads = (0..again.trace.threads.len() as u32).map(ThreadId);
     let process = |id: &ThreadId| {
@@ -186,7 +187,7 @@ fn the_first_switch_of_a_cpu_keeps_the_priority_of_who_leaves() {
         )
     };
     let (a, b, c) = (("a", 21), ("b", 22), ("c", 31));
-    // The second of each pair loses the switch before it.
+    // The second switch of each pair has lost the switch before it.
     let text = [line(1, a, b), line(2, a, b), line(3, b, c)].concat();
     std::fs::write(&path, ["# tracer: nop\n#\n", &text].concat()).unwrap();
     let source = open(&path, &Job::default()).unwrap();

@@ -1,10 +1,10 @@
-//! Several files on one axis leave as one file, and nothing of one gets mixed up with another's.
+//! Tests that several files on one axis become one file, and that their threads and CPUs stay separate.
 
 use super::*;
 use crate::load::together::open_together;
 use crate::trace::RunId;
 
-/// A file in which a thread runs on CPU 0 from 100 to 200, and on CPU 3 from 300 to 400.
+/// Writes a file in which a thread runs on CPU 0 from 100 to 200, and on CPU 3 from 300 to 400.
 fn runs_of(folder: &Path, name: &str, thread: u64) -> PathBuf {
     file(folder, name, |out| {
         let side = Side::Thread {
@@ -19,7 +19,7 @@ fn runs_of(folder: &Path, name: &str, thread: u64) -> PathBuf {
     })
 }
 
-/// (thread, CPU, length) of all runs, sorted.
+/// Returns (thread, CPU, length) of all runs, sorted.
 fn runs(loaded: &LoadedTrace) -> Vec<(u64, u32, i64)> {
     let trace = &loaded.trace;
     let runs = (0..trace.runs.len() as u32).map(|row| trace.runs.get(RunId(row)));
@@ -178,7 +178,7 @@ fn what_never_ended_in_its_file_never_ends() {
     ];
     assert_eq!(slices(&both), expected);
     assert_eq!(slices(&again), expected);
-    // Also behind the end of its file.
+    // Also after the end of its file.
     for (from, until) in [(150, 350), (150, 700), (500, 700)] {
         let span = range(start + from, start + until);
         let (again, _) = cut(folder.path(), &both, &span);
@@ -191,7 +191,7 @@ fn what_never_ended_in_its_file_never_ends() {
             assert!(!args.contains_key("really_ended_ns"), "{name}");
         }
     }
-    // To the end of the trace it stays open.
+    // Up to the end of the trace it stays open.
     let (again, _) = cut(folder.path(), &both, &range(start + 500, i64::MAX));
     let open = slices(&again).into_iter().filter(|row| row.0 == "open");
     let expected = [11, 21].map(|thread| row("open", thread, 500, -1));

@@ -1,4 +1,5 @@
-//! Whole traces: by every exporter, cancelled, with no room on the disk, and as arrows and arguments come back.
+//! Tests of whole traces: with every exporter, cancelled, with a full disk, and of arrows and arguments that are read
+//! back.
 
 use std::sync::Arc;
 
@@ -57,7 +58,7 @@ fn every_exporter_writes_what_its_format_asks() {
                 .as_array()
                 .or_else(|| json["traceEvents"].as_array())
                 .unwrap();
-            // A tree has its roots at the top, however many lie below them.
+            // A tree has only its roots at the top, however many processes are below them.
             let least = if exporter.name == "process-tree-json" {
                 1
             } else {
@@ -136,8 +137,8 @@ fn arrows_that_go_on_from_one_event_come_back() {
         times
     };
     assert_eq!(times(trace), [(150, 650), (650, 850)]);
-    // As a file that one event read and wrote, and two others read: the same id goes on twice from there, and twice
-    // from where it began.
+    // Like a file that one event read and wrote, and that two others read: the flow of one id continues twice from
+    // that event, and twice from its begin.
     let mut rows = trace.flows.rows.clone();
     let (first, second) = (rows[0], rows[1]);
     let late = FlowPoint {
@@ -155,70 +156,7 @@ fn arrows_that_go_on_from_one_event_come_back() {
     assert_eq!(times(&again.trace), expected);
 }
 
-/// What is written, with the arguments of the source read in one way or the other.
-fn bytes_of(source: &LoadedTrace, zones: Zones, span: TimeSpan, arguments: Arguments) -> Vec<u8> {
-    let selection = Selection::range(span);
-    let job = Job::default();
-    let request = Request {
-        loaded: source,
-        chosen: &Chosen::new(&source.trace, &selection),
-        job: &job,
-        table: None,
-    };
-    let mut out = Vec::new();
-    write_with((zones, arguments), &request, &mut out).unwrap();
-    out
-}
-
-#[test]
-fn arguments_as_they_stand_are_written_as_their_fields_are() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folders = ["tests/golden/fxt", "sample-traces"].map(|folder| root.join(folder));
-    let corpus = std::env::var_os("THREADLINE_CORPUS")
-        .map_or_else(|| root.join("../shared/corpus"), Into::into)
-        .join("fxt");
-    let files = folders
-        .iter()
-        .chain([&corpus])
-        .filter_map(|folder| folder.read_dir().ok());
-    let paths = files.flatten().filter_map(|entry| Some(entry.ok()?.path()));
-    let mut own_count = 0;
-    for path in paths.filter(|path| path.extension().is_some_and(|ending| ending == "fxt")) {
-        let Ok(source) = open(&path, &Job::default()) else {
-            continue;
-        };
-        let whole = source.trace.span;
-        let middle = Timestamp(whole.start.0.midpoint(whole.end.0));
-        let small = Zones {
-            strings: 40,
-            last_string: 60,
-            threads: 2,
-            last_thread: 4,
-        };
-        let all = TimeSpan::new(Timestamp::MIN, Timestamp::MAX);
-        for (zones, span) in [
-            (Zones::FULL, all),
-            (small, all),
-            (Zones::FULL, TimeSpan::new(whole.start, middle)),
-        ] {
-            let own = bytes_of(&source, zones, span, Arguments::AsTheyStand);
-            let fields = bytes_of(&source, zones, span, Arguments::AsFields);
-            assert!(own == fields, "{}", path.display());
-        }
-        let fxt = source.reader.fxt_source();
-        let ids = (0..source.trace.events.len() as u32).map(EventId);
-        own_count += ids
-            .filter(|&id| {
-                let place = source.trace.events.get(id).row.place;
-                let own = fxt.and_then(|fxt| fxt.event(place));
-                own.is_some_and(|event| event.arg_count() > 0)
-            })
-            .count();
-    }
-    assert!(own_count > 100, "{own_count}");
-}
-
-/// Category and name of the events that ended slices, in order of time.
+/// Returns time, category and name of the events that ended slices, in order of time.
 fn names_of_ends(loaded: &LoadedTrace) -> Vec<(i64, String, String)> {
     let trace = &loaded.trace;
     let slices = (0..trace.slices.len() as u32).map(|row| trace.slices.get(SliceId(row)));
@@ -257,7 +195,7 @@ fn ends_say_what_they_end() {
         }
     });
     let row = |time, category: &str, name: &str| (time, category.to_owned(), name.to_owned());
-    // From FXT to FXT an end without a name stays one.
+    // From FXT to FXT an end without a name stays without one.
     let own = [
         row(400, "c", "open"),
         row(500, "", ""),
@@ -266,7 +204,7 @@ fn ends_say_what_they_end() {
     assert_eq!(names_of_ends(&source), own);
     let (again, _) = cut(folder.path(), &source, &Selection::all());
     assert_eq!(names_of_ends(&again), own);
-    // At the border stands none that came from the file.
+    // The end at the border does not come from the file.
     let (again, _) = cut(folder.path(), &source, &range(0, 350));
     let cut_there = [
         row(350, "c", "inner"),
@@ -275,7 +213,7 @@ fn ends_say_what_they_end() {
     ];
     assert_eq!(names_of_ends(&again), cut_there);
 
-    // The others' ends have the names of the slices, also where several end at a time.
+    // The ends of other formats have the names of the slices, also if several end at one time.
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-traces");
     for (name, least) in [
         ("sched-irq-syscalls.dat", 100),
@@ -298,7 +236,7 @@ fn ends_say_what_they_end() {
     }
 }
 
-/// Whether their records are copied or encoded.
+/// Both with copied and with encoded records.
 #[test]
 fn asynchronous_ends_keep_what_they_said() {
     let folder = tempfile::tempdir().unwrap();

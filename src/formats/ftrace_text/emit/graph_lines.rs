@@ -1,11 +1,12 @@
-//! The function graph tracer's steps become slices. Its own text says neither thread nor, often, time: the
-//! thread is who was switched to last, and durations move a clock of each CPU.
+//! Turns the function graph tracer's steps into slices. Its own text contains no thread and often no time: the thread
+//! is the one that was switched to last, and durations advance a clock per CPU.
 
-use super::{Emitter, Lane, Layout, Now, TEXT};
+use super::{Emitter, Lane, Now, TEXT};
 use crate::base::lines::Line;
 use crate::event::pairs::FUNCTIONS;
 use crate::event::{Label, MarkOp, Measured, NAMELESS_CALL, Role, Stated, ThreadKey};
 use crate::formats::ftrace_text::facts::Facts;
+use crate::formats::ftrace_text::facts::Layout;
 use crate::formats::ftrace_text::flags::Flags;
 use crate::formats::ftrace_text::graph::{self, Graph, GraphLine, Step};
 use crate::formats::ftrace_text::line::{Body, classify, plain};
@@ -13,21 +14,21 @@ use crate::formats::ftrace_text::prefix::{Group, Prefix, split_prefix};
 use crate::formats::ftrace_text::raw_graph::{raw_ended, raw_step};
 use crate::formats::ftrace_text::tasks;
 
-/// Added to the key of a return whose entry was lost, so that it closes no other call of its depth.
+/// Added to the key of a return whose entry was lost, so that it ends no other call of its depth.
 const LOST: u64 = 1 << 32;
 
-/// Deeper calls are none: the kernel's stack of returns has 50 entries.
+/// Limit of the depth of a call: the kernel's return stack has 50 entries.
 const MOST_DEPTH: u32 = 1024;
 
-/// A CPU's clock where the text has no times: what is open, and when the last call of each depth was over.
+/// Clock of a CPU, for a text without times: open calls, and the end of the last call at each depth.
 #[derive(Debug, Default)]
 pub(super) struct GraphClock {
     now: i64,
-    /// Whether it counts steps: nothing is known of durations.
+    /// Whether the clock counts steps, because durations are unknown.
     counts_steps: bool,
-    /// Depth and begin.
+    /// Open calls: (depth, begin).
     open: Vec<(u32, i64)>,
-    /// By depth.
+    /// End of the last call, by depth.
     ended: Vec<i64>,
 }
 
@@ -39,7 +40,7 @@ impl GraphClock {
         }
     }
 
-    /// The time of a step, which moves the clock.
+    /// Advances the clock by a step, and returns the step's time.
     fn time(&mut self, found: Option<Graph<'_>>) -> i64 {
         if self.counts_steps {
             self.now = self.now.saturating_add(1);
@@ -60,14 +61,14 @@ impl GraphClock {
                 self.now
             }
             Step::Leave(ns, _) => {
-                // Those deeper down lost their returns.
+                // Open calls deeper down lost their returns.
                 while self.open.last().is_some_and(|open| open.0 > depth) {
                     self.open.pop();
                 }
                 let begin = match self.open.pop() {
                     Some((own, begin)) if own == depth => begin,
                     around => {
-                        // Its entry was lost: it began after what came before it in its caller.
+                        // The entry was lost: the call began after the last call before it in its caller.
                         let around = around.inspect(|&around| self.open.push(around));
                         let upper = self.ended.iter().take(depth as usize + 1);
                         let before = upper.max().copied().unwrap_or(0);
@@ -94,17 +95,17 @@ impl GraphClock {
 }
 
 impl<'a> Emitter<'a> {
-    /// A function graph step in trace-cmd's text.
+    /// Adds a function graph step from trace-cmd's text.
     pub(super) fn graph_info(&mut self, now: &Now, name: &[u8], info: &'a [u8]) -> Option<()> {
         let found = graph::step(info).or_else(|| raw_step(name, info))?;
         self.graph_step(now, found.depth, found.step, raw_ended(info));
         Some(())
     }
 
-    /// Begins and ends of the graph find each other by depth: an end does not say its function. `ended`: when a return
-    /// was by the kernel's local clock, where the text has that.
+    /// Adds a step. Begins and ends are matched by depth, because an end does not contain its function. `ended`: time
+    /// of a return by the kernel's local clock, if the text contains it.
     fn graph_step(&mut self, now: &Now, depth: u32, step: Step<'a>, ended: Option<i64>) {
-        // Every CPU has an idle thread, and one that nobody knows.
+        // Use a key per CPU: every CPU has an idle thread, and an unknown one.
         let thread = match now.thread {
             ThreadKey::IDLE | ThreadKey::UNKNOWN => u32::MAX - now.cpu,
             thread => thread.0,
@@ -124,7 +125,7 @@ impl<'a> Emitter<'a> {
             _ => true,
         };
         let was_here = self.open_calls.come_to(thread, key);
-        // Else the entry may stand in the block before.
+        // Otherwise the entry may be in the block before.
         if !has_begun && (was_here || self.is_first) {
             key += LOST;
         }
@@ -141,7 +142,7 @@ impl<'a> Emitter<'a> {
                             duration_ns,
                         });
                     }
-                    // The line is two events: what is lost next is lost after the function's return.
+                    // The line is two events: later losses start after the function's return.
                     let returned = lane.columns.events.time(now.event).0;
                     let returned = returned.saturating_add(duration_ns.unwrap_or(0));
                     lane.last_time = lane.last_time.max(Some(returned));
@@ -183,7 +184,7 @@ impl<'a> Emitter<'a> {
         self.label(now.lane, label)
     }
 
-    /// A line of the kernel's own function_graph text.
+    /// Reads a line of the kernel's own function_graph text.
     pub(super) fn graph_line(&mut self, line: &Line<'a>) {
         let found = graph::split_line(line.bytes).or_else(|| graph::without_cpu(line.bytes));
         let Some(found) = found else {
@@ -238,7 +239,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Events stand in comments: they mean what they mean elsewhere.
+    /// Reads an event in a comment, with the same meaning as elsewhere.
     fn graph_comment(
         &mut self,
         now: &mut Now,
@@ -280,7 +281,7 @@ impl<'a> Emitter<'a> {
     }
 }
 
-/// Who runs on the CPUs (sorted) before a graph first says who does: whoever is switched away first.
+/// Finds the running thread of each CPU (sorted) before a graph's first switch: the thread that is switched out first.
 pub(super) fn first_tasks(text: &[u8], cpus: &[u32], lanes: &mut [Lane]) {
     let mut is_told = vec![false; cpus.len()];
     let mut left = cpus.len();

@@ -1,4 +1,4 @@
-//! Begins, ends and counters: pairs by the table, system calls, probes, requests, and what programs wrote.
+//! Adds begins, ends and counters: pairs of the table, system calls, probes, requests, and texts of programs.
 
 use super::{Emitter, Now, hash_text};
 use crate::base::StringId;
@@ -21,7 +21,7 @@ use crate::formats::ftrace_text::recipe::system_of;
 use crate::formats::ftrace_text::tracers::Told;
 
 impl<'a> Emitter<'a> {
-    /// A begin or end by the table of pairs.
+    /// Adds a begin or end from the table of pairs.
     pub(super) fn mark(
         &mut self,
         now: &Now,
@@ -95,7 +95,7 @@ impl<'a> Emitter<'a> {
         Some(())
     }
 
-    /// `sys_read(...)` and `sys_read -> 0x8`.
+    /// Adds `sys_read(...)` and `sys_read -> 0x8`.
     pub(super) fn syscall(
         &mut self,
         now: &mut Now,
@@ -130,7 +130,7 @@ impl<'a> Emitter<'a> {
         self.push_mark(now, label, op);
     }
 
-    /// Entry and return of a probed function; users name the events.
+    /// Adds entry or return of a probed function; the events have names that users chose.
     pub(super) fn probe(
         &mut self,
         now: &mut Now,
@@ -175,15 +175,15 @@ impl<'a> Emitter<'a> {
         self.push_mark(now, label, op);
     }
 
-    /// Bios and requests of the block layer, in their own form: `254,0 WS 131072 () 328771840 + 256 [dd]`, of a split
-    /// `254,0 W 320870560 / 320873288 [dd]`.
+    /// Adds a step of a bio or request of the block layer, in its own form: `254,0 WS 131072 () 328771840 + 256 [dd]`,
+    /// of a split `254,0 W 320870560 / 320873288 [dd]`.
     pub(super) fn request(&mut self, now: &Now, op: RequestOp, info: &'a [u8]) -> Option<()> {
         let sign: &[u8] = match op {
             RequestOp::Split => b" / ",
             _ => b" + ",
         };
         let Some(at) = memchr::memmem::find(info, sign) else {
-            // As its fields are shown raw.
+            // The fields are shown raw.
             let number_of = |name: &[u8]| Some(number(field(info, name)?)?.cast_unsigned());
             let count = match op {
                 RequestOp::Split => number_of(b"new_sector")?,
@@ -224,7 +224,7 @@ impl<'a> Emitter<'a> {
         Some(())
     }
 
-    /// A begin or end of an operation that may end on another thread, by the table of asynchronous pairs.
+    /// Adds a begin or end of an operation that may end on another thread, from the table of asynchronous pairs.
     pub(super) fn operation(
         &mut self,
         now: &Now,
@@ -237,7 +237,7 @@ impl<'a> Emitter<'a> {
         for names in pair.keys {
             let mut names = names.split('|');
             if let Some(value) = names.find_map(|name| field_of(event, info, name)) {
-                // `qid=1, cmdid=5,`: commas are no part of a value.
+                // `qid=1, cmdid=5,`: a comma does not belong to the value.
                 let value = first_word(value);
                 let value = value.strip_suffix(b",").unwrap_or(value);
                 id = Some(id.unwrap_or(0_u64).rotate_left(20) ^ hash_text(value));
@@ -265,7 +265,7 @@ impl<'a> Emitter<'a> {
         };
         let marks = &mut self.lanes.get_mut(now.lane)?.columns.asyncs;
         if end == PairEnd::Begin {
-            // Where one is still open its end was lost.
+            // An operation with this id that is still open lost its end.
             marks.push(AsyncMark {
                 op: AsyncOp::Over,
                 name: StringId::EMPTY,
@@ -276,7 +276,7 @@ impl<'a> Emitter<'a> {
         Some(())
     }
 
-    /// What a tracer without names says; requests of blk are those of the block layer's events.
+    /// Adds the line of a tracer without event names; requests of blk are those of the block layer's events.
     pub(super) fn told(&mut self, now: &mut Now, time: i64, place: u64, found: &Told<'a>) {
         let counters = find_counters("ftrace", found.event);
         let (system, role) = match found.request {
@@ -334,7 +334,7 @@ impl<'a> Emitter<'a> {
         self.sample(now, Series { name, scope }, value)
     }
 
-    /// Time that something took of a CPU.
+    /// Adds CPU time that an interference took.
     pub(super) fn noise(&mut self, now: &Now, row: &'static Noise, info: &'a [u8]) -> Option<()> {
         let text_of = |name: &str| field_of(row.event.as_bytes(), info, name);
         let start = seconds_or_ns(text_of("start")?)?;
@@ -374,7 +374,7 @@ impl<'a> Emitter<'a> {
         Some(())
     }
 
-    /// Text that a program wrote (trace_marker): atrace marks are slices and counters, the rest points.
+    /// Adds text that a program wrote (trace_marker): atrace marks are slices and counters, other texts instants.
     pub(super) fn print(
         &mut self,
         now: &mut Now,
@@ -393,7 +393,7 @@ impl<'a> Emitter<'a> {
         let event_name: &[u8] = if is_wrapped { name } else { b"print" };
         let kind = match mark {
             None => self.kind_by_name(event_name).1,
-            // A point is called as the program called it.
+            // An instant has the name that the program gave it.
             Some(Atrace::Instant(name)) => self.kinds.intern_name("atrace", name, Role::Instant),
             Some(Atrace::TrackInstant(_, _, name)) => {
                 self.kinds.intern_name("atrace", name, Role::Consumed)
@@ -411,7 +411,7 @@ impl<'a> Emitter<'a> {
     }
 }
 
-/// The number of the system call that has this key.
+/// Returns the number of the system call with this key.
 fn number_of(key: u64) -> u64 {
     match key {
         NUMBER_ZERO => 0,
@@ -419,7 +419,7 @@ fn number_of(key: u64) -> u64 {
     }
 }
 
-/// trace-cmd puts the function that wrote a mark in front of it: the mark, where it is one.
+/// Removes the function that trace-cmd prints before an atrace mark.
 fn behind_function(text: &[u8]) -> &[u8] {
     let mark = || {
         let colon = memchr::memmem::find(text, b": ")?;
@@ -433,7 +433,7 @@ fn behind_function(text: &[u8]) -> &[u8] {
     }
 }
 
-/// What a program wrote, where fields are shown raw: `ip=tracing_mark_write buf=B|1|x`.
+/// Returns the text that a program wrote, if fields are shown raw: `ip=tracing_mark_write buf=B|1|x`.
 fn raw_text(info: &[u8]) -> Option<&[u8]> {
     let rest = info.strip_prefix(b"ip=")?;
     let find = |name: &[u8]| find_short(rest, name).and_then(|at| rest.get(at + name.len()..));

@@ -1,9 +1,8 @@
-//! The bulk pass: the lines of one block become events of every CPU's lane.
+//! The bulk pass: turns the lines of one block into events of every CPU's lane.
 //!
-//! A block holds lines of all CPUs; it is read once and gives columns for each lane. Begins and ends find
-//! each other later, by thread or CPU and key, so a block needs to know of the text before it only who
-//! wrote the last line. The function graph tracer's own text (which says neither thread nor, often, time)
-//! is the exception: it is one block.
+//! A block contains lines of all CPUs; it is read once and yields columns for each lane. Begins and ends are matched
+//! later, by thread or CPU and key, so a block needs only the last event from the text before it. The exception is the
+//! function graph tracer's own text (without threads and often without times): it is a single block.
 
 mod graph_lines;
 mod marks;
@@ -13,18 +12,17 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::doubles::Doubles;
 use super::event_lines::{EventLine, LineKind, event_lines};
-use super::facts::Facts;
+use super::facts::{Facts, Layout};
 use super::forms::field_of;
-use super::line::{Body, Plain, classify, repeats};
+use super::line::{Body, Plain, classify, is_etrace_call, repeats};
 use super::prefix::{Group, Prefix};
 use super::probe_text::{event_probe, may_be_probe, probe};
 use super::recipe::{Recipe, recipe_for, role_of, system_of};
 use super::tasks::tracer_text;
 use super::tracers::{told, told_as};
-use super::with_etrace::is_call;
 use crate::base::lines::Line;
 use crate::base::{Job, Location, ReadError, Severity, StringId, Timestamp};
-use crate::event::pairs::{PairEnd, PairName, SYSCALLS, USER_MODE};
+use crate::event::pairs::{PairEnd, PairName};
 use crate::event::{
     Gap, KindId, Label, LaneColumns, Life, Mark, MarkOp, MeasuredClock, Role, Series, ThreadKey,
 };
@@ -32,46 +30,37 @@ use crate::formats::open_calls::OpenCalls;
 use crate::formats::text_kinds::Kinds;
 use graph_lines::{GraphClock, first_tasks};
 
-/// Category of lines that are not understood.
-pub const TEXT: &str = "text";
+/// Category of unrecognised lines.
+pub(crate) const TEXT: &str = "text";
 
 const CHECK_BYTES: u64 = 1 << 20;
 const NAMES: usize = 1024;
 
-/// How a text is laid out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
-    /// A line an event.
-    Events,
-    /// Function graph's braces.
-    Graph,
-}
-
-/// What stands before a block.
+/// The last event before a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Last {
-    /// When the line before was written.
+pub(crate) struct Last {
+    /// Time of the line, ns, after spreading.
     pub time: i64,
-    /// On which CPU.
+    /// CPU of the line.
     pub cpu: u32,
-    /// By whom; `u32::MAX` if nobody did.
+    /// Thread of the line; `u32::MAX` if there was none.
     pub thread: u32,
-    /// The time that stands in it, and how many lines before it in a row have the same.
+    /// Time as printed in the line.
     pub written: i64,
-    /// See `written`.
+    /// How many consecutive lines before it have the same `written`.
     pub steps: i64,
 }
 
-/// Lines of one microsecond are at most so many ns apart from its start.
+/// Maximum spread of the lines of one microsecond, ns.
 const MOST_STEPS: i64 = 999;
 
 impl Last {
-    /// The time of the next line, which says `written`.
+    /// Returns the time of the next line.
     ///
-    /// Lines stand in the order in which things happened, on all CPUs: of those that say the same microsecond
-    /// each lies one ns after the one before, so that no switch comes before the wakeup that led to it.
+    /// Lines are in the order of events on all CPUs. Lines with the same microsecond are placed one ns apart, so that
+    /// no switch comes before the wakeup that caused it.
     #[inline]
-    pub fn spread(&mut self, line: &Prefix<'_>) -> i64 {
+    pub(crate) fn spread(&mut self, line: &Prefix<'_>) -> i64 {
         let written = line.time;
         if written == self.written && !line.is_raw() && written % 1000 == 0 {
             self.steps = (self.steps + 1).min(MOST_STEPS);
@@ -84,7 +73,7 @@ impl Last {
     }
 }
 
-/// A lane while it is read.
+/// State of a lane while it is read.
 #[derive(Debug)]
 struct Lane {
     cpu: Option<u32>,
@@ -92,16 +81,16 @@ struct Lane {
     labels: FxHashMap<Label, u32>,
     series: FxHashMap<Series, u32>,
     last_time: Option<i64>,
-    /// Events were lost before the next one; how many, if that was said.
+    /// Whether events were lost before the next event; with their count, if printed.
     lost: Option<Option<u64>>,
-    /// The function graph's own clock, where the text has no times.
+    /// The function graph's own clock, for a text without times.
     clock: GraphClock,
-    /// Who runs, as the function graph's text says.
+    /// The running thread, from the function graph's text.
     task: Option<u32>,
 }
 
 impl Lane {
-    /// An event comes at `time`: if some were lost before it, there is a gap up to it.
+    /// Adds a gap before an event at `time`, if events were lost before it.
     #[inline]
     fn lost_before(&mut self, time: i64, cpu: u32) {
         if let Some(lost) = self.lost.take() {
@@ -116,8 +105,8 @@ impl Lane {
     }
 }
 
-/// Reads one block; see [`Block`].
-pub struct Emitter<'a> {
+/// Reads one block, see `Block`.
+pub(crate) struct Emitter<'a> {
     kinds: &'a Kinds,
     lanes: Vec<Lane>,
     /// CPUs of the lanes, sorted.
@@ -125,25 +114,25 @@ pub struct Emitter<'a> {
     by_name: FxHashMap<&'a [u8], (Recipe, KindId)>,
     by_probe: FxHashMap<&'a [u8], KindId>,
     by_syscall: FxHashMap<(&'static str, &'a [u8]), KindId>,
-    /// Last names from fields, by the low bits of the pid.
+    /// Last names from event fields, by the low bits of the pid.
     names: Vec<(u32, &'a [u8])>,
-    /// Names from the lines' columns.
+    /// Last names from the lines' columns, by the low bits of the pid.
     columns_names: Vec<(u32, &'a [u8])>,
-    /// What the columns said of pids: names, for the directory.
+    /// Names of pids from the columns, for the directory.
     pub seen_names: FxHashMap<u32, &'a [u8]>,
     /// Calls of functions that began in this block.
     open_calls: OpenCalls,
-    /// Who said whose process they are of.
+    /// (thread, process) pairs that marks have already claimed.
     claims: FxHashSet<(u32, u32)>,
-    /// Whether nothing stands before the block.
+    /// Whether no event precedes the block.
     is_first: bool,
     last: Last,
     facts: &'a Facts,
-    /// What instances had, if there are several.
+    /// Recent events of instances, if there are several.
     doubles: Option<Doubles<'a>>,
 }
 
-/// An event that is being read.
+/// The event that is being read.
 #[derive(Clone, Copy)]
 struct Now {
     lane: usize,
@@ -152,18 +141,18 @@ struct Now {
     cpu: u32,
 }
 
-/// A number that stands for a text as label key.
+/// Returns a hash of a text, for use as a label key.
 #[must_use]
-pub fn hash_text(text: &[u8]) -> u64 {
+pub(crate) fn hash_text(text: &[u8]) -> u64 {
     use std::hash::Hasher;
     let mut hasher = rustc_hash::FxHasher::default();
     hasher.write(text);
-    // 0 would mean that the name says it all.
+    // 0 means that a label is identified by its name alone.
     hasher.finish().max(1)
 }
 
 impl<'a> Emitter<'a> {
-    /// Before the first line of a block.
+    /// Returns the state before the first line of a block.
     #[must_use]
     pub fn new(kinds: &'a Kinds, cpus: &'a [u32], last: Last, facts: &'a Facts) -> Emitter<'a> {
         let lanes = cpus.iter().map(|&cpu| Lane {
@@ -198,8 +187,8 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// The text is of several instances: what two of them had happened once. `before` stands before the block.
-    pub fn look_for_doubles(&mut self, before: &'a [u8]) {
+    /// Enables detection of events that several instances recorded. `before` is the text before the block.
+    pub(crate) fn look_for_doubles(&mut self, before: &'a [u8]) {
         let mut doubles = Doubles::default();
         for line in event_lines(before, 1, 0, self.facts) {
             if let LineKind::Event(prefix) = line.kind {
@@ -209,10 +198,10 @@ impl<'a> Emitter<'a> {
         self.doubles = Some(doubles);
     }
 
-    /// Reads `text`, which lies at `base` and starts with line `first_line`.
+    /// Reads `text`, which is at offset `base` and starts with line number `first_line`.
     ///
     /// # Errors
-    /// If the job was cancelled.
+    /// Errors if the job was cancelled.
     pub fn read(
         &mut self,
         text: &'a [u8],
@@ -244,11 +233,11 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    /// The columns of each lane.
+    /// Returns the columns of each lane.
     #[must_use]
-    pub fn into_columns(self) -> Vec<LaneColumns> {
+    pub(crate) fn into_columns(self) -> Vec<LaneColumns> {
         let columns = |mut lane: Lane| {
-            // The next event of this CPU stands in a later block, if there is one: see `gaps`.
+            // The next event of this CPU, if any, is in a later block: see `gaps`.
             if let Some(lost) = lane.lost {
                 lane.columns.gaps.push(Gap {
                     start: lane.last_time.map_or(Timestamp::MIN, Timestamp),
@@ -308,8 +297,8 @@ impl<'a> Emitter<'a> {
                 let kind = self.kind_by_name(name).1;
                 self.push(&mut now, prefix.time, line.offset, kind);
             }
-            // What it says is told by a part of its own (`with_etrace`).
-            Body::Text if is_call(prefix.body) => {
+            // The call is added by a part of its own (`with_etrace`).
+            Body::Text if is_etrace_call(prefix.body) => {
                 let kind = self.kinds.intern("ftrace", b"print", Role::Consumed);
                 self.push(&mut now, prefix.time, line.offset, kind);
             }
@@ -322,7 +311,7 @@ impl<'a> Emitter<'a> {
         self.column_name(&now, prefix);
     }
 
-    /// An event that another instance had, too: what it means was told there.
+    /// Adds an event that another instance recorded too: its rows were added there.
     fn double(&mut self, now: &mut Now, time: i64, place: u64, body: Body<'a>) {
         let full;
         let name: &[u8] = match body {
@@ -363,7 +352,7 @@ impl<'a> Emitter<'a> {
         (recipe, kind)
     }
 
-    /// The name in the line's own columns: for the directory, and whose thread it is.
+    /// Records the name in the line's own columns, for the directory, and the thread's process.
     fn column_name(&mut self, now: &Now, prefix: &Prefix<'a>) {
         let Some(slot) = self.columns_names.get_mut(prefix.pid as usize % NAMES) else {
             return;
@@ -391,8 +380,8 @@ impl<'a> Emitter<'a> {
         name: &'a [u8],
         info: &'a [u8],
     ) {
-        // Users name their probes as they like, also after events that there are: their form tells. What programs
-        // write looks as it likes.
+        // Users choose the names of probes, even names of existing events: the form of the text decides. Text that
+        // programs write can have any form.
         if may_be_probe(info) && name != b"tracing_mark_write" {
             if let Some(found) = probe(info) {
                 return self.probe(now, prefix.time, line.offset, name, found);
@@ -433,13 +422,7 @@ impl<'a> Emitter<'a> {
             }),
             Recipe::Noise(row) => self.noise(now, row, info),
             Recipe::UserMode => {
-                let label = Label {
-                    family: SYSCALLS,
-                    name: StringId::EMPTY,
-                    category: StringId::EMPTY,
-                    key: USER_MODE,
-                };
-                let label = self.label(now.lane, label);
+                let label = self.label(now.lane, Label::USER_MODE);
                 self.push_mark(now, label, MarkOp::Over);
                 Some(())
             }
@@ -483,14 +466,14 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// A line without columns.
+    /// Reads a line without columns.
     fn plain(&mut self, line: &Line<'a>, plain: Plain) {
         match plain {
             Plain::Silent | Plain::Frame => {}
             Plain::Lost(cpu, count) => {
                 let lane = self.lane_of(cpu);
                 if let Some(lane) = self.lanes.get_mut(lane) {
-                    // Two in a row: what both say.
+                    // Two consecutive losses: add their counts.
                     lane.lost = Some(match lane.lost {
                         Some(before) => before.zip(count).map(|(a, b)| a.saturating_add(b)),
                         None => count,
@@ -516,7 +499,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Text that is not understood is kept as a point.
+    /// Adds unrecognised text as an instant.
     fn unknown(&mut self, now: &mut Now, time: i64, line: &Line<'a>, text: &'a [u8]) {
         let kind = self.kinds.intern(TEXT, b"line", Role::Instant);
         self.push(now, time, line.offset, kind);

@@ -1,4 +1,4 @@
-//! Who runs and who is who: context switches, wakeups, names, forks and ends become rows of a lane.
+//! Adds context switches, wakeups, names, forks and exits to the rows of a lane.
 
 use super::{Emitter, NAMES, Now};
 use crate::base::StringId;
@@ -12,7 +12,7 @@ use crate::formats::ftrace_text::recipe::Recipe;
 use crate::formats::ftrace_text::tasks::{StateLetters, TracerText, end_state, switch, wakeup};
 
 const CLONE_THREAD: u64 = 0x10000;
-/// The event sched_wakeup and the wakeup tracer's line for the same wakeup are at most this far apart.
+/// Maximum distance in ns between the event sched_wakeup and the wakeup tracer's line for the same wakeup.
 const MOST_NS_BETWEEN_DOUBLES: i64 = 20_000;
 
 impl<'a> Emitter<'a> {
@@ -57,13 +57,13 @@ impl<'a> Emitter<'a> {
         Some(())
     }
 
-    /// The interrupt in which a line's event happened, as its latency flags say.
+    /// Returns the interrupt in which a line's event happened, from its latency flags.
     fn interrupt(&self, prefix: &Prefix<'a>) -> Option<Interrupt> {
         let flags = self.facts.legend.read(prefix.flags).flags;
         flags.and_then(Interrupt::of_flags)
     }
 
-    /// A switch or wakeup as the wakeup tracers print it.
+    /// Adds a switch or wakeup in the form of the wakeup tracers.
     pub(super) fn tracer(
         &mut self,
         now: &mut Now,
@@ -71,12 +71,10 @@ impl<'a> Emitter<'a> {
         line: &Line<'a>,
         found: TracerText<'a>,
     ) {
-        let name: &[u8] = if found.is_wakeup {
-            b"wakeup"
-        } else {
-            b"context_switch"
+        let kind = match found.is_wakeup {
+            true => self.kinds.intern("ftrace", b"wakeup", Role::Consumed),
+            false => self.kinds.intern("ftrace", b"context_switch", Role::Switch),
         };
-        let kind = self.kinds.intern("ftrace", name, Role::Consumed);
         self.push(now, prefix.time, line.offset, kind);
         let interrupt = self.interrupt(prefix);
         let Some(lane) = self.lanes.get_mut(now.lane) else {
@@ -84,7 +82,7 @@ impl<'a> Emitter<'a> {
         };
         if found.is_wakeup {
             let thread = ThreadKey(found.next.pid);
-            // The event sched_wakeup has said it already, if it was recorded too.
+            // Skip it if the event sched_wakeup was recorded too.
             let columns = &lane.columns;
             let is_same = |last: &Wakeup| {
                 let since = prefix
@@ -109,7 +107,7 @@ impl<'a> Emitter<'a> {
             });
         } else {
             let (prev, next) = (ThreadKey(found.prev.pid), ThreadKey(found.next.pid));
-            // The event sched_switch has said it already, if it was recorded too.
+            // Skip it if the event sched_switch was recorded too.
             let last = lane.columns.switches.last();
             if last.is_some_and(|last| (last.prev, last.next) == (prev, next)) {
                 return;
@@ -128,7 +126,7 @@ impl<'a> Emitter<'a> {
         self.name(now, found.next.pid, found.next.comm);
     }
 
-    /// Notes a thread's name if it is not the one that was seen last.
+    /// Records a thread's name if it differs from the last one.
     #[inline]
     pub(super) fn name(&mut self, now: &Now, pid: u32, comm: &'a [u8]) {
         let Some(slot) = self.names.get_mut(pid as usize % NAMES) else {
@@ -210,7 +208,7 @@ impl<'a> Emitter<'a> {
         Some(())
     }
 
-    /// `pid` is somebody new: what it was called before is not its name.
+    /// Forgets the name of `pid`, because a new thread has it.
     pub(super) fn forget(&mut self, pid: u32) {
         if let Some(slot) = self.names.get_mut(pid as usize % NAMES)
             && slot.0 == pid
@@ -220,7 +218,7 @@ impl<'a> Emitter<'a> {
     }
 }
 
-/// `1200000`: hex without a prefix, as task_newtask prints its flags.
+/// Parses `1200000`: hex without a prefix, as task_newtask prints its flags.
 fn hex(value: &[u8]) -> Option<u64> {
     let word = first_word(value);
     let word = word.strip_prefix(b"0x").unwrap_or(word);

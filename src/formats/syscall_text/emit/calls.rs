@@ -1,14 +1,14 @@
-//! Calls: whole ones, their first lines, and the lines that end them.
+//! Whole calls, first lines of calls, and lines that end calls.
 //!
-//! What strace knows of a call's end:
+//! Durations from strace's lines:
 //!
 //! ```text
-//! 7 read(3, "x", 1)       = 1 <0.000012>           as long as it says
-//! 7 read(3, "x", 1)       = 1                      without -T it does not say: how long it lasted is not known
-//! 7 exit_group(0)         = ?                      never returns by design: a point
-//! 7 pause()               = ?                      its thread was killed in it: how long it lasted is not known
+//! 7 read(3, "x", 1)       = 1 <0.000012>           duration as printed
+//! 7 read(3, "x", 1)       = 1                      without -T: duration unknown
+//! 7 exit_group(0)         = ?                      never returns by design: an instant
+//! 7 pause()               = ?                      its thread was killed in it: duration unknown
 //! 8 execve("/bin/true", ["true"], ... <unfinished ...>
-//! 7 +++ superseded by execve in pid 8 +++          thread 8 goes on as 7, its leader, which is gone
+//! 7 +++ superseded by execve in pid 8 +++          thread 8 continues as 7, its leader, which is gone
 //! 7 <... execve resumed>) = 0 <0.000259>           the end of 8's call
 //! ```
 
@@ -16,37 +16,38 @@ use super::{Begun, Emitter, PROCESSES};
 use crate::event::{Complete, Life, LifeRow, Mark, MarkOp, ThreadKey};
 use crate::formats::syscall_text::acts;
 use crate::formats::syscall_text::clock::Clock;
+use crate::formats::syscall_text::dialect::Dialect;
 use crate::formats::syscall_text::emit::CALLS;
+use crate::formats::syscall_text::forks::is_fork;
 use crate::formats::syscall_text::line::{is_cut_short, leader_after, strip_open_end};
-use crate::formats::syscall_text::prefix::{Dialect, TextLine};
-use crate::formats::syscall_text::scan::is_fork;
+use crate::formats::syscall_text::prefix::TextLine;
 use crate::formats::syscall_text::values::split_duration;
 
-/// A thread that took its leader's place by an execve of which the end comes under the leader's pid.
+/// A thread that replaced its leader by an execve whose end is printed under the leader's pid.
 pub(super) struct TakenOver {
     thread: ThreadKey,
-    /// Where the call began, if that was printed (`-z` prints calls once they returned).
+    /// Begin of the call, if it was printed (`-z` prints calls only when they have returned).
     begun: Option<Begun>,
-    /// Whether the thread has a text of its own (`-ff`), which says all of its call.
+    /// Whether the thread has its own file (`-ff`), which contains its whole call.
     is_elsewhere: bool,
-    /// Where and when the leader was superseded.
+    /// Place and time at which the leader was superseded.
     place: u64,
     time: i64,
 }
 
 impl<'a> Emitter<'a> {
-    /// Whether calls of this name never return, as far as strace is concerned: it counts none of them. (MINIX prints them
-    /// as any other.)
+    /// Returns whether strace treats calls of this name as never returning: it does not count them. (MINIX prints them
+    /// like any other call.)
     fn is_exit(&self, name: &[u8]) -> bool {
         self.source.dialect == Dialect::Strace && matches!(name, b"exit" | b"exit_group")
     }
 
-    /// Whether a call's last line says that it did not return: `) = ?`, without an error behind it.
+    /// Returns whether a call's last line reports that it did not return: `) = ?`, without an error after it.
     fn has_no_return(&self, text: &[u8]) -> bool {
         self.source.dialect == Dialect::Strace && text.trim_ascii_end().ends_with(b" = ?")
     }
 
-    /// A call on one line.
+    /// Reads a call on a single line.
     pub(super) fn whole_call(
         &mut self,
         name: &'a [u8],
@@ -71,7 +72,7 @@ impl<'a> Emitter<'a> {
         acts::act(self, event, thread, name, text, acts::Forks::New);
     }
 
-    /// The first line of a call.
+    /// Reads the first line of a call.
     pub(super) fn call_begins(
         &mut self,
         name: &'a [u8],
@@ -110,7 +111,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// The last line of a call.
+    /// Reads the last line of a call.
     pub(super) fn call_ends(
         &mut self,
         name: &'a [u8],
@@ -139,27 +140,27 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// When a call ended whose last line was printed at `time`.
+    /// Returns the end time of a call whose last line was printed at `time`.
     fn end_time(&mut self, begin: Option<Begun>, text: &[u8], time: i64) -> i64 {
-        let clock = self.source.scan.clock;
+        let clock = self.source.head.clock;
         match self.end_of(begin, text) {
-            // Whole seconds leave room behind it.
+            // Whole seconds leave room after the last line.
             Some(end) if clock == Clock::DaySeconds => self.time.reach(clock, end),
-            // Times that add up lose a little on the way: a call does not reach behind its last line.
+            // Summed times lose a little precision: a call must not end after its last line.
             end => end.unwrap_or(time).min(time),
         }
     }
 
-    /// The thread was killed in its call. Where lines say who exited, one of those tells it; and who is superseded
-    /// goes on as another thread of its process.
+    /// Records that a thread was killed in its call. Not needed if lines report exits, because one of them reports this
+    /// too; a superseded leader continues as another thread of its process.
     fn died(&mut self, event: u32, thread: ThreadKey) {
-        let scan = self.source.scan;
-        if !scan.has_ends && !scan.superseded.contains(&thread.0) {
+        let found = self.found;
+        if !found.has_ends && !found.superseded.contains(&thread.0) {
             self.end(event, thread, None, None);
         }
     }
 
-    /// An execve in a file of its own (`-ff`), of a thread that goes on in its leader's file.
+    /// Reads an execve in a thread's own file (`-ff`), where the thread continues in its leader's file.
     fn goes_on_as(
         &mut self,
         leader: ThreadKey,
@@ -172,27 +173,27 @@ impl<'a> Emitter<'a> {
         let (kind, label) = self.call(name);
         let event = self.out.events.push(time, place, kind, thread);
         self.slice(event, thread, (label, time), self.whole_duration(text));
-        // The leader has the result without the arguments.
+        // The leader's file has the result without the arguments.
         let whole = [strip_open_end(text, self.source.dialect), b") = 0"].concat();
         acts::act(self, event, leader, name, &whole, acts::Forks::Said);
         self.end(event, thread, None, None);
     }
 
-    /// Thread `pid` ran execve and goes on under its leader's pid: its own track ends here.
+    /// Records that thread `pid` ran execve and continues under its leader's pid: its own track ends here.
     pub(super) fn supersede(&mut self, pid: u32, leader: ThreadKey, place: u64, time: i64) {
         self.owners.end(pid);
         let taken = TakenOver {
             thread: ThreadKey(pid),
             begun: self.open.remove(&pid),
-            is_elsewhere: self.source.scan.is_of_one,
+            is_elsewhere: self.found.is_of_one,
             place,
             time,
         };
         self.taken_over.insert(leader.0, taken);
     }
 
-    /// The end of the execve by which a thread took its leader's place: its slice is on the thread's own track, the
-    /// program on the leader's.
+    /// Ends the execve by which a thread replaced its leader: the slice is on the thread's own track, the program
+    /// belongs to the leader.
     fn taken_over_ends(
         &mut self,
         taken: TakenOver,
@@ -210,7 +211,7 @@ impl<'a> Emitter<'a> {
         let took = split_duration(text).1;
         let event = match (taken.begun, took) {
             (None, Some(took)) => {
-                // `-z`: this line is all that there is.
+                // `-z`: this is the call's only line.
                 let start = self.time_before(time, took);
                 let (kind, label) = self.call(name);
                 let event = self.out.events.push(start, place, kind, taken.thread);
@@ -239,13 +240,13 @@ impl<'a> Emitter<'a> {
     }
 
     fn time_before(&self, time: i64, took: i64) -> i64 {
-        match self.source.scan.clock {
+        match self.source.head.clock {
             Clock::Lines => time,
             _ => time.saturating_sub(took),
         }
     }
 
-    /// The end of a thread's execve on its own track.
+    /// Ends a thread's execve on its own track.
     fn end_of_thread(&mut self, taken: &TakenOver, end: i64) -> u32 {
         let (kind, label) = self.call(b"execve");
         let event = self.out.events.push(end, taken.place, kind, taken.thread);
@@ -255,7 +256,7 @@ impl<'a> Emitter<'a> {
         event
     }
 
-    /// Threads that took their leaders' places, of whose calls nothing more is said here, end where that was said.
+    /// Ends the threads that replaced their leaders and whose call has no end here, where the leader was superseded.
     pub(super) fn end_taken_over(&mut self) {
         let mut left: Vec<TakenOver> = std::mem::take(&mut self.taken_over).into_values().collect();
         left.sort_by_key(|taken| taken.place);
@@ -274,7 +275,7 @@ impl<'a> Emitter<'a> {
         self.out.lives.push(LifeRow { event, life });
     }
 
-    /// The kind of a call that never returns.
+    /// Returns the kind of a call that never returns.
     fn point(&mut self, name: &'a [u8]) -> crate::event::KindId {
         self.kind(CALLS, name)
     }

@@ -1,9 +1,9 @@
-//! The bulk pass: the lines of one part become events, slices of calls, lives and files.
+//! The bulk pass: turns the lines of one part into events, slices of calls, and rows of lifetimes and files.
 //!
-//! A call on one line arrives whole: as long as its `<seconds>`, or one line where lines are the time, or of
-//! no length where its length was not recorded. A call on several lines is a begin on its first line and
-//! an end on its last; they find each other by thread and name, also across parts. What a call did
-//! (forks, programs, files) is said where its result stands, forks where the call began.
+//! A call on a single line is one slice: as long as its `<seconds>`, one line long if line numbers are the time, or of
+//! unknown length if its duration was not recorded. A call on several lines is a begin mark on its first line and an
+//! end mark on its last, matched by thread and name, also across parts. The effects of a call (programs, files) are
+//! recorded at its result, forks at its begin.
 
 mod calls;
 mod other;
@@ -13,9 +13,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::acts;
 use super::clock::{Clock, TimeState};
+use super::dialect::Dialect;
+use super::durations::took_alone;
+use super::fold::{Found, PartStart};
+use super::forks::LateFork;
+use super::head::{Head, LONE};
 use super::line::{Body, attached, classify, continues_call};
-use super::prefix::{Dialect, split_prefix};
-use super::scan::{LateFork, Owners, PartStart, Scan, took_alone};
+use super::owners::Owners;
+use super::prefix::split_prefix;
 use super::values::split_duration;
 use crate::base::lines::{Line, lines};
 use crate::base::{Job, ReadError, StringId};
@@ -26,81 +31,95 @@ use crate::event::{
 };
 use crate::formats::text_kinds::Kinds;
 
-pub use pieces::{FirstHalf, first_half};
+pub(crate) use pieces::{FirstHalf, first_half};
 
 /// Category of calls.
 pub const CALLS: &str = "syscalls";
 /// Category of signals.
-pub const SIGNALS: &str = "signal";
-/// Category of beginnings and ends of processes.
-pub const PROCESSES: &str = "process";
-/// Category of lines that are not understood, and of what the tracer says.
-pub const TEXT: &str = "text";
+pub(crate) const SIGNALS: &str = "signal";
+/// Category of starts and ends of processes.
+pub(crate) const PROCESSES: &str = "process";
+/// Category of unrecognised lines and of the tracer's messages.
+pub(crate) const TEXT: &str = "text";
 
 const CHECK_BYTES: u64 = 1 << 20;
 
-/// What all parts share.
+/// Data shared by all parts.
 pub struct Source<'a> {
     /// The whole text.
     pub text: &'a [u8],
-    /// Whose it is.
+    /// The program that wrote it.
     pub dialect: Dialect,
-    /// What opening found.
-    pub scan: &'a Scan,
-    /// The kinds.
+    /// Facts from the head.
+    pub head: &'a Head,
+    /// The kinds of events.
     pub kinds: &'a Kinds,
 }
 
 /// State while a part is read.
-pub struct Emitter<'a> {
-    /// What all parts share.
+pub(crate) struct Emitter<'a> {
+    /// Data shared by all parts.
     pub source: &'a Source<'a>,
-    /// What was read so far.
+    /// Facts about the whole text.
+    pub found: &'a Found,
+    /// The columns so far.
     pub out: LaneColumns,
     time: TimeState,
     owners: Owners,
     open: FxHashMap<u32, Begun>,
     ended: FxHashSet<u32>,
-    /// Whose call goes on in the next line, which the tracer broke to say something else.
+    /// Pid of the call that the next line continues, because strace broke the line to print a message.
     broken: Option<u32>,
-    /// Leaders whose place a thread has just taken: the rest of its execve comes under their pid.
+    /// Leaders that a thread has just replaced: the rest of its execve is printed under their pid.
     taken_over: FxHashMap<u32, calls::TakenOver>,
-    /// By thread, the last call of which only the begin is known: its place in the list, and when it began.
+    /// By thread: its last call without a duration, as (index in the list, begin time).
     unmeasured: FxHashMap<u32, (usize, i64)>,
-    /// Where lines said that threads are.
+    /// Last recorded directory of each thread.
     places: FxHashMap<u32, StringId>,
-    /// What pids were called when their lines said it.
+    /// Thread names by pid, as printed in their lines.
     comms: FxHashMap<u32, &'a [u8]>,
     /// Kind and label of each call name that occurred.
     calls: FxHashMap<&'a [u8], (KindId, u32)>,
     others: FxHashMap<(&'static str, &'a [u8]), KindId>,
 }
 
-/// Where a call began.
+/// Begin of a call.
 #[derive(Clone, Copy)]
 struct Begun {
     place: u64,
-    /// When, if that was in this part.
+    /// Time of the begin, if it is in this part.
     time: Option<i64>,
 }
 
-/// Reads one part.
+/// Reads one part with the text `text`.
 ///
 /// # Errors
-/// If the job was cancelled.
-pub fn emit(source: &Source<'_>, part: &PartStart, job: &Job) -> Result<LaneColumns, ReadError> {
+/// Errors if the job was cancelled.
+pub(crate) fn emit<'a>(
+    source: &'a Source<'a>,
+    text: &'a [u8],
+    part: &PartStart,
+    found: &'a Found,
+    job: &Job,
+) -> Result<LaneColumns, ReadError> {
+    let lone = found.lone.0;
+    let mut open = part.open.clone();
+    if let Some(place) = open.remove(&LONE.0) {
+        open.entry(lone).or_insert(place);
+    }
+    let begun = open
+        .into_iter()
+        .map(|(pid, place)| (pid, Begun { place, time: None }));
+    let broken = part.broken;
     let mut emitter = Emitter {
         source,
+        found,
         out: LaneColumns::new(0),
-        time: part.time,
+        time: found.shifted(part.time, source.head),
         owners: part.owners.clone(),
-        open: part
-            .open
-            .iter()
-            .map(|(&pid, &place)| (pid, Begun { place, time: None }))
-            .collect(),
+        open: begun.collect(),
         ended: part.ended.clone(),
-        broken: part.broken,
+        broken: broken.map(|pid| if pid == LONE.0 { lone } else { pid }),
         taken_over: FxHashMap::default(),
         unmeasured: FxHashMap::default(),
         places: FxHashMap::default(),
@@ -108,9 +127,8 @@ pub fn emit(source: &Source<'_>, part: &PartStart, job: &Job) -> Result<LaneColu
         calls: FxHashMap::default(),
         others: FxHashMap::default(),
     };
-    let text = source.text.get(part.range.clone()).unwrap_or(&[]);
-    let mut checked = part.range.start as u64;
-    for line in lines(text, part.first_line, part.range.start as u64) {
+    let mut checked = part.place;
+    for line in lines(text, part.first_line, part.place) {
         emitter.line(&line);
         if line.offset - checked >= CHECK_BYTES {
             job.check()?;
@@ -118,7 +136,8 @@ pub fn emit(source: &Source<'_>, part: &PartStart, job: &Job) -> Result<LaneColu
             checked = line.offset;
         }
     }
-    job.advance((part.range.end as u64).saturating_sub(checked));
+    let end = part.place.saturating_add(text.len() as u64);
+    job.advance(end.saturating_sub(checked));
     emitter.end_taken_over();
     emitter.out.lone_begins = LoneBegins::Open;
     Ok(emitter.out)
@@ -127,19 +146,15 @@ pub fn emit(source: &Source<'_>, part: &PartStart, job: &Job) -> Result<LaneColu
 impl<'a> Emitter<'a> {
     fn line(&mut self, line: &Line<'a>) {
         let dialect = self.source.dialect;
-        if self
-            .source
-            .scan
-            .table_at
-            .is_some_and(|at| line.offset >= at)
-        {
+        let table_at = self.source.head.table_at;
+        if table_at.is_some_and(|at| line.offset >= at) {
             return self.table_row(line);
         }
         let prefix = split_prefix(line.bytes, dialect);
         let time = self
             .time
-            .advance(self.source.scan.clock, prefix.time, line.number);
-        let clock = self.source.scan.clock;
+            .advance(self.source.head.clock, prefix.time, line.number);
+        let clock = self.source.head.clock;
         if clock == Clock::DaySeconds
             && let Some(ns) = took_alone(&prefix)
         {
@@ -149,13 +164,13 @@ impl<'a> Emitter<'a> {
             self.owners.hear(pid);
         }
         let pid = prefix.pid.or(self.owners.last());
-        let thread = pid.map_or(self.source.scan.lone, ThreadKey);
+        let thread = pid.map_or(self.found.lone, ThreadKey);
         if let Some(owner) = self.broken.take()
             && prefix.pid.is_none()
             && prefix.time.is_none()
         {
             if attached(prefix.body).is_some() {
-                // There is more news before the rest.
+                // Another message comes before the rest of the call.
                 self.broken = Some(owner);
             } else if continues_call(prefix.body) {
                 return self.broken_rest(line, time, ThreadKey(owner));
@@ -169,7 +184,7 @@ impl<'a> Emitter<'a> {
                 is_open: true,
             } => self.call_begins(name, text, &prefix, line.offset, time, thread),
             Body::Call { name, text, .. } => self.whole_call(name, text, line.offset, time, thread),
-            // Nothing ends before the last of its lines.
+            // A call ends only with its last line.
             Body::Rest {
                 name,
                 is_open: true,
@@ -192,17 +207,17 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// A row of the table behind the calls: said by the tracer, of all of them.
+    /// Adds a row of the table after the calls as an event of the lone thread.
     fn table_row(&mut self, line: &Line<'a>) {
-        let time = self.time.advance(self.source.scan.clock, None, line.number);
+        let time = self.time.advance(self.source.head.clock, None, line.number);
         if !line.bytes.trim_ascii().is_empty() {
             let kind = self.kind(TEXT, b"summary");
-            let thread = self.source.scan.lone;
+            let thread = self.found.lone;
             self.out.events.push(time, line.offset, kind, thread);
         }
     }
 
-    /// A line said what its thread is called.
+    /// Records the name of a thread that was printed in a line.
     fn comm(&mut self, comm: &'a [u8], thread: ThreadKey) {
         let Some(event) = (self.out.events.len() as u32).checked_sub(1) else {
             return;
@@ -214,7 +229,7 @@ impl<'a> Emitter<'a> {
         });
     }
 
-    /// Kind and label of a call's name.
+    /// Returns kind and label of a call's name.
     fn call(&mut self, name: &'a [u8]) -> (KindId, u32) {
         if let Some(&known) = self.calls.get(name) {
             return known;
@@ -241,16 +256,16 @@ impl<'a> Emitter<'a> {
             .or_insert_with(|| kinds.intern(category, name, Role::Instant))
     }
 
-    /// How long a call on one line took, if it says so (`strace -T`); where lines have no times, the line that it is.
+    /// Returns the duration of a call on a single line, if printed (`strace -T`); one line if the text has no times.
     fn whole_duration(&self, text: &[u8]) -> Option<i64> {
-        match self.source.scan.clock {
+        match self.source.head.clock {
             Clock::Lines => Some(1),
             _ => split_duration(text).1,
         }
     }
 
-    /// A slice of a call on one line. If the line does not say how long it took, that is not known: it is drawn up to the
-    /// thread's next call, before which it was over.
+    /// Adds the slice of a call on a single line. If its duration was not printed, it is unknown: the slice is drawn up
+    /// to the thread's next call, before which the call was over.
     fn slice(
         &mut self,
         event: u32,
@@ -277,7 +292,7 @@ impl<'a> Emitter<'a> {
         self.out.completes.push(complete);
     }
 
-    /// A call of `thread` begins: the one before it was over by then.
+    /// Records that a call of `thread` begins: the call before it was over by then.
     fn next_call(&mut self, thread: ThreadKey, time: i64) {
         if let Some((at, began)) = self.unmeasured.remove(&thread.0)
             && let Some(complete) = self.out.completes.get_mut(at)
@@ -286,9 +301,9 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Forks whose call began on this line.
+    /// Adds the forks whose call began on this line.
     fn late_forks(&mut self, event: u32, thread: ThreadKey, place: u64, text: &[u8]) {
-        let forks = &self.source.scan.forks;
+        let forks = &self.found.forks;
         let first = forks.partition_point(|fork| fork.place < place);
         let here = forks.get(first..).unwrap_or(&[]);
         for fork in here.iter().take_while(|fork| fork.place == place) {
@@ -297,7 +312,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// `parent` made `child`.
+    /// Adds a fork: `parent` created `child`.
     pub fn fork(&mut self, event: u32, parent: ThreadKey, child: u32, sort: ForkSort) {
         self.ended.remove(&child);
         self.out.lives.push(LifeRow {
@@ -311,10 +326,10 @@ impl<'a> Emitter<'a> {
         });
     }
 
-    /// `thread` is in this directory from now on, or turns out to be.
+    /// Records the directory of `thread`, from now on or since an unknown time.
     pub fn is_in(&mut self, event: u32, thread: ThreadKey, path: &[u8], sort: DirectorySort) {
         let directory = self.out.strings.intern(path);
-        // Whoever is where a whole path says need not be told of again.
+        // A repeated absolute path is not recorded again.
         let is_known = self.places.insert(thread.0, directory) == Some(directory);
         if !(is_known && path.starts_with(b"/")) {
             self.out.lives.push(LifeRow {
@@ -328,7 +343,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// `thread` ended.
+    /// Records that `thread` ended.
     pub fn end(&mut self, event: u32, thread: ThreadKey, status: Option<i32>, signal: Option<i32>) {
         self.owners.end(thread.0);
         if self.source.dialect == Dialect::Minix {

@@ -1,19 +1,20 @@
-//! Lines that are no calls: signals, ends, what the tracer says, and text that nobody understands.
+//! Lines other than calls: signals, exits, messages of the tracer, and unrecognised text.
 
 use super::{Emitter, PROCESSES, SIGNALS, TEXT};
 use crate::base::lines::Line;
 use crate::base::{Location, Severity};
 use crate::event::{ForkSort, Life, LifeRow, ThreadKey};
+use crate::formats::syscall_text::dialect::Dialect;
 use crate::formats::syscall_text::line::{Body, attached, banner};
 use crate::formats::syscall_text::numbers::signal_number;
-use crate::formats::syscall_text::prefix::{Dialect, TextLine};
+use crate::formats::syscall_text::prefix::TextLine;
 use crate::formats::syscall_text::values::string_end;
 
-/// Text of a line that is not shown in full anywhere is looked at up to here.
+/// Maximum number of signals that are read from one line.
 const MOST_SIGNALS_A_LINE: usize = 64;
 
 impl<'a> Emitter<'a> {
-    /// What the tracer said in the middle of a line.
+    /// Adds an event for strace's message in the middle of a line.
     pub(super) fn said(&mut self, said: &[u8], place: u64, time: i64) {
         if let Some(pid) = attached(said) {
             let kind = self.kind(PROCESSES, b"attached");
@@ -21,7 +22,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Lines that are no calls.
+    /// Reads a line that is not a call.
     pub(super) fn other(
         &mut self,
         body: Body<'a>,
@@ -40,7 +41,7 @@ impl<'a> Emitter<'a> {
                 let kind = self.kind(SIGNALS, name);
                 push(self, kind, thread);
             }
-            // MINIX: `inner_signals` has them.
+            // For MINIX `inner_signals` adds these.
             Body::Signal => {}
             Body::Exited(status) => {
                 let kind = self.kind(PROCESSES, b"exited");
@@ -62,10 +63,10 @@ impl<'a> Emitter<'a> {
                 let event = push(self, kind, ThreadKey(pid));
                 self.owners.hear(pid);
                 if self.ended.contains(&pid) {
-                    // The pid is used again by somebody whose fork was not seen.
+                    // The pid is reused by a process whose fork was not recorded.
                     self.fork(event, ThreadKey::UNKNOWN, pid, ForkSort::Process);
                 }
-                // A child that has not run a program yet is called as its parent, with a mark.
+                // A child that has not run a program yet has its parent's name, with the mark `*F`.
                 let name = name.strip_suffix(b"*F").unwrap_or(name);
                 let name = self.out.strings.intern(name);
                 let thread = ThreadKey(pid);
@@ -100,7 +101,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// `** SIGNAME **` inside and outside of calls (MINIX), each an event of its own.
+    /// Adds an event for each `** SIGNAME **` inside and outside of calls (MINIX).
     pub(super) fn inner_signals(
         &mut self,
         body: &Body<'a>,
@@ -121,7 +122,7 @@ impl<'a> Emitter<'a> {
     }
 }
 
-/// The name in `--- SIGCHLD {...} ---` or `--- stopped by SIGSTOP ---`.
+/// Returns the signal name in `--- SIGCHLD {...} ---` or `--- stopped by SIGSTOP ---`.
 #[must_use]
 fn strace_signal(body: &[u8]) -> &[u8] {
     let inner = body.strip_prefix(b"--- ").unwrap_or(body);
@@ -130,7 +131,7 @@ fn strace_signal(body: &[u8]) -> &[u8] {
     inner.get(..end).unwrap_or(inner)
 }
 
-/// The names in `** NAME **` outside of quotes.
+/// Returns the names in `** NAME **` outside of quotes.
 fn signals_in(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -152,7 +153,7 @@ fn signals_in(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The pid that an INFO line is about.
+/// Returns the pid that an INFO line is about.
 fn info_pid(body: &[u8]) -> Option<u32> {
     let end = memchr::memmem::find(body, b"), ")?;
     banner(body.get(..=end)?).map(|(_, pid)| pid)

@@ -1,33 +1,34 @@
-//! Calls that stand on several lines: the later ones are put together with the first.
+//! Calls on several lines: joins the later lines with the first.
 
 use super::{Begun, Emitter};
 use crate::base::lines::{Line, lines};
 use crate::event::ThreadKey;
 use crate::formats::syscall_text::acts;
 use crate::formats::syscall_text::clock::Clock;
+use crate::formats::syscall_text::dialect::Dialect;
+use crate::formats::syscall_text::durations::end_of;
 use crate::formats::syscall_text::line::{Body, classify, strip_open_end};
-use crate::formats::syscall_text::prefix::{Dialect, split_prefix};
-use crate::formats::syscall_text::scan::end_of;
+use crate::formats::syscall_text::prefix::split_prefix;
 use crate::formats::syscall_text::values::split_call;
 
-/// The first line of a call, as the later ones need it.
+/// First line of a call, for joining with later lines.
 #[derive(Clone, Copy)]
-pub struct FirstHalf<'a> {
-    /// What followed the opening parenthesis, without the mark that it goes on.
+pub(crate) struct FirstHalf<'a> {
+    /// Text after the opening parenthesis, without the mark that the call continues.
     pub text: &'a [u8],
 }
 
 impl FirstHalf<'_> {
-    /// The whole call, from the text of its last line.
+    /// Returns the text of the whole call; `rest` is the text of its last line.
     ///
-    /// strace prints only what is new. MINIX repeats the first half, or `<..>` where its record of it
-    /// overflowed; the first line may have closed the parameters already.
+    /// strace prints only the new text. MINIX repeats the first half, or prints `<..>` if its record of the first half
+    /// overflowed; the first line may already have closed the parameters.
     #[must_use]
-    pub fn with_rest(&self, rest: &[u8], dialect: Dialect) -> Vec<u8> {
+    pub(crate) fn with_rest(&self, rest: &[u8], dialect: Dialect) -> Vec<u8> {
         let first = self.text.trim_ascii_end();
         match dialect {
             Dialect::Strace => {
-                // The blank behind a comma parts parameters.
+                // A space after the comma separates parameters.
                 let between: &[u8] = if first.ends_with(b",") { b" " } else { b"" };
                 [first, between, rest].concat()
             }
@@ -48,13 +49,17 @@ impl FirstHalf<'_> {
     }
 }
 
-/// The first line of the call that is open at `place`.
+/// Returns the first line of the call that is open at `place`.
 #[must_use]
-pub fn first_half<'a>(text: &'a [u8], place: u64, dialect: Dialect) -> Option<FirstHalf<'a>> {
+pub(crate) fn first_half<'a>(
+    text: &'a [u8],
+    place: u64,
+    dialect: Dialect,
+) -> Option<FirstHalf<'a>> {
     call_at(text, place, dialect).map(|(_, text)| FirstHalf { text })
 }
 
-/// Name and text of the call that begins at `place`.
+/// Returns name and text of the call that begins at `place`.
 fn call_at(text: &[u8], place: u64, dialect: Dialect) -> Option<(&[u8], &[u8])> {
     let rest = text.get(usize::try_from(place).ok()?..)?;
     let line = lines(rest, 1, place).next()?;
@@ -66,7 +71,7 @@ fn call_at(text: &[u8], place: u64, dialect: Dialect) -> Option<(&[u8], &[u8])> 
 }
 
 impl<'a> Emitter<'a> {
-    /// The line after one that the tracer broke: the rest of the same call.
+    /// Reads the line after a line that strace broke: the rest of the same call.
     pub(super) fn broken_rest(&mut self, line: &Line<'a>, time: i64, thread: ThreadKey) {
         let dialect = self.source.dialect;
         let begun = self.open.get(&thread.0).copied();
@@ -75,8 +80,8 @@ impl<'a> Emitter<'a> {
         let Some((name, _)) = name else {
             return;
         };
-        let clock = self.source.scan.clock;
-        // The line has no time of its own.
+        let clock = self.source.head.clock;
+        // The line has no time.
         let end = match self.end_of(begun, line.bytes) {
             Some(end) => self.time.reach(clock, end),
             None => time,
@@ -84,9 +89,10 @@ impl<'a> Emitter<'a> {
         self.call_ends(name, line.bytes, line.offset, end, thread);
     }
 
-    /// When a call ended by its `<seconds>`: its last line was printed a little later, or has no time at all.
+    /// Returns the end time of a call from its `<seconds>`: its last line is printed a little later, or has no time at
+    /// all.
     pub(super) fn end_of(&self, begun: Option<Begun>, text: &[u8]) -> Option<i64> {
-        let clock = self.source.scan.clock;
+        let clock = self.source.head.clock;
         if self.source.dialect == Dialect::Minix || clock == Clock::Lines {
             return None;
         }

@@ -1,7 +1,7 @@
 //! The futex system call: operations by name, and only the arguments that each one has.
 
-use super::super::print_fmt::printf::{push_decimal, push_hex_digits};
-use super::{Event, Plugin, State, Then};
+use super::plugin::{Event, Plugin, State, Then};
+use crate::formats::tracedat::print_fmt::printf::{push_decimal, push_hex_digits};
 
 pub(super) const PLUGINS: &[Plugin] = &[Plugin {
     system: "syscalls",

@@ -1,9 +1,9 @@
 //! The function graph tracer: calls as a tree with durations.
 
-use super::super::print_fmt::printf::{push_decimal, push_hex, push_many, push_signed};
-use super::{Event, Plugin, State, Then};
-use crate::formats::tracedat::decoder::Kind;
+use super::plugin::{Event, Plugin, State, Then};
 use crate::formats::tracedat::event_format::read_number;
+use crate::formats::tracedat::kind::Kind;
+use crate::formats::tracedat::print_fmt::printf::{push_decimal, push_hex, push_many, push_signed};
 
 pub(super) const PLUGINS: &[Plugin] = &[
     Plugin {
@@ -20,7 +20,7 @@ pub(super) const PLUGINS: &[Plugin] = &[
     },
 ];
 
-/// Deepest call that is indented further.
+/// Greatest depth of a call that increases the indentation.
 const MAX_DEPTH: u64 = 512;
 
 fn show_entry(out: &mut Vec<u8>, event: &Event<'_>, state: &mut State<'_>) -> Then {
@@ -51,7 +51,7 @@ fn show_entry(out: &mut Vec<u8>, event: &Event<'_>, state: &mut State<'_>) -> Th
     Then::Done
 }
 
-/// How long the call took, if the next record is its own return.
+/// Duration of the call if the next record is its own return; else `None`.
 fn leaf_duration(event: &Event<'_>, function: u64) -> Option<u64> {
     let exit = event.graph_exit?;
     let next = event.next?;
@@ -107,7 +107,7 @@ fn push_depth(out: &mut Vec<u8>, event: &Event<'_>, depth: u64) {
 }
 
 fn push_indent(out: &mut Vec<u8>, depth: u64) {
-    // The depth is an int; a negative one is no indent.
+    // The depth is an int; a negative depth is not indented.
     let depth = u64::try_from(depth as u32 as i32).unwrap_or(0);
     push_many(out, b' ', depth.min(MAX_DEPTH) as usize * 2);
 }

@@ -1,7 +1,7 @@
 //! Memory allocation: the call site by name before the event's own text.
 
-use super::super::print_fmt::printf::push_hex;
-use super::{Event, Plugin, State, Then};
+use super::plugin::{Event, Plugin, State, Then};
+use crate::formats::tracedat::print_fmt::printf::push_hex;
 
 const fn row(event: &'static str) -> Plugin {
     Plugin {

@@ -1,7 +1,7 @@
-//! Virtual machines: why they came back to the host, and where they were.
+//! Virtual machines: the reasons for exits to the host, and the guest's instruction pointer at the exit.
 
-use super::super::print_fmt::printf::{push_decimal, push_hex, push_hex_digits};
-use super::{Event, Plugin, State, Then};
+use super::plugin::{Event, Plugin, State, Then};
+use crate::formats::tracedat::print_fmt::printf::{push_decimal, push_hex, push_hex_digits};
 
 const ROLE: &[&str] = &["role", "root_count", "unsync", "created", "gfn"];
 

@@ -1,9 +1,7 @@
 //! The scheduler's events: `comm:pid [prio] STATE ==> comm:pid [prio]`.
 
-use super::super::print_fmt::expr::Expr;
-use super::super::print_fmt::printf::{push_decimal, push_signed};
-use super::{Event, Plugin, State, Then};
-use crate::formats::tracedat::decoder::Kind;
+use super::plugin::{Event, Plugin, State, Then};
+use crate::formats::tracedat::print_fmt::printf::{push_decimal, push_signed};
 
 pub(super) const PLUGINS: &[Plugin] = &[
     Plugin {
@@ -33,52 +31,6 @@ pub(super) const PLUGINS: &[Plugin] = &[
         show: show_wakeup,
     },
 ];
-
-/// The letters of the states of kernels whose format does not tell them.
-const STATES: &[u8] = b"SDTtXZPI";
-
-/// The letter of each bit of a thread's state, as the print fmt of `kind` (sched_switch) names them.
-#[must_use]
-pub fn state_letters(kind: &Kind) -> Vec<u8> {
-    let Some(field) = kind
-        .format
-        .fields
-        .iter()
-        .position(|field| field.name == "prev_state")
-    else {
-        return STATES.to_vec();
-    };
-    let print_fmt = kind.print_fmt();
-    let rows = u16::try_from(field)
-        .ok()
-        .and_then(|field| match print_fmt.naming_of(field) {
-            Some(Expr::Flags(_, _, rows)) => Some(rows),
-            _ => None,
-        });
-    let Some(rows) = rows else {
-        return STATES.to_vec();
-    };
-    let mut letters = Vec::new();
-    for row in rows {
-        let (Some(mask), Some(&letter)) = (row.value, row.text.first()) else {
-            continue;
-        };
-        let bit = mask.trailing_zeros() as usize;
-        if mask == 0 || bit > 31 {
-            continue;
-        }
-        if letters.len() <= bit {
-            letters.resize(bit + 1, 0);
-        }
-        if let Some(slot) = letters.get_mut(bit) {
-            *slot = letter;
-        }
-    }
-    // The letters end at the first bit without one.
-    let known = letters.iter().position(|&letter| letter == 0);
-    letters.truncate(known.unwrap_or(letters.len()));
-    letters
-}
 
 fn show_switch(out: &mut Vec<u8>, event: &Event<'_>, state: &mut State<'_>) -> Then {
     let Some(previous) = event.require(out, 1) else {
@@ -153,7 +105,7 @@ fn show_wakeup(out: &mut Vec<u8>, event: &Event<'_>, state: &mut State<'_>) -> T
     Then::Done
 }
 
-/// A thread's name and a colon; the name is remembered for lines that follow.
+/// Appends a thread's name and a colon. The name is remembered for later lines.
 fn push_name(out: &mut Vec<u8>, event: &Event<'_>, index: usize, pid: u64, state: &mut State<'_>) {
     let Some(field) = event.field(index) else {
         return;

@@ -1,7 +1,7 @@
 //! High-resolution timers.
 
-use super::super::print_fmt::printf::{push_decimal, push_hex, push_hex_digits};
-use super::{Event, Plugin, State, Then};
+use super::plugin::{Event, Plugin, State, Then};
+use crate::formats::tracedat::print_fmt::printf::{push_decimal, push_hex, push_hex_digits};
 
 pub(super) const PLUGINS: &[Plugin] = &[
     Plugin {
@@ -49,7 +49,7 @@ fn push_function(out: &mut Vec<u8>, event: &Event<'_>) {
     if let Some((name, start)) = event.function(address) {
         out.extend_from_slice(name);
         out.extend_from_slice(b"/0x");
-        // Backwards, as trace-cmd has it.
+        // The difference is negated, as in trace-cmd.
         push_hex(out, start.wrapping_sub(address));
     } else {
         out.extend_from_slice(b"0x");

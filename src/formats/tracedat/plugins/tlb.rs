@@ -1,7 +1,7 @@
 //! Flushes of the translation buffer.
 
-use super::super::print_fmt::printf::push_signed;
-use super::{Event, Plugin, State, Then};
+use super::plugin::{Event, Plugin, State, Then};
+use crate::formats::tracedat::print_fmt::printf::push_signed;
 
 pub(super) const PLUGINS: &[Plugin] = &[Plugin {
     system: "tlb",

@@ -1,7 +1,7 @@
 //! Wireless drivers: several lines for one event.
 
-use super::super::print_fmt::printf::{push_hex, push_many, push_signed};
-use super::{Event, Plugin, State, Then};
+use super::plugin::{Event, Plugin, State, Then};
+use crate::formats::tracedat::print_fmt::printf::{push_hex, push_many, push_signed};
 
 pub(super) const PLUGINS: &[Plugin] = &[Plugin {
     system: "mac80211",
@@ -25,7 +25,7 @@ pub(super) const PLUGINS: &[Plugin] = &[Plugin {
     show,
 }];
 
-/// Where lines after the first begin.
+/// Column at which lines after the first begin.
 const INDENT: usize = 65;
 
 fn show(out: &mut Vec<u8>, event: &Event<'_>, _: &mut State<'_>) -> Then {

@@ -13,17 +13,17 @@ use super::printf::{push_number, push_text};
 use crate::base::Endian;
 use crate::formats::tracedat::event_format::{read_number, sign_extend};
 
-/// Where the arguments are read from.
-pub struct Packed<'a> {
+/// Packed arguments, read one after another.
+pub(crate) struct Packed<'a> {
     bytes: &'a [u8],
-    /// Where `bytes` starts in the record: alignment counts from there.
+    /// Offset of `bytes` in the record: alignment counts from the record's start.
     at: usize,
     endian: Endian,
     long_size: u32,
 }
 
 impl<'a> Packed<'a> {
-    /// The arguments that fill `bytes`.
+    /// Starts at the first of the arguments that fill `bytes`.
     #[must_use]
     pub fn new(bytes: &'a [u8], endian: Endian, long_size: u32) -> Packed<'a> {
         Packed {
@@ -58,8 +58,8 @@ impl<'a> Packed<'a> {
     }
 }
 
-/// Prints `pieces` with the arguments in `packed`; stops where they end.
-pub fn push_binary(
+/// Prints `pieces` with the arguments in `packed`; stops where the arguments end.
+pub(crate) fn push_binary(
     out: &mut Vec<u8>,
     pieces: &[Piece],
     packed: &mut Packed<'_>,
@@ -111,7 +111,7 @@ fn push_conversion(
                         push_address(out, address);
                     }
                 }
-                // Anything else was printed when it was recorded.
+                // Other pointers were formatted when they were recorded: the argument is text.
                 Some(_) => out.extend_from_slice(packed.text()?),
             }
         }
@@ -139,8 +139,8 @@ fn push_conversion(
     Some(())
 }
 
-/// Puts a width and a precision, as they came from arguments, into a layout.
-pub fn set_amounts(layout: &mut Layout, width: Option<i64>, precision: Option<i64>) {
+/// Sets width and precision of a layout from the values of arguments.
+pub(crate) fn set_amounts(layout: &mut Layout, width: Option<i64>, precision: Option<i64>) {
     if let Some(width) = width {
         layout.is_left |= width < 0;
         layout.width = usize::try_from(width.unsigned_abs()).unwrap_or(0);
@@ -169,12 +169,12 @@ mod tests {
 
     #[test]
     fn arguments_are_packed_in_their_own_size() {
-        let mut bytes = vec![b'x', 0xff, 0x2c, 0x01]; // %c, pad to 2 would be at 2: %hd 300
+        let mut bytes = vec![b'x', 0xff, 0x2c, 0x01]; // %c; with 2 bytes of alignment the next value would be at 2: %hd 300
         bytes.extend_from_slice(&7_u32.to_le_bytes()); // %*d width
         bytes.extend_from_slice(&(-5_i32).to_le_bytes());
         bytes.extend_from_slice(b"text\0");
         bytes.extend_from_slice(b"1.2.3.4\0");
-        bytes.extend_from_slice(&[0xee; 3]); // to the next multiple of 4
+        bytes.extend_from_slice(&[0xee; 3]); // padding to the next multiple of 4
         bytes.extend_from_slice(&u64::MAX.to_le_bytes());
         let mut out = Vec::new();
         let found = pieces(b"%c %hd %*d %.2s %pI4 %lld");

@@ -1,10 +1,10 @@
-//! Kernel functions that print formats call: SCSI commands, Xen hypercalls, device numbers.
+//! Functions of the kernel that print formats call: SCSI commands, Xen hypercalls, device numbers.
 
 use super::eval::Scope;
 use super::expr::{Expr, Function};
 use super::printf::{push_decimal, push_signed};
 
-/// What the function prints where text is wanted.
+/// Appends the text of a call of `function`, for conversions that print text.
 pub fn push(out: &mut Vec<u8>, scope: &Scope<'_>, function: Function, arguments: &[Expr]) {
     let number = |index: usize| arguments.get(index).map_or(0, |a| scope.number(a));
     match function {
@@ -35,7 +35,7 @@ pub fn push(out: &mut Vec<u8>, scope: &Scope<'_>, function: Function, arguments:
     }
 }
 
-/// What the function gives where a number is wanted.
+/// Returns the value of a call of `function`, where a number is needed; 0 for functions that only print text.
 #[must_use]
 pub fn number(scope: &Scope<'_>, function: Function, arguments: &[Expr]) -> u64 {
     let Some(first) = arguments.first() else {
@@ -46,18 +46,18 @@ pub fn number(scope: &Scope<'_>, function: Function, arguments: &[Expr]) -> u64 
             .bytes(first)
             .and_then(|bytes| bytes.first_chunk())
             .map_or(0, |b| u64::from(u16::from_le_bytes(*b))),
-        // How many jiffies a second has, the file does not say.
+        // The file does not state the number of jiffies per second: they are printed as they are.
         Function::JiffiesToMsecs => scope.number(first),
         Function::IsWritablePte => scope.number(first) & 2,
         _ => 0,
     }
 }
 
-/// The block address and so on of a SCSI command, as the kernel words it.
+/// The block address and other parameters of a SCSI command, in the kernel's wording.
 fn push_scsi_command(out: &mut Vec<u8>, cdb: &[u8]) {
     let byte = |at: usize| u64::from(cdb.get(at).copied().unwrap_or(0));
     let big = |at: usize, count: usize| (at..at + count).fold(0, |n, i| n << 8 | byte(i));
-    // An int that is widened: the 32-bit addresses are signed on their way.
+    // Sign-extended, as the kernel computes these addresses in an int.
     let long = |at: usize| big(at, 4) as u32 as i32 as i64 as u64;
     let operation = byte(0);
     let service = byte(8) << 8 | byte(9);

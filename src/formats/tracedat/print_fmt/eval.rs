@@ -1,40 +1,41 @@
-//! An expression and a record in, its value as a 64-bit number out, by the rules of C.
+//! An expression and a record in, its value as a 64-bit number out, computed by the rules of C.
 
 use super::expr::{Binary, Expr, Int, NumberAt, Unary, Width};
 use crate::base::Endian;
 use crate::formats::tracedat::event_format::FieldFormat;
 
-/// What names addresses: symbols of the kernel, and its constant strings.
+/// Resolves addresses and numbers to names: symbols of the kernel, its constant strings, values of enums.
 pub trait Lookup {
-    /// The function that holds `address`: its name and where it starts.
+    /// The function that contains `address`: its name and start address.
     fn symbol(&self, address: u64) -> Option<(&[u8], u64)>;
-    /// Where the symbol of that name is.
+    /// The address of the symbol `name`.
     fn symbol_address(&self, name: &str) -> Option<u64>;
     /// The constant string at `address` (printk formats).
     fn printk(&self, address: u64) -> Option<&[u8]>;
-    /// The name of a value of the enum that `type_name` (`enum NAME`) means, where the file knows it.
+    /// The name of `value` in the enum that `type_name` (`enum NAME`) refers to; `None` if the file does not contain
+    /// it.
     fn enum_value(&self, _type_name: &str, _value: i64) -> Option<&str> {
         None
     }
 }
 
-/// A record with all that is needed to evaluate expressions over it.
+/// A record with everything that expressions over it are evaluated with.
 #[derive(Clone, Copy)]
 pub struct Scope<'a> {
-    /// The event's bytes.
+    /// The bytes of the event.
     pub record: &'a [u8],
-    /// The fields of its kind.
+    /// The fields of the event's kind.
     pub fields: &'a [FieldFormat],
     /// Byte order of the file.
     pub endian: Endian,
-    /// Bytes of the kernel's `long`.
+    /// Size of the kernel's `long`, in bytes.
     pub long_size: u32,
-    /// Names of addresses.
+    /// Resolves addresses to names.
     pub lookup: &'a dyn Lookup,
 }
 
 impl Scope<'_> {
-    /// The value of `expr`; what is not in the record counts as 0.
+    /// Returns the value of `expr`; fields outside the record count as 0.
     #[must_use]
     pub fn number(&self, expr: &Expr) -> u64 {
         match expr {
@@ -103,7 +104,7 @@ impl Scope<'_> {
         Some(width.hold(value))
     }
 
-    /// The bytes that a field stands for, if they are all in the record.
+    /// Returns the data of a field; `None` if they are not wholly in the record.
     #[must_use]
     pub fn data(&self, field: u16) -> Option<&[u8]> {
         self.fields
@@ -115,7 +116,7 @@ impl Scope<'_> {
         self.data(field).map_or(0, |data| data.len() as u64)
     }
 
-    /// The bytes that an argument stands for where bytes are wanted (`%pI4`, `__print_hex`).
+    /// Returns the bytes of an argument that is printed as bytes (`%pI4`, `__print_hex`).
     #[must_use]
     pub fn bytes<'s>(&'s self, expr: &'s Expr) -> Option<&'s [u8]> {
         match expr {
@@ -132,9 +133,9 @@ impl Scope<'_> {
     }
 }
 
-/// `op x` in type `int`.
+/// Computes `op x` in the type `int`.
 #[must_use]
-pub fn unary(op: Unary, int: Int, value: u64) -> u64 {
+pub(crate) fn unary(op: Unary, int: Int, value: u64) -> u64 {
     match op {
         Unary::Minus => int.hold(value.wrapping_neg()),
         Unary::Not => int.hold(!value),
@@ -142,7 +143,7 @@ pub fn unary(op: Unary, int: Int, value: u64) -> u64 {
     }
 }
 
-/// `left op right` in type `int`; dividing by zero gives 0.
+/// Computes `left op right` in the type `int`; division by zero returns 0.
 #[must_use]
 pub fn binary(op: Binary, int: Int, left: u64, right: u64) -> u64 {
     let shift = right as u32;
@@ -179,7 +180,7 @@ pub fn binary(op: Binary, int: Int, left: u64, right: u64) -> u64 {
         };
         return int.hold(value);
     }
-    // Too large counts wrap around, as they do in most machines.
+    // Too large shift counts wrap around, as they do on most machines.
     let shift = shift & if int.is_wide { 63 } else { 31 };
     let value = match (op, int.is_signed) {
         (Binary::Shl, _) => left.wrapping_shl(shift),

@@ -1,39 +1,29 @@
-//! What an argument of a print fmt is, once parsed: numbers with C types, and the things that print as text.
+//! The parsed arguments of a print fmt: numbers with C types, and expressions that print as text.
 
 use std::sync::OnceLock;
 
 /// A C integer type after promotion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Int {
-    /// Whether it has 64 bits (else 32).
+    /// Whether it has 64 bits; else 32.
     pub is_wide: bool,
-    /// Whether it has a sign.
+    /// Whether it is signed.
     pub is_signed: bool,
 }
 
 impl Int {
     /// `int`.
-    pub const INT: Int = Int {
+    pub(crate) const INT: Int = Int {
         is_wide: false,
-        is_signed: true,
-    };
-    /// `unsigned int`.
-    pub const UINT: Int = Int {
-        is_wide: false,
-        is_signed: false,
-    };
-    /// `long long`.
-    pub const LONG: Int = Int {
-        is_wide: true,
         is_signed: true,
     };
     /// `unsigned long long`.
-    pub const ULONG: Int = Int {
+    pub(crate) const ULONG: Int = Int {
         is_wide: true,
         is_signed: false,
     };
 
-    /// The type in which two operands meet.
+    /// The type in which an operator computes with operands of these two types.
     #[must_use]
     pub fn common(self, other: Int) -> Int {
         if self.is_wide == other.is_wide {
@@ -48,9 +38,9 @@ impl Int {
         }
     }
 
-    /// `value` as a value of this type, widened to 64 bits by its sign.
+    /// Truncates `value` to this type and extends it to 64 bits again, with the sign if the type is signed.
     #[must_use]
-    pub fn hold(self, value: u64) -> u64 {
+    pub(crate) fn hold(self, value: u64) -> u64 {
         match (self.is_wide, self.is_signed) {
             (true, _) => value,
             (false, true) => value as u32 as i32 as i64 as u64,
@@ -59,7 +49,7 @@ impl Int {
     }
 }
 
-/// Operators of one operand.
+/// Operators with one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unary {
     /// `-x`
@@ -70,7 +60,7 @@ pub enum Unary {
     IsZero,
 }
 
-/// Operators of two operands.
+/// Operators with two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Binary {
@@ -94,12 +84,12 @@ pub enum Binary {
     OrElse,
 }
 
-/// A number in the record.
+/// Offset and type of a number in the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NumberAt {
-    /// Bytes from the record's start.
+    /// Offset from the record's start, in bytes.
     pub offset: u32,
-    /// 1, 2, 4 or 8.
+    /// Size in bytes: 1, 2, 4 or 8.
     pub size: u8,
     /// Whether it is sign-extended.
     pub is_signed: bool,
@@ -108,18 +98,18 @@ pub struct NumberAt {
 /// One row of a `__print_flags` or `__print_symbolic` table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
-    /// The value; `None` for a name that the kernel did not resolve.
+    /// The value; `None` for a name whose value is unknown.
     pub value: Option<u64>,
     /// What is printed for it.
     pub text: Box<[u8]>,
 }
 
-/// What an integer cast or an element is.
+/// The type of an integer cast or of an array element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Width {
-    /// 1, 2, 4 or 8 bytes.
+    /// Size in bytes: 1, 2, 4 or 8.
     pub size: u8,
-    /// Whether it has a sign.
+    /// Whether it is signed.
     pub is_signed: bool,
 }
 
@@ -135,12 +125,12 @@ pub enum Function {
     IsWritablePte,
 }
 
-/// How `__print_array` shows its elements.
+/// The form in which `__print_array` prints elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArrayForm {
-    /// `1 2`, as trace-cmd does.
+    /// `1 2`, the form of trace-cmd.
     Decimal,
-    /// `{0x1,0x2}`, as the kernel does: where trace-cmd cannot print the format at all.
+    /// `{0x1,0x2}`, the form of the kernel: for print formats that trace-cmd cannot print.
     Kernel,
 }
 
@@ -149,17 +139,17 @@ pub enum ArrayForm {
 pub enum Expr {
     /// A constant and its type.
     Constant(u64, Int),
-    /// A name that is none of ours: the address of a kernel symbol, or 0; looked up once.
+    /// An unknown name: the address of the kernel symbol with this name, else 0. Looked up once.
     Symbol(Box<str>, OnceLock<u64>),
     /// A string literal.
     Text(Box<[u8]>),
-    /// A numeric field: index of the field, and where its number is.
+    /// A numeric field: index of the field, and offset and type of its number.
     Number(u16, NumberAt),
-    /// Any other field (arrays, strings): its bytes.
+    /// Any other field (array, string): its bytes.
     Field(u16),
-    /// `&REC->field` and `__get_dynamic_array(field)`: the data themselves.
+    /// `&REC->field` and `__get_dynamic_array(field)`: the bytes of the data.
     Data(u16),
-    /// `base[index]`: the field whose data are indexed, the element, the index.
+    /// `base[index]`: index of the field that contains the elements, type of an element, element index.
     Element(u16, Width, Box<Expr>),
     /// `__get_dynamic_array_len(field)`.
     DataLength(u16),
@@ -167,21 +157,21 @@ pub enum Expr {
     String(u16),
     /// `__get_str(field[i])`: the i-th of several strings.
     StringOf(u16, u32),
-    /// `op x`, in its type.
+    /// `op x`, computed in this type.
     Unary(Unary, Int, Box<Expr>),
     /// `x op y`, computed in this type.
     Binary(Binary, Int, Box<Expr>, Box<Expr>),
-    /// `x ? y : z`, in its type.
+    /// `x ? y : z`, computed in this type.
     Choice(Int, Box<(Expr, Expr, Expr)>),
-    /// `(type) x` for a type that cuts or widens.
+    /// `(type) x` for a type that truncates or extends.
     Cast(Width, Box<Expr>),
-    /// `(struct x *) x`: the value stays. Element type of the pointer, where known.
+    /// `(struct x *) x`: the value is unchanged. The type of the elements that the pointer refers to, if known.
     Pointer(Option<Width>, Box<Expr>),
     /// `__print_flags(value, delimiter, table)`.
     Flags(Box<Expr>, Box<[u8]>, Box<[Named]>),
     /// `__print_symbolic(value, table)`.
     Symbolic(Box<Expr>, Box<[Named]>),
-    /// `__print_hex(data, length)`; the separator.
+    /// `__print_hex(data, length)`, and the text between two bytes.
     Hex(Box<Expr>, Box<Expr>, &'static str),
     /// `__print_array(data, count, element size)`.
     Array(Box<(Expr, Expr, Expr)>, ArrayForm),
@@ -189,14 +179,14 @@ pub enum Expr {
     Bitmask(u16),
     /// `__get_cpumask(field)`.
     CpuList(u16),
-    /// A function that the plugins know.
+    /// A call of a kernel function that this reader implements.
     Call(Function, Box<[Expr]>),
 }
 
 impl Expr {
-    /// The type of the number that it is (64 bits for what is none).
+    /// The C type of the expression; 64 bits unsigned if it is not a number.
     #[must_use]
-    pub fn int(&self) -> Int {
+    pub(crate) fn int(&self) -> Int {
         match self {
             Expr::Constant(_, int) | Expr::Unary(_, int, _) | Expr::Choice(int, _) => *int,
             Expr::Binary(op, int, ..) => match op {
@@ -223,9 +213,9 @@ impl Expr {
 }
 
 impl Width {
-    /// The type in which it is computed with.
+    /// The type after C's integer promotion.
     #[must_use]
-    pub fn promoted(self) -> Int {
+    pub(crate) fn promoted(self) -> Int {
         match self.size {
             1 | 2 => Int::INT,
             4 => Int {
@@ -239,9 +229,9 @@ impl Width {
         }
     }
 
-    /// `value` cut to this width and widened again by its sign.
+    /// Truncates `value` to this width and extends it to 64 bits again, with the sign if it is signed.
     #[must_use]
-    pub fn hold(self, value: u64) -> u64 {
+    pub(crate) fn hold(self, value: u64) -> u64 {
         match (self.size, self.is_signed) {
             (1, false) => u64::from(value as u8),
             (2, false) => u64::from(value as u16),

@@ -1,21 +1,21 @@
-//! An event's `print fmt` in, the text that it makes of a record out.
+//! An event's `print fmt` in, the text that it prints for a record out.
 //!
-//! A print fmt is parsed once ([`PrintFmt::new`]) and then evaluated per event into a buffer that the
-//! caller keeps ([`PrintFmt::push`]), without asking for memory. What cannot be evaluated (statements,
-//! functions that only the kernel has) becomes a list of the fields.
+//! A print fmt is parsed once ([`PrintFmt::new`]). For each event it is evaluated into a buffer that the caller reuses
+//! ([`PrintFmt::push`]), without allocating. A print fmt that cannot be evaluated (statements, functions that only the
+//! kernel has) is replaced by a list of the fields.
 
 pub mod binary;
 pub mod call;
-pub mod eval;
-pub mod expr;
+pub(crate) mod eval;
+pub(crate) mod expr;
 pub mod parse;
-pub mod pointer;
-pub mod printf;
+pub(crate) mod pointer;
+pub(crate) mod printf;
 pub mod raw;
 pub mod text;
-pub mod token;
+pub(crate) mod token;
 
-pub use eval::{Lookup, Scope};
+pub(crate) use eval::{Lookup, Scope};
 pub use pointer::Addresses;
 
 use binary::set_amounts;
@@ -24,21 +24,21 @@ use printf::{Amount, Conversion, Length, Piece};
 
 use super::event_format::EventFormat;
 
-/// A print fmt, ready to be evaluated.
+/// A parsed print fmt.
 #[derive(Clone, Debug, Default)]
 pub struct PrintFmt {
-    /// Its pieces; `None` if it cannot be evaluated.
+    /// Texts and conversions in order; `None` if it cannot be evaluated.
     steps: Option<Vec<Step>>,
     /// Whether trace-cmd's library cannot parse it.
     is_beyond_reference: bool,
 }
 
-/// A piece of text or one conversion with its arguments.
+/// A text, or one conversion with its arguments.
 #[derive(Clone, Debug)]
 enum Step {
     Text(Box<[u8]>),
     Show(Box<Show>),
-    /// A probe's string, in quotes if it could be read.
+    /// A string of a probe; printed in quotes, unless it could not be read.
     Quoted(Box<Show>),
 }
 
@@ -51,7 +51,7 @@ struct Show {
 }
 
 impl PrintFmt {
-    /// Parses the print fmt of `format`; never fails (see the module's header).
+    /// Parses the print fmt of `format`. Never fails (see the module's header).
     #[must_use]
     pub fn new(format: &EventFormat, long_size: u32) -> PrintFmt {
         let Some(parsed) = parse::parse(format, long_size) else {
@@ -81,6 +81,7 @@ impl PrintFmt {
                                 conversion,
                             })
                         });
+                    // A conversion without an argument: the print fmt cannot be evaluated.
                     let Some(show) = show else {
                         return PrintFmt {
                             steps: None,
@@ -100,7 +101,7 @@ impl PrintFmt {
         }
     }
 
-    /// Appends the text of the record in `scope`.
+    /// Appends the text for the record in `scope`.
     pub fn push(&self, out: &mut Vec<u8>, scope: &Scope<'_>) {
         let Some(steps) = &self.steps else {
             let start = out.len();
@@ -114,7 +115,7 @@ impl PrintFmt {
             match step {
                 Step::Text(text) => out.extend_from_slice(text),
                 Step::Show(show) => show.push(out, scope, Addresses::Named),
-                // The kernel's words where a probe could not read a string (`PRINT_TYPE_FUNC_NAME(string)`).
+                // The kernel's text for a string that a probe could not read (`PRINT_TYPE_FUNC_NAME(string)`).
                 Step::Quoted(show) if text::is_unread(scope, &show.argument) => {
                     out.extend_from_slice(b"(fault)");
                 }
@@ -127,28 +128,29 @@ impl PrintFmt {
         }
     }
 
-    /// Makes `-R` show bare fields, as for formats that trace-cmd's library cannot parse.
+    /// Returns a print fmt that `-R` does not use: `-R` then prints fields by type, as if trace-cmd's library could not
+    /// parse it.
     #[must_use]
     pub fn bare(mut self) -> PrintFmt {
         self.is_beyond_reference = true;
         self
     }
 
-    /// Whether `-R` shows fields as the print fmt does.
+    /// Whether `-R` prints fields in the form of the print fmt.
     fn has_table(&self) -> bool {
         !self.is_beyond_reference
     }
 
-    /// The `__print_flags` or `__print_symbolic` that this format applies to a field.
+    /// The `__print_flags` or `__print_symbolic` expression over a field; `None` if the print fmt has none.
     #[must_use]
-    pub fn naming_of(&self, field: u16) -> Option<&Expr> {
+    pub(crate) fn naming_of(&self, field: u16) -> Option<&Expr> {
         self.shows()
             .find_map(|show| named_field(&show.argument, field))
     }
 
-    /// Appends a field as the format shows it where it gives it another form than a number: by names, as
-    /// a symbol, an address of the network. Answers whether it does.
-    pub fn push_named(&self, out: &mut Vec<u8>, scope: &Scope<'_>, field: u16) -> bool {
+    /// Appends a field in the form of the print fmt if that is not a plain number: names, a symbol, a network address.
+    /// Returns whether it appended anything.
+    pub(crate) fn push_named(&self, out: &mut Vec<u8>, scope: &Scope<'_>, field: u16) -> bool {
         let plain = printf::Layout::default();
         if let Some(expr) = self.naming_of(field) {
             text::push_string(out, scope, &plain, expr);
@@ -174,15 +176,16 @@ impl PrintFmt {
     }
 }
 
-/// Whether it is an event of a probe (kernel's `trace_probe.c`): such have a field FIELD_STRING_IP or its like. A probe
-/// on another event has none, and its print fmt begins with the space before its first argument.
+/// Whether `format` is a probe's (kernel's `trace_probe.c`), which has a field like FIELD_STRING_IP. A probe on another
+/// event has no such field, but its print fmt begins with the space before its first argument.
 fn is_probe(format: &EventFormat, steps: &[Step]) -> bool {
     let mut fields = format.fields.iter();
     fields.any(|field| field.name.starts_with("__probe_"))
         || matches!(steps.first(), Some(Step::Text(text)) if text.starts_with(b" "))
 }
 
-/// Puts the quotes around strings to these: what could not be read has none.
+/// Moves the quotes around strings into the steps of the strings, because a string that could not be read is printed
+/// without quotes.
 fn take_quotes(steps: &mut [Step]) {
     for at in 1..steps.len().saturating_sub(1) {
         let Some([Step::Text(before), shown, Step::Text(after)]) = steps.get_mut(at - 1..at + 2)
@@ -206,7 +209,7 @@ fn take_quotes(steps: &mut [Step]) {
     }
 }
 
-/// Finds the flags or symbolic expression over `field` inside `expr`.
+/// The flags or symbolic expression over `field` in `expr`.
 fn named_field(expr: &Expr, field: u16) -> Option<&Expr> {
     match expr {
         Expr::Flags(value, ..) | Expr::Symbolic(value, _) => mentions(value, field).then_some(expr),
@@ -218,7 +221,7 @@ fn named_field(expr: &Expr, field: u16) -> Option<&Expr> {
     }
 }
 
-/// Whether `expr` is that field, casts aside.
+/// Whether `expr` is the field `field`, perhaps with casts.
 fn is_bare(expr: &Expr, field: u16) -> bool {
     match expr {
         Expr::Number(found, _) | Expr::Field(found) | Expr::Data(found) => *found == field,

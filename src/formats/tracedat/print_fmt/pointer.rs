@@ -5,7 +5,7 @@ use super::expr::Expr;
 use super::printf::{push_decimal, push_hex, push_hex_digits, push_many};
 use crate::base::Endian;
 
-/// Whether addresses are shown beside the symbols' names (`-R`).
+/// Whether addresses are printed beside the names of symbols (`-R`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Addresses {
     /// Only the name.
@@ -14,9 +14,9 @@ pub enum Addresses {
     Shown,
 }
 
-/// Whether it is said how far into a function an address lies.
+/// Whether the offset of an address in its function is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Offset {
+pub(crate) enum Offset {
     /// `vfs_read+0x5`
     Shown,
     /// `vfs_read`
@@ -33,7 +33,7 @@ enum Form {
 }
 
 /// Prints the argument of `%p` with the letters `extension`; `width` is the number before the `p`.
-pub fn push_pointer(
+pub(crate) fn push_pointer(
     out: &mut Vec<u8>,
     scope: &Scope<'_>,
     extension: &[u8],
@@ -97,8 +97,8 @@ fn is_error(value: u64, long_size: u32) -> bool {
     (-4095..0).contains(&value)
 }
 
-/// `%p` as the C library prints it.
-pub fn push_address(out: &mut Vec<u8>, address: u64) {
+/// Appends an address as the C library's `%p` prints it.
+pub(crate) fn push_address(out: &mut Vec<u8>, address: u64) {
     if address == 0 {
         out.extend_from_slice(b"(nil)");
     } else {
@@ -107,8 +107,8 @@ pub fn push_address(out: &mut Vec<u8>, address: u64) {
     }
 }
 
-/// The function at `address`, or the address itself.
-pub fn push_function(
+/// Appends the function at `address`, or the address if no symbol contains it.
+pub(crate) fn push_function(
     out: &mut Vec<u8>,
     lookup: &dyn Lookup,
     address: u64,
@@ -135,8 +135,8 @@ pub fn push_function(
     }
 }
 
-/// Bytes as pairs of digits.
-pub fn push_bytes(out: &mut Vec<u8>, bytes: &[u8], separator: &[u8]) {
+/// Appends bytes as pairs of hexadecimal digits.
+pub(crate) fn push_bytes(out: &mut Vec<u8>, bytes: &[u8], separator: &[u8]) {
     for (i, &byte) in bytes.iter().enumerate() {
         if i > 0 {
             out.extend_from_slice(separator);
@@ -215,7 +215,7 @@ fn push_ip(out: &mut Vec<u8>, scope: &Scope<'_>, extension: &[u8], argument: &Ex
     }
 }
 
-/// The bytes from last to first if the letters ask for that (`h` host order, `l` little endian).
+/// Reverses the bytes if the letters demand it: `h` (host order) on little endian, `l` (little endian) always.
 fn in_order(mut bytes: [u8; 4], scope: &Scope<'_>, extension: &[u8]) -> [u8; 4] {
     let is_reversed = extension.iter().skip(2).any(|letter| match letter {
         b'h' => scope.endian == Endian::Little,
@@ -235,9 +235,9 @@ fn form_of(extension: &[u8]) -> Form {
     }
 }
 
-/// What `%pS` and `%ps` say of offsets.
+/// Whether `%pS`, `%ps` and the like print offsets.
 #[must_use]
-pub fn offset_of(extension: &[u8]) -> Offset {
+pub(crate) fn offset_of(extension: &[u8]) -> Offset {
     match extension.first() {
         Some(b'F' | b'S' | b'B') => Offset::Shown,
         _ => Offset::Hidden,
@@ -276,7 +276,7 @@ fn push_ip6_short(out: &mut Vec<u8>, bytes: &[u8; 16]) {
     let is_isatap = word(4) | 0x0200 == 0x0200 && word(5) == 0x5efe;
     let has_ip4 = is_mapped || is_isatap;
     let words = if has_ip4 { 6 } else { 8 };
-    // The first of the longest runs of zero words, if it is longer than one.
+    // The first of the longest runs of zero words, if it has more than one word.
     let mut run = (0, 1);
     for start in 0..words {
         let length = (start..words).take_while(|&i| word(i) == 0).count();
@@ -359,7 +359,7 @@ fn push_socket_address(out: &mut Vec<u8>, scope: &Scope<'_>, extension: &[u8], b
     }
 }
 
-/// Byte `index` of a bitmap, counted from its least significant one. Bitmaps are arrays of longs.
+/// Byte `index` of a bitmap, counted from its least significant byte. Bitmaps are arrays of longs.
 fn bitmap_byte(bytes: &[u8], index: usize, endian: Endian) -> u8 {
     let at = match endian {
         Endian::Little => index,
@@ -368,8 +368,8 @@ fn bitmap_byte(bytes: &[u8], index: usize, endian: Endian) -> u8 {
     bytes.get(at).copied().unwrap_or(0)
 }
 
-/// A bitmap as hexadecimal, most significant first, with a comma after every 32 bits.
-pub fn push_bitmap(out: &mut Vec<u8>, bytes: &[u8], bits: usize, endian: Endian) {
+/// Appends a bitmap in hexadecimal, most significant digits first, with a comma after every 32 bits.
+pub(crate) fn push_bitmap(out: &mut Vec<u8>, bytes: &[u8], bits: usize, endian: Endian) {
     let count = bits.div_ceil(8);
     for index in (0..count).rev() {
         push_hex_digits(out, u64::from(bitmap_byte(bytes, index, endian)), 2);
@@ -379,8 +379,8 @@ pub fn push_bitmap(out: &mut Vec<u8>, bytes: &[u8], bits: usize, endian: Endian)
     }
 }
 
-/// The set bits of a bitmap as a list of ranges: `0-2,5`.
-pub fn push_bit_list(out: &mut Vec<u8>, bytes: &[u8], bits: usize, endian: Endian) {
+/// Appends the set bits of a bitmap as a list of ranges: `0-2,5`.
+pub(crate) fn push_bit_list(out: &mut Vec<u8>, bytes: &[u8], bits: usize, endian: Endian) {
     let is_set =
         |bit: usize| bit < bits && bitmap_byte(bytes, bit / 8, endian) >> (bit % 8) & 1 != 0;
     let mut is_first = true;

@@ -1,6 +1,6 @@
-//! A C format string in, its pieces out; and numbers and strings printed as C prints them.
+//! A C format string in, its pieces out; and numbers and strings printed as in C.
 
-/// How a number or string is laid out.
+/// Width, precision and flags of a conversion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     /// `-`
@@ -13,33 +13,33 @@ pub struct Layout {
     pub is_alternate: bool,
     /// `0`
     pub has_zeros: bool,
-    /// The least width.
+    /// Least width, in bytes.
     pub width: usize,
-    /// Digits at least, or bytes of text at most.
+    /// Least number of digits, or most bytes of text.
     pub precision: Option<usize>,
 }
 
 /// A width or precision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Amount {
+pub(crate) enum Amount {
     /// Not given.
     None,
-    /// In the format string.
+    /// A number in the format string.
     Fixed(usize),
-    /// `*`: the next argument.
+    /// `*`: the value of the next argument.
     Argument,
 }
 
-/// How many bits of an argument a conversion reads.
+/// Size of the argument that a conversion reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Length {
+pub(crate) enum Length {
     /// `hh`
     Char,
     /// `h`
     Short,
     /// Nothing
     Int,
-    /// `l`, `z`, `t`: as wide as the kernel's long.
+    /// `l`, `z`, `t`: the size of the kernel's `long`.
     Long,
     /// `ll`, `L`, `q`, `j`
     LongLong,
@@ -47,34 +47,34 @@ pub enum Length {
 
 /// One piece of a format string.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
-    /// Printed as it is.
+pub(crate) enum Piece {
+    /// Text that is printed as it is.
     Text(Vec<u8>),
     /// A conversion.
     Conversion(Conversion),
 }
 
-/// `%-08.3lx` taken apart.
+/// A parsed conversion such as `%-08.3lx`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Conversion {
+pub(crate) struct Conversion {
     /// Its flags.
     pub layout: Layout,
     /// Its width.
     pub width: Amount,
-    /// What follows the point.
+    /// The number after the point.
     pub precision: Amount,
-    /// Its length.
+    /// The size of its argument.
     pub length: Length,
-    /// Its letter.
+    /// The conversion letter.
     pub letter: u8,
     /// The letters after `%p`.
     pub extension: Vec<u8>,
 }
 
-/// The widest that anything is padded to: what asks for more is not meant.
+/// Greatest width in bytes that is padded to; greater widths are taken for garbage.
 const MAX_WIDTH: usize = 4096;
 
-/// Cuts a format string (escapes resolved) into pieces.
+/// Splits a format string (escapes resolved) into pieces.
 #[must_use]
 pub fn pieces(format: &[u8]) -> Vec<Piece> {
     let mut found = Vec::new();
@@ -177,7 +177,7 @@ fn amount(rest: &mut &[u8]) -> Option<Amount> {
     Some(Amount::Fixed(value.min(MAX_WIDTH)))
 }
 
-/// How many letters after `%p` belong to it.
+/// Number of letters after `%p` that belong to the conversion.
 fn pointer_letters(rest: &[u8]) -> usize {
     let at = |index: usize| rest.get(index).copied().unwrap_or(0);
     let one_of = |index: usize, letters: &[u8]| usize::from(letters.contains(&at(index)));
@@ -205,7 +205,7 @@ fn pointer_letters(rest: &[u8]) -> usize {
 }
 
 /// Appends `value` in decimal.
-pub fn push_decimal(out: &mut Vec<u8>, mut value: u64) {
+pub(crate) fn push_decimal(out: &mut Vec<u8>, mut value: u64) {
     let mut digits = [0_u8; 20];
     let mut count = 0;
     for digit in digits.iter_mut().rev() {
@@ -220,7 +220,7 @@ pub fn push_decimal(out: &mut Vec<u8>, mut value: u64) {
 }
 
 /// Appends `value` in decimal with its sign.
-pub fn push_signed(out: &mut Vec<u8>, value: i64) {
+pub(crate) fn push_signed(out: &mut Vec<u8>, value: i64) {
     if value < 0 {
         out.push(b'-');
     }
@@ -228,13 +228,13 @@ pub fn push_signed(out: &mut Vec<u8>, value: i64) {
 }
 
 /// Appends `value` in hexadecimal, lower case.
-pub fn push_hex(out: &mut Vec<u8>, value: u64) {
+pub(crate) fn push_hex(out: &mut Vec<u8>, value: u64) {
     let count = (16 - value.leading_zeros() as usize / 4).max(1);
     push_hex_digits(out, value, count);
 }
 
 /// Appends the low `count` (at most 16) hexadecimal digits of `value`.
-pub fn push_hex_digits(out: &mut Vec<u8>, value: u64, count: usize) {
+pub(crate) fn push_hex_digits(out: &mut Vec<u8>, value: u64, count: usize) {
     for place in (0..count.min(16)).rev() {
         let digit = (value >> (place * 4)) as u8 & 15;
         out.push(if digit < 10 {
@@ -245,8 +245,8 @@ pub fn push_hex_digits(out: &mut Vec<u8>, value: u64, count: usize) {
     }
 }
 
-/// Prints `value`, already cut to its length, as the conversion `letter` does.
-pub fn push_number(out: &mut Vec<u8>, layout: &Layout, letter: u8, value: u64) {
+/// Appends `value`, already truncated to its length, as the conversion `letter` prints it.
+pub(crate) fn push_number(out: &mut Vec<u8>, layout: &Layout, letter: u8, value: u64) {
     let is_plain = *layout == Layout::default();
     if is_plain {
         match letter {
@@ -311,8 +311,8 @@ pub fn push_number(out: &mut Vec<u8>, layout: &Layout, letter: u8, value: u64) {
     }
 }
 
-/// Prints `text` up to its NUL, as `%s` does.
-pub fn push_text(out: &mut Vec<u8>, layout: &Layout, text: &[u8]) {
+/// Appends `text` up to its NUL, as `%s` prints it.
+pub(crate) fn push_text(out: &mut Vec<u8>, layout: &Layout, text: &[u8]) {
     let text = match layout.precision {
         Some(most) => text.get(..most).unwrap_or(text),
         None => text,
@@ -329,9 +329,20 @@ pub fn push_text(out: &mut Vec<u8>, layout: &Layout, text: &[u8]) {
     }
 }
 
+/// Inserts blanks at `start`, so that the text after `start` has at least `width` bytes.
+pub(crate) fn pad_left(out: &mut Vec<u8>, start: usize, width: usize) {
+    let length = out.len().saturating_sub(start);
+    if length < width {
+        push_many(out, b' ', width - length);
+        if let Some(text) = out.get_mut(start..) {
+            text.rotate_right(width - length);
+        }
+    }
+}
+
 /// Appends `count` times `byte`.
 #[inline]
-pub fn push_many(out: &mut Vec<u8>, byte: u8, count: usize) {
+pub(crate) fn push_many(out: &mut Vec<u8>, byte: u8, count: usize) {
     const BLANKS: &[u8] = &[b' '; 64];
     const ZEROS: &[u8] = &[b'0'; 64];
     let many = match byte {

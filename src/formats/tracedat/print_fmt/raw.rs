@@ -1,4 +1,4 @@
-//! Fields as `name=value` pairs (`report -R`), each shown as the print fmt shows it where it does.
+//! Fields as `name=value` pairs (`report -R`), each in the form that the print fmt gives it, if any.
 
 use super::expr::Expr;
 use super::pointer::Addresses;
@@ -6,20 +6,25 @@ use super::printf::{push_decimal, push_hex, push_hex_digits, push_signed};
 use super::{PrintFmt, Scope, Step};
 use crate::formats::tracedat::event_format::{FieldFormat, Shape, loc_range, sign_extend};
 
-/// Which text fields of one kind of event held bytes that are no text: from then on they are shown as
-/// numbers, in every later event too, as trace-cmd does.
+/// The text fields of one kind of event that have contained bytes which are not text. From then on they are printed as
+/// numbers in every later event too, as trace-cmd does.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
     unprintable: Vec<usize>,
 }
 
-/// Appends ` name=value` for every field that is not common to all events.
-pub fn push_fields(out: &mut Vec<u8>, scope: &Scope<'_>, format: &PrintFmt, seen: &mut Seen) {
+/// Appends ` name=value` for every field except the common fields.
+pub(crate) fn push_fields(
+    out: &mut Vec<u8>,
+    scope: &Scope<'_>,
+    format: &PrintFmt,
+    seen: &mut Seen,
+) {
     push_fields_with(out, scope, format, seen, Addresses::Shown);
 }
 
-/// The same; `addresses` says whether symbols come with their addresses.
-pub fn push_fields_with(
+/// As `push_fields`; `addresses` decides whether addresses are printed beside the names of symbols.
+pub(crate) fn push_fields_with(
     out: &mut Vec<u8>,
     scope: &Scope<'_>,
     format: &PrintFmt,
@@ -30,7 +35,7 @@ pub fn push_fields_with(
         Some(steps) if format.has_table() => steps,
         _ => &[],
     };
-    // Where the search in the print fmt goes on: behind the last field that was found there.
+    // The search in the print fmt continues after the last field that was found in it.
     let mut place = (!steps.is_empty()).then_some(0);
     for (index, field) in scope.fields.iter().enumerate() {
         if field.is_common {
@@ -63,7 +68,8 @@ struct Found {
     has_prefix: bool,
 }
 
-/// The next conversion, around the end and on, that shows nothing but that field.
+/// The next conversion that prints only the field with `index`. The search starts at step `from` and wraps around at
+/// the end.
 fn find(steps: &[Step], from: usize, index: usize) -> Option<Found> {
     let mut has_prefix = false;
     for at in (from..steps.len()).chain(0..from) {
@@ -78,7 +84,7 @@ fn find(steps: &[Step], from: usize, index: usize) -> Option<Found> {
     None
 }
 
-/// The field that an argument is, casts aside.
+/// Index of the field that `expr` is, perhaps with casts.
 fn bare_field(expr: &Expr) -> Option<usize> {
     match expr {
         Expr::Number(field, _) => Some(usize::from(*field)),
@@ -87,8 +93,8 @@ fn bare_field(expr: &Expr) -> Option<usize> {
     }
 }
 
-/// Appends the value of a field as its type alone says.
-pub fn push_field(
+/// Appends the value of a field in the form that its type demands, without the print fmt.
+pub(crate) fn push_field(
     out: &mut Vec<u8>,
     scope: &Scope<'_>,
     index: usize,
@@ -97,7 +103,7 @@ pub fn push_field(
 ) {
     match field.shape {
         Shape::Plain => push_plain(out, scope, field),
-        // Without brackets nobody but the kernel knows that it leads to an array.
+        // Without brackets, only the kernel can tell that the field refers to an array.
         Shape::DataLoc | Shape::RelLoc if !field.type_name.contains('[') => {
             push_plain(out, scope, field);
         }
@@ -124,7 +130,7 @@ pub fn push_field(
                 .as_ref()
                 .map_or(scope.record.len(), |range| range.start);
             let data = match (field.shape, range) {
-                // Of the rest of a record only text is shown.
+                // The rest of a record is only printed as text.
                 (Shape::Rest, _) | (_, None) => &[],
                 (_, Some(range)) => scope.record.get(range).unwrap_or(&[]),
             };
@@ -176,7 +182,7 @@ fn push_plain(out: &mut Vec<u8>, scope: &Scope<'_>, field: &FieldFormat) {
     }
 }
 
-/// Whether everything up to the first NUL can be printed.
+/// Whether all bytes up to the first NUL are printable.
 fn is_printable(data: &[u8]) -> bool {
     data.iter()
         .take_while(|&&byte| byte != 0)

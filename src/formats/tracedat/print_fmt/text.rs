@@ -1,4 +1,4 @@
-//! What an argument of `%s` prints.
+//! Prints the argument of `%s`.
 
 use super::eval::Scope;
 use super::expr::{ArrayForm, Expr, Named};
@@ -9,13 +9,13 @@ use crate::formats::tracedat::event_format::{Shape, loc_range};
 /// Most elements of an array that are printed.
 const MAX_ELEMENTS: u64 = 65_536;
 
-/// Prints `argument` as `%s` with `layout` does.
-pub fn push_string(out: &mut Vec<u8>, scope: &Scope<'_>, layout: &Layout, argument: &Expr) {
+/// Appends `argument` as `%s` with `layout` prints it.
+pub(crate) fn push_string(out: &mut Vec<u8>, scope: &Scope<'_>, layout: &Layout, argument: &Expr) {
     match argument {
         Expr::Text(text) => push_text(out, layout, text),
         Expr::Symbol(name, _) => push_text(out, layout, name.as_bytes()),
         Expr::String(field) => {
-            // A length of 0 is no string; else it ends at its NUL.
+            // A length of 0 means that there is no string; any other string ends at its NUL.
             let is_empty = scope.data(*field).is_none_or(<[u8]>::is_empty);
             if !is_empty {
                 push_text(out, layout, to_end(scope, *field));
@@ -34,7 +34,7 @@ pub fn push_string(out: &mut Vec<u8>, scope: &Scope<'_>, layout: &Layout, argume
         Expr::Data(field) => push_text(out, layout, scope.data(*field).unwrap_or(&[])),
         Expr::Number(field, at) => {
             if u32::from(at.size) == scope.long_size {
-                // A pointer to one of the kernel's constant strings.
+                // The number is the address of one of the kernel's constant strings.
                 let address = scope.number(argument);
                 match scope.lookup.printk(address) {
                     Some(text) => out.extend_from_slice(text),
@@ -99,9 +99,9 @@ pub fn push_string(out: &mut Vec<u8>, scope: &Scope<'_>, layout: &Layout, argume
     }
 }
 
-/// A dynamic string's bytes to the end of the record: it ends at its NUL, not at its length.
-/// Whether an argument is a text of which not even the NUL is there: an empty text has that.
-pub fn is_unread(scope: &Scope<'_>, argument: &Expr) -> bool {
+/// Whether the argument is a string that the kernel could not read: not even its NUL is in the record, unlike for an
+/// empty string.
+pub(crate) fn is_unread(scope: &Scope<'_>, argument: &Expr) -> bool {
     match argument {
         Expr::String(field) => scope.data(*field).is_none_or(<[u8]>::is_empty),
         Expr::StringOf(field, index) => string_of(scope, *field, *index).is_empty(),
@@ -109,6 +109,7 @@ pub fn is_unread(scope: &Scope<'_>, argument: &Expr) -> bool {
     }
 }
 
+/// The bytes from a dynamic string's start to the end of the record: the string ends at its NUL, not at its length.
 fn to_end<'a>(scope: &Scope<'a>, field: u16) -> &'a [u8] {
     scope
         .fields
@@ -132,7 +133,8 @@ fn string_of<'a>(scope: &Scope<'a>, field: u16, index: u32) -> &'a [u8] {
     found.unwrap_or(&[])
 }
 
-/// The names of all bits that are set; the answer is what has no name, for which a delimiter stands there.
+/// Appends the names of all bits that are set. Returns the bits without a name; if there are any, a delimiter for them
+/// was appended.
 fn push_flags(
     out: &mut Vec<u8>,
     layout: &Layout,
@@ -160,7 +162,7 @@ fn push_flags(
     value
 }
 
-/// The name of `value`.
+/// The text of the row with `value`.
 fn symbol_of(value: u64, rows: &[Named]) -> Option<&[u8]> {
     let same = |row: &&Named| row.value == Some(value);
     rows.iter().find(same).map(|row| &*row.text)
@@ -171,7 +173,8 @@ fn push_number(out: &mut Vec<u8>, value: u64) {
     push_hex(out, value);
 }
 
-/// The bits that a number without a name is shown with: those of its field, negative or not.
+/// The bits of a number without a name that are printed: as many as its field has, so that a negative number is not
+/// extended.
 fn bits_of(value: &Expr) -> u64 {
     let ones = |bytes: u8| u64::MAX >> (64 - 8 * u32::from(bytes.clamp(1, 8)));
     match value {

@@ -1,22 +1,22 @@
 //! The text after `print fmt:` in, C tokens out.
 
-/// A C token as far as print formats need it.
+/// A C token, as far as print formats use them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Token {
+pub(crate) enum Token {
     /// A name or keyword.
     Word(String),
     /// An integer: its value, whether it is unsigned and whether it is long (64 bits on 64-bit kernels).
     Number {
         /// The value.
         value: u64,
-        /// How many `L` stand behind it.
+        /// Number of `L`s after it.
         longs: u8,
-        /// Whether a `U` stands behind it, or it fits no signed type.
+        /// Whether a `U` follows it, or no signed type can hold it.
         is_unsigned: bool,
     },
-    /// A string literal, its escapes not yet resolved; neighbours are joined.
+    /// A string literal with unresolved escapes; adjacent literals are joined.
     Text(Vec<u8>),
-    /// Any operator or delimiter, up to two characters.
+    /// An operator or delimiter of up to two characters.
     Op(&'static str),
 }
 
@@ -26,11 +26,11 @@ const OPERATORS: [&str; 36] = [
     ";",
 ];
 
-/// Longest print fmt that is looked at.
+/// Most tokens of a print fmt.
 const MAX_TOKENS: usize = 65_536;
 
-/// Cuts `text` into tokens. `None` if there is a character that no print fmt has.
-pub fn tokens(text: &str) -> Option<Vec<Token>> {
+/// Splits `text` into tokens. `None` if it contains a character that does not occur in print formats.
+pub(crate) fn tokens(text: &str) -> Option<Vec<Token>> {
     let bytes = text.as_bytes();
     let mut found: Vec<Token> = Vec::new();
     let mut at = 0;
@@ -86,7 +86,7 @@ pub fn tokens(text: &str) -> Option<Vec<Token>> {
     Some(found)
 }
 
-/// The inside of a literal and its length with both quotes.
+/// The content of a literal, and its length in bytes with both quotes.
 fn quoted(rest: &[u8], quote: u8) -> Option<(&[u8], usize)> {
     let mut at = 1;
     loop {
@@ -153,9 +153,9 @@ fn number(rest: &[u8]) -> (Token, usize) {
     (token, length.max(1))
 }
 
-/// Resolves the escapes of a C literal.
+/// Replaces the escapes of a C literal by the bytes that they denote.
 #[must_use]
-pub fn unescape(literal: &[u8]) -> Vec<u8> {
+pub(crate) fn unescape(literal: &[u8]) -> Vec<u8> {
     let mut text = Vec::with_capacity(literal.len());
     let mut rest = literal;
     while let [first, tail @ ..] = rest {

@@ -1,4 +1,4 @@
-//! One record of a batch in, its line out.
+//! One record of a batch in, its line in the report out.
 //!
 //! ```text
 //!         comm-PID   [CPU] flags     time: NAME:                info
@@ -6,12 +6,13 @@
 //! ```
 
 use super::merge::{Batch, Line};
-use super::{Look, Lost, Setup};
+use super::setup::{Look, Lost, Setup};
 use crate::formats::tracedat::decoder::{Memory, Raw, Style};
-use crate::formats::tracedat::plugins::{Times, pad_left, push_time};
+use crate::formats::tracedat::print_fmt::printf::pad_left;
 use crate::formats::tracedat::print_fmt::printf::{push_decimal, push_hex, push_many, push_signed};
+use crate::formats::tracedat::printed_time::{Times, push_time};
 
-/// Appends the line of one record, and before it what was lost. `step`: the column of `--ts-diff`.
+/// Appends the line of one record, preceded by a line about lost events. `step` is the text of the `--ts-diff` column.
 pub(super) fn push_line(
     out: &mut Vec<u8>,
     batch: &Batch,
@@ -116,7 +117,7 @@ pub(super) fn push_line(
         depth: line.depth,
     };
     decoder.push_info(out, usize::from(kind), raw, look.style, times, memory);
-    // A text ends at its first NUL, and one line end is cut off.
+    // The text ends at its first NUL, and one line end at its end is removed.
     if let Some(text) = out.get(start..)
         && let Some(length) = memchr::memchr(0, text)
     {
@@ -141,33 +142,4 @@ fn push_lost(out: &mut Vec<u8>, line: &Line) {
         out.push(b' ');
     }
     out.extend_from_slice(b"EVENTS DROPPED]\n");
-}
-
-/// `sched_wakeup,pid/sched_switch,next_pid`, as trace-cmd repeats it: start and end, each
-/// `system:event,field,pid field`, of which all but the event may be missing.
-pub(super) fn hook_line(hook: &[u8]) -> Vec<u8> {
-    let hook = hook.split(|&byte| byte == 0).next().unwrap_or(&[]);
-    let mut ends = hook.splitn(2, |&byte| byte == b'/');
-    let mut line = Vec::new();
-    for label in ["start ", " end "] {
-        let end = ends.next().unwrap_or(&[]);
-        let mut parts = end.splitn(3, |&byte| byte == b',');
-        let event = parts.next().unwrap_or(&[]);
-        let (system, event) = match memchr::memchr(b':', event) {
-            Some(colon) => (event.get(..colon), event.get(colon + 1..)),
-            None => (None, Some(event)),
-        };
-        let null = b"(null)";
-        line.extend_from_slice(label.as_bytes());
-        line.extend_from_slice(system.unwrap_or(null));
-        line.push(b':');
-        line.extend_from_slice(event.unwrap_or(null));
-        line.push(b':');
-        line.extend_from_slice(parts.next().unwrap_or(null));
-        line.extend_from_slice(b" (");
-        line.extend_from_slice(parts.next().unwrap_or(null));
-        line.push(b')');
-    }
-    line.push(b'\n');
-    line
 }

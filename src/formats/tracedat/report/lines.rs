@@ -1,17 +1,17 @@
-//! The lines of a report one by one: with their steps, with waits from wakeups, and in an order with those of other
-//! files.
+//! The lines of a report one by one, so that they can be merged with the lines of other files by time; with time
+//! differences between lines and wakeup latencies.
 
 use std::sync::Arc;
 
 use super::line::push_line;
 use super::merge::{Batch, Merge};
+use super::setup::{Look, Setup, Stream};
 use super::wakeups::Wakeups;
-use super::{Look, Setup, Stream};
 use crate::formats::format::{ReportLines, ReportOptions};
 use crate::formats::tracedat::decoder::Memory;
-use crate::formats::tracedat::plugins::Times;
+use crate::formats::tracedat::printed_time::Times;
 
-/// See the module's text.
+/// The lines of one file's report, in time order.
 pub(super) struct Lines<'a, S> {
     setup: Arc<Setup<'a>>,
     merge: Merge<'a, S>,

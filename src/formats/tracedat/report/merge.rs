@@ -1,21 +1,26 @@
-//! Streams of records in, batches of records in time order out, with what each line must know of those before.
+//! Streams of records in, batches of records in time order out. Each line contains what it needs from earlier records.
 
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::{BATCH_LINES, Head, Look, Lost, Setup, Stream};
+use super::setup::{Head, Look, Lost, Setup, Stream};
 use crate::formats::format::ReportOptions;
-use crate::formats::tracedat::decoder::{Kind, Memory, Raw, Style};
-use crate::formats::tracedat::plugins::{Callers, Times};
+use crate::formats::tracedat::decoder::{Memory, Raw, Style};
+use crate::formats::tracedat::kind::Kind;
+use crate::formats::tracedat::plugins::Callers;
+use crate::formats::tracedat::printed_time::Times;
 
-/// The records of some thousand lines.
+/// Number of lines in a full batch.
+pub(super) const BATCH_LINES: usize = 16_384;
+
+/// The records of up to `BATCH_LINES` lines, copied from the streams.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
-    /// For each line: the thread's name, the record, and the record that is shown with it.
+    /// For each line one after another: the thread's name, the record, and the record that is printed with it.
     pub(super) bytes: Vec<u8>,
     pub(super) lines: Vec<Line>,
-    /// Whether its lines must be made one after the other: raw ones show texts of the lines before them.
+    /// Whether one thread must make all lines in order: a line with raw fields depends on the texts of earlier lines.
     pub(super) is_serial: bool,
 }
 
@@ -31,25 +36,25 @@ pub(super) struct Line {
     pub(super) pid: i32,
     pub(super) time: u64,
     pub(super) lost: Lost,
-    /// How deep a function is indented.
+    /// Indentation of a traced function, in levels.
     pub(super) depth: u32,
 }
 
-/// Takes the earliest record of all streams, again and again.
+/// Merges the streams: repeatedly takes the earliest record of all streams.
 pub(super) struct Merge<'a, S> {
     streams: Vec<S>,
     setup: Arc<Setup<'a>>,
     options: &'a ReportOptions,
-    /// Names that the file does not have, from sched_switch and sched_wakeup.
+    /// Thread names from sched_switch and sched_wakeup that the file's list lacks.
     memory: Memory,
-    /// Who called whom on each CPU: the only thing that functions need to know of those before them.
+    /// Call stacks per CPU: the only state that lines of functions need from earlier records.
     callers: Callers,
-    /// By stream, whether its last event was wanted, where only some are.
+    /// By stream: whether its last event is printed. Only used if the user selected events.
     is_last_wanted: FxHashMap<usize, bool>,
     look: Look,
-    /// Per kind, whether showing it changes what later lines look like.
+    /// By kind: how printing its events depends on other events.
     roles: Vec<Role>,
-    /// The stream to look at first, and the time up to which no other one comes before it.
+    /// The stream that had the earliest record, and (time, stream) of the second: up to it no other stream comes first.
     current: usize,
     limit: Option<(u64, usize)>,
     scratch: Vec<u8>,
@@ -57,15 +62,15 @@ pub(super) struct Merge<'a, S> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
-    /// It does not.
+    /// Neither depends on other events nor affects them.
     Independent,
-    /// It tells threads' names.
+    /// Contains thread names that later lines use.
     Names,
-    /// It is indented below its caller.
+    /// Indented below its caller.
     Function,
-    /// It may be shown with its return.
+    /// May be printed together with its return.
     Call,
-    /// It belongs to the event before it on its CPU.
+    /// Printed if the event before it on its CPU is printed.
     Stack,
 }
 
@@ -105,8 +110,9 @@ impl<'a, S: Stream> Merge<'a, S> {
         }
     }
 
-    /// The stream with the earliest record; the first of several.
+    /// The index of the stream with the earliest record; at equal times the first stream.
     fn earliest(&mut self) -> Option<(usize, Head)> {
+        // As long as the current stream is before the second, no other stream needs to be compared.
         if let (Some((time, stream)), Some(head)) = (
             self.limit,
             self.streams.get(self.current).and_then(Stream::head),
@@ -139,7 +145,7 @@ impl<'a, S: Stream> Merge<'a, S> {
         Some((index, head))
     }
 
-    /// The stream with the earliest record of one buffer.
+    /// The index of the stream with the earliest record of one buffer.
     fn earliest_of(&self, buffer: usize) -> Option<usize> {
         let heads = self
             .streams
@@ -172,7 +178,7 @@ impl<'a, S: Stream> Merge<'a, S> {
         }
     }
 
-    /// Copies the next record of a stream into the batch.
+    /// Copies the next record of the stream `index` into the batch.
     fn take(&mut self, index: usize, head: Head, batch: &mut Batch) {
         let decoder = self.setup.decoder;
         let Some(stream) = self.streams.get(index) else {
@@ -189,6 +195,7 @@ impl<'a, S: Stream> Merge<'a, S> {
         let mut is_wanted = self.is_wanted(cpu, head.time);
         if self.options.only.is_some() {
             let is_chosen = match role {
+                // A stack is printed together with the event before it on its CPU.
                 Role::Stack if !stream.is_chosen() => {
                     self.is_last_wanted.get(&index).copied().unwrap_or(false)
                 }
@@ -226,6 +233,7 @@ impl<'a, S: Stream> Merge<'a, S> {
             depth: 0,
         };
         match (role, kind) {
+            // Records that are not printed contain names as well.
             (Role::Names, Some(kind)) => self.learn(index, kind),
             (Role::Function, Some(kind)) if is_wanted => {
                 let raw = Raw {
@@ -252,7 +260,7 @@ impl<'a, S: Stream> Merge<'a, S> {
         }
     }
 
-    /// Remembers the names in a record of the scheduler.
+    /// Stores the thread names in a record of sched_switch or sched_wakeup.
     fn learn(&mut self, index: usize, kind: usize) {
         let decoder = self.setup.decoder;
         let (Some(stream), Some(kind)) = (self.streams.get(index), decoder.kinds().get(kind))
@@ -288,7 +296,7 @@ impl<'a, S: Stream> Merge<'a, S> {
         }
     }
 
-    /// Takes the next record too if it is the return from the call that `line` is.
+    /// Adds the next record to `line` if `line` is a call and the record its return.
     fn take_return(
         &mut self,
         line: &mut Line,
@@ -327,7 +335,7 @@ impl<'a, S: Stream> Merge<'a, S> {
             line.next_length = stream.record().len() as u32;
             batch.bytes.extend_from_slice(stream.record());
             stream.advance();
-            // Another stream may have moved: look at all again.
+            // The return may be from another stream than `current`: compare all streams again.
             self.limit = None;
         }
     }

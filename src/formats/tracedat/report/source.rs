@@ -1,4 +1,4 @@
-//! An opened trace.dat in, the streams and names that the report is made of out.
+//! An opened trace.dat in, the streams and names of its report out.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::formats::tracedat::decoder::Decoder;
 use crate::formats::tracedat::file::{CpuRecords, TraceFile};
 use crate::formats::tracedat::metadata::Metadata;
 use crate::formats::tracedat::page;
-use crate::formats::tracedat::plugins::Times;
 use crate::formats::tracedat::print_fmt::Lookup;
+use crate::formats::tracedat::printed_time::Times;
 use crate::formats::tracedat::tables::Cmdlines;
 
 impl Lookup for Metadata {
@@ -22,7 +22,7 @@ impl Lookup for Metadata {
 
     fn symbol(&self, address: u64) -> Option<(&[u8], u64)> {
         let symbol = self.kallsyms.lookup(address)?;
-        // Nobody knows where the last one ends.
+        // The end of the last symbol is unknown: only its start address is accepted.
         (symbol.size.is_some() || symbol.offset == 0).then_some((symbol.name, symbol.address))
     }
 
@@ -59,7 +59,7 @@ impl ThreadNames for Cmdlines {
     }
 }
 
-/// The decoder for the events of `file`.
+/// Creates the decoder for the events of `file`.
 #[must_use]
 pub fn decoder_of(file: &Arc<TraceFile>) -> Decoder {
     let formats = file.metadata.formats.iter().cloned();
@@ -67,19 +67,20 @@ pub fn decoder_of(file: &Arc<TraceFile>) -> Decoder {
     Decoder::new(formats, file.endian(), long_size, file.clone())
 }
 
-/// Prints a trace.dat.
+/// Prints the report of a trace.dat.
 #[derive(Clone, Debug)]
 pub struct TraceReport {
     /// The file.
     pub file: Arc<TraceFile>,
-    /// Its events' decoder.
+    /// Decoder of its events.
     pub decoder: Arc<Decoder>,
-    /// Of each part of its reader: index of its buffer, and of its CPU there. Only [`ReportOptions::only`] needs it.
+    /// By part of the reader: index of its buffer, and index of its CPU in that buffer. Only needed for
+    /// [`ReportOptions::only`].
     pub sources: Vec<(usize, usize)>,
 }
 
 impl TraceReport {
-    /// Prints `file`, with a decoder that was made for it.
+    /// Prints `file` with `decoder`, which was created for it.
     #[must_use]
     pub fn new(file: Arc<TraceFile>, decoder: Arc<Decoder>) -> TraceReport {
         TraceReport {
@@ -90,14 +91,14 @@ impl TraceReport {
     }
 }
 
-/// One CPU's records with their times on the trace's clock.
+/// The records of one CPU, with times on the trace's clock.
 struct CpuStream<'a> {
     records: CpuRecords<'a>,
     times: TimeMap,
     plain_offset: Option<i64>,
     head: Option<Head>,
     place: u64,
-    /// The places that are wanted, sorted; `None`: all.
+    /// Places of the selected events, sorted; `None`: all events.
     chosen: Option<Vec<u64>>,
     offset: i64,
     cpu: u32,
@@ -146,15 +147,15 @@ impl Stream for CpuStream<'_> {
     }
 }
 
-/// What trace-cmd says before the counts of CPUs.
+/// Text that trace-cmd prints before the statistics of the CPUs.
 const STATISTICS: &str = "\nKernel buffer statistics:\n  \
     Note: \"entries\" are the entries left in the kernel ring buffer and are not\n        \
     recorded in the trace data. They should all be zero.\n\n";
 
-/// CPUs have smaller numbers.
+/// Most CPUs that are listed.
 const MOST_CPU: u32 = 8192;
 
-/// Appends the texts of latency tracers, each up to its end.
+/// Appends the texts of latency tracers, each up to its first NUL.
 fn push_latency_texts(texts: &[Vec<u8>], out: &mut Vec<u8>) {
     for text in texts {
         let length = memchr::memchr(0, text).unwrap_or(text.len());
@@ -163,8 +164,8 @@ fn push_latency_texts(texts: &[Vec<u8>], out: &mut Vec<u8>) {
     }
 }
 
-/// Whether trace-cmd prints the times of this clock as seconds and their parts: not those of boot, nor
-/// those of a clock that it does not know.
+/// Whether trace-cmd prints times of `clock` as seconds with a fraction. It does not for `boot` and for clocks that it
+/// does not know.
 fn is_split(clock: &str) -> bool {
     clock.starts_with("mono")
         || matches!(
@@ -174,7 +175,7 @@ fn is_split(clock: &str) -> bool {
 }
 
 impl TraceReport {
-    /// What stays the same for every line.
+    /// The parts of the report that are constant for all lines.
     fn setup(&self, options: &ReportOptions) -> Setup<'_> {
         let file = &*self.file;
         let names: Vec<&[u8]> = file.buffers.iter().map(|b| b.name.as_bytes()).collect();
@@ -190,7 +191,7 @@ impl TraceReport {
             prefix
         };
         let prefixes = match &options.label {
-            // The trace itself has the file's name, an instance its own.
+            // The label of the top-level buffer is the file's name, that of an instance its own name.
             Some(label) => names
                 .iter()
                 .map(|name| match name.is_empty() {
@@ -223,7 +224,7 @@ impl TraceReport {
         }
     }
 
-    /// The records of all CPUs of all buffers.
+    /// One stream for each CPU of each buffer, at its first record.
     fn streams(&self, options: &ReportOptions) -> Vec<CpuStream<'_>> {
         let file = &*self.file;
         let mut streams = Vec::new();
@@ -250,7 +251,7 @@ impl TraceReport {
         streams
     }
 
-    /// The wanted places of one CPU of one buffer.
+    /// Sorted places of the selected events of one CPU of one buffer; `None` if the user selected no events.
     fn chosen(&self, options: &ReportOptions, source: (usize, usize)) -> Option<Vec<u64>> {
         let only = options.only.as_ref()?;
         let is_here = |part: u32| self.sources.get(part as usize) == Some(&source);
@@ -311,9 +312,10 @@ impl Report for TraceReport {
         }
         text.push(b'\n');
         let top = file.buffers.iter().find(|buffer| buffer.name.is_empty());
-        // trace-cmd unpacks packed pages into a file of their own, from its second page on.
+        // trace-cmd unpacks packed pages into a separate file, from its second page on, and prints offsets in that
+        // file.
         let mut unpacked = top.map_or(0, |top| u64::from(top.page_size));
-        // CPUs behind the last one with data are not listed.
+        // CPUs after the last CPU with data are not listed.
         let last = top.and_then(|top| top.cpus.iter().map(|data| data.cpu).max());
         let listed = last.map_or(file.options.cpu_count, |last| last.checked_add(1));
         for cpu in 0..listed.unwrap_or(0).min(MOST_CPU) {
@@ -334,7 +336,7 @@ impl Report for TraceReport {
     fn event_formats(&self) -> Option<Vec<u8>> {
         let mut text = Vec::new();
         let systems = self.file.metadata.format_texts.iter();
-        // Those of the tracers themselves are the same on every machine: trace-cmd leaves them out.
+        // Formats of system `ftrace` are the same on every machine: trace-cmd omits them.
         for (system, formats) in systems.filter(|(system, _)| system != "ftrace") {
             text.extend_from_slice(format!("\nsystem: {system}\n").as_bytes());
             text.extend_from_slice(formats);

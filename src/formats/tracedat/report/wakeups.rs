@@ -1,28 +1,29 @@
-//! `trace-cmd report -w`: how long threads waited from their wakeup until they ran, behind each switch and in all.
+//! `trace-cmd report -w`: the time from each thread's wakeup until it ran, appended to each switch and summarised.
 
 use rustc_hash::FxHashMap;
 
 use super::merge::{Batch, Line};
-use crate::formats::tracedat::decoder::{Decoder, Kind};
+use crate::formats::tracedat::decoder::Decoder;
+use crate::formats::tracedat::kind::Kind;
 
-/// Priorities below this are those of real-time threads.
+/// Priorities below this value are those of real-time threads.
 const FIRST_NORMAL: u64 = 100;
 
-/// What is known of the waits so far.
+/// Statistics of the waits so far.
 #[derive(Debug, Default)]
 pub(super) struct Wakeups {
-    /// When a thread was woken that has not run since.
+    /// By pid: time of the wakeup of a thread that has not run since.
     woken: FxHashMap<u64, u64>,
     all: Waits,
     real_time: Waits,
 }
 
-/// Some waits.
+/// Statistics of several waits, in ns.
 #[derive(Debug, Default)]
 struct Waits {
     count: u64,
     total: u64,
-    /// Length and end.
+    /// (length of the wait, time of its end).
     longest: (u64, u64),
     shortest: Option<(u64, u64)>,
 }
@@ -59,13 +60,13 @@ impl Waits {
 }
 
 impl Wakeups {
-    /// `None` if the file does not describe wakeups and switches.
+    /// `None` if the file has no formats of wakeups and switches.
     pub(super) fn of(decoder: &Decoder) -> Option<Wakeups> {
         let has = |name: &str| decoder.kinds().iter().any(|kind| kind.format.name == name);
         (has("sched_wakeup") && has("sched_switch")).then(Wakeups::default)
     }
 
-    /// Sees an event; for a switch to a thread that waited, what stands behind its line.
+    /// Processes an event. For a switch to a thread that waited, returns the text that is appended to its line.
     pub(super) fn see(&mut self, batch: &Batch, line: &Line, decoder: &Decoder) -> Option<String> {
         let kind = decoder.kinds().get(usize::from(line.kind?))?;
         if kind.format.system != "sched" {
@@ -104,7 +105,7 @@ impl Wakeups {
         }
     }
 
-    /// All waits in a few lines; empty if there were none.
+    /// The summary of all waits; empty if there were none.
     pub(super) fn summary(&self) -> String {
         let mut text = String::new();
         if self.all.count > 0 {

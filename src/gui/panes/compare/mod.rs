@@ -1,5 +1,5 @@
-//! Two traces side by side, or two parts of one: names with counts and durations, the largest change first; of
-//! one name the distributions of both.
+//! A pane that compares two traces, or two parts of one: names with counts and durations, the largest change first;
+//! and both distributions of one name.
 
 mod rows;
 mod sides;
@@ -10,18 +10,19 @@ use egui::{RichText, Ui};
 
 use self::rows::{curve_of, table_of};
 use self::sides::{OtherFile, Side, resolve, sides};
-use crate::gui::asked::Asked;
+use crate::base::{Task, TaskKey};
 use crate::gui::chart::{Curve, curves_ui};
 use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::shortened::{line_within, shortened};
-use crate::gui::table::{Cell, DataTable, TableData, TableRow};
+use crate::gui::table::{DataTable, TableData};
 use crate::load::LoadedTrace;
+use crate::load::TraceId;
 use crate::query::area::Area;
-use crate::query::compare::{CompareWhat, Compared, compare};
-use crate::trace::SliceKind;
+use crate::query::compare::{CompareRow, CompareWhat, Compared, compare};
+use crate::query::slice_kinds::SliceKind;
 use crate::view::Action;
 
-/// Makes the pane.
+/// Returns the pane.
 pub fn make() -> Box<dyn Pane> {
     Box::<ComparePane>::default()
 }
@@ -37,10 +38,26 @@ const WHATS: [(CompareWhat, &str, &str); 4] = [
     (CompareWhat::States, "Thread states", "Time in each state"),
 ];
 
-/// A side as it was asked for: the trace by its address, and the part of it.
-type SideKey = (usize, u32, Area);
+/// The key of a side: the trace, and the part of it.
+type SideKey = (TraceId, Area);
 type Key = (SideKey, SideKey, usize);
 type CurveKey = (SideKey, SideKey, CompareWhat, RowName);
+
+/// The name of a row.
+#[derive(Clone, Debug, PartialEq)]
+struct RowName {
+    name: String,
+    category: String,
+    /// The kind of slices, if the rows are slices.
+    kind: Option<SliceKind>,
+}
+
+/// The names that were compared, by row, and their table.
+#[derive(Clone, Default)]
+struct Answer {
+    names: Arc<[RowName]>,
+    data: Arc<TableData>,
+}
 
 #[derive(Default)]
 struct ComparePane {
@@ -48,8 +65,8 @@ struct ComparePane {
     right: Option<Side>,
     what: usize,
     other: OtherFile,
-    asked: Asked<Key, Arc<TableData>>,
-    curves: Asked<CurveKey, [Vec<[f64; 2]>; 2]>,
+    compared: Task<Key, Answer>,
+    curves: Task<CurveKey, [Vec<[f64; 2]>; 2]>,
     name: Option<RowName>,
     table: DataTable,
 }
@@ -71,7 +88,8 @@ impl Pane for ComparePane {
             found.map_or_else(String::new, |(_, name)| name.clone())
         };
         let titles = [names(&self.left), names(&self.right)];
-        let data = self.asked.answer().cloned().unwrap_or_default();
+        let data = self.compared.answer(scene.loaded.id);
+        let data = data.map(|answer| answer.data.clone()).unwrap_or_default();
         ui.horizontal_wrapped(|ui| {
             ui.label("Compare");
             side_ui(ui, "left side", &mut self.left, &choices, &titles[0]);
@@ -87,7 +105,7 @@ impl Pane for ComparePane {
             }
             ui.separator();
             self.table.tools_ui(ui, scene, &data, &mut actions);
-            self.asked.ui(ui, scene.palette);
+            self.compared.ui(ui, scene.palette);
         });
         let resolved = |side: &Option<Side>| resolve(side.as_ref()?, scene, &self.other);
         let (Some(left), Some(right)) = (resolved(&self.left), resolved(&self.right)) else {
@@ -103,16 +121,16 @@ impl Pane for ComparePane {
     }
 
     fn is_waiting(&self) -> bool {
-        self.asked.is_waiting() || self.curves.is_waiting() || self.other.is_loading()
+        self.compared.is_busy() || self.curves.is_busy() || self.other.is_loading()
     }
 
     fn stop(&mut self) {
-        self.asked.stop();
+        self.compared.stop();
         self.curves.stop();
         self.other.stop();
     }
 
-    /// The other file stays: it is what the next trace is compared with.
+    /// The other file stays, so that the next trace is compared with it.
     fn for_next_trace(&mut self) -> Option<Box<dyn Pane>> {
         Some(Box::new(ComparePane {
             other: std::mem::take(&mut self.other),
@@ -123,7 +141,7 @@ impl Pane for ComparePane {
 }
 
 impl ComparePane {
-    /// Keeps the sides to what there is: at first the first two.
+    /// Replaces sides that no longer exist; initially the first two choices are compared.
     fn hold(&mut self, choices: &[(Side, String)]) {
         let is_there =
             |side: &Option<Side>| choices.iter().any(|(it, _)| Some(it) == side.as_ref());
@@ -152,9 +170,12 @@ impl ComparePane {
             .map_or(CompareWhat::Slices, |row| row.0);
         let key = (key_of(&left), key_of(&right), self.what);
         let is_dragged = ui.input(|input| input.pointer.any_down());
-        if !is_dragged || self.asked.answer().is_none() {
+        let id = scene.loaded.id;
+        self.forget_others([left.0.id, right.0.id], id);
+        if !is_dragged || self.compared.answer(id).is_none() {
             let (left, right) = (left.clone(), right.clone());
-            self.asked.ask(ui.ctx(), key, move |job| {
+            let question = TaskKey::about(id, key);
+            self.compared.ask(ui.ctx(), question, move |job| {
                 let side = |(loaded, area): &'_ (Arc<LoadedTrace>, Area)| {
                     (loaded.trace.clone(), area.clone())
                 };
@@ -171,10 +192,18 @@ impl ComparePane {
                     what,
                     job,
                 )?;
-                Ok(Arc::new(table_of(&compared, what)))
+                let name = |row: &CompareRow| RowName {
+                    name: row.name.clone(),
+                    category: row.category.clone(),
+                    kind: row.kind,
+                };
+                Ok(Answer {
+                    names: compared.iter().map(name).collect(),
+                    data: Arc::new(table_of(compared, what)),
+                })
             });
         }
-        let Some(data) = self.asked.answer().cloned() else {
+        let Some(Answer { names, data }) = self.compared.answer(id).cloned() else {
             return;
         };
         if data.rows.is_empty() {
@@ -184,31 +213,45 @@ impl ComparePane {
         }
         let has_durations = what != CompareWhat::Events;
         if has_durations {
-            self.curves_ui(ui, scene, what, [&left, &right], titles, &data);
+            let shown = (&*data, self.shown_row(&names).and_then(|at| names.get(at)));
+            self.curves_ui(ui, scene, what, [&left, &right], titles, shown);
         }
-        let detailed = has_durations.then(|| self.shown_row(&data)).flatten();
+        let detailed = has_durations.then(|| self.shown_row(&names)).flatten();
         self.table.detail(detailed);
         let answer = self
             .table
             .ui(ui, scene, "compare", &data, actions, |_, _, _| {});
-        if let Some(row) = answer.clicked.and_then(|row| data.rows.get(row)) {
-            self.name = name_of(row);
+        if let Some(name) = answer.clicked.and_then(|row| names.get(row)) {
+            self.name = Some(name.clone());
         }
     }
 
-    /// The row whose curves are shown: that of the name that was clicked, else the first.
-    fn shown_row(&self, data: &TableData) -> Option<usize> {
-        let is =
-            |cell: Option<&Cell>, text: &str| matches!(cell, Some(Cell::Text(it)) if it == text);
-        let is_it = |row: &TableRow| {
-            let name = self.name.as_ref();
-            name.is_some_and(|(name, category, kind)| {
-                let is_kind = kind.is_none() || kind_of(row) == *kind;
-                is(row.cells.first(), name) && is(row.cells.last(), category) && is_kind
+    /// Drops answers for traces other than those of the two `sides`: a side may be another file than the trace that is
+    /// shown.
+    fn forget_others(&mut self, sides: [TraceId; 2], shown: TraceId) {
+        let is_other = |[left, right]: [TraceId; 2]| {
+            !(left.shares_lineage(sides[0]) && right.shares_lineage(sides[1]))
+        };
+        let compared = self.compared.answered(shown);
+        if compared.is_some_and(|(left, right, _)| is_other([left.0, right.0])) {
+            self.compared.clear();
+        }
+        let curves = self.curves.answered(shown);
+        if curves.is_some_and(|(left, right, ..)| is_other([left.0, right.0])) {
+            self.curves.clear();
+        }
+    }
+
+    /// Returns the row whose curves are shown: that of the clicked name, or else the first.
+    fn shown_row(&self, names: &[RowName]) -> Option<usize> {
+        let is_it = |row: &RowName| {
+            self.name.as_ref().is_some_and(|name| {
+                let is_kind = name.kind.is_none() || row.kind == name.kind;
+                (&row.name, &row.category) == (&name.name, &name.category) && is_kind
             })
         };
-        let chosen = data.rows.iter().position(is_it);
-        chosen.or((!data.rows.is_empty()).then_some(0))
+        let chosen = names.iter().position(is_it);
+        chosen.or((!names.is_empty()).then_some(0))
     }
 
     fn curves_ui(
@@ -218,28 +261,29 @@ impl ComparePane {
         what: CompareWhat,
         [left, right]: [&(Arc<LoadedTrace>, Area); 2],
         titles: &[String; 2],
-        data: &TableData,
+        (data, name): (&TableData, Option<&RowName>),
     ) {
-        let shown = self.shown_row(data).and_then(|at| data.rows.get(at));
-        let Some(name) = shown.and_then(name_of) else {
+        let Some(name) = name.cloned() else {
             return;
         };
         let key = (key_of(left), key_of(right), what, name.clone());
         let (of_left, of_right) = (left.clone(), right.clone());
-        let title = name.0.clone();
-        self.curves.ask(ui.ctx(), key, move |job| {
+        let title = name.name.clone();
+        let id = scene.loaded.id;
+        let question = TaskKey::about(id, key);
+        self.curves.ask(ui.ctx(), question, move |job| {
             let curve = |(loaded, area): &(Arc<LoadedTrace>, Area)| {
                 let trace = &loaded.trace;
                 curve_of(
                     Compared { trace, area },
                     what,
-                    (&name.0, &name.1, name.2),
+                    (&name.name, &name.category, name.kind),
                     job,
                 )
             };
             Ok([curve(&of_left)?, curve(&of_right)?])
         });
-        let Some(points) = self.curves.answer() else {
+        let Some(points) = self.curves.answer(id) else {
             return;
         };
         let colors = [scene.palette.marks[0], scene.palette.accent];
@@ -268,33 +312,7 @@ impl ComparePane {
 }
 
 fn key_of(side: &(Arc<LoadedTrace>, Area)) -> SideKey {
-    (
-        Arc::as_ptr(&side.0.trace) as usize,
-        side.0.generation,
-        side.1.clone(),
-    )
-}
-
-/// A row's name, category and kind of slices.
-type RowName = (String, String, Option<SliceKind>);
-
-/// The name of a row, which stands first in it, the category, which stands last, and the kind before that.
-fn name_of(row: &TableRow) -> Option<RowName> {
-    match (row.cells.first()?, row.cells.last()?) {
-        (Cell::Text(name), Cell::Text(category)) => {
-            Some((name.clone(), category.clone(), kind_of(row)))
-        }
-        _ => None,
-    }
-}
-
-/// The kind of slices of a row, if it is of slices.
-fn kind_of(row: &TableRow) -> Option<SliceKind> {
-    let Cell::Text(word) = row.cells.iter().rev().nth(1)? else {
-        return None;
-    };
-    let mut kinds = SliceKind::ALL.into_iter();
-    kinds.find(|kind| kind.word() == word)
+    (side.0.id, side.1.clone())
 }
 
 fn side_ui(

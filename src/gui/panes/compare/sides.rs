@@ -2,71 +2,58 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
 use egui::{RichText, Ui};
 
-use crate::base::{Job, TimeSpan};
+use crate::base::{Task, TimeSpan};
 use crate::gui::file_dialog::{Answer, FileDialog};
 use crate::gui::pane::Scene;
 use crate::gui::panes::selection::area::area_of;
 use crate::load::{LoadError, LoadedTrace, open};
 use crate::query::area::Area;
 
-/// What stands on a side.
+/// One side of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// All that the window shows.
+    /// Everything that the window shows.
     Whole,
     /// The selected range.
     Range,
-    /// Between the markers.
+    /// The time between the markers.
     Markers,
     /// One of the files on the axis.
     Member(usize),
-    /// The file that was opened for comparing.
+    /// The other file, opened for the comparison.
     Other,
 }
 
-type Loading = (PathBuf, Job, Receiver<Result<LoadedTrace, LoadError>>);
-
-/// The other file.
+/// The file that is opened for the comparison.
 #[derive(Default)]
-pub struct OtherFile {
+pub(crate) struct OtherFile {
     path: String,
-    loading: Option<Loading>,
+    loading: Task<(), Result<LoadedTrace, LoadError>>,
     loaded: Option<Arc<LoadedTrace>>,
     dialog: FileDialog,
     problem: Option<String>,
 }
 
-impl Drop for OtherFile {
-    fn drop(&mut self) {
-        if let Some((_, job, _)) = &self.loading {
-            job.cancel();
-        }
-    }
-}
-
 impl OtherFile {
-    /// Whether it is being read.
-    pub fn is_loading(&self) -> bool {
-        self.loading.is_some()
+    /// Returns whether the file is being read.
+    pub(crate) fn is_loading(&self) -> bool {
+        self.loading.is_pending()
     }
 
-    /// Stops reading it.
-    pub fn stop(&mut self) {
-        if let Some((_, job, _)) = &self.loading {
-            job.cancel();
-        }
+    /// Cancels reading.
+    pub(crate) fn stop(&mut self) {
+        self.loading.cancel();
     }
 
-    /// It, once it is read.
+    /// Returns the file once it is read.
     pub fn loaded(&self) -> Option<&Arc<LoadedTrace>> {
         self.loaded.as_ref()
     }
 
-    /// A path field, a dialog, how far reading is.
+    /// Draws a path field, a button for a dialog, and the progress of reading.
     pub fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) {
         self.poll();
         let field = egui::TextEdit::singleline(&mut self.path)
@@ -83,17 +70,17 @@ impl OtherFile {
                 dialog.pick_file().map(|path| vec![path])
             });
         }
-        let is_free = self.loading.is_none() && !self.path.trim().is_empty();
+        let is_free = !self.is_loading() && !self.path.trim().is_empty();
         let button = egui::Button::new("Open for comparing");
         if ui.add_enabled(is_free, button).clicked() || (is_entered && is_free) {
             self.start(ui.ctx(), PathBuf::from(self.path.trim()));
         }
-        if let Some((_, job, _)) = &self.loading {
-            let (done, total) = job.progress();
+        if self.is_loading() {
+            let (done, total) = self.loading.progress();
             let share = done as f32 / total.max(1) as f32;
             ui.add(egui::ProgressBar::new(share).desired_width(100.0));
             if ui.button("Stop").clicked() {
-                job.cancel();
+                self.stop();
             }
         }
         if let Some(problem) = &self.problem {
@@ -102,20 +89,9 @@ impl OtherFile {
     }
 
     fn start(&mut self, ctx: &egui::Context, path: PathBuf) {
-        let (sender, receiver) = channel();
-        let job = Job::default();
-        let (ctx, its_job, its_path) = (ctx.clone(), job.clone(), path.clone());
-        let spawned = std::thread::Builder::new()
-            .name("compare".to_owned())
-            .spawn(move || {
-                let _closed = sender.send(open(&its_path, &its_job));
-                ctx.request_repaint();
-            });
         self.problem = None;
-        match spawned {
-            Ok(_) => self.loading = Some((path, job, receiver)),
-            Err(error) => self.problem = Some(error.to_string()),
-        }
+        self.loading
+            .start(ctx, "compare", move |work| Ok(open(&path, work)));
     }
 
     fn poll(&mut self) {
@@ -131,21 +107,17 @@ impl OtherFile {
             }
             Some(Answer::Closed) | None => {}
         }
-        let Some((_, job, receiver)) = &self.loading else {
-            return;
-        };
-        match receiver.try_recv() {
-            Err(TryRecvError::Empty) => return,
-            Ok(Ok(loaded)) => self.loaded = Some(Arc::new(loaded)),
-            Ok(Err(error)) if !job.is_cancelled() => self.problem = Some(error.to_string()),
-            Ok(Err(_)) | Err(TryRecvError::Disconnected) => {}
+        match self.loading.take_end() {
+            Some(Ok(Ok(loaded))) => self.loaded = Some(Arc::new(loaded)),
+            Some(Ok(Err(error))) => self.problem = Some(error.to_string()),
+            Some(Err(failure)) => self.problem = Some(failure.to_string()),
+            None => {}
         }
-        self.loading = None;
     }
 }
 
-/// The sides that can be chosen now, with their names.
-pub fn sides(scene: &Scene<'_>, other: &OtherFile) -> Vec<(Side, String)> {
+/// Returns the sides that can be chosen now, with their names.
+pub(crate) fn sides(scene: &Scene<'_>, other: &OtherFile) -> Vec<(Side, String)> {
     let mut sides = Vec::new();
     if scene.loaded.members.is_empty() {
         sides.push((Side::Whole, scene.loaded.file_name()));
@@ -167,8 +139,8 @@ pub fn sides(scene: &Scene<'_>, other: &OtherFile) -> Vec<(Side, String)> {
     sides
 }
 
-/// The trace and the area of a side; `None` if there is no such side now.
-pub fn resolve(
+/// Returns the trace and the area of a side; `None` if the side does not exist now.
+pub(crate) fn resolve(
     side: &Side,
     scene: &Scene<'_>,
     other: &OtherFile,

@@ -1,4 +1,4 @@
-//! Counters as plots that share the timeline's time: chosen series, their values, changes or rates.
+//! A pane that plots chosen counters over the timeline's time: their values, changes or rates.
 
 mod series;
 
@@ -7,36 +7,39 @@ use egui_plot::{GridMark, HoverPosition, Line, Plot, PlotPoints, VLine};
 
 use self::series::{Mode, points};
 use crate::base::{Nanos, Timestamp};
+use crate::export::rows::tsv_line;
 use crate::gui::boxes::check_box;
 use crate::gui::chart::{labels_apart, time_marks};
 use crate::gui::pane::{Pane, Scene, empty_ui};
-use crate::gui::panes::selection::rows::{name_of_counter, owner_of_counter};
-use crate::gui::table::{Cell, filtered_ui, number_text, push_line};
+use crate::gui::table::{filtered_ui, number_text};
+use crate::load::TraceId;
 use crate::query::Item;
+use crate::tables::Cell;
+use crate::tables::groups::{name_of_counter, owner_of_counter};
 use crate::trace::{CounterTrackId, Trace};
 use crate::view::scale::zoomed;
-use crate::view::{Action, ruler};
+use crate::view::{Action, Effect, ruler};
 
-/// Makes the pane.
+/// Returns the pane.
 pub fn make() -> Box<dyn Pane> {
     Box::<CountersPane>::default()
 }
 
-/// So many are shown below each other at most.
+/// The most counters that are plotted at once.
 const MOST: usize = 8;
-/// So many are chosen at first.
+/// The most counters that are chosen initially.
 const AT_FIRST: usize = 3;
 
-/// A plot and its name take at least this, in points.
+/// The least height of a plot with its name, in points.
 const LEAST_HEIGHT: f32 = 46.0;
 
-/// What the values at the left of all plots take, so that one time is at one place in all of them.
+/// The width of the values left of each plot, in points: equal, so that times align across plots.
 const VALUES_WIDTH: f32 = 72.0;
 
-/// What the times below the last plot take, in points.
+/// The height of the times below the last plot, in points.
 const TIMES_HEIGHT: f32 = 18.0;
 
-/// Whether a plot has times below it: only the last has.
+/// Whether a plot has times below it: only the last one does.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Times {
     Shown,
@@ -46,10 +49,11 @@ enum Times {
 #[derive(Default)]
 struct CountersPane {
     chosen: Vec<CounterTrackId>,
-    generation: Option<u32>,
+    /// The trace to which `chosen` and `names` belong.
+    trace: Option<TraceId>,
     filter: String,
     mode: Mode,
-    /// A hundred thousand names are not made for every frame.
+    /// Cached: a trace may have a hundred thousand names.
     names: Vec<String>,
 }
 
@@ -62,7 +66,7 @@ impl Pane for CountersPane {
             empty_ui(ui, scene, words);
             return actions;
         }
-        if self.generation != Some(scene.loaded.generation) {
+        if self.trace != Some(scene.loaded.id) {
             self.begin(scene);
         }
         ui.horizontal_wrapped(|ui| {
@@ -79,7 +83,7 @@ impl Pane for CountersPane {
             ui.separator();
             let copy = ui.button("Copy").on_hover_text("Copy the plotted points as tab-separated text");
             if copy.clicked() {
-                actions.push(Action::Copy(self.text(scene)));
+                actions.push(Action::Do(Effect::Copy(self.text(scene))));
             }
             let words = format!(
                 "{} of {}. Drag a plot to pan, Ctrl+wheel to zoom: the timeline goes along.",
@@ -124,10 +128,10 @@ impl Pane for CountersPane {
 impl CountersPane {
     fn begin(&mut self, scene: &Scene<'_>) {
         let trace = &scene.loaded.trace;
-        self.generation = Some(scene.loaded.generation);
+        self.trace = Some(scene.loaded.id);
         let ids = (0..trace.counters.tracks.len() as u32).map(CounterTrackId);
         self.names = ids.map(|id| full_name(trace, id)).collect();
-        // What changes says more than what stays.
+        // Counters that change are more interesting than constant ones.
         let mut lively: Vec<u32> = (0..trace.counters.tracks.len() as u32).collect();
         lively.sort_by_key(|&id| {
             let track = trace.counters.tracks.get(id as usize);
@@ -146,7 +150,7 @@ impl CountersPane {
             first.insert(0, id);
         }
         self.chosen = first;
-        // The plots stand in the order of the list.
+        // Plots have the order of the list.
         self.chosen.sort_unstable();
     }
 
@@ -218,7 +222,7 @@ impl CountersPane {
         let range_color = scene.palette.range;
         let title = name.clone();
         let (low, high) = bounds_of(&points);
-        // What stays the same has a level nevertheless.
+        // A constant counter needs a range of values, too.
         let level = if low == high {
             (low.abs() / 20.0).max(0.5)
         } else {
@@ -331,18 +335,15 @@ impl CountersPane {
             let name = self.names.get(id.0 as usize).cloned().unwrap_or_default();
             for [at, value] in points(scene.loaded, id, scene.state.span, 2000, start, self.mode) {
                 let time = start.saturating_add(at as i64);
-                let name = Cell::Text(name.clone());
-                push_line(
-                    &mut text,
-                    &[name, Cell::Time(Timestamp(time)), Cell::Value(value)],
-                );
+                let cells = [Cell::from(name.as_str()), time.into(), value.into()];
+                text.push_str(&tsv_line(&cells));
             }
         }
         text
     }
 }
 
-/// A value in full.
+/// Returns a value with all its digits.
 fn value_text(value: f64, mode: Mode) -> String {
     match mode {
         Mode::Rate => format!("{} a second", number_text(value)),
@@ -350,7 +351,8 @@ fn value_text(value: f64, mode: Mode) -> String {
     }
 }
 
-/// A value beside a plot: in full where it is short, else in three digits of thousands, millions ...
+/// Returns a value for the axis of a plot: all digits if they are few, otherwise three digits with a suffix for
+/// thousands, millions ...
 fn level_text(value: f64, mode: Mode) -> String {
     let (most, after) = match mode {
         Mode::Rate => (6, "/s"),
@@ -375,7 +377,7 @@ fn level_text(value: f64, mode: Mode) -> String {
     format!("{short:.decimals$}{space}{word}{after}")
 }
 
-/// The lowest and the highest of the values.
+/// Returns the lowest and the highest of the values.
 fn bounds_of(points: &[[f64; 2]]) -> (f64, f64) {
     let values = points
         .iter()
@@ -386,7 +388,7 @@ fn bounds_of(points: &[[f64; 2]]) -> (f64, f64) {
     })
 }
 
-/// The values that stand beside a plot: however low it is, its lowest and its highest.
+/// Returns the values at the axis of a plot: the lowest and the highest, for which even a low plot has room.
 fn level_marks(low: f64, high: f64) -> Vec<GridMark> {
     let mark = |value: f64, step_size: f64| GridMark { value, step_size };
     if low > high {

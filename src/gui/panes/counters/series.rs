@@ -1,23 +1,23 @@
-//! The points of a counter's plot: a bounded number, whatever lies in the span.
+//! The points of a counter's plot: their number is bounded, whatever the number of samples.
 
 use crate::base::TimeSpan;
 use crate::load::LoadedTrace;
 use crate::query::area::counters;
 use crate::trace::{CounterTrackId, Trace};
 
-/// What is plotted.
+/// The quantity that is plotted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
+pub(crate) enum Mode {
     /// The value.
     #[default]
     Value,
-    /// How much it changed.
+    /// The change from sample to sample.
     Delta,
-    /// How much it changed by second.
+    /// The change per second.
     Rate,
 }
 
-/// About four points for each of `columns` at most: (ns since `origin`, value).
+/// Returns at most about four points for each of `columns` columns: (ns since `origin`, value).
 pub fn points(
     loaded: &LoadedTrace,
     id: CounterTrackId,
@@ -36,14 +36,14 @@ pub fn points(
             Mode::Rate => change / ((end - start).max(1) as f64 / 1e9),
             Mode::Delta | Mode::Value => change,
         };
-        // A change belongs to the time since the one before.
+        // A change is drawn over the time since the sample before it.
         points.push([start.saturating_sub(origin) as f64, value]);
         points.push([end.saturating_sub(origin) as f64, value]);
     }
     points
 }
 
-/// (from, until, change): from sample to sample; where there are more samples than columns, by column.
+/// Returns (from, until, change): from sample to sample; from column to column if there are more samples than columns.
 fn changes(
     trace: &Trace,
     id: CounterTrackId,
@@ -83,6 +83,7 @@ fn changes(
         }
         return steps;
     }
+    // More samples than columns: from the last sample of one column to the last sample of the next.
     let mut before = first;
     for column in 1..=columns {
         let edge = i128::from(span.start.0)

@@ -1,5 +1,5 @@
-//! Slices of one kind in the selected area (else in the visible span) added up by name; of one name a histogram of
-//! which a range is dragged out: those slices are listed, and marked in the timeline.
+//! A pane about slices of one kind in the selected area (or else in the visible span): totals by name, and a histogram
+//! of one name; the slices of a range that is dragged in it are listed, and marked in the timeline.
 
 mod one_name;
 
@@ -8,8 +8,7 @@ use std::sync::Arc;
 use egui::{RichText, Ui};
 
 use self::one_name::OneName;
-use crate::base::StringId;
-use crate::gui::asked::Asked;
+use crate::base::{StringId, Task, TaskKey};
 use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::panes::selection::area::{
     From as AreaFrom, counted, kinds_of, shown_kind, summed_area_of, summed_words, sums_ui,
@@ -17,17 +16,19 @@ use crate::gui::panes::selection::area::{
 };
 use crate::gui::panes::selection::rows;
 use crate::gui::table::{DataTable, TableData};
+use crate::load::TraceId;
 use crate::query::Item;
 use crate::query::area::{Area, Group, GroupBy, What, groups};
-use crate::trace::{SliceKind, Trace};
+use crate::query::slice_kinds::SliceKind;
+use crate::trace::Trace;
 use crate::view::{Action, ruler};
 
-/// Makes the pane.
+/// Returns the pane.
 pub fn make() -> Box<dyn Pane> {
     Box::<DurationsPane>::default()
 }
 
-/// The groups of each kind of slices, with the table of them.
+/// The groups of each kind of slices, and their table.
 struct Found {
     present: Vec<SliceKind>,
     of_kinds: Vec<(Vec<Group>, Arc<TableData>)>,
@@ -48,7 +49,7 @@ impl Found {
         }
     }
 
-    /// Those of one kind.
+    /// Returns the groups and the table of one kind.
     fn of(&self, kind: Option<SliceKind>) -> (&[Group], Arc<TableData>) {
         let at = self.present.iter().position(|it| Some(*it) == kind);
         match at.and_then(|at| self.of_kinds.get(at)) {
@@ -60,10 +61,11 @@ impl Found {
 
 #[derive(Default)]
 struct DurationsPane {
-    asked: Asked<(u32, Area, AreaFrom), Arc<Found>>,
+    found: Task<(Area, AreaFrom), Arc<Found>>,
     table: DataTable,
     name: Option<(StringId, StringId)>,
-    generation: u32,
+    /// The trace to which `name` belongs.
+    trace: Option<TraceId>,
     one: OneName,
 }
 
@@ -71,26 +73,27 @@ impl Pane for DurationsPane {
     fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
         let mut actions = Vec::new();
         let trace = &scene.loaded.trace;
-        if self.generation != scene.loaded.generation {
-            // Names are numbered anew.
-            self.generation = scene.loaded.generation;
+        if self.trace != Some(scene.loaded.id) {
+            // Another trace has other name ids.
+            self.trace = Some(scene.loaded.id);
             self.name = None;
         }
         let (area, from) = summed_area_of(scene.state, trace);
         let is_dragged = scene.state.range.is_some() && ui.input(|input| input.pointer.any_down());
-        if !is_dragged || self.asked.answer().is_none() {
+        let id = scene.loaded.id;
+        if !is_dragged || self.found.answer(id).is_none() {
             let (loaded, asked) = (scene.loaded.clone(), area.clone());
-            let key = (loaded.generation, area.clone(), from);
-            self.asked.ask(ui.ctx(), key, move |job| {
+            let question = TaskKey::about(id, (area.clone(), from));
+            self.found.ask(ui.ctx(), question, move |job| {
                 let trace = &loaded.trace;
                 let groups = groups(trace, &asked, What::Slices, GroupBy::Name, job)?;
                 Ok(Arc::new(Found::new(trace, &groups, &asked)))
             });
         } else {
-            self.asked.poll();
+            self.found.poll();
         }
-        let Some(found) = self.asked.answer().cloned() else {
-            self.asked.ui(ui, scene.palette);
+        let Some(found) = self.found.answer(id).cloned() else {
+            self.found.ui(ui, scene.palette);
             return actions;
         };
         let kind = shown_kind(scene, &found.present);
@@ -100,10 +103,8 @@ impl Pane for DurationsPane {
             sums_ui(ui, scene, &found.present, kind, &mut actions);
             self.table.tools_ui(ui, scene, table, &mut actions);
             let names = ruler::counted(table.rows.len(), "name", "names");
-            let shown = self
-                .asked
-                .answered()
-                .map_or((&area, from), |it| (&it.1, it.2));
+            let shown = self.found.answered(id);
+            let shown = shown.map_or((&area, from), |(area, from)| (area, *from));
             let mut names = format!("{names}. {}", summed_words(scene, shown.0, shown.1));
             let unfinished: u64 = groups.iter().map(|group| group.unfinished).sum();
             if unfinished > 0 {
@@ -115,7 +116,7 @@ impl Pane for DurationsPane {
             if let Some(counted) = counted(shown.0) {
                 label.on_hover_text(counted);
             }
-            self.asked.ui(ui, scene.palette);
+            self.found.ui(ui, scene.palette);
         });
         if groups.is_empty() {
             let words = if trace.slices.is_empty() {
@@ -128,14 +129,14 @@ impl Pane for DurationsPane {
             empty_ui(ui, scene, words);
             return actions;
         }
-        // One name is always shown: the first, until another is chosen.
+        // One name is always shown: the first, until the user chooses another.
         let is_there =
             |name: &(StringId, StringId)| groups.iter().any(|it| it.key.name == Some(*name));
         let chosen = self.name.filter(is_there);
         let shown = chosen.or_else(|| groups.first()?.key.name);
         if let Some((name, category)) = shown {
             table.companion(ui, "one name").show(ui, |ui| {
-                // Else the panel would be as narrow as what it shows at first.
+                // Without this the panel would shrink to its initial content.
                 ui.set_min_size(ui.available_size());
                 let area = Area { kind, ..area };
                 self.one.ui(ui, scene, &area, name, category, &mut actions);
@@ -174,11 +175,11 @@ impl Pane for DurationsPane {
     }
 
     fn is_waiting(&self) -> bool {
-        self.asked.is_waiting() || self.one.is_waiting()
+        self.found.is_busy() || self.one.is_waiting()
     }
 
     fn stop(&mut self) {
-        self.asked.stop();
+        self.found.stop();
         self.one.stop();
     }
 }

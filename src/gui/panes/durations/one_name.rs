@@ -1,32 +1,35 @@
-//! All slices of one name by duration: a histogram, a range dragged out of it, the slices in that range.
+//! All slices of one name by duration: a histogram, a range that is dragged in it, and the slices in that range.
 
 use std::sync::Arc;
 
 use egui::{RichText, Ui};
 
-use crate::base::{Nanos, StringId};
-use crate::gui::asked::Asked;
+use crate::base::{Nanos, StringId, Task, TaskKey};
 use crate::gui::boxes::check_box;
 use crate::gui::chart::{Heights, HistogramStyle, histogram_ui};
 use crate::gui::pane::Scene;
 use crate::gui::panes::selection::area::unfinished_words;
 use crate::gui::shortened::{line_within, shortened};
-use crate::gui::table::{Cell, DataTable, TableData, TableRow, column};
+use crate::gui::table::{DataTable, TableData};
 use crate::query::Item;
 use crate::query::area::Area;
 use crate::query::distribution::{Buckets, Histogram};
 use crate::query::durations::{Durations, durations};
-use crate::trace::{Length, SliceId, Trace};
+use crate::query::seen::Length;
+use crate::tables::columns::THREAD;
+use crate::tables::{ColumnDef, MadeRow};
+use crate::trace::{SliceId, Trace};
 use crate::view::{Action, ruler};
 
-/// At most so many slices are listed; the longest.
+/// The most slices that are listed: the longest ones.
 const MOST_LISTED: usize = 5_000;
-/// What of the width the name takes at most.
+/// The greatest share of the width that the name takes.
 const TITLE_SHARE: f32 = 0.4;
 
-/// The width of the list of slices where it stands beside the histogram, in points.
+/// The width of the list of slices beside the histogram, in points.
 const LIST_WIDTH: f32 = 354.0;
-/// A lower pane has the list beside the chart if it is wide enough, else below it, where it is scrolled to.
+/// In a pane lower than this, in points, the list is beside the chart if the pane is also wide; otherwise it is below
+/// the chart, and the user scrolls to it.
 const LOW_HEIGHT: f32 = 260.0;
 const WIDE_WIDTH: f32 = 480.0;
 const LOW_CHART: f32 = 110.0;
@@ -39,13 +42,13 @@ enum Pointer {
     Down,
 }
 
-type Key = (u32, Area, StringId, StringId);
+type Key = (Area, StringId, StringId);
 type ListKey = (Key, (i64, i64));
 
-/// The view of one name.
-pub struct OneName {
-    asked: Asked<Key, Arc<Durations>>,
-    list: Asked<ListKey, Arc<TableData>>,
+/// The state of the view of one name.
+pub(crate) struct OneName {
+    durations: Task<Key, Arc<Durations>>,
+    list: Task<ListKey, Arc<TableData>>,
     table: DataTable,
     of: Option<(StringId, StringId)>,
     style: HistogramStyle,
@@ -56,8 +59,8 @@ pub struct OneName {
 impl Default for OneName {
     fn default() -> OneName {
         OneName {
-            asked: Asked::default(),
-            list: Asked::default(),
+            durations: Task::default(),
+            list: Task::default(),
             table: DataTable::default(),
             of: None,
             style: HistogramStyle {
@@ -71,18 +74,18 @@ impl Default for OneName {
 }
 
 impl OneName {
-    /// Whether an answer is being worked out.
-    pub fn is_waiting(&self) -> bool {
-        self.asked.is_waiting() || self.list.is_waiting()
+    /// Returns whether an answer is being computed.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.durations.is_busy() || self.list.is_busy()
     }
 
-    /// Stops that.
-    pub fn stop(&mut self) {
-        self.asked.stop();
+    /// Cancels the computation.
+    pub(crate) fn stop(&mut self) {
+        self.durations.stop();
         self.list.stop();
     }
 
-    /// Draws it.
+    /// Draws the view.
     pub fn ui(
         &mut self,
         ui: &mut Ui,
@@ -96,17 +99,19 @@ impl OneName {
             self.of = Some((name, category));
             self.chosen = None;
         }
-        let key: Key = (scene.loaded.generation, area.clone(), name, category);
+        let id = scene.loaded.id;
+        let key: Key = (area.clone(), name, category);
         let is_down = ui.input(|input| input.pointer.any_down());
-        if !is_down || self.asked.answer().is_none() {
+        if !is_down || self.durations.answer(id).is_none() {
             let loaded = scene.loaded.clone();
             let asked = area.clone();
-            self.asked.ask(ui.ctx(), key.clone(), move |job| {
+            let question = TaskKey::about(id, key.clone());
+            self.durations.ask(ui.ctx(), question, move |job| {
                 durations(&loaded.trace, &asked, name, Some(category), job).map(Arc::new)
             });
         }
-        let Some(found) = self.asked.answer().cloned() else {
-            self.asked.ui(ui, scene.palette);
+        let Some(found) = self.durations.answer(id).cloned() else {
+            self.durations.ui(ui, scene.palette);
             return;
         };
         let unit = scene.state.origins.unit;
@@ -160,7 +165,7 @@ impl OneName {
                 ),
             };
             ui.label(RichText::new(words).color(scene.palette.weak));
-            self.asked.ui(ui, scene.palette);
+            self.durations.ui(ui, scene.palette);
             self.list.ui(ui, scene.palette);
         });
         let columns = (ui.available_width() / 8.0).clamp(20.0, 160.0) as usize;
@@ -185,7 +190,7 @@ impl OneName {
         let chart_height = if is_low {
             ui.available_height()
         } else {
-            // In a pane that is low as well the chart has all of it: the list is below its edge.
+            // In a pane that is also narrow the chart takes the whole height: the list is below the pane's edge.
             let height = ui.available_height();
             (height * 0.5).max(100.0).min(height)
         };
@@ -221,7 +226,7 @@ impl OneName {
         );
     }
 
-    /// Marks in the timeline what was chosen, once the drag is over.
+    /// Marks the chosen slices in the timeline, once the drag is over.
     fn chosen_ui(
         &mut self,
         scene: &Scene<'_>,
@@ -253,12 +258,14 @@ impl OneName {
     ) {
         let range = self.chosen.unwrap_or((0, i64::MAX));
         let (loaded, of) = (scene.loaded.clone(), found.clone());
-        if self.asked.is_of(key) {
-            self.list.ask(ui.ctx(), (key.clone(), range), move |_| {
+        let id = scene.loaded.id;
+        if self.durations.is_of(id, key) {
+            let question = TaskKey::about(id, (key.clone(), range));
+            self.list.ask(ui.ctx(), question, move |_| {
                 Ok(Arc::new(listed(&loaded.trace, &of, range)))
             });
         }
-        let Some(table) = self.list.answer().cloned() else {
+        let Some(table) = self.list.answer(id).cloned() else {
             return;
         };
         ui.vertical(|ui| {
@@ -270,15 +277,15 @@ impl OneName {
                 actions,
                 |_, _, _| {},
             );
-            if let Some(row) = answer.clicked.and_then(|row| table.rows.get(row)) {
-                actions.extend(row.item.map(Action::Reveal));
-            }
+            let clicked = answer.clicked;
+            let item = clicked.and_then(|row| table.rows.item(scene.loaded, row));
+            actions.extend(item.map(Action::Reveal));
         });
     }
 }
 
 fn listed(trace: &Trace, found: &Durations, (low, high): (i64, i64)) -> TableData {
-    // Whoever chooses durations does not ask for what has none.
+    // A range of durations excludes slices without a known duration.
     let is_whole = (low, high) == (0, i64::MAX);
     let unfinished = found.unfinished().rev().filter(|_| is_whole);
     let ended = found.between(low, high).rev();
@@ -287,31 +294,30 @@ fn listed(trace: &Trace, found: &Durations, (low, high): (i64, i64)) -> TableDat
     let row = |(length, id): (Length, SliceId)| {
         let slice = trace.slices.get(id);
         let thread = Item::Slice(id).thread(trace);
-        TableRow {
+        MadeRow {
             cells: vec![
-                Cell::of_length(length),
-                Cell::Time(slice.start),
-                Cell::Text(thread.map_or_else(String::new, |id| trace.thread_title(id))),
+                length.into(),
+                slice.start.into(),
+                thread.map(|id| trace.thread_title(id)).into(),
             ],
             item: Some(Item::Slice(id)),
-            tint: None,
         }
     };
-    TableData {
-        columns: vec![
-            column(
-                "Duration",
-                84.0,
-                "How long it took; the longest first, before them what never ended",
-            ),
-            column("Start", 112.0, "When it began"),
-            column("Thread", 130.0, "Where it happened"),
-        ],
-        rows: unfinished.chain(ended).take(MOST_LISTED).map(row).collect(),
-    }
+    let length = ColumnDef::duration(
+        "dur",
+        "Duration",
+        "How long it took; the longest first, before them what never ended",
+    );
+    let columns = vec![
+        (length, 84.0),
+        (ColumnDef::time("ts", "Start", "When it began"), 112.0),
+        (THREAD, 130.0),
+    ];
+    let rows = unfinished.chain(ended).take(MOST_LISTED).map(row);
+    TableData::made(columns, rows.collect())
 }
 
-/// The expression that means the slices of a name, and of a range of durations.
+/// Returns the filter expression for the slices of a name, and of a range of durations in ns.
 pub fn expression(trace: &Trace, name: StringId, range: Option<(i64, i64)>) -> String {
     let name = trace.text(name).replace('"', "\\\"");
     match range {

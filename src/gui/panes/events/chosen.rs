@@ -1,41 +1,42 @@
-//! What of the trace is listed: all of it, or what is selected, with the words for it.
+//! The part of the trace whose events are listed: all of it or the selection, with a description for people.
 
 use serde::{Deserialize, Serialize};
 
 use crate::base::TimeSpan;
 use crate::gui::pane::Scene;
 use crate::gui::panes::selection::area::{area_of, whose};
+use crate::load::TraceId;
 use crate::query::latency::Among;
 use crate::view::ruler;
 
-/// What the user wants to see.
+/// The user's choice of that part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Within {
-    /// All.
+pub(crate) enum Within {
+    /// The whole trace.
     #[default]
     Trace,
     /// The selected range and tracks.
     Range,
 }
 
-/// What is searched.
+/// The events that are searched.
 #[derive(Default)]
-pub struct Searched {
-    /// Of which generation.
-    pub generation: u32,
-    /// In which span; `None`: at all times.
+pub(crate) struct Searched {
+    /// The trace.
+    pub trace: Option<TraceId>,
+    /// The span; `None`: all times.
     pub span: Option<TimeSpan>,
-    /// Whose events.
+    /// The threads and CPUs.
     pub among: Among,
-    /// That in words, to stand behind "events".
+    /// A description that follows the word "events".
     pub words: String,
 }
 
 impl Searched {
-    /// What `within` means now.
+    /// Returns the current meaning of `within`.
     pub fn now(within: Within, scene: &Scene<'_>) -> Searched {
         let mut now = Searched {
-            generation: scene.loaded.generation,
+            trace: Some(scene.loaded.id),
             ..Searched::default()
         };
         if within == Within::Trace {
@@ -55,8 +56,8 @@ impl Searched {
         now
     }
 
-    /// Whether nothing can be found: the selected tracks are neither of threads nor of CPUs.
-    pub fn is_of_nobody(&self) -> bool {
+    /// Returns whether no event can match: the selected tracks belong neither to threads nor to CPUs.
+    pub(crate) fn is_of_nobody(&self) -> bool {
         matches!(&self.among, Among::AnyOf(threads, cpus) if threads.is_empty() && cpus.is_empty())
     }
 }

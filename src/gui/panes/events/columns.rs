@@ -1,38 +1,39 @@
-//! The columns of the event list, and events as what stands in them.
+//! The columns of the event list, and the decoded events that fill them.
 
 use crate::base::Timestamp;
 use crate::gui::pane::Scene;
 use crate::load::LoadedTrace;
 use crate::query::details::describe;
+use crate::tables::columns::ColumnDef;
 use crate::trace::{EventId, ThreadId};
 use crate::view::ruler;
 use serde::{Deserialize, Serialize};
 
-/// A column.
+/// A column of the event list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Column {
-    /// When.
+    /// The event's time.
     Time,
-    /// How long after the row above.
+    /// The time since the row above.
     Since,
-    /// On which CPU.
+    /// The CPU of the event.
     Cpu,
-    /// Name of the thread, with its number.
+    /// The thread's name and number.
     Thread,
-    /// Name of the process, with its number.
+    /// The process's name and number.
     Process,
     /// The kind of event.
     Event,
     /// The system or category.
     Category,
-    /// All that it says.
+    /// All fields as one text.
     Text,
-    /// A field by its name.
+    /// One field, by its name.
     Field(String),
 }
 
 impl Column {
-    /// All but the fields, in their order.
+    /// All columns except those of fields, in their order.
     pub const ALL: [Column; 8] = [
         Column::Time,
         Column::Since,
@@ -44,9 +45,9 @@ impl Column {
         Column::Text,
     ];
 
-    /// Those shown at first.
+    /// Returns the columns that are shown initially.
     #[must_use]
-    pub fn usual() -> Vec<Column> {
+    pub(crate) fn usual() -> Vec<Column> {
         vec![
             Column::Time,
             Column::Cpu,
@@ -56,7 +57,7 @@ impl Column {
         ]
     }
 
-    /// Its heading.
+    /// Returns the column's heading.
     #[must_use]
     pub fn title(&self) -> &str {
         match self {
@@ -72,7 +73,20 @@ impl Column {
         }
     }
 
-    /// Its width to begin with, in points.
+    /// Returns the column for exports: it has the name that the window shows.
+    #[must_use]
+    pub(crate) fn def(&self) -> ColumnDef<'_> {
+        let title = self.title();
+        match self {
+            Column::Time => ColumnDef::time(title, title, "When the event happened."),
+            Column::Since => {
+                ColumnDef::duration(title, title, "How long after the event before it.")
+            }
+            _ => ColumnDef::text(title, title, "What the event says."),
+        }
+    }
+
+    /// Returns the initial width, in points.
     #[must_use]
     pub fn width(&self) -> f32 {
         match self {
@@ -85,20 +99,20 @@ impl Column {
         }
     }
 
-    /// Whether it is set in letters of one width.
+    /// Returns whether the column has a monospaced font.
     #[must_use]
-    pub fn is_mono(&self) -> bool {
+    pub(crate) fn is_mono(&self) -> bool {
         !matches!(
             self,
             Column::Thread | Column::Process | Column::Event | Column::Category
         )
     }
 
-    /// Where it stands among the others.
+    /// Returns the position of the column among the others.
     #[must_use]
     pub fn order(&self) -> usize {
         let known = Column::ALL.iter().position(|column| column == self);
-        // Fields stand before the text.
+        // Fields come before the text.
         match (known, self) {
             (_, Column::Text) => usize::MAX,
             (Some(at), _) => at,
@@ -107,14 +121,14 @@ impl Column {
     }
 }
 
-/// An event, decoded.
+/// A decoded event, one row of the list.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// Which.
+    /// The event.
     pub id: EventId,
-    /// When.
+    /// The time of the event.
     pub time: Timestamp,
-    /// How long after the row above, in ns.
+    /// The time since the row above, in ns.
     pub since: Option<i64>,
     cpu: String,
     thread: String,
@@ -122,7 +136,7 @@ pub struct Line {
     name: String,
     category: String,
     text: String,
-    /// Its fields.
+    /// Names and values of its fields.
     pub fields: Vec<(String, String)>,
 }
 
@@ -160,7 +174,7 @@ impl Line {
         }
     }
 
-    /// What stands in a column, for people.
+    /// Returns the text of a column, for people.
     #[must_use]
     pub fn shown(&self, column: &Column, scene: &Scene<'_>) -> String {
         let origins = scene.state.origins;
@@ -173,7 +187,7 @@ impl Line {
         }
     }
 
-    /// What stands in a column, for programs: times in ns on the trace's own clock.
+    /// Returns the value of a column, for programs: times in ns on the trace's own clock.
     #[must_use]
     pub fn exact(&self, column: &Column) -> String {
         match column {

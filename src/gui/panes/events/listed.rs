@@ -1,34 +1,34 @@
-//! Which events are listed: all, those of the selected range, or those that an expression means.
+//! The events of the list: all, those of the selected range, or those that match an expression.
 
 use crate::base::{TimeSpan, Timestamp};
 use crate::query::search::FilteredEvents;
 use crate::trace::{EventId, Trace};
 use crate::view::locate;
 
-/// How many events of one time are looked at.
+/// The most events of one time that are searched.
 const MOST_AT_ONCE: usize = 100_000;
 
-/// The events that are listed, in time order. Cheap to clone.
+/// The events of the list, in order of time. Cheap to clone.
 #[derive(Clone, Debug)]
-pub enum Listed {
-    /// So many from a rank on.
+pub(crate) enum Listed {
+    /// `count` events from a rank on.
     Ranks {
-        /// The rank of the first.
+        /// The rank of the first event.
         first: usize,
-        /// How many.
+        /// The number of events.
         count: usize,
     },
-    /// Those that fit a filter.
+    /// The events that match a filter.
     Found {
-        /// In time order.
+        /// The events, in order of time.
         events: FilteredEvents,
-        /// Which filtering they are of: the numbers of two are never the same.
+        /// The number of the filtering; each has another.
         number: u64,
     },
 }
 
 impl Listed {
-    /// All events that lie in `span`.
+    /// Returns all events in `span`.
     #[must_use]
     pub fn all(trace: &Trace, span: Option<TimeSpan>) -> Listed {
         let (first, end) = match span {
@@ -44,7 +44,7 @@ impl Listed {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of events.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -53,7 +53,7 @@ impl Listed {
         }
     }
 
-    /// The row of an event.
+    /// Returns the row of an event.
     #[must_use]
     pub fn row_of(&self, trace: &Trace, id: EventId) -> Option<usize> {
         match self {
@@ -64,7 +64,7 @@ impl Listed {
             Listed::Found { events: found, .. } => {
                 let time = trace.events.time(id);
                 let first = found.rank(trace, time);
-                // Few events share a nanosecond; a clock that hardly moves must not hang the window.
+                // Few events share a nanosecond, but a coarse clock must not hang the window.
                 let same = found.iter_from(first).take(MOST_AT_ONCE);
                 let mut same = same.take_while(|other| trace.events.time(*other) == time);
                 same.position(|other| other == id).map(|at| first + at)
@@ -72,9 +72,9 @@ impl Listed {
         }
     }
 
-    /// The first row at or after a time.
+    /// Returns the first row at or after a time.
     #[must_use]
-    pub fn row_at(&self, trace: &Trace, time: Timestamp) -> usize {
+    pub(crate) fn row_at(&self, trace: &Trace, time: Timestamp) -> usize {
         match self {
             Listed::Ranks { first, .. } => {
                 (trace.events.rank(time) as usize).saturating_sub(*first)
@@ -83,7 +83,7 @@ impl Listed {
         }
     }
 
-    /// The events from a row on, at most `count`, until `each` says no.
+    /// Walks at most `count` events from a row on, until `each` returns false.
     pub fn walk(
         &self,
         trace: &Trace,
@@ -111,7 +111,7 @@ impl Listed {
         }
     }
 
-    /// Tells one list from another, as far as what stands in its rows goes.
+    /// Returns a stamp that differs between lists with different rows.
     #[must_use]
     pub fn stamp(&self) -> (usize, usize) {
         match self {

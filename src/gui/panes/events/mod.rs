@@ -1,5 +1,5 @@
-//! All raw events in time order: a list of any length of which only the seen rows are decoded, in the
-//! background; filtered by an expression, with columns of one's choice, copied and saved.
+//! A pane that lists all raw events in order of time, however many: only the rows in view are decoded, by a task. The
+//! list can be filtered by an expression, copied and saved, and the user chooses its columns.
 
 mod chosen;
 mod columns;
@@ -16,56 +16,60 @@ use self::chosen::{Searched, Within};
 use self::columns::{Column, Line};
 use self::listed::Listed;
 use self::save::{SaveBar, Wanted, text_of};
-use crate::base::{TimeSpan, Timestamp};
-use crate::gui::asked::{Asked, stop_button};
+use crate::base::{Task, TaskKey, TimeSpan, Timestamp};
+use crate::export::rows::tsv_line;
 use crate::gui::boxes::check_box;
 use crate::gui::filter_box::FilterBox;
 use crate::gui::long_list::LongList;
-use crate::gui::pane::{Later, Pane, Scene, empty_ui};
-use crate::gui::panes::copied::{MOST_COPIED, push_texts};
+use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::script::one_line;
 use crate::gui::shortened::shortened;
-use crate::gui::table::{ROW_HEIGHT, TEXT_SIZE, is_copied};
+use crate::gui::table::{Copying, MOST_COPIED, ROW_HEIGHT, TEXT_SIZE, is_copied, row_info};
+use crate::gui::task_ui::stop_button;
 use crate::load::LoadedTrace;
+use crate::load::TraceId;
 use crate::query::Item;
 use crate::query::expression::Expression;
 use crate::query::latency::Among;
-use crate::query::search::Filtering;
-use crate::view::{Action, locate, ruler};
+use crate::query::search::{EventFilter, FilteredEvents, SearchedTrace, start_filter};
+use crate::tables::Cell;
+use crate::view::{Action, Effect, locate, ruler};
 
-/// Makes the pane.
+/// Returns the pane.
 pub fn make() -> Box<dyn Pane> {
     Box::<EventsPane>::default()
 }
 
-/// Rows are decoded in pages of this many.
+/// The number of rows that are decoded together.
 const PAGE: usize = 128;
 const HEADER_HEIGHT: f32 = 22.0;
 
-type Page = (u32, (usize, usize), usize);
+/// The key of a page: the stamp of the list, and the page's first row.
+type Page = ((usize, usize), usize);
 
 struct EventsPane {
     filter: FilterBox,
     expression: Option<Expression>,
-    filtering: Option<Filtering>,
-    /// How many filterings there were.
+    filtering: Task<u64, FilteredEvents>,
+    /// The number of the filtering whose events are listed; `None`: all events are.
+    filtered: Option<u64>,
+    /// The number of filterings so far.
     filterings: u64,
     searched: Searched,
     within: Within,
     columns: Vec<Column>,
     list: LongList,
-    pages: Later<Page, (Page, Arc<[Line]>)>,
-    copying: Asked<u64, String>,
-    copies: u64,
+    pages: Task<Page, Arc<[Line]>>,
+    copying: Copying,
     save: SaveBar,
     shown: Option<Item>,
-    /// The span that the list last went along with.
+    /// The visible span to which the list last scrolled.
     followed: Option<TimeSpan>,
-    /// How many rows there were room for.
+    /// The number of rows that the pane had room for.
     seen: usize,
 }
 
-/// What sessions keep of it.
+/// The part of the pane's state that sessions keep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 struct Kept {
@@ -89,15 +93,15 @@ impl Default for EventsPane {
         EventsPane {
             filter: FilterBox::default(),
             expression: None,
-            filtering: None,
+            filtering: Task::default(),
+            filtered: None,
             filterings: 0,
             searched: Searched::default(),
             within: Within::Trace,
             columns: Column::usual(),
             list: LongList::default(),
-            pages: Later::default(),
-            copying: Asked::default(),
-            copies: 0,
+            pages: Task::default(),
+            copying: Copying::default(),
             save: SaveBar::default(),
             shown: None,
             followed: None,
@@ -122,16 +126,15 @@ impl Pane for EventsPane {
         let chosen = Searched::now(self.within, scene);
         let span = chosen.span;
         self.search_again(ui.ctx(), scene, chosen);
-        let listed = match &self.filtering {
-            Some(filtering) => {
-                let events = filtering.events();
+        let listed = match self.filtered {
+            Some(number) => {
+                self.filtering.poll();
+                let found = self.filtering.part_of(scene.loaded.id, &number);
+                let events = found.cloned().unwrap_or_default();
                 if let Some(unknown) = &events.unknown {
                     self.filter.refuse(unknown.clone());
                 }
-                Listed::Found {
-                    events,
-                    number: self.filterings,
-                }
+                Listed::Found { events, number }
             }
             None => Listed::all(trace, span),
         };
@@ -143,11 +146,7 @@ impl Pane for EventsPane {
         self.tools_ui(ui, scene, span, &wanted);
         self.filter.error_ui(ui, scene);
         self.save.ui(ui, scene, &wanted);
-        self.copying.poll();
-        if let Some(text) = self.copying.answer() {
-            actions.push(Action::Copy(text.clone()));
-            self.copying.clear();
-        }
+        self.copying.poll(&mut actions);
         if wanted.listed.len() == 0 {
             self.nothing_ui(ui, scene);
         } else {
@@ -158,10 +157,10 @@ impl Pane for EventsPane {
     }
 
     fn is_waiting(&self) -> bool {
-        self.pages.is_waiting()
+        self.pages.is_busy()
             || self.copying.is_waiting()
             || self.save.is_busy()
-            || self.filtering.as_ref().is_some_and(|it| !it.is_over())
+            || self.filtering.is_busy()
     }
 
     fn kept(&self) -> Option<serde_json::Value> {
@@ -177,14 +176,14 @@ impl Pane for EventsPane {
 
     fn take_up(&mut self, kept: Option<&serde_json::Value>) {
         let kept = kept.and_then(|kept| Kept::deserialize(kept).ok());
-        // Columns are a matter of taste: another trace keeps them.
+        // Columns are the user's preference: they stay when another trace is opened.
         let kept = kept.unwrap_or(Kept {
             columns: std::mem::take(&mut self.columns),
             ..Kept::default()
         });
         self.filter = FilterBox::with(kept.filter);
         self.expression = self.filter.read().expression();
-        self.filtering = None;
+        self.list_all();
         self.within = kept.within;
         self.columns = kept.columns;
         if self.columns.is_empty() {
@@ -195,45 +194,54 @@ impl Pane for EventsPane {
     fn stop(&mut self) {
         self.copying.stop();
         self.save.stop();
-        if let Some(filtering) = &self.filtering {
-            filtering.cancel();
-        }
+        self.filtering.interrupt();
     }
 }
 
 impl EventsPane {
-    /// Starts the search again if the trace or what of it is listed is another one.
+    /// Removes the filter: all events are listed.
+    fn list_all(&mut self) {
+        self.filtering.clear();
+        self.filtered = None;
+    }
+
+    /// Searches again if the trace or the listed part of it changed.
     fn search_again(&mut self, ctx: &egui::Context, scene: &Scene<'_>, now: Searched) {
         if self.expression.is_none() && now.among == Among::All {
-            self.filtering = None;
+            self.list_all();
             return;
         }
-        if self.filtering.is_some() {
+        if self.filtered.is_some() {
             let old = &self.searched;
-            let is_same = (old.generation, old.span) == (now.generation, now.span);
-            // While a drag goes on the list stays, with the words for what it is of.
+            let is_same = (old.trace, old.span) == (now.trace, now.span);
+            // During a drag the list and its description stay.
             let is_dragged = ctx.input(|input| input.pointer.any_down());
-            let stays = is_dragged && old.generation == now.generation;
+            let stays = is_dragged && old.trace == now.trace;
             if stays || (is_same && old.among == now.among) {
                 return;
             }
         }
-        let ctx = ctx.clone();
-        let (trace, reader) = (scene.loaded.trace.clone(), scene.loaded.reader.clone());
         let whole = TimeSpan::new(Timestamp::MIN, Timestamp::MAX);
-        let span = now.span.unwrap_or(whole);
-        let asked = (self.expression.clone(), now.among.clone());
-        match Filtering::start(trace, reader, asked, span, move || {
-            ctx.request_repaint();
-        }) {
-            Ok(filtering) => {
-                self.filtering = Some(filtering);
-                self.filterings += 1;
+        let filter = EventFilter {
+            expression: self.expression.clone(),
+            among: now.among.clone(),
+            span: now.span.unwrap_or(whole),
+        };
+        let searched = SearchedTrace {
+            id: scene.loaded.id,
+            trace: scene.loaded.trace.clone(),
+            reader: scene.loaded.reader.clone(),
+        };
+        let number = self.filterings + 1;
+        match start_filter(&mut self.filtering, ctx, searched, (number, filter)) {
+            Ok(()) => {
+                self.filtered = Some(number);
+                self.filterings = number;
             }
             Err(error) => {
                 self.filter.refuse(error);
                 self.expression = None;
-                self.filtering = None;
+                self.list_all();
             }
         }
         self.searched = now;
@@ -251,8 +259,8 @@ impl EventsPane {
             let hint = "Filter: text, /regex/ or next_prio < 100 && cpu == 1";
             let typed = self.filter.ui(ui, scene, "Filter events", hint, 320.0);
             if let Some(typed) = typed {
-                self.filtering = None;
-                // While it is none, the list stays as it was without it.
+                self.list_all();
+                // While the text is not a valid expression, the list stays as it was.
                 self.expression = typed.expression();
             }
             let is_range = self.within == Within::Range;
@@ -272,7 +280,7 @@ impl EventsPane {
                     Within::Range
                 };
             }
-            self.columns_ui(ui);
+            self.columns_ui(ui, scene.loaded.id);
             let copy = ui.button("Copy").on_hover_text(
                 "Copy these rows as tab-separated text, at most 100 000 (Ctrl+C over the list)",
             );
@@ -289,14 +297,16 @@ impl EventsPane {
             let words = self.count_words(scene, span, &wanted.listed);
             let words = RichText::new(words).color(scene.palette.weak);
             ui.add(egui::Label::new(words).extend());
-            let progress = self.filtering.as_ref().filter(|it| !it.is_over());
-            if let Some((done, total)) = progress.map(Filtering::progress) {
+            if let Some(failure) = self.filtering.failure() {
+                let words = RichText::new("Failed").color(scene.palette.error);
+                ui.label(words).on_hover_text(failure.to_string());
+            }
+            if self.filtering.is_pending() {
+                let (done, total) = self.filtering.progress();
                 let share = done as f32 / total.max(1) as f32;
                 ui.add(egui::ProgressBar::new(share).desired_width(80.0));
-                if stop_button(ui)
-                    && let Some(filtering) = &self.filtering
-                {
-                    filtering.cancel();
+                if stop_button(ui) {
+                    self.filtering.interrupt();
                 }
             }
         });
@@ -313,7 +323,7 @@ impl EventsPane {
         match listed {
             Listed::Ranks { count, .. } => format!("{} {of}", grouped(*count as u64)),
             Listed::Found { events, .. } => {
-                let is_over = self.filtering.as_ref().is_none_or(Filtering::is_over);
+                let is_over = !self.filtering.is_pending();
                 let stopped = if is_over && !events.is_complete {
                     " up to where it was stopped"
                 } else {
@@ -329,10 +339,10 @@ impl EventsPane {
         }
     }
 
-    fn columns_ui(&mut self, ui: &mut Ui) {
+    fn columns_ui(&mut self, ui: &mut Ui, id: TraceId) {
         ui.menu_button("Columns", |ui| {
             let mut all: Vec<Column> = Column::ALL.to_vec();
-            all.extend(self.fields_seen());
+            all.extend(self.fields_seen(id));
             all.extend(self.columns.iter().cloned());
             all.sort_by_key(Column::order);
             let mut seen: Vec<Column> = Vec::new();
@@ -366,10 +376,11 @@ impl EventsPane {
         .on_hover_text("Choose columns; the fields of the events that are seen can be columns too");
     }
 
-    /// The fields that the events on the screen have.
-    fn fields_seen(&self) -> Vec<Column> {
+    /// Returns the fields of the events on the screen.
+    fn fields_seen(&self, id: TraceId) -> Vec<Column> {
         let mut names: Vec<Column> = Vec::new();
-        for line in self.pages.answer().map_or(&[][..], |(_, lines)| &lines[..]) {
+        let lines = self.pages.answer(id);
+        for line in lines.map_or(&[][..], |lines| &lines[..]) {
             for (name, _) in &line.fields {
                 let column = Column::Field(name.clone());
                 if names.len() < 60 && !names.contains(&column) {
@@ -381,7 +392,7 @@ impl EventsPane {
     }
 
     fn nothing_ui(&self, ui: &mut Ui, scene: &Scene<'_>) {
-        let is_over = self.filtering.as_ref().is_none_or(Filtering::is_over);
+        let is_over = !self.filtering.is_pending();
         let words = match (is_over, self.within) {
             (false, _) => "Searching…",
             (true, Within::Range) if self.searched.is_of_nobody() => {
@@ -397,7 +408,7 @@ impl EventsPane {
         empty_ui(ui, scene, words);
     }
 
-    /// Goes along with what is selected and with what the timeline shows.
+    /// Scrolls to the selected item, or to the span that the timeline shows.
     fn follow(&mut self, scene: &Scene<'_>, listed: &Listed) {
         let trace = &scene.loaded.trace;
         if scene.state.selected != self.shown {
@@ -418,10 +429,8 @@ impl EventsPane {
 
     fn copy(&mut self, ctx: &egui::Context, wanted: &Wanted) {
         let wanted = wanted.clone();
-        self.copies += 1;
-        self.copying.ask(ctx, self.copies, move |job| {
-            text_of(&wanted, MOST_COPIED, job)
-        });
+        self.copying
+            .start(ctx, move |job| text_of(&wanted, MOST_COPIED, job));
     }
 
     fn list_ui(
@@ -447,7 +456,7 @@ impl EventsPane {
             .scroll_ui(ui, rows_area, count, row_step, scene.palette);
         self.seen = ((left.height() / row_step).floor() as usize).max(1);
         let top = self.list.top();
-        // A row that is seen in part is drawn too.
+        // One more row, which may be partly visible.
         let rows = (self.seen + 1).min(count - top.min(count));
         let (first, lines) = self.page(ui.ctx(), wanted, top);
         let columns = self.columns.clone();
@@ -502,18 +511,14 @@ impl EventsPane {
                                 }
                                 let response = row.response();
                                 response.widget_info(|| {
-                                    let said: Vec<String> = columns
-                                        .iter()
-                                        .map(|column| line.shown(column, scene))
-                                        .collect();
-                                    egui::WidgetInfo::labeled(
-                                        egui::Role::Row,
-                                        true,
-                                        said.join(", "),
+                                    row_info(
+                                        columns.iter().map(|column| {
+                                            (column.title(), line.shown(column, scene))
+                                        }),
                                     )
                                 });
                                 if response.clicked() {
-                                    // It is in view already: the list must not jump.
+                                    // The row is in view already: the list must not jump.
                                     self.shown = Some(Item::Event(line.id));
                                     actions.push(Action::Reveal(Item::Event(line.id)));
                                 }
@@ -524,21 +529,19 @@ impl EventsPane {
         });
     }
 
-    /// The decoded rows around `top`, or the last ones that there are.
+    /// Returns the decoded rows around `top`, or the last decoded ones until these are ready.
     fn page(&mut self, ctx: &egui::Context, wanted: &Wanted, top: usize) -> (usize, Arc<[Line]>) {
         let first = top / PAGE * PAGE;
-        let key: Page = (wanted.loaded.generation, wanted.listed.stamp(), first);
+        let stamp = wanted.listed.stamp();
         let (loaded, listed) = (wanted.loaded.clone(), wanted.listed.clone());
-        let answer = self.pages.ask(ctx, key, move || {
-            (key, read_page(&loaded, &listed, first).into())
+        let id = loaded.id;
+        let question = TaskKey::about(id, (stamp, first)).in_turn();
+        self.pages.ask(ctx, question, move |_| {
+            Ok(read_page(&loaded, &listed, first).into())
         });
-        match answer {
-            // Rows of another list must not be taken for this one's.
-            Some(((generation, stamp, first), lines))
-                if (*generation, stamp.0) == (key.0, key.1.0) =>
-            {
-                (*first, lines.clone())
-            }
+        // Rows of another list, or of an older generation of the trace, must not be used.
+        match (self.pages.answered(id), self.pages.exact(id)) {
+            (Some((of, first)), Some(lines)) if of.0 == stamp.0 => (*first, lines.clone()),
             _ => (0, Arc::new([])),
         }
     }
@@ -549,7 +552,7 @@ fn read_page(loaded: &LoadedTrace, listed: &Listed, first: usize) -> Vec<Line> {
     let from = first.saturating_sub(1);
     let mut before = None;
     listed.walk(&loaded.trace, from, PAGE * 2 + 1, |id| {
-        // The row above the first is only asked for its time.
+        // The row above the first one is decoded for its time only.
         if lines.is_empty() && before.is_none() && from < first {
             before = Some(loaded.trace.events.time(id));
         } else {
@@ -584,10 +587,9 @@ fn menu_ui(ui: &mut Ui, line: &Line, columns: &[Column], actions: &mut Vec<Actio
         ui.close();
     }
     if ui.button("Copy the row").clicked() {
-        let cells: Vec<String> = columns.iter().map(|column| line.exact(column)).collect();
-        let mut text = String::new();
-        push_texts(&mut text, cells.iter().map(String::as_str));
-        actions.push(Action::Copy(text));
+        let cells = columns.iter().map(|column| line.exact(column).into());
+        let cells: Vec<Cell> = cells.collect();
+        actions.push(Action::Do(Effect::Copy(tsv_line(&cells))));
         ui.close();
     }
 }

@@ -1,29 +1,30 @@
-//! The list written to a file: CSV or tab-separated text, in the background; and the line of controls for it.
+//! Saves the list as CSV or tab-separated text, in a task; and the line of controls for that.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
 use egui::{RichText, Ui};
 
 use super::columns::{Column, Line};
 use super::listed::Listed;
-use crate::base::{Cancelled, Job};
+use crate::base::{Cancelled, Job, Task};
 use crate::export::atomic_file::write_whole;
-use crate::export::rows::{Cell, Formulas, RowFormat, RowWriter};
+use crate::export::rows::{Formulas, RowFormat, RowWriter};
 use crate::export::{ExportError, Overwrite};
 use crate::gui::file_dialog::{Answer, FileDialog};
 use crate::gui::pane::Scene;
 use crate::load::LoadedTrace;
+use crate::tables::Cell;
+use crate::tables::columns::ColumnDef;
 use crate::trace::EventId;
 use crate::view::ruler;
 
-/// Rows decoded between two looks at whether to stop.
+/// The number of rows between two checks for cancellation.
 const STEP: usize = 4096;
 
-/// What is to be written.
+/// The rows and columns to be written.
 #[derive(Clone)]
-pub struct Wanted {
+pub(crate) struct Wanted {
     /// The trace.
     pub loaded: Arc<LoadedTrace>,
     /// The rows.
@@ -33,10 +34,10 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Writes the rows, at most `most`, in `format`.
+    /// Writes at most `most` rows, in `format`.
     ///
     /// # Errors
-    /// Those of `out`, or that the job was cancelled.
+    /// Errors of `out`; errors if the job is cancelled.
     pub fn write(
         &self,
         out: &mut dyn std::io::Write,
@@ -46,8 +47,8 @@ impl Wanted {
     ) -> Result<u64, ExportError> {
         let count = self.listed.len().min(most);
         job.set_total(count as u64);
-        let titles: Vec<&str> = self.columns.iter().map(Column::title).collect();
-        let mut writer = RowWriter::new(out, format, &titles)?;
+        let columns: Vec<ColumnDef<'_>> = self.columns.iter().map(Column::def).collect();
+        let mut writer = RowWriter::new(out, format, &columns)?;
         let trace = &self.loaded.trace;
         let mut before = None;
         let mut ids: Vec<EventId> = Vec::with_capacity(STEP);
@@ -79,10 +80,10 @@ impl Wanted {
     }
 }
 
-/// The rows as tab-separated text, at most `most` of them.
+/// Returns at most `most` rows as tab-separated text.
 ///
 /// # Errors
-/// If the job is cancelled.
+/// Errors if the job is cancelled.
 pub fn text_of(wanted: &Wanted, most: usize, job: &Job) -> Result<String, Cancelled> {
     let mut text = Vec::new();
     match wanted.write(&mut text, RowFormat::Tsv, most, job) {
@@ -97,39 +98,32 @@ enum Outcome {
     Exists,
 }
 
-type Saved = Result<u64, ExportError>;
+struct Saved {
+    path: PathBuf,
+    result: Result<u64, ExportError>,
+}
 
-/// The controls that save the list.
+/// The state of the controls that save the list.
 #[derive(Default)]
-pub struct SaveBar {
-    /// Whether they are shown.
+pub(crate) struct SaveBar {
+    /// Whether the controls are shown.
     pub is_open: bool,
     path: String,
     dialog: FileDialog,
-    saving: Option<(Job, PathBuf, Receiver<Saved>)>,
+    saving: Task<(), Saved>,
     outcome: Option<Outcome>,
 }
 
-impl Drop for SaveBar {
-    fn drop(&mut self) {
-        if let Some((job, _, _)) = &self.saving {
-            job.cancel();
-        }
-    }
-}
-
 impl SaveBar {
-    /// Whether a file is being written.
+    /// Returns whether a file is being written.
     #[must_use]
     pub fn is_busy(&self) -> bool {
-        self.saving.is_some()
+        self.saving.is_pending()
     }
 
-    /// Stops writing; no part of the file stays.
-    pub fn stop(&mut self) {
-        if let Some((job, _, _)) = &self.saving {
-            job.cancel();
-        }
+    /// Cancels writing; no partial file stays.
+    pub(crate) fn stop(&mut self) {
+        self.saving.interrupt();
     }
 
     /// Draws the controls, if they are open.
@@ -162,8 +156,8 @@ impl SaveBar {
                 self.dialog
                     .save_as(ui.ctx(), "Save events to", Path::new(&self.path), kinds);
             }
-            if let Some((job, _, _)) = &self.saving {
-                let (done, total) = job.progress();
+            if self.is_busy() {
+                let (done, total) = self.saving.progress();
                 let share = done as f32 / total.max(1) as f32;
                 ui.add(
                     egui::ProgressBar::new(share)
@@ -171,7 +165,7 @@ impl SaveBar {
                         .show_percentage(),
                 );
                 if ui.button("Stop").clicked() {
-                    job.cancel();
+                    self.stop();
                 }
             } else {
                 let may_replace = matches!(self.outcome, Some(Outcome::Exists));
@@ -222,22 +216,12 @@ impl SaveBar {
             Some("json") => RowFormat::Json,
             _ => RowFormat::Tsv,
         };
-        let (sender, receiver) = channel();
-        let job = Job::default();
-        let (ctx, its_job, its_path) = (ctx.clone(), job.clone(), path.clone());
-        let spawned = std::thread::Builder::new()
-            .name("save events".to_owned())
-            .spawn(move || {
-                let done = write_whole(&its_path, overwrite, |out| {
-                    wanted.write(out, format, usize::MAX, &its_job)
-                });
-                let _closed = sender.send(done);
-                ctx.request_repaint();
+        self.saving.start(ctx, "save events", move |work| {
+            let result = write_whole(&path, overwrite, |out| {
+                wanted.write(out, format, usize::MAX, work)
             });
-        match spawned {
-            Ok(_) => self.saving = Some((job, path, receiver)),
-            Err(error) => self.outcome = Some(Outcome::Failed(error.to_string())),
-        }
+            Ok(Saved { path, result })
+        });
     }
 
     fn poll(&mut self) {
@@ -254,19 +238,16 @@ impl SaveBar {
             }
             Some(Answer::Closed) | None => {}
         }
-        let Some((_, path, receiver)) = &self.saving else {
+        let Some(end) = self.saving.take_end() else {
             return;
         };
-        let outcome = match receiver.try_recv() {
-            Err(TryRecvError::Empty) => return,
-            Err(TryRecvError::Disconnected) => {
-                Outcome::Failed("Writing ended unexpectedly.".to_owned())
-            }
-            Ok(Ok(count)) => Outcome::Written(count, path.clone()),
-            Ok(Err(ExportError::Exists(_))) if !path.is_dir() => Outcome::Exists,
-            Ok(Err(error)) => Outcome::Failed(error.to_string()),
-        };
-        self.outcome = Some(outcome);
-        self.saving = None;
+        self.outcome = Some(match end {
+            Err(failure) => Outcome::Failed(failure.to_string()),
+            Ok(Saved { path, result }) => match result {
+                Ok(count) => Outcome::Written(count, path),
+                Err(ExportError::Exists(_)) if !path.is_dir() => Outcome::Exists,
+                Err(error) => Outcome::Failed(error.to_string()),
+            },
+        });
     }
 }

@@ -1,5 +1,5 @@
-//! The selected area as a flame graph: nested slices, or the call stacks recorded in it, merged by their paths;
-//! with a table of the same by call tree, callers or names.
+//! A pane with a flame graph of the selected area: nested slices, or the recorded call stacks, merged by their paths;
+//! and tables of the same data as call tree, callers or names.
 
 mod paint;
 mod tree;
@@ -9,15 +9,16 @@ use std::sync::Arc;
 use egui::{RichText, Ui};
 
 use self::tree::{TreeTable, by_name};
-use crate::gui::asked::Asked;
+use crate::base::{Task, TaskKey};
 use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::panes::selection::area::{area_of, words};
 use crate::gui::table::{DataTable, TableData};
 use crate::query::area::Area;
 use crate::query::flame::{Flame, Roots, of_slices, of_stacks};
-use crate::view::{Action, ruler};
+use crate::tables::Cell;
+use crate::view::{Action, Effect, ruler};
 
-/// Makes the pane.
+/// Returns the pane.
 pub fn make() -> Box<dyn Pane> {
     Box::<FlamePane>::default()
 }
@@ -39,12 +40,12 @@ enum Shown {
     Names,
 }
 
-/// A graph with what is drawn of it.
+/// A graph with its description and tables.
 struct Found {
     top_down: Flame,
     bottom_up: Flame,
     names: Arc<TableData>,
-    /// What it is of, in words.
+    /// A description of what the graph contains.
     about: String,
     has_unfinished: bool,
 }
@@ -53,10 +54,10 @@ struct Found {
 struct FlamePane {
     of: Of,
     shown: Shown,
-    asked: Asked<(u32, Area, Of), Arc<Found>>,
+    found: Task<(Area, Of), Arc<Found>>,
     /// The node that takes the whole width.
     top: u32,
-    /// What `top` is a node of.
+    /// The graph to which `top` belongs.
     top_of: Option<Arc<Found>>,
     find: String,
     trees: [TreeTable; 2],
@@ -68,13 +69,14 @@ impl Pane for FlamePane {
         let mut actions = Vec::new();
         let (area, from) = area_of(scene.state, &scene.loaded.trace);
         let is_dragged = scene.state.range.is_some() && ui.input(|input| input.pointer.any_down());
-        if is_dragged && self.asked.answer().is_some() {
-            self.asked.poll();
+        let id = scene.loaded.id;
+        if is_dragged && self.found.answer(id).is_some() {
+            self.found.poll();
         } else {
-            let key = (scene.loaded.generation, area.clone(), self.of);
+            let question = TaskKey::about(id, (area.clone(), self.of));
             let (loaded, of, asked) = (scene.loaded.clone(), self.of, area.clone());
             let about = words(scene, &area, from);
-            self.asked.ask(ui.ctx(), key, move |job| {
+            self.found.ask(ui.ctx(), question, move |job| {
                 let (trace, reader) = (&loaded.trace, loaded.reader.as_ref());
                 let top_down = match of {
                     Of::Slices => of_slices(trace, &asked, Roots::Merged, job)?,
@@ -95,7 +97,7 @@ impl Pane for FlamePane {
                 }))
             });
         }
-        let found = self.asked.answer().cloned();
+        let found = self.found.answer(id).cloned();
         ui.horizontal_wrapped(|ui| {
             self.tools_ui(ui, scene, found.as_deref(), &mut actions);
             let about = found.as_ref().map_or("", |found| &found.about);
@@ -106,7 +108,7 @@ impl Pane for FlamePane {
                      at least so long (≥)",
                 );
             }
-            self.asked.ui(ui, scene.palette);
+            self.found.ui(ui, scene.palette);
         });
         let Some(found) = found else {
             return actions;
@@ -116,7 +118,7 @@ impl Pane for FlamePane {
             .as_ref()
             .is_some_and(|of| Arc::ptr_eq(of, &found));
         if !is_same {
-            // The same path, if the new graph has it.
+            // Keeps the node with the same path, if the new graph has it.
             self.top = self
                 .top_of
                 .as_ref()
@@ -171,11 +173,9 @@ impl Pane for FlamePane {
                     &mut actions,
                     |_, _, _| {},
                 );
-                let row = answer.clicked.and_then(|row| found.names.rows.get(row));
-                if let Some(crate::gui::table::Cell::Text(name)) =
-                    row.and_then(|row| row.cells.first())
-                {
-                    actions.push(Action::Search(name_expression(name)));
+                let name = |row| found.names.rows.cell(scene.loaded, row, 0);
+                if let Some(Cell::Text(name)) = answer.clicked.map(name) {
+                    actions.push(Action::Search(name_expression(&name)));
                 }
             }
         }
@@ -183,11 +183,11 @@ impl Pane for FlamePane {
     }
 
     fn is_waiting(&self) -> bool {
-        self.asked.is_waiting()
+        self.found.is_busy()
     }
 
     fn stop(&mut self) {
-        self.asked.stop();
+        self.found.stop();
     }
 }
 
@@ -252,7 +252,7 @@ impl FlamePane {
                     .on_hover_text("Copy as folded stacks: path, total")
                     .clicked()
             {
-                actions.push(Action::Copy(folded(&found.top_down)));
+                actions.push(Action::Do(Effect::Copy(folded(&found.top_down))));
             }
         }
         if self.top != 0 && ui.button("Whole graph").clicked() {
@@ -282,13 +282,13 @@ impl FlamePane {
     }
 }
 
-/// The expression that means the slices of a name.
+/// Returns the filter expression for the slices of a name.
 fn name_expression(name: &str) -> String {
     let name = name.replace('"', "\\\"");
     format!("name == \"{name}\" && dur >= 0ns")
 }
 
-/// The node of `new` that is reached by the same names; the root if there is none.
+/// Returns the node of `new` with the same path of names; the root if there is none.
 fn same_path(old: &Flame, node: u32, new: &Flame) -> u32 {
     let mut at = 0_u32;
     for name in old.path(node) {
@@ -304,7 +304,7 @@ fn same_path(old: &Flame, node: u32, new: &Flame) -> u32 {
     at
 }
 
-/// Folded stacks, a line each.
+/// Returns the graph as folded stacks, a line for each.
 fn folded(flame: &Flame) -> String {
     flame.folded().map(|line| line + "\n").collect()
 }

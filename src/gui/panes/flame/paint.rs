@@ -1,4 +1,4 @@
-//! The graph itself: a bar for each frame that is wide enough to be seen.
+//! Paints the flame graph: a bar for each frame that is wide enough to be seen.
 
 use egui::{Align2, FontId, Rect, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
 
@@ -11,32 +11,32 @@ use crate::gui::theme::Palette;
 use crate::gui::timeline::elided_name;
 use crate::gui::tint::Tint;
 use crate::query::flame::{Flame, Unit};
-use crate::view::{Action, ruler};
+use crate::view::{Action, Effect, ruler};
 
 const ROW: f32 = 20.0;
-/// Bars from here on have nodes for screen readers and tests.
+/// The least width in points at which a bar has a node for screen readers and tests.
 const LABEL_FROM: f32 = 30.0;
 
-/// How a bar is set off from others.
+/// How a bar is highlighted.
 #[derive(Clone, Copy)]
 enum Look {
     Plain,
-    /// A caller of what is looked at, or not what is looked for.
+    /// A caller of the top frame, or a frame that does not match the search.
     Dim,
     Found,
 }
 
-/// What a number of a graph says.
+/// Returns a quantity of the graph as text.
 #[must_use]
-pub fn amount(flame: &Flame, value: i64, scene: &Scene<'_>) -> String {
+pub(crate) fn amount(flame: &Flame, value: i64, scene: &Scene<'_>) -> String {
     match flame.unit {
         Unit::Nanos => ruler::length_text(Nanos(value), scene.state.origins.unit),
         Unit::Samples => format!("{} stacks", ruler::grouped(value)),
     }
 }
 
-/// Draws it; a click makes a frame as wide as the graph, a double click marks its slices in the timeline.
-pub fn graph_ui(
+/// Draws the graph; a click makes a frame as wide as the graph, a double click marks its slices in the timeline.
+pub(crate) fn graph_ui(
     ui: &mut Ui,
     scene: &Scene<'_>,
     flame: &Flame,
@@ -51,7 +51,7 @@ pub fn graph_ui(
         .get(*top as usize)
         .map_or(1, |node| node.total)
         .max(1);
-    // Half a pixel is the least that is drawn.
+    // Bars narrower than half a pixel are not drawn.
     let least = (whole as f64 / f64::from(width) * 0.5) as i64;
     let frames = flame.layout(*top, least);
     let callers = path_above(flame, *top);
@@ -138,16 +138,16 @@ fn menu_ui(ui: &mut Ui, flame: &Flame, node: u32, actions: &mut Vec<Action>) {
         ui.close();
     }
     if ui.button("Copy the name").clicked() {
-        actions.push(Action::Copy(flame.name(node).to_owned()));
+        actions.push(Action::Do(Effect::Copy(flame.name(node).to_owned())));
         ui.close();
     }
     if ui.button("Copy the path").clicked() {
-        actions.push(Action::Copy(flame.path(node).join(";")));
+        actions.push(Action::Do(Effect::Copy(flame.path(node).join(";"))));
         ui.close();
     }
 }
 
-/// A node's callers, the root first.
+/// Returns a node's callers, the root first.
 fn path_above(flame: &Flame, node: u32) -> Vec<u32> {
     let mut path = Vec::new();
     let mut at = node;
@@ -181,9 +181,9 @@ fn tells(flame: &Flame, id: u32, scene: &Scene<'_>) -> String {
     words
 }
 
-/// The total of a node: "at least" where slices in it never ended.
+/// Returns the total of a node as text: "at least" if slices in it never ended.
 #[must_use]
-pub fn total_of(flame: &Flame, id: u32, scene: &Scene<'_>) -> String {
+pub(crate) fn total_of(flame: &Flame, id: u32, scene: &Scene<'_>) -> String {
     let total = flame.nodes.get(id as usize).map_or(0, |node| node.total);
     let total = amount(flame, total, scene);
     match flame.is_at_least(id) {

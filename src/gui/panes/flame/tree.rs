@@ -1,4 +1,4 @@
-//! A merged call tree as a table that opens row by row; and its totals by name.
+//! A merged call tree as a table whose rows expand, and totals by name.
 
 use egui::{RichText, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
@@ -8,13 +8,15 @@ use super::name_expression;
 use super::paint::{amount, total_of};
 use crate::gui::heading::{Heading, heading_ui};
 use crate::gui::pane::Scene;
-use crate::gui::table::{Cell, ROW_HEIGHT, TEXT_SIZE, TableData, TableRow, column};
+use crate::gui::table::{PaneColumn, ROW_HEIGHT, TEXT_SIZE, TableData, row_info};
 use crate::gui::tint::Tint;
 use crate::query::flame::{Flame, Node, Unit};
 use crate::query::process_rows::Order;
-use crate::view::{Action, ruler};
+use crate::tables::flames::{NAME_EXTRAS, NAMES, name_rows};
+use crate::tables::{Cell, ColumnKind, MadeRow};
+use crate::view::{Action, Effect, ruler};
 
-/// What the rows below one another are sorted by.
+/// The quantity by which sibling rows are sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
     Name,
@@ -45,22 +47,23 @@ const BOTTOM_UP: &[Heading<By>] = &[
     UNFINISHED,
 ];
 
-/// Where all slices ended it is left out.
+/// The column is left out if all slices ended.
 const UNFINISHED: Heading<By> =
     Heading::number("Unfinished", By::Unfinished).about("How many never ended");
 
-/// Which rows are open, and how they are sorted.
+/// The state of a tree: which rows are open, and how they are sorted.
 #[derive(Debug)]
-pub struct TreeTable {
+pub(crate) struct TreeTable {
     open: FxHashSet<u32>,
     is_begun: bool,
-    /// Whether slices of the tree never ended.
+    /// Whether the tree contains slices that never ended.
     has_unfinished: bool,
-    /// What rows are sorted by at first, and what the share is of.
+    /// The quantity by which rows are sorted initially, and of which they show the share.
     size: By,
     sort: By,
     order: Order,
-    /// The rows in order, with how deep they lie; made anew when `open`, the order or the text changes.
+    /// The search text, and the rows in order with their depth; computed again when `open`, the order or the text
+    /// changes.
     rows: Option<(String, Vec<(u32, u32)>)>,
 }
 
@@ -71,12 +74,12 @@ impl Default for TreeTable {
 }
 
 impl TreeTable {
-    /// Callers, with what they call below them.
-    pub fn top_down() -> TreeTable {
+    /// Returns a table of callers, with the nodes that they call below them.
+    pub(crate) fn top_down() -> TreeTable {
         TreeTable::by(By::Total)
     }
 
-    /// What takes time of its own, with its callers below it.
+    /// Returns a table of nodes with own time, with their callers below them.
     pub fn bottom_up() -> TreeTable {
         TreeTable::by(By::Own)
     }
@@ -93,7 +96,7 @@ impl TreeTable {
         }
     }
 
-    /// Draws the tree; what holds `find` in its name is shown strong.
+    /// Draws the tree; names that contain `find` are highlighted.
     pub fn ui(
         &mut self,
         ui: &mut Ui,
@@ -151,7 +154,7 @@ impl TreeTable {
                             (false, true) => "⏷",
                             (false, false) => "⏵",
                         };
-                        // A label that can be selected would take the click from its row.
+                        // A selectable label would take the click from its row.
                         let mark = RichText::new(mark).size(10.0).monospace();
                         ui.add(egui::Label::new(mark).selectable(false));
                         let mut text = RichText::new(title).size(TEXT_SIZE);
@@ -165,7 +168,6 @@ impl TreeTable {
                         By::Own => (node.own, own, total),
                         _ => (node.total, total, own),
                     };
-                    let said = format!("{title}, {first}");
                     let counted =
                         |count: u64| ruler::grouped(i64::try_from(count).unwrap_or(i64::MAX));
                     let unfinished = match node.unfinished {
@@ -174,7 +176,7 @@ impl TreeTable {
                     };
                     let share = format!("{:.1} %", 100.0 * size as f64 / whole as f64);
                     let cells = [first, share, other, counted(node.count), unfinished];
-                    for text in cells.into_iter().take(columns - 1) {
+                    for text in cells.iter().take(columns - 1) {
                         row.col(|ui| {
                             let layout = egui::Layout::right_to_left(egui::Align::Center);
                             ui.with_layout(layout, |ui| {
@@ -185,7 +187,8 @@ impl TreeTable {
                     }
                     let response = row.response();
                     response.widget_info(|| {
-                        egui::WidgetInfo::labeled(egui::Role::Row, true, said.as_str())
+                        let texts = std::iter::once(title).chain(cells.iter().map(String::as_str));
+                        row_info(headings.iter().map(Heading::title).zip(texts))
                     });
                     if response.clicked() {
                         toggled = Some(id);
@@ -196,7 +199,7 @@ impl TreeTable {
                             ui.close();
                         }
                         if ui.button("Copy the name").clicked() {
-                            actions.push(Action::Copy(title.to_owned()));
+                            actions.push(Action::Do(Effect::Copy(title.to_owned())));
                             ui.close();
                         }
                     });
@@ -211,7 +214,7 @@ impl TreeTable {
         }
     }
 
-    /// Opens the way to what takes the most, until there are two of a size.
+    /// Opens the largest child again and again, until it is smaller than three quarters of its parent.
     fn open_widest(&mut self, flame: &Flame) {
         let mut at = 0_u32;
         for _ in 0..12 {
@@ -222,7 +225,7 @@ impl TreeTable {
                 return;
             };
             self.open.insert(at);
-            // Of everything there is a total only.
+            // The root has a total only, which counts for both.
             let size = |node: &Node| match self.size {
                 By::Own if node.depth > 0 => node.own,
                 _ => node.total,
@@ -275,54 +278,33 @@ impl TreeTable {
     }
 }
 
-/// Totals by name as a table.
+/// Returns a table of totals by name.
 #[must_use]
 pub fn by_name(flame: &Flame) -> TableData {
-    let whole = flame.nodes.first().map_or(1, |node| node.total).max(1) as f64;
-    let amount = |value: i64| match flame.unit {
-        Unit::Nanos => Cell::Length(i128::from(value)),
-        Unit::Samples => Cell::Count(u64::try_from(value).unwrap_or(0)),
-    };
-    let row = |total: crate::query::flame::NameTotal| TableRow {
-        tint: Some(Tint::of_name(total.name.as_bytes())),
-        cells: vec![
-            Cell::Text(total.name),
-            amount(total.own),
-            Cell::Share(total.own as f64 / whole),
-            match (total.unfinished, flame.unit) {
-                (1.., Unit::Nanos) => Cell::AtLeast(i128::from(total.total)),
-                _ => amount(total.total),
-            },
-            Cell::Count(total.count),
-            match total.unfinished {
-                0 => Cell::None,
-                count => Cell::Count(count),
-            },
-            match total.unfinished {
-                0 => Cell::None,
-                _ => Cell::Length(i128::from(total.unfinished_ns)),
-            },
-        ],
-        item: None,
-    };
-    TableData {
-        columns: vec![
-            column("Name", 260.0, "What it is called"),
-            column("Self", 90.0, "Without what it calls"),
-            column("Of all", 80.0, "Self, as a share of the total of the graph"),
-            column(
-                "Total",
-                90.0,
-                "With all that it calls; recursion counts once",
-            ),
-            column("Count", 80.0, "How many that ended"),
-            column("Unfinished", 80.0, "How many never ended"),
-            column(
-                "At least",
-                90.0,
-                "How long the unfinished ones certainly lasted: a part of the total",
-            ),
-        ],
-        rows: flame.by_name().into_iter().map(row).collect(),
+    let of = |name: &str, width: f32| PaneColumn::of(NAMES, name, width);
+    let [total, share] = NAME_EXTRAS;
+    let mut columns = vec![
+        of("name", 260.0),
+        of("self", 90.0).about("Without what it calls"),
+        PaneColumn::after(NAMES, 1, share, 80.0),
+        PaneColumn::after(NAMES, 0, total, 90.0),
+        of("count", 80.0).about("How many that ended"),
+        of("unfinished", 80.0),
+        of("at_least", 90.0)
+            .about("How long the unfinished ones certainly lasted: a part of the total"),
+    ];
+    if flame.unit == Unit::Samples {
+        for column in &mut columns {
+            if column.def.kind == ColumnKind::Duration {
+                column.def.kind = ColumnKind::Count;
+            }
+        }
     }
+    let rows = name_rows(flame, usize::MAX);
+    let tint = |row: &MadeRow| match row.cells.first() {
+        Some(Cell::Text(name)) => Some(Tint::of_name(name.as_bytes())),
+        _ => None,
+    };
+    let tints = rows.iter().map(tint).collect();
+    TableData::new(columns, rows).tinted(tints)
 }

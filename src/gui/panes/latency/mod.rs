@@ -1,7 +1,9 @@
-//! Latencies: how long woken threads waited for a CPU, and how long it takes from any event to any other.
+//! A pane about latencies: how long woken threads waited for a CPU, and how long it took from one event to another.
 
 mod pairs;
 mod wakeups;
+
+use std::sync::Arc;
 
 use egui::Ui;
 use serde::{Deserialize, Serialize};
@@ -11,23 +13,24 @@ use self::wakeups::WakeupsView;
 use crate::base::TimeSpan;
 use crate::gui::pane::{Pane, Scene};
 use crate::gui::panes::selection::area::{From, area_of};
-use crate::gui::table::{Cell, TableColumn, TableRow, column};
-use crate::query::Item;
+use crate::gui::table::{PaneColumn, TableData};
+use crate::load::TraceId;
 use crate::query::area::Area;
-use crate::query::distribution::Distribution;
 use crate::query::latency::Sample;
+use crate::tables::columns::THREAD_IN_FULL;
+use crate::tables::latency::{SUMS, WORST as WORST_COLUMNS, sample_rows};
 use crate::view::Action;
 
-/// Makes the pane.
+/// Returns the pane.
 pub fn make() -> Box<dyn Pane> {
     Box::<LatencyPane>::default()
 }
 
-/// The width of the list of the longest where it stands beside its chart, in points.
+/// The width of the list of the longest latencies beside its chart, in points.
 const LIST_WIDTH: f32 = 354.0;
-/// How many of the longest are kept.
+/// The number of longest latencies that are kept.
 const WORST: usize = 200;
-/// Points of a percentile curve.
+/// The number of points of a percentile curve.
 const CURVE_POINTS: usize = 160;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,75 +104,50 @@ impl Pane for LatencyPane {
     }
 }
 
-/// The columns of a distribution.
-fn measures() -> [TableColumn; 7] {
+/// Returns the columns of a distribution.
+fn measures() -> [PaneColumn; 7] {
+    let of = |name: &str, title: &'static str| PaneColumn::of(SUMS, name, 76.0).titled(title);
     [
-        column("Count", 60.0, "How many"),
-        column("p50", 76.0, "Half are not longer"),
-        column("p95", 76.0, "95 of 100 are not longer"),
-        column("p99", 76.0, "99 of 100 are not longer"),
-        column("Max", 76.0, "The longest"),
-        column("Mean", 76.0, "Total divided by count"),
-        column("Total", 76.0, "All together"),
+        PaneColumn::of(SUMS, "count", 60.0),
+        of("p50", "p50"),
+        of("p95", "p95"),
+        of("p99", "p99"),
+        of("max", "Max"),
+        of("mean", "Mean"),
+        of("sum", "Total"),
     ]
 }
 
-fn cells_of(lengths: &Distribution) -> [Cell; 7] {
-    if lengths.count() == 0 {
-        // Of nothing there is no length, not even 0.
-        let mut cells = [const { Cell::None }; 7];
-        cells[0] = Cell::Count(0);
-        return cells;
-    }
-    let length = |ns: i64| Cell::Length(i128::from(ns));
-    [
-        Cell::Count(lengths.count()),
-        length(lengths.per_mille(500)),
-        length(lengths.per_mille(950)),
-        length(lengths.per_mille(990)),
-        length(lengths.max_ns()),
-        length(lengths.mean_ns()),
-        Cell::Length(lengths.sum_ns()),
-    ]
+/// Returns the table of the longest latencies.
+fn worst_of(samples: &[Sample]) -> Arc<TableData> {
+    let columns = vec![
+        PaneColumn::of(WORST_COLUMNS, "dur", 84.0)
+            .titled("Latency")
+            .about("How long it took; the longest first"),
+        PaneColumn::of(WORST_COLUMNS, "ts", 112.0)
+            .titled("Start")
+            .about("When it began"),
+        PaneColumn::after(WORST_COLUMNS, 0, THREAD_IN_FULL, 130.0).about("Whose it was"),
+    ];
+    Arc::new(TableData::new(columns, sample_rows(samples.to_vec())))
 }
 
-/// A row of the list of the longest.
-fn worst_row(sample: &Sample, whose: String) -> TableRow {
-    TableRow {
-        cells: vec![
-            Cell::Length(i128::from(sample.length_ns)),
-            Cell::Time(sample.start),
-            Cell::Text(whose),
-        ],
-        item: Some(sample.from),
-        tint: None,
-    }
-}
-
-fn worst_columns() -> Vec<TableColumn> {
-    vec![
-        column("Latency", 84.0, "How long it took; the longest first"),
-        column("Start", 112.0, "When it began"),
-        column("Thread", 130.0, "Whose it was"),
-    ]
-}
-
-/// What a list is of. To show one of its latencies selects that one's time, which is no other area to work on.
+/// The area of a list. Showing a latency of the list selects its time, which must not become the list's area.
 #[derive(Default)]
 struct Held {
-    /// The time that was selected for a latency, the area that it was listed in, and the trace's generation.
-    held: Option<(TimeSpan, (Area, From), u32)>,
+    /// The time that was selected for a latency, the area of the list, and the trace.
+    held: Option<(TimeSpan, (Area, From), TraceId)>,
 }
 
 impl Held {
-    /// The selected area; while the time of a latency is selected that was shown from the list, the area before.
+    /// Returns the selected area; while the time of a latency from the list is selected, the area before that.
     fn area(&mut self, scene: &Scene<'_>) -> (Area, From) {
         let state = scene.state;
         match &self.held {
-            Some((span, of, generation))
+            Some((span, of, trace))
                 if state.range == Some(*span)
                     && state.area_rows.is_none()
-                    && scene.loaded.generation == *generation =>
+                    && scene.loaded.id == *trace =>
             {
                 of.clone()
             }
@@ -180,7 +158,7 @@ impl Held {
         }
     }
 
-    /// Shows a latency of the list of `of`: its begin selected, its time as the range.
+    /// Shows a latency of the list for the area `of`: selects its begin, and its time as the range.
     fn show(
         &mut self,
         sample: &Sample,
@@ -192,13 +170,7 @@ impl Held {
         let span = sample.span().intersection(scene.state.bounds());
         if !span.is_empty() {
             actions.push(Action::SelectRange(span));
-            self.held = Some((span, of, scene.loaded.generation));
+            self.held = Some((span, of, scene.loaded.id));
         }
     }
-}
-
-/// The thread of an item, for lists.
-fn name_of(trace: &crate::trace::Trace, item: Item) -> String {
-    item.thread(trace)
-        .map_or_else(String::new, |thread| trace.thread_title(thread))
 }

@@ -1,20 +1,22 @@
-//! From one event to another: two expressions and what both must have in common; counts, percentiles, the longest.
+//! Latencies from one event to another: two expressions and the fields that both events share; counts, percentiles,
+//! the longest.
 
 use std::sync::Arc;
 
 use egui::{RichText, Ui};
 use serde::{Deserialize, Serialize};
 
-use super::{CURVE_POINTS, Held, WORST, cells_of, measures, name_of, worst_columns, worst_row};
-use crate::gui::asked::Asked;
+use super::{CURVE_POINTS, Held, WORST, measures, worst_of};
+use crate::base::{Task, TaskKey};
 use crate::gui::chart::{Curve, curves_ui};
 use crate::gui::filter_box::FilterBox;
 use crate::gui::pane::{Scene, empty_ui};
 use crate::gui::panes::selection::area::{From, unfinished_words};
-use crate::gui::table::{DataTable, TableData};
+use crate::gui::table::{DataTable, TableData, text_of};
 use crate::query::expression::{Expression, ExpressionError};
 use crate::query::latency::{Among, EventPairs, PairKey, PairQuery, Sample, event_pairs};
-use crate::trace::Trace;
+use crate::tables::Cell;
+use crate::tables::latency::pair_sums;
 use crate::view::{Action, ruler};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,7 +42,7 @@ impl KeyChoice {
 }
 
 struct Found {
-    summary: [crate::gui::table::Cell; 7],
+    summary: Vec<Cell>,
     curve: Vec<[f64; 2]>,
     worst: Arc<TableData>,
     samples: Vec<Sample>,
@@ -52,42 +54,42 @@ struct Found {
 }
 
 type Answer = Result<Arc<Found>, ExpressionError>;
-type Key = (u32, String, String, String, crate::base::TimeSpan);
+type Key = (String, String, String, crate::base::TimeSpan);
 
-/// The pair of events that was asked for.
+/// The expressions that find pairs of events.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct KeptPair {
+pub(crate) struct KeptPair {
     from: String,
     to: String,
     key: KeyChoice,
     fields: (String, String),
 }
 
-/// The view of it.
+/// The state of the view of pairs.
 #[derive(Default)]
-pub struct PairsView {
+pub(crate) struct PairsView {
     from: FilterBox,
     to: FilterBox,
     key: KeyChoice,
     fields: (String, String),
-    asked: Asked<Key, Answer>,
+    found: Task<Key, Answer>,
     worst: DataTable,
     held: Held,
 }
 
 impl PairsView {
-    /// Whether an answer is being worked out.
-    pub fn is_waiting(&self) -> bool {
-        self.asked.is_waiting()
+    /// Returns whether an answer is being computed.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.found.is_busy()
     }
 
-    /// Stops that.
-    pub fn stop(&mut self) {
-        self.asked.stop();
+    /// Cancels the computation.
+    pub(crate) fn stop(&mut self) {
+        self.found.stop();
     }
 
-    /// What sessions keep of it.
+    /// Returns the state that sessions keep.
     pub fn kept(&self) -> KeptPair {
         KeptPair {
             from: self.from.text.clone(),
@@ -97,14 +99,14 @@ impl PairsView {
         }
     }
 
-    /// Takes it up again.
-    pub fn take_up(&mut self, kept: KeptPair) {
+    /// Restores the state from a session.
+    pub(crate) fn take_up(&mut self, kept: KeptPair) {
         self.from = FilterBox::with(kept.from);
         self.to = FilterBox::with(kept.to);
         (self.key, self.fields) = (kept.key, kept.fields);
     }
 
-    /// Draws it.
+    /// Draws the view.
     pub fn ui(
         &mut self,
         ui: &mut Ui,
@@ -155,8 +157,8 @@ impl PairsView {
             return;
         };
         self.ask(ui.ctx(), scene, &from, &to, key);
-        let Some(answer) = self.asked.answer() else {
-            self.asked.ui(ui, scene.palette);
+        let Some(answer) = self.found.answer(scene.loaded.id) else {
+            self.found.ui(ui, scene.palette);
             return;
         };
         match answer {
@@ -200,8 +202,7 @@ impl PairsView {
             (area, From::Selection) => (area.span, Among::area(trace, &area)),
             (_, From::View) => (scene.state.trace_span, Among::All),
         };
-        let question = (
-            scene.loaded.generation,
+        let asked = (
             from.text().to_owned(),
             to.text().to_owned(),
             format!("{key:?} {among:?}"),
@@ -216,10 +217,11 @@ impl PairsView {
             worst: WORST,
         };
         let loaded = scene.loaded.clone();
-        self.asked.ask(ctx, question, move |job| {
+        let question = TaskKey::about(loaded.id, asked);
+        self.found.ask(ctx, question, move |job| {
             let (trace, reader) = (&loaded.trace, loaded.reader.as_ref());
             let found = event_pairs(trace, reader, &query, job)?;
-            Ok(found.map(|pairs| Arc::new(found_of(trace, pairs))))
+            Ok(found.map(|pairs| Arc::new(found_of(pairs))))
         });
     }
 
@@ -231,9 +233,10 @@ impl PairsView {
         actions: &mut Vec<Action>,
     ) {
         ui.horizontal_wrapped(|ui| {
-            for (column, cell) in measures().iter().zip(&found.summary) {
-                ui.label(RichText::new(column.title).color(scene.palette.weak));
-                ui.label(RichText::new(cell.shown(scene)).strong());
+            for column in measures() {
+                let text = text_of(&column.def, column.cell(&found.summary), scene);
+                ui.label(RichText::new(column.def.title).color(scene.palette.weak));
+                ui.label(RichText::new(text).strong());
             }
             ui.separator();
             let grouped = |count: u64| ruler::grouped(i64::try_from(count).unwrap_or(i64::MAX));
@@ -257,7 +260,7 @@ impl PairsView {
                 ));
             }
             ui.label(RichText::new(words).color(scene.palette.weak));
-            self.asked.ui(ui, scene.palette);
+            self.found.ui(ui, scene.palette);
             self.worst.tools_ui(ui, scene, &found.worst, actions);
         });
         if found.samples.is_empty() {
@@ -266,7 +269,7 @@ impl PairsView {
             return;
         }
         found.worst.companion(ui, "pair curve").show(ui, |ui| {
-            // Else the panel would be as narrow as what it shows at first.
+            // Without this the panel would shrink to its initial content.
             ui.set_min_size(ui.available_size());
             let curve = Curve {
                 name: "All pairs".to_owned(),
@@ -296,16 +299,11 @@ fn field<'a>(text: &'a mut String, hint: &'static str) -> egui::TextEdit<'a> {
         .desired_width(80.0)
 }
 
-fn found_of(trace: &Trace, pairs: EventPairs) -> Found {
-    let rows = pairs.worst.iter();
-    let rows = rows.map(|sample| worst_row(sample, name_of(trace, sample.from)));
+fn found_of(pairs: EventPairs) -> Found {
     Found {
-        summary: cells_of(&pairs.lengths),
+        summary: pair_sums("", &pairs).cells,
         curve: pairs.lengths.curve(CURVE_POINTS),
-        worst: Arc::new(TableData {
-            columns: worst_columns(),
-            rows: rows.collect(),
-        }),
+        worst: worst_of(&pairs.worst),
         samples: pairs.worst,
         unmatched_from: pairs.unmatched_from,
         unfinished: (pairs.unfinished, pairs.unfinished_ns),

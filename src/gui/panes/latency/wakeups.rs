@@ -1,35 +1,33 @@
-//! From wakeup to run: a table by thread, the percentile curves of the chosen ones, the longest.
+//! Latencies from wakeup to run: a table by thread, percentile curves of the chosen threads, the longest latencies.
 
 use std::sync::Arc;
 
 use egui::{RichText, Ui};
 
-use super::{
-    CURVE_POINTS, Held, LIST_WIDTH, WORST, cells_of, measures, name_of, worst_columns, worst_row,
-};
-use crate::base::TimeSpan;
-use crate::gui::asked::Asked;
+use super::{CURVE_POINTS, Held, LIST_WIDTH, WORST, measures, worst_of};
+use crate::base::{Task, TaskKey, TimeSpan};
 use crate::gui::chart::{Curve, curves_ui};
 use crate::gui::pane::{Scene, empty_ui};
 use crate::gui::panes::selection::area::words;
 use crate::gui::shortened::line_within;
-use crate::gui::table::{Cell, DataTable, TableAnswer, TableData, TableRow, column};
+use crate::gui::table::{DataTable, PaneColumn, TableAnswer, TableData};
 use crate::gui::tint::Tint;
-use crate::query::Item;
 use crate::query::distribution::Distribution;
 use crate::query::latency::{Among, Sample, wakeups};
+use crate::tables::columns::THREAD_IN_FULL;
+use crate::tables::latency::{SUMS, wakeup_sums};
 use crate::trace::Trace;
 use crate::view::Action;
 
-type Key = (u32, TimeSpan, Among);
+type Key = (TimeSpan, Among);
 
-/// What was found, ready to be drawn.
+/// A result that is ready to be drawn.
 struct Found {
     table: Arc<TableData>,
-    /// By row of the table.
+    /// The threads, by row of the table.
     threads: Vec<OfThread>,
     all: OfThread,
-    /// What all this is of, in words.
+    /// A description of the area.
     about: String,
 }
 
@@ -40,10 +38,10 @@ struct OfThread {
     samples: Vec<Sample>,
 }
 
-/// The view of it.
+/// The state of the view of wakeups.
 #[derive(Default)]
-pub struct WakeupsView {
-    asked: Asked<Key, Arc<Found>>,
+pub(crate) struct WakeupsView {
+    found: Task<Key, Arc<Found>>,
     table: DataTable,
     worst: DataTable,
     chosen: Option<usize>,
@@ -51,17 +49,17 @@ pub struct WakeupsView {
 }
 
 impl WakeupsView {
-    /// Whether an answer is being worked out.
-    pub fn is_waiting(&self) -> bool {
-        self.asked.is_waiting()
+    /// Returns whether an answer is being computed.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.found.is_busy()
     }
 
-    /// Stops that.
-    pub fn stop(&mut self) {
-        self.asked.stop();
+    /// Cancels the computation.
+    pub(crate) fn stop(&mut self) {
+        self.found.stop();
     }
 
-    /// Draws it.
+    /// Draws the view.
     pub fn ui(
         &mut self,
         ui: &mut Ui,
@@ -71,34 +69,32 @@ impl WakeupsView {
     ) {
         let trace = &scene.loaded.trace;
         let (area, from) = self.held.area(scene);
-        let key = (
-            scene.loaded.generation,
-            area.span,
-            Among::area(trace, &area),
-        );
+        let id = scene.loaded.id;
+        let key = (area.span, Among::area(trace, &area));
         let is_dragged = ui.input(|input| input.pointer.any_down());
-        if !is_dragged || self.asked.answer().is_none() {
+        if !is_dragged || self.found.answer(id).is_none() {
             let loaded = scene.loaded.clone();
-            let (span, among) = (key.1, key.2.clone());
+            let (span, among) = (key.0, key.1.clone());
             let about = words(scene, &area, from);
-            if !self.asked.is_of(&key) {
+            if !self.found.is_of(id, &key) {
                 self.chosen = None;
             }
-            self.asked.ask(ui.ctx(), key, move |job| {
-                let rows = wakeups(&loaded.trace, &among, span, WORST, job)?;
-                Ok(Arc::new(found_of(&loaded.trace, rows, about)))
-            });
+            self.found
+                .ask(ui.ctx(), TaskKey::about(id, key), move |job| {
+                    let rows = wakeups(&loaded.trace, &among, span, WORST, job)?;
+                    Ok(Arc::new(found_of(&loaded.trace, rows, about)))
+                });
         }
-        let Some(found) = self.asked.answer().cloned() else {
+        let Some(found) = self.found.answer(id).cloned() else {
             ui.horizontal_wrapped(|ui| modes(ui));
-            self.asked.ui(ui, scene.palette);
+            self.found.ui(ui, scene.palette);
             return;
         };
         ui.horizontal_wrapped(|ui| {
             modes(ui);
             self.table.tools_ui(ui, scene, &found.table, actions);
             ui.label(RichText::new(&found.about).color(scene.palette.weak));
-            self.asked.ui(ui, scene.palette);
+            self.found.ui(ui, scene.palette);
         });
         if found.table.rows.is_empty() {
             let words = if trace.states.is_empty() {
@@ -114,7 +110,7 @@ impl WakeupsView {
         let mut wanted = None;
         let details = found.table.companion(ui, "latency details");
         details.show(ui, |ui| {
-            // Else the panel would be as narrow as what it shows at first.
+            // Without this the panel would shrink to its initial content.
             ui.set_min_size(ui.available_size());
             let height = ui.available_height();
             if shown.curve.is_empty() {
@@ -172,7 +168,7 @@ impl WakeupsView {
             &found.table,
             actions,
             |ui, row, actions| {
-                let item = found.table.rows.get(row).and_then(|row| row.item);
+                let item = found.table.rows.item(scene.loaded, row);
                 if let Some(item) = item
                     && ui.button("Show the thread").clicked()
                 {
@@ -193,7 +189,7 @@ impl WakeupsView {
         }
         if let Some(row) = answer.clicked {
             self.chosen = Some(row);
-            let item = found.table.rows.get(row).and_then(|row| row.item);
+            let item = found.table.rows.item(scene.loaded, row);
             actions.extend(item.map(Action::Select));
         }
     }
@@ -204,31 +200,22 @@ fn found_of(
     rows: Vec<crate::query::latency::WakeupLatency>,
     about: String,
 ) -> Found {
-    let mut columns = vec![column("Thread", 170.0, "Name and number")];
+    let thread = PaneColumn::after(SUMS, 0, THREAD_IN_FULL, 170.0);
+    let mut columns = vec![thread.about("Name and number")];
     columns.extend(measures());
-    columns.push(column(
-        "Unmatched",
-        80.0,
-        "Woken, but never seen to run afterwards",
-    ));
-    let has_unfinished = rows.iter().any(|row| row.unfinished > 0);
-    if has_unfinished {
+    let of = |name: &str| PaneColumn::of(SUMS, name, 80.0);
+    columns.push(of("unmatched").about("Woken, but never seen to run afterwards"));
+    if rows.iter().any(|row| row.unfinished > 0) {
         columns.extend([
-            column(
-                "Unfinished",
-                80.0,
-                "Of the unmatched: those that still waited when the recording ended",
-            ),
-            column(
-                "At least",
-                80.0,
-                "How long the unfinished ones certainly waited, together",
-            ),
+            of("unfinished")
+                .about("Of the unmatched: those that still waited when the recording ended"),
+            of("at_least").about("How long the unfinished ones certainly waited, together"),
         ]);
     }
     let mut all_lengths: Vec<i64> = Vec::new();
     let mut all_worst: Vec<Sample> = Vec::new();
     let mut table = Vec::with_capacity(rows.len());
+    let mut tints = Vec::with_capacity(rows.len());
     let mut threads = Vec::with_capacity(rows.len());
     for row in rows {
         let name = format!(
@@ -236,53 +223,28 @@ fn found_of(
             trace.thread_name(row.thread),
             trace.thread(row.thread).tid
         );
-        let mut cells = vec![Cell::Text(name.clone())];
-        cells.extend(cells_of(&row.lengths));
-        cells.push(Cell::Count(row.unmatched));
-        if has_unfinished {
-            cells.extend(match row.unfinished {
-                0 => [Cell::None, Cell::None],
-                count => [Cell::Count(count), Cell::Length(row.unfinished_ns)],
-            });
-        }
-        table.push(TableRow {
-            cells,
-            item: Some(Item::Thread(row.thread)),
-            tint: Some(Tint::of_thread(trace, row.thread)),
-        });
+        table.push(wakeup_sums(trace, &row));
+        tints.push(Some(Tint::of_thread(trace, row.thread)));
         all_lengths.extend_from_slice(row.lengths.sorted());
         all_worst.extend_from_slice(&row.worst);
-        threads.push(of_samples(trace, name, &row.lengths, row.worst));
+        threads.push(of_samples(name, &row.lengths, row.worst));
     }
     all_worst.sort_unstable_by_key(|sample| (std::cmp::Reverse(sample.length_ns), sample.start));
     all_worst.truncate(WORST);
     let all = Distribution::of(all_lengths);
     Found {
         about,
-        table: Arc::new(TableData {
-            columns,
-            rows: table,
-        }),
+        table: Arc::new(TableData::new(columns, table).tinted(tints)),
         threads,
-        all: of_samples(trace, "All threads".to_owned(), &all, all_worst),
+        all: of_samples("All threads".to_owned(), &all, all_worst),
     }
 }
 
-fn of_samples(
-    trace: &Trace,
-    name: String,
-    lengths: &Distribution,
-    samples: Vec<Sample>,
-) -> OfThread {
-    let rows = samples.iter();
-    let rows = rows.map(|sample| worst_row(sample, name_of(trace, sample.from)));
+fn of_samples(name: String, lengths: &Distribution, samples: Vec<Sample>) -> OfThread {
     OfThread {
         name,
         curve: lengths.curve(CURVE_POINTS),
-        worst: Arc::new(TableData {
-            columns: worst_columns(),
-            rows: rows.collect(),
-        }),
+        worst: worst_of(&samples),
         samples,
     }
 }

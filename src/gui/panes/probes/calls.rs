@@ -1,14 +1,14 @@
-//! The chosen probe: how long the calls between its entry and return took, and its events.
+//! The chosen probe: the durations of calls between its entry and return, and its events.
 
 use egui::{RichText, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
 use egui_plot::{Bar, BarChart, Plot};
 
-use super::Key;
-use crate::base::Nanos;
+use crate::base::{Nanos, Task, TaskKey, Work};
 use crate::gui::chart;
-use crate::gui::pane::{Later, Scene};
+use crate::gui::pane::Scene;
 use crate::gui::shortened::line_within;
+use crate::gui::table::row_info;
 use crate::load::LoadedTrace;
 use crate::query::Item;
 use crate::query::details::describe;
@@ -17,30 +17,30 @@ use crate::query::probes::{ProbePair, ProbeRow, ProbeTable, STEPS_A_DOUBLING, ev
 use crate::trace::EventId;
 use crate::view::{Action, locate, ruler};
 
-/// Events that are listed.
+/// The most events that are listed.
 const MOST_EVENTS: usize = 1_000_000;
-/// From this height on, durations and events stand one below the other.
+/// The least height in points at which durations and events are both shown, one below the other.
 const ROOM_FOR_BOTH: f32 = 300.0;
-/// What the line above a histogram takes, and the axis below.
+/// The height in points of the line above a histogram and of the axis below it.
 const WORDS_HEIGHT: f32 = 24.0;
-/// Rows are decoded in pages of this many.
+/// The number of rows that are decoded together.
 const PAGE: usize = 64;
 
-/// A trace and its definitions, and a probe's group and event.
-type ProbeKey = (Key, String, String);
+/// A probe's group and event.
+type ProbeKey = (String, String);
 /// The first row of a page, and its lines.
 type Page = (usize, Vec<Line>);
 
-/// The events of the chosen probe, found off the window's thread, and the decoded ones of those in sight.
+/// The events of the chosen probe, which a task finds, and the decoded ones of those in view.
 #[derive(Default)]
 pub(super) struct Calls {
-    found: Later<ProbeKey, Vec<EventId>>,
-    lines: Later<(ProbeKey, usize), Page>,
+    found: Task<ProbeKey, Vec<EventId>>,
+    lines: Task<(ProbeKey, usize), Page>,
     first_seen: usize,
     side: Side,
 }
 
-/// What is shown where there is no room for both.
+/// The part that is shown if there is no room for both.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Side {
     #[default]
@@ -56,7 +56,7 @@ struct Line {
 
 impl Calls {
     pub(super) fn is_waiting(&self) -> bool {
-        self.found.is_waiting() || self.lines.is_waiting()
+        self.found.is_busy() || self.lines.is_busy()
     }
 
     pub(super) fn ui(
@@ -65,7 +65,6 @@ impl Calls {
         scene: &Scene<'_>,
         all: &ProbeTable,
         row: &ProbeRow,
-        key: Key,
         actions: &mut Vec<Action>,
     ) {
         let pair = row.pair.and_then(|pair| all.pairs.get(pair));
@@ -98,7 +97,7 @@ impl Calls {
                     ui.label(RichText::new(words).color(scene.palette.weak));
                 }
                 (Side::Events, _) if row.events > 0 => {
-                    self.events_ui(ui, scene, row, key, actions);
+                    self.events_ui(ui, scene, row, actions);
                 }
                 (Side::Events, _) => {}
             }
@@ -110,26 +109,33 @@ impl Calls {
         ui: &mut Ui,
         scene: &Scene<'_>,
         row: &ProbeRow,
-        key: Key,
         actions: &mut Vec<Action>,
     ) {
         let trace = &scene.loaded.trace;
-        let asked = (key, row.group.clone(), row.event.clone());
+        let id = scene.loaded.id;
+        let probe: ProbeKey = (row.group.clone(), row.event.clone());
         let (loaded, kinds) = (scene.loaded.clone(), row.kinds.clone());
         let ctx = ui.ctx().clone();
-        let Some(events) = self.found.ask(&ctx, asked, move || {
-            events_of(&loaded.trace, &kinds, MOST_EVENTS)
-        }) else {
+        let question = TaskKey::about(id, probe.clone()).in_turn();
+        self.found.ask(&ctx, question, move |_| {
+            Ok(events_of(&loaded.trace, &kinds, MOST_EVENTS))
+        });
+        let Some(events) = self.found.answer(id) else {
+            self.found.ui(ui, scene.palette);
             return;
         };
         let page = self.first_seen / PAGE * PAGE;
         let wanted: Vec<EventId> = events.iter().skip(page).take(2 * PAGE).copied().collect();
         let loaded = scene.loaded.clone();
-        let asked = ((key, row.group.clone(), row.event.clone()), page);
-        let answer = self
-            .lines
-            .ask(&ctx, asked, move || (page, read(&loaded, &wanted)));
-        let (first, lines) = answer.cloned().unwrap_or_default();
+        if self.found.is_of(id, &probe) {
+            let question = TaskKey::about(id, (probe.clone(), page)).in_turn();
+            let work = move |_: &Work<Page>| Ok((page, read(&loaded, &wanted)));
+            self.lines.ask(&ctx, question, work);
+        }
+        // While other rows are decoded, the decoded rows of this probe stay.
+        let is_of_probe = self.lines.answered(id).is_some_and(|(of, _)| *of == probe);
+        let lines = self.lines.answer(id).filter(|_| is_of_probe);
+        let (first, lines) = lines.cloned().unwrap_or_default();
         let selected = scene
             .state
             .selected
@@ -145,7 +151,7 @@ impl Calls {
             .column(Column::initial(120.0).at_least(50.0).clip(true))
             .column(Column::remainder().clip(true))
             .header(20.0, |mut header| {
-                for title in ["Time", "Thread", "Arguments"] {
+                for title in TITLES {
                     header.col(|ui| {
                         ui.label(RichText::new(title).strong());
                     });
@@ -171,7 +177,11 @@ impl Calls {
                             ui.add(egui::Label::new(text).truncate());
                         });
                     }
-                    if table_row.response().clicked() {
+                    let response = table_row.response();
+                    response.widget_info(|| {
+                        row_info(TITLES.into_iter().zip([time.as_str(), thread, text]))
+                    });
+                    if response.clicked() {
                         actions.push(Action::Reveal(item_of(trace, event)));
                     }
                 });
@@ -185,7 +195,10 @@ impl Calls {
     }
 }
 
-/// Decodes events: who, and all arguments.
+/// Titles of the columns.
+const TITLES: [&str; 3] = ["Time", "Thread", "Arguments"];
+
+/// Decodes events: thread and all arguments.
 fn read(loaded: &LoadedTrace, events: &[EventId]) -> Vec<Line> {
     let trace = &loaded.trace;
     let line = |&event: &EventId| {
@@ -207,7 +220,7 @@ fn read(loaded: &LoadedTrace, events: &[EventId]) -> Vec<Line> {
     events.iter().map(line).collect()
 }
 
-/// The distribution of a pair's durations.
+/// Draws the distribution of the durations of a pair of probes.
 fn pair_ui(
     ui: &mut Ui,
     scene: &Scene<'_>,

@@ -1,38 +1,38 @@
-//! Probes: their definitions, hits and misses, their events in the trace, how long the calls between entry and
-//! return took; a box to paste definitions into, and the script that records the ones that are ticked.
+//! A pane about probes: definitions, hits and misses, their events in the trace, and durations of calls between entry
+//! and return; a box into which definitions are pasted, and a script that records the checked probes.
 
 mod calls;
 mod list;
 mod paste;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use egui::{RichText, Ui};
 
-use crate::gui::pane::{Later, Pane, Scene};
-use crate::gui::panes::copied::copy_button;
+use crate::base::{Task, TaskKey};
+use crate::gui::pane::{Pane, Scene};
 use crate::probes::{ProbeSet, script};
 use crate::query::probes::{ProbeTable, table};
-use crate::view::Action;
 use crate::view::text_order::TextOrder;
+use crate::view::{Action, Effect};
 
 use calls::Calls;
+use list::ProbeList;
 use paste::PasteBox;
 
-/// Makes the pane.
+/// Returns the pane.
 pub fn make() -> Box<dyn Pane> {
     Box::<ProbesPane>::default()
 }
 
-/// Beside the table, in points.
+/// The margin beside the table, in points.
 const MARGIN: f32 = 4.0;
-
-/// The trace and the definitions that an answer is of.
-type Key = (u32, usize);
 
 #[derive(Default)]
 struct ProbesPane {
-    later: Later<Key, ProbeTable>,
+    table: Task<(), Arc<ProbeTable>>,
+    list: ProbeList,
     /// The row whose calls and events are shown: group and event.
     chosen: Option<(String, String)>,
     /// The probes that the script leaves out.
@@ -46,24 +46,17 @@ impl Pane for ProbesPane {
         let mut actions = Vec::new();
         let loaded = scene.loaded.clone();
         let set = loaded.probes.as_ref().map(|attached| attached.set.clone());
-        let key = (
-            loaded.generation,
-            set.as_ref()
-                .map_or(0, |set| std::ptr::from_ref(&**set) as usize),
-        );
         let its_set = set.clone();
-        let answer = self.later.ask(ui.ctx(), key, move || {
-            table(
-                &loaded.trace,
-                Some(loaded.reader.as_ref()),
-                its_set.as_deref(),
-            )
+        // Other definitions make another generation of the trace.
+        let question = TaskKey::about(loaded.id, ()).in_turn();
+        let answer = self.table.ask(ui.ctx(), question, move |_| {
+            let reader = Some(loaded.reader.as_ref());
+            Ok(Arc::new(table(&loaded.trace, reader, its_set.as_deref())))
         });
-        let Some(all) = answer else {
-            ui.spinner();
+        let Some(all) = answer.cloned() else {
+            self.table.ui(ui, scene.palette);
             return actions;
         };
-        let all = all.clone();
         if self.paste.is_open || (all.rows.is_empty() && !has_lines(set.as_deref())) {
             if all.rows.is_empty() {
                 empty_ui(ui, scene);
@@ -85,12 +78,13 @@ impl Pane for ProbesPane {
             self.chosen = first.map(|row| (row.group.clone(), row.event.clone()));
         }
         let rect = ui.available_rect_before_wrap();
-        let width = list::width_within(ui, rect.width() * 0.58) + MARGIN;
+        let width = self.list.width_within(ui, &all, rect.width() * 0.58) + MARGIN;
         let (left, right) = rect.split_left_right_at_x(rect.left() + width);
         ui.scope_builder(
             egui::UiBuilder::new().max_rect(left.shrink2(egui::vec2(2.0, 0.0))),
             |ui| {
-                list::ui(ui, scene, &all, &mut self.chosen, &mut self.left_out);
+                let marks = (&mut self.chosen, &mut self.left_out);
+                self.list.ui(ui, scene, &all, marks, &mut actions);
             },
         );
         ui.scope_builder(
@@ -101,7 +95,7 @@ impl Pane for ProbesPane {
                     chosen.is_some_and(|it| (&row.group, &row.event) == (&it.0, &it.1))
                 });
                 if let Some(row) = row {
-                    self.calls.ui(ui, scene, &all, row, key, &mut actions);
+                    self.calls.ui(ui, scene, &all, row, &mut actions);
                 }
             },
         );
@@ -109,7 +103,7 @@ impl Pane for ProbesPane {
     }
 
     fn is_waiting(&self) -> bool {
-        self.later.is_waiting() || self.calls.is_waiting()
+        self.table.is_busy() || self.list.is_waiting() || self.calls.is_waiting()
     }
 }
 
@@ -118,7 +112,7 @@ impl ProbesPane {
         &mut self,
         ui: &mut Ui,
         scene: &Scene<'_>,
-        all: &ProbeTable,
+        all: &Arc<ProbeTable>,
         set: Option<&ProbeSet>,
         actions: &mut Vec<Action>,
     ) {
@@ -172,11 +166,9 @@ impl ProbesPane {
                     text: script::capture_script(&chosen, "probes.dat"),
                     to: None,
                 };
-                actions.push(Action::WriteText(Box::new(order)));
+                actions.push(Action::Do(Effect::WriteText(Box::new(order))));
             }
-            if copy_button(ui) {
-                actions.push(Action::Copy(list::text_of(all)));
-            }
+            self.list.tools_ui(ui, scene, all, actions);
         });
     }
 }
@@ -194,7 +186,7 @@ fn empty_ui(ui: &mut Ui, scene: &Scene<'_>) {
     ui.add_space(4.0);
 }
 
-/// The lines that the kernel would refuse, each under its column.
+/// Draws the lines that the kernel would refuse, each with a mark under the wrong column.
 fn errors_ui(ui: &mut Ui, scene: &Scene<'_>, set: &ProbeSet) {
     let count = set.definitions.errors().count();
     if count == 0 {

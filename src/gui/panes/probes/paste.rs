@@ -1,19 +1,19 @@
-//! The box that definitions are pasted into: checked while they are typed, each error under its column.
+//! The box into which definitions are pasted: checked while the user types, each error marked under its column.
 
 use egui::{RichText, ScrollArea, TextEdit, Ui};
 
 use crate::gui::pane::Scene;
 use crate::probes::{Definitions, parse};
-use crate::view::Action;
+use crate::view::{Action, Effect};
 
 const HINT: &str = "p:myprobe do_sys_openat2 dfd=$arg1:s32 filename=+0($arg2):ustring\nr:myretprobe do_sys_openat2 ret=$retval:s32";
 
-/// What is being typed.
+/// The text that is being typed, and its check.
 #[derive(Default)]
 pub(super) struct PasteBox {
     pub(super) is_open: bool,
     text: String,
-    /// The text that `parsed` is of.
+    /// The text of which `parsed` is the result.
     checked: String,
     parsed: Definitions,
 }
@@ -39,7 +39,7 @@ impl PasteBox {
                 )
                 .clicked()
             {
-                actions.push(Action::DefineProbes(self.text.clone()));
+                actions.push(Action::Do(Effect::DefineProbes(self.text.clone())));
                 self.is_open = false;
             }
             if self.is_open && ui.button("Cancel").clicked() {
@@ -88,7 +88,7 @@ impl PasteBox {
     }
 }
 
-/// Each line with an error, a mark under its column, and what is wrong.
+/// Draws each line with an error, a mark under its column, and the message.
 pub(super) fn errors_ui(ui: &mut Ui, scene: &Scene<'_>, definitions: &Definitions) {
     for line in &definitions.lines {
         let Err(error) = &line.command else { continue };

@@ -1,4 +1,4 @@
-//! The area that panes work on: the selected range and tracks, else what is visible.
+//! The area on which panes work: the selected range and tracks, or else the visible span.
 
 use egui::Ui;
 
@@ -6,22 +6,23 @@ use crate::base::{Nanos, TimeSpan};
 use crate::gui::boxes::check_box;
 use crate::gui::pane::Scene;
 use crate::query::area::{Area, Group, Hidden, Lane, Lanes};
-use crate::trace::{CpuId, SliceKind, Trace, TrackId, TrackKind};
+use crate::query::slice_kinds::SliceKind;
+use crate::trace::{CpuId, Trace, TrackId, TrackKind};
 use crate::view::rows::{LaneKind, RowKey};
 use crate::view::{Action, HiddenTracks, Sums, ViewState, ruler};
 
-/// Where an area comes from.
+/// The origin of an area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum From {
-    /// The user selected it.
+    /// The user's selection.
     Selection,
-    /// Nothing is selected: it is what the timeline shows.
+    /// The span that the timeline shows, because nothing is selected.
     View,
 }
 
-/// The selected area, else the visible span of all tracks.
+/// Returns the selected area, or else the visible span of all tracks.
 #[must_use]
-pub fn area_of(state: &ViewState, trace: &Trace) -> (Area, From) {
+pub(crate) fn area_of(state: &ViewState, trace: &Trace) -> (Area, From) {
     let lanes = state.area_lanes().map(|kinds| lanes_of(&kinds, trace));
     let (span, from) = match (state.range, &lanes) {
         (Some(range), _) => (range, From::Selection),
@@ -39,9 +40,9 @@ fn area_with(lanes: Lanes, span: TimeSpan) -> Area {
     }
 }
 
-/// The same for the panes that add up slices: without hidden tracks, if the user leaves these out.
+/// Returns the area for panes that add up slices: without hidden tracks, if the user excludes these.
 #[must_use]
-pub fn summed_area_of(state: &ViewState, trace: &Trace) -> (Area, From) {
+pub(crate) fn summed_area_of(state: &ViewState, trace: &Trace) -> (Area, From) {
     let (area, from) = area_of(state, trace);
     if state.sums.hidden == HiddenTracks::Counted {
         return (area, from);
@@ -52,7 +53,7 @@ pub fn summed_area_of(state: &ViewState, trace: &Trace) -> (Area, From) {
     let hidden = hidden_of(state, trace);
     let mut lanes = lanes_of(&kinds, trace);
     if area.lanes == Lanes::All {
-        // What threads did on CPUs is on tracks of their own, and some of these are hidden.
+        // Slices of threads on CPUs are on tracks of their own, some of which are hidden.
         lanes.retain(|lane| !matches!(lane, Lane::OnCpu(_)));
     }
     let area = Area {
@@ -62,16 +63,16 @@ pub fn summed_area_of(state: &ViewState, trace: &Trace) -> (Area, From) {
     (area, from)
 }
 
-/// The same for raw events, which belong to a thread and to a CPU: without those of hidden threads and CPUs.
+/// Returns the area for raw events, which belong to a thread and to a CPU: without those of hidden threads and CPUs.
 #[must_use]
-pub fn event_area_of(state: &ViewState, trace: &Trace) -> Area {
+pub(crate) fn event_area_of(state: &ViewState, trace: &Trace) -> Area {
     Area {
         hidden: hidden_of(state, trace),
         ..area_of(state, trace).0
     }
 }
 
-/// The threads and CPUs whose tracks are hidden, all of each, if what lies on hidden tracks is left out.
+/// Returns the threads and CPUs all of whose tracks are hidden, if hidden tracks are excluded.
 fn hidden_of(state: &ViewState, trace: &Trace) -> Hidden {
     let Some((shown, hidden)) = state.parted_lanes() else {
         return Hidden::default();
@@ -87,7 +88,7 @@ fn hidden_of(state: &ViewState, trace: &Trace) -> Hidden {
     hidden
 }
 
-/// The threads and CPUs of lanes, sorted.
+/// Returns the threads and CPUs of lanes, sorted.
 fn owners_of(kinds: &[LaneKind], trace: &Trace) -> Hidden {
     let mut owners = Hidden::default();
     for lane in lanes_of(kinds, trace) {
@@ -110,18 +111,18 @@ fn owners_of(kinds: &[LaneKind], trace: &Trace) -> Hidden {
     owners
 }
 
-/// What the time of slices in an area is a share of.
+/// The whole of which the time of slices in an area is a share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whole {
     /// The length of the range.
     Range,
-    /// The time of so many CPUs in the range.
+    /// The length of the range, times this number of CPUs.
     CpuTime(usize),
 }
 
-/// What the time of slices in an area is a share of: where only CPUs are selected, of their time.
+/// Returns the whole for an area: the time of its CPUs if only CPUs are selected.
 #[must_use]
-pub fn whole_of(area: &Area, trace: &Trace) -> Whole {
+pub(crate) fn whole_of(area: &Area, trace: &Trace) -> Whole {
     let Lanes::Of(lanes) = &area.lanes else {
         return Whole::Range;
     };
@@ -142,7 +143,7 @@ fn lanes_of(kinds: &[LaneKind], trace: &Trace) -> Vec<Lane> {
     let mut lanes: Vec<Lane> = Vec::with_capacity(kinds.len());
     for kind in kinds {
         match *kind {
-            // What is meant by a CPU is who ran there, and what they did there.
+            // A selected CPU means the threads that ran there, and their slices during these runs.
             LaneKind::Runs(cpu) => lanes.extend([Lane::Runs(cpu), Lane::OnCpu(cpu)]),
             LaneKind::States(thread) => lanes.push(Lane::States(thread)),
             LaneKind::Slices(row) => {
@@ -158,7 +159,7 @@ fn lanes_of(kinds: &[LaneKind], trace: &Trace) -> Vec<Lane> {
     lanes
 }
 
-/// Says in words what an area is: `Selected: 12.3 ms, 3 tracks`, `Selected: 12.3 ms, CPU 3`.
+/// Describes an area: `Selected: 12.3 ms, 3 tracks`, `Selected: 12.3 ms, CPU 3`.
 #[must_use]
 pub fn words(scene: &Scene<'_>, area: &Area, from: From) -> String {
     let length = ruler::length_text(area.span.duration(), scene.state.origins.unit);
@@ -168,9 +169,9 @@ pub fn words(scene: &Scene<'_>, area: &Area, from: From) -> String {
     format!("Selected: {length}, {}", whose(scene, area))
 }
 
-/// The same for the panes that add up slices.
+/// Describes the area for panes that add up slices.
 #[must_use]
-pub fn summed_words(scene: &Scene<'_>, area: &Area, from: From) -> String {
+pub(crate) fn summed_words(scene: &Scene<'_>, area: &Area, from: From) -> String {
     let words = words(scene, area, from);
     match leaves_out(scene) {
         true => format!("{words}, without hidden tracks"),
@@ -183,22 +184,21 @@ fn leaves_out(scene: &Scene<'_>) -> bool {
     state.sums.hidden == HiddenTracks::LeftOut && !state.layout.hidden.is_empty()
 }
 
-/// The kind of slices that is shown: the chosen one, else the first that there is.
+/// Returns the kind of slices that is shown: the chosen one, or else the first that occurs.
 #[must_use]
-pub fn shown_kind(scene: &Scene<'_>, present: &[SliceKind]) -> Option<SliceKind> {
+pub(crate) fn shown_kind(scene: &Scene<'_>, present: &[SliceKind]) -> Option<SliceKind> {
     scene.state.sums.kind.or(present.first().copied())
 }
 
-/// Which kinds of slices there are among these groups, in the order of menus.
+/// Returns the kinds of slices among these groups, in the order of menus.
 #[must_use]
-pub fn kinds_of(groups: &[Group]) -> Vec<SliceKind> {
+pub(crate) fn kinds_of(groups: &[Group]) -> Vec<SliceKind> {
     let is_there = |kind: &SliceKind| groups.iter().any(|group| group.key.kind == Some(*kind));
     SliceKind::ALL.into_iter().filter(is_there).collect()
 }
 
-/// Lets the user choose the kind of slices, where there are several, and whether hidden tracks count, where some are
-/// hidden.
-pub fn sums_ui(
+/// Draws the choice of the kind of slices, if several occur, and of whether hidden tracks count, if some are hidden.
+pub(crate) fn sums_ui(
     ui: &mut Ui,
     scene: &Scene<'_>,
     present: &[SliceKind],
@@ -244,19 +244,19 @@ pub fn sums_ui(
     }
 }
 
-/// Says in words how many slices never ended: `2 unfinished, at least 5.3 s`.
+/// Describes how many slices never ended: `2 unfinished, at least 5.3 s`.
 #[must_use]
-pub fn unfinished_words(scene: &Scene<'_>, count: u64, ns: i128) -> String {
+pub(crate) fn unfinished_words(scene: &Scene<'_>, count: u64, ns: i128) -> String {
     let count = ruler::grouped(i64::try_from(count).unwrap_or(i64::MAX));
     let ns = i64::try_from(ns).unwrap_or(i64::MAX);
     let length = ruler::length_text(Nanos(ns), scene.state.origins.unit);
     format!("{count} unfinished, at least {length}")
 }
 
-/// Says in words which tracks an area has: `all tracks`, `3 tracks`, `CPUs 0, 3`.
+/// Describes the tracks of an area: `all tracks`, `3 tracks`, `CPUs 0, 3`.
 #[must_use]
 pub fn whose(scene: &Scene<'_>, area: &Area) -> String {
-    /// More are only counted.
+    /// More CPUs than this are counted instead of listed.
     const MOST_NAMED: usize = 4;
     let Some(rows) = &scene.state.area_rows else {
         return "all tracks".to_owned();
@@ -283,7 +283,7 @@ fn number_of(scene: &Scene<'_>, cpu: CpuId) -> u32 {
     cpus.get(cpu.0 as usize).map_or(cpu.0, |cpu| cpu.number)
 }
 
-/// The CPUs whose threads an area counts.
+/// Returns the CPUs whose threads an area counts.
 fn cpus_of(area: &Area) -> Vec<CpuId> {
     let lanes = match &area.lanes {
         Lanes::All | Lanes::Both { .. } => &[][..],
@@ -296,9 +296,9 @@ fn cpus_of(area: &Area) -> Vec<CpuId> {
     cpus.collect()
 }
 
-/// What is to be known of how slices of an area count: nothing but where it has CPUs.
+/// Returns a note on how slices of an area are counted; empty unless it has CPUs.
 #[must_use]
-pub fn counted(area: &Area) -> Option<&'static str> {
+pub(crate) fn counted(area: &Area) -> Option<&'static str> {
     (!cpus_of(area).is_empty()).then_some(
         "On a CPU a thread's slice counts once, with the time that the thread ran there in the range. \
          Slices of the CPU itself (interrupts) count whole.",

@@ -1,7 +1,7 @@
-//! What the selected area adds up to: slices, CPU use, states, events, counters; follows the drag.
+//! A pane with the totals of the selected area: slices, CPU use, states, events, counters.
 //!
-//! While the drag goes on the sums follow it a bounded number of rows a frame; once it rests they are worked
-//! out exactly in the background.
+//! During a drag the totals follow it by a bounded number of rows for each frame; once the drag rests a task computes
+//! them exactly.
 
 pub mod area;
 pub mod rows;
@@ -13,27 +13,29 @@ use egui::{RichText, Ui};
 use self::area::{
     counted, event_area_of, kinds_of, shown_kind, summed_area_of, summed_words, sums_ui,
 };
-use crate::base::TimeSpan;
-use crate::gui::asked::Asked;
+use crate::base::{Task, TaskKey, TimeSpan};
 use crate::gui::pane::{Pane, Scene, empty_ui};
-use crate::gui::table::{DataTable, TableData, TableRow};
+use crate::gui::table::{DataTable, TableData};
+use crate::load::TraceId;
 use crate::query::Item;
 use crate::query::area::counters::counters;
 use crate::query::area::events::event_counts;
 use crate::query::area::{Area, Group, GroupBy, Lane, Lanes, LiveArea, What, groups};
-use crate::trace::{SliceKind, Trace, TrackId};
-use crate::view::Action;
+use crate::query::slice_kinds::SliceKind;
+use crate::tables::Cell;
+use crate::trace::{Trace, TrackId};
 use crate::view::rows::RowKey;
+use crate::view::{Action, Effect};
 
-/// Rows taken in or put out in a frame while a drag goes on.
+/// The most rows that are added or removed in a frame during a drag.
 const BUDGET: usize = 40_000;
 
-/// Makes the pane.
+/// Returns the pane.
 pub fn make() -> Box<dyn Pane> {
     Box::<SelectionPane>::default()
 }
 
-/// What is added up.
+/// The kind of totals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Shown {
     #[default]
@@ -112,16 +114,16 @@ impl Shown {
     }
 }
 
-/// Whether the selection is under the hand.
+/// Whether the user is dragging the selection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pace {
     Dragged,
     Rests,
 }
 
-type Key = (u32, Area, Shown, GroupBy);
+type Key = (Area, Shown, GroupBy);
 
-/// Tables, one for each kind of slices, or one for all else; and what they are of in words.
+/// Tables, one for each kind of slices or one in all, and a description of the area.
 #[derive(Clone, Default)]
 struct Drawn {
     kinds: Vec<SliceKind>,
@@ -159,7 +161,7 @@ impl Drawn {
         Drawn { about, ..self }
     }
 
-    /// The table of a kind of slices; where there are no kinds, the only one.
+    /// Returns the table of a kind of slices; the only table if there are no kinds.
     fn table(&self, kind: Option<SliceKind>) -> Arc<TableData> {
         let at = match self.kinds.is_empty() {
             true => Some(0),
@@ -173,14 +175,15 @@ impl Drawn {
 #[derive(Default)]
 struct SelectionPane {
     shown: Shown,
-    /// Whether the user chose that; else it goes with the area.
+    /// Whether the user chose `shown`; if not it follows the area.
     is_chosen: bool,
-    /// The area and generation that `shown` was taken for.
-    shown_for: Option<(u32, Area)>,
+    /// The trace and area for which `shown` was computed.
+    shown_for: Option<(TraceId, Area)>,
     by: Option<GroupBy>,
-    exact: Asked<Key, Drawn>,
-    live: Option<(Key, LiveArea)>,
-    drawn: Option<Drawn>,
+    exact: Task<Key, Drawn>,
+    live: Option<(TraceId, Key, LiveArea)>,
+    /// The tables that are shown, and their trace.
+    drawn: Option<(TraceId, Drawn)>,
     table: DataTable,
 }
 
@@ -189,14 +192,14 @@ impl Pane for SelectionPane {
         let mut actions = Vec::new();
         let trace = &scene.loaded.trace;
         let (area, from) = summed_area_of(scene.state, trace);
-        self.fit(scene.loaded.generation, trace, &area);
+        self.fit(scene.loaded.id, trace, &area);
         let area = match self.shown {
             Shown::Events => event_area_of(scene.state, trace),
             _ => area,
         };
         let grouping = self.grouping();
         let about = summed_words(scene, &area, from);
-        let key = (scene.loaded.generation, area, self.shown, grouping);
+        let key = (area, self.shown, grouping);
         let is_down = ui.input(|input| input.pointer.any_down());
         let pace = if is_down && scene.state.range.is_some() {
             Pace::Dragged
@@ -230,19 +233,19 @@ impl Pane for SelectionPane {
             self.table.tools_ui(ui, scene, &data, &mut actions);
             let words = RichText::new(about).color(scene.palette.weak);
             let hint = "Drag over tracks or in the ruler to select an area; Ctrl+A selects a track";
-            let counted = counted(&key.1).filter(|_| self.shown == Shown::Slices);
+            let counted = counted(&key.0).filter(|_| self.shown == Shown::Slices);
             let hint = counted.map_or(hint.to_owned(), |counted| format!("{counted}\n{hint}"));
             ui.add(egui::Label::new(words).extend()).on_hover_text(hint);
             self.exact.ui(ui, scene.palette);
         });
         if data.rows.is_empty() {
-            if !self.exact.is_waiting() {
+            if !self.exact.is_busy() {
                 let words = match drawn.kinds.is_empty() {
                     true => self.shown.nothing(),
                     false => "No slices of this kind here. Choose another kind above.",
                 };
                 empty_ui(ui, scene, words);
-                // CPUs have no slices but those of interrupts: what is meant is who ran there.
+                // A CPU's own slices are interrupts only: show the threads that ran there.
                 if self.shown == Shown::Slices && !trace.runs.is_empty() {
                     ui.add_space(4.0);
                     if ui.button("Show the CPU use").clicked() {
@@ -260,20 +263,19 @@ impl Pane for SelectionPane {
             &data,
             &mut actions,
             |ui, row, actions| {
-                if let Some(row) = data.rows.get(row) {
-                    menu_ui(ui, trace, row, shown, actions);
-                }
+                menu_ui(ui, scene, (&data, row), shown, actions);
             },
         );
-        if let Some(row) = answer.clicked.and_then(|row| data.rows.get(row)) {
-            actions.extend(row.item.map(Action::Select));
-            actions.extend(row.item.and_then(|item| row_action(trace, item)));
+        let item = |row| data.rows.item(scene.loaded, row);
+        if let Some(item) = answer.clicked.and_then(item) {
+            actions.push(Action::Select(item));
+            actions.extend(row_action(trace, item));
         }
         actions
     }
 
     fn is_waiting(&self) -> bool {
-        self.exact.is_waiting()
+        self.exact.is_busy()
     }
 
     fn stop(&mut self) {
@@ -282,13 +284,12 @@ impl Pane for SelectionPane {
 }
 
 impl SelectionPane {
-    /// Until the user chooses, shows what there is in the area.
-    fn fit(&mut self, generation: u32, trace: &Trace, area: &Area) {
-        let is_known =
-            (self.shown_for.as_ref()).is_some_and(|(of, old)| (*of, old) == (generation, area));
+    /// Chooses the kind of totals by the area's content, until the user chooses one.
+    fn fit(&mut self, id: TraceId, trace: &Trace, area: &Area) {
+        let is_known = (self.shown_for.as_ref()).is_some_and(|(of, old)| (*of, old) == (id, area));
         if !self.is_chosen && !is_known {
             self.shown = first_shown(trace, area);
-            self.shown_for = Some((generation, area.clone()));
+            self.shown_for = Some((id, area.clone()));
         }
     }
 
@@ -300,7 +301,7 @@ impl SelectionPane {
             .map_or(GroupBy::Name, |(by, _)| *by)
     }
 
-    /// The table for `key`, or the nearest there is to it; and what that is of.
+    /// Returns the table for `key`, or the best one that is ready, with its description.
     fn data(
         &mut self,
         ctx: &egui::Context,
@@ -309,25 +310,27 @@ impl SelectionPane {
         pace: Pace,
     ) -> Drawn {
         let (trace, index) = (scene.loaded.trace.clone(), scene.loaded.clone());
-        let (_, area, shown, by) = key.clone();
+        let (area, shown, by) = key.clone();
+        let id = scene.loaded.id;
         let what = shown.what();
         let live = what.filter(|what| LiveArea::can_follow(&area.lanes, *what));
-        if pace == Pace::Dragged && live.is_none() && self.exact.is_waiting() {
-            // A new question would end the one that is being answered, and a drag asks in each frame.
+        if pace == Pace::Dragged && live.is_none() && self.exact.is_busy() {
+            // A new request would cancel the running one, and a drag makes a request in each frame.
             self.exact.poll();
-            self.drawn_from_exact();
+            self.drawn_from_exact(id);
         } else if pace == Pace::Dragged
             && let Some(what) = live
         {
-            if let Some(drawn) = self.live_data(&trace, key, what) {
-                self.drawn = Some(drawn.with(about));
+            if let Some(drawn) = self.live_data((id, &trace), key, what) {
+                self.drawn = Some((id, drawn.with(about)));
             } else {
                 ctx.request_repaint();
             }
         } else {
             self.live = None;
             let (asked, its_words) = (area.clone(), about.clone());
-            self.exact.ask(ctx, key.clone(), move |job| {
+            let question = TaskKey::about(id, key.clone());
+            self.exact.ask(ctx, question, move |job| {
                 let trace = &index.trace;
                 let drawn = match (what, shown) {
                     (Some(what), _) => {
@@ -344,35 +347,42 @@ impl SelectionPane {
                 };
                 Ok(drawn.with(its_words))
             });
-            match self.exact.answer() {
-                Some(drawn) if self.exact.is_of(key) => {
-                    self.drawn = Some(drawn.clone().with(about));
+            match self.exact.answer(id) {
+                Some(drawn) if self.exact.is_of(id, key) => {
+                    self.drawn = Some((id, drawn.clone().with(about)));
                 }
-                _ if pace == Pace::Dragged => self.drawn_from_exact(),
+                _ if pace == Pace::Dragged => self.drawn_from_exact(id),
                 _ => {}
             }
         }
-        self.drawn.clone().unwrap_or_default()
+        let drawn = self.drawn.as_ref();
+        let drawn = drawn.filter(|(of, _)| of.shares_lineage(id));
+        drawn.map(|(_, drawn)| drawn.clone()).unwrap_or_default()
     }
 
-    /// Shows the last answer, with the words for what it is of.
-    fn drawn_from_exact(&mut self) {
-        if let Some(answer) = self.exact.answer() {
-            self.drawn = Some(answer.clone());
+    /// Shows the last answer, with its description.
+    fn drawn_from_exact(&mut self, id: TraceId) {
+        if let Some(answer) = self.exact.answer(id) {
+            self.drawn = Some((id, answer.clone()));
         }
     }
 
-    /// The sums while a drag goes on, if they have caught up with it.
-    fn live_data(&mut self, trace: &Arc<Trace>, key: &Key, what: What) -> Option<Drawn> {
-        let (generation, area, shown, by) = key;
-        let is_same = self.live.as_ref().is_some_and(|((of, old, what, how), _)| {
-            of == generation && old.lanes == area.lanes && what == shown && how == by
+    /// Returns the totals during a drag, if they have caught up with it.
+    fn live_data(
+        &mut self,
+        (id, trace): (TraceId, &Arc<Trace>),
+        key: &Key,
+        what: What,
+    ) -> Option<Drawn> {
+        let (area, shown, by) = key;
+        let is_same = self.live.as_ref().is_some_and(|(of, (old, what, how), _)| {
+            *of == id && old.lanes == area.lanes && what == shown && how == by
         });
         if !is_same {
             let live = LiveArea::new(trace.clone(), area, what, *by);
-            self.live = Some((key.clone(), live));
+            self.live = Some((id, key.clone(), live));
         }
-        let (_, live) = self.live.as_mut()?;
+        let (_, _, live) = self.live.as_mut()?;
         if !live.follow(area.span, BUDGET) {
             return None;
         }
@@ -381,7 +391,8 @@ impl SelectionPane {
     }
 }
 
-/// What of an area is shown first: slices where its tracks have some, else what else is known of them.
+/// Returns the totals that are shown first for an area: slices if its tracks contain some, otherwise another kind that
+/// occurs.
 fn first_shown(trace: &Trace, area: &Area) -> Shown {
     let lanes = match &area.lanes {
         Lanes::Of(lanes) => lanes.as_slice(),
@@ -399,7 +410,7 @@ fn first_shown(trace: &Trace, area: &Area) -> Shown {
         Lane::Counter(_) => Some(Shown::Counters),
     };
     let kinds: Vec<Shown> = lanes.iter().filter_map(kind_of).collect();
-    // A CPU's own slices are its interrupts: who ran there comes first.
+    // A CPU's own slices are its interrupts: the threads that ran there come first.
     let order = [Shown::CpuUse, Shown::Slices, Shown::States, Shown::Counters];
     let is_of_cpus = |shown: Shown| shown != Shown::CpuUse || !kinds.contains(&Shown::States);
     let first = order
@@ -408,7 +419,7 @@ fn first_shown(trace: &Trace, area: &Area) -> Shown {
     first.unwrap_or(Shown::Events)
 }
 
-/// Whether any slice of a track meets a span.
+/// Returns whether any slice of a track overlaps a span.
 fn has_slices(trace: &Trace, id: TrackId, span: TimeSpan) -> bool {
     let slices = &trace.slices;
     let rows = trace.tracks.get(id.0 as usize);
@@ -428,7 +439,7 @@ fn has_slices(trace: &Trace, id: TrackId, span: TimeSpan) -> bool {
     })
 }
 
-/// Brings the track of a thread, process or CPU into view.
+/// Returns the action that scrolls to the track of a thread, process or CPU.
 fn row_action(trace: &Trace, item: Item) -> Option<Action> {
     let key = match item {
         Item::Process(id) => RowKey::Process(trace.processes.get(id.0 as usize)?.key),
@@ -438,19 +449,25 @@ fn row_action(trace: &Trace, item: Item) -> Option<Action> {
     Some(Action::RevealRow(key))
 }
 
-fn menu_ui(ui: &mut Ui, trace: &Trace, row: &TableRow, of: Shown, actions: &mut Vec<Action>) {
-    let name = row.cells.first().map(|cell| match cell {
-        crate::gui::table::Cell::Text(text) => text.clone(),
+fn menu_ui(
+    ui: &mut Ui,
+    scene: &Scene<'_>,
+    (data, row): (&TableData, usize),
+    of: Shown,
+    actions: &mut Vec<Action>,
+) {
+    let trace = &scene.loaded.trace;
+    let name = match data.rows.cell(scene.loaded, row, 0) {
+        Cell::Text(text) => text,
         _ => String::new(),
-    });
-    let name = name.unwrap_or_default();
+    };
     let mut entry = |ui: &mut Ui, words: &str, action: Action| {
         if ui.button(words).clicked() {
             actions.push(action);
             ui.close();
         }
     };
-    match row.item {
+    match data.rows.item(scene.loaded, row) {
         Some(item @ Item::Slice(id)) => {
             entry(ui, "Show the longest", Action::Reveal(item));
             if let Some(thread) = Item::Slice(id).thread(trace) {
@@ -468,12 +485,12 @@ fn menu_ui(ui: &mut Ui, trace: &Trace, row: &TableRow, of: Shown, actions: &mut 
             );
         }
         Some(item) => entry(ui, "Show it", Action::Reveal(item)),
-        // Events of a name.
+        // The events of one name.
         None if of == Shown::Events => {
             let expression = format!("name == \"{}\"", name.replace('"', "\\\""));
             entry(ui, "Mark all in the timeline", Action::Search(expression));
         }
         None => {}
     }
-    entry(ui, "Copy the name", Action::Copy(name));
+    entry(ui, "Copy the name", Action::Do(Effect::Copy(name)));
 }

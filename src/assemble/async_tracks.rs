@@ -1,0 +1,366 @@
+//! Makes slices on the tracks of their groups from asynchronous begins, instants and ends.
+//!
+//! A slice is open under (scope, id). An end closes the innermost open slice of equal category and name (an end without
+//! a name: else the innermost of all), on whatever thread the end was recorded. The slices of a group share a track.
+//! Each slice takes the topmost row that is free, so a track has as many rows as slices overlap at once.
+//!
+//! Marks are sorted by time. Then the marks of each id are matched, in parallel over ids; then the slices of each group
+//! are put into rows, in parallel over groups.
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::draft::Draft;
+use super::free_rows::FreeRows;
+use super::group::{Groups, gather};
+use super::nesting::Nested;
+use super::open_asyncs::{Open, OpenAsyncs};
+use super::people::People;
+use super::recorded::{Part, Recorded};
+use super::requests::{RequestMark, build_requests};
+use super::rows::PerPart;
+use super::slice_table::AsyncTrack;
+use crate::base::{Diagnostics, Severity, StringId, Strings};
+use crate::event::pairs::ASYNC;
+use crate::event::{AsyncMark, AsyncOp, AsyncScope, RequestRow};
+use crate::trace::{ProcessId, SliceLabel};
+
+/// Asynchronous slices and instants on their tracks, as [`async_slices`] returns them.
+#[derive(Default)]
+pub(crate) struct Asyncs {
+    /// The tracks, sorted by process, then name.
+    pub tracks: Vec<AsyncTrack>,
+    /// The events of all instants on these tracks.
+    pub instants: Vec<u32>,
+    /// Counts of slices without a begin or without an end.
+    pub diagnostics: Diagnostics,
+}
+
+/// The input of [`async_slices`].
+pub(crate) struct AsyncRows {
+    /// Begins, instants and ends.
+    pub marks: PerPart<AsyncMark>,
+    /// What happened to bios and requests of the block layer.
+    pub requests: PerPart<RequestRow>,
+}
+
+/// An [`AsyncMark`] with the trace's numbers.
+#[derive(Clone, Copy)]
+struct Row {
+    time: i64,
+    id: u64,
+    event: u32,
+    process: Option<ProcessId>,
+    name: StringId,
+    category: StringId,
+    group: StringId,
+    op: AsyncOp,
+}
+
+/// XORed into the ids of block requests, so that they differ from ids in the file.
+const OF_REQUESTS: u64 = 0x626c_6f63_6b00_0000 << 8;
+
+/// In `partner` and `parent`: there is none.
+const NONE: u32 = u32::MAX;
+
+/// The result of matching one mark. A mark's number is its index in order of time.
+#[derive(Clone, Copy)]
+struct Fate {
+    /// The process of the mark's scope; `None` if the scope is the trace.
+    process: Option<ProcessId>,
+    id: u64,
+    /// The number of the mark.
+    mark: u32,
+    /// The name of the mark's group.
+    group: StringId,
+    /// Of a begin, the number of the mark that ends it; of an end, the number of its begin; or `NONE`.
+    partner: u32,
+    /// Of a begin, the number of the enclosing open begin of the same group, or `NONE`.
+    parent: u32,
+}
+
+/// The fields of a [`Fate`] that [`group_of`] reads, indexed by mark number.
+#[derive(Clone, Copy)]
+struct Matched {
+    partner: u32,
+    parent: u32,
+}
+
+/// The slices and instants of one group, while they are made.
+#[derive(Default)]
+struct Group {
+    nested: Nested,
+    instants: Vec<u32>,
+    unmatched_ends: u64,
+    unfinished: u64,
+}
+
+/// Returns the tracks of all asynchronous slices; adds their names to `strings` and `labels`.
+pub(crate) fn async_slices(
+    rows: AsyncRows,
+    recorded: &Recorded,
+    people: &People,
+    strings: &mut Strings,
+    labels: &mut Vec<SliceLabel>,
+) -> Asyncs {
+    let requests = build_requests(rows.requests, recorded, strings);
+    let rows = collect(rows.marks, recorded, people);
+    let rows = in_order(rows, requests);
+    let fates = match_ends(&rows);
+    // Fates are sorted by id; the lists that follow are indexed by mark number again.
+    let mut matched = vec![
+        Matched {
+            partner: NONE,
+            parent: NONE
+        };
+        rows.len()
+    ];
+    let mut group_names = vec![StringId::EMPTY; rows.len()];
+    for fate in fates {
+        let mark = fate.mark as usize;
+        group_names[mark] = fate.group;
+        matched[mark] = Matched {
+            partner: fate.partner,
+            parent: fate.parent,
+        };
+    }
+    // Groups are numbered in the order of their first marks.
+    let mut groups: Vec<(Option<ProcessId>, StringId)> = Vec::new();
+    let mut group_ids: FxHashMap<(Option<ProcessId>, StringId), u32> = FxHashMap::default();
+    let mut of_groups = Groups::with_capacity(rows.len());
+    for ((row, &name), mark) in rows.iter().zip(&group_names).zip(0_u32..) {
+        let key = (row.process, name);
+        let group = *group_ids.entry(key).or_insert_with(|| {
+            groups.push(key);
+            groups.len() as u32 - 1
+        });
+        of_groups.push(group, mark);
+    }
+    let label_ids = label_ids(&rows, labels);
+    let of_groups = of_groups.sorted();
+    let made: Vec<Group> = gather([&of_groups])
+        .into_par_iter()
+        .map(|of| group_of(&of.own.concat(), &rows, &matched, &label_ids))
+        .collect();
+    let diagnostics = notes(&made);
+    let instants = made.iter().flat_map(|group| &group.instants);
+    let instants = instants.copied().collect();
+    let mut tracks: Vec<AsyncTrack> = made
+        .into_iter()
+        .zip(groups)
+        .map(|(group, (process, name))| AsyncTrack {
+            process,
+            name,
+            nested: group.nested,
+            instants: group.instants,
+        })
+        .collect();
+    sort_tracks(&mut tracks, strings);
+    Asyncs {
+        tracks,
+        instants,
+        diagnostics,
+    }
+}
+
+fn notes(groups: &[Group]) -> Diagnostics {
+    let mut diagnostics = Diagnostics::default();
+    let sum = |count: fn(&Group) -> u64| groups.iter().map(count).sum::<u64>();
+    let unmatched_ends = sum(|group| group.unmatched_ends);
+    let unfinished = sum(|group| group.unfinished);
+    for (code, count, message) in [
+        (
+            "unmatched_async_end",
+            unmatched_ends,
+            "asynchronous ends whose beginning was not seen; shown as instants",
+        ),
+        (
+            "unfinished_async",
+            unfinished,
+            "asynchronous slices that were still open at the trace's end",
+        ),
+    ] {
+        if count > 0 {
+            diagnostics.note_many(code, Severity::Info, None, count, || message.to_owned());
+        }
+    }
+    diagnostics
+}
+
+/// Returns the fate of each mark. Matches ends to begins in parallel over ids, in order of time inside an id.
+fn match_ends(rows: &[Row]) -> Vec<Fate> {
+    let mut fates: Vec<Fate> = rows
+        .iter()
+        .zip(0..)
+        .map(|(row, mark)| Fate {
+            process: row.process,
+            id: row.id,
+            mark,
+            group: row.group,
+            partner: NONE,
+            parent: NONE,
+        })
+        .collect();
+    fates.par_sort_unstable_by_key(|fate| (fate.process, fate.id, fate.mark));
+    fates
+        .par_chunk_by_mut(|a, b| (a.process, a.id) == (b.process, b.id))
+        .for_each_init(OpenAsyncs::default, |open, of_id| {
+            match_id(of_id, rows, open)
+        });
+    fates
+}
+
+/// Matches the marks of one id. `open` is reused memory; its content on entry does not matter.
+fn match_id(of_id: &mut [Fate], rows: &[Row], open: &mut OpenAsyncs) {
+    open.clear();
+    // Tracks without a group are named after the first slice seen under their id.
+    let mut first_name = None;
+    for at in 0..of_id.len() {
+        let row = &rows[of_id[at].mark as usize];
+        if row.group == StringId::EMPTY {
+            of_id[at].group = *first_name.get_or_insert(row.name);
+        }
+        let group = of_id[at].group;
+        match row.op {
+            AsyncOp::Instant => {}
+            AsyncOp::Begin => {
+                let around = open.innermost().filter(|around| around.group == group);
+                of_id[at].parent = around.map_or(NONE, |around| of_id[around.mark as usize].mark);
+                open.push(Open {
+                    mark: at as u32,
+                    group,
+                    name: row.name,
+                    category: row.category,
+                });
+            }
+            AsyncOp::End | AsyncOp::Over => {
+                if let Some(closed) = open.close(row.category, row.name) {
+                    let begin = closed.mark as usize;
+                    of_id[begin].partner = of_id[at].mark;
+                    of_id[at].partner = of_id[begin].mark;
+                }
+            }
+        }
+    }
+}
+
+/// Returns the label of each begin, an index into `labels`; adds the labels that it makes.
+fn label_ids(rows: &[Row], labels: &mut Vec<SliceLabel>) -> Vec<u32> {
+    let mut known: FxHashMap<(StringId, StringId), u32> = FxHashMap::default();
+    let label_of = |row: &Row| match row.op {
+        AsyncOp::Begin => *known.entry((row.category, row.name)).or_insert_with(|| {
+            labels.push(SliceLabel {
+                name: row.name,
+                category: row.category,
+                family: ASYNC,
+            });
+            labels.len() as u32 - 1
+        }),
+        _ => 0,
+    };
+    rows.iter().map(label_of).collect()
+}
+
+/// Returns the slices and instants of one group; `marks` are mark numbers in order of time.
+fn group_of(marks: &[u32], rows: &[Row], matched: &[Matched], labels: &[u32]) -> Group {
+    let mut group = Group::default();
+    // The mark number of each draft, ascending, as parents come before their children: a search finds a parent's index.
+    let mut begins: Vec<u32> = Vec::new();
+    let mut free = FreeRows::default();
+    for &mark in marks {
+        let (row, found) = (&rows[mark as usize], matched[mark as usize]);
+        match row.op {
+            AsyncOp::Begin => {
+                let finish = rows.get(found.partner as usize);
+                let seen = finish.filter(|finish| finish.op == AsyncOp::End);
+                let draft = Draft {
+                    start: row.time,
+                    end: finish.map_or(i64::MAX, |finish| finish.time.max(row.time)),
+                    is_unended: seen.is_none(),
+                    label: labels[mark as usize],
+                    begin: row.event,
+                    finish: seen.map_or(u32::MAX, |finish| finish.event),
+                };
+                group.unfinished += u64::from(finish.is_none());
+                let parent = match found.parent {
+                    NONE => None,
+                    parent => begins.binary_search(&parent).ok(),
+                };
+                let nested = &mut group.nested;
+                nested
+                    .parents
+                    .push(parent.map_or(u32::MAX, |parent| parent as u32));
+                nested.rows.push(free.take(0, draft.start, draft.end));
+                nested.slices.push(draft);
+                begins.push(mark);
+            }
+            AsyncOp::End if found.partner != NONE => {}
+            AsyncOp::Over => {}
+            AsyncOp::End => {
+                group.unmatched_ends += 1;
+                group.instants.push(row.event);
+            }
+            AsyncOp::Instant => group.instants.push(row.event),
+        }
+    }
+    group.nested.row_counts = free.into_counts();
+    group
+}
+
+/// Sorts tracks by process, then name.
+pub(crate) fn sort_tracks(tracks: &mut [AsyncTrack], strings: &Strings) {
+    tracks.sort_by(|a, b| {
+        a.process
+            .cmp(&b.process)
+            .then_with(|| strings.bytes(a.name).cmp(strings.bytes(b.name)))
+    });
+}
+
+/// Returns the marks of all parts, part by part.
+fn collect(marks: PerPart<AsyncMark>, recorded: &Recorded, people: &People) -> Vec<Row> {
+    let of_part = |(marks, part): (Vec<AsyncMark>, &Part)| {
+        let columns = recorded.columns(part);
+        let row = |mark: &AsyncMark| {
+            let time = columns.time(mark.event);
+            let process = match mark.scope {
+                AsyncScope::Global => None,
+                AsyncScope::Process(key) => people.process_of_key.get(&key).copied(),
+                AsyncScope::ProcessOf(key) => {
+                    people.process_of_or_idle(recorded.events.threads.at(key, time))
+                }
+            };
+            Row {
+                time: time.0,
+                id: mark.id,
+                event: part.event(mark.event).0,
+                process,
+                name: part.string(mark.name),
+                category: part.string(mark.category),
+                group: part.string(mark.group),
+                op: mark.op,
+            }
+        };
+        marks.iter().map(row).collect::<Vec<_>>()
+    };
+    let parts = marks.into_par_iter().zip(&recorded.parts).map(of_part);
+    let parts: Vec<Vec<Row>> = parts.collect();
+    parts.concat()
+}
+
+/// Returns marks and the marks of block requests, sorted by time.
+fn in_order(mut rows: Vec<Row>, requests: Vec<RequestMark>) -> Vec<Row> {
+    rows.extend(requests.into_iter().map(|mark| Row {
+        time: mark.time,
+        id: mark.id ^ OF_REQUESTS,
+        event: mark.event,
+        process: None,
+        name: mark.name,
+        category: mark.category,
+        group: mark.group,
+        op: mark.op,
+    }));
+    if !rows.is_sorted_by_key(|row| row.time) {
+        rows.par_sort_by_key(|row| row.time);
+    }
+    rows
+}

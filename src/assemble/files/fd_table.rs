@@ -1,0 +1,111 @@
+//! The descriptors of a process by their numbers, and which of them an exec closes. The cost of each step hardly
+//! depends on the numbers or on how many descriptors are open.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Forks may copy this many descriptors in all, and this many more for each fork and each row about a file. The limit
+/// keeps the work in proportion to the trace's length, although each child of a process has all its descriptors.
+const MOST_COPIES: usize = 1 << 12;
+const MOST_COPIES_EACH: usize = 64;
+
+/// The descriptors of one process, each with a value.
+#[derive(Clone)]
+pub(crate) struct FdTable<T> {
+    of_fd: BTreeMap<i32, T>,
+    /// The descriptors that an exec closes.
+    closing: BTreeSet<i32>,
+}
+
+impl<T> Default for FdTable<T> {
+    fn default() -> FdTable<T> {
+        FdTable {
+            of_fd: BTreeMap::new(),
+            closing: BTreeSet::new(),
+        }
+    }
+}
+
+/// Whether an exec closes a descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OnExec {
+    /// It stays open.
+    Stays,
+    /// It is closed.
+    Closes,
+}
+
+impl OnExec {
+    const CLOSE_ON_EXEC: u32 = 0o2_000_000;
+
+    /// Returns what an exec does to a descriptor that was opened or copied with these flags.
+    pub(crate) fn of_flags(flags: u32) -> OnExec {
+        match flags & OnExec::CLOSE_ON_EXEC {
+            0 => OnExec::Stays,
+            _ => OnExec::Closes,
+        }
+    }
+}
+
+impl<T: Copy> FdTable<T> {
+    /// Returns the value of descriptor `fd`; `None` if it is not open.
+    pub fn get(&self, fd: i32) -> Option<T> {
+        self.of_fd.get(&fd).copied()
+    }
+
+    /// Sets the value of descriptor `fd`.
+    pub fn insert(&mut self, fd: i32, what: T, on_exec: OnExec) {
+        self.of_fd.insert(fd, what);
+        match on_exec {
+            OnExec::Closes => self.closing.insert(fd),
+            OnExec::Stays => self.closing.remove(&fd),
+        };
+    }
+
+    /// Removes descriptor `fd`; returns its value.
+    pub fn remove(&mut self, fd: i32) -> Option<T> {
+        self.closing.remove(&fd);
+        self.of_fd.remove(&fd)
+    }
+
+    /// Returns the descriptors that an exec closes.
+    pub(crate) fn closing(&self) -> Vec<i32> {
+        self.closing.iter().copied().collect()
+    }
+
+    /// Iterates over (descriptor, value), sorted by descriptor.
+    pub fn iter(&self) -> impl Iterator<Item = (i32, T)> {
+        self.of_fd.iter().map(|(fd, what)| (*fd, *what))
+    }
+
+    /// Returns the number of descriptors.
+    pub fn len(&self) -> usize {
+        self.of_fd.len()
+    }
+}
+
+/// Counts the descriptors that forks copy, and limits them.
+pub(crate) struct Copies {
+    made: usize,
+    most: usize,
+}
+
+impl Copies {
+    /// Returns the limit for a trace with this many forks and this many rows about files.
+    pub fn new(forks: usize, rows: usize) -> Copies {
+        Copies {
+            made: 0,
+            most: MOST_COPIES + MOST_COPIES_EACH * (forks + rows),
+        }
+    }
+
+    /// Adds `count` copies; returns whether the limit still allows them.
+    pub fn allow(&mut self, count: usize) -> bool {
+        self.made += count;
+        !self.is_cut()
+    }
+
+    /// Whether some copies were not allowed.
+    pub fn is_cut(&self) -> bool {
+        self.made > self.most
+    }
+}

@@ -1,0 +1,94 @@
+//! Makes arrows from files: from the process that wrote a file to those that read, renamed or linked it afterwards.
+
+use super::super::file_history::{Cuts, FileHistory, FileSource};
+use super::super::link::Link;
+use crate::base::{Diagnostics, Severity, StringId, Strings};
+use crate::event::FileOp;
+
+/// Names of arrows, interned before the arrows are made.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct LinkNames {
+    /// Of arrows to a reader.
+    pub file: StringId,
+    /// Of arrows to a rename.
+    pub rename: StringId,
+    /// Of arrows to a link.
+    pub link: StringId,
+}
+
+impl LinkNames {
+    /// Returns the names; adds them to `strings`.
+    pub fn new(strings: &mut Strings) -> LinkNames {
+        LinkNames {
+            file: strings.intern_text("file"),
+            rename: strings.intern_text("rename"),
+            link: strings.intern_text("link"),
+        }
+    }
+}
+
+/// Arrows from writers of files to their readers.
+#[derive(Debug, Default)]
+pub(crate) struct FileLinks {
+    /// The arrows.
+    pub links: Vec<Link>,
+    /// Counts of what the limits left out.
+    pub diagnostics: Diagnostics,
+}
+
+/// Returns the arrows between all operations on files.
+pub(crate) fn file_links(names: LinkNames, source: FileSource<'_>) -> FileLinks {
+    if source.rows.is_empty() {
+        return FileLinks::default();
+    }
+    let history = FileHistory::of(source);
+    let links = history
+        .dependencies
+        .iter()
+        .map(|dependency| Link {
+            name: match source.rows.get(dependency.read as usize).map(|row| row.op) {
+                Some(FileOp::Rename) => names.rename,
+                Some(FileOp::Link | FileOp::Symlink) => names.link,
+                _ => names.file,
+            },
+            key: u64::from(dependency.file.0),
+            from: dependency.from.event,
+            to: dependency.to.event,
+        })
+        .collect();
+    FileLinks {
+        links,
+        diagnostics: cut_notes(history.cuts),
+    }
+}
+
+/// Returns diagnostics about what the limits left out.
+fn cut_notes(cuts: Cuts) -> Diagnostics {
+    let mut diagnostics = Diagnostics::default();
+    let mut note = |code, count: u64, text: &str| {
+        if count > 0 {
+            diagnostics.note_many(code, Severity::Info, None, count, || text.to_owned());
+        }
+    };
+    note(
+        "writers_left_out",
+        cuts.writers,
+        "writers of files that had a thousand others after them: nobody who read the file later is said to depend on them",
+    );
+    note(
+        "dependencies_left_out",
+        cuts.dependencies.into(),
+        "there are more dependencies between processes by files than are listed",
+    );
+    note(
+        "moved_files_left_out",
+        cuts.moved.into(),
+        "folders were renamed so often that their files are not followed any more",
+    );
+    note(
+        "inherited_files_left_out",
+        cuts.inherited.into(),
+        "so many open files were inherited that those of later children are not followed",
+    );
+    diagnostics
+}

@@ -1,0 +1,307 @@
+//! Makes arrows from flow marks: one from each begin or step to the next step or end of the same flow.
+//!
+//! A mark is bound to the innermost slice that contains it on its thread; a slice contains its start, but not its end.
+//! A mark can also state that it belongs to no slice. An id is looked up in the mark's own process first. A step or end
+//! from another process joins the flow if exactly one process has the id open; otherwise it is ambiguous and dropped.
+//! Begins of an id that is open, and steps and ends of an id that is not, are dropped and counted.
+
+use std::hash::Hash;
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::around::Around;
+use super::group::{Groups, gather};
+use super::link::Link;
+use super::people::People;
+use super::recorded::{Part, Recorded};
+use super::rows::PerPart;
+use super::slice_table::TrackTables;
+use crate::base::{Diagnostics, Nanos, Severity, StringId, Timestamp};
+use crate::event::{FlowBound, FlowMark, FlowOp};
+use crate::trace::flows::{FlowPoint, LoneFlow};
+use crate::trace::{EventId, Events, Flow, Flows, ProcessId, SliceId, ThreadId, TrackKind, tracks};
+
+/// The arrows of a trace, and diagnostics about dropped marks.
+#[derive(Debug, Default)]
+pub(crate) struct FlowTable {
+    /// The arrows.
+    pub flows: Flows,
+    /// Count of the marks that belong to no flow.
+    pub diagnostics: Diagnostics,
+}
+
+/// The flow marks and links that [`flow_table`] makes arrows from.
+pub(crate) struct FlowRows {
+    /// Begins, steps and ends.
+    pub marks: PerPart<FlowMark>,
+    /// Arrows between known events.
+    pub links: Vec<Link>,
+}
+
+/// The parts of the trace that bind marks to slices and processes.
+#[derive(Clone, Copy)]
+pub(crate) struct Ground<'a> {
+    /// All events.
+    pub recorded: &'a Recorded,
+    /// All tracks and slices.
+    pub tables: &'a TrackTables,
+    /// Threads and their processes.
+    pub people: &'a People,
+}
+
+impl Ground<'_> {
+    /// Returns the innermost slice of a thread that contains a time.
+    fn innermost(&self, thread: ThreadId, time: Timestamp) -> Option<SliceId> {
+        let tracks = &self.tables.tracks;
+        let track = tracks::of_kind(tracks, TrackKind::Thread(thread))?;
+        let rows = &tracks.get(track.0 as usize)?.rows;
+        self.tables.slices.innermost(rows, time)
+    }
+}
+
+/// A flow mark with the trace's numbers.
+#[derive(Clone, Copy, Debug)]
+struct FlowPointMark {
+    time: Timestamp,
+    event: EventId,
+    thread: ThreadId,
+    op: FlowOp,
+    bound: FlowBound,
+    key: u64,
+    name: StringId,
+}
+
+/// Returns the marks of all parts, sorted by time.
+fn collect_marks(of_parts: PerPart<FlowMark>, recorded: &Recorded) -> Vec<FlowPointMark> {
+    let of_part = |(part, marks): (&Part, Vec<FlowMark>)| {
+        let mark = |row: &FlowMark| FlowPointMark {
+            time: recorded.time(part, row.event),
+            event: part.event(row.event),
+            thread: recorded.thread(part, row.event),
+            op: row.op,
+            bound: row.bound,
+            key: row.id,
+            name: part.string(row.name),
+        };
+        marks.iter().map(mark).collect::<Vec<_>>()
+    };
+    let parts = recorded.parts.par_iter().zip(of_parts).map(of_part);
+    let parts: Vec<Vec<FlowPointMark>> = parts.collect();
+    let mut marks = parts.concat();
+    if !marks.is_sorted_by_key(|mark| mark.time) {
+        marks.par_sort_by_key(|mark| mark.time);
+    }
+    marks
+}
+
+/// Returns the arrow of a link; each end is bound to the slice that contains its event, if there is one.
+fn flow_of_link(link: &Link, ground: Ground<'_>) -> Flow {
+    let events: &Events = &ground.recorded.events;
+    let point = |event: EventId| {
+        let (time, thread) = (events.time(event), events.thread(event));
+        let just_before = time.saturating_add(Nanos(-1));
+        FlowPoint {
+            time,
+            thread,
+            // An exit event is at the end of its slice, which does not contain its end, and still belongs to it.
+            slice: ground
+                .innermost(thread, time)
+                .or_else(|| ground.innermost(thread, just_before)),
+            event,
+        }
+    };
+    Flow {
+        key: link.key,
+        name: link.name,
+        from: point(link.from),
+        to: point(link.to),
+    }
+}
+
+/// Returns, for each mark, the innermost slice that contains it. Parallel over threads, in order of time on each.
+fn slices_around(marks: &[FlowPointMark], ground: Ground<'_>) -> Vec<Option<SliceId>> {
+    let mut of_threads = Groups::with_capacity(marks.len());
+    let bound = |mark: &FlowPointMark| mark.bound != FlowBound::Nowhere;
+    for (mark, number) in marks.iter().zip(0_u32..).filter(|(mark, _)| bound(mark)) {
+        of_threads.push(mark.thread.0, number);
+    }
+    let of_threads = of_threads.sorted();
+    let found: Vec<Vec<(u32, SliceId)>> = gather([&of_threads])
+        .into_par_iter()
+        .map(|of| {
+            let mut around = Around::new(ground.tables, ThreadId(of.number));
+            let numbers = of.own.into_iter().flatten();
+            numbers
+                .filter_map(|&number| {
+                    let mark = &marks[number as usize];
+                    let slice = match mark.bound {
+                        // `Around` only walks forward, and later marks may be at the slice's end itself.
+                        FlowBound::AtEnd => {
+                            let before = mark.time.saturating_add(Nanos(-1));
+                            ground.innermost(mark.thread, before)?
+                        }
+                        _ => around.innermost(mark.time.0)?,
+                    };
+                    Some((number, slice))
+                })
+                .collect()
+        })
+        .collect();
+    let mut slices = vec![None; marks.len()];
+    for (number, slice) in found.into_iter().flatten() {
+        slices[number as usize] = Some(slice);
+    }
+    slices
+}
+
+/// The arrows of the flows with one id, while its marks are walked in order of time.
+#[derive(Default)]
+struct OneId {
+    /// For each process that has the id open: the last point of its flow.
+    open: FxHashMap<Option<ProcessId>, FlowPoint>,
+    /// How many processes have begun the id since no process had it open.
+    begin_count: u32,
+    /// The first of these processes.
+    first: Option<ProcessId>,
+    dropped: u64,
+    /// (number of the mark that the arrow ends at, arrow).
+    legs: Vec<(u32, Flow)>,
+}
+
+impl OneId {
+    fn start(&mut self) {
+        forget(&mut self.open);
+        self.begin_count = 0;
+    }
+
+    /// Adds the next mark; `point` is `None` if the mark needs a slice that contains it and there is none.
+    fn add(
+        &mut self,
+        number: u32,
+        mark: &FlowPointMark,
+        process: Option<ProcessId>,
+        point: Option<FlowPoint>,
+    ) {
+        let is_own = self.open.contains_key(&process);
+        let Some(point) = point else {
+            self.dropped += 1;
+            return;
+        };
+        if mark.op == FlowOp::Begin {
+            if is_own {
+                self.dropped += 1;
+                return;
+            }
+            self.open.insert(process, point);
+            if self.begin_count == 0 {
+                self.first = process;
+            }
+            self.begin_count += 1;
+            return;
+        }
+        // An id that several processes had open stays ambiguous for other processes until all of them have closed it.
+        let owner = match self.begin_count {
+            _ if is_own => process,
+            1 => self.first,
+            _ => {
+                self.dropped += 1;
+                return;
+            }
+        };
+        if let Some(from) = self.open.get_mut(&owner) {
+            let leg = Flow {
+                key: mark.key,
+                name: mark.name,
+                from: *from,
+                to: point,
+            };
+            self.legs.push((number, leg));
+            *from = point;
+        }
+        if mark.op == FlowOp::End {
+            self.open.remove(&owner);
+            if self.open.is_empty() {
+                self.begin_count = 0;
+            }
+        }
+    }
+}
+
+/// Empties a map that is reused for every id. A large map is replaced, as clearing it would take long for each id.
+fn forget<K: Hash + Eq, V>(map: &mut FxHashMap<K, V>) {
+    if map.capacity() > 64 {
+        *map = FxHashMap::default();
+    } else {
+        map.clear();
+    }
+}
+
+/// The marks that make no arrow, sorted by event.
+fn lone_flows(marks: &[FlowPointMark], flows: &[Flow]) -> Vec<LoneFlow> {
+    let ends = flows.iter().flat_map(|flow| [flow.from, flow.to]);
+    let mut in_arrows: Vec<EventId> = ends.map(|end| end.event).collect();
+    in_arrows.par_sort_unstable();
+    let lone = |mark: &&FlowPointMark| in_arrows.binary_search(&mark.event).is_err();
+    let lone = marks.par_iter().filter(lone);
+    let mut lone: Vec<LoneFlow> = lone
+        .map(|mark| LoneFlow {
+            event: mark.event,
+            op: mark.op,
+            key: mark.key,
+        })
+        .collect();
+    lone.sort_unstable_by_key(|flow| flow.event);
+    lone
+}
+
+/// Returns all arrows: those from flow marks, and those from links.
+pub(crate) fn flow_table(rows: FlowRows, ground: Ground<'_>) -> FlowTable {
+    let marks = collect_marks(rows.marks, ground.recorded);
+    let slices = slices_around(&marks, ground);
+    let mut by_key: Vec<(u64, u32)> = marks.iter().map(|mark| mark.key).zip(0..).collect();
+    by_key.par_sort_unstable();
+    let walk = |mut walked: OneId, marks_of_key: &[(u64, u32)]| {
+        walked.start();
+        for &(_, number) in marks_of_key {
+            let mark = &marks[number as usize];
+            let process = ground.people.process_of_or_idle(mark.thread);
+            let slice = slices[number as usize];
+            let is_bound = slice.is_some() || mark.bound == FlowBound::Nowhere;
+            let point = is_bound.then_some(FlowPoint {
+                time: mark.time,
+                thread: mark.thread,
+                slice,
+                event: mark.event,
+            });
+            walked.add(number, mark, process, point);
+        }
+        walked
+    };
+    let walks: Vec<OneId> = by_key
+        .par_chunk_by(|a, b| a.0 == b.0)
+        .fold(OneId::default, walk)
+        .collect();
+    let dropped = walks.iter().map(|walk| walk.dropped).sum();
+    let mut legs: Vec<(u32, Flow)> = walks.into_iter().flat_map(|walk| walk.legs).collect();
+    // No two arrows end at the same mark, so the order does not depend on how threads shared the work.
+    legs.par_sort_unstable_by_key(|(number, leg)| (leg.from.time, *number));
+    let mut flows: Vec<Flow> = legs.into_iter().map(|(_, leg)| leg).collect();
+    let mut diagnostics = Diagnostics::default();
+    if dropped > 0 {
+        diagnostics.note_many("flow_dropped", Severity::Info, None, dropped, || {
+            "flow events without a slice around them, without a begin, or ambiguous".to_owned()
+        });
+    }
+    let links = rows.links.par_iter();
+    let linked: Vec<Flow> = links.map(|link| flow_of_link(link, ground)).collect();
+    flows.extend(linked);
+    let lone = lone_flows(&marks, &flows);
+    FlowTable {
+        flows: Flows {
+            lone,
+            ..Flows::new(flows)
+        },
+        diagnostics,
+    }
+}

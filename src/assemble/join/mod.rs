@@ -1,0 +1,424 @@
+//! Joins several traces, each with an offset, into one trace on a common axis.
+//!
+//! Tables are concatenated file by file, and ids are changed to the new row numbers. Only tables that are sorted by
+//! time over all files (flows, logs, files) are sorted again. Runs and states that lasted to a file's end last to that
+//! file's end, not to the axis's. Event columns are shared, not copied: their [`Origin`] has the maps to read them
+//! with. Thread 0 is the idle task of all files.
+
+mod moves;
+mod tracks;
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::base::{Nanos, StringId};
+use crate::event::part::ClockUnit;
+use crate::event::{EventKind, FirstDay, KindId, TraceInfo};
+use crate::trace::counters::CounterScope;
+use crate::trace::files::OpenPaths;
+use crate::trace::sources::PlacedBy;
+use crate::trace::states::NO_PARTNER;
+use crate::trace::{
+    CounterTrack, CpuId, EventId, Events, FileUse, Log, Origin, Process, ProgramImage, Segment,
+    SliceLabel, Source, Thread, ThreadId, Trace,
+};
+use moves::{Moves, moved_range};
+
+/// A trace to be joined with others.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// File name, shown to the user.
+    pub name: String,
+    /// Its tables.
+    pub trace: Arc<Trace>,
+    /// The number of parts that its reader has.
+    pub part_count: u32,
+    /// Added to its times, in ns.
+    pub offset: Nanos,
+    /// Where the offset comes from, in words for the user.
+    pub evidence: String,
+    /// Whether the user or evidence in the files decided the offset.
+    pub placed_by: PlacedBy,
+}
+
+/// Returns the joined trace of `members`; its axis is the first member's clock.
+///
+/// The tables have room for fewer than 2^32 - 1 events and fewer than 2^32 - 1 slices. From the first member that does
+/// not fit, members are left out, with a diagnostic.
+#[must_use]
+pub fn join(members: &[Member]) -> Trace {
+    let mut joined = Joined::default();
+    for member in members {
+        joined.add(member);
+    }
+    joined.finish()
+}
+
+/// The joined trace while members are added.
+#[derive(Default)]
+struct Joined<'a> {
+    trace: Trace,
+    segments: Vec<Segment>,
+    is_full: bool,
+    event_count: u32,
+    part_count: u32,
+    lane_count: u32,
+    /// Id of each kind: (kind, its count among equal kinds of its file), so that equal kinds of one file stay apart.
+    kinds: FxHashMap<(EventKind, u16), KindId>,
+    members: Vec<(&'a Trace, Moves)>,
+}
+
+impl<'a> Joined<'a> {
+    fn add(&mut self, member: &'a Member) {
+        let theirs = member.trace.as_ref();
+        let count = theirs.events.len() as u32;
+        let fits = self
+            .event_count
+            .checked_add(count)
+            .is_some_and(|it| it < u32::MAX)
+            && self.trace.slices.len() + theirs.slices.len() < u32::MAX as usize;
+        if !fits || self.is_full {
+            self.is_full = true;
+            let words = || {
+                format!(
+                    "{} was left out: there are too many events together",
+                    member.name
+                )
+            };
+            self.trace.diagnostics.note_many(
+                "too_many_events",
+                crate::base::Severity::DataLoss,
+                None,
+                1,
+                words,
+            );
+            return;
+        }
+        if self.trace.threads.is_empty() {
+            self.trace.threads.extend(theirs.threads.first().cloned());
+            if let Some(idle) = self.trace.threads.first_mut() {
+                idle.name = self.trace.strings.intern(theirs.strings.bytes(idle.name));
+            }
+        }
+        // The member's ids begin at the present lengths of the tables: this must come before any table grows.
+        let moves = self.moves_of(member);
+        let origin = Arc::new(Origin {
+            shift: moves.shift,
+            first_cpu: moves.first_cpu,
+            kinds: moves.kinds.clone(),
+            threads: theirs.events.threads.renamed(|id| moves.thread(id)),
+        });
+        let source = Source {
+            name: member.name.clone(),
+            info: theirs.info.clone(),
+            own_span: theirs.span,
+            origin: Arc::clone(&origin),
+            evidence: member.evidence.clone(),
+            placed_by: member.placed_by,
+            cpus: moved_range(&(0..theirs.cpus.len() as u32), moves.first_cpu),
+            threads: moves.first_thread
+                ..self.trace.threads.len() as u32 + (theirs.threads.len() as u32).saturating_sub(1),
+            processes: moved_range(&(0..theirs.processes.len() as u32), moves.first_process),
+            loose_tracks: 0..0,
+            counters: moved_range(
+                &(0..theirs.counters.tracks.len() as u32),
+                self.trace.counters.tracks.len() as u32,
+            ),
+            events: self.event_count..self.event_count + count,
+            gaps: moved_range(&(0..theirs.gaps.len() as u32), self.trace.gaps.len() as u32),
+            parts: self.part_count..self.part_count.saturating_add(member.part_count),
+        };
+        self.add_people(theirs, &moves);
+        self.add_events(theirs, &moves, &origin);
+        self.add_scheduling(theirs, &moves);
+        self.add_counters(theirs, &moves);
+        self.add_sorted(theirs, &moves);
+        self.trace
+            .diagnostics
+            .add_named(&member.name, &theirs.diagnostics);
+        let span =
+            crate::base::TimeSpan::new(moves.time(theirs.span.start), moves.time(theirs.span.end));
+        self.trace.span = if self.trace.sources.is_empty() || self.trace.span.is_empty() {
+            span
+        } else if span.is_empty() {
+            self.trace.span
+        } else {
+            self.trace.span.union(span)
+        };
+        self.event_count += count;
+        self.part_count = source.parts.end;
+        self.trace.sources.push(source);
+        self.members.push((theirs, moves));
+    }
+
+    fn moves_of(&mut self, member: &Member) -> Moves {
+        let theirs = member.trace.as_ref();
+        let strings = self.trace.strings.absorb(&theirs.strings);
+        let string = |id: StringId| strings.get(id.0 as usize).copied().unwrap_or_default();
+        let mut alike: FxHashMap<EventKind, u16> = FxHashMap::default();
+        let kinds = theirs
+            .kinds
+            .iter()
+            .map(|kind| {
+                let kind = EventKind {
+                    name: string(kind.name),
+                    category: string(kind.category),
+                    role: kind.role,
+                };
+                let count = alike.entry(kind).or_default();
+                *count += 1;
+                let all = &mut self.trace.kinds;
+                *self.kinds.entry((kind, *count)).or_insert_with(|| {
+                    // There is no number for a 65536th kind: it gets the number of the last one.
+                    if all.len() < usize::from(u16::MAX) {
+                        all.push(kind);
+                    }
+                    KindId((all.len() - 1) as u16)
+                })
+            })
+            .collect();
+        Moves {
+            shift: member.offset,
+            end: theirs.span.end.saturating_add(member.offset),
+            strings,
+            kinds,
+            first_cpu: self.trace.cpus.len() as u32,
+            first_thread: self.trace.threads.len() as u32,
+            first_process: self.trace.processes.len() as u32,
+            first_event: self.event_count,
+            first_label: self.trace.slices.labels.len() as u32,
+        }
+    }
+
+    fn add_people(&mut self, theirs: &Trace, moves: &Moves) {
+        self.trace.cpus.extend_from_slice(&theirs.cpus);
+        let threads = theirs.threads.iter().skip(1).map(|thread| Thread {
+            process: thread.process.map(|id| moves.process(id)),
+            name: moves.string(thread.name),
+            start: thread.start.map(|time| moves.time(time)),
+            end: thread.end.map(|time| moves.time(time)),
+            seen: (moves.time(thread.seen.0), moves.time(thread.seen.1)),
+            ..*thread
+        });
+        self.trace.threads.extend(threads);
+        let processes = theirs.processes.iter().map(|process| Process {
+            parent: process.parent.map(|id| moves.process(id)),
+            main_thread: process.main_thread.map(|id| moves.thread(id)),
+            name: moves.string(process.name),
+            start: process.start.map(|time| moves.time(time)),
+            end: process.end.map(|time| moves.time(time)),
+            exit_event: process.exit_event.map(|id| moves.event(id)),
+            environment: (process.environment.iter())
+                .map(|&id| moves.string(id))
+                .collect(),
+            images: process
+                .images
+                .iter()
+                .map(|image| ProgramImage {
+                    start: moves.time(image.start),
+                    program: moves.string(image.program),
+                    arguments: image.arguments.iter().map(|&it| moves.string(it)).collect(),
+                    directory: moves.string(image.directory),
+                    interpreter: moves.string(image.interpreter),
+                })
+                .collect(),
+            ..process.clone()
+        });
+        self.trace.processes.extend(processes);
+    }
+
+    fn add_events(&mut self, theirs: &Trace, moves: &Moves, origin: &Arc<Origin>) {
+        let mut last_lane = 0;
+        for segment in theirs.events.segments() {
+            last_lane = last_lane.max(segment.lane + 1);
+            self.segments.push(Segment {
+                part: self.part_count.saturating_add(segment.part),
+                lane: self.lane_count + segment.lane,
+                cpu: segment.cpu.map(|cpu| cpu + moves.first_cpu),
+                first: 0,
+                origin: Some(Arc::clone(origin)),
+                columns: Arc::clone(&segment.columns),
+            });
+        }
+        self.lane_count += last_lane;
+    }
+
+    fn add_scheduling(&mut self, theirs: &Trace, moves: &Moves) {
+        let (ours, runs) = (&mut *self.trace.runs, &theirs.runs);
+        let (first_run, first_place) = (ours.len() as u32, ours.by_thread.len() as u32);
+        ours.starts.extend(moves.times(&runs.starts));
+        ours.ends.extend(moves.ends(&runs.ends));
+        let threads = runs.threads.iter().map(|&id| moves.thread(ThreadId(id)).0);
+        ours.threads.extend(threads);
+        ours.priorities.extend_from_slice(&runs.priorities);
+        ours.end_states.extend_from_slice(&runs.end_states);
+        ours.events.extend(moves.events(&runs.events));
+        let cpu_ranges = (0..theirs.cpus.len() as u32).map(|cpu| runs.on(CpuId(cpu)));
+        ours.of_cpu
+            .extend(cpu_ranges.map(|range| moved_range(&range, first_run)));
+        ours.by_thread
+            .extend(runs.by_thread.iter().map(|&run| run + first_run));
+        // All files share the idle thread; the first file has added it.
+        let idle = usize::from(!ours.of_thread.is_empty());
+        let thread_ranges =
+            (idle..theirs.threads.len()).map(|id| runs.of_thread.get(id).cloned().unwrap_or(0..0));
+        ours.of_thread
+            .extend(thread_ranges.map(|range| moved_range(&range, first_place)));
+
+        let (ours, states) = (&mut *self.trace.states, &theirs.states);
+        let first_state = ours.len() as u32;
+        ours.starts.extend(moves.times(&states.starts));
+        ours.ends.extend(moves.ends(&states.ends));
+        ours.states.extend_from_slice(&states.states);
+        let partners = states.states.iter().zip(&states.partners);
+        ours.partners
+            .extend(partners.map(|(state, &partner)| match partner {
+                NO_PARTNER => partner,
+                cpu if *state == crate::trace::ThreadState::Running => moves.cpu(CpuId(cpu)).0,
+                waker => moves.thread(ThreadId(waker)).0,
+            }));
+        ours.notes.extend_from_slice(&states.notes);
+        ours.events.extend(moves.events(&states.events));
+        let woken_by = states.woken_by.iter();
+        ours.woken_by.extend(
+            woken_by.map(|&(event, name)| (moves.event(EventId(event)).0, moves.string(name))),
+        );
+        // All files share the idle thread; the first file has added it.
+        let idle = usize::from(!ours.of_thread.is_empty());
+        let end = states.len() as u32;
+        let thread_ranges = (idle..theirs.threads.len())
+            .map(|id| states.of_thread.get(id).cloned().unwrap_or(end..end));
+        ours.of_thread
+            .extend(thread_ranges.map(|range| moved_range(&range, first_state)));
+    }
+
+    fn add_counters(&mut self, theirs: &Trace, moves: &Moves) {
+        let (ours, counters) = (&mut self.trace.counters, &theirs.counters);
+        let first_sample = ours.times.len() as u32;
+        ours.tracks
+            .extend(counters.tracks.iter().map(|track| CounterTrack {
+                name: moves.string(track.name),
+                scope: match track.scope {
+                    CounterScope::Global => CounterScope::Global,
+                    CounterScope::Cpu(cpu) => CounterScope::Cpu(moves.cpu(cpu)),
+                    CounterScope::Process(process) => CounterScope::Process(moves.process(process)),
+                    CounterScope::Thread(thread) => CounterScope::Thread(moves.thread(thread)),
+                },
+                samples: moved_range(&track.samples, first_sample),
+                range: track.range,
+            }));
+        ours.times.extend(moves.times(&counters.times));
+        ours.values.extend_from_slice(&counters.values);
+        ours.events.extend(moves.events(&counters.events));
+    }
+
+    /// Adds the tables that are sorted by time over all files; `finish` sorts them.
+    fn add_sorted(&mut self, theirs: &Trace, moves: &Moves) {
+        self.trace
+            .logs
+            .rows
+            .extend(theirs.logs.rows.iter().map(|log| Log {
+                time: moves.time(log.time),
+                thread: moves.thread(log.thread),
+                severity: moves.string(log.severity),
+                message: moves.string(log.message),
+                event: moves.event(log.event),
+            }));
+        // If files disagree about what the paths of opens mean, `AsSaid` holds for all.
+        if self.trace.files.rows.is_empty() {
+            self.trace.files.opens = theirs.files.opens;
+        } else if !theirs.files.rows.is_empty() && theirs.files.opens != self.trace.files.opens {
+            self.trace.files.opens = OpenPaths::AsSaid;
+        }
+        self.trace
+            .files
+            .rows
+            .extend(theirs.files.rows.iter().map(|file| FileUse {
+                time: moves.time(file.time),
+                thread: moves.thread(file.thread),
+                path: moves.string(file.path),
+                other_path: moves.string(file.other_path),
+                event: moves.event(file.event),
+                ..*file
+            }));
+        let mut gaps = theirs.gaps.clone();
+        for gap in &mut gaps {
+            gap.start = moves.time(gap.start);
+            gap.end = moves.time(gap.end);
+        }
+        self.trace.gaps.append(&mut gaps);
+        self.trace
+            .slices
+            .labels
+            .extend(theirs.slices.labels.iter().map(|label| SliceLabel {
+                name: moves.string(label.name),
+                category: moves.string(label.category),
+                family: label.family,
+            }));
+    }
+
+    fn finish(mut self) -> Trace {
+        self.trace.events = Events::new(std::mem::take(&mut self.segments)).into();
+        let slice_moves = self.place_tracks();
+        self.add_flows(&slice_moves);
+        let trace = &mut self.trace;
+        trace.logs.rows.sort_by_key(|log| log.time);
+        trace.files.rows.sort_by_key(|file| file.time);
+        trace.info = common_info(&trace.sources);
+        self.trace
+    }
+}
+
+/// Returns the common header of all files: the axis is the first one's clock. If only some files have times in
+/// nanoseconds, the axis has nanoseconds, and one step of the other files is 1 ns.
+fn common_info(sources: &[Source]) -> TraceInfo {
+    let mut formats: Vec<&str> = Vec::new();
+    for source in sources {
+        if !formats.contains(&source.info.format.as_str()) {
+            formats.push(&source.info.format);
+        }
+    }
+    let first = sources
+        .first()
+        .map(|source| source.info.clone())
+        .unwrap_or_default();
+    let timed = sources
+        .iter()
+        .find(|source| source.info.clock_unit == ClockUnit::Nanoseconds);
+    let (clock, clock_unit) = match timed {
+        Some(source) if first.clock_unit != ClockUnit::Nanoseconds => {
+            (source.info.clock.clone(), ClockUnit::Nanoseconds)
+        }
+        _ => (first.clock.clone(), first.clock_unit),
+    };
+    // The axis is moved against each file's clock by that file's offset.
+    let wall_clock_zero_ns = sources.iter().find_map(|source| {
+        let zero = source.info.wall_clock_zero_ns?;
+        zero.checked_sub(source.offset().0)
+    });
+    let days = sources.iter().map(|source| source.info.first_day);
+    let first_day = days
+        .clone()
+        .find(|day| *day == FirstDay::Given)
+        .or_else(|| days.clone().find(|day| *day == FirstDay::Unknown))
+        .unwrap_or_default();
+    TraceInfo {
+        clock,
+        clock_unit,
+        wall_clock_zero_ns,
+        first_day,
+        format: format!("{} files: {}", sources.len(), formats.join(", ")),
+        facts: sources
+            .iter()
+            .flat_map(|source| {
+                let named = |(name, value): &(String, String)| {
+                    (format!("{}: {name}", source.name), value.clone())
+                };
+                source.info.facts.iter().map(named)
+            })
+            .collect(),
+        cpu_count: None,
+        ..first
+    }
+}

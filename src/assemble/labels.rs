@@ -1,0 +1,134 @@
+//! One table of the labels of all parts, and which labels pair as begin and end.
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::recorded::{Part, StringMap};
+use super::rows::PerPart;
+use crate::base::StringId;
+use crate::event::pairs::{ANY_KEY, FAMILIES};
+use crate::event::{Label, Mark, MarkOp};
+use crate::trace::{LabelId, SliceLabel};
+
+/// Which labels pair, indexed by the trace's labels. It has no labels that later stages add: nothing pairs by those.
+#[derive(Debug, Default)]
+pub(crate) struct LabelPairs {
+    /// The key of each label.
+    pub keys: Vec<u64>,
+    /// The pair number of each label: labels with equal numbers pair.
+    pub numbers: Vec<u32>,
+    /// For each pair number, whether its begins and ends occur in any part.
+    pub has: Vec<PairHas>,
+    /// For each family, whether any part has an end of that family.
+    pub family_has_end: Vec<bool>,
+}
+
+/// Which marks occur with a pair number.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PairHas {
+    /// Begins occur.
+    pub begin: bool,
+    /// Ends occur.
+    pub end: bool,
+    /// Its ends have no key of their own: an end closes the innermost open begin.
+    pub is_any: bool,
+}
+
+/// Labels pair if their families are equal, and their keys or, without a key, their names.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct PairKey {
+    family: u8,
+    key: u64,
+    name: StringId,
+}
+
+/// The labels of all parts, while parts are added.
+#[derive(Default)]
+pub(crate) struct LabelTable {
+    labels: Vec<SliceLabel>,
+    keys: Vec<u64>,
+    pairs: Vec<u32>,
+    ids: FxHashMap<(SliceLabel, u32), LabelId>,
+    pair_ids: FxHashMap<PairKey, u32>,
+}
+
+impl LabelTable {
+    /// Returns the trace's id of a part's label; `strings` maps the part's string ids.
+    pub(crate) fn intern(&mut self, label: &Label, strings: &StringMap) -> LabelId {
+        let shown = SliceLabel {
+            name: strings.get(label.name),
+            category: strings.get(label.category),
+            family: label.family,
+        };
+        let pair_key = PairKey {
+            family: label.family,
+            key: label.key,
+            name: if label.key == 0 {
+                shown.name
+            } else {
+                StringId::EMPTY
+            },
+        };
+        let next = self.pair_ids.len() as u32;
+        let pair = *self.pair_ids.entry(pair_key).or_insert(next);
+        *self.ids.entry((shown, pair)).or_insert_with(|| {
+            self.labels.push(shown);
+            self.keys.push(label.key);
+            self.pairs.push(pair);
+            LabelId(self.labels.len() as u32 - 1)
+        })
+    }
+
+    /// Returns the labels, and which of them pair; `marks` are the marks of all parts.
+    pub fn finish(self, parts: &[Part], marks: &PerPart<Mark>) -> (Vec<SliceLabel>, LabelPairs) {
+        let mut has = pair_ends(parts, marks, &self.pairs, self.pair_ids.len());
+        for (key, pair) in &self.pair_ids {
+            has[*pair as usize].is_any = key.key == ANY_KEY;
+        }
+        let mut family_has_end = vec![false; FAMILIES.len()];
+        for (label, pair) in self.labels.iter().zip(&self.pairs) {
+            if let Some(has_end) = family_has_end.get_mut(usize::from(label.family)) {
+                *has_end |= has[*pair as usize].end;
+            }
+        }
+        let pairs = LabelPairs {
+            keys: self.keys,
+            numbers: self.pairs,
+            has,
+            family_has_end,
+        };
+        (self.labels, pairs)
+    }
+}
+
+fn pair_ends(
+    parts: &[Part],
+    marks: &PerPart<Mark>,
+    pair_of_label: &[u32],
+    pair_count: usize,
+) -> Vec<PairHas> {
+    let of_part = |(part, marks): (&Part, &Vec<Mark>)| {
+        let mut has = vec![PairHas::default(); part.labels.len()];
+        for mark in marks {
+            if let Some(has) = has.get_mut(mark.label() as usize) {
+                match mark.op() {
+                    MarkOp::Begin => has.begin = true,
+                    MarkOp::End => has.end = true,
+                    // `Over` has no begin and is no recorded end: labels do not pair by it.
+                    MarkOp::Over => {}
+                }
+            }
+        }
+        has
+    };
+    let each: Vec<Vec<PairHas>> = parts.par_iter().zip(marks).map(of_part).collect();
+    let mut all = vec![PairHas::default(); pair_count];
+    for (part, has) in parts.iter().zip(each) {
+        for (label, has) in part.labels.iter().zip(has) {
+            let pair = &mut all[pair_of_label[label.0 as usize] as usize];
+            pair.begin |= has.begin;
+            pair.end |= has.end;
+        }
+    }
+    all
+}

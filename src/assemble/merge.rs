@@ -1,0 +1,259 @@
+//! Merges parts: one string table, one label table, one list of kinds; the events of each part become a segment.
+//!
+//! Rows keep their part's numbers (of strings, labels, events); each part keeps the maps to the trace's numbers.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::labels::{LabelPairs, LabelTable};
+use super::measured::MeasuredTable;
+use super::recorded::{Part, Recorded, StringMap};
+use super::rows::{PerPart, Rows};
+use crate::base::{Diagnostics, Nanos, Strings, TimeSpan, Timestamp};
+use crate::event::part::ClockUnit;
+use crate::event::{
+    Complete, Directory, EventColumns, EventKind, Gap, Lane, LoneBegins, PartColumns, Seam,
+    SeriesScope, Ties,
+};
+use crate::trace::{Events, Segment, SliceLabel};
+
+/// All parts merged. Thread keys are not mapped to threads yet.
+#[derive(Debug, Default)]
+pub struct Merged {
+    /// All events.
+    pub recorded: Recorded,
+    /// All rows.
+    pub rows: Rows,
+    /// The trace's strings.
+    pub strings: Strings,
+    /// Maps the directory's string ids to the trace's.
+    pub directory_strings: StringMap,
+    /// The trace's labels.
+    pub labels: Vec<SliceLabel>,
+    /// Which labels pair.
+    pub label_pairs: LabelPairs,
+    /// How the recorder wrote slices.
+    pub habits: SliceHabits,
+    /// Kinds of events, with the trace's strings.
+    pub kinds: Vec<EventKind>,
+    /// Gaps of all parts, sorted by time.
+    pub gaps: Vec<Gap>,
+    /// Spans in which events of a CPU may have been lost.
+    pub seams: Vec<Seam>,
+    /// Durations that the recorder measured.
+    pub measured: MeasuredTable,
+    /// From the first event to 1 ns after the last.
+    pub span: TimeSpan,
+    /// Diagnostics of all parts.
+    pub diagnostics: Diagnostics,
+}
+
+/// The recorder's conventions about slices.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SliceHabits {
+    /// Which of several whole slices that start together contains the others.
+    pub ties: Ties,
+    /// What a begin means where the recording has no end of its kind.
+    pub lone_begins: LoneBegins,
+}
+
+/// Returns all parts merged. The times of events are in `unit`.
+pub(crate) fn merge(
+    mut parts: Vec<PartColumns>,
+    lanes: &[Lane],
+    directory: &Directory,
+    unit: ClockUnit,
+) -> Merged {
+    parts
+        .par_iter_mut()
+        .for_each(|part| part.columns.sort_by_time());
+    let cpus = cpu_numbers(&parts, lanes);
+    // Mostly CPU numbers have no gaps: then numbers are ids, and no event has to be renumbered.
+    let are_ids = cpus.iter().copied().eq(0..cpus.len() as u32);
+    let mut recorded = Recorded {
+        cpus,
+        ..Recorded::default()
+    };
+    let mut strings = Strings::default();
+    let directory_strings = StringMap(strings.absorb(&directory.strings));
+    let habits = habits_of(&parts);
+    let (mut gaps, mut seams) = (Vec::new(), Vec::new());
+    let mut diagnostics = Diagnostics::default();
+    let mut rows = Rows::default();
+    let mut segments = Vec::new();
+    let mut labels = LabelTable::default();
+    for part in parts {
+        let mut own = part.columns;
+        diagnostics.merge(std::mem::take(&mut own.diagnostics));
+        gaps.append(&mut own.gaps);
+        seams.append(&mut own.seams);
+        if own.events.is_empty() {
+            continue;
+        }
+        let cpu_number = lanes.get(part.lane as usize).and_then(|lane| lane.cpu);
+        let cpu = cpu_number.and_then(|number| recorded.cpu_id(number));
+        // Memory that is no longer needed is freed at once, so that the next allocations reuse its pages.
+        let own_strings = StringMap(strings.absorb(&std::mem::take(&mut own.strings)));
+        let own_labels = std::mem::take(&mut own.labels);
+        let own_labels = own_labels.iter();
+        let own_labels = own_labels.map(|label| labels.intern(label, &own_strings));
+        let own_labels = own_labels.collect();
+        let mut columns = std::mem::take(&mut own.events);
+        columns.shrink();
+        if !are_ids {
+            columns.renumber_cpus(|number| {
+                let id = recorded.cpu_id(u32::from(number));
+                id.map_or(number, |id| id.0 as u16)
+            });
+        }
+        let segment = segments.len() as u32;
+        segments.push(Segment {
+            part: part.part,
+            lane: part.lane,
+            cpu: cpu.map(|cpu| cpu.0),
+            first: 0,
+            origin: None,
+            columns: Arc::new(columns),
+        });
+        recorded.parts.push(Part {
+            segment,
+            first_event: 0,
+            cpu,
+            strings: own_strings,
+            labels: own_labels,
+        });
+        rows.push(own);
+    }
+    gaps.sort_by_key(|gap| gap.start);
+    recorded.events = Events::new(segments);
+    for part in &mut recorded.parts {
+        part.first_event = recorded.events.segments()[part.segment as usize].first;
+    }
+    let (labels, label_pairs) = labels.finish(&recorded.parts, &rows.marks);
+    let measured = MeasuredTable::new(std::mem::take(&mut rows.measured), &recorded, unit);
+    let span = span_of(&recorded, &rows.completes, &measured, &gaps);
+    let kind = |kind: &EventKind| EventKind {
+        name: directory_strings.get(kind.name),
+        category: directory_strings.get(kind.category),
+        role: kind.role,
+    };
+    Merged {
+        kinds: directory.kinds.iter().map(kind).collect(),
+        recorded,
+        rows,
+        strings,
+        directory_strings,
+        labels,
+        label_pairs,
+        habits,
+        gaps,
+        seams,
+        measured,
+        span,
+        diagnostics,
+    }
+}
+
+/// Returns the conventions of all parts that have events: `Ties::First` only if all parts with whole slices have it.
+fn habits_of(parts: &[PartColumns]) -> SliceHabits {
+    let with_events = || {
+        let columns = parts.iter().map(|part| &part.columns);
+        columns.filter(|columns| !columns.events.is_empty())
+    };
+    let mut with_wholes = with_events().filter(|columns| !columns.completes.is_empty());
+    let are_in_order = with_wholes.all(|columns| columns.ties == Ties::First);
+    let are_open = with_events().any(|columns| columns.lone_begins == LoneBegins::Open);
+    SliceHabits {
+        ties: if are_in_order {
+            Ties::First
+        } else {
+            Ties::Longest
+        },
+        lone_begins: if are_open {
+            LoneBegins::Open
+        } else {
+            LoneBegins::Points
+        },
+    }
+}
+
+/// Returns the span from the first event, measured start or gap to just after the last event, slice end or gap.
+fn span_of(
+    recorded: &Recorded,
+    completes: &PerPart<Complete>,
+    measured: &MeasuredTable,
+    gaps: &[Gap],
+) -> TimeSpan {
+    let mut span: Option<TimeSpan> = None;
+    let mut include = |start: Timestamp, end: Timestamp| {
+        let more = TimeSpan::new(start, end);
+        span = Some(span.map_or(more, |span| span.union(more)));
+    };
+    for segment in recorded.events.segments() {
+        let last = segment.columns.time(segment.columns.len() as u32 - 1);
+        include(segment.columns.time(0), last.saturating_add(Nanos(1)));
+    }
+    let known = complete_ends(recorded, completes).into_iter();
+    for time in known.chain(measured.last_end).chain(measured.first_start) {
+        include(Timestamp(time), Timestamp(time));
+    }
+    for gap in gaps {
+        if gap.start > Timestamp::MIN && gap.end < Timestamp::MAX {
+            include(gap.start, gap.end);
+        }
+    }
+    span.unwrap_or_default()
+}
+
+/// Returns the latest end of a whole slice for each part that has whole slices, in ns.
+fn complete_ends(recorded: &Recorded, completes: &PerPart<Complete>) -> Vec<i64> {
+    let of_part = |(part, completes): (&Part, &Vec<Complete>)| {
+        let columns = recorded.columns(part);
+        let end = |row: &Complete| columns.time(row.event).0.saturating_add(row.duration_ns);
+        completes.iter().map(end).max()
+    };
+    let parts = recorded.parts.par_iter().zip(completes);
+    parts.filter_map(of_part).collect()
+}
+
+fn cpu_numbers(parts: &[PartColumns], lanes: &[Lane]) -> Vec<u32> {
+    let mut numbers: Vec<u32> = lanes.iter().filter_map(|lane| lane.cpu).collect();
+    let from_rows: Vec<Vec<u32>> = parts
+        .par_iter()
+        .map(|part| {
+            let own = lanes.get(part.lane as usize).and_then(|lane| lane.cpu);
+            let mut seen = Vec::new();
+            // Neighbouring rows mostly have the same CPU: `last` saves the search in `seen`.
+            let mut last = own;
+            let cpus = part.columns.events.cpus().iter();
+            for &cpu in cpus.filter(|cpu| **cpu != EventColumns::NO_CPU) {
+                if Some(u32::from(cpu)) != last {
+                    last = Some(u32::from(cpu));
+                    if !seen.contains(&u32::from(cpu)) {
+                        seen.push(u32::from(cpu));
+                    }
+                }
+            }
+            for switch in &part.columns.switches {
+                if Some(switch.cpu) != last {
+                    last = Some(switch.cpu);
+                    seen.push(switch.cpu);
+                }
+            }
+            let series = part.columns.series.iter();
+            seen.extend(series.filter_map(|series| match series.scope {
+                SeriesScope::Cpu(cpu) => Some(cpu),
+                _ => None,
+            }));
+            seen.extend(part.columns.gaps.iter().filter_map(|gap| gap.cpu));
+            seen.sort_unstable();
+            seen.dedup();
+            seen
+        })
+        .collect();
+    numbers.extend(from_rows.into_iter().flatten());
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}

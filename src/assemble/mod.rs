@@ -1,0 +1,256 @@
+//! Makes a [`Trace`] of the columns that readers return.
+//!
+//! Each stage returns a value that later stages borrow or consume. [`assemble`] calls the stages in this order:
+//!
+//! ```text
+//! merge         one table each for the strings, labels and kinds of all parts (`labels`); events as segments
+//!               (`recorded`), all other rows sorted by kind (`rows`)
+//! people        threads and processes from keys, several from a reused key
+//! losses        when events of each CPU were recorded, and when events were lost
+//! scheduling    runs per CPU and states per thread from switches and wakeups
+//! files         rows about files, with complete paths
+//! pairing       slices from begins and ends of a track; begins and ends without a partner are counted
+//!   measured    places slices whose duration the recorder measured
+//!   nesting     parents of slices, and rows without overlaps (`free_rows`)
+//! async_tracks  slices from asynchronous begins and ends, on the tracks of their groups
+//!   open_asyncs which open asynchronous slice an end closes
+//!   requests    asynchronous begins and ends from events of the block layer
+//! derived       arrows from writers of files to later readers (`file_history`); for formats that ask for it also
+//!               slices of programs and open files, arrows of forks and pipes (`programs`, `files`)
+//! points        instants from events that no slice, run or counter shows
+//! slice_table   the tables of tracks, slices and instants
+//! counters      counter tracks from samples
+//! logs          the table of log messages
+//! flow_links    arrows between slices from flow marks (`around`)
+//! ```
+//!
+//! `join` joins several traces, each with an offset, on one axis; `preview` makes a trace of the parts that are read so
+//! far.
+//!
+//! The stages have no side effects. They run on rayon: those that collect rows are parallel over parts, those that make
+//! tables over tracks, threads and CPUs.
+
+mod around;
+mod async_tracks;
+mod counters;
+mod derived;
+mod draft;
+pub mod file_history;
+mod files;
+mod flow_links;
+mod free_rows;
+mod group;
+pub mod join;
+mod labels;
+mod link;
+mod logs;
+mod losses;
+mod measured;
+mod merge;
+mod nesting;
+mod open_asyncs;
+mod pairing;
+mod people;
+mod points;
+pub(crate) mod preview;
+mod programs;
+mod recorded;
+mod requests;
+mod rows;
+mod scheduling;
+mod slice_table;
+mod stretch;
+mod track_number;
+
+use crate::base::Job;
+use crate::event::part::ClockUnit;
+use crate::event::{Directory, Lane, PartColumns, TraceInfo};
+use crate::trace::{Cpu, Files, Trace};
+use async_tracks::{AsyncRows, async_slices, sort_tracks};
+use counters::counters;
+use derived::{Evidence, derive};
+use files::{Doers, file_work, with_file_work};
+use flow_links::{FlowRows, Ground, flow_table};
+use logs::logs;
+use losses::{Losses, Lost};
+use measured::Axis;
+use merge::{Merged, merge};
+use pairing::{PairingRows, Surroundings, pair_slices};
+use people::{Identities, as_said, identify, with_ends};
+use points::{PointRules, points};
+use programs::{join_tracks, with_program_names};
+use scheduling::schedule;
+use slice_table::{OnTracks, track_tables};
+
+/// Returns the [`Trace`] of all parts; `parts` are sorted by lane, and in file order inside each lane.
+///
+/// Returns an empty trace if the job is cancelled.
+#[must_use]
+pub fn assemble(
+    parts: Vec<PartColumns>,
+    lanes: &[Lane],
+    directory: &Directory,
+    info: TraceInfo,
+    job: &Job,
+) -> Trace {
+    let merged = merge(parts, lanes, directory, info.clock_unit);
+    let identities = identify(&merged, directory);
+    if job.is_cancelled() {
+        return Trace::default();
+    }
+    let Merged {
+        recorded,
+        rows,
+        mut strings,
+        directory_strings,
+        mut labels,
+        label_pairs,
+        habits,
+        kinds,
+        gaps,
+        seams,
+        measured,
+        span,
+        mut diagnostics,
+    } = merged;
+    let Identities {
+        keys,
+        people,
+        births,
+        acts,
+    } = identities;
+    let recorded = recorded.with_threads(keys);
+    let lost = Lost {
+        gaps: &gaps,
+        seams: &seams,
+        counted: &info.losses,
+        span,
+    };
+    let losses = Losses::new(&recorded, lost);
+
+    let scheduling = schedule(rows.scheduling, &recorded, &losses, people.threads.len());
+    diagnostics.merge(scheduling.diagnostics);
+    let people = with_ends(people, &scheduling.states);
+    let people = as_said(
+        people,
+        directory,
+        &directory_strings,
+        &recorded.events.threads,
+    );
+
+    let doers = Doers {
+        lives: &rows.lives,
+        people: &people,
+        births: &births,
+    };
+    let files = file_work(rows.files, &recorded, doers, &mut strings);
+
+    let pairing = PairingRows {
+        marks: rows.marks,
+        completes: rows.completes,
+        measured,
+        axis: match info.clock_unit {
+            ClockUnit::Nanoseconds => Axis::Nanos(span),
+            _ => Axis::OtherUnit,
+        },
+        pairs: label_pairs,
+        habits,
+        abi: directory.syscall_abi,
+    };
+    let around = Surroundings {
+        recorded: &recorded,
+        losses: &losses,
+        threads: &people.threads,
+    };
+    let paired = pair_slices(pairing, around, &mut strings, &mut labels);
+    diagnostics.merge(paired.diagnostics);
+
+    let async_rows = AsyncRows {
+        marks: rows.asyncs,
+        requests: rows.requests,
+    };
+    let asyncs = async_slices(async_rows, &recorded, &people, &mut strings, &mut labels);
+    diagnostics.merge(asyncs.diagnostics);
+
+    let evidence = Evidence {
+        directory,
+        directory_strings: &directory_strings,
+        recorded: &recorded,
+        people: &people,
+        births: &births,
+        acts: &acts,
+        files: &files,
+        runs: &scheduling.runs,
+    };
+    let derived = derive(evidence, &mut strings, &mut labels);
+    diagnostics.merge(derived.diagnostics);
+
+    let leftovers = [paired.leftovers, derived.leftovers].concat();
+    let which = PointRules {
+        kinds: &kinds,
+        leftovers: &leftovers,
+        elsewhere: &asyncs.instants,
+    };
+    let points = points(&recorded, which);
+    let mut async_tracks = asyncs.tracks;
+    async_tracks.extend(derived.open_files);
+    sort_tracks(&mut async_tracks, &strings);
+    let on_tracks = OnTracks {
+        nested: join_tracks(paired.tracks, derived.programs),
+        asyncs: async_tracks,
+        points,
+        labels,
+    };
+    let tables = track_tables(on_tracks, recorded.cpus.len());
+    if job.is_cancelled() {
+        return Trace::default();
+    }
+
+    let counters = counters(&rows.samples, &recorded, &people.process_of_key, &strings);
+    let logs = logs(&rows.logs, &recorded);
+    let flow_rows = FlowRows {
+        marks: rows.flows,
+        links: derived.links,
+    };
+    let ground = Ground {
+        recorded: &recorded,
+        tables: &tables,
+        people: &people,
+    };
+    let flow_table = flow_table(flow_rows, ground);
+    diagnostics.merge(flow_table.diagnostics);
+
+    let people = with_file_work(people, files.opens, &files.image_directories);
+    let people = match &derived.running {
+        Some(running) => with_program_names(people, running),
+        None => people,
+    };
+    let cpus = recorded.cpus.into_iter().map(|number| Cpu { number });
+    Trace {
+        info,
+        span,
+        strings: strings.into(),
+        kinds,
+        events: recorded.events.into(),
+        cpus: cpus.collect(),
+        threads: people.threads,
+        processes: people.processes.into(),
+        tracks: tables.tracks,
+        slices: tables.slices.into(),
+        instants: tables.instants.into(),
+        counters,
+        plots: Vec::new(),
+        flows: flow_table.flows.into(),
+        runs: derived.runs.unwrap_or(scheduling.runs).into(),
+        states: scheduling.states.into(),
+        logs: logs.into(),
+        files: Files {
+            rows: files.rows,
+            opens: directory.opens,
+        }
+        .into(),
+        gaps,
+        sources: Vec::new(),
+        diagnostics,
+    }
+}

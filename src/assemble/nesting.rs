@@ -1,0 +1,178 @@
+//! Computes the parents and rows of one track's slices, which are sorted by start. Slices in a row never overlap.
+//!
+//! A slice is put one row below the innermost slice that contains it whole. If slices overlap and neither contains the
+//! other, the later slice is put into the next row that is free; no slice is cut or dropped.
+
+use super::draft::Draft;
+use super::free_rows::FreeRows;
+
+/// The slices of a track, with the row and parent of each.
+#[derive(Debug, Default)]
+pub(crate) struct Nested {
+    /// The slices, sorted by start.
+    pub slices: Vec<Draft>,
+    /// The row of each slice.
+    pub rows: Vec<u32>,
+    /// The parent of each slice, an index into `slices` lower than the slice's own, or `u32::MAX`.
+    pub parents: Vec<u32>,
+    /// The number of slices in each row.
+    pub row_counts: Vec<u32>,
+    /// Slices whose measured duration differs from end minus start: (index into `slices`, duration in ns).
+    pub measured: Vec<(u32, i64)>,
+}
+
+/// A slice that can contain the slices that follow.
+struct Holder {
+    end: i64,
+    index: u32,
+    row: u32,
+}
+
+/// Puts slices into rows; they must be sorted by start (ties: outer first). Each slice is examined at most twice,
+/// however slices overlap.
+pub(crate) fn nest(drafts: Vec<Draft>) -> Nested {
+    let mut free = FreeRows::default();
+    let mut rows: Vec<u32> = Vec::with_capacity(drafts.len());
+    let mut parents: Vec<u32> = Vec::with_capacity(drafts.len());
+    // Invariant: ends decrease towards the top of the stack, so the top is the innermost slice that can contain the
+    // next.
+    let mut holders: Vec<Holder> = Vec::new();
+    for (index, draft) in drafts.iter().enumerate() {
+        // Pops slices that ended by this start or that end before this slice does: they contain neither it nor later
+        // slices.
+        while holders
+            .last()
+            .is_some_and(|open| open.end <= draft.start || open.end < draft.end)
+        {
+            holders.pop();
+        }
+        let parent = holders.last();
+        let row = free.take(
+            parent.map_or(0, |open| open.row + 1),
+            draft.start,
+            draft.end,
+        );
+        rows.push(row);
+        parents.push(parent.map_or(u32::MAX, |open| open.index));
+        holders.push(Holder {
+            end: draft.end,
+            index: index as u32,
+            row,
+        });
+    }
+    Nested {
+        slices: drafts,
+        rows,
+        parents,
+        row_counts: free.into_counts(),
+        measured: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draft(start: i64, end: i64) -> Draft {
+        Draft {
+            start,
+            end,
+            is_unended: false,
+            label: 0,
+            begin: start as u32,
+            finish: u32::MAX,
+        }
+    }
+
+    fn rows_of(nested: &Nested) -> Vec<Vec<(i64, i64)>> {
+        let mut rows = vec![Vec::new(); nested.row_counts.len()];
+        for (draft, &row) in nested.slices.iter().zip(&nested.rows) {
+            rows[row as usize].push((draft.start, draft.end));
+        }
+        let counts: Vec<u32> = rows.iter().map(|row| row.len() as u32).collect();
+        assert_eq!(counts, nested.row_counts);
+        rows
+    }
+
+    #[test]
+    fn holders_are_parents_and_overlaps_move_down() {
+        let nested = nest(vec![
+            draft(0, 100),
+            draft(10, 50),
+            draft(20, 30),
+            draft(40, 60),
+            draft(55, 58),
+            draft(200, 210),
+        ]);
+        assert_eq!(
+            rows_of(&nested),
+            vec![
+                vec![(0, 100), (200, 210)],
+                vec![(10, 50)],
+                vec![(20, 30), (40, 60)],
+                vec![(55, 58)]
+            ]
+        );
+        let parent_of = |start| {
+            let index = nested.slices.iter().position(|d| d.start == start).unwrap();
+            nested
+                .slices
+                .get(nested.parents[index] as usize)
+                .map(|d| d.start)
+        };
+        assert_eq!(parent_of(20), Some(10));
+        assert_eq!(parent_of(40), Some(0));
+        assert_eq!(parent_of(55), Some(40));
+        assert_eq!(parent_of(200), None);
+    }
+
+    #[test]
+    fn no_row_overlaps_whatever_comes() {
+        let mut state = 12345_u64;
+        let mut random = |limit: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % limit
+        };
+        for _ in 0..200 {
+            let mut drafts: Vec<_> = (0..50)
+                .map(|_| {
+                    let start = random(100) as i64;
+                    let end = if random(20) == 0 {
+                        i64::MAX
+                    } else {
+                        start + random(40) as i64
+                    };
+                    draft(start, end)
+                })
+                .collect();
+            drafts.sort_by_key(|d| (d.start, std::cmp::Reverse(d.end)));
+            let nested = nest(drafts);
+            assert_eq!(nested.slices.len(), 50);
+            for row in rows_of(&nested) {
+                assert!(row.windows(2).all(|w| w[0].1 <= w[1].0), "{row:?}");
+            }
+            for (slice, &parent) in nested.slices.iter().zip(&nested.parents) {
+                if let Some(parent) = nested.slices.get(parent as usize) {
+                    assert!(parent.start <= slice.start && parent.end >= slice.end);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn staircases_take_few_rows_and_little_time() {
+        // Each overlaps the next `width` without containing it. Quadratic work would take minutes here.
+        for width in [2_i64, 50_000] {
+            let nested = nest((0..400_000).map(|i| draft(i, i + width)).collect());
+            assert_eq!(nested.row_counts.len() as i64, width);
+            assert!(nested.parents.iter().all(|&parent| parent == u32::MAX));
+        }
+        // The same slices inside a slice that never ends.
+        let steps = (0..400_000).map(|i| draft(i, i + 100_000));
+        let nested = nest([draft(0, i64::MAX)].into_iter().chain(steps).collect());
+        assert_eq!(nested.row_counts.len(), 100_001);
+        assert!(nested.parents[1..].iter().all(|&parent| parent == 0));
+    }
+}

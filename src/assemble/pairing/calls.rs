@@ -1,0 +1,573 @@
+//! Which marks of kernel system calls begin and end a call. Input: the marks of one thread. Output: the marks that
+//! pair.
+//!
+//! ```text
+//! recorded   sys_enter_read  sys_enter (NR 0)  ...  sys_exit_read  sys_exit (NR 0)
+//! pairs      begin                                  end
+//! ```
+//!
+//! A call that was recorded by name and by number (raw) is one call: its raw mark next to the named mark is a twin and
+//! is left out. A raw mark without a twin pairs with whichever mark of its call is there. Calls that never return are
+//! instants. If a number has no twin although other marks of that number have one, the thread runs a 32-bit program,
+//! whose calls have the numbers of another table. The number with which an `execve` returns shows this as well.
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::super::labels::LabelPairs;
+use super::row::{COMPAT, END, OVER, Row};
+use crate::base::Strings;
+use crate::event::pairs::{ANY_KEY, NUMBER_ZERO, RAW_SYSCALLS, SYSCALLS, UPROBES, USER_MODE};
+use crate::event::syscalls::{self, Abi};
+use crate::trace::SliceLabel;
+
+/// Calls that do not return to where they were made.
+const NEVER_RETURN: &[&str] = &["rt_sigreturn", "sigreturn", "exit", "exit_group"];
+
+/// The kind of a label's marks.
+#[derive(Clone, Copy)]
+enum Sort {
+    /// Marks of a call, by name.
+    Named(Traits),
+    /// Marks of a call, by number.
+    Raw(Raw),
+    /// Marks of events that only a thread outside the kernel causes: the open call is over.
+    UserMode,
+}
+
+/// A call's number, and what is special about the calls that have it.
+#[derive(Clone, Copy)]
+struct Raw {
+    number: u64,
+    /// The call with this number in the machine's own table.
+    native: Traits,
+    /// The call with this number in the table of 32-bit programs.
+    compat: Traits,
+    twin: Option<Twin>,
+}
+
+/// What is special about a call.
+#[derive(Clone, Copy, Default)]
+struct Traits {
+    never_returns: bool,
+    is_exec: bool,
+}
+
+impl Traits {
+    fn of(name: &str) -> Traits {
+        Traits {
+            never_returns: NEVER_RETURN.contains(&name),
+            is_exec: matches!(name, "execve" | "execveat"),
+        }
+    }
+}
+
+impl Raw {
+    fn new(key: u64, native: Abi) -> Raw {
+        let number = if key == NUMBER_ZERO { 0 } else { key };
+        let traits = |abi: Option<Abi>| {
+            let name = abi.and_then(|abi| syscalls::name(abi, number));
+            Traits::of(name.unwrap_or(""))
+        };
+        Raw {
+            number,
+            native: traits(Some(native)),
+            compat: traits(native.compat()),
+            twin: None,
+        }
+    }
+
+    fn traits(&self, mode: Mode) -> Traits {
+        match mode {
+            Mode::Native => self.native,
+            Mode::Compat => self.compat,
+        }
+    }
+}
+
+/// The table that a thread's raw calls are numbered by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Native,
+    Compat,
+}
+
+/// The named call whose marks are next to raw marks of one number.
+#[derive(Clone, Copy)]
+struct Twin {
+    /// The pair number of the named call.
+    pair: u32,
+    /// The label of a begin of the named call, if there are begins.
+    label: Option<u32>,
+    /// Whether most raw marks of the number have a twin.
+    is_usual: bool,
+}
+
+/// The labels, pairs and strings that [`Calls::new`] reads.
+#[derive(Clone, Copy)]
+pub(super) struct CallSource<'a> {
+    pub(super) labels: &'a [SliceLabel],
+    pub(super) pairs: &'a LabelPairs,
+    pub(super) strings: &'a Strings,
+    /// The machine whose numbers raw calls have, if the file states it.
+    pub(super) abi: Option<Abi>,
+}
+
+/// The kinds of all labels, and what the marks of all threads together show; shared by all threads.
+pub(super) struct Calls {
+    /// The kind of each label; `None` for labels that are not about system calls.
+    sorts: Vec<Option<Sort>>,
+    pairs: Vec<u32>,
+    native: Abi,
+    /// Whether raw marks of some number have a named twin.
+    has_twins: bool,
+    /// Whether nearly all raw calls of 64-bit programs have twins.
+    is_complete: bool,
+    has_calls: bool,
+    has_raw: bool,
+}
+
+/// A named call: (label of a begin, name).
+type Named = (u32, String);
+
+/// Counts and points of one thread's marks; the marks that pair are left in the rows.
+#[derive(Default)]
+pub(super) struct Resolved {
+    /// Begins of calls that never return.
+    pub points: Vec<u32>,
+    /// Number of raw calls that are named although nothing tells 32-bit programs from others.
+    pub undecided: u64,
+    /// Whether some labels have [`COMPAT`].
+    pub has_compat: bool,
+}
+
+/// How often the marks of a thread, or of all, have raw marks next to named ones.
+#[derive(Default)]
+struct Votes {
+    /// For each (number, named pair): the count of raw marks next to a named mark.
+    beside: FxHashMap<(u64, u32), u64>,
+    /// For each number: (count of raw begins, count of raw marks).
+    raw: FxHashMap<u64, (u64, u64)>,
+    /// For threads with named calls: (count of raw begins, count of those next to a named mark).
+    of_native: (u64, u64),
+}
+
+impl Calls {
+    /// `tracks` contain the marks of each track; `rows_of` writes the rows of a track, in order.
+    pub(super) fn new<T: Sync>(
+        from: CallSource<'_>,
+        tracks: &[T],
+        rows_of: impl Fn(&T, &mut Vec<Row>) + Sync,
+    ) -> Calls {
+        let native = from.abi.unwrap_or_default();
+        let labels = from.labels.iter().zip(&from.pairs.keys);
+        let sorts = labels.map(|(label, &key)| match label.family {
+            SYSCALLS if key == USER_MODE => Some(Sort::UserMode),
+            // Other formats record calls by name alone, and their ends have names of their own.
+            SYSCALLS if key != 0 => {
+                let name = std::str::from_utf8(from.strings.bytes(label.name));
+                Some(Sort::Named(Traits::of(name.unwrap_or(""))))
+            }
+            RAW_SYSCALLS => Some(Sort::Raw(Raw::new(key, native))),
+            UPROBES => Some(Sort::UserMode),
+            _ => None,
+        });
+        let sorts: Vec<Option<Sort>> = sorts.collect();
+        let is_raw = |sort: &Option<Sort>| matches!(sort, Some(Sort::Raw(_)));
+        let has_raw = sorts.iter().any(is_raw);
+        let mut named: FxHashMap<u32, Named> = FxHashMap::default();
+        let all = from.labels.iter().zip(&from.pairs.numbers).zip(&sorts);
+        for (((label, &pair), sort), number) in all.zip(0..) {
+            let is_begin = label.name != crate::base::StringId::EMPTY;
+            if let (Some(Sort::Named(_)), true) = (sort, is_begin) {
+                let name = || String::from_utf8_lossy(from.strings.bytes(label.name));
+                let entry = named.entry(pair);
+                entry.or_insert_with(|| (number, name().into_owned()));
+            }
+        }
+        let mut calls = Calls {
+            pairs: from.pairs.numbers.clone(),
+            native,
+            has_twins: false,
+            is_complete: false,
+            has_calls: has_raw || !named.is_empty(),
+            has_raw,
+            sorts,
+        };
+        if has_raw && !named.is_empty() {
+            let votes = tracks.par_iter().map_init(Vec::new, |rows, track| {
+                rows_of(track, rows);
+                calls.votes(rows)
+            });
+            let votes = votes.reduce(Votes::default, Votes::and);
+            calls.count(&votes, &named);
+        }
+        calls
+    }
+
+    fn sort(&self, row: Row) -> Option<Sort> {
+        self.sorts.get(row.label() as usize).copied().flatten()
+    }
+
+    fn pair(&self, row: Row) -> u32 {
+        self.pairs[row.label() as usize]
+    }
+
+    fn votes(&self, rows: &[Row]) -> Votes {
+        let mut votes = Votes::default();
+        let is_call = |row: &&Row| matches!(self.sort(**row), Some(Sort::Named(_) | Sort::Raw(_)));
+        let rows: Vec<Row> = rows.iter().filter(is_call).copied().collect();
+        let (mut begins, mut beside) = (0, 0);
+        for (at, row) in rows.iter().enumerate() {
+            let Some(Sort::Raw(Raw { number, .. })) = self.sort(*row) else {
+                continue;
+            };
+            let mut has_named = false;
+            for other in neighbours(&rows, at) {
+                if other.is_end() == row.is_end()
+                    && matches!(self.sort(other), Some(Sort::Named(_)))
+                {
+                    *votes.beside.entry((number, self.pair(other))).or_insert(0) += 1;
+                    has_named = true;
+                }
+            }
+            let raw = votes.raw.entry(number).or_default();
+            raw.1 += 1;
+            if !row.is_end() {
+                raw.0 += 1;
+                begins += 1;
+                beside += u64::from(has_named);
+            }
+        }
+        if beside > 0 {
+            votes.of_native = (begins, beside);
+        }
+        votes
+    }
+
+    fn count(&mut self, votes: &Votes, named: &FxHashMap<u32, Named>) {
+        let mut best: FxHashMap<u64, (u64, u32)> = FxHashMap::default();
+        for (&(number, pair), &count) in &votes.beside {
+            let entry = best.entry(number).or_default();
+            // Ties are broken by the pair, so that the order of a hash map does not matter.
+            *entry = (*entry).max((count, pair));
+        }
+        let mut twins: FxHashMap<u64, Twin> = FxHashMap::default();
+        for (number, (count, pair)) in best {
+            let (begins, marks) = votes.raw.get(&number).copied().unwrap_or_default();
+            let named = named.get(&pair);
+            // A raw mark may happen to be next to the lone mark of another call. Some names differ (newfstat, fstat).
+            let own = syscalls::name(self.native, number);
+            if count * 2 < marks && own != named.map(|(_, name)| name.as_str()) {
+                continue;
+            }
+            let twin = Twin {
+                pair,
+                label: named.map(|(label, _)| *label),
+                // `count` counts begins and ends, so half of all marks are enough.
+                is_usual: count >= begins,
+            };
+            twins.insert(number, twin);
+        }
+        for sort in self.sorts.iter_mut().flatten() {
+            if let Sort::Raw(raw) = sort {
+                raw.twin = twins.get(&raw.number).copied();
+            }
+        }
+        self.has_twins = !twins.is_empty();
+        let (begins, beside) = votes.of_native;
+        self.is_complete = begins - beside <= begins / 8;
+    }
+
+    /// Keeps those of a thread's marks that pair; `rows` must be in order of time.
+    pub(super) fn resolve(&self, rows: &mut Vec<Row>) -> Resolved {
+        let mut resolved = Resolved::default();
+        if !self.has_calls {
+            return resolved;
+        }
+        let numbers = self.has_raw.then(|| {
+            let is_call =
+                |row: &&Row| matches!(self.sort(**row), Some(Sort::Named(_) | Sort::Raw(_)));
+            let calls: Vec<Row> = rows.iter().filter(is_call).copied().collect();
+            let is_twin = self.find_twins(&calls);
+            let modes = self.modes(&calls, &is_twin);
+            (is_twin, modes)
+        });
+        let mut thread = ThreadCalls {
+            calls: self,
+            open: None,
+            is_gone: false,
+            rows: Vec::with_capacity(rows.len()),
+            resolved: &mut resolved,
+        };
+        // `is_twin` and `modes` are indexed by the marks of calls alone, which `at` counts.
+        let mut at = 0;
+        for row in rows.iter() {
+            match self.sort(*row) {
+                Some(Sort::UserMode) => {
+                    thread.over(*row);
+                    if row.packed & OVER == 0 {
+                        thread.rows.push(*row);
+                    }
+                }
+                None => thread.rows.push(*row),
+                Some(sort) => {
+                    let (is_twin, mode) = match &numbers {
+                        Some((is_twin, modes)) => (is_twin[at], modes[at]),
+                        None => (false, Some(Mode::Native)),
+                    };
+                    if !is_twin {
+                        thread.mark(*row, sort, mode);
+                    }
+                    at += 1;
+                }
+            }
+        }
+        let left = thread.rows;
+        *rows = left;
+        resolved
+    }
+
+    /// Returns, for each mark, whether it is a raw mark next to the named mark of the same call.
+    fn find_twins(&self, calls: &[Row]) -> Vec<bool> {
+        let mut is_twin = vec![false; calls.len()];
+        if !self.has_twins {
+            return is_twin;
+        }
+        // Index of the named mark that was matched last: a named mark has at most one twin.
+        let mut taken = usize::MAX;
+        for at in 0..calls.len() {
+            let Some(Sort::Raw(Raw {
+                twin: Some(twin), ..
+            })) = self.sort(calls[at])
+            else {
+                continue;
+            };
+            let is_named = |other: usize| {
+                other != taken
+                    && calls.get(other).is_some_and(|other| {
+                        other.is_end() == calls[at].is_end()
+                            && matches!(self.sort(*other), Some(Sort::Named(_)))
+                            && self.pair(*other) == twin.pair
+                    })
+            };
+            let before = at.checked_sub(1).filter(|&other| is_named(other));
+            if let Some(named) = before.or_else(|| Some(at + 1).filter(|&other| is_named(other))) {
+                is_twin[at] = true;
+                taken = named;
+            }
+        }
+        is_twin
+    }
+
+    /// Returns, for each mark, the table that its number belongs to; `None` where nothing decides it.
+    fn modes(&self, calls: &[Row], is_twin: &[bool]) -> Vec<Option<Mode>> {
+        let mut modes = vec![Some(Mode::Native); calls.len()];
+        if self.native.compat().is_none() {
+            return modes;
+        }
+        // A program lasts from the return of one `execve` to the return of the next.
+        let (mut first, mut said) = (0, None);
+        let mut entered = None;
+        for (at, call) in calls.iter().enumerate() {
+            let raw = match self.sort(*call) {
+                Some(Sort::Raw(raw)) => Some(raw),
+                Some(Sort::Named(traits)) if traits.is_exec && !call.is_end() => {
+                    entered = Some(Entered::Exec);
+                    None
+                }
+                _ => None,
+            };
+            let Some(raw) = raw else { continue };
+            if !call.is_end() {
+                entered = Some(match raw.native.is_exec {
+                    true => Entered::Exec,
+                    false => Entered::Other(raw),
+                });
+                continue;
+            }
+            let change = entered
+                .take()
+                .and_then(|entered| mode_by_exec(entered, raw));
+            if let Some((before, after)) = change {
+                let range = first..at;
+                let (calls, is_twin) = (&calls[range.clone()], &is_twin[range.clone()]);
+                let mode = self.mode_of(calls, is_twin, said.or(Some(before)));
+                modes[range].fill(mode);
+                (first, said) = (at, Some(after));
+            }
+        }
+        let mode = self.mode_of(&calls[first..], &is_twin[first..], said);
+        modes[first..].fill(mode);
+        modes
+    }
+
+    /// Returns the table of the raw calls of one program; `said` is the table that the `execve` before or after shows.
+    fn mode_of(&self, calls: &[Row], is_twin: &[bool], said: Option<Mode>) -> Option<Mode> {
+        if is_twin.contains(&true) {
+            return Some(Mode::Native);
+        }
+        if said.is_some() {
+            return said;
+        }
+        let mut has_begins = false;
+        for call in calls.iter().filter(|call| !call.is_end()) {
+            if let Some(Sort::Raw(raw)) = self.sort(*call) {
+                has_begins = true;
+                if raw.twin.is_some_and(|twin| twin.is_usual) {
+                    return Some(Mode::Compat);
+                }
+            }
+        }
+        (self.is_complete && has_begins).then_some(Mode::Compat)
+    }
+}
+
+/// The call that a thread has entered.
+#[derive(Clone, Copy)]
+enum Entered {
+    /// An `execve` or `execveat`, by name or by the machine's own table.
+    Exec,
+    /// Another raw call.
+    Other(Raw),
+}
+
+/// Returns the tables of the programs (before, after) a call that may have been an `execve`, by the number that it
+/// returned with; `None` if it was none.
+fn mode_by_exec(entered: Entered, returned: Raw) -> Option<(Mode, Mode)> {
+    let after = match (returned.native.is_exec, returned.compat.is_exec) {
+        (true, false) => Mode::Native,
+        (false, true) => Mode::Compat,
+        _ => return None,
+    };
+    match entered {
+        Entered::Exec => Some((Mode::Native, after)),
+        Entered::Other(raw) if raw.number == returned.number => None,
+        Entered::Other(raw) => raw.compat.is_exec.then_some((Mode::Compat, after)),
+    }
+}
+
+/// Returns the marks directly before and after index `at`.
+fn neighbours(rows: &[Row], at: usize) -> impl Iterator<Item = Row> {
+    let before = at.checked_sub(1).and_then(|at| rows.get(at));
+    before.into_iter().chain(rows.get(at + 1)).copied()
+}
+
+impl Votes {
+    fn and(mut self, other: Votes) -> Votes {
+        for (key, count) in other.beside {
+            *self.beside.entry(key).or_insert(0) += count;
+        }
+        for (key, (begins, marks)) in other.raw {
+            let own = self.raw.entry(key).or_default();
+            *own = (own.0 + begins, own.1 + marks);
+        }
+        self.of_native.0 += other.of_native.0;
+        self.of_native.1 += other.of_native.1;
+        self
+    }
+}
+
+/// The open call of a thread.
+#[derive(Clone, Copy)]
+struct OpenCall {
+    /// The label of its begin, and [`COMPAT`] if it has another name.
+    packed: u32,
+    pair: u32,
+    /// The number and twin of its begin, if that is a raw mark.
+    raw: Option<Raw>,
+    is_exec: bool,
+}
+
+/// The calls of a thread while its marks are walked.
+struct ThreadCalls<'a> {
+    calls: &'a Calls,
+    open: Option<OpenCall>,
+    /// Whether the last mark was a call that never returns: an exit directly after it is the kernel's report of that
+    /// call.
+    is_gone: bool,
+    rows: Vec<Row>,
+    resolved: &'a mut Resolved,
+}
+
+impl ThreadCalls<'_> {
+    fn mark(&mut self, row: Row, sort: Sort, mode: Option<Mode>) {
+        let is_gone = std::mem::take(&mut self.is_gone);
+        match (row.is_end(), is_gone) {
+            (true, true) => {}
+            (true, false) => self.end(row, sort),
+            (false, _) => self.begin(row, sort, mode),
+        }
+    }
+
+    fn begin(&mut self, row: Row, sort: Sort, mode: Option<Mode>) {
+        let calls = self.calls;
+        let (traits, raw, packed) = match sort {
+            Sort::Raw(raw) => {
+                let mode_known = mode.unwrap_or(Mode::Native);
+                let named = raw.twin.and_then(|twin| twin.label);
+                let packed = match (mode_known, named) {
+                    (Mode::Compat, _) => row.label() | COMPAT,
+                    // Where its twin was lost it gets the name of the other calls of its number.
+                    (Mode::Native, Some(label)) if mode.is_some() => label,
+                    _ => row.label(),
+                };
+                self.resolved.has_compat |= packed & COMPAT != 0;
+                self.resolved.undecided += u64::from(mode.is_none());
+                (raw.traits(mode_known), Some(raw), packed)
+            }
+            Sort::Named(traits) => (traits, None, row.label()),
+            Sort::UserMode => return,
+        };
+        if traits.never_returns {
+            self.over(row);
+            self.resolved.points.push(row.event);
+            self.is_gone = true;
+            return;
+        }
+        self.open = Some(OpenCall {
+            packed,
+            pair: calls.pair(row),
+            raw,
+            is_exec: traits.is_exec,
+        });
+        self.rows.push(Row { packed, ..row });
+    }
+
+    fn end(&mut self, row: Row, sort: Sort) {
+        let Some(open) = self.open else {
+            return self.rows.push(row);
+        };
+        let pair = self.calls.pair(row);
+        let is_its = match sort {
+            Sort::Raw(Raw { number, twin, .. }) => {
+                number == ANY_KEY
+                    || open.is_exec
+                    || match open.raw {
+                        Some(raw) => raw.number == number,
+                        None => twin.is_none_or(|twin| twin.pair == open.pair),
+                    }
+            }
+            Sort::Named(_) => {
+                let twin = open.raw.and_then(|raw| raw.twin);
+                pair == open.pair || twin.is_some_and(|twin| twin.pair == pair)
+            }
+            Sort::UserMode => false,
+        };
+        if !is_its {
+            self.over(row);
+            return self.rows.push(row);
+        }
+        self.open = None;
+        let packed = open.packed | END;
+        self.rows.push(Row { packed, ..row });
+    }
+
+    /// Closes the open call at `row`: its end was lost.
+    fn over(&mut self, row: Row) {
+        if let Some(open) = self.open.take() {
+            let packed = open.packed | OVER;
+            self.rows.push(Row { packed, ..row });
+        }
+    }
+}

@@ -1,0 +1,426 @@
+//! Makes slices from the begins and ends of each track.
+//!
+//! A begin adds its slice at once, in order of start. An end looks up the innermost open begin of its family that it
+//! matches (see `Matching`) and closes it. Begins above that one have lost their ends: they are drawn up to the end
+//! of the slice around them, with an unknown duration, or become instants, as the family's rule demands. If events of
+//! their CPU were lost between a begin and an end, the slice's duration is unknown: the end may belong to another
+//! begin. An end without a begin is an instant, or the whole slice if the end states how long it was. Only pairs of
+//! which both ends occur in the trace take part: a lone kprobe is an instant.
+
+mod calls;
+mod pairer;
+mod row;
+mod rules;
+mod stack;
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::draft::Draft;
+use super::group::{Groups, Numbered, Pieces, Sorted, gather, join_in_order, zip_by_number};
+use super::labels::LabelPairs;
+use super::losses::Losses;
+use super::measured::{Axis, MeasuredTable, of_lone_ends, place};
+use super::merge::SliceHabits;
+use super::nesting::{Nested, nest};
+use super::recorded::{Part, Recorded};
+use super::rows::PerPart;
+use super::track_number::{self, TrackEvent};
+use crate::base::{Diagnostics, Severity, Strings};
+use crate::event::pairs::{FUNCTIONS, NUMBER_ZERO, Place, RAW_SYSCALLS, SYSCALLS};
+use crate::event::syscalls::{self, Abi};
+use crate::event::{Complete, Mark, MarkOp, Measured, ThreadKey, Ties, UNSEEN_END};
+use crate::trace::{SliceLabel, Thread, ThreadId, TrackKind};
+use calls::{CallSource, Calls};
+use pairer::{Known, Leftovers, LostEvents, pair};
+use row::{COMPAT, END, OVER, Row};
+use rules::{RuleSource, family_of, rules};
+
+/// The input of [`pair_slices`]: the rows to pair, and the rules for pairing.
+pub(crate) struct PairingRows {
+    /// Begins and ends of slices.
+    pub marks: PerPart<Mark>,
+    /// Slices that arrived whole.
+    pub completes: PerPart<Complete>,
+    /// Durations that the recorder measured.
+    pub measured: MeasuredTable,
+    /// Whether the events' times are in ns, as measured durations are.
+    pub axis: Axis,
+    /// Which labels pair.
+    pub pairs: LabelPairs,
+    /// How the recorder wrote slices.
+    pub habits: SliceHabits,
+    /// The machine whose numbers raw system calls have, if the file states it.
+    pub abi: Option<Abi>,
+}
+
+/// The parts of the trace that pairing reads.
+#[derive(Clone, Copy)]
+pub(crate) struct Surroundings<'a> {
+    /// All events.
+    pub recorded: &'a Recorded,
+    /// Times at which events were lost.
+    pub losses: &'a Losses,
+    /// All threads.
+    pub threads: &'a [Thread],
+}
+
+/// The slices of all tracks, and the marks that are in no slice.
+pub(crate) struct Paired {
+    /// The slices of each track, sorted by track number.
+    pub tracks: Vec<Numbered<Nested>>,
+    /// Marks that became instants.
+    pub leftovers: Vec<TrackEvent>,
+    /// Counts of unmatched begins and ends.
+    pub diagnostics: Diagnostics,
+}
+
+/// The slices and leftovers of one track.
+struct PairedTrack {
+    track: u32,
+    nested: Nested,
+    leftovers: Leftovers,
+}
+
+/// A slice that arrived whole.
+#[derive(Clone, Copy)]
+struct Whole {
+    start: i64,
+    duration: i64,
+    event: u32,
+    /// The trace's label, and [`UNSEEN_END`].
+    label: u32,
+}
+
+/// Returns the slices of all tracks. Adds labels and names for calls whose names are not recorded.
+pub(crate) fn pair_slices(
+    rows: PairingRows,
+    around: Surroundings<'_>,
+    strings: &mut Strings,
+    labels: &mut Vec<SliceLabel>,
+) -> Paired {
+    let PairingRows {
+        marks,
+        completes,
+        measured,
+        axis,
+        pairs,
+        habits,
+        abi,
+    } = rows;
+    let Surroundings {
+        recorded,
+        losses,
+        threads,
+    } = around;
+    let cpu_count = recorded.cpus.len();
+    let rules = rules(RuleSource {
+        labels,
+        pairs: &pairs,
+        strings,
+        lone_begins: habits.lone_begins,
+    });
+    // The rows of a part are freed once they are grouped: the marks of all parts are large.
+    let parts: Vec<(Sorted<Row>, Sorted<Whole>)> = (marks.into_par_iter().zip(completes))
+        .zip(&recorded.parts)
+        .map_init(Sorter::default, |sorter, ((marks, completes), part)| {
+            sorter.sort_out(part, recorded, labels, &marks, &completes)
+        })
+        .collect();
+    let marks = gather(parts.iter().map(|part| &part.0));
+    let wholes = gather(parts.iter().map(|part| &part.1));
+    let rows_of = |marks: &Pieces<'_, Row>, rows: &mut Vec<Row>| {
+        join_in_order(marks, |row| row.time, rows);
+    };
+    let lost = LostEvents {
+        losses,
+        events: &recorded.events,
+    };
+    let calls = CallSource {
+        labels,
+        pairs: &pairs,
+        strings,
+        abi,
+    };
+    let calls = Calls::new(calls, &marks, |of, rows| rows_of(&of.own, rows));
+    let mut results: Vec<PairedTrack> = zip_by_number(marks, wholes)
+        .into_par_iter()
+        .map_init(Vec::new, |rows, of_track| {
+            let (track, wholes) = (of_track.number, of_track.right);
+            rows_of(&of_track.left, rows);
+            let resolved = calls.resolve(rows);
+            let known = Known {
+                rules: &rules,
+                measured: &measured,
+                lost,
+                death: death_of(track, threads, cpu_count),
+            };
+            let (mut drafts, mut leftovers) = pair(rows, known);
+            leftovers.instants.extend(resolved.points);
+            leftovers.undecided = resolved.undecided;
+            leftovers.has_compat = resolved.has_compat;
+            let mut odd = FxHashMap::default();
+            if !measured.is_empty() {
+                let is_call = |label: u32| {
+                    let label = labels.get(label as usize);
+                    label.is_some_and(|label| label.family == FUNCTIONS)
+                };
+                odd = place(&mut drafts, &measured, axis, is_call);
+                if axis == Axis::OtherUnit {
+                    of_lone_ends(&drafts, &measured, &mut odd);
+                }
+                drafts.sort_by_key(|draft| (draft.start, std::cmp::Reverse(draft.end)));
+            }
+            if !wholes.is_empty() {
+                add_wholes(&mut drafts, &wholes, habits.ties);
+                add_drawn_otherwise(&wholes, &measured, &mut odd);
+            }
+            let mut nested = nest(drafts);
+            if !odd.is_empty() {
+                let slices = nested.slices.iter().zip(0_u32..);
+                let known = slices.filter_map(|(draft, at)| Some((at, *odd.get(&draft.begin)?)));
+                nested.measured = known.collect();
+            }
+            PairedTrack {
+                track,
+                nested,
+                leftovers,
+            }
+        })
+        .collect();
+    drop(parts);
+    let compat = CompatNames {
+        native: abi.unwrap_or_default(),
+        pairs: &pairs,
+        strings,
+        labels,
+    };
+    compat.give_to(&mut results);
+    for label in labels {
+        if label.family == RAW_SYSCALLS {
+            label.family = SYSCALLS;
+        }
+    }
+
+    let mut paired = Paired {
+        tracks: Vec::new(),
+        leftovers: Vec::new(),
+        diagnostics: Diagnostics::default(),
+    };
+    for of_track in results {
+        let PairedTrack {
+            track,
+            nested,
+            leftovers,
+        } = of_track;
+        let instants = leftovers.instants.iter();
+        let instants = instants.map(|&event| TrackEvent { track, event });
+        paired.leftovers.extend(instants);
+        let unmatched = [
+            (
+                "unmatched_end",
+                leftovers.unmatched_ends,
+                "ends whose beginning was not seen; shown as instants",
+            ),
+            (
+                "unmatched_begin",
+                leftovers.unmatched_begins,
+                "slices whose end is not recorded: how long they lasted is not known",
+            ),
+            (
+                "unfinished",
+                leftovers.unfinished,
+                "slices that were still open at the trace's end",
+            ),
+            (
+                "slices_over_losses",
+                leftovers.over_losses,
+                "slices during which events of their CPU were lost: what ends there may have begun later, so that \
+                 their durations are not known",
+            ),
+            (
+                "undecided_syscall_names",
+                leftovers.undecided,
+                "system calls named by the machine's own table: nothing else was recorded that tells those of \
+                 32-bit programs, which have other numbers",
+            ),
+        ];
+        for (code, count, message) in unmatched {
+            if count > 0 {
+                paired
+                    .diagnostics
+                    .note_many(code, Severity::Info, None, count, || message.to_owned());
+            }
+        }
+        paired.tracks.push(Numbered {
+            number: track,
+            own: nested,
+        });
+    }
+    paired
+}
+
+/// Gives calls of 32-bit programs labels with the names of their numbers.
+struct CompatNames<'a> {
+    native: Abi,
+    pairs: &'a LabelPairs,
+    strings: &'a mut Strings,
+    labels: &'a mut Vec<SliceLabel>,
+}
+
+impl CompatNames<'_> {
+    fn give_to(self, tracks: &mut [PairedTrack]) {
+        let Some(compat) = self.native.compat() else {
+            return;
+        };
+        let mut known: FxHashMap<u32, u32> = FxHashMap::default();
+        let with_compat = tracks.iter_mut().filter(|of| of.leftovers.has_compat);
+        for slice in with_compat.flat_map(|of| &mut of.nested.slices) {
+            if slice.label & COMPAT == 0 {
+                continue;
+            }
+            let raw = slice.label & !COMPAT;
+            slice.label = *known.entry(raw).or_insert_with(|| {
+                let number = match self.pairs.keys[raw as usize] {
+                    NUMBER_ZERO => 0,
+                    number => number,
+                };
+                let name = match syscalls::name(compat, number) {
+                    Some(name) => self.strings.intern_text(name),
+                    None => self.strings.intern_text(&format!("syscall {number}")),
+                };
+                let label = SliceLabel {
+                    name,
+                    ..self.labels[raw as usize]
+                };
+                self.labels.push(label);
+                self.labels.len() as u32 - 1
+            });
+        }
+    }
+}
+
+/// Returns the time after which nothing of a track's thread lasts, in ns: its end, or when it was seen last if that is
+/// later. `None` if its end was not seen.
+fn death_of(track: u32, threads: &[Thread], cpu_count: usize) -> Option<i64> {
+    let TrackKind::Thread(id) = track_number::kind_of(track, cpu_count) else {
+        return None;
+    };
+    let thread = threads.get(id.0 as usize)?;
+    thread.end.map(|end| end.max(thread.seen.1).0)
+}
+
+/// Reused memory to group the rows of a part by track.
+#[derive(Default)]
+struct Sorter {
+    marks: Groups<Row>,
+    wholes: Groups<Whole>,
+}
+
+impl Sorter {
+    /// Returns the marks and whole slices of a part, grouped by track number; `labels` are the trace's.
+    fn sort_out(
+        &mut self,
+        part: &Part,
+        recorded: &Recorded,
+        labels: &[SliceLabel],
+        marks: &[Mark],
+        completes: &[Complete],
+    ) -> (Sorted<Row>, Sorted<Whole>) {
+        let columns = recorded.columns(part);
+        let threads = &recorded.events.threads;
+        let cpu_count = recorded.cpus.len();
+        let places = part.labels.iter();
+        let places = places.map(|id| family_of(labels[id.0 as usize].family).1.place);
+        let places: Vec<Place> = places.collect();
+        // Neighbouring rows mostly have the same key: the thread of a unique key is looked up once.
+        let mut last = (ThreadKey::UNKNOWN, ThreadId::NONE);
+        let mut track_of = |event: u32, place: Place| {
+            let key = columns.thread(event);
+            if let (Place::Cpu, Some(cpu)) = (place, part.cpu) {
+                return track_number::of_cpu(cpu);
+            }
+            if let (ThreadKey::IDLE | ThreadKey::UNKNOWN, Some(cpu)) = (key, part.cpu) {
+                return track_number::of_cpu(cpu);
+            }
+            if last.0 != key {
+                let thread = threads.at(key, columns.time(event));
+                if !threads.is_unique(key) {
+                    return track_number::of_thread(thread, cpu_count);
+                }
+                last = (key, thread);
+            }
+            track_number::of_thread(last.1, cpu_count)
+        };
+        self.marks.reserve(marks.len());
+        for mark in marks {
+            let index = mark.label() as usize;
+            let (Some(label), Some(&place)) = (part.labels.get(index), places.get(index)) else {
+                continue;
+            };
+            let end = match mark.op() {
+                MarkOp::Begin => 0,
+                MarkOp::End => END,
+                MarkOp::Over => OVER,
+            };
+            let row = Row {
+                time: columns.time(mark.event).0,
+                event: part.event(mark.event).0,
+                packed: label.0 | end,
+            };
+            self.marks.push(track_of(mark.event, place), row);
+        }
+        self.wholes.reserve(completes.len());
+        for row in completes {
+            let index = (row.label & !UNSEEN_END) as usize;
+            let (Some(label), Some(&place)) = (part.labels.get(index), places.get(index)) else {
+                continue;
+            };
+            let whole = Whole {
+                start: columns.time(row.event).0,
+                duration: row.duration_ns.max(0),
+                event: part.event(row.event).0,
+                label: label.0 | row.label & UNSEEN_END,
+            };
+            self.wholes.push(track_of(row.event, place), whole);
+        }
+        (self.marks.sorted(), self.wholes.sorted())
+    }
+}
+
+/// Adds the slices that arrived whole, and sorts all by start.
+fn add_wholes(drafts: &mut Vec<Draft>, wholes: &Pieces<'_, Whole>, ties: Ties) {
+    drafts.reserve_exact(wholes.iter().map(|piece| piece.len()).sum());
+    drafts.extend(wholes.iter().copied().flatten().map(|whole| Draft {
+        start: whole.start,
+        end: whole.start.saturating_add(whole.duration),
+        is_unended: whole.label & UNSEEN_END != 0,
+        label: whole.label & !UNSEEN_END,
+        begin: whole.event,
+        finish: u32::MAX,
+    }));
+    match ties {
+        Ties::Longest => drafts.sort_by_key(|draft| (draft.start, std::cmp::Reverse(draft.end))),
+        Ties::First => drafts.sort_by_key(|draft| (draft.start, draft.begin)),
+    }
+}
+
+/// Adds the measured durations in ns of whole slices that are drawn with another length, by event.
+fn add_drawn_otherwise(
+    wholes: &Pieces<'_, Whole>,
+    measured: &MeasuredTable,
+    odd: &mut FxHashMap<u32, i64>,
+) {
+    if measured.is_empty() {
+        return;
+    }
+    let mut hint = 0;
+    for whole in wholes.iter().copied().flatten() {
+        if let Some(found) = measured.find(whole.event, &mut hint)
+            && found.late == Measured::COMPLETE
+            && found.duration_ns != whole.duration
+        {
+            odd.insert(whole.event, found.duration_ns);
+        }
+    }
+}

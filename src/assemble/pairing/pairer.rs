@@ -1,0 +1,338 @@
+//! Decides which end closes which begin. Input: the begins and ends of one track. Output: its slices.
+
+use super::super::draft::Draft;
+use super::super::losses::Losses;
+use super::super::measured::{MeasuredTable, is_told_by_end};
+use super::row::{COMPAT, END, OVER, Row};
+use super::rules::Rule;
+use super::stack::{Open, Stack};
+use crate::event::pairs::{FAMILIES, FUNCTIONS, Family, Matching, OpenBegin};
+use crate::trace::{CpuId, EventId, Events};
+
+/// An event and its time.
+#[derive(Clone, Copy)]
+struct Moment {
+    event: u32,
+    time: i64,
+}
+
+impl Moment {
+    fn of(row: &Row) -> Moment {
+        Moment {
+            event: row.event,
+            time: row.time,
+        }
+    }
+
+    fn begin_of(draft: &Draft) -> Moment {
+        Moment {
+            event: draft.begin,
+            time: draft.start,
+        }
+    }
+}
+
+/// Answers whether events were lost between two events.
+#[derive(Clone, Copy)]
+pub(super) struct LostEvents<'a> {
+    pub(super) losses: &'a Losses,
+    pub(super) events: &'a Events,
+}
+
+impl LostEvents<'_> {
+    /// Returns the time in ns from which events were lost between a begin and an end, on the CPU of either; `None` if
+    /// none were lost.
+    fn first_between(&self, begin: Moment, end: Moment) -> Option<i64> {
+        if !self.losses.are_anywhere(begin.time, end.time) {
+            return None;
+        }
+        let on_cpu_of = |event: u32| {
+            let cpu = self.events.get(EventId(event)).cpu?;
+            self.losses.first_on(CpuId(cpu), begin.time, end.time)
+        };
+        let (first, second) = (on_cpu_of(begin.event), on_cpu_of(end.event));
+        first.into_iter().chain(second).min()
+    }
+}
+
+/// Marks that are in no slice, and counts of slices that are uncertain.
+#[derive(Default)]
+pub(super) struct Leftovers {
+    pub(super) instants: Vec<u32>,
+    pub(super) unmatched_ends: u64,
+    pub(super) unmatched_begins: u64,
+    pub(super) unfinished: u64,
+    /// Pairs that are uncertain, as events were lost between begin and end.
+    pub(super) over_losses: u64,
+    /// See [`super::calls::Resolved`].
+    pub(super) undecided: u64,
+    pub(super) has_compat: bool,
+    /// Whether some drafts have the end [`DROPPED`].
+    has_dropped: bool,
+}
+
+/// The state of pairing the marks of one track.
+struct Pairer<'a> {
+    rules: &'a [Rule],
+    measured: &'a MeasuredTable,
+    /// Position in `measured` of the last duration found.
+    hint: usize,
+    lost: LostEvents<'a>,
+    drafts: Vec<Draft>,
+    /// Whether some drafts are not in order of start.
+    is_unsorted: bool,
+    /// The open begins of each family that has had any.
+    stacks: Vec<(u8, Stack)>,
+    leftovers: Leftovers,
+}
+
+/// The end of a draft that is to be removed: its event became an instant.
+const DROPPED: i64 = i64::MIN;
+
+/// The input of [`pair`] besides the marks.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'a> {
+    /// The rule of each label.
+    pub(super) rules: &'a [Rule],
+    pub(super) measured: &'a MeasuredTable,
+    pub(super) lost: LostEvents<'a>,
+    /// The time after which nothing of the track's thread lasts, in ns; `None` if the thread's end was not seen.
+    pub(super) death: Option<i64>,
+}
+
+/// Returns the slices of a track, sorted by start; `rows` are its marks in order of time.
+pub(super) fn pair(rows: &[Row], known: Known<'_>) -> (Vec<Draft>, Leftovers) {
+    let begins = rows
+        .iter()
+        .filter(|row| row.packed & (END | OVER) == 0)
+        .count();
+    let mut pairer = Pairer {
+        rules: known.rules,
+        measured: known.measured,
+        lost: known.lost,
+        hint: 0,
+        is_unsorted: false,
+        drafts: Vec::with_capacity(begins),
+        stacks: Vec::new(),
+        leftovers: Leftovers::default(),
+    };
+    for row in rows {
+        match row.packed & (END | OVER) {
+            0 => pairer.begin(row),
+            OVER => pairer.over(row),
+            _ => pairer.end(row),
+        }
+    }
+    pairer.close_all(known.death);
+    let Pairer {
+        mut drafts,
+        leftovers,
+        is_unsorted,
+        ..
+    } = pairer;
+    if leftovers.has_dropped {
+        drafts.retain(|draft| draft.end != DROPPED);
+    }
+    if is_unsorted {
+        // Slices whose begins are lost come first at their start, the longest before the others; begins keep their
+        // order.
+        drafts.sort_by_key(|draft| {
+            let told_by_end = is_told_by_end(draft).then_some(draft.end);
+            (draft.start, std::cmp::Reverse(told_by_end))
+        });
+    }
+    (drafts, leftovers)
+}
+
+impl Pairer<'_> {
+    fn stack(&mut self, family: u8) -> &mut Stack {
+        let at = self.stacks.iter().position(|(own, _)| *own == family);
+        let at = at.unwrap_or_else(|| {
+            self.stacks.push((family, Stack::default()));
+            self.stacks.len() - 1
+        });
+        &mut self.stacks[at].1
+    }
+
+    fn begin(&mut self, row: &Row) {
+        let rule = self.rules[row.label() as usize];
+        let family = &FAMILIES[usize::from(rule.family)];
+        if !rule.can_end {
+            // No end of this kind was recorded at all: the begin is an instant.
+            self.leftovers.instants.push(row.event);
+            return;
+        }
+        if family.matching == Matching::OneAtATime
+            && let Some(open) = self.stack(rule.family).pop()
+        {
+            self.lose_end(&open, row.time, family);
+        }
+        if family.matching == Matching::Once && self.stack(rule.family).holds(rule.pair) {
+            while let Some(open) = self.stack(rule.family).pop() {
+                self.lose_end(&open, row.time, family);
+                if open.pair == rule.pair {
+                    break;
+                }
+            }
+        }
+        let open = Open {
+            draft: self.drafts.len() as u32,
+            pair: rule.pair,
+        };
+        self.stack(rule.family).push(open);
+        self.drafts.push(Draft {
+            start: row.time,
+            end: i64::MAX,
+            is_unended: false,
+            label: row.label() | row.packed & COMPAT,
+            begin: row.event,
+            finish: u32::MAX,
+        });
+    }
+
+    fn over(&mut self, row: &Row) {
+        let family = self.rules[row.label() as usize].family;
+        // Innermost first, as for ends: our own exporter writes one such mark for each open slice.
+        if let Some(open) = self.stack(family).pop() {
+            self.lose_end(&open, row.time, &FAMILIES[usize::from(family)]);
+        }
+    }
+
+    fn end(&mut self, row: &Row) {
+        let rule = self.rules[row.label() as usize];
+        let pair = rule.pair;
+        let family = &FAMILIES[usize::from(rule.family)];
+        let stack = self.stack(rule.family);
+        let is_open = match family.matching {
+            Matching::Innermost => !stack.open.is_empty(),
+            Matching::OneAtATime => stack
+                .open
+                .last()
+                .is_some_and(|open| open.pair == pair || rule.is_any),
+            Matching::ByKey | Matching::Once => stack.holds(pair),
+        };
+        if !is_open || self.is_of_another(row, &rule) {
+            let stated = self.measured.label(row.event);
+            if let Some(label) = stated.or(rule.call_label)
+                && let Some(found) = self.measured.find(row.event, &mut self.hint)
+            {
+                let late = self.measured.lateness(&found).unwrap_or(0);
+                let end = row.time.saturating_sub(late.into());
+                let drawn = match self.measured.is_in_nanos {
+                    true => found.duration_ns,
+                    false => 0,
+                };
+                self.is_unsorted = true;
+                self.drafts.push(Draft {
+                    start: end.saturating_sub(drawn),
+                    end,
+                    is_unended: false,
+                    label,
+                    begin: row.event,
+                    finish: u32::MAX,
+                });
+                return;
+            }
+            let is_keyed = matches!(family.matching, Matching::ByKey | Matching::Once);
+            if rule.can_begin || !is_keyed {
+                self.leftovers.unmatched_ends += 1;
+            }
+            self.leftovers.instants.push(row.event);
+            return;
+        }
+        while let Some(open) = self.stack(rule.family).pop() {
+            let is_keyed = matches!(family.matching, Matching::ByKey | Matching::Once);
+            if is_keyed && open.pair != pair {
+                self.lose_end(&open, row.time, family);
+                continue;
+            }
+            let is_measured = !self.lost.losses.is_empty()
+                && (self.measured.find(row.event, &mut self.hint)).is_some();
+            let draft = &mut self.drafts[open.draft as usize];
+            draft.end = row.time.max(draft.start);
+            draft.finish = row.event;
+            // The end may belong to another begin, one that is lost.
+            let (begin, end) = (Moment::begin_of(draft), Moment::of(row));
+            if !is_measured && self.lost.first_between(begin, end).is_some() {
+                draft.is_unended = true;
+                self.leftovers.over_losses += 1;
+            }
+            return;
+        }
+    }
+
+    /// Whether the return of a call may belong to another call than the open one: events were lost between them, and
+    /// the return states another name, or by its measured duration its call began after events were lost.
+    fn is_of_another(&mut self, row: &Row, rule: &Rule) -> bool {
+        if self.lost.losses.is_empty() || rule.family != FUNCTIONS {
+            return false;
+        }
+        let open = self.stack(rule.family).open.iter().rev();
+        let mut drafts = open
+            .filter(|open| open.pair == rule.pair)
+            .map(|open| open.draft);
+        let Some(draft) = drafts.next() else {
+            return false;
+        };
+        let draft = self.drafts[draft as usize];
+        let (begin, end) = (Moment::begin_of(&draft), Moment::of(row));
+        let lost = self.lost.first_between(begin, end);
+        let Some(lost_from) = lost else {
+            return false;
+        };
+        let stated = self.measured.label(row.event);
+        let stated = stated.and_then(|label| self.rules.get(label as usize)?.call_name);
+        let own = self.rules.get(draft.label as usize);
+        let own = own.and_then(|rule| rule.call_name);
+        if stated.is_some_and(|name| own.is_some_and(|own| own != name)) {
+            return true;
+        }
+        let measured = self.measured.find(row.event, &mut self.hint);
+        measured.is_some_and(|found| self.measured.latest_begin(&found, row.time) > lost_from)
+    }
+
+    /// Closes `open` without an end: something at `time` (in ns) proves that it is over.
+    fn lose_end(&mut self, open: &Open, time: i64, family: &Family) {
+        self.leftovers.unmatched_begins += 1;
+        let draft = &mut self.drafts[open.draft as usize];
+        match family.open {
+            OpenBegin::Unfinished => {
+                draft.end = time.max(draft.start);
+                draft.is_unended = true;
+            }
+            OpenBegin::Instant => {
+                self.leftovers.instants.push(draft.begin);
+                self.leftovers.has_dropped = true;
+                draft.end = DROPPED;
+            }
+        }
+    }
+
+    /// Closes all open begins, at the thread's end (`death`, in ns) or the trace's.
+    fn close_all(&mut self, death: Option<i64>) {
+        let mut stacks = std::mem::take(&mut self.stacks);
+        stacks.sort_by_key(|(family, _)| *family);
+        for (family, stack) in stacks {
+            let family = &FAMILIES[usize::from(family)];
+            for open in stack.open {
+                match family.open {
+                    OpenBegin::Unfinished => match death {
+                        Some(death) => {
+                            let draft = &mut self.drafts[open.draft as usize];
+                            draft.end = death.max(draft.start);
+                            draft.is_unended = true;
+                        }
+                        None => self.leftovers.unfinished += 1,
+                    },
+                    OpenBegin::Instant => {
+                        self.leftovers.unmatched_begins += 1;
+                        let draft = &mut self.drafts[open.draft as usize];
+                        self.leftovers.instants.push(draft.begin);
+                        self.leftovers.has_dropped = true;
+                        draft.end = DROPPED;
+                    }
+                }
+            }
+        }
+    }
+}

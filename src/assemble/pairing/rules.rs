@@ -1,0 +1,100 @@
+//! The rules that begins and ends follow, for each label.
+
+use rustc_hash::FxHashMap;
+
+use super::super::labels::LabelPairs;
+use crate::base::{StringId, Strings};
+use crate::event::pairs::{
+    FAMILIES, FUNCTIONS, Family, Matching, OpenBegin, RAW_SYSCALLS, SYSCALLS,
+};
+use crate::event::{LoneBegins, NAMELESS_CALL};
+use crate::trace::SliceLabel;
+
+/// The rule for the begins and ends with a label.
+#[derive(Clone, Copy)]
+pub(super) struct Rule {
+    /// Pair number: begins and ends with equal numbers pair.
+    pub(super) pair: u32,
+    /// Index of its family.
+    pub(super) family: u8,
+    /// Whether the trace has ends for its begins.
+    pub(super) can_end: bool,
+    /// Whether the trace has begins for its ends.
+    pub(super) can_begin: bool,
+    /// Whether its ends close any begin of the family.
+    pub(super) is_any: bool,
+    /// For calls of a function: the one label that begins with this pair number have; `None` if there are several.
+    pub(super) call_label: Option<u32>,
+    /// For calls of a function: the function's name, if it is known.
+    pub(super) call_name: Option<StringId>,
+}
+
+/// The input of [`rules`].
+#[derive(Clone, Copy)]
+pub(super) struct RuleSource<'a> {
+    pub(super) labels: &'a [SliceLabel],
+    pub(super) pairs: &'a LabelPairs,
+    pub(super) strings: &'a Strings,
+    pub(super) lone_begins: LoneBegins,
+}
+
+/// Returns the rule of each label, indexed by the trace's labels.
+pub(super) fn rules(from: RuleSource<'_>) -> Vec<Rule> {
+    let are_open = from.lone_begins == LoneBegins::Open;
+    let call_labels = call_labels(from);
+    let nameless = from.strings.find(NAMELESS_CALL.as_bytes());
+    let rule = |(label, &pair): (&SliceLabel, &u32)| {
+        let (number, family) = family_of(label.family);
+        // A thread is in one call at a time, whether it was recorded by name or by number.
+        let is_call = matches!(label.family, SYSCALLS | RAW_SYSCALLS);
+        let has_end = |family: u8| from.pairs.family_has_end[usize::from(family)];
+        let has = from.pairs.has[pair as usize];
+        let is_function = label.family == FUNCTIONS;
+        Rule {
+            pair,
+            family: if is_call { SYSCALLS } else { number },
+            can_end: match (family.matching, family.open) {
+                (Matching::ByKey, OpenBegin::Instant) => has.end,
+                // The file itself records these as durations: a begin without an end did not end.
+                (Matching::Innermost, OpenBegin::Unfinished) => true,
+                // So does the function graph tracer.
+                _ if is_function => true,
+                _ if is_call => are_open || has_end(SYSCALLS) || has_end(RAW_SYSCALLS),
+                _ => are_open || has_end(number),
+            },
+            can_begin: has.begin,
+            is_any: has.is_any,
+            call_name: is_function
+                .then_some(label.name)
+                .filter(|&name| name != StringId::EMPTY && Some(name) != nameless),
+            call_label: is_function
+                .then(|| call_labels.get(&pair).copied().flatten())
+                .flatten(),
+        }
+    };
+    let labels = from.labels.iter().zip(&from.pairs.numbers);
+    labels.map(rule).collect()
+}
+
+/// For each pair number, the label of the begins of calls with that number; `None` if there are several.
+fn call_labels(from: RuleSource<'_>) -> FxHashMap<u32, Option<u32>> {
+    let mut labels: FxHashMap<u32, Option<u32>> = FxHashMap::default();
+    let all = from.labels.iter().zip(&from.pairs.numbers).zip(0..);
+    for ((label, &pair), number) in all {
+        if label.family == FUNCTIONS && label.name != StringId::EMPTY {
+            let known = labels.entry(pair).or_insert(Some(number));
+            if *known != Some(number) {
+                *known = None;
+            }
+        }
+    }
+    labels
+}
+
+/// Returns the number and the row of a label's family; the first family if there is no such number.
+pub(super) fn family_of(number: u8) -> (u8, Family) {
+    match FAMILIES.get(usize::from(number)) {
+        Some(family) => (number, *family),
+        None => (0, FAMILIES[0]),
+    }
+}

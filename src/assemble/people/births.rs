@@ -1,0 +1,178 @@
+//! The forks of all parts, sorted by time; a fork that several kinds of events record is listed once.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::super::recorded::{Part, Recorded};
+use super::super::rows::PerPart;
+use super::seen::Seen;
+use crate::base::{Nanos, StringId, Timestamp};
+use crate::event::keys::{Derive, Unseen};
+use crate::event::{Directory, ForkSort, Life, LifeRow, ThreadKey};
+use crate::trace::EventId;
+
+/// Two events of a fork with equal parent and child, at most this many ns apart, record one fork.
+pub(super) const SAME_FORK: Nanos = Nanos(10_000_000);
+
+/// One fork, without its child: lists have the child's key next to it.
+#[derive(Clone, Copy)]
+pub(super) struct Birth {
+    pub(super) time: Timestamp,
+    pub(super) parent: ThreadKey,
+    pub(super) sort: ForkSort,
+    pub(super) name: StringId,
+    pub(super) event: EventId,
+}
+
+/// A life row with its time, and the part whose strings it refers to.
+pub(crate) struct Told<'a> {
+    /// Time, ns on the trace's clock.
+    pub time: Timestamp,
+    /// The part whose strings it refers to.
+    pub part: &'a Part,
+    /// What happened.
+    pub life: &'a Life,
+    /// The event that records it.
+    pub event: EventId,
+}
+
+/// Returns the lives of all parts, sorted by time.
+pub(crate) fn sorted_lives<'a>(
+    recorded: &'a Recorded,
+    lives: &'a PerPart<LifeRow>,
+) -> Vec<Told<'a>> {
+    let of_part = |(part, lives): (&'a Part, &'a Vec<LifeRow>)| {
+        lives.iter().map(move |row| Told {
+            time: recorded.time(part, row.event),
+            part,
+            life: &row.life,
+            event: part.event(row.event),
+        })
+    };
+    let mut lives: Vec<Told<'a>> = recorded.parts.iter().zip(lives).flat_map(of_part).collect();
+    lives.sort_by_key(|told| told.time);
+    lives
+}
+
+/// Returns the key of the thread that `child`, born at `time`, means. A key without a thread of its own has candidates:
+/// of these the one whose first event or birth is the latest at or before `time`.
+fn born_as(
+    child: ThreadKey,
+    time: Timestamp,
+    aliases: &FxHashMap<u32, &[ThreadKey]>,
+    seen: &Seen,
+    births: &FxHashMap<u32, Known>,
+) -> ThreadKey {
+    let candidates = aliases.get(&child.0).copied().unwrap_or_default();
+    let first = |key: &ThreadKey| {
+        let seen = seen.get(&key.0).map(|seen| seen.0);
+        let born = births.get(&key.0).map(|known| known.first);
+        seen.into_iter().chain(born).min()
+    };
+    candidates
+        .iter()
+        .filter_map(|key| Some((first(key)?, *key)))
+        .filter(|(first, _)| *first <= time)
+        .max_by_key(|(first, _)| *first)
+        .map_or(child, |(_, key)| key)
+}
+
+/// The births of a key that were added so far.
+#[derive(Clone, Copy)]
+struct Known {
+    /// Time of the first.
+    first: Timestamp,
+    /// Index of the last; `usize::MAX` if the next fork makes a new thread in any case.
+    last: usize,
+}
+
+/// Returns (child's key, birth) for all forks, sorted by key, then time.
+pub(super) fn births(directory: &Directory, seen: &Seen, lives: &[Told<'_>]) -> Vec<(u32, Birth)> {
+    let aliases: FxHashMap<u32, &[ThreadKey]> = directory
+        .aliases
+        .iter()
+        .map(|alias| (alias.key.0, alias.candidates.as_slice()))
+        .collect();
+    let is_fork = |told: &&Told<'_>| matches!(told.life, Life::Fork { .. });
+    let count = lives.iter().filter(is_fork).count();
+    let mut births: Vec<(u32, Birth)> = Vec::with_capacity(count);
+    let mut known: FxHashMap<u32, Known> = FxHashMap::default();
+    known.reserve(count);
+    // Keys that exited, if the file states that a later exec of the key is a new thread's.
+    let mut ended: FxHashSet<u32> = FxHashSet::default();
+    // Keys that exited, if lines of forks may come late: a later fork of the key makes a new thread.
+    let mut over: FxHashSet<u32> = FxHashSet::default();
+    let forks_come_late =
+        directory.derive == Derive::Programs && directory.unseen == Unseen::LivedBefore;
+    for told in lives {
+        let (parent, child, sort, name) = match told.life {
+            Life::Fork {
+                parent,
+                child,
+                sort,
+                name,
+            } => (parent, child, sort, name),
+            Life::Exit { thread, .. } => {
+                // A fork of this key after the exit makes a new thread, even within `SAME_FORK`.
+                if let Some(known) = known.get_mut(&thread.0) {
+                    known.last = usize::MAX;
+                }
+                if directory.unseen != Unseen::LivedBefore {
+                    ended.insert(thread.0);
+                }
+                if forks_come_late {
+                    over.insert(thread.0);
+                }
+                continue;
+            }
+            Life::Exec { thread, .. } if ended.remove(&thread.0) => {
+                let birth = Birth {
+                    time: told.time,
+                    parent: ThreadKey::UNKNOWN,
+                    sort: ForkSort::Unknown,
+                    name: StringId::EMPTY,
+                    event: told.event,
+                };
+                births.push((thread.0, birth));
+                continue;
+            }
+            _ => continue,
+        };
+        let child = born_as(*child, told.time, &aliases, seen, &known);
+        // A line is written when the call has returned (strace `-z`): the child may have lines before it.
+        let first = seen.get(&child.0).map(|seen| seen.0);
+        let is_late = forks_come_late
+            && !known.contains_key(&child.0)
+            && !over.contains(&child.0)
+            && child != *parent;
+        let time = first.filter(|first| is_late && *first < told.time);
+        let time = time.unwrap_or(told.time);
+        let birth = Birth {
+            time,
+            parent: *parent,
+            sort: *sort,
+            name: told.part.string(*name),
+            event: told.event,
+        };
+        ended.remove(&child.0);
+        let known = known.entry(child.0).or_insert(Known {
+            first: told.time,
+            last: usize::MAX,
+        });
+        match births.get_mut(known.last) {
+            Some((_, last)) if last.parent == *parent && told.time - last.time <= SAME_FORK => {
+                if last.sort == ForkSort::Unknown {
+                    last.sort = birth.sort;
+                }
+                if last.name == StringId::EMPTY {
+                    last.name = birth.name;
+                }
+            }
+            _ => {
+                known.last = births.len();
+                births.push((child.0, birth));
+            }
+        }
+    }
+    births.sort_by_key(|birth| birth.0);
+    births
+}

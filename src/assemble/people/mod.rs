@@ -1,0 +1,532 @@
+//! Maps the reader's keys to threads and processes; each row is one thread or process, even if keys are reused.
+//!
+//! A fork begins a new life of its child's key: if the key was seen before, it belonged to another thread until then. A
+//! thread that shares its parent's process (as the file states) joins that process; every other thread is a process of
+//! its own, unless the directory names its process. Names, ends and programs belong to the life that the key had at
+//! their time.
+
+mod births;
+mod ends;
+mod lost_forks;
+mod names;
+mod reused_pids;
+mod said;
+mod seen;
+mod table;
+
+use rustc_hash::FxHashMap;
+
+use super::merge::Merged;
+use crate::base::strings::base_name;
+use crate::base::{StringId, Strings, TimeSpan, Timestamp};
+use crate::event::keys::Derive;
+use crate::event::{Directory, ForkSort, Life, ThreadEntry, ThreadKey};
+use crate::trace::{Process, ProcessId, ProgramImage, Thread, ThreadId, ThreadMap};
+use births::{Birth, SAME_FORK, births};
+pub(crate) use births::{Told, sorted_lives};
+pub(crate) use ends::with_ends;
+use lost_forks::date_lost_forks;
+use names::{Exec, Naming};
+use reused_pids::end_reused;
+pub(crate) use said::as_said;
+use seen::{Seen, seen_keys};
+pub(crate) use table::{Act, Born, People, ProcessOfKey};
+
+/// All threads and processes, and the threads that the reader's keys belong to.
+#[derive(Debug, Default)]
+pub(crate) struct Identities {
+    /// The thread that a key belongs to at each time.
+    pub keys: ThreadMap,
+    /// Threads and processes.
+    pub people: People,
+    /// Forks, sorted by time.
+    pub births: Vec<Born>,
+    /// The execs and exits of all tasks, sorted by time; empty unless the format asks for programs.
+    pub acts: Vec<Act>,
+}
+
+/// Threads and processes while they are made.
+#[derive(Default)]
+struct Making {
+    keys: ThreadMap,
+    people: People,
+}
+
+/// A thread that a fork made, before its process is known.
+struct NewThread {
+    time: Timestamp,
+    id: ThreadId,
+    birth: Birth,
+}
+
+/// All that the recording contains about a key.
+struct Known<'a> {
+    key: u32,
+    /// When it was first and last seen.
+    seen: Option<(Timestamp, Timestamp)>,
+    /// The forks that made threads with this key, sorted by time.
+    births: &'a [(u32, Birth)],
+    /// The directory's entry for it.
+    entry: Option<&'a ThreadEntry>,
+}
+
+/// Returns all threads and processes of a recording.
+pub(crate) fn identify(merged: &Merged, directory: &Directory) -> Identities {
+    let (seen, lives) = rayon::join(
+        || seen_keys(&merged.recorded, &merged.rows),
+        || sorted_lives(&merged.recorded, &merged.rows.lives),
+    );
+    let births = births(directory, &seen, &lives);
+    let mut entries: Vec<&ThreadEntry> = directory.threads.iter().collect();
+    entries.sort_by_key(|entry| entry.key);
+    let mut entries = entries.into_iter().peekable();
+    let mut keys: Vec<u32> = seen
+        .keys()
+        .copied()
+        .chain(births.iter().map(|birth| birth.0))
+        .chain(used_entries(directory, &seen))
+        .collect();
+    keys.sort_unstable();
+    keys.dedup();
+
+    let mut making = Making::default();
+    let people = &mut making.people;
+    people.threads.reserve_exact(keys.len() + 1);
+    people.processes.reserve_exact(directory.processes.len());
+    people
+        .threads
+        .push(idle_thread(merged, directory, merged.span));
+    making
+        .keys
+        .insert(ThreadKey::IDLE, Timestamp::MIN, ThreadId::IDLE);
+    making.add_directory_processes(merged, directory);
+    let mut born = Vec::with_capacity(births.len());
+    let mut births = births.as_slice();
+    for key in keys {
+        // Keys, births and entries are all sorted by key.
+        let count = births.iter().take_while(|birth| birth.0 == key).count();
+        let (of_key, later) = births.split_at(count);
+        births = later;
+        let mut entry = None;
+        while let Some(more) = entries.next_if(|entry| entry.key.0 <= key) {
+            entry = Some(more).filter(|entry| entry.key.0 == key);
+        }
+        if key == ThreadKey::IDLE.0 || key == ThreadKey::UNKNOWN.0 {
+            continue;
+        }
+        let known = Known {
+            key,
+            seen: seen.get(&key).copied(),
+            births: of_key,
+            entry,
+        };
+        making.add_lives(&known, &mut born, merged.span);
+    }
+    born.sort_by_key(|new| new.time);
+    let births = born.iter().map(|new| Born {
+        time: new.time,
+        parent: making.keys.at(new.birth.parent, new.time),
+        child: new.id,
+        is_thread: new.birth.sort == ForkSort::Thread,
+        event: new.birth.event,
+    });
+    let births = births.collect();
+    making.join_processes(&born, &lives);
+    let naming = making.tell_lives(merged, directory.derive, &lives);
+    making.name_all(directory, merged, &naming);
+    making.furnish(merged, directory);
+    let Making { keys, mut people } = making;
+    date_lost_forks(&people.threads, &mut people.processes, directory.unseen);
+    end_reused(&mut people.threads, &mut people.processes);
+    let acts = match directory.derive {
+        Derive::Programs => acts(&keys, &lives),
+        Derive::Nothing => Vec::new(),
+    };
+    Identities {
+        keys,
+        people,
+        births,
+        acts,
+    }
+}
+
+fn acts(threads: &ThreadMap, lives: &[Told<'_>]) -> Vec<Act> {
+    let act = |told: &Told<'_>| {
+        let (thread, program) = match told.life {
+            Life::Exec {
+                thread, program, ..
+            } => (*thread, Some(told.part.string(*program))),
+            Life::Exit { thread, .. } => (*thread, None),
+            _ => return None,
+        };
+        Some(Act {
+            time: told.time,
+            thread: threads.at(thread, told.time),
+            event: told.event,
+            program,
+        })
+    };
+    lives.iter().filter_map(act).collect()
+}
+
+/// Returns the keys of directory entries that are threads. An entry with a process was listed on purpose, and is a
+/// thread even without events. Saved command lines of tasks that never appear are not threads.
+fn used_entries<'a>(directory: &'a Directory, seen: &'a Seen) -> impl Iterator<Item = u32> + 'a {
+    directory
+        .threads
+        .iter()
+        .filter(|entry| entry.process.is_some() || seen.contains_key(&entry.key.0))
+        .map(|entry| entry.key.0)
+}
+
+fn idle_thread(merged: &Merged, directory: &Directory, span: TimeSpan) -> Thread {
+    let entry = directory
+        .threads
+        .iter()
+        .find(|entry| entry.key == ThreadKey::IDLE);
+    let name = entry
+        .and_then(|entry| entry.name)
+        .map_or(StringId::EMPTY, |name| merged.directory_strings.get(name));
+    Thread {
+        tid: 0,
+        key: 0,
+        process: None,
+        name,
+        start: None,
+        end: None,
+        seen: (span.start, span.end),
+    }
+}
+
+/// Whether two paths have the same last component.
+fn have_one_name(strings: &Strings, a: StringId, b: StringId) -> bool {
+    let name = |path: StringId| base_name(strings.bytes(path));
+    a == b || name(a) == name(b)
+}
+
+impl Making {
+    fn add_directory_processes(&mut self, merged: &Merged, directory: &Directory) {
+        for entry in &directory.processes {
+            let id = self.new_process(entry.pid, entry.file_key);
+            let process = &mut self.people.processes[id.0 as usize];
+            process.name = entry
+                .name
+                .map_or(StringId::EMPTY, |name| merged.directory_strings.get(name));
+            self.people.process_of_key.insert(entry.key, id);
+        }
+    }
+
+    fn new_process(&mut self, pid: u64, key: u64) -> ProcessId {
+        self.people.processes.push(Process::new(pid, key));
+        ProcessId(self.people.processes.len() as u32 - 1)
+    }
+
+    /// Adds a thread for each life of a key; adds those that a fork made to `born`.
+    fn add_lives(&mut self, known: &Known<'_>, born: &mut Vec<NewThread>, span: TimeSpan) {
+        let Known {
+            key,
+            seen,
+            births,
+            entry,
+        } = *known;
+        let mut thread = Thread {
+            tid: entry.map_or(u64::from(key), |entry| entry.tid),
+            key: entry.map_or(u64::from(key), |entry| entry.file_key),
+            process: entry
+                .and_then(|entry| entry.process)
+                .and_then(|key| self.people.process_of_key.get(&key).copied()),
+            name: StringId::EMPTY,
+            start: None,
+            end: None,
+            seen: seen.unwrap_or((span.start, span.start)),
+        };
+        let lived_before = match (births.first(), seen) {
+            (Some((_, birth)), Some((first, _))) => first < birth.time,
+            (Some(_), None) => false,
+            (None, _) => true,
+        };
+        // Events of the key before its first fork belong to an earlier thread.
+        if lived_before {
+            let mut earlier = thread.clone();
+            if let Some((_, birth)) = births.first() {
+                earlier.seen.1 = earlier.seen.1.min(birth.time);
+            }
+            self.push_thread(key, Timestamp::MIN, earlier);
+        }
+        for (index, (_, birth)) in births.iter().enumerate() {
+            thread.start = Some(birth.time);
+            thread.name = birth.name;
+            let until = births
+                .get(index + 1)
+                .map_or(thread.seen.1, |(_, next)| next.time.min(thread.seen.1));
+            thread.seen = (birth.time, until.max(birth.time));
+            let id = self.push_thread(key, birth.time, thread.clone());
+            born.push(NewThread {
+                time: birth.time,
+                id,
+                birth: *birth,
+            });
+            thread.seen.1 = seen.map_or(birth.time, |(_, last)| last);
+        }
+    }
+
+    fn push_thread(&mut self, key: u32, from: Timestamp, thread: Thread) -> ThreadId {
+        let id = ThreadId(self.people.threads.len() as u32);
+        self.people.threads.push(thread);
+        self.keys.insert(ThreadKey(key), from, id);
+        id
+    }
+
+    /// Sets the process of every thread and the parent of every process.
+    fn join_processes(&mut self, born: &[NewThread], lives: &[Told<'_>]) {
+        let mut leaders: FxHashMap<u32, ThreadId> = FxHashMap::default();
+        for told in lives {
+            if let Life::Member { thread, leader } = told.life
+                && thread != leader
+            {
+                leaders.insert(
+                    self.keys.at(*thread, told.time).0,
+                    self.keys.at(*leader, told.time),
+                );
+            }
+        }
+        self.believe_claims(born, lives, &mut leaders);
+        // Threads without a fork get their processes first, then forks in order of time: so a parent has its process
+        // before its children need it.
+        let mut is_born = vec![false; self.people.threads.len()];
+        for new in born {
+            is_born[new.id.0 as usize] = true;
+        }
+        for index in 1..self.people.threads.len() as u32 {
+            if !is_born[index as usize] && !leaders.contains_key(&index) {
+                self.own_process(ThreadId(index));
+            }
+        }
+        for new in born {
+            let (time, id, birth) = (new.time, new.id, new.birth);
+            let parent = self.keys.at(birth.parent, time);
+            let parent_process = self
+                .people
+                .threads
+                .get(parent.0 as usize)
+                .filter(|_| parent != id)
+                .and_then(|thread| thread.process);
+            if leaders.contains_key(&id.0) {
+                continue;
+            }
+            if birth.sort == ForkSort::Thread && parent_process.is_some() {
+                self.people.threads[id.0 as usize].process = parent_process;
+                continue;
+            }
+            let Some(process) = self.own_process(id) else {
+                continue;
+            };
+            let row = &mut self.people.processes[process.0 as usize];
+            row.start = row.start.or(Some(time));
+            if birth.parent != ThreadKey::UNKNOWN {
+                row.made = row.made.or(Some(birth.sort));
+            }
+            if parent_process != Some(process) {
+                row.parent = row.parent.or(parent_process);
+            }
+        }
+        for (thread, leader) in leaders {
+            let process = self.own_process(leader);
+            if let (Some(process), Some(thread)) =
+                (process, self.people.threads.get_mut(thread as usize))
+            {
+                thread.process = Some(process);
+            }
+        }
+    }
+
+    /// Adds the threads that themselves state their process to `leaders`, unless a column, the directory or their birth
+    /// states another.
+    fn believe_claims(
+        &self,
+        born: &[NewThread],
+        lives: &[Told<'_>],
+        leaders: &mut FxHashMap<u32, ThreadId>,
+    ) {
+        let mut claims: FxHashMap<u32, ThreadId> = FxHashMap::default();
+        for told in lives {
+            if let Life::Claim { thread, leader } = told.life {
+                let (thread, leader) = (
+                    self.keys.at(*thread, told.time),
+                    self.keys.at(*leader, told.time),
+                );
+                claims.insert(thread.0, leader);
+            }
+        }
+        if claims.is_empty() {
+            return;
+        }
+        for new in born {
+            if new.birth.sort != ForkSort::Unknown {
+                claims.remove(&new.id.0);
+            }
+        }
+        claims.retain(|thread, leader| {
+            let row = self.people.threads.get(*thread as usize);
+            *thread != leader.0
+                && row.is_some_and(|row| row.process.is_none())
+                && !leaders.contains_key(thread)
+        });
+        // A thread of another process leads no process.
+        let is_leader =
+            |leader: &ThreadId| !claims.contains_key(&leader.0) && !leaders.contains_key(&leader.0);
+        let believed: Vec<(u32, ThreadId)> = claims
+            .iter()
+            .filter(|(_, leader)| is_leader(leader))
+            .map(|(thread, leader)| (*thread, *leader))
+            .collect();
+        leaders.extend(believed);
+    }
+
+    /// Returns the process of `thread`, a new one if it has none; `None` if there is no such thread.
+    fn own_process(&mut self, thread: ThreadId) -> Option<ProcessId> {
+        let row = self.people.threads.get(thread.0 as usize)?;
+        let (tid, key, name) = (row.tid, row.key, row.name);
+        let process = match row.process {
+            Some(process) => process,
+            None => self.new_process(tid, key),
+        };
+        self.people.threads[thread.0 as usize].process = Some(process);
+        let row = &mut self.people.processes[process.0 as usize];
+        if row.main_thread.is_none() && row.pid == tid {
+            row.main_thread = Some(thread);
+            if row.name == StringId::EMPTY {
+                row.name = name;
+            }
+        }
+        Some(process)
+    }
+
+    /// Applies names, programs and ends, in order of time.
+    fn tell_lives(&mut self, merged: &Merged, derive: Derive, lives: &[Told<'_>]) -> Naming {
+        let mut naming = Naming::new(derive, self.people.threads.len());
+        for told in lives {
+            let lane = || merged.recorded.lane(told.part);
+            let at = |making: &Making, key: ThreadKey| making.keys.at(key, told.time).0 as usize;
+            match told.life {
+                Life::Name { thread, name } => {
+                    let index = at(self, *thread);
+                    if let Some(thread) = self.people.threads.get_mut(index) {
+                        thread.name = told.part.string(*name);
+                        naming.tell(index, lane());
+                    }
+                }
+                Life::Exit {
+                    thread,
+                    status,
+                    signal,
+                } => {
+                    let index = at(self, *thread);
+                    let (key, keys) = (*thread, &self.keys);
+                    let Some(thread) = self.people.threads.get_mut(index) else {
+                        continue;
+                    };
+                    let was_told = thread.end.replace(told.time).is_some();
+                    if keys.at(key, thread.seen.1).0 as usize != index {
+                        // The last time seen was the birth of the next thread with this key.
+                        thread.seen.1 = told.time;
+                    }
+                    let (id, of) = (ThreadId(index as u32), thread.process);
+                    if let Some(process) =
+                        of.and_then(|of| self.people.processes.get_mut(of.0 as usize))
+                        && (process.main_thread == Some(id) || process.end.is_some())
+                    {
+                        // Also if a thread exits after the leader: it went on until now, and the process with it.
+                        process.end = Some(told.time);
+                        // Two kinds of events may record one exit: the process released its files at the first.
+                        if !was_told || process.exit_event.is_none() {
+                            process.exit_event = Some(told.event);
+                        }
+                        process.exit_status = status.or(process.exit_status);
+                        process.exit_signal = signal.or(process.exit_signal);
+                    }
+                }
+                Life::Exec {
+                    thread,
+                    program,
+                    arguments,
+                    directory,
+                    interpreter,
+                } => {
+                    let index = at(self, *thread);
+                    if let Some(thread) = self.people.threads.get_mut(index) {
+                        let exec = Exec {
+                            program: told.part.string(*program),
+                            lane: lane(),
+                        };
+                        naming.exec(index, thread, exec, &merged.strings);
+                    }
+                    let process = self
+                        .people
+                        .threads
+                        .get(index)
+                        .and_then(|thread| thread.process);
+                    if let Some(process) =
+                        process.and_then(|id| self.people.processes.get_mut(id.0 as usize))
+                    {
+                        // Two kinds of events may record one exec: the one with more fields is kept. (Where programs
+                        // are derived, a record without a program is another exec, whose other fields were lost.)
+                        let name = told.part.string(*program);
+                        let is_same = |last: &ProgramImage| match (last.program, name) {
+                            (_, StringId::EMPTY) => derive != Derive::Programs,
+                            (StringId::EMPTY, _) => true,
+                            (last, name) => have_one_name(&merged.strings, last, name),
+                        };
+                        let is_told = process.images.last().is_some_and(|last| {
+                            // A record with an interpreter has the arguments too: if it has none, there are none.
+                            let is_whole = [last.interpreter, told.part.string(*interpreter)];
+                            last.arguments.is_empty() != arguments.is_empty()
+                                && is_whole.contains(&StringId::EMPTY)
+                                && told.time - last.start <= SAME_FORK
+                                && is_same(last)
+                        });
+                        if is_told && arguments.is_empty() {
+                            continue;
+                        }
+                        if is_told {
+                            process.images.pop();
+                        }
+                        if process.images.is_empty() {
+                            // Most processes run one program.
+                            process.images.reserve_exact(1);
+                        }
+                        process.images.push(ProgramImage {
+                            start: told.time,
+                            program: told.part.string(*program),
+                            arguments: arguments.iter().map(|&id| told.part.string(id)).collect(),
+                            directory: told.part.string(*directory),
+                            interpreter: told.part.string(*interpreter),
+                        });
+                    }
+                }
+                Life::Fork { .. }
+                | Life::Member { .. }
+                | Life::Claim { .. }
+                | Life::Directory { .. } => {}
+            }
+        }
+        naming
+    }
+
+    /// Sets the environments of processes.
+    fn furnish(&mut self, merged: &Merged, directory: &Directory) {
+        for environment in &directory.environments {
+            let thread = self.keys.at(environment.thread, Timestamp::MAX);
+            let process = self.people.threads.get(thread.0 as usize);
+            let process = process.and_then(|thread| thread.process);
+            if let Some(process) =
+                process.and_then(|id| self.people.processes.get_mut(id.0 as usize))
+            {
+                let variables = environment.variables.iter();
+                process.environment = variables
+                    .map(|&id| merged.directory_strings.get(id))
+                    .collect();
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Lives of processes and threads that the file itself describes, without events: FXT files of our own exporter.
+
+use super::super::recorded::StringMap;
+use super::table::People;
+use crate::base::Timestamp;
+use crate::event::Directory;
+use crate::trace::{ProgramImage, ThreadMap};
+
+/// Returns `people` with the lives that the directory describes instead of those derived from events; `strings` maps
+/// the directory's string ids.
+pub(crate) fn as_said(
+    mut people: People,
+    directory: &Directory,
+    strings: &StringMap,
+    threads: &ThreadMap,
+) -> People {
+    let keys = &people.process_of_key;
+    for (key, life) in &directory.thread_lives {
+        let thread = threads.at(*key, Timestamp::MAX);
+        if let Some(thread) = people.threads.get_mut(thread.0 as usize) {
+            (thread.start, thread.end) = (life.start, life.end);
+        }
+    }
+    for (key, life) in &directory.process_lives {
+        let process = keys.get(key);
+        let process = process.and_then(|id| people.processes.get_mut(id.0 as usize));
+        let Some(process) = process else { continue };
+        (process.start, process.end) = (life.start, life.end);
+        process.made = life.made;
+        process.parent = life.parent.and_then(|parent| keys.get(&parent).copied());
+        process.exit_status = life.exit_status;
+        process.exit_signal = life.exit_signal;
+    }
+    for (key, image) in &directory.images {
+        let process = keys.get(key);
+        let process = process.and_then(|id| people.processes.get_mut(id.0 as usize));
+        let Some(process) = process else { continue };
+        process.images.push(ProgramImage {
+            start: image.start,
+            program: strings.get(image.program),
+            arguments: image.arguments.iter().map(|&id| strings.get(id)).collect(),
+            directory: strings.get(image.directory),
+            interpreter: strings.get(image.interpreter),
+        });
+    }
+    people
+}

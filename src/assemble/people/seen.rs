@@ -1,0 +1,114 @@
+//! The first and the last time at which each thread key was seen, over all rows.
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::super::recorded::{Part, Recorded};
+use super::super::rows::Rows;
+use crate::base::Timestamp;
+use crate::event::{AsyncScope, Life, SeriesScope};
+
+/// For each key: (first time, last time).
+pub(super) type Seen = FxHashMap<u32, (Timestamp, Timestamp)>;
+
+pub(super) fn seen_keys(recorded: &Recorded, rows: &Rows) -> Seen {
+    let parts = recorded.parts.par_iter().enumerate();
+    let of_part = |(number, part): (usize, &Part)| seen_in_part(number, part, recorded, rows);
+    let each: Vec<Seen> = parts.map(of_part).collect();
+    let mut all = Seen::default();
+    // Most keys are seen in one part, or in two successive parts.
+    let count: usize = each.iter().map(Seen::len).sum();
+    all.reserve(count * 2 / 3);
+    for part in each {
+        for (key, span) in part {
+            include(&mut all, key, span);
+        }
+    }
+    all
+}
+
+fn include(seen: &mut Seen, key: u32, span: (Timestamp, Timestamp)) {
+    let range = seen.entry(key).or_insert(span);
+    range.0 = range.0.min(span.0);
+    range.1 = range.1.max(span.1);
+}
+
+/// Collects the times of keys, with a cache of the keys seen last.
+struct Watch {
+    all: Seen,
+    /// The cache, indexed by the low bits of the key: (key, first, last).
+    recent: Vec<Option<(u32, Timestamp, Timestamp)>>,
+}
+
+const RECENT: usize = 256;
+
+impl Watch {
+    #[inline]
+    fn include(&mut self, key: u32, time: Timestamp) {
+        match &mut self.recent[key as usize % RECENT] {
+            Some((recent, first, last)) if *recent == key => {
+                *first = (*first).min(time);
+                *last = (*last).max(time);
+            }
+            slot => {
+                if let Some((key, first, last)) = slot.replace((key, time, time)) {
+                    include(&mut self.all, key, (first, last));
+                }
+            }
+        }
+    }
+
+    fn finish(mut self) -> Seen {
+        for (key, first, last) in self.recent.into_iter().flatten() {
+            include(&mut self.all, key, (first, last));
+        }
+        self.all
+    }
+}
+
+/// Returns the keys seen in a part; `number` is the part's index in every list of rows.
+fn seen_in_part(number: usize, part: &Part, recorded: &Recorded, rows: &Rows) -> Seen {
+    let columns = recorded.columns(part);
+    let mut seen = Watch {
+        all: Seen::default(),
+        recent: vec![None; RECENT],
+    };
+    for (key, span) in columns.thread_spans() {
+        seen.include(key.0, columns.time(span.start as u32));
+        seen.include(key.0, columns.time(span.end as u32));
+    }
+    for switch in &rows.scheduling.switches[number] {
+        let time = columns.time(switch.event);
+        seen.include(switch.prev.0, time);
+        seen.include(switch.next.0, time);
+    }
+    for wakeup in &rows.scheduling.wakeups[number] {
+        seen.include(wakeup.thread.0, columns.time(wakeup.event));
+    }
+    // A mark may belong to a process that has no events itself.
+    for mark in &rows.asyncs[number] {
+        if let AsyncScope::ProcessOf(key) = mark.scope {
+            seen.include(key.0, columns.time(mark.event));
+        }
+    }
+    for sample in &rows.samples.samples[number] {
+        let series = rows.samples.series[number].get(sample.series as usize);
+        if let Some(SeriesScope::Thread(key)) = series.map(|series| series.scope) {
+            seen.include(key.0, columns.time(sample.event));
+        }
+    }
+    for row in &rows.lives[number] {
+        let key = match &row.life {
+            Life::Fork { parent, .. } => parent,
+            Life::Exec { thread, .. } | Life::Exit { thread, .. } => thread,
+            // A process exists even if its main thread has no events.
+            Life::Member { thread, leader } | Life::Claim { thread, leader } => {
+                seen.include(leader.0, columns.time(row.event));
+                thread
+            }
+            Life::Name { .. } | Life::Directory { .. } => continue,
+        };
+        seen.include(key.0, columns.time(row.event));
+    }
+    seen.finish()
+}

@@ -1,0 +1,324 @@
+//! Makes asynchronous begins and ends from events of the block layer: finds which events belong to the same bio or
+//! request.
+//!
+//! ```text
+//! bio_queue A ............................... rq_complete A+B     "block bios": until the range that completes covers it
+//!        bio_queue B (merged into A's request)       |
+//! rq_insert A ---- rq_issue A                                     "block queue": until the range that is issued covers it
+//!                  rq_issue A --- rq_requeue A                    "block requests"
+//!                                 rq_issue A ------- rq_complete
+//! bio_queue C ------- split C / D ... rq_complete C
+//!                     split C / D ........... rq_complete D       a remainder is a bio of its own
+//! ```
+//!
+//! A begin at a sector where a bio or request is already open shows that the end of the earlier one was lost.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use super::recorded::Recorded;
+use super::rows::PerPart;
+use crate::base::{StringId, Strings};
+use crate::event::pairs::RequestOp;
+use crate::event::{AsyncOp, RequestRow};
+
+/// A begin or end of an asynchronous slice, with the trace's numbers.
+pub(super) struct RequestMark {
+    pub time: i64,
+    pub event: u32,
+    pub id: u64,
+    pub op: AsyncOp,
+    pub name: StringId,
+    pub category: StringId,
+    pub group: StringId,
+}
+
+/// A bio or request that is open; its first sector is its key in [`OpenOnes`].
+#[derive(Clone, Copy)]
+struct Open {
+    id: u64,
+    /// The first sector after it.
+    end: u64,
+    /// Another request absorbed it.
+    is_merged: bool,
+    name: StringId,
+}
+
+/// The id and the name of a bio or request.
+#[derive(Clone, Copy)]
+struct Named {
+    id: u64,
+    name: StringId,
+}
+
+impl Open {
+    fn named(&self) -> Named {
+        Named {
+            id: self.id,
+            name: self.name,
+        }
+    }
+}
+
+/// A range of sectors.
+#[derive(Clone, Copy)]
+struct Sectors {
+    first: u64,
+    count: u64,
+}
+
+/// Sector ranges of open bios, or of open requests of one stage, on one device, by first sector.
+#[derive(Default)]
+struct OpenOnes(BTreeMap<u64, Open>);
+
+/// The marks that are made.
+struct Out {
+    marks: Vec<RequestMark>,
+    category: StringId,
+    next_id: u64,
+}
+
+/// The time, event, name and group of the marks that the current event makes.
+#[derive(Clone, Copy)]
+struct Now {
+    time: i64,
+    event: u32,
+    name: StringId,
+    group: StringId,
+}
+
+impl Out {
+    fn push(&mut self, now: &Now, op: AsyncOp, of: Named) {
+        self.marks.push(RequestMark {
+            time: now.time,
+            event: now.event,
+            id: of.id,
+            op,
+            name: of.name,
+            category: self.category,
+            group: now.group,
+        });
+    }
+}
+
+impl OpenOnes {
+    /// Opens a range of `count` sectors at `sector`. A range that is open there is over: its end was lost.
+    fn begin(&mut self, sector: u64, count: u64, now: &Now, out: &mut Out) {
+        out.next_id += 1;
+        let open = Open {
+            id: out.next_id,
+            end: sector.saturating_add(count),
+            is_merged: false,
+            name: now.name,
+        };
+        if let Some(before) = self.0.insert(sector, open) {
+            out.push(now, AsyncOp::Over, before.named());
+        }
+        out.push(now, AsyncOp::Begin, open.named());
+    }
+
+    /// Ends the range that starts at `sector` if it has at most `count` sectors or `count` is 0; otherwise its rest
+    /// stays open.
+    fn end(&mut self, sector: u64, count: u64, now: &Now, out: &mut Out) {
+        let Some(open) = self.0.remove(&sector) else {
+            return;
+        };
+        let done = sector.saturating_add(count);
+        if count > 0 && done < open.end {
+            self.0.insert(done, open);
+            return;
+        }
+        out.push(now, AsyncOp::End, open.named());
+    }
+
+    /// Ends all ranges that `which` accepts and whose last sector is in `sectors`.
+    fn end_covered(
+        &mut self,
+        sectors: Sectors,
+        which: impl Fn(&Open) -> bool,
+        now: &Now,
+        out: &mut Out,
+    ) {
+        let sector = sectors.first;
+        let until = sector.saturating_add(sectors.count);
+        // Open ranges that overlap have ascending starts, so only the range directly before can reach into `sectors`.
+        let before = self.0.range(..sector).next_back();
+        let reaches_in = before.filter(|(_, open)| open.end > sector && open.end <= until);
+        let reaches_in = reaches_in.filter(|(_, open)| which(open));
+        let mut found: Vec<u64> = reaches_in.map(|(&start, _)| start).into_iter().collect();
+        let starts = self.0.range(sector..until.max(sector.saturating_add(1)));
+        found.extend(
+            starts
+                .filter(|(_, open)| open.end <= until && which(open))
+                .map(|(&start, _)| start),
+        );
+        for start in found {
+            if let Some(open) = self.0.remove(&start) {
+                out.push(now, AsyncOp::End, open.named());
+            }
+        }
+    }
+
+    /// Ends the range that starts at `sector` or contains it.
+    fn end_at_sector(&mut self, sector: u64, now: &Now, out: &mut Out) {
+        let before = self.0.range(..=sector).next_back();
+        let found = before.filter(|(start, open)| **start == sector || open.end > sector);
+        let start = found.map(|(&start, _)| start);
+        if let Some(open) = start.and_then(|start| self.0.remove(&start)) {
+            out.push(now, AsyncOp::End, open.named());
+        }
+    }
+
+    /// Ends the range that starts at `sector`, or else the range that ends there.
+    fn end_at(&mut self, sector: u64, now: &Now, out: &mut Out) {
+        let before = self.0.range(..sector).next_back();
+        let ends_there = before.filter(|(_, open)| open.end == sector);
+        let ends_there = ends_there.map(|(&start, _)| start);
+        let start = match self.0.contains_key(&sector) {
+            true => Some(sector),
+            false => ends_there,
+        };
+        if let Some(open) = start.and_then(|start| self.0.remove(&start)) {
+            out.push(now, AsyncOp::End, open.named());
+        }
+    }
+
+    /// Splits the range that starts at `sector`: it now ends at `at`, and the rest is a new range from there.
+    fn split(&mut self, sector: u64, at: u64, now: &Now, out: &mut Out) {
+        let end = match self.0.get_mut(&sector) {
+            Some(open) => {
+                let end = open.end;
+                open.end = at.min(end);
+                end
+            }
+            None => at,
+        };
+        self.begin(at, end.saturating_sub(at), now, out);
+    }
+}
+
+/// All that is open on a device.
+#[derive(Default)]
+struct Device {
+    bios: OpenOnes,
+    waiting: OpenOnes,
+    issued: OpenOnes,
+    counted: OpenOnes,
+}
+
+/// Returns the begins and ends that follow from the events of the block layer, in order of time.
+pub(super) fn build_requests(
+    of_parts: PerPart<RequestRow>,
+    recorded: &Recorded,
+    strings: &mut Strings,
+) -> Vec<RequestMark> {
+    let mut rows: Vec<(i64, u32, RequestRow, StringId)> = Vec::new();
+    for (part, own) in recorded.parts.iter().zip(of_parts) {
+        let columns = recorded.columns(part);
+        rows.extend(own.into_iter().map(|row| {
+            let time = columns.time(row.event).0;
+            (time, part.event(row.event).0, row, part.string(row.name))
+        }));
+    }
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    rows.sort_by_key(|row| row.0);
+    let has = |op| rows.iter().any(|row| row.2.op == op);
+    let (has_issues, has_ends) = (has(RequestOp::Issue), has(RequestOp::Complete));
+    let has_io_ends = has(RequestOp::IoDone);
+    let has_bio_ends = has_ends || has(RequestOp::BioComplete);
+    let mut word = |text| strings.intern_text(text);
+    let (bios, queue, requests, accounting) = (
+        word("block bios"),
+        word("block queue"),
+        word("block requests"),
+        word("block accounting"),
+    );
+    let mut out = Out {
+        marks: Vec::new(),
+        category: word("block"),
+        next_id: 0,
+    };
+    let mut devices: FxHashMap<u64, Device> = FxHashMap::default();
+    for (time, event, row, name) in rows {
+        let device = devices.entry(row.device).or_default();
+        let (sector, count) = (row.sector, row.count);
+        let sectors = Sectors {
+            first: sector,
+            count,
+        };
+        let now = |group| Now {
+            time,
+            event,
+            name,
+            group,
+        };
+        let before = out.marks.len();
+        match row.op {
+            // Begins are left out if the recording has no events that end them: all would last to the trace's end.
+            RequestOp::Queue if has_bio_ends => {
+                device.bios.begin(sector, count, &now(bios), &mut out);
+            }
+            RequestOp::Split if has_bio_ends => {
+                device.bios.split(sector, row.count, &now(bios), &mut out);
+            }
+            RequestOp::BioComplete => device.bios.end_at(sector, &now(bios), &mut out),
+            RequestOp::Insert if has_issues => {
+                device.waiting.begin(sector, count, &now(queue), &mut out);
+            }
+            RequestOp::Issue => {
+                let waiting = &mut device.waiting;
+                waiting.end_covered(sectors, |_| true, &now(queue), &mut out);
+                if has_ends {
+                    device.issued.begin(sector, count, &now(requests), &mut out);
+                }
+            }
+            RequestOp::Requeue => {
+                device.issued.end(sector, 0, &now(requests), &mut out);
+            }
+            RequestOp::Complete => {
+                let issued = &mut device.issued;
+                issued.end(sector, count, &now(requests), &mut out);
+                let done = &mut device.bios;
+                done.end_covered(sectors, |_| true, &now(bios), &mut out);
+                let counted = &mut device.counted;
+                let is_merged = |open: &Open| open.is_merged;
+                counted.end_covered(sectors, is_merged, &now(accounting), &mut out);
+            }
+            RequestOp::IoStart if has_io_ends => {
+                let counted = &mut device.counted;
+                counted.begin(sector, count, &now(accounting), &mut out);
+            }
+            RequestOp::IoDone => {
+                let counted = &mut device.counted;
+                counted.end_at_sector(sector, &now(accounting), &mut out);
+            }
+            RequestOp::Merge => {
+                if let Some(open) = device.counted.0.get_mut(&sector) {
+                    open.is_merged = true;
+                }
+            }
+            RequestOp::IoStart | RequestOp::Queue | RequestOp::Split | RequestOp::Insert => {}
+        }
+        // An event that began and ended nothing is an instant.
+        if out.marks.len() == before && row.op != RequestOp::Merge {
+            let is_end = matches!(
+                row.op,
+                RequestOp::Complete
+                    | RequestOp::Requeue
+                    | RequestOp::IoDone
+                    | RequestOp::BioComplete
+            );
+            let op = match is_end && has_issues {
+                true => AsyncOp::End,
+                false => AsyncOp::Instant,
+            };
+            out.next_id += 1;
+            let id = out.next_id;
+            out.push(&now(requests), op, Named { id, name });
+        }
+    }
+    out.marks
+}

@@ -1,0 +1,89 @@
+//! The rows of all parts, grouped by kind, so that each stage can consume the kinds that it needs.
+
+use crate::event::{
+    AsyncMark, Complete, FileRow, FlowMark, LaneColumns, LifeRow, LogRow, Mark, Measured,
+    MeasuredClock, RequestRow, SaidState, Sample, Series, Stated, Switch, Wakeup,
+};
+
+/// Rows of one kind: those of each part, in the order of [`Recorded::parts`](super::recorded::Recorded::parts).
+pub(crate) type PerPart<T> = Vec<Vec<T>>;
+
+/// All rows except the events. Event, string and label numbers in them are still their part's.
+#[derive(Debug, Default)]
+pub struct Rows {
+    /// Context switches and wakeups.
+    pub scheduling: SchedulingRows,
+    /// Begins and ends of slices.
+    pub marks: PerPart<Mark>,
+    /// Slices that arrived whole.
+    pub completes: PerPart<Complete>,
+    /// Durations that the recorder measured.
+    pub measured: MeasuredRows,
+    /// Begins, instants and ends of asynchronous slices.
+    pub asyncs: PerPart<AsyncMark>,
+    /// What happened to bios and requests of the block layer.
+    pub requests: PerPart<RequestRow>,
+    /// Samples of counters.
+    pub samples: SampleRows,
+    /// Flow begins, steps and ends.
+    pub flows: PerPart<FlowMark>,
+    /// Forks, execs, exits, names.
+    pub lives: PerPart<LifeRow>,
+    /// Operations on files.
+    pub files: PerPart<FileRow>,
+    /// Log messages.
+    pub logs: PerPart<LogRow>,
+}
+
+/// Rows about context switches and wakeups.
+#[derive(Debug, Default)]
+pub(crate) struct SchedulingRows {
+    /// Context switches.
+    pub switches: PerPart<Switch>,
+    /// Wakeups.
+    pub wakeups: PerPart<Wakeup>,
+    /// Thread states that the file itself states for a switch or wakeup.
+    pub said_states: PerPart<SaidState>,
+}
+
+/// Rows about durations that the recorder measured.
+#[derive(Debug, Default)]
+pub(crate) struct MeasuredRows {
+    /// The durations.
+    pub measured: PerPart<Measured>,
+    /// Labels of slices whose begins may be lost.
+    pub stated: PerPart<Stated>,
+    /// The clock that measured, for each part.
+    pub clocks: Vec<MeasuredClock>,
+}
+
+/// Samples of counters and the series that they belong to.
+#[derive(Debug, Default)]
+pub(crate) struct SampleRows {
+    /// The samples.
+    pub samples: PerPart<Sample>,
+    /// The series of each part.
+    pub series: PerPart<Series>,
+}
+
+impl Rows {
+    /// Adds the rows of the next part.
+    pub fn push(&mut self, part: LaneColumns) {
+        self.scheduling.switches.push(part.switches);
+        self.scheduling.wakeups.push(part.wakeups);
+        self.scheduling.said_states.push(part.said_states);
+        self.marks.push(part.marks);
+        self.completes.push(part.completes);
+        self.measured.measured.push(part.measured);
+        self.measured.stated.push(part.stated);
+        self.measured.clocks.push(part.measured_clock);
+        self.asyncs.push(part.asyncs);
+        self.requests.push(part.requests);
+        self.samples.samples.push(part.samples);
+        self.samples.series.push(part.series);
+        self.flows.push(part.flows);
+        self.lives.push(part.lives);
+        self.files.push(part.files);
+        self.logs.push(part.logs);
+    }
+}

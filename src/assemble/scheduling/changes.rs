@@ -1,0 +1,119 @@
+//! Switches with the trace's numbers, and the changes of thread states that follow from switches and wakeups.
+
+use crate::event::{EndState, Interrupt, SwitchTells, WakeupSort};
+use crate::trace::events::NO_EVENT;
+use crate::trace::{EventId, ThreadState};
+
+/// A context switch with the trace's numbers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SwitchRow {
+    /// Time, ns on the trace's clock.
+    pub time: i64,
+    /// Id of the event.
+    pub event: u32,
+    /// Index of the thread that stops.
+    pub prev: u32,
+    /// Index of the thread that runs from now on.
+    pub next: u32,
+    /// Priority of the thread that runs from now on.
+    pub next_priority: i32,
+    /// Priority of the thread that stops.
+    pub prev_priority: i32,
+    /// State of the thread that stops, from now on.
+    pub prev_state: EndState,
+    /// What follows from the switch.
+    pub tells: SwitchTells,
+}
+
+/// A change of a thread's state.
+#[derive(Clone, Copy)]
+pub(super) struct Change {
+    pub(super) time: i64,
+    /// Id of the event that made it, or [`NO_EVENT`]: use [`Change::event`].
+    pub(super) event_number: u32,
+    pub(super) to: To,
+}
+
+impl Change {
+    /// Returns a change that no event of the thread records.
+    pub(super) fn told(time: i64, to: To) -> Change {
+        Change {
+            time,
+            event_number: NO_EVENT,
+            to,
+        }
+    }
+
+    /// Returns the event that made the change, if there is one.
+    pub(super) fn event(self) -> Option<EventId> {
+        (self.event_number != NO_EVENT).then_some(EventId(self.event_number))
+    }
+}
+
+/// What a thread changes to, in 4 bytes: its CPU or waker in the low 26 bits, then a state or a wakeup, then the
+/// interrupt in which the wakeup happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct To(u32);
+
+impl To {
+    /// In the low bits: no CPU and no waker.
+    pub(super) const NOBODY: u32 = (1 << 26) - 1;
+    const STATE_SHIFT: u32 = 26;
+    const INTERRUPT_SHIFT: u32 = 30;
+    /// Wakeups have the numbers after the states.
+    const WAKING: u32 = ThreadState::ALL.len() as u32;
+    const WAKEUP: u32 = To::WAKING + 1;
+
+    pub(super) fn new(state: ThreadState, partner: u32) -> To {
+        To::packed(state as u32, partner)
+    }
+
+    fn packed(number: u32, partner: u32) -> To {
+        To(number << To::STATE_SHIFT | partner.min(To::NOBODY))
+    }
+
+    pub(super) fn woken(waker: u32, sort: WakeupSort, interrupt: Option<Interrupt>) -> To {
+        let number = match sort {
+            WakeupSort::Waking => To::WAKING,
+            WakeupSort::Wakeup | WakeupSort::New => To::WAKEUP,
+        };
+        let interrupt = interrupt.map_or(0, Interrupt::number);
+        To(To::packed(number, waker).0 | interrupt << To::INTERRUPT_SHIFT)
+    }
+
+    /// Returns the change to an unknown state; it only applies if the thread ran on `cpu`.
+    pub(super) fn stops_running_on(cpu: u32) -> To {
+        To::new(ThreadState::Unknown, cpu)
+    }
+
+    fn number(self) -> u32 {
+        self.0 >> To::STATE_SHIFT & 15
+    }
+
+    /// Returns which of the kernel's wakeups it is, if it is one; a new thread's counts as [`WakeupSort::Wakeup`].
+    pub(super) fn wakeup(self) -> Option<WakeupSort> {
+        match self.number() {
+            To::WAKING => Some(WakeupSort::Waking),
+            To::WAKEUP => Some(WakeupSort::Wakeup),
+            _ => None,
+        }
+    }
+
+    pub(super) fn state(self) -> ThreadState {
+        if self.wakeup().is_some() {
+            return ThreadState::Runnable;
+        }
+        let state = ThreadState::ALL.get(self.number() as usize);
+        state.copied().unwrap_or_default()
+    }
+
+    /// Returns the CPU or waker, if there is one.
+    pub(super) fn partner(self) -> Option<u32> {
+        let partner = self.0 & To::NOBODY;
+        (partner != To::NOBODY).then_some(partner)
+    }
+
+    pub(super) fn interrupt(self) -> Option<Interrupt> {
+        Interrupt::of_number(self.0 >> To::INTERRUPT_SHIFT)
+    }
+}

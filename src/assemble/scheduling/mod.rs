@@ -1,0 +1,241 @@
+//! Makes runs per CPU and states per thread from context switches and wakeups.
+//!
+//! A switch ends the CPU's run and begins the next thread's run; a switch to idle only ends. The thread that the first
+//! switch of a CPU takes off has run since that CPU's first event, if that was earlier: a CPU's events are recorded by
+//! the thread that runs. The same holds after a hole in the CPU's recording. A run in progress where a hole begins ends
+//! there: which thread ran in the hole is unknown. If a switch takes off another thread than the one that ran, switches
+//! were lost between: the open run ends there, with an unknown state, and the mismatch is counted.
+//!
+//! A thread's states follow from its switches and wakeups on all CPUs: running from a switch to it; after a switch away
+//! the state that the switch records; ready from the first waking or wakeup (whose waker is kept) until it runs; see
+//! `states`. If the last switch takes a thread off in an unknown state, its states end there. Running states agree with
+//! the runs: a run that begins or ends without a switch of its thread changes the thread's state as well.
+//!
+//! Events of one CPU keep the order of the file, also if their times are equal.
+
+mod changes;
+mod cpu_activity;
+mod runs;
+mod states;
+
+use rayon::prelude::*;
+
+use super::group::{Groups, Sorted, gather};
+use super::losses::Losses;
+use super::recorded::{Part, Recorded};
+use super::rows::SchedulingRows;
+use crate::base::{Diagnostics, Severity, Timestamp};
+use crate::event::{SaidState, Switch, SwitchTells, ThreadKey, Wakeup, WakeupSort};
+use crate::trace::{CpuId, Runs, States, ThreadId, ThreadState};
+
+use changes::{Change, To};
+use runs::{join_runs, runs_of_cpus, told_by_runs};
+use states::{Facts, build_states};
+
+pub(crate) use changes::SwitchRow;
+pub(crate) use cpu_activity::runs_of_lines;
+pub(crate) use runs::{runs_of_cpu, sort_by_thread};
+
+/// The runs of all CPUs and the states of all threads.
+#[derive(Debug, Default)]
+pub struct Scheduling {
+    /// The runs of each CPU.
+    pub runs: Runs,
+    /// The states of each thread.
+    pub states: States,
+    /// Count of switches that do not match the run before them.
+    pub diagnostics: Diagnostics,
+}
+
+/// Reused memory to group the switches and changes of a part.
+#[derive(Default)]
+struct Room {
+    switches: Groups<SwitchRow>,
+    changes: Groups<Change>,
+}
+
+/// The switches and changes of one part.
+struct Collected {
+    switches: Sorted<SwitchRow>,
+    changes: Sorted<Change>,
+    /// (wakeup event, CPU that the woken thread was to run on), if that CPU is not the event's; in order of events.
+    targets: Vec<(u32, CpuId)>,
+}
+
+/// Returns runs and states. `thread_count` is the trace's number of threads.
+pub(crate) fn schedule(
+    rows: SchedulingRows,
+    recorded: &Recorded,
+    losses: &Losses,
+    thread_count: usize,
+) -> Scheduling {
+    let is_waking = |wakeup: &Wakeup| wakeup.sort == WakeupSort::Waking;
+    let has_wakings = rows.wakeups.iter().flatten().any(is_waking);
+    let collector = Collector { recorded, losses };
+    let parts: Vec<Collected> = (rows.switches.into_par_iter().zip(rows.wakeups))
+        .zip(&recorded.parts)
+        .map_init(Room::default, |room, ((switches, wakeups), part)| {
+            let own = OfPart {
+                part,
+                switches,
+                wakeups,
+            };
+            collector.collect(&own, room)
+        })
+        .collect();
+    let switches = gather(parts.iter().map(|part| &part.switches));
+    // A wakeup alone does not show what a thread does after it: without any switches the state after it is unknown.
+    let has_switches = !switches.is_empty();
+    let mut cpus = runs_of_cpus(switches, losses);
+    let mismatches = cpus.iter().map(|cpu| cpu.mismatches).sum();
+    let told = told_by_runs(&mut cpus);
+    let targets = parts.iter().flat_map(|part| &part.targets);
+    let said = recorded.parts.iter().zip(&rows.said_states);
+    let facts = Facts {
+        events: &recorded.events,
+        losses,
+        has_switches,
+        has_wakings,
+        targets: targets.copied().collect(),
+        said: said
+            .flat_map(|(part, said)| said_states(part, said))
+            .collect(),
+    };
+    let (runs, states) = rayon::join(
+        || join_runs(cpus, recorded.cpus.len(), thread_count),
+        || {
+            // At equal times the changes that follow from runs come after those that follow from switches.
+            let changes = parts.iter().map(|part| &part.changes).chain([&told]);
+            build_states(gather(changes), thread_count, &facts)
+        },
+    );
+    let mut diagnostics = Diagnostics::default();
+    if mismatches > 0 {
+        diagnostics.note_many("switch_mismatch", Severity::Info, None, mismatches, || {
+            "context switches that take off another thread than the one that ran: switches were lost between".to_owned()
+        });
+    }
+    Scheduling {
+        runs,
+        states,
+        diagnostics,
+    }
+}
+
+/// The switches and wakeups of a part.
+struct OfPart<'a> {
+    part: &'a Part,
+    switches: Vec<Switch>,
+    wakeups: Vec<Wakeup>,
+}
+
+/// The maps that give the switches and wakeups of a part the trace's numbers.
+#[derive(Clone, Copy)]
+struct Collector<'a> {
+    recorded: &'a Recorded,
+    losses: &'a Losses,
+}
+
+impl Collector<'_> {
+    /// Returns the switches of a part by CPU, and the changes that follow from its switches and wakeups, by thread and
+    /// in the file's order. `room` is reused memory.
+    fn collect(&self, own: &OfPart<'_>, room: &mut Room) -> Collected {
+        let (recorded, part) = (self.recorded, own.part);
+        let columns = recorded.columns(part);
+        let mut targets = Vec::new();
+        let mut add_wakeup = |room: &mut Room, wakeup: &Wakeup| {
+            room.add_wakeup(wakeup, columns.time(wakeup.event), part, recorded);
+            if let Some(cpu) = recorded.cpu_id(wakeup.target_cpu)
+                && !self.losses.is_empty()
+                && Some(cpu) != part.cpu
+            {
+                targets.push((part.event(wakeup.event).0, cpu));
+            }
+        };
+        let mut wakeups = own.wakeups.iter().peekable();
+        for switch in &own.switches {
+            while let Some(wakeup) = wakeups.next_if(|wakeup| wakeup.event < switch.event) {
+                add_wakeup(room, wakeup);
+            }
+            room.add_switch(switch, columns.time(switch.event), part, recorded);
+        }
+        for wakeup in wakeups {
+            add_wakeup(room, wakeup);
+        }
+        Collected {
+            switches: room.switches.sorted(),
+            changes: room.changes.sorted(),
+            targets,
+        }
+    }
+}
+
+/// Returns the states that the file states for a part's events, with the trace's numbers.
+fn said_states<'a>(part: &'a Part, said: &'a [SaidState]) -> impl Iterator<Item = SaidState> + 'a {
+    said.iter().map(|said| SaidState {
+        event: part.event(said.event).0,
+        woken_by: said.woken_by.map(|name| part.string(name)),
+        ..*said
+    })
+}
+
+impl Room {
+    fn add_switch(&mut self, switch: &Switch, time: Timestamp, part: &Part, recorded: &Recorded) {
+        let Some(cpu) = recorded.cpu_id(switch.cpu) else {
+            return;
+        };
+        let event = part.event(switch.event).0;
+        let prev = recorded.events.threads.at(switch.prev, time).0;
+        let next = recorded.events.threads.at(switch.next, time).0;
+        let row = SwitchRow {
+            time: time.0,
+            event,
+            prev,
+            next,
+            next_priority: switch.next_priority,
+            prev_priority: switch.prev_priority,
+            prev_state: switch.prev_state,
+            tells: switch.tells,
+        };
+        self.switches.push(cpu.0, row);
+        if switch.tells == SwitchTells::Runs {
+            return;
+        }
+        let change = |to| Change {
+            time: time.0,
+            event_number: event,
+            to,
+        };
+        if switch.prev != ThreadKey::IDLE && prev != ThreadId::NONE.0 {
+            let state = ThreadState::from(switch.prev_state);
+            self.changes.push(prev, change(To::new(state, To::NOBODY)));
+        }
+        if switch.next != ThreadKey::IDLE && next != ThreadId::NONE.0 {
+            self.changes
+                .push(next, change(To::new(ThreadState::Running, cpu.0)));
+        }
+    }
+
+    fn add_wakeup(&mut self, wakeup: &Wakeup, time: Timestamp, part: &Part, recorded: &Recorded) {
+        let threads = &recorded.events.threads;
+        let thread = threads.at(wakeup.thread, time).0;
+        if thread == ThreadId::NONE.0 || wakeup.thread == ThreadKey::IDLE {
+            return;
+        }
+        let waker = match wakeup.waker {
+            ThreadKey::UNKNOWN => To::NOBODY,
+            waker => threads.at(waker, time).0,
+        };
+        let change = |to| Change {
+            time: time.0,
+            event_number: part.event(wakeup.event).0,
+            to,
+        };
+        if wakeup.sort == WakeupSort::New {
+            let created = To::new(ThreadState::Created, To::NOBODY);
+            self.changes.push(thread, change(created));
+        }
+        let to = To::woken(waker, wakeup.sort, wakeup.interrupt);
+        self.changes.push(thread, change(to));
+    }
+}

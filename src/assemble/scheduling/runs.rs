@@ -1,0 +1,300 @@
+//! Makes the runs of each CPU from its context switches.
+
+use std::mem::take;
+
+use rayon::prelude::*;
+
+use super::super::group::{Groups, Numbered, Pieces, Sorted, join_in_order};
+use super::super::losses::{Hole, Losses};
+use super::changes::{Change, SwitchRow, To};
+use crate::base::Timestamp;
+use crate::event::{EndState, SwitchTells};
+use crate::trace::events::NO_EVENT;
+use crate::trace::{CpuId, Runs, ThreadId, ThreadState};
+
+/// The runs of one CPU, and the changes of threads' states that follow from them.
+#[derive(Default)]
+pub(crate) struct CpuRuns {
+    cpu: u32,
+    /// The runs, in order of time.
+    pub runs: Runs,
+    /// Number of switches that did not match the run before them.
+    pub mismatches: u64,
+    /// (thread, change) for changes of a thread's state without a switch of that thread.
+    told: Vec<(u32, Change)>,
+}
+
+pub(super) fn runs_of_cpus(
+    cpus: Vec<Numbered<Pieces<'_, SwitchRow>>>,
+    losses: &Losses,
+) -> Vec<CpuRuns> {
+    cpus.into_par_iter()
+        .map_init(Vec::new, |rows, of| {
+            let cpu = of.number;
+            join_in_order(&of.own, |row| row.time, rows);
+            let first_event = losses.first_event_of(CpuId(cpu)).map(Timestamp);
+            runs_of_cpu(cpu, rows, first_event, losses.gaps_of(CpuId(cpu)))
+        })
+        .collect()
+}
+
+/// Returns the changes of threads' states that follow from the runs of all CPUs; takes them out of `cpus`.
+pub(super) fn told_by_runs(cpus: &mut [CpuRuns]) -> Sorted<Change> {
+    let mut told = Groups::default();
+    for (thread, change) in cpus.iter_mut().flat_map(|cpu| take(&mut cpu.told)) {
+        told.push(thread, change);
+    }
+    told.sorted()
+}
+
+pub(super) fn join_runs(each: Vec<CpuRuns>, cpu_count: usize, thread_count: usize) -> Runs {
+    let mut runs = Runs {
+        of_cpu: vec![0..0; cpu_count],
+        ..Runs::default()
+    };
+    let total: usize = each.iter().map(|cpu| cpu.runs.len()).sum();
+    reserve(&mut runs, total);
+    for mut cpu in each {
+        let first = runs.starts.len() as u32;
+        runs.append(&mut cpu.runs);
+        runs.of_cpu[cpu.cpu as usize] = first..runs.starts.len() as u32;
+    }
+    sort_by_thread(&mut runs, thread_count);
+    end_before_elsewhere(&mut runs);
+    runs
+}
+
+/// Ends runs where their thread begins to run on another CPU: the switch that ended the first run was lost.
+fn end_before_elsewhere(runs: &mut Runs) {
+    for range in &runs.of_thread {
+        let list = &runs.by_thread[range.start as usize..range.end as usize];
+        for pair in list.windows(2) {
+            let (run, next) = (pair[0] as usize, pair[1] as usize);
+            // A run without a recorded end lasts until the trace's end at first.
+            if runs.ends[run] > runs.starts[next] {
+                runs.ends[run] = runs.starts[next].max(runs.starts[run]);
+                runs.end_states[run] = EndState::Unknown;
+            }
+        }
+    }
+}
+
+fn reserve(runs: &mut Runs, count: usize) {
+    runs.starts.reserve_exact(count);
+    runs.ends.reserve_exact(count);
+    runs.threads.reserve_exact(count);
+    runs.priorities.reserve_exact(count);
+    runs.end_states.reserve_exact(count);
+    runs.events.reserve_exact(count);
+}
+
+/// Returns the runs that follow from a CPU's switches, in order of time. `holes` in its recording are sorted by start.
+pub(crate) fn runs_of_cpu(
+    cpu: u32,
+    rows: &[SwitchRow],
+    first_event: Option<Timestamp>,
+    holes: &[Hole],
+) -> CpuRuns {
+    let mut all = CpuRuns {
+        cpu,
+        ..CpuRuns::default()
+    };
+    reserve(&mut all.runs, rows.len() + 1);
+    let mut is_open = false;
+    let mut holes = holes.iter().peekable();
+    // The time since which the CPU is recorded, ns, while it is unknown which thread runs.
+    let mut recorded_since = first_event.map(|first| first.0);
+    for row in rows {
+        // A hole before the first event ends at that event's time: at equal times it comes before that event's switch.
+        while let Some(hole) =
+            holes.next_if(|hole| hole.from < row.time || (!is_open && hole.until <= row.time))
+        {
+            if take(&mut is_open) {
+                all.lose(hole.from);
+            }
+            recorded_since = recorded_since.max(Some(hole.until));
+        }
+        let since = recorded_since.take();
+        if is_open {
+            all.end(row);
+        } else if let Some(start) = since.filter(|&start| start < row.time)
+            && row.prev != ThreadId::IDLE.0
+            && row.prev != ThreadId::NONE.0
+        {
+            all.begin_without_switch(row, start);
+        }
+        is_open = row.next != ThreadId::IDLE.0 && row.next != ThreadId::NONE.0;
+        if is_open {
+            push_run(
+                &mut all.runs,
+                row.time,
+                row.next,
+                row.next_priority,
+                row.event,
+            );
+        }
+    }
+    if let Some(hole) = holes.next().filter(|_| is_open) {
+        all.lose(hole.from);
+    }
+    all
+}
+
+impl CpuRuns {
+    /// Ends the latest run with a switch.
+    fn end(&mut self, row: &SwitchRow) {
+        let runs = &mut self.runs;
+        let Some(last) = runs.ends.len().checked_sub(1) else {
+            return;
+        };
+        if runs.threads[last] == row.prev && row.tells == SwitchTells::Runs {
+            // This switch records no state: where one followed, the file has another switch that records it.
+            runs.ends[last] = row.time.max(runs.starts[last]);
+            return;
+        }
+        if runs.threads[last] == row.prev {
+            runs.ends[last] = row.time.max(runs.starts[last]);
+            runs.end_states[last] = row.prev_state;
+            return;
+        }
+        // A switch from idle to idle only ends the run: our own FXT export writes it where the state after a run is
+        // unknown.
+        let says_only_end = row.prev == row.next && row.prev == ThreadId::IDLE.0;
+        self.mismatches += u64::from(!says_only_end);
+        let goes_on = runs.threads[last] == row.next;
+        match goes_on {
+            true => runs.ends[last] = row.time.max(runs.starts[last]),
+            false => self.lose(row.time),
+        }
+    }
+
+    /// Ends the latest run at `time` (ns): from then on it is unknown which thread runs.
+    fn lose(&mut self, time: i64) {
+        let runs = &mut self.runs;
+        let Some(last) = runs.ends.len().checked_sub(1) else {
+            return;
+        };
+        let end = time.max(runs.starts[last]);
+        runs.ends[last] = end;
+        let to = To::stops_running_on(self.cpu);
+        self.told.push((runs.threads[last], Change::told(end, to)));
+    }
+
+    /// Adds a run from `start` (ns) to the switch, of the thread that the switch takes off.
+    fn begin_without_switch(&mut self, row: &SwitchRow, start: i64) {
+        let runs = &mut self.runs;
+        push_run(runs, start, row.prev, row.prev_priority, NO_EVENT);
+        if let (Some(end), Some(state)) = (runs.ends.last_mut(), runs.end_states.last_mut()) {
+            *end = row.time;
+            *state = row.prev_state;
+        }
+        let to = To::new(ThreadState::Running, self.cpu);
+        self.told.push((row.prev, Change::told(start, to)));
+    }
+}
+
+fn push_run(runs: &mut Runs, start: i64, thread: u32, priority: i32, event: u32) {
+    runs.starts.push(start);
+    runs.ends.push(i64::MAX);
+    runs.threads.push(thread);
+    runs.priorities.push(priority);
+    runs.end_states.push(EndState::Unknown);
+    runs.events.push(event);
+}
+
+/// Fills `by_thread` and `of_thread`: a counting sort by thread, then each thread's runs by start if out of order.
+pub(crate) fn sort_by_thread(runs: &mut Runs, thread_count: usize) {
+    let mut counts = vec![0_u32; thread_count + 1];
+    for &thread in &runs.threads {
+        counts[thread as usize + 1] += 1;
+    }
+    for i in 1..counts.len() {
+        counts[i] += counts[i - 1];
+    }
+    runs.of_thread = counts.windows(2).map(|w| w[0]..w[1]).collect();
+    let mut next = counts;
+    let mut by_thread = vec![0_u32; runs.threads.len()];
+    for (run, &thread) in runs.threads.iter().enumerate() {
+        by_thread[next[thread as usize] as usize] = run as u32;
+        next[thread as usize] += 1;
+    }
+    let starts = &runs.starts;
+    for range in &runs.of_thread {
+        let list = &mut by_thread[range.start as usize..range.end as usize];
+        if !list.is_sorted_by_key(|&run| starts[run as usize]) {
+            list.sort_by_key(|&run| starts[run as usize]);
+        }
+    }
+    runs.by_thread = by_thread;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(told: &[(u32, Change)]) -> Vec<(u32, i64, To)> {
+        let show = |(thread, change): &(u32, Change)| (*thread, change.time, change.to);
+        told.iter().map(show).collect()
+    }
+
+    fn switch(time: i64, prev: u32, next: u32) -> SwitchRow {
+        SwitchRow {
+            time,
+            event: 0,
+            prev,
+            next,
+            next_priority: 120,
+            prev_priority: 100,
+            prev_state: EndState::Sleeping,
+            tells: SwitchTells::RunsAndStates,
+        }
+    }
+
+    #[test]
+    fn lost_switches_end_a_run_without_a_state() {
+        let rows = [
+            switch(10, 5, 6),
+            switch(20, 6, 0),
+            switch(30, 0, 7),
+            switch(40, 8, 9),
+            switch(45, 8, 9),
+        ];
+        let all = runs_of_cpu(2, &rows, Some(Timestamp(3)), &[]);
+        let runs = &all.runs;
+        assert_eq!(runs.starts, vec![3, 10, 30, 40, 45]);
+        assert_eq!(runs.ends, vec![10, 20, 40, 45, i64::MAX]);
+        assert_eq!(runs.threads, vec![5, 6, 7, 9, 9]);
+        assert_eq!(all.mismatches, 2);
+        // A thread that ran on the CPU goes on running on it: that is no change of state.
+        let running = To::new(ThreadState::Running, 2);
+        let told = vec![(5, 3, running), (7, 40, To::stops_running_on(2))];
+        assert_eq!(shown(&all.told), told);
+        assert_eq!(
+            runs.end_states[1..4],
+            [EndState::Sleeping, EndState::Unknown, EndState::Unknown]
+        );
+    }
+
+    #[test]
+    fn nobody_is_known_to_run_in_a_hole() {
+        let rows = [switch(10, 5, 6), switch(50, 6, 7), switch(70, 7, 0)];
+        let hole = |from, until| Hole { from, until };
+        let holes = [hole(2, 4), hole(20, 30), hole(35, 40), hole(72, 80)];
+        let all = runs_of_cpu(1, &rows, None, &holes);
+        assert_eq!(all.runs.starts, vec![4, 10, 40, 50]);
+        assert_eq!(all.runs.ends, vec![10, 20, 50, 70]);
+        assert_eq!(all.runs.threads, vec![5, 6, 6, 7]);
+        assert_eq!(all.mismatches, 0);
+        let (running, lost) = (To::new(ThreadState::Running, 1), To::stops_running_on(1));
+        let told = vec![(5, 4, running), (6, 20, lost), (6, 40, running)];
+        assert_eq!(shown(&all.told), told);
+        let all = runs_of_cpu(1, &rows[..2], None, &holes[3..]);
+        assert_eq!(all.runs.ends, vec![50, 72]);
+        // A hole that ends at the time of the first switch hides nothing about which thread runs then.
+        let all = runs_of_cpu(1, &rows[..2], None, &[hole(10, 10)]);
+        assert_eq!(all.runs.starts, vec![10, 50]);
+        // A hole before a CPU's first event does not show which thread ran up to that event.
+        let all = runs_of_cpu(1, &rows[..2], Some(Timestamp(8)), &[hole(5, 5)]);
+        assert_eq!(all.runs.starts, vec![8, 10, 50]);
+    }
+}

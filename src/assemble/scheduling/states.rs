@@ -1,0 +1,454 @@
+//! Makes the states of each thread from its changes.
+//!
+//! A state lasts until the thread's next change. Only what was recorded counts: a wait for a CPU is one only if the
+//! thread is then seen to run, was not woken a second time before (it ran and slept in between), and if no events were
+//! lost meanwhile on the CPUs on which it was woken and ran. Otherwise only the begin of the state is known, and the
+//! state is unknown. Other states are marked if events were lost while they lasted.
+//!
+//! Changes of one CPU keep their order. Of changes of several CPUs at one time, the change that fits the thread's state
+//! comes first: a wakeup if it sleeps, a switch to it if it is ready, a switch away if it runs.
+
+use rayon::prelude::*;
+
+use super::super::group::{Numbered, Pieces, join_in_order};
+use super::super::losses::Losses;
+use super::super::stretch::cut;
+use super::changes::Change;
+use crate::base::StringId;
+use crate::event::{SaidState, WakeupSort};
+use crate::trace::events::NO_EVENT;
+use crate::trace::states::NO_PARTNER;
+use crate::trace::{CpuId, EventId, Events, StateNotes, States, ThreadState};
+
+/// If changes at one time are from more CPUs than this, they are taken in the order of the CPUs.
+const MOST_CPUS_AT_ONCE: usize = 64;
+
+/// The trace's events, losses and facts about wakeups that the walk over a thread's changes reads.
+pub(super) struct Facts<'a> {
+    pub events: &'a Events,
+    pub losses: &'a Losses,
+    /// Whether any switch was recorded.
+    pub has_switches: bool,
+    /// Whether any `sched_waking` was recorded: each `sched_wakeup` then follows one.
+    pub has_wakings: bool,
+    /// (wakeup event, CPU on which the woken thread was to run), sorted by event.
+    pub targets: Vec<(u32, CpuId)>,
+    /// States that the file itself states, sorted by the event that began them.
+    pub said: Vec<SaidState>,
+}
+
+impl Facts<'_> {
+    fn said(&self, event: u32) -> Option<&SaidState> {
+        let at = self.said.binary_search_by_key(&event, |said| said.event);
+        self.said.get(at.ok()?)
+    }
+
+    /// Returns whether the file states that a ready thread was seen to wait until it ran; `None` if it states nothing.
+    fn said_wait(&self, event: u32) -> Option<bool> {
+        self.said(event)?.is_wait
+    }
+
+    /// Whether events were lost during a state that is neither a run nor a wait for a CPU.
+    fn spans_loss(&self, row: &Row, end: i64) -> bool {
+        let said = self.said(row.event_number).and_then(|said| said.spans_loss);
+        said.unwrap_or_else(|| self.losses.are_anywhere(row.start, end))
+    }
+}
+
+/// A state while the states of its thread are made.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    start: i64,
+    /// Id of the event that began it, or [`NO_EVENT`]: use [`Row::event`].
+    event_number: u32,
+    /// The CPU of a run, or the waker.
+    partner: Option<u32>,
+    state: ThreadState,
+    notes: StateNotes,
+}
+
+impl Row {
+    fn event(&self) -> Option<EventId> {
+        (self.event_number != NO_EVENT).then_some(EventId(self.event_number))
+    }
+}
+
+/// The states of one thread.
+#[derive(Debug, Default)]
+struct OfThread {
+    rows: Vec<Row>,
+    /// End of the last state, ns; `i64::MAX` if no change ended it.
+    end: i64,
+    /// Whether a switch from or to the thread was seen.
+    has_switches: bool,
+    /// Whether it was woken a second time before it was seen to run, although no events were lost.
+    ran_unseen: bool,
+}
+
+/// Returns the states of all threads; `threads` are the changes of each thread.
+pub(super) fn build_states(
+    threads: Vec<Numbered<Pieces<'_, Change>>>,
+    thread_count: usize,
+    facts: &Facts<'_>,
+) -> States {
+    let mut each: Vec<(u32, OfThread)> = threads
+        .into_par_iter()
+        .map_init(Vec::new, |changes, of| {
+            join_in_order(&of.own, |change| change.time, changes);
+            (of.number, states_of(changes, facts))
+        })
+        .collect();
+    // If some threads' switches were filtered out, a thread that was woken but never switched to may be one of them.
+    let is_filtered = each.iter().any(|(_, it)| it.ran_unseen && !it.has_switches);
+    if is_filtered {
+        for (_, of_thread) in each.iter_mut().filter(|(_, it)| !it.has_switches) {
+            of_thread.forget_last_wait(facts);
+        }
+    }
+    let total: usize = each.iter().map(|(_, it)| it.rows.len()).sum();
+    let mut states = States {
+        starts: vec![0; total],
+        ends: vec![0; total],
+        states: vec![ThreadState::Running; total],
+        partners: vec![0; total],
+        notes: vec![StateNotes::default(); total],
+        events: vec![0; total],
+        of_thread: Vec::with_capacity(thread_count),
+        woken_by: woken_by(&facts.said),
+    };
+    let mut starts = states.starts.as_mut_slice();
+    let mut ends = states.ends.as_mut_slice();
+    let mut kinds = states.states.as_mut_slice();
+    let mut partners = states.partners.as_mut_slice();
+    let mut notes = states.notes.as_mut_slice();
+    let mut events = states.events.as_mut_slice();
+    let mut jobs = Vec::with_capacity(each.len());
+    let mut first = 0;
+    for (thread, of_thread) in each {
+        let count = of_thread.rows.len();
+        states.of_thread.resize(thread as usize, first..first);
+        states.of_thread.push(first..first + count as u32);
+        first += count as u32;
+        jobs.push((
+            of_thread,
+            (cut(&mut starts, count), cut(&mut ends, count)),
+            (cut(&mut kinds, count), cut(&mut notes, count)),
+            cut(&mut partners, count),
+            cut(&mut events, count),
+        ));
+    }
+    states
+        .of_thread
+        .resize(thread_count.max(states.of_thread.len()), first..first);
+    jobs.into_par_iter().for_each(
+        |(of_thread, (starts, ends), (kinds, notes), partners, events)| {
+            let rows = &of_thread.rows;
+            for (i, row) in rows.iter().enumerate() {
+                let end = rows.get(i + 1).map_or(of_thread.end, |next| next.start);
+                starts[i] = row.start;
+                ends[i] = end;
+                kinds[i] = row.state;
+                partners[i] = row.partner.unwrap_or(NO_PARTNER);
+                events[i] = row.event_number;
+                notes[i] = match row.state {
+                    // Running states are certain: the runs show them.
+                    ThreadState::Running => row.notes,
+                    // A wait was already checked against losses.
+                    ThreadState::Runnable if row.notes.is_woken() => row.notes,
+                    _ if facts.spans_loss(row, end) => row.notes.with_loss(),
+                    _ => row.notes,
+                };
+            }
+        },
+    );
+    states
+}
+
+/// Returns (wakeup event, name of the interrupt handler) for wakeups whose interrupt the file itself names.
+fn woken_by(said: &[SaidState]) -> Vec<(u32, StringId)> {
+    let names = said.iter();
+    let names = names.filter_map(|said| Some((said.event, said.woken_by?)));
+    names.collect()
+}
+
+/// Returns the states of a thread; `changes` are in order of time.
+fn states_of(changes: &[Change], facts: &Facts<'_>) -> OfThread {
+    let mut walk = Walk {
+        facts,
+        made: OfThread::default(),
+        woken_by: None,
+        woken_before: false,
+    };
+    for at_once in changes.chunk_by(|a, b| a.time == b.time) {
+        walk.take_all(at_once);
+    }
+    walk.finish()
+}
+
+struct Walk<'a> {
+    facts: &'a Facts<'a>,
+    made: OfThread,
+    /// For a thread that was woken and waits: which of a wakeup's two events came last, and that event.
+    woken_by: Option<(WakeupSort, Option<EventId>)>,
+    /// For a thread that was woken and waits: whether an earlier event of the wakeup is lost.
+    woken_before: bool,
+}
+
+impl Walk<'_> {
+    /// Applies the changes of one time.
+    fn take_all(&mut self, changes: &[Change]) {
+        let events = self.facts.events;
+        let lane = |change: &Change| change.event().map(|event| events.lane_of(event));
+        let is_one = changes.len() < 2 || {
+            let first = changes.first().and_then(lane);
+            changes.iter().all(|change| lane(change) == first)
+        };
+        if is_one {
+            for change in changes {
+                self.take(*change);
+            }
+            return;
+        }
+        // Changes are in the order of their lanes; changes without an event come last.
+        let mut lanes: Vec<&[Change]> = changes.chunk_by(|a, b| lane(a) == lane(b)).collect();
+        if lanes.len() > MOST_CPUS_AT_ONCE {
+            for change in changes {
+                self.take(*change);
+            }
+            return;
+        }
+        loop {
+            let heads = lanes.iter().enumerate();
+            let heads = heads.filter_map(|(at, rest)| Some((at, rest.first()?)));
+            let Some((at, _)) = heads.min_by_key(|(at, change)| (self.rank(change), *at)) else {
+                return;
+            };
+            let Some((change, rest)) = lanes[at].split_first() else {
+                return;
+            };
+            lanes[at] = rest;
+            self.take(*change);
+        }
+    }
+
+    /// Returns how badly a change fits the thread's current state: 0 is best.
+    fn rank(&self, change: &Change) -> u8 {
+        let Some(now) = self.made.rows.last() else {
+            return 0;
+        };
+        if change.event().is_none() {
+            return 9;
+        }
+        let (wakeup, state) = (change.to.wakeup(), change.to.state());
+        match now.state {
+            ThreadState::Running if wakeup.is_none() && state != ThreadState::Running => 0,
+            ThreadState::Running => 1,
+            now if now.is_ready() || now == ThreadState::Created => match wakeup {
+                // The second event of the same wakeup.
+                Some(WakeupSort::Wakeup) if self.waits_for_other_half() => 0,
+                None if state == ThreadState::Running => 1,
+                _ => 2,
+            },
+            _ => match wakeup {
+                Some(WakeupSort::Waking) => 0,
+                Some(_) => 1,
+                None if state == ThreadState::Running => 2,
+                None => 3,
+            },
+        }
+    }
+
+    fn take(&mut self, change: Change) {
+        let now = self.made.rows.last().map(|now| (now.state, now.partner));
+        let state = change.to.state();
+        if let Some(sort) = change.to.wakeup() {
+            return self.take_wakeup(change, sort);
+        }
+        let partner = change.to.partner();
+        if state == ThreadState::Unknown && partner.is_some() {
+            // This only ends a run on that CPU: a thread that runs on another CPU by now goes on running.
+            if now == Some((ThreadState::Running, partner)) {
+                self.push(change, None, StateNotes::default());
+            }
+            return;
+        }
+        if state == ThreadState::Created && now.is_some() {
+            return;
+        }
+        self.made.has_switches |= state != ThreadState::Created;
+        if now.is_some_and(|(now, _)| now == ThreadState::Runnable) && !self.is_wait(&change) {
+            self.not_a_wait();
+        }
+        self.push(change, partner, StateNotes::default());
+    }
+
+    fn take_wakeup(&mut self, change: Change, sort: WakeupSort) {
+        let now = self.made.rows.last();
+        let is_up =
+            now.is_some_and(|now| now.state == ThreadState::Running || now.state.is_ready());
+        if is_up {
+            let Some((_, before)) = self.woken_by else {
+                return;
+            };
+            if self.waits_for_other_half() && sort == WakeupSort::Wakeup {
+                self.woken_by = Some((sort, change.event()));
+                return;
+            }
+            if self.is_told_twice(before, change.event()) {
+                return;
+            }
+            let since = now.map_or(change.time, |now| now.start);
+            self.made.ran_unseen |= !self.facts.losses.are_anywhere(since, change.time);
+            self.not_a_wait();
+        }
+        let notes = StateNotes::woken(change.to.interrupt());
+        let woken_before = self.was_asked_before(&change, sort);
+        self.push(change, change.to.partner(), notes);
+        self.woken_by = Some((sort, change.event()));
+        self.woken_before = woken_before;
+    }
+
+    /// Whether a wakeup's event is the second of two (`sched_waking`, `sched_wakeup`) and the first is lost: who woke
+    /// the thread, and when, is then unknown. (Only the second is recorded on the thread's own CPU.)
+    fn was_asked_before(&self, change: &Change, sort: WakeupSort) -> bool {
+        let now = self.made.rows.last();
+        let is_new = now.is_some_and(|now| now.state == ThreadState::Created);
+        sort == WakeupSort::Wakeup
+            && !is_new
+            && self.facts.has_wakings
+            && (self.facts.losses).are_anywhere(now.map_or(i64::MIN, |now| now.start), change.time)
+    }
+
+    /// Whether the wakeup may still have its second event: `sched_wakeup` follows `sched_waking`.
+    fn waits_for_other_half(&self) -> bool {
+        matches!(self.woken_by, Some((WakeupSort::Waking, _)))
+    }
+
+    /// Whether two events recorded the same wakeup in two buffers of one CPU.
+    fn is_told_twice(&self, before: Option<EventId>, event: Option<EventId>) -> bool {
+        let events = self.facts.events;
+        before.zip(event).is_some_and(|(before, event)| {
+            let cpu = self.cpu_of(before);
+            events.lane_of(before) != events.lane_of(event)
+                && cpu.is_some()
+                && cpu == self.cpu_of(event)
+        })
+    }
+
+    /// Whether the ready thread waited for a CPU until `change`: the change makes it run, and it cannot have run
+    /// before.
+    fn is_wait(&self, change: &Change) -> bool {
+        let Some(ready) = self.made.rows.last() else {
+            return false;
+        };
+        // Without a switch the thread ran already, since an unknown time.
+        if change.to.state() != ThreadState::Running || change.event().is_none() {
+            return false;
+        }
+        if let Some(is_wait) = self.facts.said_wait(ready.event_number) {
+            return is_wait;
+        }
+        let losses = self.facts.losses;
+        if losses.is_empty() {
+            return true;
+        }
+        if self.woken_before {
+            return false;
+        }
+        let cpus = [
+            ready.event().and_then(|event| self.cpu_of(event)),
+            ready.event().and_then(|event| self.target_of(event)),
+            change.to.partner().map(CpuId),
+        ];
+        let mut cpus = cpus.into_iter().flatten();
+        !cpus.any(|cpu| losses.are_on(cpu, ready.start, change.time))
+    }
+
+    fn cpu_of(&self, event: EventId) -> Option<CpuId> {
+        self.facts.events.get(event).cpu.map(CpuId)
+    }
+
+    /// The CPU on which a woken thread was to run.
+    fn target_of(&self, event: EventId) -> Option<CpuId> {
+        let targets = &self.facts.targets;
+        let at = targets
+            .binary_search_by_key(&event.0, |target| target.0)
+            .ok()?;
+        targets.get(at).map(|target| target.1)
+    }
+
+    /// Makes the last state unknown: only its begin is known.
+    fn not_a_wait(&mut self) {
+        if let Some(last) = self.made.rows.last_mut() {
+            last.state = ThreadState::Unknown;
+        }
+        self.woken_by = None;
+    }
+
+    fn push(&mut self, change: Change, partner: Option<u32>, notes: StateNotes) {
+        let rows = &mut self.made.rows;
+        let says_nothing = |last: &Row| {
+            last.start == change.time
+                && match last.state {
+                    ThreadState::Unknown => !last.notes.is_woken(),
+                    // A new thread is ready as soon as it is created.
+                    ThreadState::Created => last.event_number == change.event_number,
+                    _ => false,
+                }
+        };
+        if rows.last().is_some_and(says_nothing) {
+            rows.pop();
+        }
+        rows.push(Row {
+            start: change.time,
+            event_number: change.event_number,
+            partner,
+            state: change.to.state(),
+            notes,
+        });
+        self.woken_by = None;
+        self.woken_before = false;
+    }
+
+    fn finish(mut self) -> OfThread {
+        self.made.end = i64::MAX;
+        let last = self.made.rows.last();
+        let is_unsure = last.is_some_and(|last| {
+            let is_lossy = || self.facts.losses.are_anywhere(last.start, i64::MAX);
+            let said = self.facts.said_wait(last.event_number);
+            let is_guess = || !self.facts.has_switches || is_lossy();
+            last.state == ThreadState::Runnable && said.map_or_else(is_guess, |is_wait| !is_wait)
+        });
+        if is_unsure {
+            self.not_a_wait();
+        }
+        self.made.forget_unknown_end();
+        self.made.rows.shrink_to_fit();
+        self.made
+    }
+}
+
+impl OfThread {
+    /// Ends the states where a last, unknown state begins; that state itself is kept (empty) only if a wakeup began it.
+    fn forget_unknown_end(&mut self) {
+        let Some(last) = self.rows.last().copied() else {
+            return;
+        };
+        if last.state == ThreadState::Unknown {
+            self.end = last.start;
+            if !last.notes.is_woken() {
+                self.rows.pop();
+            }
+        }
+    }
+
+    /// Makes the state after the thread's last wakeup unknown: what it did then was not recorded.
+    fn forget_last_wait(&mut self, facts: &Facts<'_>) {
+        let is_unsure =
+            |it: &&mut Row| it.state.is_ready() && facts.said_wait(it.event_number) != Some(true);
+        if let Some(last) = self.rows.last_mut().filter(is_unsure) {
+            last.state = ThreadState::Unknown;
+        }
+        self.forget_unknown_end();
+    }
+}

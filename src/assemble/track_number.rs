@@ -1,0 +1,39 @@
+//! The number of a track while tracks are made: CPUs first, then threads, then the track of events without a thread.
+
+use crate::trace::{CpuId, ThreadId, TrackKind};
+
+/// The number of the track of events without a thread.
+const NOBODY: u32 = u32::MAX;
+
+/// An event that is an instant on a track.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TrackEvent {
+    /// The number of the track.
+    pub track: u32,
+    /// The event.
+    pub event: u32,
+}
+
+/// Returns the track number of a CPU.
+pub fn of_cpu(cpu: CpuId) -> u32 {
+    cpu.0
+}
+
+/// Returns the track number of a thread in a trace with `cpu_count` CPUs.
+pub fn of_thread(thread: ThreadId, cpu_count: usize) -> u32 {
+    match thread {
+        ThreadId::NONE => NOBODY,
+        ThreadId(thread) => cpu_count as u32 + thread,
+    }
+}
+
+/// Returns the CPU or thread that a track number belongs to, in a trace with `cpu_count` CPUs.
+pub fn kind_of(number: u32, cpu_count: usize) -> TrackKind {
+    if number == NOBODY {
+        return TrackKind::Thread(ThreadId::NONE);
+    }
+    match number.checked_sub(cpu_count as u32) {
+        None => TrackKind::Cpu(CpuId(number)),
+        Some(thread) => TrackKind::Thread(ThreadId(thread)),
+    }
+}

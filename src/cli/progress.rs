@@ -1,0 +1,123 @@
+//! A line on standard error that says how far long work is, on a terminal only; it is gone when the work is done.
+
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread::Thread;
+use std::time::{Duration, Instant};
+
+use super::terminal;
+use crate::base::Job;
+
+/// Whether the line is on the screen. Who prints to standard error holds it.
+static IS_DRAWN: Mutex<bool> = Mutex::new(false);
+/// What is shorter than this needs no line.
+const SHORT: Duration = Duration::from_millis(200);
+const REDRAWN_EVERY: Duration = Duration::from_millis(100);
+
+/// Prints on standard error where no line of progress is.
+pub(crate) fn print_clear(print: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) {
+    let mut is_drawn = IS_DRAWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut stderr = std::io::stderr().lock();
+    if std::mem::take(&mut *is_drawn) {
+        let _unwritable = write!(stderr, "\r\x1b[K");
+    }
+    let _unwritable = print(&mut stderr);
+}
+
+/// Does `work` while a line on stderr tells how far `job` is, if stderr is a terminal.
+pub(crate) fn with_progress<T>(what: &str, job: &Job, work: impl FnOnce() -> T) -> T {
+    if !terminal::is_person_warned() {
+        return work();
+    }
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let line = scope.spawn(|| draw_until(&is_done, what, job));
+        // Also if the work panics: the scope waits for the line.
+        let _end = End {
+            is_done: &is_done,
+            line: line.thread().clone(),
+        };
+        work()
+    })
+}
+
+/// The same for work that prints on standard output, unless that is on the terminal too: printed there, or by a pager at
+/// the other end of a pipe, whose screen a line of ours would spoil.
+pub(crate) fn while_printing<T>(what: &str, job: &Job, work: impl FnOnce() -> T) -> T {
+    match terminal::is_person() || terminal::may_be_paged() {
+        true => work(),
+        false => with_progress(what, job, work),
+    }
+}
+
+struct End<'a> {
+    is_done: &'a AtomicBool,
+    line: Thread,
+}
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.is_done.store(true, Ordering::Relaxed);
+        self.line.unpark();
+    }
+}
+
+fn draw_until(is_done: &AtomicBool, what: &str, job: &Job) {
+    let start = Instant::now();
+    while !is_done.load(Ordering::Relaxed) {
+        std::thread::park_timeout(REDRAWN_EVERY);
+        let elapsed = start.elapsed();
+        if elapsed < SHORT || is_done.load(Ordering::Relaxed) {
+            continue;
+        }
+        let words = words(what, elapsed, job.progress());
+        let mut is_drawn = IS_DRAWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let _unwritable = write!(std::io::stderr(), "\r\x1b[K{words}");
+        *is_drawn = true;
+    }
+    print_clear(|_| Ok(()));
+}
+
+/// What the line says. How long it will take is said once there was a second, and 2 % of the work, to learn from.
+fn words(what: &str, elapsed: Duration, (done, total): (u64, u64)) -> String {
+    if total == 0 {
+        return match elapsed.as_secs() {
+            0 => format!("{what} ..."),
+            seconds => format!("{what} ... {}", length_text(seconds)),
+        };
+    }
+    let share = done.min(total) as f64 / total as f64;
+    let percent = (share * 100.0) as u64;
+    if elapsed < Duration::from_secs(1) || share < 0.02 {
+        return format!("{what} {percent:3} %");
+    }
+    let left = elapsed.as_secs_f64() * (1.0 - share) / share;
+    let left = length_text(left.ceil() as u64);
+    format!("{what} {percent:3} %, {left} left")
+}
+
+fn length_text(seconds: u64) -> String {
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_left_is_said_once_there_is_something_to_learn_from() {
+        let at = |millis, progress| words("reading", Duration::from_millis(millis), progress);
+        assert_eq!(at(300, (50, 100)), "reading  50 %");
+        assert_eq!(at(5_000, (1, 100)), "reading   1 %");
+        assert_eq!(at(5_000, (25, 100)), "reading  25 %, 15 s left");
+        assert_eq!(at(60_000, (10, 100)), "reading  10 %, 9 min 0 s left");
+        assert_eq!(at(5_000, (300, 200)), "reading 100 %, 0 s left");
+        assert_eq!(at(300, (0, 0)), "reading ...");
+        assert_eq!(at(3_000, (7, 0)), "reading ... 3 s");
+    }
+}

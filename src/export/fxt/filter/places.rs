@@ -1,0 +1,217 @@
+//! Finds the records of the model's events: which places are kept, and what is written beside which place.
+
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use super::super::item::{Item, Side, event_of};
+use super::input::Input;
+use super::kept::Marks;
+use super::references::References;
+use crate::base::{ByteOrder, Timestamp};
+use crate::fxt::layout::{RECORD_TYPE, event, large, profiler, record_type, scheduling};
+use crate::trace::EventId;
+
+/// The record of an event.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Record {
+    /// Time of the event, in ns on the trace's clock.
+    pub time: i64,
+    /// Offset of the record in the file, in bytes.
+    pub place: u64,
+    /// Index of the event.
+    pub event: u32,
+}
+
+/// The kept records, by their places.
+pub struct Places {
+    /// A bit for each 8-byte word of the file: whether a kept record starts there.
+    pub kept: Marks,
+    /// Places of ends that become points, sorted.
+    pub points: Vec<u64>,
+    /// Kept records without a time, sorted by place.
+    pub untimed: Vec<Record>,
+    /// Records that are encoded again.
+    pub anew: Vec<Record>,
+}
+
+impl Places {
+    /// Returns the kept record without a time at a place.
+    pub(crate) fn untimed(&self, place: u64) -> Option<Record> {
+        let list = &self.untimed;
+        let at = list.binary_search_by_key(&place, |record| record.place);
+        list.get(at.ok()?).copied()
+    }
+}
+
+/// What is written before or after a record.
+#[derive(Clone, Copy)]
+pub(crate) enum Beside {
+    /// The item with this index in the list of items between kept records.
+    Between(u32),
+    Anew(Record),
+    /// A blob after a record that is not kept: it is written after another record of the same time.
+    Blob(Record),
+}
+
+/// Returns the header of the record at a place.
+pub(crate) fn header_at<O: ByteOrder>(bytes: &[u8], place: u64) -> Option<u64> {
+    let rest = bytes.get(usize::try_from(place).ok()?..)?;
+    rest.first_chunk::<8>().map(|&chunk| O::u64(chunk))
+}
+
+/// Returns whether a record has no time of its own.
+pub(crate) fn is_untimed(header: u64) -> bool {
+    match RECORD_TYPE.get(header) {
+        record_type::BLOB | record_type::USERSPACE_OBJECT => true,
+        record_type::LARGE => large::FORMAT.get(header) == large::BLOB,
+        _ => false,
+    }
+}
+
+/// Returns whether a record is a blob, which belongs to no thread and has no time.
+pub(crate) fn is_blob(header: u64) -> bool {
+    is_untimed(header) && RECORD_TYPE.get(header) != record_type::USERSPACE_OBJECT
+}
+
+/// Returns whether the reader gives a record's time to following records that have none.
+pub(crate) fn is_timed(header: u64) -> bool {
+    match RECORD_TYPE.get(header) {
+        record_type::EVENT | record_type::LOG => true,
+        record_type::SCHEDULING => scheduling::KIND.get(header) <= scheduling::WAKEUP,
+        record_type::PROFILER => profiler::KIND.get(header) <= profiler::A_BACKTRACE,
+        _ => false,
+    }
+}
+
+/// Returns the kept records of the range's events.
+pub fn places<O: ByteOrder>(input: &Input<'_, '_>) -> Places {
+    let (trace, span) = (input.source.trace, input.source.chosen.span);
+    let kept = Marks::new(input.bytes.len() / 8);
+    let lists: Mutex<[Vec<Record>; 3]> = Mutex::default();
+    trace.events.segments().par_iter().for_each(|segment| {
+        let [mut points, mut untimed, mut anew] = <[Vec<Record>; 3]>::default();
+        let range = segment.lower_bound(span.start)..segment.lower_bound(span.end);
+        segment.columns.visit(range, |index, time, place| {
+            let Some(header) = header_at::<O>(input.bytes, place) else {
+                return;
+            };
+            let event = segment.first + index;
+            let record = Record { time, place, event };
+            match RECORD_TYPE.get(header) {
+                record_type::EVENT => {
+                    let kind = event::KIND.get(header);
+                    match input.kept.becomes(kind, event) {
+                        None => return,
+                        Some(event_type) if event_type as u64 != kind => points.push(record),
+                        Some(_) => {}
+                    }
+                }
+                _ if !input.kept.has_record(event) => return,
+                // A thread that ended before the range must not be switched from at the range's start.
+                record_type::SCHEDULING if time == span.start.0 => {
+                    anew.push(record);
+                    return;
+                }
+                // The reader moves an event at the very end of the axis 1 ns back, and reports that.
+                _ if time >= i64::MAX - 1 => {
+                    anew.push(record);
+                    return;
+                }
+                _ if is_untimed(header) => untimed.push(record),
+                _ => {}
+            }
+            kept.add((place / 8) as usize);
+        });
+        let mut lists = lists.lock().unwrap_or_else(PoisonError::into_inner);
+        for (list, found) in lists.iter_mut().zip([points, untimed, anew]) {
+            list.extend(found);
+        }
+    });
+    let [mut points, mut untimed, anew] =
+        lists.into_inner().unwrap_or_else(PoisonError::into_inner);
+    points.sort_unstable_by_key(|record| record.place);
+    untimed.sort_unstable_by_key(|record| record.place);
+    Places {
+        kept,
+        points: points.iter().map(|record| record.place).collect(),
+        untimed,
+        anew,
+    }
+}
+
+/// Returns the events of the records at these places, which are sorted.
+pub(crate) fn records_at(input: &Input<'_, '_>, sorted: &[u64]) -> Vec<Record> {
+    let (trace, span) = (input.source.trace, input.source.chosen.span);
+    if sorted.is_empty() {
+        return Vec::new();
+    }
+    let of_segment = |segment: &crate::trace::Segment| {
+        let mut found = Vec::new();
+        let range = segment.lower_bound(span.start)..segment.lower_bound(span.end);
+        segment.columns.visit(range, |index, time, place| {
+            if sorted.binary_search(&place).is_ok() {
+                let event = segment.first + index;
+                found.push(Record { time, place, event });
+            }
+        });
+        found
+    };
+    let segments = trace.events.segments().par_iter();
+    segments.flat_map_iter(of_segment).collect()
+}
+
+/// The most events of one time among which the first in the file is searched.
+const MOST_LOOKED_AT: usize = 64;
+
+/// Returns the place of the first record of a time. `None` if there is none, if there are too many events, and for the
+/// range's start.
+fn first_at(input: &Input<'_, '_>, time: i64) -> Option<u64> {
+    let events = &input.source.trace.events;
+    if time <= input.source.chosen.span.start.0 {
+        return None;
+    }
+    let same = events
+        .from_time(Timestamp(time))
+        .take_while(|&id| events.time(id).0 == time);
+    let places: Vec<u64> = same
+        .take(MOST_LOOKED_AT)
+        .map(|id| events.get(id).row.place)
+        .collect();
+    let first = places.iter().copied().min();
+    first.filter(|_| places.len() < MOST_LOOKED_AT)
+}
+
+/// Returns the items that are written before all records, and for each other item the place beside which it is
+/// written: before the first kept record from that place on.
+pub(crate) fn beside_records(
+    input: &Input<'_, '_>,
+    places: &Places,
+    references: &References,
+) -> (Vec<Item>, Vec<(u64, Beside)>) {
+    let events = input.source.trace.events.cursor();
+    let mut top = Vec::new();
+    let mut beside = Vec::new();
+    for (index, item) in (0_u32..).zip(input.items.between()) {
+        let own = || {
+            let is_own = input.items.is_alone_whole(item);
+            is_own.then_some((item.slice.begin, Side::Before))
+        };
+        let place = match event_of(item.order).or_else(own) {
+            Some((event, Side::Before)) => Some(events.place(EventId(event))),
+            Some((event, Side::After)) => Some(events.place(EventId(event)).saturating_add(1)),
+            None => first_at(input, item.time),
+        };
+        match place {
+            Some(place) => beside.push((place, Beside::Between(index))),
+            None => top.push(*item),
+        }
+    }
+    let anew = places.anew.iter();
+    beside.extend(anew.map(|record| (record.place, Beside::Anew(*record))));
+    let moved = references.moved.iter();
+    beside.extend(moved.map(|(after, record)| (*after, Beside::Blob(*record))));
+    // The sort is stable: items of one place keep their order.
+    beside.sort_by_key(|(place, _)| *place);
+    (top, beside)
+}

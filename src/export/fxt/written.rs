@@ -1,0 +1,68 @@
+//! The state of a file of records: the table entries that it contains, and the number of records of each kind.
+
+use std::io::Write;
+
+use super::encode::{Encoder, Source};
+use super::item::Item;
+use super::records::{FixedTables, RecordCounts};
+use super::registered::Registered;
+use crate::export::exporter::ExportError;
+
+/// Records that are encoded at a border are written as soon as they are longer than this, in bytes.
+pub(crate) const MOST_BYTES_AT_ONCE: usize = 1 << 22;
+
+/// What the file contains so far.
+pub(crate) struct Written<'t> {
+    /// The entries of the fixed tables that the file contains.
+    pub registered: Registered<'t>,
+    /// The number of records of each kind.
+    pub counts: RecordCounts,
+    /// The number of texts that were cut to fit into their record.
+    pub cut_texts: u64,
+}
+
+impl<'t> Written<'t> {
+    /// Returns the state of an empty file.
+    pub fn new(tables: &'t FixedTables) -> Written<'t> {
+        Written {
+            registered: Registered::new(tables),
+            counts: RecordCounts::default(),
+            cut_texts: 0,
+        }
+    }
+
+    /// Encodes items after what was encoded, and writes all of it in pieces: an item that is cut at a border may need
+    /// far more bytes than its original record.
+    pub(crate) fn take_items<'a>(
+        &mut self,
+        mut encoder: Encoder<'a, 't>,
+        items: &[Item],
+        (source, tables, out): (&'a Source<'a>, &'t FixedTables, &mut dyn Write),
+    ) -> Result<(), ExportError> {
+        for item in items {
+            encoder.item(item);
+            if encoder.records.out.len() > MOST_BYTES_AT_ONCE {
+                let next = Encoder::behind(source, tables, &encoder);
+                self.take(std::mem::replace(&mut encoder, next), out)?;
+            }
+        }
+        self.take(encoder, out)?;
+        Ok(())
+    }
+
+    /// Writes what was encoded, and returns its memory to the encoder.
+    pub fn take(
+        &mut self,
+        encoder: Encoder<'_, '_>,
+        out: &mut dyn Write,
+    ) -> Result<Vec<u8>, ExportError> {
+        self.cut_texts += encoder.cut_texts;
+        let (bytes, counts, used) = encoder.records.finish();
+        self.counts.add(&counts);
+        let (tables, counts, _) = self.registered.before(&used).finish();
+        self.counts.add(&counts);
+        out.write_all(&tables)?;
+        out.write_all(&bytes)?;
+        Ok(bytes)
+    }
+}

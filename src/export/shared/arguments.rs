@@ -1,0 +1,208 @@
+//! The arguments of an event for exporters: its fields, without the words that a record has besides its arguments.
+//! Bytes of FXT files stay blobs; those of other files become hex text, which all readers show.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use crate::event::{FieldRef, Value, ValueRef};
+use crate::formats::{EventRef, Events};
+
+/// The type name of fields that are bytes in their file as well.
+const BLOB: &str = "blob";
+/// The longest byte string that becomes hex text, in bytes; a longer one becomes a payload.
+const MOST_HEX_BYTES: usize = 512;
+
+/// A value of an argument.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum ArgValue<'a> {
+    /// No value.
+    Null,
+    /// A signed integer of 32 bits.
+    Int32(i32),
+    /// An unsigned integer of 32 bits.
+    UInt32(u32),
+    /// A signed integer of 64 bits.
+    Int64(i64),
+    /// An unsigned integer of 64 bits.
+    UInt64(u64),
+    /// Floating point.
+    Double(f64),
+    /// Text, with the bytes of its file.
+    Text(Cow<'a, [u8]>),
+    /// Text that is too long for the event's record and has a string record; cut to the size of that record.
+    LongText(Cow<'a, [u8]>),
+    /// An address.
+    Pointer(u64),
+    /// The koid of a kernel object.
+    Koid(u64),
+    /// A boolean.
+    Bool(bool),
+    /// Bytes, as a blob argument, which older readers do not know.
+    Blob(Cow<'a, [u8]>),
+}
+
+impl<'a> ArgValue<'a> {
+    /// Returns a text value.
+    pub fn text(text: impl Into<Cow<'a, str>>) -> ArgValue<'a> {
+        ArgValue::Text(bytes_of(text.into()))
+    }
+}
+
+/// Returns the bytes of a text.
+pub(crate) fn bytes_of(text: Cow<'_, str>) -> Cow<'_, [u8]> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+        Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+    }
+}
+
+/// An argument.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Arg<'a> {
+    /// Its name.
+    pub name: Cow<'a, [u8]>,
+    /// Its value.
+    pub value: ArgValue<'a>,
+}
+
+impl<'a> Arg<'a> {
+    /// Returns an argument.
+    pub fn new(name: impl Into<Cow<'a, str>>, value: ArgValue<'a>) -> Arg<'a> {
+        Arg {
+            name: bytes_of(name.into()),
+            value,
+        }
+    }
+}
+
+/// Returns whether a field is an argument of a known type. The other fields are words of the record besides its
+/// arguments, which readers list among the fields.
+#[inline]
+pub(crate) fn is_argument(type_name: &str) -> bool {
+    !matches!(
+        type_name,
+        "instant scope" | "counter id" | "ticks" | "async id" | "flow id" | "unknown"
+    )
+}
+
+/// Returns the word of the record that the reader lists under this type name.
+pub(crate) fn record_word(fields: &[FieldRef<'_>], type_name: &str) -> Option<u64> {
+    let field = fields.iter().find(|field| field.type_name == type_name)?;
+    match field.value {
+        ValueRef::UInt(value) => Some(value),
+        _ => None,
+    }
+}
+
+/// Returns the id that an asynchronous event has in its file.
+pub(crate) fn async_id(reader: &dyn Events, event: EventRef) -> Option<u64> {
+    let mut fields = Vec::new();
+    reader.fields_into(event, &mut fields);
+    record_word(&fields, "async id")
+}
+
+/// Returns whether a field is an argument that is bytes in its file as well.
+pub(crate) fn is_blob(field: &FieldRef<'_>) -> bool {
+    field.type_name == BLOB
+}
+
+/// Takes the fields that are arguments out of `fields`, and returns them.
+pub fn arguments<'a>(fields: &mut Vec<FieldRef<'a>>) -> Vec<Arg<'a>> {
+    let fields = fields.drain(..);
+    let fields = fields.filter(|field| is_argument(&field.type_name));
+    fields.map(argument).collect()
+}
+
+pub fn argument(field: FieldRef<'_>) -> Arg<'_> {
+    let value = match field.value {
+        ValueRef::Text(text) => ArgValue::Text(bytes_of(text)),
+        ValueRef::Bytes(bytes) if field.type_name == BLOB => ArgValue::Blob(bytes),
+        ref other => spelled(other, &field.type_name),
+    };
+    Arg {
+        name: bytes_of(field.name),
+        value,
+    }
+}
+
+/// Moves `more` to `args`, except arguments that `args` already has with the same value.
+pub(crate) fn merge<'a>(args: &mut Vec<Arg<'a>>, more: Vec<Arg<'a>>) {
+    let own_count = args.len();
+    for arg in more {
+        if !args.iter().take(own_count).any(|own| *own == arg) {
+            args.push(arg);
+        }
+    }
+}
+
+pub(crate) fn value_of<'f>(field: &'f FieldRef<'_>) -> ArgValue<'f> {
+    match &field.value {
+        ValueRef::Text(text) => ArgValue::Text(Cow::Borrowed(text.as_bytes())),
+        ValueRef::Bytes(bytes) if is_blob(field) => ArgValue::Blob(Cow::Borrowed(bytes)),
+        other => spelled(other, &field.type_name),
+    }
+}
+
+/// Returns a value that borrows nothing: bytes and lists become text.
+fn spelled(value: &ValueRef<'_>, type_name: &str) -> ArgValue<'static> {
+    match value {
+        ValueRef::Null => ArgValue::Null,
+        ValueRef::Bool(value) => ArgValue::Bool(*value),
+        ValueRef::Int(value) => match i32::try_from(*value) {
+            Ok(small) if type_name == "int32" => ArgValue::Int32(small),
+            _ => ArgValue::Int64(*value),
+        },
+        ValueRef::UInt(value) => match u32::try_from(*value) {
+            Ok(small) if type_name == "uint32" => ArgValue::UInt32(small),
+            _ => ArgValue::UInt64(*value),
+        },
+        ValueRef::Double(value) => ArgValue::Double(*value),
+        ValueRef::Text(text) => ArgValue::text(text.clone().into_owned()),
+        ValueRef::Pointer(value) => ArgValue::Pointer(*value),
+        ValueRef::Koid(value) => ArgValue::Koid(*value),
+        ValueRef::Bytes(bytes) if bytes.len() > MOST_HEX_BYTES => {
+            ArgValue::text(format!("{} bytes", bytes.len()))
+        }
+        ValueRef::Bytes(bytes) => ArgValue::text(Value::Bytes(bytes.to_vec()).to_string()),
+        ValueRef::List(items) => ArgValue::text(list_text(items)),
+    }
+}
+
+/// Returns a list as [`Value`] prints it.
+fn list_text(items: &[Value]) -> String {
+    let mut out = String::with_capacity(16 * items.len() + 2);
+    out.push('{');
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
+            out.push_str(", ");
+        }
+        let _infallible = write!(out, "{item}");
+    }
+    out.push('}');
+    out
+}
+
+/// Returns the longest byte string among the fields that is neither written as hex nor an argument.
+pub(crate) fn payload_of<'a>(fields: &[FieldRef<'a>]) -> Option<Cow<'a, [u8]>> {
+    fields
+        .iter()
+        .filter_map(|field| match &field.value {
+            ValueRef::Bytes(bytes) if bytes.len() > MOST_HEX_BYTES && !is_blob(field) => {
+                Some(bytes)
+            }
+            _ => None,
+        })
+        .max_by_key(|bytes| bytes.len())
+        .cloned()
+}
+
+/// Returns the payload of a blob, and its type if it has one.
+pub(crate) fn blob_of<'a>(fields: &[FieldRef<'a>]) -> Option<(Option<u8>, Cow<'a, [u8]>)> {
+    // The payload is the last field of that name: an argument may be called `payload` as well.
+    let payload = fields.iter().rfind(|field| field.name == "payload")?;
+    let ValueRef::Bytes(bytes) = &payload.value else {
+        return None;
+    };
+    let blob_type = record_word(fields, "blob type").map(|number| number as u8);
+    Some((blob_type, bytes.clone()))
+}

@@ -1,0 +1,374 @@
+//! Koids for threads and processes: each gets a unique number.
+//!
+//! The koid of a process is its pid and that of a thread its tid, if the number is unique. A number that the system
+//! reused gets artificial koids for its second and later lives: bit 63 is set (as the specification asks of artificial
+//! koids), bits 32 to 62 count, and the low half is the number itself. Two processes may use the same thread number,
+//! but context switches name threads without their processes, so only one scheduled thread of a number keeps it.
+//!
+//! FXT has neither CPU tracks nor global counters. Events of a CPU belong to an artificial process and thread called
+//! `CPU n`, events without an owner to those called `machine`.
+//!
+//! Each of several files on one axis has its own CPUs. CPUs of the second and later files are numbered after those of
+//! the files before them, because a context switch contains the CPU's number alone, in 16 bits: CPUs that do not fit
+//! get the lowest free numbers.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::ThreadKoids;
+use crate::fxt::agreed::{FIRST_CPU, MACHINE};
+use crate::trace::{CpuId, ProcessId, ThreadId, Trace, TrackKind};
+
+const ARTIFICIAL: u64 = 1 << 63;
+
+/// To whom koid 0 belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Zero {
+    /// To idle threads only.
+    IsIdle,
+    /// To whoever has it in the source, an FXT file: idle threads have no events there.
+    IsSomebody,
+}
+
+/// The koids of a trace.
+#[derive(Debug, Default)]
+pub(crate) struct Koids {
+    processes: Vec<u64>,
+    threads: Vec<ThreadKoids>,
+    cpus: Vec<u64>,
+    /// By CPU: its number in the output; its own, except in later files.
+    cpu_numbers: Vec<u16>,
+    /// By CPU: whether it belongs to a later file.
+    is_of_later: Vec<bool>,
+    /// Notes for the user about CPUs that are numbered differently from their file.
+    renumbered: Vec<String>,
+    /// The number of processes and threads that did not get their own number, because another has it.
+    pub artificial_count: u64,
+    /// The number of processes and threads whose number was 0, which means none, and which got another.
+    pub unnumbered_count: u64,
+    /// By thread: whether context switches and wakeups name it.
+    pub scheduled: Vec<bool>,
+    /// Scheduled threads that share their number with an unscheduled thread: they must be named last.
+    pub named_last: Vec<ThreadId>,
+    /// Threads that stand for providers of an FXT file in the trace, for their blobs.
+    providers: FxHashSet<ThreadId>,
+    homes_of_providers: FxHashSet<ProcessId>,
+}
+
+impl Koids {
+    /// Returns koids for every process and thread.
+    #[must_use]
+    pub fn new(trace: &Trace) -> Koids {
+        Koids::of(trace, FxHashSet::default(), Zero::IsIdle)
+    }
+
+    /// Returns koids for every process and thread, where `providers` are threads that only stand for providers.
+    #[must_use]
+    pub fn of(trace: &Trace, providers: FxHashSet<ThreadId>, zero: Zero) -> Koids {
+        let mut koids = Koids {
+            providers,
+            ..Koids::default()
+        };
+        let mut next = 1_u64;
+        let mut artificial = |number: u64| {
+            let koid = ARTIFICIAL | (next & 0x3fff_ffff) << 32 | (number & 0xffff_ffff);
+            next += 1;
+            koid
+        };
+        let mut pids = FxHashSet::default();
+        let homes = koids.providers.iter();
+        koids.homes_of_providers = homes.filter_map(|&id| trace.thread(id).process).collect();
+        for (index, process) in trace.processes.iter().enumerate() {
+            let is_of_provider = koids.is_of_provider(ProcessId(index as u32));
+            if is_of_provider || pids.insert(process.pid) {
+                koids.processes.push(process.pid);
+            } else {
+                koids.count(process.pid);
+                koids.processes.push(artificial(process.pid));
+            }
+        }
+        let is_scheduled = scheduled(trace);
+        let is_idle_seen =
+            (trace.tracks.iter()).any(|track| track.kind == TrackKind::Thread(ThreadId::IDLE));
+        let mut pairs = FxHashSet::default();
+        let mut tids: FxHashMap<u64, bool> = FxHashMap::default();
+        let mut last_of: FxHashMap<u64, ThreadId> = FxHashMap::default();
+        for (index, thread) in trace.threads.iter().enumerate() {
+            let before = last_of.insert(thread.tid, ThreadId(index as u32));
+            let process = thread
+                .process
+                .and_then(|id| koids.processes.get(id.0 as usize).copied())
+                .unwrap_or(0);
+            let own = is_scheduled.get(index).copied().unwrap_or(false);
+            if index == 0 && zero == Zero::IsSomebody && !is_idle_seen {
+                koids.threads.push((process, thread.tid));
+                continue;
+            }
+            let (is_shared, is_clash) = match tids.get(&thread.tid) {
+                Some(&other) => (true, other && own),
+                None => (false, false),
+            };
+            let is_nobody = koids.is_provider(ThreadId(index as u32));
+            if is_clash || is_nobody || !pairs.insert((process, thread.tid)) {
+                if index > 0 && !is_nobody {
+                    koids.count(thread.tid);
+                }
+                let koid = artificial(thread.tid);
+                pairs.insert((process, koid));
+                koids.threads.push((process, koid));
+                continue;
+            }
+            if is_shared && own {
+                koids.named_last.push(ThreadId(index as u32));
+            }
+            let entry = tids.entry(thread.tid).or_default();
+            if is_shared && *entry && !own {
+                // Readers give the switches of a number to the thread that was named last: this one.
+                koids.named_last.extend(before);
+            }
+            *entry |= own;
+            koids.threads.push((process, thread.tid));
+        }
+        koids.scheduled = is_scheduled;
+        koids.number_cpus(trace);
+        let numbers = koids.cpu_numbers.iter();
+        koids.cpus = numbers
+            .map(|&number| FIRST_CPU + u64::from(number))
+            .collect();
+        koids
+    }
+
+    /// Numbers the CPUs of each file after those of the files before it.
+    fn number_cpus(&mut self, trace: &Trace) {
+        let mut numbers: Vec<u64> = trace.cpus.iter().map(|cpu| cpu.number.into()).collect();
+        self.is_of_later = vec![false; trace.cpus.len()];
+        let mut next = 0_u64;
+        for source in &trace.sources {
+            let range = source.cpus.start as usize..source.cpus.end as usize;
+            let (Some(numbers), Some(is_later)) = (
+                numbers.get_mut(range.clone()),
+                self.is_of_later.get_mut(range),
+            ) else {
+                continue;
+            };
+            let own = (numbers.iter().copied().min(), numbers.iter().copied().max());
+            let (Some(from), Some(last)) = own else {
+                continue;
+            };
+            if next > 0 {
+                is_later.fill(true);
+                numbers.iter_mut().for_each(|number| *number += next);
+                let name = &source.name;
+                self.renumbered.push(match from == last {
+                    true => format!("CPU {from} of {name} is CPU {}", next + last),
+                    false => format!(
+                        "CPUs {from} to {last} of {name} are CPUs {} to {}",
+                        next + from,
+                        next + last
+                    ),
+                });
+            }
+            next = next.saturating_add(last + 1);
+        }
+        // Numbers that do not fit into the 16 bits of a context switch are replaced by the lowest free ones.
+        let mut used: FxHashSet<u64> = numbers.iter().copied().collect();
+        let mut free = 0;
+        for number in &mut numbers {
+            if *number <= u64::from(u16::MAX) {
+                continue;
+            }
+            while used.contains(&free) {
+                free += 1;
+            }
+            used.insert(free);
+            let text = format!("CPU {number} is CPU {free}: FXT numbers CPUs up to 65535");
+            self.renumbered.push(text);
+            *number = free;
+        }
+        let numbers = numbers.into_iter();
+        self.cpu_numbers = numbers
+            .map(|number| u16::try_from(number).unwrap_or(u16::MAX))
+            .collect();
+    }
+
+    /// Returns whether a thread only stands for a provider.
+    #[must_use]
+    pub(crate) fn is_provider(&self, id: ThreadId) -> bool {
+        self.providers.contains(&id)
+    }
+
+    /// Returns whether a process exists only for a thread that stands for a provider.
+    #[must_use]
+    pub(crate) fn is_of_provider(&self, id: ProcessId) -> bool {
+        self.homes_of_providers.contains(&id)
+    }
+
+    /// Returns a CPU's number in the output: its own, except in later files and if that is too large.
+    #[must_use]
+    pub(crate) fn cpu_number(&self, id: CpuId) -> Option<u16> {
+        self.cpu_numbers.get(id.0 as usize).copied()
+    }
+
+    /// Returns a CPU's name: `CPU 1`, with its file if that is a later one.
+    #[must_use]
+    pub(crate) fn cpu_name(&self, trace: &Trace, id: CpuId) -> String {
+        let own = trace.cpus.get(id.0 as usize).map_or(0, |cpu| cpu.number);
+        let is_later = self.is_of_later.get(id.0 as usize) == Some(&true);
+        let source = trace.source_of(id.0, |source| &source.cpus);
+        let source = source.and_then(|id| trace.sources.get(id.0 as usize));
+        match source.filter(|_| is_later) {
+            Some(source) => format!("CPU {own} of {}", source.name),
+            None => format!("CPU {own}"),
+        }
+    }
+
+    /// Returns notes for the user about CPUs whose numbers differ from their file.
+    #[must_use]
+    pub(crate) fn renumbered_cpus(&self) -> &[String] {
+        &self.renumbered
+    }
+
+    /// Counts a process or thread that cannot have its `number`.
+    fn count(&mut self, number: u64) {
+        if number == 0 {
+            self.unnumbered_count += 1;
+        } else {
+            self.artificial_count += 1;
+        }
+    }
+
+    /// Returns a note for the user about artificial numbers, if there are any.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        match self.artificial_count {
+            0 => {}
+            1 => notes.push(
+                "1 process or thread has an artificial number, as another has its own".to_owned(),
+            ),
+            count => notes.push(format!(
+                "{count} processes and threads have artificial numbers, as others have their own"
+            )),
+        }
+        match self.unnumbered_count {
+            0 => {}
+            1 => notes.push("1 process or thread without a number got one".to_owned()),
+            count => notes.push(format!(
+                "{count} processes and threads without a number got one each"
+            )),
+        }
+        notes
+    }
+
+    /// Returns the koids of a thread and its process; those of the machine if there is no thread.
+    #[must_use]
+    pub fn thread(&self, id: ThreadId) -> ThreadKoids {
+        self.threads
+            .get(id.0 as usize)
+            .copied()
+            .unwrap_or(Koids::MACHINE)
+    }
+
+    /// Returns the koid of a process.
+    #[must_use]
+    pub fn process(&self, id: ProcessId) -> u64 {
+        self.processes
+            .get(id.0 as usize)
+            .copied()
+            .unwrap_or(MACHINE)
+    }
+
+    /// Returns the koids of the artificial process and thread of a CPU.
+    #[must_use]
+    pub fn cpu(&self, id: CpuId) -> ThreadKoids {
+        let koid = self.cpus.get(id.0 as usize).copied().unwrap_or(MACHINE);
+        (koid, koid)
+    }
+
+    /// The koids of the artificial process and thread of events without an owner.
+    pub(crate) const MACHINE: ThreadKoids = (MACHINE, MACHINE);
+}
+
+/// Returns, by thread, whether context switches and wakeups name it.
+fn scheduled(trace: &Trace) -> Vec<bool> {
+    let mut is_scheduled: Vec<bool> = (0..trace.threads.len())
+        .map(|index| {
+            let has_runs = !trace.runs.of(ThreadId(index as u32)).is_empty();
+            let states = trace.states.of_thread.get(index);
+            has_runs || states.is_some_and(|range| !range.is_empty())
+        })
+        .collect();
+    for (state, &partner) in trace.states.states.iter().zip(&trace.states.partners) {
+        if state.is_ready()
+            && let Some(entry) = is_scheduled.get_mut(partner as usize)
+        {
+            *entry = true;
+        }
+    }
+    is_scheduled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::{StringId, Timestamp};
+    use crate::trace::{Process, Thread};
+
+    #[test]
+    fn reused_numbers_get_artificial_koids() {
+        let mut trace = Trace::default();
+        for pid in [7, 7] {
+            trace.processes.push(Process::new(pid, pid));
+        }
+        for (tid, process) in [
+            (0, None),
+            (7, Some(0)),
+            (7, Some(1)),
+            (8, Some(1)),
+            (8, Some(1)),
+        ] {
+            trace.threads.push(Thread {
+                tid,
+                key: tid,
+                process: process.map(ProcessId),
+                name: StringId::EMPTY,
+                start: None,
+                end: None,
+                seen: (Timestamp(0), Timestamp(0)),
+            });
+        }
+        let mut koids = Koids::new(&trace);
+        let second = koids.process(ProcessId(1));
+        assert_eq!(koids.process(ProcessId(0)), 7);
+        assert_eq!((second & 0xffff_ffff, second >> 63), (7, 1));
+        assert_eq!(koids.thread(ThreadId(1)), (7, 7));
+        // Another process's thread may have the same number, because neither is scheduled.
+        assert_eq!(koids.thread(ThreadId(2)), (second, 7));
+        assert_eq!(koids.thread(ThreadId(3)), (second, 8));
+        assert_ne!(koids.thread(ThreadId(4)).1, 8);
+        assert_eq!(koids.thread(ThreadId::NONE), Koids::MACHINE);
+        assert_eq!(koids.artificial_count, 2);
+        assert_eq!(koids.unnumbered_count, 0);
+        koids.count(0);
+        let said = [
+            "2 processes and threads have artificial numbers, as others have their own",
+            "1 process or thread without a number got one",
+        ];
+        assert_eq!(koids.notes(), said);
+    }
+
+    #[test]
+    fn cpus_beyond_the_numbers_of_the_format_get_free_ones() {
+        let mut trace = Trace::default();
+        for number in [0, 2, 70_000, 80_000] {
+            trace.cpus.push(crate::trace::Cpu { number });
+        }
+        let koids = Koids::new(&trace);
+        let numbers: Vec<_> = (0..4).map(|cpu| koids.cpu_number(CpuId(cpu))).collect();
+        assert_eq!(numbers, [Some(0), Some(2), Some(1), Some(3)]);
+        let said = [
+            "CPU 70000 is CPU 1: FXT numbers CPUs up to 65535",
+            "CPU 80000 is CPU 3: FXT numbers CPUs up to 65535",
+        ];
+        assert_eq!(koids.renumbered_cpus(), said);
+    }
+}

@@ -1,0 +1,124 @@
+//! The gaps of a selection, in which the recorder lost events, and the number of lost events of each CPU.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use super::arguments::{Arg, ArgValue};
+use crate::event::{CpuLoss, Gap, TraceInfo};
+use crate::export::Summary;
+use crate::fxt::agreed::{DROPPED, OVERWRITTEN};
+use crate::query::selection::Chosen;
+use crate::trace::{CpuId, GapId, Trace};
+
+/// The number of gaps in a selection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Losses {
+    /// How many gaps there are.
+    count: u64,
+}
+
+/// Returns the rows of `trace.gaps` that overlap the selection.
+pub(crate) fn chosen_rows(trace: &Trace, chosen: &Chosen<'_>) -> impl Iterator<Item = (u32, Gap)> {
+    let rows = (0_u32..).zip(trace.gaps.iter().copied());
+    let is_empty = chosen.span.start >= chosen.span.end;
+    rows.filter(move |(row, gap)| {
+        !is_empty && chosen.meets(gap.start, gap.end) && is_chosen_cpu(trace, chosen, *row, gap)
+    })
+}
+
+/// Returns whether a gap's CPU was chosen; a gap without a CPU belongs to every selection.
+fn is_chosen_cpu(trace: &Trace, chosen: &Chosen<'_>, row: u32, gap: &Gap) -> bool {
+    if gap.cpu.is_none() || !chosen.limits_cpus() {
+        return true;
+    }
+    trace
+        .gap_cpu(GapId(row))
+        .is_none_or(|cpu| chosen.has_cpu(cpu))
+}
+
+impl Losses {
+    /// Counts the gaps of a selection.
+    pub fn new(trace: &Trace, chosen: &Chosen<'_>) -> Losses {
+        Losses {
+            count: chosen_rows(trace, chosen).count() as u64,
+        }
+    }
+
+    /// Adds a note about the gaps, for a format that has no record for them.
+    pub(crate) fn note_left_out(&self, summary: &mut Summary) {
+        match self.count {
+            0 => {}
+            1 => summary
+                .notes
+                .push("1 loss of events is left out: the format cannot say it".to_owned()),
+            count => summary.notes.push(format!(
+                "{count} losses of events are left out: the format cannot say them"
+            )),
+        }
+    }
+}
+
+/// Returns the CPUs that lost events in the selection.
+pub fn cpus<'a>(trace: &'a Trace, chosen: &'a Chosen<'_>) -> impl Iterator<Item = CpuId> + 'a {
+    let rows = chosen_rows(trace, chosen).map(|(row, _)| GapId(row));
+    let counted = Counted::of(trace, chosen).0.into_keys();
+    rows.filter_map(|id| trace.gap_cpu(id)).chain(counted)
+}
+
+/// The number of lost events of each CPU, as the recorder counted them.
+pub struct Counted(FxHashMap<CpuId, CpuLoss>);
+
+impl Counted {
+    /// Returns the counts of the chosen CPUs. Empty unless the selection has all times: the counts of a part are
+    /// unknown.
+    pub fn of(trace: &Trace, chosen: &Chosen<'_>) -> Counted {
+        let span = chosen.span;
+        let is_whole = span.start <= trace.span.start && span.end >= trace.span.end;
+        let mut counted = Counted(FxHashMap::default());
+        if !is_whole {
+            return counted;
+        }
+        let all = [(0..trace.cpus.len() as u32, &trace.info)];
+        let of_sources = trace.sources.iter();
+        let of_sources = of_sources.map(|source| (source.cpus.clone(), &source.info));
+        let alone = all.into_iter().filter(|_| trace.sources.is_empty());
+        for (cpus, info) in alone.chain(of_sources) {
+            counted.add(trace, chosen, cpus, info);
+        }
+        counted
+    }
+
+    fn add(&mut self, trace: &Trace, chosen: &Chosen<'_>, cpus: Range<u32>, info: &TraceInfo) {
+        if info.losses.is_empty() {
+            return;
+        }
+        let rows = cpus.filter_map(|cpu| Some((trace.cpus.get(cpu as usize)?.number, CpuId(cpu))));
+        let of_number: FxHashMap<u32, CpuId> = rows.collect();
+        // A CPU with several buffers has several rows.
+        for loss in &info.losses {
+            let Some(&cpu) = of_number.get(&loss.cpu) else {
+                continue;
+            };
+            if chosen.limits_cpus() && !chosen.has_cpu(cpu) {
+                continue;
+            }
+            let sum = self.0.entry(cpu).or_insert(CpuLoss {
+                cpu: loss.cpu,
+                overwritten: 0,
+                dropped: 0,
+            });
+            sum.overwritten = sum.overwritten.saturating_add(loss.overwritten);
+            sum.dropped = sum.dropped.saturating_add(loss.dropped);
+        }
+    }
+
+    /// Returns the arguments for the thread that stands for a CPU.
+    pub fn arguments(&self, id: CpuId) -> Vec<Arg<'static>> {
+        let counts = self.0.get(&id);
+        let named = counts.map(|it| [(OVERWRITTEN, it.overwritten), (DROPPED, it.dropped)]);
+        let args = named.into_iter().flatten();
+        args.map(|(name, count)| Arg::new(name, ArgValue::UInt64(count)))
+            .collect()
+    }
+}

@@ -1,0 +1,170 @@
+//! Iterates over the lines of a text, forwards and backwards, and over the events and gaps in them.
+
+use super::line::{Payload, Word, parse_line, parse_lost};
+
+/// Returns the line at `at` without its end, and the start of the next line.
+#[inline]
+#[must_use]
+pub(crate) fn line_at(text: &[u8], at: usize) -> Option<(&[u8], usize)> {
+    let rest = text.get(at..).filter(|rest| !rest.is_empty())?;
+    let length = line_length(rest);
+    Some((rest.get(..length)?, at + length + 1))
+}
+
+/// How many bytes of a line are searched inline, word by word: most lines end there, and a call per line costs more.
+const NEAR_BYTES: usize = 96;
+
+/// Returns the length in bytes of the first line of `rest`.
+#[inline]
+fn line_length(rest: &[u8]) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let near = rest.get(..NEAR_BYTES).unwrap_or(rest);
+    let (words, _) = near.as_chunks::<8>();
+    for (number, word) in words.iter().enumerate() {
+        let others = u64::from_le_bytes(*word) ^ (ONES * b'\n' as u64);
+        // The lowest set bit is in the first byte that is zero.
+        let zeros = others.wrapping_sub(ONES) & !others & (ONES << 7);
+        if zeros != 0 {
+            return 8 * number + zeros.trailing_zeros() as usize / 8;
+        }
+    }
+    let seen = 8 * words.len();
+    let more = rest.get(seen..).unwrap_or(&[]);
+    seen + memchr::memchr(b'\n', more).unwrap_or(more.len())
+}
+
+/// Longer lines count as this many bytes against a limit, so that a search continues beyond a single huge text.
+pub(crate) const LONG_LINE: usize = 1 << 16;
+
+/// Iterates backwards over the lines that end before `at`, the start of a line, with their places; about `limit` bytes.
+pub(crate) fn lines_before(
+    text: &[u8],
+    at: usize,
+    limit: usize,
+) -> impl Iterator<Item = (&[u8], usize)> {
+    let mut left = limit;
+    let mut end = at;
+    std::iter::from_fn(move || {
+        if end == 0 || left == 0 {
+            return None;
+        }
+        let before = text.get(..end - 1)?;
+        let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
+        left = left.saturating_sub((end - start).min(LONG_LINE));
+        end = start;
+        Some((before.get(start..)?, start))
+    })
+}
+
+/// Iterates over the lines from `at`, the start of a line, with their places; about `limit` bytes.
+pub(crate) fn lines_after(
+    text: &[u8],
+    at: usize,
+    limit: usize,
+) -> impl Iterator<Item = (&[u8], usize)> {
+    let mut left = limit;
+    let mut next = at;
+    std::iter::from_fn(move || {
+        if left == 0 {
+            return None;
+        }
+        let (line, behind) = line_at(text, next)?;
+        let place = next;
+        left = left.saturating_sub((behind - next).min(LONG_LINE));
+        next = behind;
+        Some((line, place))
+    })
+}
+
+/// Iterates over the events from `at`, the start of a line, with their places; about `limit` bytes.
+pub(crate) fn events_after(
+    text: &[u8],
+    at: usize,
+    limit: usize,
+) -> impl Iterator<Item = (Payload<'_>, usize)> {
+    lines_after(text, at, limit).filter_map(|(line, place)| Some((parse_line(line)?, place)))
+}
+
+/// One step of code that follows calls.
+#[derive(Clone, Copy, Debug)]
+pub enum Step<'a> {
+    /// An event.
+    Event(Payload<'a>),
+    /// A gap: events were lost.
+    Hole,
+}
+
+impl<'a> Step<'a> {
+    /// Time in ns; `None` for gaps.
+    pub fn time(&self) -> Option<i64> {
+        match self {
+            Step::Event(event) => Some(event.time),
+            Step::Hole => None,
+        }
+    }
+
+    /// Returns whether the step concerns a task: a gap may concern any task.
+    pub fn is_of(&self, upid: i64) -> bool {
+        match self {
+            Step::Event(event) => event.upid == upid,
+            Step::Hole => true,
+        }
+    }
+
+    /// Returns the events of a line (several if the tracer omitted a line end), or its gap.
+    pub fn of_line(line: &'a [u8]) -> impl Iterator<Item = Step<'a>> {
+        let mut rest = Some(line);
+        std::iter::from_fn(move || {
+            let text = rest.take()?;
+            match parse_line(text) {
+                Some(event) => {
+                    rest = (event.word == Word::ContEnd && !event.text.is_empty())
+                        .then_some(event.text);
+                    Some(Step::Event(event))
+                }
+                None => is_hole(text).then_some(Step::Hole),
+            }
+        })
+    }
+}
+
+/// Line for lost events in a text that was built from another recording, which counts lost events itself.
+pub(crate) const HOLE: &[u8] = b"# lost";
+
+/// Returns whether a line reports lost events.
+pub(crate) fn is_hole(line: &[u8]) -> bool {
+    line == HOLE || (line.starts_with(b"CPU:") && parse_lost(line).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_found_backwards() {
+        let text = b"a\nbb\n\nc\n";
+        let found: Vec<_> = lines_before(text, 8, 100).collect();
+        assert_eq!(
+            found,
+            vec![
+                (&b"c"[..], 6),
+                (&b""[..], 5),
+                (&b"bb"[..], 2),
+                (&b"a"[..], 0)
+            ]
+        );
+        assert_eq!(lines_before(text, 8, 2).count(), 1);
+    }
+
+    #[test]
+    fn lines_of_any_length_end_at_their_first_newline() {
+        for before in ["", "\u{b}", "\u{8a}\u{9}"] {
+            for length in (0..40).chain(90..110) {
+                let line = format!("{before}{}", "x".repeat(length));
+                assert_eq!(line_length(line.as_bytes()), line.len());
+                let text = format!("{line}\n\u{b}\n{}", "\n".repeat(20));
+                assert_eq!(line_length(text.as_bytes()), line.len());
+            }
+        }
+    }
+}

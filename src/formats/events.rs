@@ -1,0 +1,161 @@
+//! Single events, decoded on demand.
+
+use std::borrow::Cow;
+
+use crate::base::Timestamp;
+use crate::event::columns::EventRow;
+use crate::event::{DecodedEvent, EventDetail, Field, FieldRef, KindId, Need, ThreadKey, Value};
+use crate::formats::fxt::FxtSource;
+use crate::trace::events::Event;
+
+/// Identifies one event to the reader of its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct EventRef {
+    /// Number of the part that contains the event.
+    pub part: u32,
+    /// The event's place in its part, from [`EventColumns`](crate::event::EventColumns).
+    pub place: u64,
+    /// Time of the event.
+    pub time: Timestamp,
+    /// Kind of the event.
+    pub kind: KindId,
+    /// Thread of the event.
+    pub thread: ThreadKey,
+}
+
+impl EventRef {
+    /// The event in `row` of the columns of part `part`.
+    #[must_use]
+    pub fn new(part: u32, row: EventRow) -> EventRef {
+        EventRef {
+            part,
+            place: row.place,
+            time: row.time,
+            kind: row.kind,
+            thread: row.thread,
+        }
+    }
+}
+
+impl From<Event> for EventRef {
+    fn from(event: Event) -> EventRef {
+        EventRef::new(event.part, event.row)
+    }
+}
+
+/// Decodes single events of an opened file.
+pub trait Events: Send + Sync {
+    /// Appends to `decoded` what `need` asks for. If the event can no longer be decoded, its text contains the reason.
+    fn decode<'a>(&'a self, event: EventRef, need: Need<'_>, decoded: &mut DecodedEvent<'a>);
+
+    /// Returns the bytes that an event carries for other tools, if it is an attachment (FXT's blobs and large records).
+    fn payload(&self, _event: EventRef) -> Option<Cow<'_, [u8]>> {
+        None
+    }
+
+    /// Returns the field names of a kind's events. `None` if the names can differ from event to event.
+    fn field_names(&self, _kind: KindId) -> Option<Vec<&str>> {
+        None
+    }
+
+    /// Returns the file's original FXT records, for an exporter that writes FXT. `None` for files of other formats.
+    fn fxt_source(&self) -> Option<FxtSource<'_>> {
+        None
+    }
+
+    /// Returns the FXT records of the file that contains `event`, where several files share a time axis.
+    fn fxt_source_of(&self, _event: EventRef) -> Option<FxtSource<'_>> {
+        self.fxt_source()
+    }
+
+    /// Returns the FXT records of all files in FXT format.
+    fn fxt_sources(&self) -> Vec<FxtSource<'_>> {
+        self.fxt_source().into_iter().collect()
+    }
+
+    /// Heap bytes that decoding holds.
+    fn memory_bytes(&self) -> u64 {
+        0
+    }
+}
+
+impl dyn Events + '_ {
+    /// Decodes one event in full.
+    #[must_use]
+    pub fn describe(&self, event: EventRef) -> EventDetail {
+        let mut decoded = DecodedEvent::default();
+        self.decode(event, Need::Detail, &mut decoded);
+        decoded.into_detail()
+    }
+
+    /// Appends to `fields` the fields that an exporter writes for the event. Borrows from the file where possible.
+    pub fn fields_into<'a>(&'a self, event: EventRef, fields: &mut Vec<FieldRef<'a>>) {
+        let mut before = std::mem::take(fields);
+        let mut decoded = DecodedEvent::default();
+        if before.is_empty() {
+            // Reuse the allocation of `fields`.
+            std::mem::swap(&mut decoded.fields, &mut before);
+        }
+        self.decode(event, Need::Export, &mut decoded);
+        decoded.text_and_stack_as_fields();
+        *fields = match before.is_empty() {
+            true => decoded.fields,
+            false => {
+                before.append(&mut decoded.fields);
+                before
+            }
+        };
+    }
+
+    /// Returns the fields of an event with owned values.
+    #[must_use]
+    pub fn fields(&self, event: EventRef) -> Vec<Field> {
+        let mut decoded = DecodedEvent::default();
+        self.decode(event, Need::Fields, &mut decoded);
+        decoded
+            .fields
+            .into_iter()
+            .map(FieldRef::into_field)
+            .collect()
+    }
+
+    /// Returns the value of the field `name`; `None` if the event has no such field.
+    #[must_use]
+    pub fn value(&self, event: EventRef, name: &str) -> Option<Value> {
+        let mut decoded = DecodedEvent::default();
+        self.decode(event, Need::Field(name), &mut decoded);
+        let found = decoded
+            .fields
+            .into_iter()
+            .find(|field| field.name == name)?;
+        Some(found.value.into_value())
+    }
+
+    /// Returns whether the event may have at least one field.
+    #[must_use]
+    pub(crate) fn has_fields(&self, event: EventRef) -> bool {
+        let mut decoded = DecodedEvent::default();
+        self.decode(event, Need::AnyField, &mut decoded);
+        !decoded.fields.is_empty()
+    }
+
+    /// Appends the event as one line: its text, or its fields if it has no text; then its stack.
+    pub fn push_line(&self, event: EventRef, out: &mut Vec<u8>) {
+        let from = out.len();
+        let mut decoded = DecodedEvent {
+            text: std::mem::take(out),
+            ..DecodedEvent::default()
+        };
+        self.decode(event, Need::Line, &mut decoded);
+        decoded.join_line(from);
+        *out = decoded.text;
+    }
+}
+
+/// An `Events` without events.
+#[derive(Debug)]
+pub(crate) struct NoEvents;
+
+impl Events for NoEvents {
+    fn decode<'a>(&'a self, _event: EventRef, _need: Need<'_>, _decoded: &mut DecodedEvent<'a>) {}
+}

@@ -1,0 +1,231 @@
+//! Summarises a block of lines: its CPUs, its first and last event, and the columns of its lines. Folded in order, the
+//! summaries yield what each block needs to be read, and the facts about the whole text.
+
+use std::collections::BTreeSet;
+
+use super::emit::Last;
+use super::event_lines::{EventLine, LineKind, event_lines};
+use super::facts::Facts;
+use super::instances::Instances;
+use super::line::{Plain, is_etrace_call};
+use crate::base::{Job, ReadError};
+use crate::event::{Lane, ThreadKey};
+
+const CHECK_BYTES: u64 = 1 << 20;
+
+/// Summary of a block.
+#[derive(Debug, Default)]
+pub struct Summary {
+    pub lines: u64,
+    pub cpus: Vec<u32>,
+    pub first: Option<Last>,
+    pub last: Option<Last>,
+    pub is_raw: bool,
+    pub has_etrace: bool,
+    pub shape: Shape,
+    pub instances: Instances,
+}
+
+/// Summarises the lines of a block.
+///
+/// # Errors
+/// Errors if the job was cancelled.
+pub(crate) fn summarise(text: &[u8], facts: &Facts, job: &Job) -> Result<Summary, ReadError> {
+    let mut summary = Summary::default();
+    let mut checked = 0;
+    let mut has_cpu = vec![false; 8192];
+    let mut see = |cpu: u32| {
+        if let Some(seen) = has_cpu.get_mut(cpu as usize) {
+            *seen = true;
+        }
+    };
+    for EventLine { line, kind } in event_lines(text, 1, 0, facts) {
+        if line.offset - checked >= CHECK_BYTES {
+            job.check()?;
+            checked = line.offset;
+        }
+        summary.lines = line.number;
+        if let LineKind::Graph(found) = kind {
+            see(found.cpu);
+            summary.shape.has_graph_columns |= found.time.is_some() && found.task.is_some();
+            if let (Some(time), None) = (found.time, summary.first) {
+                summary.first = Some(Last {
+                    time,
+                    cpu: found.cpu,
+                    ..Last::default()
+                });
+            }
+        } else if let LineKind::Event(prefix) = kind {
+            see(prefix.cpu);
+            let mut now = summary.last.unwrap_or(Last {
+                written: i64::MIN,
+                ..Last::default()
+            });
+            let _ = now.spread(&prefix);
+            now.cpu = prefix.cpu;
+            now.thread = prefix.pid;
+            summary.first = summary.first.or(Some(now));
+            summary.last = Some(now);
+            summary.is_raw |= prefix.is_raw();
+            summary.has_etrace |= is_etrace_call(prefix.body);
+            summary.shape.has_steps |= !prefix.step.is_empty();
+            let width = &mut summary.shape.instance_width;
+            *width = (*width).max(prefix.instance.len());
+            summary.instances.count(prefix.instance);
+        } else if let LineKind::Other(Plain::Lost(cpu, _)) = kind {
+            see(cpu);
+        }
+    }
+    summary.cpus = (0..)
+        .zip(has_cpu)
+        .filter_map(|(cpu, seen)| seen.then_some(cpu))
+        .collect();
+    Ok(summary)
+}
+
+/// What a block needs from the blocks before it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BlockStart {
+    /// Number of its first line, counted from 1.
+    pub first_line: u64,
+    /// The last event before the block; `None` if there is none.
+    pub last: Option<Last>,
+}
+
+/// Facts about the blocks so far.
+#[derive(Debug)]
+pub struct State {
+    next: BlockStart,
+    first: Option<Last>,
+    cpus: BTreeSet<u32>,
+    is_raw: bool,
+    has_etrace: bool,
+    shape: Shape,
+    instances: Instances,
+}
+
+impl State {
+    /// Returns the state before the first block.
+    #[must_use]
+    pub fn new() -> State {
+        State {
+            next: BlockStart {
+                first_line: 1,
+                last: None,
+            },
+            first: None,
+            cpus: BTreeSet::new(),
+            is_raw: false,
+            has_etrace: false,
+            shape: Shape::default(),
+            instances: Instances::default(),
+        }
+    }
+
+    /// Advances the state past a block, and returns the block's start.
+    pub(crate) fn pass(&mut self, summary: Summary) -> BlockStart {
+        let start = self.next;
+        self.next.first_line += summary.lines;
+        self.next.last = summary.last.or(start.last);
+        self.first = self.first.or(summary.first);
+        self.cpus.extend(summary.cpus);
+        self.is_raw |= summary.is_raw;
+        self.has_etrace |= summary.has_etrace;
+        self.shape = self.shape.and(summary.shape);
+        self.instances = std::mem::take(&mut self.instances).and(summary.instances);
+        start
+    }
+
+    /// Returns the facts about all blocks.
+    #[must_use]
+    pub(crate) fn conclude(self) -> Whole {
+        let mut cpus: Vec<u32> = self.cpus.into_iter().collect();
+        // A text without events has one lane, and that lane has no CPU.
+        let has_cpus = !cpus.is_empty() || self.first.is_some();
+        if cpus.is_empty() {
+            cpus.push(0);
+        }
+        Whole {
+            cpus,
+            has_cpus,
+            first: self.first,
+            is_raw: self.is_raw,
+            has_etrace: self.has_etrace,
+            shape: self.shape,
+            buffers: self.instances.text(),
+            line_count: self.next.first_line - 1,
+        }
+    }
+}
+
+/// Facts about the whole text.
+#[derive(Debug)]
+pub struct Whole {
+    /// CPUs of the lanes, sorted; at least one.
+    pub cpus: Vec<u32>,
+    /// Whether there was an event on any CPU.
+    pub has_cpus: bool,
+    /// The first event.
+    first: Option<Last>,
+    /// Whether times are integers without a decimal point.
+    pub is_raw: bool,
+    /// Whether there are lines of the build tracer among the others.
+    pub has_etrace: bool,
+    /// The columns of its report.
+    pub shape: Shape,
+    /// Text with the event count of each buffer, if there are several.
+    pub buffers: Option<String>,
+    /// Number of lines.
+    pub line_count: u64,
+}
+
+impl Whole {
+    /// Returns whether any line has a time.
+    #[must_use]
+    pub(crate) fn has_columns(&self) -> bool {
+        self.first.is_some()
+    }
+
+    /// Returns the event before a block; before the first event, one with that event's time and no thread.
+    #[must_use]
+    pub(crate) fn last_before(&self, start: &BlockStart) -> Last {
+        start.last.unwrap_or(Last {
+            thread: ThreadKey::UNKNOWN.0,
+            written: i64::MIN,
+            ..self.first.unwrap_or_default()
+        })
+    }
+
+    /// Returns the lane of each CPU.
+    #[must_use]
+    pub fn lanes(&self) -> Vec<Lane> {
+        let lane = |cpu: &u32| Lane {
+            name: format!("CPU {cpu}"),
+            cpu: self.has_cpus.then_some(*cpu),
+        };
+        self.cpus.iter().map(lane).collect()
+    }
+}
+
+/// The columns of the file's lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shape {
+    /// Length of the longest name of an instance; 0 if there are none.
+    pub instance_width: usize,
+    /// Whether lines contain the time since the line before (`--ts-diff`).
+    pub has_steps: bool,
+    /// Whether the lines of a graph have columns of tasks and times.
+    pub has_graph_columns: bool,
+}
+
+impl Shape {
+    /// Returns the columns that either text has.
+    #[must_use]
+    pub fn and(self, other: Shape) -> Shape {
+        Shape {
+            instance_width: self.instance_width.max(other.instance_width),
+            has_steps: self.has_steps || other.has_steps,
+            has_graph_columns: self.has_graph_columns || other.has_graph_columns,
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Folds the summaries of the parts, in order, into the start of each part (line number, time, open calls by pid, owner
+//! of lines without a pid) and the facts about the whole text.
+//!
+//! A fork whose result is in a later line is assigned to the line where the call began, because lines of the child may
+//! be between them.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::clock::{Clock, TimeState};
+use super::dialect::Dialect;
+use super::forks::LateFork;
+use super::halves::Halves;
+use super::head::{Head, LONE};
+use super::owners::Owners;
+use super::summary::Summary;
+use crate::event::ThreadKey;
+
+/// What a part needs from the parts before it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PartStart {
+    /// Offset of its first byte in the text.
+    pub place: u64,
+    /// Number of its first line, counted from 1.
+    pub first_line: u64,
+    /// State of the clock before its first line.
+    pub time: TimeState,
+    /// Living pids, the most recent one last.
+    pub owners: Owners,
+    /// Open calls that this part continues or ends: by pid, the offset of the first line. [`LONE`] is [`Found::lone`].
+    pub open: FxHashMap<u32, u64>,
+    /// Pids that ended before this part and appear again in it (MINIX).
+    pub ended: FxHashSet<u32>,
+    /// Pid of the call that the first line continues, because strace broke the line before it. [`LONE`] is
+    /// [`Found::lone`].
+    pub broken: Option<u32>,
+}
+
+/// A fork on a single line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Birth {
+    /// The new pid.
+    pub child: u32,
+    /// Time of the call's begin.
+    pub time: i64,
+}
+
+/// Facts about the whole text.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// Forks whose result is in a later line, sorted by place.
+    pub forks: Vec<LateFork>,
+    /// The other forks, in text order.
+    pub births: Vec<Birth>,
+    /// Which lines continue which calls.
+    pub halves: Halves,
+    /// Thread of lines without a pid before the first pid.
+    pub lone: ThreadKey,
+    /// Whether lines report exits (`+++ exited with 0 +++`): with `-qq` they are missing (but reports of kills are
+    /// not).
+    pub has_ends: bool,
+    /// Whether no line has a pid: the text is of one thread, whose pid is in the file's name or unknown.
+    pub is_of_one: bool,
+    /// Leaders that another thread of the process replaced by execve: their pid continues after a call that never
+    /// returned.
+    pub superseded: FxHashSet<u32>,
+    /// Number of lines.
+    pub line_count: u64,
+    /// Number of the line where the table of `strace -C` starts.
+    pub table_line: Option<u64>,
+    /// Added to the times of the file, in ns, or in lines if the text has no times.
+    pub shift: i64,
+}
+
+impl Found {
+    /// Returns the start time of a part, shifted relative to the other files of the recording.
+    #[must_use]
+    pub fn shifted(&self, time: TimeState, head: &Head) -> TimeState {
+        match (head.clock, head.first_of_day()) {
+            _ if self.shift <= 0 => time,
+            (Clock::DaySeconds, Some(first)) => time.within_second(first, self.shift),
+            (Clock::DaySeconds, None) => time,
+            _ => time.moved(self.shift),
+        }
+    }
+
+    /// Heap bytes of the tables.
+    #[must_use]
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        let forks = self.forks.capacity() + self.births.capacity();
+        self.halves.memory_bytes() + forks as u64 * 16 + self.superseded.capacity() as u64 * 8
+    }
+}
+
+/// Facts about the parts so far.
+#[derive(Debug)]
+pub struct State {
+    /// The start of the next part, but with all open calls and all ended pids, of which there may be very many.
+    now: PartStart,
+    forks: Vec<LateFork>,
+    births: Vec<Birth>,
+    /// Lines that continue calls: (offset of the line, offset of the call's first line).
+    rests: Vec<(u64, u64)>,
+    /// Pids that strace attached to, and the first pid that it did not attach to.
+    attached: FxHashSet<u32>,
+    first_pid: Option<u32>,
+    has_ends: bool,
+    superseded: FxHashSet<u32>,
+    table_line: Option<u64>,
+}
+
+impl State {
+    /// Returns the state before the first part.
+    #[must_use]
+    pub fn new(head: &Head) -> State {
+        State {
+            now: PartStart {
+                first_line: 1,
+                time: head.start(),
+                ..PartStart::default()
+            },
+            forks: Vec::new(),
+            births: Vec::new(),
+            rests: Vec::new(),
+            attached: FxHashSet::default(),
+            first_pid: None,
+            has_ends: false,
+            superseded: FxHashSet::default(),
+            table_line: None,
+        }
+    }
+
+    /// Returns the offset of the first line of `pid`'s open call. Lines without a pid at the start of a part belong to
+    /// the most recent pid before it.
+    fn begun(&self, pid: u32) -> Option<u64> {
+        let open = &self.now.open;
+        let found = open.get(&self.who(pid)).or_else(|| {
+            let is_lone = self.first_pid == Some(pid);
+            is_lone.then(|| open.get(&LONE.0)).flatten()
+        });
+        found.copied()
+    }
+
+    fn who(&self, pid: u32) -> u32 {
+        let owner = self.now.owners.last();
+        owner.filter(|_| pid == LONE.0).unwrap_or(pid)
+    }
+
+    /// Advances the state past the part at `place`, and returns the start of that part.
+    pub(crate) fn pass(&mut self, head: &Head, place: u64, summary: Summary) -> PartStart {
+        let clock = head.clock;
+        let now = &self.now;
+        let births = (summary.births.iter()).map(|&(state, index, child)| Birth {
+            child,
+            time: match clock {
+                Clock::Lines => now.first_line.saturating_add(index).cast_signed(),
+                _ => now.time.after(clock, state).of_line(clock),
+            },
+        });
+        self.births.extend(births);
+        let table_line = summary.table_index;
+        self.table_line =
+            (self.table_line).or(table_line.map(|index| self.now.first_line.saturating_add(index)));
+        for &(parent, child) in &summary.early_forks {
+            if let Some(place) = self.begun(parent) {
+                self.forks.push(LateFork { place, child });
+            }
+        }
+        self.rests.extend(&summary.rests);
+        for &(pid, rest) in &summary.early_rests {
+            let first = self.begun(pid);
+            self.rests.extend(first.map(|first| (rest, first)));
+        }
+        let broken = self.now.broken.filter(|_| summary.begins_with_rest);
+        let first = broken.and_then(|pid| self.begun(pid));
+        self.rests.extend(first.map(|first| (place, first)));
+
+        // A part gets only the open calls that its lines need.
+        let early = summary.early_rests.iter().map(|rest| rest.0);
+        let asked = early.chain(summary.closed.iter().copied()).chain(broken);
+        let asked = asked.map(|pid| self.who(pid)).chain([LONE.0]);
+        let open = asked.filter_map(|pid| Some((pid, *self.now.open.get(&pid)?)));
+        let ended = self.now.ended.intersection(&summary.banners);
+        let start = PartStart {
+            place,
+            open: open.collect(),
+            ended: ended.copied().collect(),
+            owners: self.now.owners.clone(),
+            ..self.now
+        };
+        self.move_behind(head, broken, summary);
+        start
+    }
+
+    fn move_behind(&mut self, head: &Head, broken: Option<u32>, summary: Summary) {
+        for pid in summary.closed.iter().copied().chain(broken) {
+            let who = self.who(pid);
+            self.now.open.remove(&who);
+        }
+        if (self.first_pid).is_some_and(|pid| summary.closed.contains(&pid)) {
+            self.now.open.remove(&LONE.0);
+        }
+        let begun = summary.open.into_iter();
+        (self.now.open).extend(begun.map(|(pid, begun)| (pid, begun.place)));
+        self.forks.extend(summary.forks);
+        self.has_ends |= summary.has_ends;
+        self.superseded.extend(summary.superseded);
+        let now = &mut self.now;
+        now.time = now.time.after(head.clock, summary.time);
+        now.first_line += summary.lines;
+        for pid in &summary.ended {
+            now.owners.end(*pid);
+        }
+        for pid in summary.owners.in_order() {
+            now.owners.hear(pid);
+            now.ended.remove(&pid);
+        }
+        if head.dialect == Dialect::Minix {
+            now.ended.extend(summary.ended);
+        }
+        now.broken = summary.broken;
+        self.attached.extend(summary.attached);
+        let first = summary.first_pid;
+        self.first_pid = (self.first_pid).or(first.filter(|pid| !self.attached.contains(pid)));
+    }
+
+    /// Returns the facts about all parts. `own_pid` is called if no line has a pid.
+    #[must_use]
+    pub(crate) fn conclude(
+        mut self,
+        file_pid: Option<u32>,
+        own_pid: impl FnOnce() -> Option<u32>,
+    ) -> Found {
+        self.forks.sort_unstable();
+        let lone = file_pid.or(self.first_pid).or_else(own_pid);
+        Found {
+            forks: self.forks,
+            births: self.births,
+            halves: Halves::new(self.rests),
+            lone: lone.map_or(LONE, ThreadKey),
+            has_ends: self.has_ends,
+            is_of_one: self.first_pid.is_none(),
+            superseded: self.superseded,
+            line_count: self.now.first_line - 1,
+            table_line: self.table_line,
+            shift: 0,
+        }
+    }
+}

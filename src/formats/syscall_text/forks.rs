@@ -1,0 +1,46 @@
+//! Calls that create processes or threads, and the pids that they return.
+
+use super::dialect::Dialect;
+use super::line::{call_name, open_end};
+use super::prefix::TextLine;
+use super::values::{outcome, split_call};
+
+/// A fork whose result is in a later line than its begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct LateFork {
+    /// Offset of the call's first line.
+    pub place: u64,
+    /// The new pid.
+    pub child: u32,
+}
+
+/// Returns whether a call creates processes or threads.
+#[must_use]
+#[inline]
+pub(crate) fn is_fork(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"fork" | b"vfork" | b"clone" | b"clone2" | b"clone3" | b"srv_fork"
+    )
+}
+
+/// Returns the child of a fork on a single line.
+#[must_use]
+pub(crate) fn whole_fork(line: &TextLine<'_>) -> Option<u32> {
+    let (name, text) = call_name(line.body)?;
+    let is_whole =
+        is_fork(name) && line.said.is_none() && open_end(text, Dialect::Strace).is_none();
+    if is_whole {
+        fork_result(text, Dialect::Strace)
+    } else {
+        None
+    }
+}
+
+/// Returns the pid in the last line of a fork.
+#[must_use]
+pub(crate) fn fork_result(text: &[u8], dialect: Dialect) -> Option<u32> {
+    let result = split_call(text, dialect).result?;
+    let value = outcome(result, dialect).value?;
+    u32::try_from(value).ok().filter(|&pid| pid > 0)
+}

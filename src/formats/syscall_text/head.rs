@@ -1,0 +1,142 @@
+//! Facts from the head and the end of a text, before the rest is read: its clock, its first time, and the start of the
+//! table of `strace -C`.
+
+use std::ops::Range;
+
+use super::clock::{Clock, TimeState};
+use super::dialect::Dialect;
+use super::forks::fork_result;
+use super::line::{Body, classify};
+use super::prefix::{RawTime, split_prefix};
+use crate::base::lines::lines;
+use crate::base::{Nanos, TimeSpan, Timestamp};
+use crate::event::{Coarse, ThreadKey};
+
+/// Key of the thread of lines without a pid, if no pid is known at all.
+pub(crate) const LONE: ThreadKey = ThreadKey(u32::MAX - 1);
+
+/// How many bytes at the start of a text, and of each part, are read in advance.
+const HEAD_BYTES: usize = 1 << 16;
+/// Maximum length of a table of `strace -C`, bytes.
+const MOST_SUMMARY: usize = 1 << 17;
+
+/// See the module's documentation.
+#[derive(Clone, Debug)]
+pub(crate) struct Head {
+    /// The program that wrote the text.
+    pub dialect: Dialect,
+    /// Kind of times.
+    pub clock: Clock,
+    /// First time in the text.
+    first_time: Option<RawTime>,
+    /// Number of days between the recording's first day and the start of this text.
+    pub days: i64,
+    /// Offset of the table of `strace -C` after the calls.
+    pub table_at: Option<u64>,
+}
+
+impl Head {
+    /// Reads the head of `text`.
+    #[must_use]
+    pub fn of(text: &[u8], dialect: Dialect) -> Head {
+        let table_at = match dialect {
+            Dialect::Strace => summary_at(text),
+            Dialect::Minix => None,
+        };
+        let calls = calls_of(text, table_at);
+        let head = calls.get(..HEAD_BYTES).unwrap_or(calls);
+        let first_time = first_time(head, dialect);
+        Head {
+            dialect,
+            clock: first_time.map_or(Clock::Lines, Clock::of),
+            first_time,
+            days: 0,
+            table_at: table_at.map(|at| at as u64),
+        }
+    }
+
+    /// Returns the state of the clock before the first line.
+    #[must_use]
+    pub fn start(&self) -> TimeState {
+        TimeState::at_start(self.clock, self.first_time).later(self.days)
+    }
+
+    /// Returns the first time in ns since midnight, if times are times of day.
+    #[must_use]
+    pub(crate) fn first_of_day(&self) -> Option<i64> {
+        match self.first_time? {
+            RawTime::Day(ns, _) => Some(ns),
+            _ => None,
+        }
+    }
+
+    /// Returns the pid that a lone process prints near the start: `set_tid_address(0x..) = 15691`.
+    #[must_use]
+    pub(crate) fn own_pid(&self, text: &[u8]) -> Option<u32> {
+        let calls = calls_of(text, self.table_at.map(|at| at as usize));
+        let head = calls.get(..HEAD_BYTES).unwrap_or(calls);
+        lines(head, 1, 0).find_map(|line| {
+            let line = split_prefix(line.bytes, self.dialect);
+            match classify(&line, self.dialect) {
+                Body::Call {
+                    name: b"set_tid_address" | b"getpid" | b"gettid",
+                    text,
+                    is_open: false,
+                } if line.pid.is_none() => fork_result(text, self.dialect),
+                _ => None,
+            }
+        })
+    }
+
+    /// Returns times of the parts at `ranges`, from the first time in each. Empty if the time of a line depends on all
+    /// lines before it.
+    #[must_use]
+    pub fn coarse(&self, text: &[u8], ranges: &[Range<usize>]) -> Coarse {
+        if matches!(self.clock, Clock::Lines | Clock::Relative) {
+            return Coarse::default();
+        }
+        let mut time = self.start();
+        let mut density: Vec<(u32, Timestamp, u32)> = Vec::with_capacity(ranges.len());
+        for range in ranges {
+            let part = text.get(range.clone()).unwrap_or(&[]);
+            let head = part.get(..HEAD_BYTES).unwrap_or(part);
+            if let Some(first) = first_time(head, self.dialect) {
+                let _ = time.advance(self.clock, Some(first), 0);
+            }
+            let size = u32::try_from(range.len()).unwrap_or(u32::MAX);
+            density.push((0, Timestamp(time.last()), size));
+        }
+        density.sort_by_key(|entry| entry.1);
+        let first = density.first().map_or(Timestamp(0), |entry| entry.1);
+        let last = density.last().map_or(Timestamp(0), |entry| entry.1);
+        Coarse {
+            span: TimeSpan::new(first, last.saturating_add(Nanos(1))),
+            density,
+        }
+    }
+}
+
+/// Returns the text before the table.
+fn calls_of(text: &[u8], table_at: Option<usize>) -> &[u8] {
+    table_at.and_then(|at| text.get(..at)).unwrap_or(text)
+}
+
+/// Returns the time of the first line that has one.
+fn first_time(head: &[u8], dialect: Dialect) -> Option<RawTime> {
+    lines(head, 1, 0).find_map(|line| split_prefix(line.bytes, dialect).time)
+}
+
+/// Returns the offset of the table that `strace -C` prints after the calls.
+fn summary_at(text: &[u8]) -> Option<usize> {
+    let near = text.len().saturating_sub(MOST_SUMMARY);
+    let tail = text.get(near..)?;
+    let dashes = memchr::memmem::rfind(tail, b"\n------ ")
+        .or_else(|| memchr::memmem::rfind(tail, b"\n-----"))?;
+    // The last row of dashes may be the table's end.
+    let header = |dashes: usize| {
+        let start = memchr::memrchr(b'\n', tail.get(..dashes)?)? + 1;
+        super::sniff::is_summary(tail.get(start..)?).then_some(near + start)
+    };
+    let upper = memchr::memmem::rfind(tail.get(..dashes)?, b"\n-----");
+    header(dashes).or_else(|| header(upper?))
+}

@@ -1,0 +1,276 @@
+//! Summarises a part without the parts before it: counts its lines, follows its times, and collects the calls that are
+//! open at its end and the pids that ended.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::clock::{Clock, TimeState};
+use super::dialect::Dialect;
+use super::durations::{end_of, took_alone};
+use super::forks::{LateFork, fork_result, is_fork, whole_fork};
+use super::head::{Head, LONE};
+use super::line::{Body, attached, classify, continues_call, is_cut_short};
+use super::owners::Owners;
+use super::prefix::{TextLine, split_prefix};
+use crate::base::lines::lines;
+use crate::base::{Job, ReadError};
+
+const CHECK_BYTES: u64 = 1 << 20;
+
+/// Summary of a part.
+#[derive(Debug, Default)]
+pub struct Summary {
+    /// Number of lines.
+    pub lines: u64,
+    /// State of the clock after the part, if it starts from an empty state.
+    pub time: TimeState,
+    /// Pids alive at the end of the part.
+    pub owners: Owners,
+    /// Pids that ended in the part.
+    pub ended: FxHashSet<u32>,
+    /// Pids with a call that ended here but began in an earlier part.
+    pub closed: FxHashSet<u32>,
+    /// Lines that continue calls of this part: (place of the line, place of the call's first line).
+    pub rests: Vec<(u64, u64)>,
+    /// Lines that continue calls of earlier parts: (pid, place); the pid is `LONE` if none is known in this part.
+    pub early_rests: Vec<(u32, u64)>,
+    /// Calls that are open at the end of the part, by pid.
+    pub open: FxHashMap<u32, Begun>,
+    /// Forks whose call began in this part and whose result is in a later line of it.
+    pub forks: Vec<LateFork>,
+    /// Forks on a single line: (state of the clock, index of the line, child).
+    pub births: Vec<(TimeState, u64, u32)>,
+    /// Pid of the call that the next part's first line continues.
+    pub broken: Option<u32>,
+    /// Whether lines report exits.
+    pub has_ends: bool,
+    /// Leaders that another thread replaced by execve.
+    pub superseded: Vec<u32>,
+    /// Forks of calls that began before this part: (parent, child).
+    pub early_forks: Vec<(u32, u32)>,
+    /// Pids that start here with a banner (MINIX).
+    pub banners: FxHashSet<u32>,
+    /// Pids that strace attached to, and the first pid that it did not attach to.
+    pub attached: FxHashSet<u32>,
+    pub first_pid: Option<u32>,
+    /// Whether the first line can continue a call whose line strace broke.
+    pub begins_with_rest: bool,
+    /// Number of lines before the table of `strace -C`, if the table starts in this part.
+    pub table_index: Option<u64>,
+}
+
+/// Begin of a call, as far as the part shows it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Begun {
+    /// Offset of its first line.
+    pub place: u64,
+    time: i64,
+    is_fork: bool,
+}
+
+/// Summarises the part `text`, which starts at offset `base`.
+///
+/// # Errors
+/// Errors if the job was cancelled.
+pub(crate) fn summarise(
+    text: &[u8],
+    base: u64,
+    head: &Head,
+    job: &Job,
+) -> Result<Summary, ReadError> {
+    let mut summary = Summary::default();
+    let (dialect, clock) = (head.dialect, head.clock);
+    let first = lines(text, 0, base).next();
+    summary.begins_with_rest = first.is_some_and(|line| continues_call(line.bytes));
+    let mut checked = base;
+    for line in lines(text, 0, base) {
+        if line.offset - checked >= CHECK_BYTES {
+            job.check()?;
+            checked = line.offset;
+        }
+        let index = summary.lines;
+        summary.lines += 1;
+        if head.table_at.is_some_and(|at| line.offset >= at) {
+            summary.table_index.get_or_insert(index);
+            let _ = summary.time.advance(clock, None, line.number);
+            continue;
+        }
+        let prefix = split_prefix(line.bytes, dialect);
+        let time = summary.time.advance(clock, prefix.time, line.number);
+        if dialect == Dialect::Strace
+            && matches!(prefix.body.first(), Some(b'c' | b'f' | b'v'))
+            && let Some(child) = whole_fork(&prefix)
+        {
+            summary.births.push((summary.time, index, child));
+        }
+        if clock == Clock::DaySeconds
+            && let Some(ns) = took_alone(&prefix)
+        {
+            summary.time.took(clock, ns);
+        }
+        summary.take(&prefix, line.offset, time, dialect, clock);
+    }
+    Ok(summary)
+}
+
+impl Summary {
+    /// Ends the open call of `pid`. Returns its begin, if that is in this part.
+    fn close(&mut self, pid: u32) -> Option<Begun> {
+        let mut begin = self.open.remove(&pid);
+        if begin.is_none() && self.first_pid == Some(pid) {
+            // While it was the only process, its lines had no pid.
+            begin = self.open.remove(&LONE.0);
+        }
+        if begin.is_none() {
+            self.closed.insert(pid);
+        }
+        begin
+    }
+
+    /// Records that the line at `rest` continues the open call of `pid`.
+    fn continues(&mut self, pid: u32, rest: u64) {
+        let begun = self.open.get(&pid).or_else(|| {
+            let is_lone = self.first_pid == Some(pid);
+            is_lone.then(|| self.open.get(&LONE.0)).flatten()
+        });
+        match begun {
+            Some(begun) => self.rests.push((rest, begun.place)),
+            // After the first line that ends an earlier part's call, no line can belong to that call.
+            None if !self.closed.contains(&pid) => self.early_rests.push((pid, rest)),
+            None => {}
+        }
+    }
+
+    /// Reads the line after a line that strace broke.
+    fn broken_rest(&mut self, text: &[u8], owner: u32, place: u64, clock: Clock) {
+        self.continues(owner, place);
+        let begin = self.close(owner);
+        if let Some(end) = begin.and_then(|begun| end_of(begun.time, text)) {
+            let _ = self.time.reach(clock, end);
+        }
+        // Only a fork is interrupted by the message about its child: another call's result is not a child.
+        let is_fork = begin.is_some_and(|begun| begun.is_fork);
+        let child = fork_result(text, Dialect::Strace);
+        let child = child.filter(|child| is_fork || self.attached.contains(child));
+        match (begin, child) {
+            (Some(Begun { place, .. }), Some(child)) => self.forks.push(LateFork { place, child }),
+            (None, Some(child)) => self.early_forks.push((owner, child)),
+            (_, None) => {}
+        }
+    }
+
+    #[inline]
+    fn take(&mut self, line: &TextLine<'_>, place: u64, time: i64, dialect: Dialect, clock: Clock) {
+        if let Some(pid) = line.pid {
+            if self.first_pid.is_none() && !self.attached.contains(&pid) {
+                self.first_pid = Some(pid);
+            }
+            self.owners.hear(pid);
+        }
+        if let Some(owner) = self.broken.take()
+            && line.pid.is_none()
+            && line.time.is_none()
+        {
+            if let Some(pid) = attached(line.body) {
+                // Another message comes before the rest of the call.
+                self.attached.insert(pid);
+                self.broken = Some(owner);
+                return;
+            }
+            if continues_call(line.body) {
+                return self.broken_rest(line.body, owner, place, clock);
+            }
+        }
+        // Only lines of these forms matter here; others are not classified, to save time.
+        let is_of_interest = match dialect {
+            Dialect::Strace => {
+                matches!(line.body.first(), Some(b'<' | b'+' | b's' | b'P'))
+                    || line.body.ends_with(b" ...>")
+                    || line.said.is_some()
+            }
+            Dialect::Minix => {
+                line.is_replay
+                    || line.body.last() == Some(&b'>')
+                    || line.body.first().is_some_and(u8::is_ascii_uppercase)
+            }
+        };
+        if !is_of_interest {
+            return;
+        }
+        let pid = line.pid.or(self.owners.last());
+        match (classify(line, dialect), pid) {
+            (
+                Body::Call {
+                    name,
+                    is_open: true,
+                    ..
+                },
+                pid,
+            ) => {
+                if let Some(said) = line.said {
+                    self.attached.extend(attached(said));
+                }
+                if is_cut_short(line, dialect) {
+                    self.broken = pid.or(Some(LONE.0));
+                }
+                let is_fork = is_fork(name);
+                let begun = Begun {
+                    place,
+                    time,
+                    is_fork,
+                };
+                self.open.insert(pid.unwrap_or(LONE.0), begun);
+            }
+            (Body::Rest { is_open: true, .. }, pid) => {
+                self.continues(pid.unwrap_or(LONE.0), place);
+            }
+            (Body::Rest { name, text, .. }, pid) => {
+                let pid = pid.unwrap_or(LONE.0);
+                self.continues(pid, place);
+                let begin = self.close(pid);
+                if let Some(end) = begin.and_then(|begun| end_of(begun.time, text)) {
+                    let _ = self.time.reach(clock, end);
+                }
+                if is_fork(name)
+                    && let Some(child) = fork_result(text, dialect)
+                {
+                    match begin {
+                        Some(Begun { place, .. }) => self.forks.push(LateFork { place, child }),
+                        None => self.early_forks.push((pid, child)),
+                    }
+                }
+            }
+            (Body::Banner(_, pid), _) => {
+                self.banners.insert(pid);
+                self.owners.hear(pid);
+                self.ended.remove(&pid);
+                if self.first_pid.is_none() {
+                    self.first_pid = Some(pid);
+                }
+            }
+            (Body::Superseded(old), Some(pid)) => {
+                self.owners.end(old);
+                self.superseded.push(pid);
+                match self.open.remove(&old) {
+                    Some(begun) => {
+                        self.open.insert(pid, begun);
+                    }
+                    None => {
+                        self.closed.insert(old);
+                    }
+                }
+            }
+            (Body::Attached(pid), _) => {
+                self.attached.insert(pid);
+            }
+            (end @ (Body::Exited(_) | Body::Killed(_)), pid) => {
+                self.has_ends |= matches!(end, Body::Exited(_));
+                let Some(pid) = pid else { return };
+                self.owners.end(pid);
+                self.ended.insert(pid);
+                self.open.remove(&pid);
+                self.closed.insert(pid);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The definition of a plugin: a row with an event, its fields, and the function that prints such events.
+
+use super::function_names::Functions;
+use crate::formats::format::FunctionOptions;
+use crate::formats::tracedat::event_format::{FieldFormat, read_number, sign_extend};
+use crate::formats::tracedat::kind::Kind;
+use crate::formats::tracedat::print_fmt::Scope;
+use crate::formats::tracedat::printed_time::Times;
+
+/// Prints one kind of event.
+#[derive(Clone, Copy)]
+pub struct Plugin {
+    /// The event's system.
+    pub system: &'static str,
+    /// The event's name.
+    pub event: &'static str,
+    /// Names of the fields that `show` reads; it refers to them by their index here.
+    pub fields: &'static [&'static str],
+    /// Appends the text of an event.
+    pub show: fn(out: &mut Vec<u8>, event: &Event<'_>, state: &mut State<'_>) -> Then,
+}
+
+impl std::fmt::Debug for Plugin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Plugin({}:{})", self.system, self.event)
+    }
+}
+
+/// What is printed after the plugin's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Then {
+    /// Nothing: the text is complete.
+    Done,
+    /// The event's own print fmt.
+    PrintFmt,
+}
+
+/// The event to print.
+pub struct Event<'a> {
+    /// Its record and fields.
+    pub scope: Scope<'a>,
+    /// Its kind.
+    pub kind: &'a Kind,
+    /// Its CPU.
+    pub cpu: u32,
+    /// Its time on the clock that the report prints.
+    pub time: u64,
+    /// The record that is printed after it, if any: a call that returns at once is printed together with its return.
+    pub next: Option<&'a [u8]>,
+    /// The kind of returns from functions, if the file has such events.
+    pub graph_exit: Option<&'a Kind>,
+    /// How times are printed.
+    pub times: Times,
+    /// Indentation below its callers, in levels: see [`Callers`](super::Callers).
+    pub depth: u32,
+    /// How functions are shown.
+    pub functions: FunctionOptions,
+}
+
+/// State that plugins keep from one event to the next.
+pub struct State<'a> {
+    /// Called with each pid and thread name that a record contains, for names that the file's list lacks.
+    pub learn_name: &'a mut dyn FnMut(i32, &[u8]),
+    /// Cache of function names.
+    pub functions: &'a mut Functions,
+    /// Set by a plugin whose text includes the next record.
+    pub has_taken_next: bool,
+}
+
+impl<'a> Event<'a> {
+    /// The plugin's `index`-th field.
+    #[must_use]
+    pub fn field(&self, index: usize) -> Option<&'a FieldFormat> {
+        let field = self.kind.plugin_fields.get(index).copied().flatten()?;
+        self.scope.fields.get(usize::from(field))
+    }
+
+    /// The plugin's `index`-th field as an unsigned number; signed fields are not sign-extended.
+    #[must_use]
+    pub fn value(&self, index: usize) -> Option<u64> {
+        let field = self.field(index)?;
+        let offset = field.offset as usize;
+        let end = offset.checked_add(field.size as usize)?;
+        read_number(self.scope.record.get(offset..end)?, self.scope.endian)
+    }
+
+    /// The plugin's `index`-th field as a signed number.
+    #[must_use]
+    pub(crate) fn signed(&self, index: usize) -> Option<i64> {
+        let field = self.field(index)?;
+        let value = self.value(index)?;
+        Some(if field.is_signed {
+            sign_extend(value, field.size) as i64
+        } else {
+            value as i64
+        })
+    }
+
+    /// As [`Event::value`]; if there is no such field, appends a note to the text.
+    pub(crate) fn require(&self, out: &mut Vec<u8>, index: usize) -> Option<u64> {
+        let value = self.value(index);
+        if value.is_none() {
+            let name = self
+                .kind
+                .plugin
+                .and_then(|plugin| plugin.fields.get(index))
+                .copied()
+                .unwrap_or("");
+            out.extend_from_slice(b"<CANT FIND FIELD ");
+            out.extend_from_slice(name.as_bytes());
+            out.push(b'>');
+        }
+        value
+    }
+
+    /// The function that contains `address`: its name and start address.
+    #[must_use]
+    pub fn function(&self, address: u64) -> Option<(&'a [u8], u64)> {
+        self.scope.lookup.symbol(address)
+    }
+}

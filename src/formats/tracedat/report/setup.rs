@@ -1,0 +1,158 @@
+//! The input of a report: streams of records, the buffers and names that are constant for all lines, and the form of
+//! the lines.
+
+use crate::formats::format::{FunctionOptions, ReportOptions};
+use crate::formats::tracedat::decoder::{Decoder, Style};
+use crate::formats::tracedat::print_fmt::Addresses;
+use crate::formats::tracedat::printed_time::Times;
+
+/// Position of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Head {
+    /// Time of the next record on the clock that is printed.
+    pub time: u64,
+    /// Events that were lost before the next record.
+    pub lost: Lost,
+}
+
+/// Whether events were lost, and how many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Lost {
+    /// No events were lost.
+    #[default]
+    None,
+    /// This number of events was lost.
+    Known(u64),
+    /// Events were lost; their number is unknown.
+    Unknown,
+}
+
+/// The records of one CPU of one buffer, in time order.
+pub(crate) trait Stream: Send {
+    /// Time and losses of the next record; `None` at the end.
+    fn head(&self) -> Option<Head>;
+    /// The bytes of the next record.
+    fn record(&self) -> &[u8];
+    /// Moves to the record after it.
+    fn advance(&mut self);
+    /// Number of the CPU.
+    fn cpu(&self) -> u32;
+    /// Index into [`Setup::buffers`].
+    fn buffer(&self) -> usize;
+    /// Whether the next record is one of the events that the user selected ([`ReportOptions::only`]).
+    fn is_chosen(&self) -> bool {
+        true
+    }
+}
+
+/// A trace buffer: the top-level one or an instance's.
+#[derive(Clone, Debug)]
+pub(crate) struct Buffer {
+    /// Text at the start of its lines.
+    pub prefix: Vec<u8>,
+    /// Form of its times.
+    pub times: Times,
+}
+
+/// Thread names by pid.
+pub(crate) trait ThreadNames {
+    /// The name of thread `pid`; `None` if unknown.
+    fn name(&self, pid: i32) -> Option<&[u8]>;
+}
+
+/// Everything that is constant for all lines.
+pub(crate) struct Setup<'a> {
+    /// Decodes the events.
+    pub decoder: &'a Decoder,
+    /// The thread names in the file's list.
+    pub threads: &'a (dyn ThreadNames + Sync),
+    /// The buffers; at equal times, records are printed in this order.
+    pub buffers: Vec<Buffer>,
+    /// Pairs of events that were given to `trace-cmd record -H`; each is printed as a line before all events.
+    pub hooks: Vec<Vec<u8>>,
+    /// Number of CPUs, printed in the line after the hooks.
+    pub cpu_count: u32,
+    /// Text at the start of that line.
+    pub head_prefix: Vec<u8>,
+}
+
+impl Setup<'_> {
+    /// The lines before the first event.
+    pub(super) fn head(&self) -> Vec<u8> {
+        let mut head: Vec<u8> = self.hooks.iter().flat_map(|hook| hook_line(hook)).collect();
+        head.extend_from_slice(&self.head_prefix);
+        head.extend_from_slice(format!("cpus={}\n", self.cpu_count).as_bytes());
+        head
+    }
+}
+
+/// The form of lines, from the user's options.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Look {
+    pub(super) style: Style,
+    pub(super) has_flags: bool,
+    pub(super) has_latency_columns: bool,
+    pub(super) functions: FunctionOptions,
+}
+
+impl Look {
+    pub(super) fn of(options: &ReportOptions) -> Look {
+        Look {
+            style: match (options.is_raw, options.is_plain) {
+                (true, _) if options.has_no_flags => Style::Raw(Addresses::Named),
+                (true, _) => Style::Raw(Addresses::Shown),
+                (_, true) => Style::Plain,
+                _ => Style::Plugins,
+            },
+            has_flags: !options.has_no_flags || options.has_latency_columns,
+            has_latency_columns: options.has_latency_columns,
+            functions: options.functions,
+        }
+    }
+}
+
+/// The line of a hook, e.g. `sched_wakeup,pid/sched_switch,next_pid`, as trace-cmd prints it: start and end, each
+/// `system:event,field,pid field`. All parts but the event may be missing.
+fn hook_line(hook: &[u8]) -> Vec<u8> {
+    let hook = hook.split(|&byte| byte == 0).next().unwrap_or(&[]);
+    let mut ends = hook.splitn(2, |&byte| byte == b'/');
+    let mut line = Vec::new();
+    for label in ["start ", " end "] {
+        let end = ends.next().unwrap_or(&[]);
+        let mut parts = end.splitn(3, |&byte| byte == b',');
+        let event = parts.next().unwrap_or(&[]);
+        let (system, event) = match memchr::memchr(b':', event) {
+            Some(colon) => (event.get(..colon), event.get(colon + 1..)),
+            None => (None, Some(event)),
+        };
+        let null = b"(null)";
+        line.extend_from_slice(label.as_bytes());
+        line.extend_from_slice(system.unwrap_or(null));
+        line.push(b':');
+        line.extend_from_slice(event.unwrap_or(null));
+        line.push(b':');
+        line.extend_from_slice(parts.next().unwrap_or(null));
+        line.extend_from_slice(b" (");
+        line.extend_from_slice(parts.next().unwrap_or(null));
+        line.push(b')');
+    }
+    line.push(b'\n');
+    line
+}
+
+/// Text at the start of each buffer's lines: blanks for the top-level buffer (an empty name), `name: ` for instances.
+/// Empty texts if there are no instances.
+#[must_use]
+pub(crate) fn prefixes(names: &[&[u8]]) -> Vec<Vec<u8>> {
+    if names.iter().all(|name| name.is_empty()) {
+        return vec![Vec::new(); names.len()];
+    }
+    let width = names.iter().map(|name| name.len()).max().unwrap_or(0);
+    let prefix = |name: &&[u8]| {
+        let mut prefix = vec![b' '; width - name.len()];
+        prefix.extend_from_slice(name);
+        prefix.extend_from_slice(if name.is_empty() { b"  " } else { b": " });
+        prefix
+    };
+    names.iter().map(prefix).collect()
+}

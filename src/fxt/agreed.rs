@@ -1,0 +1,135 @@
+//! Extensions of FXT that only files of this program contain: the names of arguments, events and artificial koids, and
+//! their values. See docs/fxt.md. Other readers show the arguments like any others.
+
+use crate::event::ForkSort;
+
+/// The start of the name of this program's provider.
+pub(crate) const OWN_PROVIDER: &str = "threadline";
+/// The name of the provider of records that this program adds to the kept records of an FXT file: slices of one time
+/// nest in the order of the whole file, whichever provider wrote them.
+pub(crate) const OWN_BORDERS: &str = "threadline (among kept records)";
+/// The argument of a flow event with the name of the slice to which it belongs, or null.
+pub(crate) const REALLY_IN: &str = "really_in";
+/// The argument of a slice or switch whose end was not seen.
+pub(crate) const END_NOT_SEEN: &str = "end_not_seen";
+
+/// The names of the arguments of kernel objects that describe a life.
+pub(crate) const LIFE_ARGUMENTS: [&str; 11] = [
+    "started_ns",
+    "ended_ns",
+    "made",
+    "parent",
+    "exit_status",
+    "exit_signal",
+    "exec_ns",
+    "program",
+    "command",
+    "directory",
+    "interpreter",
+];
+
+/// The category of events that this program's exporter adds.
+pub(crate) const OWN_CATEGORY: &str = "threadline";
+/// The name of the event that describes a loss.
+pub(crate) const LOST_EVENTS: &str = "lost events";
+/// The argument of a CPU's thread with the number of its events that the recorder counted as overwritten.
+pub(crate) const OVERWRITTEN: &str = "overwritten_events";
+/// The argument of a CPU's thread with the number of its events that the recorder counted as dropped.
+pub const DROPPED: &str = "dropped_events";
+/// The artificial koid of CPU 0's thread and process; those of the other CPUs follow.
+pub(crate) const FIRST_CPU: u64 = 1 << 63 | 0x7c00_0000;
+/// The artificial koid of the thread and process of events that belong to no CPU and no thread.
+pub(crate) const MACHINE: u64 = FIRST_CPU - 1;
+
+/// Returns the CPU for which an artificial koid of this program's exporter stands.
+#[must_use]
+pub(crate) fn cpu_of_koid(koid: u64) -> Option<u32> {
+    let number = koid.checked_sub(FIRST_CPU)?;
+    u16::try_from(number).ok().map(u32::from)
+}
+
+/// Returns whether a koid stands for a CPU or the machine, and not for a process or thread that lived.
+#[must_use]
+pub(crate) fn is_stand_in(koid: u64) -> bool {
+    koid == MACHINE || cpu_of_koid(koid).is_some()
+}
+
+/// Returns a program's arguments as one text; see `docs/fxt.md`.
+#[must_use]
+pub(crate) fn command_text<'w>(words: impl Iterator<Item = &'w [u8]>) -> Vec<u8> {
+    let mut text = Vec::new();
+    for (index, word) in words.enumerate() {
+        if index > 0 {
+            text.push(b' ');
+        }
+        if word.is_empty() {
+            text.extend_from_slice(b"\\e");
+        }
+        for &byte in word {
+            match byte {
+                b' ' => text.extend_from_slice(b"\\ "),
+                b'\n' => text.extend_from_slice(b"\\n"),
+                b'\\' => text.extend_from_slice(b"\\\\"),
+                byte => text.push(byte),
+            }
+        }
+    }
+    text
+}
+
+/// Returns the arguments in a text of [`command_text`]; none for an empty text.
+#[must_use]
+pub(crate) fn command_words(text: &[u8]) -> Vec<Vec<u8>> {
+    let mut words = Vec::new();
+    if text.is_empty() {
+        return words;
+    }
+    let mut word = Vec::new();
+    let mut bytes = text.iter();
+    while let Some(&byte) = bytes.next() {
+        match byte {
+            b' ' => words.push(std::mem::take(&mut word)),
+            b'\\' => match bytes.next() {
+                Some(b'n') => word.push(b'\n'),
+                Some(b'e') | None => {}
+                Some(&other) => word.push(other),
+            },
+            byte => word.push(byte),
+        }
+    }
+    words.push(word);
+    words
+}
+
+/// Returns the word for how a process was made.
+#[must_use]
+pub(crate) fn fork_word(fork: ForkSort) -> &'static str {
+    match fork {
+        ForkSort::Process => "process",
+        ForkSort::Thread => "thread",
+        ForkSort::Unknown => "unknown",
+    }
+}
+
+/// Returns the kind of fork of a word from [`fork_word`].
+#[must_use]
+pub(crate) fn fork_of_word(word: &[u8]) -> Option<ForkSort> {
+    let all = [ForkSort::Process, ForkSort::Thread, ForkSort::Unknown];
+    all.into_iter()
+        .find(|fork| fork_word(*fork).as_bytes() == word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_read_as_they_were_written() {
+        let words: [&[u8]; 6] = [b"sh", b"-c", b"echo a\\n b\n", b"", b"\\", b"\xff"];
+        let text = command_text(words.into_iter());
+        assert_eq!(text, b"sh -c echo\\ a\\\\n\\ b\\n \\e \\\\ \xff");
+        assert_eq!(command_words(&text), words);
+        assert_eq!(command_words(b""), Vec::<Vec<u8>>::new());
+        assert_eq!(command_words(b"a\\"), [b"a"]);
+    }
+}

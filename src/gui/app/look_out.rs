@@ -1,0 +1,51 @@
+//! Watching the files of the trace that is shown.
+
+use super::App;
+use crate::gui::lookout::FileLookout;
+use crate::gui::notices::Mood;
+use crate::load::OpenedFile;
+use crate::load::opened::Lookout;
+use std::sync::Arc;
+
+impl App {
+    /// Watches the files of the visible trace and reports damage to them; called once a frame.
+    pub(super) fn poll_lookout(&mut self, ctx: &egui::Context) {
+        let shown = self
+            .loaded
+            .as_ref()
+            .filter(|loaded| loaded.is_complete && self.follow.is_none());
+        let files: Vec<Arc<OpenedFile>> = shown
+            .map(|loaded| loaded.opened_files().cloned().collect())
+            .unwrap_or_default();
+        let is_same = self.lookout.as_ref().is_some_and(|lookout| {
+            lookout.files.len() == files.len()
+                && lookout
+                    .files
+                    .iter()
+                    .zip(&files)
+                    .all(|(a, b)| Arc::ptr_eq(a, b))
+        });
+        if !is_same {
+            let waker = ctx.clone();
+            self.lookout = (!files.is_empty()).then(|| FileLookout {
+                lookout: Lookout::start(files.clone(), move || waker.request_repaint()).ok(),
+                files,
+            });
+        }
+        let lookout = self.lookout.as_ref().and_then(|it| it.lookout.as_ref());
+        if let Some((path, change)) = lookout.and_then(Lookout::take) {
+            let words = format!(
+                "{change}. What is shown of its events may be wrong, and it is not exported. F5 reads what it holds now: {}",
+                path.display()
+            );
+            self.notices.say(Mood::Wrong, capitalised(&words));
+        }
+    }
+}
+
+/// Returns a sentence with its first letter capitalised.
+fn capitalised(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next().map(|first| first.to_uppercase());
+    first.into_iter().flatten().chain(letters).collect()
+}

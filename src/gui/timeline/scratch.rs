@@ -1,0 +1,61 @@
+//! The state that the timeline keeps from frame to frame: drags, lists, texts being typed.
+
+use super::counters::RangeLabel;
+use super::drag::{Drag, Moving};
+use super::flows::Most;
+use super::glide::Glide;
+use super::kept::KeptLists;
+use super::label::Label;
+use super::overview_matches::MatchesSeen;
+use super::strips::Strips;
+use crate::base::Timestamp;
+use crate::query::Item;
+use crate::query::visible::{Block, CounterStep};
+use crate::view::rows::RowKey;
+use egui::{Mesh, Pos2, Rect};
+use std::sync::Arc;
+
+/// The timeline with its state.
+#[derive(Default)]
+pub(crate) struct Timeline {
+    pub(super) kept: KeptLists,
+    /// The mesh of each section; a frame reuses the allocation of the previous one.
+    pub(super) meshes: Vec<Arc<Mesh>>,
+    pub(super) strips: Strips,
+    pub(super) matches: MatchesSeen,
+    /// The blocks of a lane that may have labels.
+    pub(super) wide: Vec<Block>,
+    pub(super) steps: Vec<CounterStep>,
+    pub(super) drag: Option<Drag>,
+    pub(super) glide: Glide,
+    pub(super) moving: Option<Moving>,
+    /// Labels and accessibility nodes of the current frame.
+    pub(super) labels: Vec<Label>,
+    /// Range labels of counters in the current frame.
+    pub(super) ranges: Vec<RangeLabel>,
+    /// Rectangles of gap texts that show how much is missing.
+    pub(super) told: Vec<Rect>,
+    /// Whether accessibility nodes are needed.
+    pub(super) has_nodes: bool,
+    /// The slice edge nearest to the pointer in the lane under it: distance in points, and time.
+    pub(super) edge: Option<(f32, Timestamp)>,
+    /// The pointer while it is over the ruler, and the visible slice edge nearest to it.
+    pub(super) ruler_pointer: Option<Pos2>,
+    pub(super) ruler_edge: Option<(f32, Timestamp)>,
+    /// The edge near the pointer when it was pressed.
+    pub(super) pressed_edge: Option<Timestamp>,
+    /// Limit of drawn arrows.
+    pub(super) arrows: Most,
+    /// The item and time last under the pointer.
+    pub(super) under_pointer: Option<(Option<Item>, Timestamp)>,
+    /// The item and time that the context menu was opened on.
+    pub(super) menu_of: Option<(Option<Item>, Timestamp)>,
+    /// The row being renamed, and the typed text.
+    pub(super) renaming: Option<(RowKey, String)>,
+    /// The time of the flag whose note is being edited, and the typed text.
+    pub(super) noting: Option<(Timestamp, String)>,
+    /// The header clicked last: a selection of several starts there.
+    pub(super) chosen_from: Option<RowKey>,
+    /// The header under the pointer.
+    pub(super) pointed_header: Option<RowKey>,
+}

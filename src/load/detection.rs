@@ -1,0 +1,38 @@
+//! The format of a file, found in its first bytes.
+
+use crate::base::{Problem, ReadError};
+use crate::formats::{FORMATS, Format, Sniff};
+use crate::probes;
+
+/// Length in bytes of the head in which a format is detected.
+pub(super) const HEAD_BYTES: usize = 64 * 1024;
+/// Length in bytes of a second attempt, if no format was detected: other text may come before a trace.
+pub(super) const WIDE_HEAD_BYTES: usize = 4 * 1024 * 1024;
+
+/// Returns the format that is most certain that these bytes belong to it.
+///
+/// # Errors
+/// If no format accepts them; the error lists the known formats.
+pub fn detect(head: &[u8]) -> Result<&'static Format, ReadError> {
+    let best = FORMATS
+        .iter()
+        .rev()
+        .max_by_key(|format| (format.sniff)(head));
+    best.filter(|format| (format.sniff)(head) != Sniff::No)
+        .ok_or_else(|| {
+            let names: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
+            let problem = if probes::sniff(head) || probes::sniff_profile(head) {
+                Problem::Other(
+                    "these are definitions of probes, no trace: open them together with the trace that they made"
+                        .to_owned(),
+                )
+            } else if head.is_empty() {
+                Problem::Other("the file is empty".to_owned())
+            } else {
+                Problem::UnknownFormat {
+                    known: names.join(", "),
+                }
+            };
+            ReadError::at_byte(0, "file", problem)
+        })
+}

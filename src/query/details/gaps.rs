@@ -1,0 +1,101 @@
+//! A gap in full: how long it is, what it lost, what was recorded around it.
+
+use super::section::{Details, Section};
+use crate::base::Timestamp;
+use crate::query::gaps::{Among, NAME, Toward, beside, count_words, whose};
+use crate::query::item::Item;
+use crate::trace::{CpuId, EventId, GapId, Trace};
+
+/// How many events around a gap are looked at to find one of its CPU.
+const NEAR: usize = 10_000;
+
+/// A gap in full.
+pub(super) fn gap_details(trace: &Trace, id: GapId) -> Details {
+    let (Some(gap), Some(span)) = (trace.gap(id), trace.gap_span(id)) else {
+        return Details::default();
+    };
+    let unit = trace.info.clock_unit;
+    let time = |time| unit.time_text(time, trace.span.start);
+    let mut facts = Section::new("");
+    match gap.start {
+        Timestamp::MIN => facts.row("from", "before the first event of this CPU"),
+        _ => facts.row("from", time(span.start)),
+    };
+    match gap.end {
+        Timestamp::MAX => facts.row("until", "after the last event of this CPU"),
+        _ => facts.row("until", time(span.end)),
+    };
+    facts.row("duration", unit.length_text(span.duration()));
+    match gap.lost {
+        None | Some(0) => facts.row("lost", "unknown: the file does not say how many"),
+        Some(_) => facts.row("lost", count_words(gap)),
+    };
+    let cpu = trace.gap_cpu(id);
+    match (cpu, gap.cpu) {
+        (Some(cpu), Some(number)) => facts.link("cpu", number.to_string(), Item::Cpu(cpu)),
+        (None, Some(number)) => facts.row("cpu", number.to_string()),
+        _ => facts.row("cpu", "the file names none: any track may lack events here"),
+    };
+    let source = trace.gap_source(id);
+    if let Some(source) = source.and_then(|id| trace.sources.get(id.0 as usize)) {
+        facts.row("file", source.name.clone());
+    }
+    let mut around = Section::new("Around it");
+    for (name, event) in [
+        (
+            "last event before",
+            event_before(trace, id, span.start, cpu),
+        ),
+        ("first event after", event_after(trace, id, span.end, cpu)),
+    ] {
+        if let Some(event) = event {
+            let kind = trace.kind_name(trace.events.kind(event));
+            let at = time(trace.events.time(event));
+            around.link(name, format!("{kind} at {at}"), Item::Event(event));
+        }
+    }
+    let names = [
+        ("gap before", Toward::Earlier),
+        ("gap after", Toward::Later),
+    ];
+    for (name, toward) in names {
+        if let Some(other) = beside(trace, id, toward, Among::ItsCpu)
+            && let (Some(gap), Some(span)) = (trace.gap(other), trace.gap_span(other))
+        {
+            let words = format!("{} at {}", count_words(gap), time(span.start));
+            around.link(name, words, Item::Gap(other));
+        }
+    }
+    let whose = whose(trace, id);
+    Details {
+        title: NAME.to_owned(),
+        subtitle: match whose.as_str() {
+            "" => "gap in the recording".to_owned(),
+            whose => format!("gap in the recording of {whose}"),
+        },
+        sections: [facts, around]
+            .into_iter()
+            .filter(|section| !section.rows.is_empty())
+            .collect(),
+    }
+}
+
+/// Whether an event was recorded where the gap is: on its CPU, in its file.
+fn is_of(trace: &Trace, gap: GapId, cpu: Option<CpuId>, event: EventId) -> bool {
+    let source = trace.gap_source(gap);
+    let source = source.and_then(|id| trace.sources.get(id.0 as usize));
+    let is_in_file = source.is_none_or(|source| source.events.contains(&event.0));
+    is_in_file && cpu.is_none_or(|cpu| trace.events.get(event).cpu == Some(cpu.0))
+}
+
+fn event_after(trace: &Trace, id: GapId, time: Timestamp, cpu: Option<CpuId>) -> Option<EventId> {
+    let near = trace.events.from_time(time).take(NEAR);
+    near.into_iter().find(|event| is_of(trace, id, cpu, *event))
+}
+
+fn event_before(trace: &Trace, id: GapId, time: Timestamp, cpu: Option<CpuId>) -> Option<EventId> {
+    let rank = trace.events.rank(Timestamp(time.0.saturating_add(1)));
+    let from = rank.saturating_sub(NEAR as u32);
+    let near = trace.events.from_rank(from).take((rank - from) as usize);
+    near.filter(|event| is_of(trace, id, cpu, *event)).last()
+}

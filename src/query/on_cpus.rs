@@ -1,0 +1,126 @@
+//! What of a trace belongs to some of its CPUs.
+//!
+//! An event belongs to the CPU that it names. One that names none (those of FXT never do) belongs to where its thread ran
+//! then: in the run around it, else in the last one before it, else in its first. A slice of a thread belongs to every CPU on
+//! which the thread ran during it, and to those of its own begin and end. What nothing is known of belongs to all.
+
+use std::ops::Range;
+
+use crate::base::{TimeSpan, Timestamp};
+use crate::trace::{CpuId, EventId, RunId, ThreadId, Trace};
+
+/// The CPUs, and when each thread ran there.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OnCpus {
+    /// Which they are; empty: nothing was asked.
+    cpus: Vec<CpuId>,
+    /// Start and end of each stretch; those of a thread are sorted and do not overlap.
+    stretches: Vec<(i64, i64)>,
+    of_thread: Vec<Range<u32>>,
+}
+
+impl OnCpus {
+    /// Looks up who ran on `cpus`.
+    #[must_use]
+    pub fn new(trace: &Trace, cpus: &[CpuId]) -> OnCpus {
+        let mut found = OnCpus {
+            cpus: cpus.to_vec(),
+            ..OnCpus::default()
+        };
+        if cpus.is_empty() {
+            return found;
+        }
+        for thread in 0..trace.threads.len() as u32 {
+            let first = found.stretches.len();
+            for &row in trace.runs.of(ThreadId(thread)) {
+                let run = trace.runs.get(RunId(row));
+                if !cpus.contains(&run.cpu) {
+                    continue;
+                }
+                let end = run.end.map_or(i64::MAX, |end| end.0);
+                match found.stretches.get_mut(first..).and_then(<[_]>::last_mut) {
+                    // Runs of a thread may overlap where switches were lost.
+                    Some(last) if run.start.0 <= last.1 => last.1 = last.1.max(end),
+                    _ => found.stretches.push((run.start.0, end)),
+                }
+            }
+            found
+                .of_thread
+                .push(first as u32..found.stretches.len() as u32);
+        }
+        found
+    }
+
+    /// Whether this leaves anything out.
+    #[must_use]
+    pub(crate) fn is_limit(&self) -> bool {
+        !self.cpus.is_empty()
+    }
+
+    /// Whether a CPU is one of them, or nothing was asked.
+    #[must_use]
+    pub fn has(&self, cpu: CpuId) -> bool {
+        self.cpus.is_empty() || self.cpus.contains(&cpu)
+    }
+
+    /// Whether a thread ran there at any time of `span`, its end included.
+    #[must_use]
+    pub(crate) fn has_run_in(&self, thread: ThreadId, span: TimeSpan) -> bool {
+        let range = self.of_thread.get(thread.0 as usize).cloned();
+        let range = range.unwrap_or(0..0);
+        let stretches = self
+            .stretches
+            .get(range.start as usize..range.end as usize)
+            .unwrap_or_default();
+        let first = stretches.partition_point(|stretch| stretch.1 < span.start.0);
+        stretches
+            .get(first)
+            .is_some_and(|stretch| stretch.0 <= span.end.0)
+    }
+
+    /// Whether an event belongs there.
+    #[must_use]
+    pub(crate) fn has_event(&self, trace: &Trace, id: EventId) -> bool {
+        if !self.is_limit() {
+            return true;
+        }
+        let event = trace.events.get(id);
+        let cpu = event.cpu.map(CpuId);
+        let cpu = cpu.or_else(|| trace.runs.cpu_at(trace.events.thread(id), event.row.time));
+        cpu.is_none_or(|cpu| self.cpus.contains(&cpu))
+    }
+
+    /// Whether a slice of a thread belongs there, as far as it lies in `span`.
+    #[must_use]
+    pub(crate) fn has_slice(
+        &self,
+        trace: &Trace,
+        thread: ThreadId,
+        slice: usize,
+        span: TimeSpan,
+    ) -> bool {
+        let slices = &trace.slices;
+        if !self.is_limit() {
+            return true;
+        }
+        if trace.runs.of(thread).is_empty() {
+            return self.has_slice_by_ends(trace, slice);
+        }
+        let start = Timestamp(slices.starts.at(slice)).max(span.start);
+        let end = Timestamp(slices.end(slice)).min(span.end);
+        // What ran up to its start or from its end on was there for no time of it, unless it has no length.
+        let inside = match end.0.saturating_sub(start.0) {
+            0 | 1 => TimeSpan::new(start, start),
+            _ => TimeSpan::new(Timestamp(start.0 + 1), Timestamp(end.0 - 1)),
+        };
+        self.has_run_in(thread, inside)
+    }
+
+    /// The same of a slice that lasts whoever runs: by the events that began and ended it.
+    #[must_use]
+    pub(crate) fn has_slice_by_ends(&self, trace: &Trace, slice: usize) -> bool {
+        let finish = trace.slices.finish(slice);
+        self.has_event(trace, EventId(trace.slices.begins.at(slice)))
+            || finish.is_some_and(|finish| self.has_event(trace, finish))
+    }
+}

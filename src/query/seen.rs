@@ -1,0 +1,202 @@
+//! How long slices that never ended were seen for: the only number that may stand beside them.
+//!
+//! ```text
+//! open at the end of its file     |-----------------~    at least: to the end of the file
+//! open at the end of its thread   |--------~             at least: to the end of the thread
+//! its end was lost                |????????|             nothing: it ended at an unknown time before what follows
+//! events were lost meanwhile      |----- gap ------~     at least: to where the gap begins
+//! ```
+
+use std::ops::Range;
+
+use crate::base::{TimeSpan, Timestamp};
+use crate::trace::{SliceId, Source, SourceId, ThreadId, Trace, TrackKind};
+
+/// A duration in ns, as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Length {
+    /// The duration.
+    Known(i64),
+    /// The end was not seen: the duration is at least this.
+    AtLeast(i64),
+}
+
+impl Length {
+    /// The duration in ns; `None` if only a lower bound is known.
+    #[must_use]
+    pub fn known(self) -> Option<i64> {
+        match self {
+            Length::Known(length) => Some(length),
+            Length::AtLeast(_) => None,
+        }
+    }
+
+    /// What of the duration is certain, in ns: all of it, or its lower bound.
+    #[must_use]
+    pub fn certain(self) -> i64 {
+        match self {
+            Length::Known(length) | Length::AtLeast(length) => length,
+        }
+    }
+}
+
+/// What of a slice's duration lies in a span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// How long the part is.
+    pub length: Length,
+    /// Whether it is all of the slice.
+    pub is_whole: bool,
+}
+
+/// What a trace proves about the durations of its unfinished slices. Made once for a walk over many of them.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// By file: its gaps.
+    files: Vec<Gaps>,
+}
+
+/// The gaps of a file, sorted by start.
+#[derive(Clone, Debug, Default)]
+struct Gaps {
+    starts: Vec<i64>,
+    /// The latest end of each gap and of those before it.
+    latest_ends: Vec<i64>,
+}
+
+impl Gaps {
+    fn new(trace: &Trace, range: Range<usize>) -> Gaps {
+        let gaps = trace.gaps.get(range).unwrap_or_default();
+        let mut edges: Vec<(i64, i64)> = gaps.iter().map(|it| (it.start.0, it.end.0)).collect();
+        edges.sort_unstable();
+        let mut latest = i64::MIN;
+        let (mut starts, mut latest_ends) = (Vec::new(), Vec::new());
+        for (start, end) in edges {
+            latest = latest.max(end);
+            starts.push(start);
+            latest_ends.push(latest);
+        }
+        Gaps {
+            starts,
+            latest_ends,
+        }
+    }
+
+    /// From when on an end after `start` may have been lost.
+    fn first_after(&self, start: i64) -> i64 {
+        let after = self.starts.partition_point(|&gap| gap <= start);
+        let is_inside = (after.checked_sub(1))
+            .and_then(|before| self.latest_ends.get(before))
+            .is_some_and(|&end| end > start);
+        match is_inside {
+            true => start,
+            false => self.starts.get(after).copied().unwrap_or(i64::MAX),
+        }
+    }
+}
+
+impl Seen {
+    /// What `trace` proves.
+    #[must_use]
+    pub fn new(trace: &Trace) -> Seen {
+        let whole = std::iter::once(0..trace.gaps.len()).filter(|_| trace.sources.is_empty());
+        let sources = trace.sources.iter().map(|source| {
+            let gaps = &source.gaps;
+            gaps.start as usize..gaps.end as usize
+        });
+        let files = whole.chain(sources).map(|range| Gaps::new(trace, range));
+        Seen {
+            files: files.collect(),
+        }
+    }
+
+    /// Until when an unfinished slice certainly lasted; its start if nothing is certain. For others their end.
+    /// Panics if there is no such slice, as slices do.
+    #[must_use]
+    pub fn until(&self, trace: &Trace, id: SliceId) -> Timestamp {
+        let row = id.0 as usize;
+        let drawn = trace.slice_end(id);
+        if !trace.slices.is_unfinished(row) {
+            return drawn;
+        }
+        let start = Timestamp(trace.slices.starts.at(row));
+        let file = trace.source_of(trace.slices.begins.at(row), |source| &source.events);
+        let is_open =
+            trace.slices.open_end(row) == i64::MAX || thread_end(trace, id) == Some(drawn);
+        match is_open {
+            true => self.open_until(trace, file, start).min(drawn).max(start),
+            false => start,
+        }
+    }
+
+    /// Until when something that began at `start` in a file and was still open at the file's end certainly lasted: to
+    /// that end, or to the first gap in which its own end may have been lost.
+    #[must_use]
+    pub(crate) fn open_until(
+        &self,
+        trace: &Trace,
+        file: Option<SourceId>,
+        start: Timestamp,
+    ) -> Timestamp {
+        let gaps = self.files.get(file.map_or(0, |file| file.0 as usize));
+        let lost_from = gaps.map_or(i64::MAX, |gaps| gaps.first_after(start.0));
+        end_of(trace, file).min(Timestamp(lost_from)).max(start)
+    }
+
+    /// How much of a slice's duration lies in `span`, in ns: of an unfinished slice, as far as it certainly lasted. Where
+    /// the measured duration is not what is drawn, a part of the slice has the share of it that is drawn there. Panics if
+    /// there is no such slice, as slices do.
+    #[must_use]
+    pub fn part_of_duration(&self, trace: &Trace, id: SliceId, span: TimeSpan) -> Part {
+        let (slices, row) = (&trace.slices, id.0 as usize);
+        let whole = (slices.starts.at(row), slices.end(row).min(trace.span.end.0));
+        let part = (whole.0.max(span.start.0), whole.1.min(span.end.0));
+        let length = match slices.is_unfinished(row) {
+            true => {
+                let until = self.until(trace, id).0.min(part.1);
+                Length::AtLeast(until.saturating_sub(part.0).max(0))
+            }
+            false => Length::Known(slices.part_of_duration(row, whole, part)),
+        };
+        Part {
+            length,
+            is_whole: part == whole,
+        }
+    }
+
+    /// The duration of a slice; of an unfinished one how long it certainly lasted. Panics if there is no such slice, as
+    /// slices do.
+    #[must_use]
+    pub(crate) fn measure(&self, trace: &Trace, id: SliceId) -> Length {
+        let (slices, row) = (&trace.slices, id.0 as usize);
+        match slices.own_end(row) {
+            None => Length::AtLeast(self.length(trace, id)),
+            Some(end) => {
+                let drawn = || end.saturating_sub(slices.starts.at(row));
+                Length::Known(slices.measured(row).unwrap_or_else(drawn))
+            }
+        }
+    }
+
+    /// How long an unfinished slice certainly lasted, in ns.
+    #[must_use]
+    pub fn length(&self, trace: &Trace, id: SliceId) -> i64 {
+        let start = trace.slices.starts.at(id.0 as usize);
+        self.until(trace, id).0.saturating_sub(start).max(0)
+    }
+}
+
+/// When a file ends; `None`: there is only one.
+fn end_of(trace: &Trace, file: Option<SourceId>) -> Timestamp {
+    let file = file.and_then(|SourceId(at)| trace.sources.get(at as usize));
+    file.map_or(trace.span, Source::span).end
+}
+
+/// When the thread of a slice's track ended.
+fn thread_end(trace: &Trace, id: SliceId) -> Option<Timestamp> {
+    let track = trace.slices.row_of(id).track;
+    match trace.tracks.get(track.0 as usize)?.kind {
+        TrackKind::Thread(thread) if thread != ThreadId::IDLE => trace.thread(thread).end,
+        _ => None,
+    }
+}

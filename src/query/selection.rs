@@ -1,0 +1,387 @@
+//! What of a trace is to be exported: a time range, and if wanted only some CPUs, processes, threads, tracks.
+//!
+//! Processes, threads, tracks, counters and CPU tracks add up: what belongs to any of them is chosen. If one of the lists
+//! is not empty, what belongs to none of them is left out: global counters, and CPUs unless `cpus` names them. The track
+//! of a CPU shows who runs there, whoever it is, its interrupts and its counters. A thread
+//! brings what it did on tracks of its process as well: asynchronous slices that it began, their points, samples that
+//! it took. `cpus` leaves out what belongs to another CPU: see `on_cpus`.
+
+use super::on_cpus::OnCpus;
+use crate::base::{TimeSpan, Timestamp};
+use crate::trace::counters::CounterScope;
+use crate::trace::logs::Log;
+use crate::trace::{
+    CounterTrackId, CpuId, EventId, ProcessId, ThreadId, Trace, TrackId, TrackKind,
+};
+
+/// What to export. The default is nothing in no time: use [`Selection::all`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// The time range, on the trace's own clock; may reach past the trace.
+    pub span: TimeSpan,
+    /// Only these CPUs; empty: all.
+    pub cpus: Vec<CpuId>,
+    /// These processes; see the module's text.
+    pub processes: Vec<ProcessId>,
+    /// These threads.
+    pub threads: Vec<ThreadId>,
+    /// These tracks.
+    pub tracks: Vec<TrackId>,
+    /// These counters.
+    pub counters: Vec<CounterTrackId>,
+    /// What the tracks of these CPUs show.
+    pub cpu_tracks: Vec<CpuId>,
+}
+
+impl Selection {
+    /// Everything.
+    #[must_use]
+    pub fn all() -> Selection {
+        Selection::range(TimeSpan::new(Timestamp::MIN, Timestamp::MAX))
+    }
+
+    /// Everything in a time range.
+    #[must_use]
+    pub fn range(span: TimeSpan) -> Selection {
+        Selection {
+            span,
+            ..Selection::default()
+        }
+    }
+}
+
+impl Selection {
+    /// Tracks of CPUs that nothing else was chosen beside mean all that happens on these CPUs.
+    pub(crate) fn take_cpus_alone(&mut self) {
+        let is_alone = self.processes.is_empty()
+            && self.threads.is_empty()
+            && self.tracks.is_empty()
+            && self.counters.is_empty()
+            && self.cpus.is_empty();
+        if is_alone {
+            self.cpus = std::mem::take(&mut self.cpu_tracks);
+        }
+    }
+}
+
+/// How much of a track or counter is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Share {
+    None,
+    /// What chosen threads did there.
+    OfThreads,
+    All,
+}
+
+/// A selection as quick questions about one trace.
+#[derive(Clone, Debug)]
+pub struct Chosen<'a> {
+    trace: &'a Trace,
+    /// The range.
+    pub span: TimeSpan,
+    on_cpus: OnCpus,
+    is_narrowed: bool,
+    threads: Vec<bool>,
+    processes: Vec<bool>,
+    tracks: Vec<Share>,
+    counters: Vec<Share>,
+    cpu_tracks: Vec<CpuId>,
+}
+
+impl<'a> Chosen<'a> {
+    /// Looks up what `selection` means.
+    #[must_use]
+    pub fn new(trace: &'a Trace, selection: &Selection) -> Chosen<'a> {
+        let mut chosen = Chosen {
+            trace,
+            span: selection.span,
+            on_cpus: OnCpus::new(trace, &selection.cpus),
+            is_narrowed: !(selection.processes.is_empty()
+                && selection.threads.is_empty()
+                && selection.tracks.is_empty()
+                && selection.counters.is_empty()
+                && selection.cpu_tracks.is_empty()),
+            threads: Vec::new(),
+            processes: Vec::new(),
+            tracks: Vec::new(),
+            counters: Vec::new(),
+            cpu_tracks: selection.cpu_tracks.clone(),
+        };
+        if chosen.is_narrowed {
+            chosen.choose_owners(selection);
+        }
+        chosen.share_out(selection);
+        chosen
+    }
+
+    fn choose_owners(&mut self, selection: &Selection) {
+        let trace = self.trace;
+        self.processes = vec![false; trace.processes.len()];
+        for id in &selection.processes {
+            if let Some(entry) = self.processes.get_mut(id.0 as usize) {
+                *entry = true;
+            }
+        }
+        let processes = &self.processes;
+        let is_in = |id: &Option<ProcessId>| {
+            id.and_then(|id| processes.get(id.0 as usize).copied())
+                .unwrap_or(false)
+        };
+        let threads = trace.threads.iter();
+        self.threads = threads.map(|row| is_in(&row.process)).collect();
+        for id in &selection.threads {
+            if let Some(entry) = self.threads.get_mut(id.0 as usize) {
+                *entry = true;
+            }
+        }
+    }
+
+    /// Finds out how much of each track and counter is chosen.
+    fn share_out(&mut self, selection: &Selection) {
+        let trace = self.trace;
+        // Whether threads of it may have done something there.
+        let mut has_threads = vec![false; trace.processes.len()];
+        let mut has_homeless = false;
+        for (thread, &is_chosen) in trace.threads.iter().zip(&self.threads) {
+            let entry = thread.process.map(|id| has_threads.get_mut(id.0 as usize));
+            match entry {
+                Some(Some(entry)) => *entry |= is_chosen,
+                _ => has_homeless |= is_chosen,
+            }
+        }
+        let of_process = |process: Option<ProcessId>| match process {
+            Some(id) if self.has_process(id) => Share::All,
+            None if !self.is_narrowed => Share::All,
+            Some(id) if has_threads.get(id.0 as usize) == Some(&true) => Share::OfThreads,
+            None if has_homeless => Share::OfThreads,
+            _ => Share::None,
+        };
+        let whole = |is_chosen: bool| if is_chosen { Share::All } else { Share::None };
+        let tracks = trace.tracks.iter().map(|track| match track.kind {
+            TrackKind::Thread(thread) => whole(self.has_thread(thread)),
+            TrackKind::Cpu(cpu) => whole(self.has_cpu(cpu) || self.has_cpu_track(cpu)),
+            TrackKind::Async(process) => of_process(process),
+        });
+        let mut tracks: Vec<Share> = tracks.collect();
+        let counters = trace.counters.tracks.iter();
+        let counters = counters.map(|track| match track.scope {
+            CounterScope::Global => whole(!self.is_narrowed),
+            CounterScope::Cpu(cpu) => whole(self.has_cpu(cpu) || self.has_cpu_track(cpu)),
+            CounterScope::Process(process) => of_process(Some(process)),
+            CounterScope::Thread(thread) => whole(self.has_thread(thread)),
+        });
+        let mut counters: Vec<Share> = counters.collect();
+        for id in &selection.tracks {
+            if let Some(entry) = tracks.get_mut(id.0 as usize) {
+                *entry = Share::All;
+            }
+        }
+        for id in &selection.counters {
+            if let Some(entry) = counters.get_mut(id.0 as usize) {
+                *entry = Share::All;
+            }
+        }
+        (self.tracks, self.counters) = (tracks, counters);
+    }
+
+    /// Whether what a thread does is chosen.
+    #[must_use]
+    pub(crate) fn has_thread(&self, id: ThreadId) -> bool {
+        !self.is_narrowed || self.threads.get(id.0 as usize).copied().unwrap_or(false)
+    }
+
+    /// Whether what lies on a thread's own track is chosen: by the thread, or by the track itself.
+    #[must_use]
+    pub(crate) fn has_track_of(&self, id: ThreadId) -> bool {
+        let track = || self.trace.track_of(TrackKind::Thread(id));
+        self.has_thread(id) || track().is_some_and(|track| self.has_whole_track(track))
+    }
+
+    /// Whether a process is chosen as such.
+    #[must_use]
+    pub(crate) fn has_process(&self, id: ProcessId) -> bool {
+        !self.is_narrowed || self.processes.get(id.0 as usize).copied().unwrap_or(false)
+    }
+
+    /// Whether the trace goes on behind the range: then what never ended is cut at the range's end, as all that lasts
+    /// over it.
+    #[must_use]
+    pub(crate) fn ends_before_trace(&self) -> bool {
+        self.span.end < self.trace.span.end
+    }
+
+    /// Whether what happens on a CPU is chosen, whoever runs.
+    #[must_use]
+    pub(crate) fn has_cpu(&self, id: CpuId) -> bool {
+        match self.on_cpus.is_limit() {
+            true => self.on_cpus.has(id),
+            false => !self.is_narrowed,
+        }
+    }
+
+    /// Whether runs on a CPU are chosen (if their threads are).
+    #[must_use]
+    pub(crate) fn has_runs_of(&self, id: CpuId) -> bool {
+        self.on_cpus.has(id)
+    }
+
+    /// Whether the track of a CPU was chosen by itself.
+    #[must_use]
+    pub(crate) fn has_cpu_track(&self, id: CpuId) -> bool {
+        self.cpu_tracks.contains(&id)
+    }
+
+    /// Whether what a thread ran on a CPU is chosen.
+    #[must_use]
+    pub(crate) fn has_run(&self, cpu: CpuId, thread: ThreadId) -> bool {
+        self.has_runs_of(cpu) && (self.has_thread(thread) || self.has_cpu_track(cpu))
+    }
+
+    /// Whether a thread's states are chosen: those of one that ran on none of the CPUs in the range are not.
+    #[must_use]
+    pub(crate) fn has_states_of(&self, id: ThreadId) -> bool {
+        self.has_thread(id) && (!self.on_cpus.is_limit() || self.on_cpus.has_run_in(id, self.span))
+    }
+
+    /// Whether what lies on a track is chosen, or some of it.
+    #[must_use]
+    pub(crate) fn has_track(&self, id: TrackId) -> bool {
+        self.share_of_track(id) != Share::None
+    }
+
+    /// Whether a track was chosen by itself, whoever did what lies on it.
+    #[must_use]
+    pub(crate) fn has_whole_track(&self, id: TrackId) -> bool {
+        self.share_of_track(id) == Share::All
+    }
+
+    fn share_of_track(&self, id: TrackId) -> Share {
+        let share = self.tracks.get(id.0 as usize).copied();
+        share.unwrap_or(Share::None)
+    }
+
+    /// Whether a slice of a track is chosen.
+    #[must_use]
+    pub(crate) fn has_slice(&self, track: TrackId, slice: usize) -> bool {
+        let is_chosen = match self.share_of_track(track) {
+            Share::None => false,
+            Share::All => true,
+            Share::OfThreads => {
+                let begin = EventId(self.trace.slices.begins.at(slice));
+                self.has_thread(self.trace.events.thread(begin))
+            }
+        };
+        if !(is_chosen && self.on_cpus.is_limit()) {
+            return is_chosen;
+        }
+        let track = self.trace.tracks.get(track.0 as usize);
+        match track.map(|track| track.kind) {
+            Some(TrackKind::Thread(thread)) => {
+                self.on_cpus.has_slice(self.trace, thread, slice, self.span)
+            }
+            Some(TrackKind::Async(_)) => self.on_cpus.has_slice_by_ends(self.trace, slice),
+            Some(TrackKind::Cpu(_)) | None => true,
+        }
+    }
+
+    /// Whether a point of a track is chosen.
+    #[must_use]
+    pub(crate) fn has_point(&self, track: TrackId, event: EventId) -> bool {
+        let is_chosen = match self.share_of_track(track) {
+            Share::None => false,
+            Share::All => true,
+            Share::OfThreads => self.has_thread(self.trace.events.thread(event)),
+        };
+        is_chosen && self.has_cpu_of(event)
+    }
+
+    /// Whether a counter is chosen, or some of its samples.
+    #[must_use]
+    pub(crate) fn has_counter(&self, id: CounterTrackId) -> bool {
+        self.share_of_counter(id) != Share::None
+    }
+
+    /// Whether no counter is left out.
+    #[must_use]
+    pub(crate) fn has_all_counters(&self) -> bool {
+        self.counters.iter().all(|share| *share != Share::None)
+    }
+
+    fn share_of_counter(&self, id: CounterTrackId) -> Share {
+        let share = self.counters.get(id.0 as usize).copied();
+        share.unwrap_or(Share::None)
+    }
+
+    /// Whether a sample (its row) of a counter is chosen.
+    #[must_use]
+    pub(crate) fn has_sample(&self, id: CounterTrackId, row: u32) -> bool {
+        match self.share_of_counter(id) {
+            Share::None => false,
+            Share::All => true,
+            Share::OfThreads => {
+                let event = self.trace.counters.events.get(row as usize);
+                event.is_some_and(|&event| {
+                    event != u32::MAX && self.has_thread(self.trace.events.thread(EventId(event)))
+                })
+            }
+        }
+    }
+
+    /// The row of the chosen sample of a counter that is in force when the range starts, if it was taken before.
+    #[must_use]
+    pub(crate) fn sample_at_start(&self, id: CounterTrackId) -> Option<u32> {
+        let track = self.trace.counters.tracks.get(id.0 as usize)?;
+        let before = Timestamp(self.span.start.0.checked_sub(1)?);
+        let last = self.trace.counters.sample_at(track, before)?;
+        let at_start = self.trace.counters.sample_at(track, self.span.start)?;
+        let is_told_anew = (last + 1..=at_start).any(|row| self.has_sample(id, row));
+        let mut rows = (track.samples.start..=last).rev();
+        rows.find(|&row| self.has_sample(id, row))
+            .filter(|_| !is_told_anew)
+    }
+
+    /// Whether an event's CPU, if that is known, is chosen.
+    #[must_use]
+    pub(crate) fn has_cpu_of(&self, event: EventId) -> bool {
+        self.on_cpus.has_event(self.trace, event)
+    }
+
+    /// Whether an event is chosen: by its thread, and by its CPU, if that is known.
+    #[must_use]
+    pub(crate) fn has_event(&self, event: EventId) -> bool {
+        (!self.is_narrowed || self.has_thread(self.trace.events.thread(event)))
+            && self.has_cpu_of(event)
+    }
+
+    /// Whether a log message is chosen: as what lies on its thread's track.
+    #[must_use]
+    pub(crate) fn has_log(&self, log: &Log) -> bool {
+        self.has_track_of(log.thread) && self.has_cpu_of(log.event)
+    }
+
+    /// Whether `cpus` leaves anything out.
+    #[must_use]
+    pub(crate) fn limits_cpus(&self) -> bool {
+        self.on_cpus.is_limit()
+    }
+
+    /// Whether anything is left out but by time.
+    #[must_use]
+    pub(crate) fn is_narrowed(&self) -> bool {
+        self.is_narrowed || self.limits_cpus()
+    }
+
+    /// Whether everything is chosen.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        let whole = self.trace.span;
+        !self.is_narrowed() && self.span.start <= whole.start && self.span.end >= whole.end
+    }
+
+    /// Whether something that lasts from `start` to `end` shows in the range.
+    #[must_use]
+    pub fn meets(&self, start: Timestamp, end: Timestamp) -> bool {
+        start < self.span.end
+            && (end > self.span.start || (start == end && start >= self.span.start))
+    }
+}

@@ -1,0 +1,293 @@
+//! Tables of a whole build: programs, the critical chain, failures, parallelism; and the table of system calls.
+
+use super::columns::{DUR, NAME, PID, PROCESS, TS, UNFINISHED};
+use super::items::pid_of;
+use super::lives::{arguments_cell, process_in_full, program_cell};
+use super::rows::RowsOfIds;
+use super::{Cell, ColumnDef, RowSource, Scope, TableDef, Unit};
+use crate::assemble::file_history::FileHistory;
+use crate::base::{Job, Timestamp};
+use crate::query::Item;
+use crate::query::build_chain::{Because, ChainRow, critical_chain};
+use crate::query::call_totals::{CallTotal, call_totals};
+use crate::query::process_times::{ProcessTimes, alive, parallelism};
+use crate::query::programs::{self, ProgramTotal, programs};
+use crate::trace::{ProcessId, Trace};
+
+/// Totals of each program.
+pub(crate) const PROGRAMS: TableDef = TableDef {
+    name: "programs",
+    columns: &[
+        NAME,
+        ColumnDef::count("processes", "Processes", "How many processes ran it."),
+        ColumnDef::duration("own", "Own", "How long these worked themselves."),
+        ColumnDef::duration("total", "Total", "How long these lived, together."),
+        ColumnDef::duration("longest", "Longest", "How long the longest lived."),
+        ColumnDef::key("longest_pid", "Longest PID", "Which that was.").minor(),
+        ColumnDef::count("failed", "Failed", "How many failed."),
+    ],
+    rows: |scope| {
+        let trace = &scope.loaded.trace;
+        Box::new(program_rows(programs(trace, &ProcessTimes::new(trace))))
+    },
+};
+
+/// Returns rows of [`PROGRAMS`]; the item of each is the longest process of its program.
+pub(crate) fn program_rows(totals: Vec<ProgramTotal>) -> impl RowSource {
+    let rows = RowsOfIds::new(totals, (), |loaded, (), total: &ProgramTotal, cells| {
+        let trace = &loaded.trace;
+        cells.extend([
+            program_cell(trace, total.longest_process),
+            total.count.into(),
+            total.own.0.into(),
+            total.total.0.into(),
+            total.longest.0.into(),
+            pid_of(trace, total.longest_process),
+            total.failed.into(),
+        ]);
+    });
+    rows.about(|(), total| Some(Item::Process(total.longest_process)))
+}
+
+/// The steps of the critical chain.
+pub(crate) const CRITICAL_CHAIN: TableDef = TableDef {
+    name: "critical_chain",
+    columns: &[
+        TS,
+        DUR.minor(),
+        ColumnDef::duration("own", "Own", "How long the chain was in it."),
+        PID,
+        PROCESS,
+        ColumnDef::text("because", "Because", "Why the chain leads through it."),
+        ColumnDef::path("path", "Path", "The file that was waited for."),
+        ColumnDef::text(
+            "args",
+            "Arguments",
+            "The arguments of its program, quoted for a shell.",
+        ),
+        ColumnDef::number(
+            "share",
+            "Share",
+            Unit::Percent,
+            "How much of the chain it is.",
+        )
+        .kept(),
+    ],
+    rows: |scope| {
+        let trace = &scope.loaded.trace;
+        let times = ProcessTimes::new(trace);
+        let chain = critical_chain(trace, &times, &FileHistory::new(trace));
+        Box::new(chain_rows(chain.rows()))
+    },
+};
+
+/// For panes only: the reason why a step comes after the one before, or what a wait waited for, as text.
+pub(crate) const WHY: ColumnDef<'static> = ColumnDef::text(
+    "why",
+    "Why after the one above",
+    "Why the chain leads from the process above to this one",
+);
+
+fn why_words(trace: &Trace, row: &ChainRow) -> String {
+    let step = match row {
+        ChainRow::Step(step) => step,
+        ChainRow::Wait(wait) => return format!("({})", wait.why.word()),
+    };
+    match step.because {
+        Because::First => "it is the first".to_owned(),
+        Because::Fork => "started by it".to_owned(),
+        Because::Child => "waited for its end".to_owned(),
+        Because::Pipe => "reads its pipe".to_owned(),
+        Because::File(path) => {
+            let path = trace.text(path);
+            let name = path.rsplit('/').next().unwrap_or(&path);
+            format!("reads its {name}")
+        }
+    }
+}
+
+/// Returns rows of [`CRITICAL_CHAIN`]: steps and waits with their shares in hundredths of a percent, followed by cells
+/// of [`PROCESS_IN_FULL`](super::columns::PROCESS_IN_FULL) and [`WHY`].
+pub(crate) fn chain_rows(rows: Vec<(ChainRow, u32)>) -> impl RowSource {
+    let rows = RowsOfIds::new(rows, (), |loaded, (), row: &(ChainRow, u32), cells| {
+        let (trace, (row, share)) = (&loaded.trace, row);
+        let (why, path) = match row {
+            ChainRow::Wait(wait) => (wait.why.word(), Cell::None),
+            ChainRow::Step(step) => match step.because {
+                Because::File(path) => (step.because.word(), Cell::of_string(trace, path)),
+                because => (because.word(), Cell::None),
+            },
+        };
+        cells.extend([
+            row.span().start.into(),
+            row.span().duration().0.into(),
+            row.time().0.into(),
+            pid_of(trace, row.process()),
+            program_cell(trace, row.process()),
+            why.into(),
+            path,
+            arguments_cell(trace, row.process()),
+            Cell::Float(f64::from(*share) / 100.0),
+            process_in_full(trace, row.process()),
+            why_words(trace, row).into(),
+        ]);
+    });
+    rows.about(|(), (row, _)| Some(Item::Process(row.process())))
+}
+
+/// Processes that failed.
+pub(super) const FAILED: TableDef = TableDef {
+    name: "failed",
+    columns: &[
+        ColumnDef::time("end", "End", "When it ended."),
+        PID,
+        PROCESS,
+        ColumnDef::key("exit_status", "Exit", "The status with which it ended."),
+        ColumnDef::key("exit_signal", "Signal", "The signal that ended it."),
+        DUR,
+        ColumnDef::text(
+            "args",
+            "Arguments",
+            "The arguments of its last program, quoted for a shell.",
+        ),
+    ],
+    rows: failed_rows,
+};
+
+fn failed_rows(scope: &Scope<'_>) -> Box<dyn RowSource> {
+    let trace = &scope.loaded.trace;
+    let times = ProcessTimes::new(trace);
+    let mut ids = programs::failed(trace);
+    ids.retain(|&id| {
+        let span = times.of(id).span;
+        scope.chosen.has_process(id) && scope.chosen.meets(span.start, span.end)
+    });
+    Box::new(RowsOfIds::new(
+        ids,
+        times,
+        |loaded, times, &id: &ProcessId, cells| {
+            let trace = &loaded.trace;
+            let process = trace.processes.get(id.0 as usize);
+            cells.extend([
+                process.and_then(|it| it.end).into(),
+                pid_of(trace, id),
+                program_cell(trace, id),
+                process.and_then(|it| it.exit_status).into(),
+                process.and_then(|it| it.exit_signal).into(),
+                times.of(id).span.duration().0.into(),
+                arguments_cell(trace, id),
+            ]);
+        },
+    ))
+}
+
+/// The numbers of processes that worked, and that lived, at the same time.
+pub(super) const PARALLELISM: TableDef = TableDef {
+    name: "parallelism",
+    columns: &[
+        TS,
+        ColumnDef::count(
+            "working",
+            "Working",
+            "How many processes work from then on.",
+        ),
+        ColumnDef::count("alive", "Alive", "How many processes live from then on."),
+    ],
+    rows: parallelism_rows,
+};
+
+/// The numbers of working and living processes from a time on.
+struct AtOnce {
+    time: Timestamp,
+    working: u32,
+    alive: u32,
+}
+
+fn parallelism_rows(scope: &Scope<'_>) -> Box<dyn RowSource> {
+    let trace = &scope.loaded.trace;
+    let working = parallelism(trace, &ProcessTimes::new(trace));
+    let alive = alive(trace);
+    let mut times: Vec<Timestamp> = working.iter().chain(&alive).map(|step| step.0).collect();
+    times.sort_unstable();
+    times.dedup();
+    let at = |steps: &[(Timestamp, u32)], time: Timestamp| {
+        let after = steps.partition_point(|step| step.0 <= time);
+        after.checked_sub(1).map_or(0, |index| steps[index].1)
+    };
+    let times = times.into_iter();
+    let steps = times.filter(|&time| scope.chosen.span.contains(time));
+    let steps = steps.map(|time| AtOnce {
+        time,
+        working: at(&working, time),
+        alive: at(&alive, time),
+    });
+    Box::new(RowsOfIds::new(
+        steps.collect(),
+        (),
+        |_, (), step: &AtOnce, cells| {
+            cells.extend([step.time.into(), step.working.into(), step.alive.into()]);
+        },
+    ))
+}
+
+/// Totals of each system call, like the table of `strace -c`.
+pub(super) const SYSCALLS: TableDef = TableDef {
+    name: "syscalls",
+    columns: &[
+        NAME,
+        ColumnDef::count("calls", "Calls", "How many calls there were."),
+        ColumnDef::count("errors", "Errors", "How many failed."),
+        ColumnDef::duration("time", "Time", "How long they took together."),
+        ColumnDef::number(
+            "share",
+            "Share",
+            Unit::Percent,
+            "Its part of the time of all calls.",
+        ),
+        ColumnDef::duration("mean", "Mean", "How long one took on average."),
+        ColumnDef::duration("longest", "Longest", "How long the longest took."),
+        UNFINISHED,
+        ColumnDef::count("returned", "Returned", "How many returned.").minor(),
+        ColumnDef::text("by_error", "By error", "The errors with their counts."),
+    ],
+    rows: call_rows,
+};
+
+fn call_rows(scope: &Scope<'_>) -> Box<dyn RowSource> {
+    let (loaded, chosen) = (scope.loaded, scope.chosen);
+    let slices = &loaded.trace.slices;
+    let is_chosen = |track, slice: u32| {
+        let start = Timestamp(slices.starts.at(slice as usize));
+        let end = Timestamp(slices.open_end(slice as usize));
+        chosen.meets(start, end) && chosen.has_slice(track, slice as usize)
+    };
+    // A job is required, but this work cannot be cancelled.
+    let job = Job::default();
+    let totals = call_totals(&loaded.trace, loaded.reader.as_ref(), is_chosen, &job);
+    let totals = totals.unwrap_or_default();
+    let all_ns: i128 = totals.iter().map(|total| total.time_ns).sum();
+    Box::new(RowsOfIds::new(
+        totals,
+        all_ns,
+        |_, all_ns, total: &CallTotal, cells| {
+            let errors = total.by_error.iter();
+            let by_error: Vec<String> = errors
+                .map(|(error, count)| format!("{error} {count}"))
+                .collect();
+            let share = 100.0 * total.time_ns as f64 / (*all_ns as f64).max(1.0);
+            let mean = total.mean_ns();
+            cells.extend([
+                Cell::of_bytes(total.name.as_bytes()),
+                total.calls.into(),
+                total.errors.into(),
+                total.time_ns.into(),
+                Cell::Float((share * 100.0).round() / 100.0),
+                mean.into(),
+                mean.map(|_| total.longest_ns).into(),
+                total.unfinished.into(),
+                total.returned.into(),
+                Cell::of_bytes(by_error.join(", ").as_bytes()),
+            ]);
+        },
+    ))
+}

@@ -1,0 +1,212 @@
+//! One value in a table. A cell contains a value without its format: the column's kind and unit decide that where a
+//! table is shown (`gui/table`, `export/aligned`) or written (`export/rows`).
+
+use std::cmp::Ordering;
+
+use crate::base::strings::exact_text;
+use crate::base::{StringId, Timestamp};
+use crate::query::seen::Length;
+use crate::trace::Trace;
+
+/// A value in a table.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// No value, or an unknown one.
+    None,
+    /// A whole number: a count, a key, bytes, or nanoseconds.
+    Int(i128),
+    /// The least duration in ns of something that never ended; exports contain no value for it.
+    AtLeast(i128),
+    /// A floating point number.
+    Float(f64),
+    /// Text.
+    Text(String),
+}
+
+impl Cell {
+    /// Returns a name or text of a trace; bytes that are not UTF-8 become `\xNN`, so that no byte is lost.
+    #[must_use]
+    pub(crate) fn of_bytes(bytes: &[u8]) -> Cell {
+        Cell::Text(exact_text(bytes).into_owned())
+    }
+
+    /// Returns a string of a trace.
+    #[must_use]
+    pub fn of_string(trace: &Trace, id: StringId) -> Cell {
+        Cell::of_bytes(trace.strings.bytes(id))
+    }
+
+    /// Returns a string of a trace; `None` for the empty string.
+    pub(crate) fn of_text_or_none(trace: &Trace, id: StringId) -> Cell {
+        if id == StringId::EMPTY {
+            Cell::None
+        } else {
+            Cell::of_string(trace, id)
+        }
+    }
+
+    /// Compares two cells of a column: `None` comes first; unfinished durations are longer than all known ones;
+    /// numbers in texts compare by value (`CPU 2` before `CPU 10`).
+    pub(crate) fn order(&self, other: &Cell) -> Ordering {
+        match (self, other) {
+            (Cell::None, Cell::None) => Ordering::Equal,
+            (Cell::None, _) => Ordering::Less,
+            (_, Cell::None) => Ordering::Greater,
+            (Cell::Text(a), Cell::Text(b)) => natural_order(a, b),
+            (Cell::Text(_), _) => Ordering::Greater,
+            (_, Cell::Text(_)) => Ordering::Less,
+            (Cell::AtLeast(a), Cell::AtLeast(b)) | (Cell::Int(a), Cell::Int(b)) => a.cmp(b),
+            (Cell::AtLeast(_), _) => Ordering::Greater,
+            (_, Cell::AtLeast(_)) => Ordering::Less,
+            (a, b) => a.as_float().total_cmp(&b.as_float()),
+        }
+    }
+
+    fn as_float(&self) -> f64 {
+        match self {
+            Cell::Int(value) | Cell::AtLeast(value) => *value as f64,
+            Cell::Float(value) => *value,
+            Cell::None | Cell::Text(_) => 0.0,
+        }
+    }
+}
+
+/// Compares texts without regard to the case of ASCII letters; digits compare as numbers.
+fn natural_order(a: &str, b: &str) -> Ordering {
+    let (mut a, mut b) = (a.as_bytes(), b.as_bytes());
+    loop {
+        let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let (in_a, in_b) = (digits(a), digits(b));
+        if in_a > 0 && in_b > 0 {
+            let (number_a, rest_a) = a.split_at(in_a);
+            let (number_b, rest_b) = b.split_at(in_b);
+            let (number_a, number_b) = (without_zeros(number_a), without_zeros(number_b));
+            let order = (number_a.len(), number_a).cmp(&(number_b.len(), number_b));
+            if order != Ordering::Equal {
+                return order;
+            }
+            (a, b) = (rest_a, rest_b);
+            continue;
+        }
+        let (Some(first), Some(second)) = (a.first(), b.first()) else {
+            return a.len().cmp(&b.len());
+        };
+        let order = first.to_ascii_lowercase().cmp(&second.to_ascii_lowercase());
+        if order != Ordering::Equal {
+            return order;
+        }
+        (a, b) = (&a[1..], &b[1..]);
+    }
+}
+
+fn without_zeros(digits: &[u8]) -> &[u8] {
+    let zeros = digits.iter().take_while(|byte| **byte == b'0').count();
+    &digits[zeros..]
+}
+
+impl From<i128> for Cell {
+    fn from(value: i128) -> Cell {
+        Cell::Int(value)
+    }
+}
+
+impl From<i64> for Cell {
+    fn from(value: i64) -> Cell {
+        Cell::Int(i128::from(value))
+    }
+}
+
+impl From<u64> for Cell {
+    fn from(value: u64) -> Cell {
+        Cell::Int(i128::from(value))
+    }
+}
+
+impl From<u32> for Cell {
+    fn from(value: u32) -> Cell {
+        Cell::Int(i128::from(value))
+    }
+}
+
+impl From<i32> for Cell {
+    fn from(value: i32) -> Cell {
+        Cell::Int(i128::from(value))
+    }
+}
+
+impl From<f64> for Cell {
+    fn from(value: f64) -> Cell {
+        Cell::Float(value)
+    }
+}
+
+impl From<Timestamp> for Cell {
+    fn from(time: Timestamp) -> Cell {
+        time.0.into()
+    }
+}
+
+impl From<Length> for Cell {
+    fn from(length: Length) -> Cell {
+        match length {
+            Length::Known(ns) => ns.into(),
+            Length::AtLeast(ns) => Cell::AtLeast(ns.into()),
+        }
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Cell {
+        Cell::Text(text)
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Cell {
+        Cell::Text(text.to_owned())
+    }
+}
+
+impl From<std::borrow::Cow<'_, str>> for Cell {
+    fn from(text: std::borrow::Cow<'_, str>) -> Cell {
+        Cell::Text(text.into_owned())
+    }
+}
+
+impl<T: Into<Cell>> From<Option<T>> for Cell {
+    fn from(value: Option<T>) -> Cell {
+        value.map_or(Cell::None, Into::into)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_names_are_numbers() {
+        let mut names = ["CPU 10", "cpu 2", "CPU 010", "Cpu", "b", "CPU 2x"];
+        names.sort_by(|a, b| natural_order(a, b));
+        assert_eq!(names, ["b", "Cpu", "cpu 2", "CPU 2x", "CPU 10", "CPU 010"]);
+    }
+
+    #[test]
+    fn what_is_unknown_comes_first_and_what_never_ended_last() {
+        let mut cells = [
+            Cell::AtLeast(3),
+            Cell::Int(9),
+            Cell::None,
+            Cell::AtLeast(1),
+            Cell::Float(2.5),
+        ];
+        cells.sort_by(Cell::order);
+        let sorted = [
+            Cell::None,
+            Cell::Float(2.5),
+            Cell::Int(9),
+            Cell::AtLeast(1),
+            Cell::AtLeast(3),
+        ];
+        assert_eq!(cells, sorted);
+    }
+}

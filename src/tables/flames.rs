@@ -1,0 +1,129 @@
+//! Tables of call trees, and of names with their totals.
+
+use super::columns::{AT_LEAST, NAME, UNFINISHED};
+use super::rows::{MadeRow, RowsOfIds};
+use super::{Cell, ColumnDef, RowSource, Unit};
+use crate::load::LoadedTrace;
+use crate::query::flame::{Flame, Node, Unit as FlameUnit};
+
+/// Columns of a call tree. A total includes the least durations of unfinished slices: `unfinished` and `at_least` are
+/// their number and their share of the total, in ns.
+pub(crate) const TREE: &[ColumnDef<'static>] = &[
+    ColumnDef::count("depth", "Depth", "How many callers are above it.").minor(),
+    NAME,
+    TOTAL,
+    OWN,
+    COUNT,
+    ColumnDef::number("share", "Share", Unit::Fraction, "Its part of the whole."),
+    UNFINISHED,
+    AT_LEAST,
+];
+/// Columns of names with their totals.
+pub(crate) const NAMES: &[ColumnDef<'static>] = &[NAME, TOTAL, OWN, COUNT, UNFINISHED, AT_LEAST];
+
+const TOTAL: ColumnDef<'static> =
+    ColumnDef::duration("total", "Total", "How long it lasted, with what it called.");
+const OWN: ColumnDef<'static> =
+    ColumnDef::duration("self", "Self", "How long it lasted without what it called.");
+const COUNT: ColumnDef<'static> = ColumnDef::count("count", "Count", "How often it was called.");
+
+/// For panes only: cells after those of [`NAMES`].
+pub(crate) const NAME_EXTRAS: [ColumnDef<'static>; 2] = [
+    ColumnDef::duration(
+        "total_at_least",
+        "Total",
+        "With all that it calls; recursion counts once",
+    ),
+    ColumnDef::number(
+        "share",
+        "Of all",
+        Unit::Fraction,
+        "Self, as a share of the total of the graph",
+    ),
+];
+
+/// Returns at most `limit` rows of [`NAMES`], followed by cells of [`NAME_EXTRAS`].
+pub(crate) fn name_rows(flame: &Flame, limit: usize) -> Vec<MadeRow> {
+    let whole = flame.nodes.first().map_or(1, |node| node.total).max(1) as f64;
+    let rows = flame.by_name().into_iter().take(limit).map(|row| MadeRow {
+        cells: vec![
+            row.name.into(),
+            row.total.into(),
+            row.own.into(),
+            row.count.into(),
+            row.unfinished.into(),
+            row.unfinished_ns.into(),
+            match (row.unfinished, flame.unit) {
+                (1.., FlameUnit::Nanos) => Cell::AtLeast(row.total.into()),
+                _ => row.total.into(),
+            },
+            Cell::Float(row.own as f64 / whole),
+        ],
+        item: None,
+    });
+    rows.collect()
+}
+
+/// The quantity of which a call tree shows shares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Size {
+    /// Total time: callers are above what they call.
+    Total,
+    /// Own time: callers are below.
+    Own,
+}
+
+/// Returns at most `limit` rows of [`TREE`]: each node directly before the nodes that it calls.
+pub(crate) fn tree_rows(flame: Flame, size: Size, limit: usize) -> impl RowSource {
+    let mut nodes = in_depth(&flame);
+    nodes.truncate(limit);
+    let depth = |node: &TreeNode| node.depth.saturating_sub(1);
+    RowsOfIds::new(nodes, (flame, size), tree_cells).nested(depth)
+}
+
+/// A node of a call tree, and the number of nodes above it.
+struct TreeNode {
+    id: u32,
+    depth: u32,
+}
+
+/// Returns all nodes except the root, each directly before the nodes that it calls.
+fn in_depth(flame: &Flame) -> Vec<TreeNode> {
+    let mut order = Vec::with_capacity(flame.nodes.len());
+    let mut open = vec![0];
+    while let Some(id) = open.pop() {
+        let Some(node) = flame.nodes.get(id as usize) else {
+            continue;
+        };
+        if id != 0 {
+            let depth = node.depth;
+            order.push(TreeNode { id, depth });
+        }
+        open.extend(node.children.iter().rev());
+    }
+    order
+}
+
+fn tree_cells(
+    _: &LoadedTrace,
+    (flame, size): &(Flame, Size),
+    &TreeNode { id, depth }: &TreeNode,
+    cells: &mut Vec<Cell>,
+) {
+    let node: &Node = &flame.nodes[id as usize];
+    let part = match size {
+        Size::Total => node.total,
+        Size::Own => node.own,
+    };
+    let share = part as f64 / flame.nodes[0].total.max(1) as f64;
+    cells.extend([
+        depth.into(),
+        flame.name(id).into(),
+        node.total.into(),
+        node.own.into(),
+        node.count.into(),
+        Cell::Float((share * 10_000.0).round() / 10_000.0),
+        node.unfinished.into(),
+        node.unfinished_ns.into(),
+    ]);
+}

@@ -1,0 +1,233 @@
+//! Sums over the slices, runs, states, events and counters of an area.
+
+use super::columns::{AT_LEAST, CATEGORY, UNFINISHED};
+use super::rows::MadeRow;
+use super::{Cell, ColumnDef, Unit};
+use crate::base::TimeSpan;
+use crate::query::Item;
+use crate::query::area::counters::CounterSummary;
+use crate::query::area::events::{EventGroup, per_second};
+use crate::query::area::{Group, GroupBy, What};
+use crate::query::item::{cpu_number, title};
+use crate::query::slice_kinds::SliceKind;
+use crate::trace::counters::CounterScope;
+use crate::trace::{CounterTrackId, Trace};
+
+/// Columns of groups of slices, runs or states.
+pub(crate) const GROUPS: &[ColumnDef<'static>] = &[
+    ColumnDef::text("group", "Group", "What these have in common.").kept(),
+    CATEGORY,
+    ColumnDef::count("count", "Count", "How many there are."),
+    ColumnDef::duration("sum", "Sum", "How long they lasted together.").kept(),
+    ColumnDef::duration("self", "Self", "The sum without what is nested in them.").minor(),
+    ColumnDef::duration("mean", "Mean", "How long one lasted on average."),
+    ColumnDef::duration("min", "Shortest", "How long the shortest lasted.").minor(),
+    ColumnDef::duration("p50", "Median", "Half of them lasted at most this long.").minor(),
+    ColumnDef::duration("p95", "95 %", "95 of 100 lasted at most this long.").minor(),
+    ColumnDef::duration("p99", "99 %", "99 of 100 lasted at most this long.").minor(),
+    ColumnDef::duration("max", "Longest", "How long the longest lasted."),
+    ColumnDef::text("kind", "Kind", "The kind of slices.").minor(),
+    UNFINISHED,
+    AT_LEAST.kept(),
+];
+
+/// For panes only: cells after those of [`GROUPS`]. The lengths of an empty group are empty, not 0.
+pub(crate) const OF_SOME: [ColumnDef<'static>; 3] = [
+    ColumnDef::number(
+        "share",
+        "Share",
+        Unit::Fraction,
+        "Their part of the whole area",
+    ),
+    ColumnDef::duration("sum_of_some", "Total", "Their whole durations together"),
+    ColumnDef::duration(
+        "self_of_some",
+        "Self",
+        "Total without what lies inside other slices of theirs",
+    ),
+];
+
+/// Returns a row of [`GROUPS`], followed by cells of [`OF_SOME`]; shares are relative to `whole_ns`, in ns.
+pub(crate) fn group_row(trace: &Trace, group: &Group, what: What, whole_ns: f64) -> MadeRow {
+    let key = &group.key;
+    let category = key
+        .name
+        .map(|(_, category)| Cell::of_string(trace, category));
+    let known = |ns: i64| Cell::from(group.known(ns));
+    let of_slices = |value: Cell| match what {
+        What::Slices => value,
+        What::Runs | What::States => Cell::None,
+    };
+    let some = |cell: Cell| match group.count {
+        0 => Cell::None,
+        _ => cell,
+    };
+    let cells = vec![
+        key.label(trace).into(),
+        category.into(),
+        group.count.into(),
+        group.sum_ns.into(),
+        group.own_ns.into(),
+        known(group.mean_ns()),
+        known(group.min_ns),
+        known(group.p50_ns),
+        known(group.p95_ns),
+        known(group.p99_ns),
+        known(group.max_ns),
+        key.kind.map(SliceKind::word).into(),
+        of_slices(group.unfinished.into()),
+        of_slices(group.unfinished_ns.into()),
+        some(Cell::Float(group.inside_ns as f64 / whole_ns)),
+        some(group.sum_ns.into()),
+        some(group.own_ns.into()),
+    ];
+    let item = key
+        .name
+        .and(group.longest.map(Item::Slice))
+        .or(key.thread.map(Item::Thread))
+        .or(key.cpu.map(Item::Cpu))
+        .or(key.process.map(Item::Process));
+    MadeRow { cells, item }
+}
+
+/// Columns of groups of events.
+pub(crate) const EVENT_GROUPS: &[ColumnDef<'static>] = &[
+    ColumnDef::text("group", "Group", "What these have in common."),
+    CATEGORY,
+    ColumnDef::count("count", "Count", "How many there are."),
+    ColumnDef::number(
+        "per_second",
+        "Rate",
+        Unit::PerSecond,
+        "How many there are in a second.",
+    ),
+];
+
+/// For panes only: cells after those of [`EVENT_GROUPS`].
+pub(crate) const EVENT_RATES: [ColumnDef<'static>; 2] = [
+    ColumnDef::number(
+        "rate",
+        "Per second",
+        Unit::None,
+        "How many in a second of the area, on average",
+    ),
+    ColumnDef::number(
+        "share",
+        "Of events",
+        Unit::Fraction,
+        "Count, as a share of all events of the area",
+    ),
+];
+
+/// Returns rows of [`EVENT_GROUPS`], followed by cells of [`EVENT_RATES`].
+pub(crate) fn event_rows(
+    trace: &Trace,
+    groups: &[EventGroup],
+    by: GroupBy,
+    span: TimeSpan,
+) -> Vec<MadeRow> {
+    let all: u64 = groups.iter().map(|group| group.count).sum();
+    let row = |group: &EventGroup| {
+        let key = &group.key;
+        let category = key
+            .name
+            .map(|(_, category)| Cell::of_string(trace, category));
+        let rate = per_second(trace, span, group.count);
+        let item = key.thread.map(Item::Thread);
+        let item = item.or(key.cpu.map(Item::Cpu));
+        MadeRow {
+            cells: vec![
+                group.label(trace, by).into(),
+                category.into(),
+                group.count.into(),
+                rate.map(|rate| (rate * 1000.0).round() / 1000.0).into(),
+                rate.map(rounded).into(),
+                Cell::Float(group.count as f64 / all.max(1) as f64),
+            ],
+            item: item.or(key.process.map(Item::Process)),
+        }
+    };
+    groups.iter().map(row).collect()
+}
+
+/// Rounds a rate to the digits that people compare: no decimals above a hundred.
+fn rounded(rate: f64) -> f64 {
+    match rate {
+        100.0.. => rate.round(),
+        1.0.. => (rate * 10.0).round() / 10.0,
+        _ => (rate * 1000.0).round() / 1000.0,
+    }
+}
+
+/// Columns of the values of counters.
+pub(crate) const COUNTER_SUMS: &[ColumnDef<'static>] = &[
+    ColumnDef::text("track", "Counter", "The counter's name."),
+    ColumnDef::count("count", "Samples", "How many samples there are."),
+    ColumnDef::number("mean", "Mean", Unit::None, "The mean over time."),
+    ColumnDef::number("min", "Least", Unit::None, "The least value."),
+    ColumnDef::number("max", "Most", Unit::None, "The greatest value."),
+    ColumnDef::number("first", "First", Unit::None, "The first value."),
+    ColumnDef::number("last", "Last", Unit::None, "The last value."),
+];
+
+/// For panes only: cells after those of [`COUNTER_SUMS`].
+pub(crate) const COUNTER_EXTRAS: [ColumnDef<'static>; 3] = [
+    ColumnDef::text("name", "Counter", "What is counted"),
+    ColumnDef::text("of", "Of", "What it belongs to"),
+    ColumnDef::number("change", "Change", Unit::None, "Last less first"),
+];
+
+/// Returns rows of [`COUNTER_SUMS`], followed by cells of [`COUNTER_EXTRAS`]; the item of each is the counter's first
+/// sample.
+pub(crate) fn counter_rows(trace: &Trace, counters: &[CounterSummary]) -> Vec<MadeRow> {
+    let row = |counter: &CounterSummary| {
+        let item = Item::Sample(counter.track, 0);
+        let name = match cpu_number(trace, item) {
+            Some(cpu) => format!("{} · CPU {cpu}", title(trace, item)),
+            None => title(trace, item),
+        };
+        let track = trace.counters.tracks.get(counter.track.0 as usize);
+        MadeRow {
+            cells: vec![
+                name.into(),
+                counter.count.into(),
+                counter.mean.into(),
+                counter.min.into(),
+                counter.max.into(),
+                counter.first.into(),
+                counter.last.into(),
+                name_of_counter(trace, counter.track).into(),
+                owner_of_counter(trace, counter.track).into(),
+                (counter.last - counter.first).into(),
+            ],
+            item: track.map(|track| Item::Sample(counter.track, track.samples.start)),
+        }
+    };
+    counters.iter().map(row).collect()
+}
+
+/// Returns the name of a counter.
+pub(crate) fn name_of_counter(trace: &Trace, id: CounterTrackId) -> String {
+    let track = trace.counters.tracks.get(id.0 as usize);
+    track.map_or_else(String::new, |track| trace.text(track.name).into_owned())
+}
+
+/// Returns the name of the owner of a counter; empty for the whole machine.
+pub(crate) fn owner_of_counter(trace: &Trace, id: CounterTrackId) -> String {
+    let track = trace.counters.tracks.get(id.0 as usize);
+    match track.map(|track| track.scope) {
+        Some(CounterScope::Cpu(cpu)) => {
+            let number = trace
+                .cpus
+                .get(cpu.0 as usize)
+                .map_or(cpu.0, |cpu| cpu.number);
+            format!("CPU {number}")
+        }
+        Some(CounterScope::Thread(thread)) => trace.thread_name(thread),
+        Some(CounterScope::Process(process)) => {
+            let process = trace.processes.get(process.0 as usize);
+            process.map_or_else(String::new, |process| trace.text(process.name).into_owned())
+        }
+        _ => String::new(),
+    }
+}

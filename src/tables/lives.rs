@@ -1,0 +1,278 @@
+//! Tables of processes and threads.
+
+use std::sync::Arc;
+
+use super::columns::{DUR, ID, NAME, PID, TID};
+use super::items::pid_of;
+use super::rows::RowsOfIds;
+use super::{Cell, ColumnDef, RowSource, Scope, TableDef};
+use crate::base::Timestamp;
+use crate::base::signals::exit_text;
+use crate::base::strings::shell_bytes;
+use crate::load::LoadedTrace;
+use crate::query::Item;
+use crate::query::process_times::{ProcessTimes, program_bytes, program_of};
+use crate::query::selection::Chosen;
+use crate::trace::{ProcessId, ThreadId, Trace};
+
+const START: ColumnDef<'static> = ColumnDef::time(
+    "start",
+    "Start",
+    "When it started; none if before the trace.",
+);
+const END: ColumnDef<'static> =
+    ColumnDef::time("end", "End", "When it ended; none if after the trace.");
+const ARGUMENTS: ColumnDef<'static> = ColumnDef::text(
+    "args",
+    "Arguments",
+    "The arguments of its last program, quoted for a shell.",
+);
+
+pub(super) const PROCESSES: TableDef = TableDef {
+    name: "processes",
+    columns: &[
+        ID,
+        ColumnDef::key("key", "Key", "The file's own number for it.").minor(),
+        PID,
+        ColumnDef::key("parent_id", "Parent", "The parent's row.").minor(),
+        NAME,
+        START,
+        END,
+        ColumnDef::key("exit_status", "Exit", "The status with which it ended."),
+        ColumnDef::count(
+            "execs",
+            "Execs",
+            "How many programs it ran, one after the other.",
+        )
+        .minor(),
+        ColumnDef::count("opens", "Opens", "How many files it opened."),
+        ARGUMENTS,
+        ColumnDef::key("exit_signal", "Signal", "The signal that ended it.").minor(),
+    ],
+    rows: processes,
+};
+
+/// Returns whether a life overlaps the selected time; either end may be unknown.
+fn lives_in(chosen: &Chosen<'_>, trace: &Trace, ends: [Option<Timestamp>; 2]) -> bool {
+    let [start, end] = ends;
+    chosen.meets(
+        start.unwrap_or(trace.span.start),
+        end.unwrap_or(Timestamp::MAX),
+    )
+}
+
+fn processes(scope: &Scope<'_>) -> Box<dyn RowSource> {
+    let (trace, chosen) = (&scope.loaded.trace, scope.chosen);
+    let processes = (0..).map(ProcessId).zip(&trace.processes);
+    let ids = processes.filter(|(id, process)| {
+        chosen.has_process(*id) && lives_in(chosen, trace, [process.start, process.end])
+    });
+    let ids = ids.map(|(id, _)| id).collect();
+    Box::new(RowsOfIds::new(
+        ids,
+        (),
+        |loaded, (), &id: &ProcessId, cells| {
+            let trace = &loaded.trace;
+            let process = &trace.processes[id.0 as usize];
+            cells.extend([
+                id.0.into(),
+                process.key.into(),
+                process.pid.into(),
+                process.parent.map(|parent| parent.0).into(),
+                Cell::of_string(trace, process.name),
+                process.start.into(),
+                process.end.into(),
+                process.exit_status.into(),
+                (process.images.len() as u32).into(),
+                process.opens.into(),
+                arguments_cell(trace, id),
+                process.exit_signal.into(),
+            ]);
+        },
+    ))
+}
+
+pub(super) const THREADS: TableDef = TableDef {
+    name: "threads",
+    columns: &[
+        ID,
+        ColumnDef::key("key", "Key", "The file's own number for it.").minor(),
+        TID,
+        PID,
+        NAME,
+        START,
+        END,
+    ],
+    rows: threads,
+};
+
+fn threads(scope: &Scope<'_>) -> Box<dyn RowSource> {
+    let (trace, chosen) = (&scope.loaded.trace, scope.chosen);
+    // The first row of the table represents an unknown thread.
+    let threads = (0..).map(ThreadId).zip(&trace.threads).skip(1);
+    let ids = threads.filter(|(id, thread)| {
+        let over = trace.over_at(*id);
+        chosen.has_thread(*id) && lives_in(chosen, trace, [thread.start, over])
+    });
+    let ids = ids.map(|(id, _)| id).collect();
+    Box::new(RowsOfIds::new(
+        ids,
+        (),
+        |loaded, (), &id: &ThreadId, cells| {
+            let trace = &loaded.trace;
+            let thread = &trace.threads[id.0 as usize];
+            cells.extend([
+                id.0.into(),
+                thread.key.into(),
+                thread.tid.into(),
+                trace.process_of(id).map(|process| process.pid).into(),
+                Cell::of_string(trace, thread.name),
+                thread.start.into(),
+                thread.end.into(),
+            ]);
+        },
+    ))
+}
+
+/// The times of each process, parents before their children.
+pub(crate) const PROCESS_TIMES: TableDef = TableDef {
+    name: "process_times",
+    columns: &[
+        ID,
+        PID,
+        ColumnDef::key("parent_id", "Parent", "The parent's row.").minor(),
+        ColumnDef::count("depth", "Depth", "How many processes are above it.").minor(),
+        NAME,
+        START,
+        DUR,
+        ColumnDef::duration("own", "Own", "How long it worked itself."),
+        ColumnDef::duration(
+            "subtree",
+            "Subtree",
+            "How long it and what it started worked.",
+        ),
+        ColumnDef::count("children", "Children", "How many processes it started.").minor(),
+        ColumnDef::count("below", "Below", "How many processes are below it."),
+        ColumnDef::count("opens", "Opens", "How many files it opened.").minor(),
+        ColumnDef::key("exit_status", "Exit", "The status with which it ended."),
+        ColumnDef::key("exit_signal", "Signal", "The signal that ended it.").minor(),
+        ColumnDef::flag(
+            "before_trace",
+            "Before",
+            "Whether it started before the trace.",
+        ),
+        ColumnDef::flag("after_trace", "After", "Whether it ended after the trace."),
+        ColumnDef::flag(
+            "may_be_thread",
+            "Thread?",
+            "Whether it may be a thread of its parent.",
+        ),
+        ARGUMENTS,
+    ],
+    rows: process_times,
+};
+
+/// For panes only: how the process ended, as text.
+pub(crate) const EXIT: ColumnDef<'static> =
+    ColumnDef::text("exit", "Exit", "Exit code, or the signal that killed it");
+
+/// A process in the tree.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ProcessNode {
+    pub id: ProcessId,
+    /// The number of processes above it.
+    pub depth: u32,
+}
+
+fn process_times(scope: &Scope<'_>) -> Box<dyn RowSource> {
+    let (trace, chosen) = (&scope.loaded.trace, scope.chosen);
+    let times = ProcessTimes::new(trace);
+    let walk = times.tree.walk().into_iter();
+    let nodes = walk.filter(|&(id, _)| {
+        let span = times.of(id).span;
+        chosen.has_process(id)
+            && chosen.meets(span.start, span.end)
+            && (id.0 as usize) < trace.processes.len()
+    });
+    let nodes = nodes.map(|(id, depth)| ProcessNode { id, depth }).collect();
+    Box::new(process_rows(nodes, Arc::new(times)))
+}
+
+/// Returns rows of [`PROCESS_TIMES`], followed by a cell of [`EXIT`]; the item of each is its process.
+pub(crate) fn process_rows(nodes: Vec<ProcessNode>, times: Arc<ProcessTimes>) -> impl RowSource {
+    let rows = RowsOfIds::new(nodes, times, |loaded, times, node, cells| {
+        node_cells(loaded, times, *node, cells);
+    });
+    rows.about(|_, node| Some(Item::Process(node.id)))
+        .nested(|node| node.depth)
+}
+
+fn node_cells(
+    loaded: &LoadedTrace,
+    times: &ProcessTimes,
+    node: ProcessNode,
+    cells: &mut Vec<Cell>,
+) {
+    let trace = &loaded.trace;
+    let Some(process) = trace.processes.get(node.id.0 as usize) else {
+        return;
+    };
+    let time = times.of(node.id);
+    cells.extend([
+        node.id.0.into(),
+        process.pid.into(),
+        process.parent.map(|parent| parent.0).into(),
+        node.depth.into(),
+        program_cell(trace, node.id),
+        process.start.into(),
+        time.span.duration().0.into(),
+        time.own.0.into(),
+        time.subtree.0.into(),
+        time.children.into(),
+        time.below.into(),
+        process.opens.into(),
+        process.exit_status.into(),
+        process.exit_signal.into(),
+        u32::from(process.start.is_none()).into(),
+        u32::from(process.end.is_none()).into(),
+        u32::from(process.may_be_thread()).into(),
+        arguments_cell(trace, node.id),
+        exit_text(process.exit_status, process.exit_signal).into(),
+    ]);
+}
+
+/// Returns the name of the program that a process ran last.
+pub(super) fn program_cell(trace: &Trace, id: ProcessId) -> Cell {
+    match program_bytes(trace, id) {
+        [] => program_of(trace, id).into(),
+        name => Cell::of_bytes(name),
+    }
+}
+
+/// Returns the arguments of the last program of a process, quoted for a shell.
+pub(crate) fn arguments_cell(trace: &Trace, id: ProcessId) -> Cell {
+    trace
+        .processes
+        .get(id.0 as usize)
+        .and_then(|process| process.images.last())
+        .filter(|image| !image.arguments.is_empty())
+        .map_or(Cell::None, |image| {
+            let words = image.arguments.iter().map(|&id| trace.strings.bytes(id));
+            Cell::of_bytes(&shell_bytes(words))
+        })
+}
+
+/// Returns the program of a process and its number as one text: `make (166)`.
+pub(super) fn process_in_full(trace: &Trace, id: ProcessId) -> Cell {
+    let process = trace.processes.get(id.0 as usize);
+    let pid = process.map_or(0, |process| process.pid);
+    format!("{} ({pid})", program_of(trace, id)).into()
+}
+
+/// Returns the program of a process and its number; empty cells if there is no process.
+pub(super) fn process_cells(trace: &Trace, id: Option<ProcessId>) -> [Cell; 2] {
+    match id {
+        Some(id) => [pid_of(trace, id), program_cell(trace, id)],
+        None => [Cell::None, Cell::None],
+    }
+}

@@ -1,0 +1,177 @@
+//! Tables of recorded events, log messages and blobs, and of diagnostics.
+
+use super::columns::{CATEGORY, CPU, ID, NAME, PID, TID, TS};
+use super::items::{Owner, cpu_number};
+use super::rows::{EachRow, RowsOfIds};
+use super::{Cell, ColumnDef, RowSource, Scope, TableDef, Unit};
+use crate::base::{Severity, Timestamp};
+use crate::load::LoadedTrace;
+use crate::query::blobs::{Blob, blobs};
+use crate::trace::EventId;
+
+pub(super) const EVENTS: TableDef = TableDef {
+    name: "events",
+    columns: &[TS, CPU, TID, NAME, CATEGORY, ID],
+    rows: events,
+};
+
+/// The events from one rank to another in order of time: 100 million rows need no list.
+struct RankedEvents {
+    first: u32,
+    count: usize,
+}
+
+impl RowSource for RankedEvents {
+    fn len(&self) -> usize {
+        self.count
+    }
+
+    fn row(&self, loaded: &LoadedTrace, at: usize, cells: &mut Vec<Cell>) {
+        let mut events = loaded.trace.events.from_rank(self.first + at as u32);
+        if let Some(id) = events.next() {
+            event_cells(loaded, &(), &id, cells);
+        }
+    }
+
+    /// Finding an event by its rank takes several searches; stepping to the next event takes none.
+    fn walk(&self, loaded: &LoadedTrace, each: EachRow<'_>) -> std::io::Result<()> {
+        let mut cells = Vec::new();
+        for id in loaded.trace.events.from_rank(self.first).take(self.count) {
+            cells.clear();
+            event_cells(loaded, &(), &id, &mut cells);
+            each(0, &mut cells)?;
+        }
+        Ok(())
+    }
+}
+
+fn events(scope: &Scope<'_>) -> Box<dyn RowSource> {
+    let (events, chosen) = (&scope.loaded.trace.events, scope.chosen);
+    let span = chosen.span;
+    if !chosen.is_narrowed() {
+        let first = events.rank(span.start);
+        let end = match span.end {
+            Timestamp::MAX => events.len(),
+            end => events.rank(end) as usize,
+        };
+        return Box::new(RankedEvents {
+            first,
+            count: end.saturating_sub(first as usize),
+        });
+    }
+    let is_before_end = |id: &EventId| events.time(*id) < span.end || span.end == Timestamp::MAX;
+    let ids = events.from_time(span.start).take_while(is_before_end);
+    let ids = ids.filter(|&id| chosen.has_event(id)).collect();
+    Box::new(RowsOfIds::new(ids, (), event_cells))
+}
+
+fn event_cells(loaded: &LoadedTrace, (): &(), &id: &EventId, cells: &mut Vec<Cell>) {
+    let trace = &loaded.trace;
+    let event = trace.events.get(id);
+    let kind = trace.kinds.get(usize::from(event.row.kind.0));
+    cells.extend([
+        event.row.time.into(),
+        cpu_number(trace, event.cpu),
+        Owner::of(trace, trace.events.thread(id)).tid,
+        trace.kind_name(event.row.kind).into(),
+        kind.map_or(Cell::None, |kind| {
+            Cell::of_text_or_none(trace, kind.category)
+        }),
+        id.0.into(),
+    ]);
+}
+
+pub(super) const LOGS: TableDef = TableDef {
+    name: "logs",
+    columns: &[
+        TS,
+        ColumnDef::text("severity", "Severity", "How serious it is."),
+        PID,
+        TID,
+        ColumnDef::text("message", "Message", "What was logged."),
+    ],
+    rows: logs,
+};
+
+fn logs(scope: &Scope<'_>) -> Box<dyn RowSource> {
+    let (logs, chosen) = (&scope.loaded.trace.logs.rows, scope.chosen);
+    let is_chosen = |at: &usize| chosen.span.contains(logs[*at].time) && chosen.has_log(&logs[*at]);
+    let ids = (0..logs.len()).filter(is_chosen).collect();
+    Box::new(RowsOfIds::new(ids, (), |loaded, (), &at: &usize, cells| {
+        let trace = &loaded.trace;
+        let row = &trace.logs.rows[at];
+        let Owner { pid, tid } = Owner::of(trace, row.thread);
+        cells.extend([
+            row.time.into(),
+            Cell::of_text_or_none(trace, row.severity),
+            pid,
+            tid,
+            Cell::of_string(trace, row.message),
+        ]);
+    }))
+}
+
+pub(super) const DIAGNOSTICS: TableDef = TableDef {
+    name: "diagnostics",
+    columns: &[
+        ColumnDef::text("severity", "Severity", "info, error or data_loss."),
+        ColumnDef::text("code", "Code", "The kind of finding."),
+        ColumnDef::count("count", "Count", "How often it was found."),
+        ColumnDef::text("place", "Place", "Where it was found first."),
+        ColumnDef::text("message", "Message", "What is wrong or missing."),
+    ],
+    rows: diagnostics,
+};
+
+fn diagnostics(scope: &Scope<'_>) -> Box<dyn RowSource> {
+    let ids = (0..scope.loaded.trace.diagnostics.rows().len()).collect();
+    Box::new(RowsOfIds::new(ids, (), |loaded, (), &at: &usize, cells| {
+        let row = &loaded.trace.diagnostics.rows()[at];
+        let severity = match row.severity {
+            Severity::Info => "info",
+            Severity::Error => "error",
+            Severity::DataLoss => "data_loss",
+        };
+        cells.extend([
+            severity.into(),
+            row.code.into(),
+            row.count.into(),
+            row.places.first().map(ToString::to_string).into(),
+            row.message.as_str().into(),
+        ]);
+    }))
+}
+
+pub(super) const BLOBS: TableDef = TableDef {
+    name: "blobs",
+    columns: &[
+        ColumnDef::key("number", "Number", "What `blob` takes."),
+        TS,
+        NAME,
+        CATEGORY,
+        ColumnDef::text("type", "Type", "What the bytes are."),
+        ColumnDef::number("bytes", "Size", Unit::Bytes, "How large it is."),
+    ],
+    rows: blob_rows,
+};
+
+fn blob_rows(scope: &Scope<'_>) -> Box<dyn RowSource> {
+    let all = blobs(&scope.loaded.trace, scope.loaded.reader.as_ref());
+    let numbered = (0_u64..).zip(all);
+    let ids = numbered.filter(|(_, blob)| scope.chosen.span.contains(blob.time));
+    Box::new(RowsOfIds::new(
+        ids.collect(),
+        (),
+        |_, (), id: &(u64, Blob), cells| {
+            let (number, blob) = id;
+            cells.extend([
+                (*number).into(),
+                blob.time.into(),
+                blob.name.as_str().into(),
+                blob.category.as_str().into(),
+                blob.sort.as_str().into(),
+                blob.size_bytes.into(),
+            ]);
+        },
+    ))
+}

@@ -1,0 +1,150 @@
+//! The rows of a table, whose cells are made on demand.
+//!
+//! A source contains row numbers or the result of a query, but no reference to the trace: the trace is passed to each
+//! call, so that a pane can keep a source from frame to frame and a task can sort it.
+
+use super::cell::Cell;
+use crate::load::LoadedTrace;
+use crate::query::Item;
+
+/// The rows of a table.
+pub trait RowSource: Send + Sync {
+    /// The number of rows.
+    fn len(&self) -> usize;
+
+    /// Returns whether there are no rows.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Appends the cells of row `at`: one for each column of the table, followed by cells for panes only. `loaded` is
+    /// the trace for which the source was made.
+    fn row(&self, loaded: &LoadedTrace, at: usize, cells: &mut Vec<Cell>);
+
+    /// Returns the cell of row `at` in the column with index `column`.
+    fn cell(&self, loaded: &LoadedTrace, at: usize, column: usize) -> Cell {
+        let mut cells = Vec::new();
+        self.row(loaded, at, &mut cells);
+        cells.into_iter().nth(column).unwrap_or(Cell::None)
+    }
+
+    /// Calls `each` with the cells of every row in order, until it fails; returns its error.
+    ///
+    /// # Errors
+    /// Errors of `each`.
+    fn walk(&self, loaded: &LoadedTrace, each: EachRow<'_>) -> std::io::Result<()> {
+        let mut cells = Vec::new();
+        for at in 0..self.len() {
+            cells.clear();
+            self.row(loaded, at, &mut cells);
+            each(self.depth(at), &mut cells)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the item of the trace to which row `at` belongs.
+    fn item(&self, _loaded: &LoadedTrace, _at: usize) -> Option<Item> {
+        None
+    }
+
+    /// Returns the depth of row `at` in a tree; 0 in other tables.
+    fn depth(&self, _at: usize) -> u32 {
+        0
+    }
+}
+
+/// The callback for each row: takes the row's depth and cells.
+pub(crate) type EachRow<'a> = &'a mut dyn FnMut(u32, &mut Vec<Cell>) -> std::io::Result<()>;
+
+/// Rows that are numbered by ids of the trace or of `known`.
+pub(crate) struct RowsOfIds<I, K> {
+    /// The rows in their order.
+    pub ids: Vec<I>,
+    /// Data that was computed once for all rows.
+    pub known: K,
+    /// Appends the cells of a row.
+    pub cells: fn(&LoadedTrace, &K, &I, &mut Vec<Cell>),
+    /// Returns the item to which a row belongs.
+    pub item: fn(&K, &I) -> Option<Item>,
+    /// Returns the depth of a row in a tree.
+    pub depth: fn(&I) -> u32,
+}
+
+impl<I, K> RowsOfIds<I, K> {
+    /// Returns rows without items and without depth.
+    pub fn new(
+        ids: Vec<I>,
+        known: K,
+        cells: fn(&LoadedTrace, &K, &I, &mut Vec<Cell>),
+    ) -> RowsOfIds<I, K> {
+        RowsOfIds {
+            ids,
+            known,
+            cells,
+            item: |_, _| None,
+            depth: |_| 0,
+        }
+    }
+
+    /// Returns the rows with the items that `item` returns.
+    pub fn about(self, item: fn(&K, &I) -> Option<Item>) -> RowsOfIds<I, K> {
+        RowsOfIds { item, ..self }
+    }
+
+    /// Returns the rows as a tree.
+    pub fn nested(self, depth: fn(&I) -> u32) -> RowsOfIds<I, K> {
+        RowsOfIds { depth, ..self }
+    }
+}
+
+impl<I: Send + Sync, K: Send + Sync> RowSource for RowsOfIds<I, K> {
+    fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    fn row(&self, loaded: &LoadedTrace, at: usize, cells: &mut Vec<Cell>) {
+        if let Some(id) = self.ids.get(at) {
+            (self.cells)(loaded, &self.known, id, cells);
+        }
+    }
+
+    fn item(&self, _: &LoadedTrace, at: usize) -> Option<Item> {
+        (self.item)(&self.known, self.ids.get(at)?)
+    }
+
+    fn depth(&self, at: usize) -> u32 {
+        self.ids.get(at).map_or(0, self.depth)
+    }
+}
+
+/// A row whose cells are made already.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MadeRow {
+    /// The cells, by column.
+    pub cells: Vec<Cell>,
+    /// The item to which the row belongs.
+    pub item: Option<Item>,
+}
+
+/// Rows of a short table (a few screens): all cells are made at once.
+impl RowSource for Vec<MadeRow> {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn row(&self, _: &LoadedTrace, at: usize, cells: &mut Vec<Cell>) {
+        if let Some(row) = self.get(at) {
+            cells.extend_from_slice(&row.cells);
+        }
+    }
+
+    fn cell(&self, _: &LoadedTrace, at: usize, column: usize) -> Cell {
+        let row = self.get(at);
+        let cell = row.and_then(|row| row.cells.get(column));
+        cell.cloned().unwrap_or(Cell::None)
+    }
+
+    fn item(&self, _: &LoadedTrace, at: usize) -> Option<Item> {
+        self.get(at)?.item
+    }
+}

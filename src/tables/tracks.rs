@@ -1,0 +1,299 @@
+//! Tables of the content of tracks: slices, instants, counters, flows.
+
+use super::columns::{CATEGORY, CPU, DUR, ID, NAME, PID, PROCESS, THREAD, TID, TS};
+use super::items::{Owner, cpu_number, pid_of, track_name};
+use super::rows::RowsOfIds;
+use super::{Cell, ColumnDef, RowSource, Scope, TableDef, Unit};
+use crate::base::Timestamp;
+use crate::event::{FieldRef, ValueRef};
+use crate::load::LoadedTrace;
+use crate::trace::counters::CounterScope;
+use crate::trace::{CounterTrackId, EventId, SliceId, ThreadId, TrackId, TrackKind};
+
+pub(super) const SLICES: TableDef = TableDef {
+    name: "slices",
+    columns: &[
+        TS,
+        DUR,
+        ColumnDef::count("depth", "Depth", "How many slices of its track contain it.").minor(),
+        NAME,
+        CATEGORY,
+        PID,
+        TID,
+        PROCESS,
+        THREAD,
+        ColumnDef::text("track", "Track", "The track that shows it."),
+        ID,
+        ColumnDef::key("parent_id", "Parent", "The row of the slice around it.").minor(),
+    ],
+    rows: slices,
+};
+
+fn slices(scope: &Scope<'_>) -> Box<dyn RowSource> {
+    let trace = &scope.loaded.trace;
+    let table = &trace.slices;
+    let depths = table.depths();
+    let mut ids: Vec<u32> = (0..table.len() as u32).collect();
+    ids.retain(|&id| {
+        let slice = table.get(SliceId(id));
+        // A slice whose end was not seen ends where it is drawn to.
+        let end = Timestamp(table.open_end(id as usize));
+        scope.chosen.meets(slice.start, end)
+            && (scope.chosen).has_slice(table.row_of(slice.id).track, id as usize)
+    });
+    ids.sort_by_key(|&id| {
+        (
+            table.starts.at(id as usize),
+            table.begins.at(id as usize),
+            depths[id as usize],
+        )
+    });
+    Box::new(RowsOfIds::new(ids, depths, |loaded, depths, id, cells| {
+        slice_cells(loaded, depths, *id, cells)
+    }))
+}
+
+fn slice_cells(loaded: &LoadedTrace, depths: &[u32], id: u32, cells: &mut Vec<Cell>) {
+    let trace = &loaded.trace;
+    let table = &trace.slices;
+    let slice = table.get(SliceId(id));
+    let label = table.label(slice.id);
+    let row = table.row_of(slice.id);
+    let track = trace.tracks.get(row.track.0 as usize);
+    let kind = track.map(|track| track.kind);
+    let thread = match kind {
+        Some(TrackKind::Thread(thread)) => thread,
+        _ => trace.events.thread(slice.begin),
+    };
+    let Owner { mut pid, mut tid } = Owner::of(trace, thread);
+    if let Some(TrackKind::Async(Some(process))) = kind {
+        pid = pid_of(trace, process);
+    }
+    if matches!(kind, Some(TrackKind::Cpu(_))) && thread == ThreadId::IDLE {
+        tid = 0_u32.into();
+    }
+    let process = trace
+        .process_of(thread)
+        .map(|process| Cell::of_string(trace, process.name));
+    cells.extend([
+        slice.start.into(),
+        slice.duration().map(|length| length.0).into(),
+        depths[id as usize].into(),
+        Cell::of_string(trace, label.name),
+        Cell::of_text_or_none(trace, label.category),
+        pid,
+        tid,
+        process.into(),
+        trace.thread_name(thread).into(),
+        track_name(trace, row.track).into(),
+        id.into(),
+        slice.parent.map(|parent| parent.0).into(),
+    ]);
+}
+
+pub(super) const INSTANTS: TableDef = TableDef {
+    name: "instants",
+    columns: &[
+        TS,
+        NAME,
+        CATEGORY,
+        PID,
+        TID,
+        CPU,
+        ColumnDef::text("track", "Track", "The track that shows it."),
+    ],
+    rows: instants,
+};
+
+/// An instant of a track.
+struct OnTrack {
+    event: EventId,
+    track: TrackId,
+}
+
+fn instants(scope: &Scope<'_>) -> Box<dyn RowSource> {
+    let trace = &scope.loaded.trace;
+    let mut order: Vec<(Timestamp, u32, u32)> = Vec::with_capacity(trace.instants.len());
+    for (track, row) in trace.tracks.iter().enumerate() {
+        for event in trace.instants.of(&row.instants) {
+            order.push((trace.events.time(EventId(event)), event, track as u32));
+        }
+    }
+    order.sort_unstable();
+    let ids = order.into_iter().filter_map(|(time, event, track)| {
+        let (event, track) = (EventId(event), TrackId(track));
+        let is_in = scope.chosen.span.contains(time) && scope.chosen.has_point(track, event);
+        is_in.then_some(OnTrack { event, track })
+    });
+    Box::new(RowsOfIds::new(
+        ids.collect(),
+        (),
+        |loaded, (), id: &OnTrack, cells| {
+            let trace = &loaded.trace;
+            let event = trace.events.get(id.event);
+            let kind = trace.kinds.get(usize::from(event.row.kind.0));
+            let Owner { pid, tid } = Owner::of(trace, trace.events.thread(event.id));
+            cells.extend([
+                event.row.time.into(),
+                trace.kind_name(event.row.kind).into(),
+                kind.map_or(Cell::None, |kind| {
+                    Cell::of_text_or_none(trace, kind.category)
+                }),
+                pid,
+                tid,
+                cpu_number(trace, event.cpu),
+                track_name(trace, id.track).into(),
+            ]);
+        },
+    ))
+}
+
+pub(super) const COUNTERS: TableDef = TableDef {
+    name: "counters",
+    columns: &[
+        TS,
+        ColumnDef::text("track", "Counter", "The counter's name."),
+        ColumnDef::number(
+            "value",
+            "Value",
+            Unit::None,
+            "The counter's value from then on.",
+        ),
+        PID,
+        CPU,
+    ],
+    rows: counters,
+};
+
+/// A sample of a counter.
+struct Sample {
+    track: CounterTrackId,
+    row: u32,
+}
+
+fn counters(scope: &Scope<'_>) -> Box<dyn RowSource> {
+    let table = &scope.loaded.trace.counters;
+    let mut order: Vec<(i64, u32, u32, u32)> = Vec::with_capacity(table.times.len());
+    for (number, track) in table.tracks.iter().enumerate() {
+        let key = |row: u32| {
+            (
+                table.times[row as usize],
+                table.events[row as usize],
+                row,
+                number as u32,
+            )
+        };
+        order.extend(track.samples.clone().map(key));
+    }
+    order.sort_unstable();
+    let ids = order.into_iter().filter_map(|(time, _, row, number)| {
+        let track = CounterTrackId(number);
+        let is_in =
+            scope.chosen.span.contains(Timestamp(time)) && scope.chosen.has_sample(track, row);
+        is_in.then_some(Sample { track, row })
+    });
+    Box::new(RowsOfIds::new(ids.collect(), (), sample_cells))
+}
+
+fn sample_cells(loaded: &LoadedTrace, (): &(), id: &Sample, cells: &mut Vec<Cell>) {
+    let trace = &loaded.trace;
+    let track = &trace.counters.tracks[id.track.0 as usize];
+    let (pid, cpu) = match track.scope {
+        CounterScope::Process(process) => (pid_of(trace, process), Cell::None),
+        CounterScope::Thread(thread) => (Owner::of(trace, thread).pid, Cell::None),
+        CounterScope::Cpu(cpu) => (Cell::None, cpu_number(trace, Some(cpu.0))),
+        CounterScope::Global => (Cell::None, Cell::None),
+    };
+    cells.extend([
+        trace.counters.times[id.row as usize].into(),
+        Cell::of_string(trace, track.name),
+        counter_value(loaded, id.row as usize, trace.strings.bytes(track.name)),
+        pid,
+        cpu,
+    ]);
+}
+
+/// Returns the value of a counter's sample. An integer that is too large for the column of doubles is read from its
+/// event.
+fn counter_value(loaded: &LoadedTrace, row: usize, track: &[u8]) -> Cell {
+    let table = &loaded.trace.counters;
+    let value = table.values[row];
+    if value.abs() < MOST_EXACT || table.events[row] == u32::MAX {
+        return Cell::Float(value);
+    }
+    let mut fields = Vec::new();
+    let event = loaded.trace.events.get(EventId(table.events[row]));
+    loaded.reader.fields_into(event.into(), &mut fields);
+    let whole = |field: &FieldRef<'_>| {
+        let whole = match field.value {
+            ValueRef::Int(number) if number as f64 == value => i128::from(number),
+            ValueRef::UInt(number) if number as f64 == value => i128::from(number),
+            _ => return None,
+        };
+        let is_called_so = track.ends_with(field.name.as_bytes());
+        Some((is_called_so, field.name.len(), whole))
+    };
+    // If several fields have a matching value, the counter's name decides.
+    let best = fields
+        .iter()
+        .filter_map(whole)
+        .max_by_key(|&(is_called_so, length, _)| (is_called_so, length));
+    best.map_or(Cell::Float(value), |(_, _, whole)| Cell::Int(whole))
+}
+
+/// Integers below this are exact as floating point numbers.
+const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
+
+pub(super) const FLOWS: TableDef = TableDef {
+    name: "flows",
+    columns: &[
+        ID,
+        NAME,
+        ColumnDef::time("from_ts", "From", "When it begins."),
+        ColumnDef::key("from_tid", "From TID", "The thread where it begins."),
+        ColumnDef::time("to_ts", "To", "When it ends."),
+        ColumnDef::key("to_tid", "To TID", "The thread where it ends."),
+        ColumnDef::key("key", "Key", "The file's own number for it.").minor(),
+        ColumnDef::key(
+            "from_slice",
+            "From slice",
+            "The row of the slice where it begins.",
+        )
+        .minor(),
+        ColumnDef::key(
+            "to_slice",
+            "To slice",
+            "The row of the slice where it ends.",
+        )
+        .minor(),
+    ],
+    rows: flows,
+};
+
+fn flows(scope: &Scope<'_>) -> Box<dyn RowSource> {
+    let (flows, chosen) = (&scope.loaded.trace.flows.rows, scope.chosen);
+    let is_chosen = |id: &u32| {
+        let flow = &flows[*id as usize];
+        chosen.has_track_of(flow.from.thread)
+            && chosen.has_track_of(flow.to.thread)
+            && chosen.has_cpu_of(flow.from.event)
+            && chosen.has_cpu_of(flow.to.event)
+            && flow.has_end_in(chosen.span)
+    };
+    let ids = (0..flows.len() as u32).filter(is_chosen).collect();
+    Box::new(RowsOfIds::new(ids, (), |loaded, (), &id: &u32, cells| {
+        let trace = &loaded.trace;
+        let flow = &trace.flows.rows[id as usize];
+        cells.extend([
+            id.into(),
+            Cell::of_string(trace, flow.name),
+            flow.from.time.into(),
+            Owner::of(trace, flow.from.thread).tid,
+            flow.to.time.into(),
+            Owner::of(trace, flow.to.thread).tid,
+            flow.key.into(),
+            flow.from.slice.map(|slice| slice.0).into(),
+            flow.to.slice.map(|slice| slice.0).into(),
+        ]);
+    }))
+}

@@ -1,0 +1,10 @@
+//! Backwards or forwards: along a track, through a list, through time.
+
+/// Direction along a track or in a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// To the one before.
+    Previous,
+    /// To the one after.
+    Next,
+}

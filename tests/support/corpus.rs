@@ -1,0 +1,70 @@
+//! The corpus: recordings of many machines and writers, and what independent tools print for them.
+//!
+//! `tests/corpus` holds those that we made ourselves and that fit into a repository; `NAME.packed` there is NAME, compressed
+//! by zstd. They are unpacked once for each state of the folder. `THREADLINE_CORPUS` names a larger collection of the same
+//! shape, which the same tests then read.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// The reason of a test that needs more than the repository holds.
+pub const LARGER: &str = "set THREADLINE_CORPUS to a corpus that has this file";
+
+/// The path of a folder or file of the corpus; it must exist.
+pub fn corpus(path: &str) -> PathBuf {
+    static ROOT: OnceLock<PathBuf> = OnceLock::new();
+    let found = ROOT.get_or_init(root).join(path);
+    assert!(found.exists(), "no {}: {LARGER}", found.display());
+    found
+}
+
+fn root() -> PathBuf {
+    if let Some(larger) = std::env::var_os("THREADLINE_CORPUS") {
+        return larger.into();
+    }
+    let packed = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let mut files = Vec::new();
+    files_below(&packed, &mut files);
+    files.sort();
+    let mut state = DefaultHasher::new();
+    for file in &files {
+        let metadata = file.metadata().unwrap();
+        (file, metadata.len(), metadata.modified().unwrap()).hash(&mut state);
+    }
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let root = target.join(format!("corpus-{:016x}", state.finish()));
+    if !root.is_dir() {
+        // Tests are processes that start together: each unpacks for itself, and the first one's folder is everybody's.
+        let own = tempfile::tempdir_in(target).unwrap();
+        for file in &files {
+            unpack(file, &own.path().join(file.strip_prefix(&packed).unwrap()));
+        }
+        if std::fs::rename(own.path(), &root).is_ok() {
+            let _gone = own.keep();
+        }
+    }
+    root
+}
+
+fn files_below(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files_below(&path, files);
+        } else {
+            files.push(path);
+        }
+    }
+}
+
+fn unpack(file: &Path, to: &Path) {
+    std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+    let bytes = std::fs::read(file).unwrap();
+    if to.extension().is_some_and(|ending| ending == "packed") {
+        let plain = zstd::decode_all(&bytes[..]).unwrap();
+        std::fs::write(to.with_extension(""), plain).unwrap();
+    } else {
+        std::fs::write(to, bytes).unwrap();
+    }
+}

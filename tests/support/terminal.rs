@@ -1,0 +1,104 @@
+//! The built program on a pseudo terminal of a given width: what a person would see.
+#![allow(
+    dead_code,
+    unsafe_code,
+    clippy::unwrap_used,
+    reason = "a test may panic; openpty is a call to C"
+)]
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::fd::{FromRawFd as _, OwnedFd};
+use std::process::{Command, Stdio};
+
+/// Where a verb prints what is not its answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Errors {
+    /// On the same terminal.
+    OnTerminal,
+    /// Into a pipe that nobody reads.
+    Away,
+}
+
+/// A pair of ends: ours, and the program's, which is `width` columns wide.
+fn pseudo_terminal(width: u16) -> (File, OwnedFd) {
+    let (mut ours, mut its) = (-1, -1);
+    let size = libc::winsize {
+        ws_row: 40,
+        ws_col: width,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    let (name, settings) = (std::ptr::null_mut(), std::ptr::null());
+    // SAFETY: all pointers are to locals that outlive the call, or null where null is allowed.
+    let code =
+        unsafe { libc::openpty(&raw mut ours, &raw mut its, name, settings, &raw const size) };
+    assert_eq!(code, 0, "{}", std::io::Error::last_os_error());
+    // SAFETY: both were just opened, and nobody else owns them.
+    unsafe { (File::from_raw_fd(ours), OwnedFd::from_raw_fd(its)) }
+}
+
+/// The program with nothing in its environment that says how to print.
+fn program(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_threadline"));
+    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
+        command.env_remove(name);
+    }
+    command.args(arguments).env("TERM", "xterm");
+    command
+}
+
+/// What the program prints on a terminal with these variables; lines end with `\n`. The program must succeed.
+pub fn on_terminal(
+    width: u16,
+    variables: &[(&str, &str)],
+    errors: Errors,
+    arguments: &[&str],
+) -> String {
+    let (mut ours, its) = pseudo_terminal(width);
+    let mut command = program(arguments);
+    command.envs(variables.iter().copied()).stdin(Stdio::null());
+    match errors {
+        Errors::OnTerminal => command.stderr(its.try_clone().unwrap()),
+        Errors::Away => command.stderr(Stdio::null()),
+    };
+    let mut child = command.stdout(its).spawn().unwrap();
+    // The command holds the program's end: only without it is there an end of what is printed.
+    drop(command);
+    let mut bytes = Vec::new();
+    read_until(&mut ours, &mut bytes, |_| false);
+    assert!(child.wait().unwrap().success(), "{arguments:?}");
+    text_of(bytes)
+}
+
+/// What the program prints without colours if it gets `input` on standard input once it has printed `awaited`.
+pub fn fed_on_terminal(width: u16, awaited: &str, input: &[u8], arguments: &[&str]) -> String {
+    let (mut ours, its) = pseudo_terminal(width);
+    let mut command = program(arguments);
+    command.env("NO_COLOR", "1").stdin(Stdio::piped());
+    command.stderr(its.try_clone().unwrap());
+    let mut child = command.stdout(its).spawn().unwrap();
+    drop(command);
+    let mut bytes = Vec::new();
+    read_until(&mut ours, &mut bytes, |bytes| {
+        String::from_utf8_lossy(bytes).contains(awaited)
+    });
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    read_until(&mut ours, &mut bytes, |_| false);
+    assert!(child.wait().unwrap().success(), "{arguments:?}");
+    text_of(bytes)
+}
+
+/// Reads until `is_enough`, or until the program has ended: once nobody has the other end open, Linux reports an error.
+fn read_until(ours: &mut File, bytes: &mut Vec<u8>, is_enough: impl Fn(&[u8]) -> bool) {
+    let mut piece = [0; 4096];
+    while !is_enough(bytes)
+        && let Ok(count @ 1..) = ours.read(&mut piece)
+    {
+        bytes.extend_from_slice(&piece[..count]);
+    }
+}
+
+fn text_of(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap().replace("\r\n", "\n")
+}
