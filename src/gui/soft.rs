@@ -4,6 +4,7 @@
 //! premultiplied in gamma space, as egui's own backends do. Paint callbacks are not drawn; none are used.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use egui::epaint::{ImageData, ImageDelta, Primitive};
 use egui::{Color32, ColorImage, TextureId};
@@ -145,11 +146,10 @@ impl Soft {
                 }
             }
         }
-        let rgba = canvas
-            .pixels
-            .iter()
-            .flat_map(|&[r, g, b]| [r, g, b, 255])
-            .collect();
+        let mut rgba = vec![255; canvas.pixels.len() * 4];
+        for (bytes, pixel) in rgba.chunks_exact_mut(4).zip(&canvas.pixels) {
+            bytes[..3].copy_from_slice(pixel);
+        }
         Picture {
             width,
             height,
@@ -173,10 +173,60 @@ struct Canvas {
 
 const ONE: i64 = 256;
 
+/// Beyond two million pixels corners are moved in, so that no product overflows.
+const FARTHEST: f64 = (1 << 29) as f64;
+
+/// A place in 1/256 pixel.
+#[derive(Clone, Copy)]
+struct Point {
+    x: i64,
+    y: i64,
+}
+
+/// An edge of a clockwise triangle. Points inside the triangle are on the side where [`Edge::at`] is not negative.
+struct Edge {
+    from: Point,
+    to: Point,
+    /// 0 if points on the edge belong to the triangle (top and left edges), otherwise -1.
+    bias: i64,
+}
+
+impl Edge {
+    fn new(from: Point, to: Point) -> Self {
+        let is_top = from.y == to.y && to.x > from.x;
+        let is_left = to.y < from.y;
+        let bias = if is_top || is_left { 0 } else { -1 };
+        Self { from, to, bias }
+    }
+
+    /// Returns twice the area of the triangle of the edge and a point, positive if it is clockwise on screen.
+    fn at(&self, point: Point) -> i64 {
+        (self.to.x - self.from.x) * (point.y - self.from.y)
+            - (self.to.y - self.from.y) * (point.x - self.from.x)
+    }
+
+    /// Returns how much [`Edge::at`] changes from one pixel to the next one on the right.
+    fn step(&self) -> i64 {
+        (self.from.y - self.to.y) * ONE
+    }
+
+    /// Takes from a row's span, which begins where [`Edge::at`] is `first`, the pixels that are outside of this edge.
+    fn narrow(&self, first: i64, left: i64, span: &mut Range<i64>) {
+        let (value, step) = (first + self.bias, self.step());
+        if step > 0 && value < 0 {
+            span.start = span.start.max(left + (-value + step - 1) / step);
+        } else if step < 0 && value >= 0 {
+            span.end = span.end.min(left + value / -step + 1);
+        } else if step <= 0 && value < 0 {
+            span.end = span.start;
+        }
+    }
+}
+
 impl Canvas {
     fn triangle(
         &mut self,
-        corners: [&egui::epaint::Vertex; 3],
+        mut corners: [&egui::epaint::Vertex; 3],
         texture: &Texture,
         clip: &Clip,
         scale: f32,
@@ -184,90 +234,101 @@ impl Canvas {
         let fixed = |value: f32| {
             (f64::from(value * scale) * ONE as f64)
                 .round()
-                .clamp(-1e12, 1e12) as i64
+                .clamp(-FARTHEST, FARTHEST) as i64
         };
-        let mut points = corners.map(|vertex| (fixed(vertex.pos.x), fixed(vertex.pos.y)));
-        let mut corners = corners;
-        let area = edge(points[0], points[1], points[2]);
+        let mut points = corners.map(|vertex| Point {
+            x: fixed(vertex.pos.x),
+            y: fixed(vertex.pos.y),
+        });
+        let area = Edge::new(points[0], points[1]).at(points[2]);
         if area == 0 {
             return;
         }
-        // The inside test below needs clockwise corners.
         if area < 0 {
             points.swap(1, 2);
             corners.swap(1, 2);
         }
         let area = area.abs() as f32;
-        let xs = points.map(|point| point.0);
-        let ys = points.map(|point| point.1);
-        let left = (xs.iter().min().copied().unwrap_or(0) / ONE - 1).max(clip.left);
-        let right = (xs.iter().max().copied().unwrap_or(0) / ONE + 2).min(clip.right);
-        let top = (ys.iter().min().copied().unwrap_or(0) / ONE - 1).max(clip.top);
-        let bottom = (ys.iter().max().copied().unwrap_or(0) / ONE + 2).min(clip.bottom);
-        let bias = [
-            top_left(points[1], points[2]),
-            top_left(points[2], points[0]),
-            top_left(points[0], points[1]),
-        ];
-        let colors = corners.map(|vertex| vertex.color.to_array().map(f32::from));
+        let [a, b, c] = points;
+        let left = (a.x.min(b.x).min(c.x) / ONE - 1).max(clip.left);
+        let right = (a.x.max(b.x).max(c.x) / ONE + 2).min(clip.right.min(self.width as i64));
+        let top = (a.y.min(b.y).min(c.y) / ONE - 1).max(clip.top);
+        let bottom = (a.y.max(b.y).max(c.y) / ONE + 2).min(clip.bottom.min(self.height as i64));
+        let edges = [Edge::new(b, c), Edge::new(c, a), Edge::new(a, b)];
+        let steps = [edges[0].step(), edges[1].step(), edges[2].step()];
+        let [first, others @ ..] = &corners;
         // A triangle of one colour and one texel needs no interpolation per pixel.
-        let is_flat = corners
+        let is_flat = others
             .iter()
-            .all(|vertex| vertex.color == corners[0].color)
-            && corners.iter().all(|vertex| vertex.uv == corners[0].uv);
-        let flat =
-            is_flat.then(|| modulate(texture.sample(corners[0].uv.x, corners[0].uv.y), colors[0]));
+            .all(|vertex| vertex.color == first.color && vertex.uv == first.uv);
+        let colors = corners.map(|vertex| vertex.color.to_array().map(f32::from));
+        let flat = is_flat.then(|| modulate(texture.sample(first.uv.x, first.uv.y), colors[0]));
         for y in top..bottom {
-            for x in left..right {
-                let point = (x * ONE + ONE / 2, y * ONE + ONE / 2);
-                let weights = [
-                    edge(points[1], points[2], point),
-                    edge(points[2], points[0], point),
-                    edge(points[0], points[1], point),
+            let start = Point {
+                x: left * ONE + ONE / 2,
+                y: y * ONE + ONE / 2,
+            };
+            let mut weights = [edges[0].at(start), edges[1].at(start), edges[2].at(start)];
+            let mut span = left..right;
+            for (edge, weight) in edges.iter().zip(weights) {
+                edge.narrow(weight, left, &mut span);
+            }
+            if span.is_empty() {
+                continue;
+            }
+            let row = y as usize * self.width;
+            let pixels = &mut self.pixels[row + span.start as usize..row + span.end as usize];
+            if let Some(source) = flat {
+                fill(pixels, source);
+                continue;
+            }
+            for (weight, step) in weights.iter_mut().zip(steps) {
+                *weight += (span.start - left) * step;
+            }
+            for pixel in pixels {
+                let share = [
+                    weights[0] as f32 / area,
+                    weights[1] as f32 / area,
+                    weights[2] as f32 / area,
                 ];
-                if (0..3).any(|i| weights[i] + bias[i] < 0) {
-                    continue;
+                let mix = |a: f32, b: f32, c: f32| a * share[0] + b * share[1] + c * share[2];
+                let u = mix(corners[0].uv.x, corners[1].uv.x, corners[2].uv.x);
+                let v = mix(corners[0].uv.y, corners[1].uv.y, corners[2].uv.y);
+                let mut color = [0.0; 4];
+                for (channel, value) in color.iter_mut().enumerate() {
+                    *value = mix(colors[0][channel], colors[1][channel], colors[2][channel]);
                 }
-                let source = flat.unwrap_or_else(|| {
-                    let share = weights.map(|weight| weight as f32 / area);
-                    let mix = |values: [f32; 3]| {
-                        values[0] * share[0] + values[1] * share[1] + values[2] * share[2]
-                    };
-                    let u = mix([corners[0].uv.x, corners[1].uv.x, corners[2].uv.x]);
-                    let v = mix([corners[0].uv.y, corners[1].uv.y, corners[2].uv.y]);
-                    let color: [f32; 4] =
-                        std::array::from_fn(|c| mix([colors[0][c], colors[1][c], colors[2][c]]));
-                    modulate(texture.sample(u, v), color)
-                });
-                self.blend(x as usize, y as usize, source);
+                blend(pixel, modulate(texture.sample(u, v), color));
+                for (weight, step) in weights.iter_mut().zip(steps) {
+                    *weight += step;
+                }
             }
         }
     }
+}
 
-    fn blend(&mut self, x: usize, y: usize, source: [f32; 4]) {
-        if x >= self.width || y >= self.height {
-            return;
+/// Blends one colour over pixels beside each other.
+fn fill(pixels: &mut [[u8; 3]], source: [f32; 4]) {
+    // What was blended last: backgrounds are long stretches of one colour.
+    let (mut before, mut after) = ([0; 3], [0; 3]);
+    blend(&mut after, source);
+    for pixel in pixels {
+        if *pixel != before {
+            before = *pixel;
+            after = before;
+            blend(&mut after, source);
         }
-        let pixel = &mut self.pixels[y * self.width + x];
-        let keep = 1.0 - source[3] / 255.0;
-        for (channel, value) in pixel.iter_mut().zip(source) {
-            *channel = (value + f32::from(*channel) * keep)
-                .round()
-                .clamp(0.0, 255.0) as u8;
-        }
+        *pixel = after;
     }
 }
 
-/// Returns twice the area of the triangle, positive if it is clockwise on screen.
-fn edge(a: (i64, i64), b: (i64, i64), c: (i64, i64)) -> i64 {
-    (b.0 - a.0) * (c.1 - a.1) - (b.1 - a.1) * (c.0 - a.0)
-}
-
-/// Returns 0 for top and left edges, whose own pixels are inside; -1 for the others.
-fn top_left(a: (i64, i64), b: (i64, i64)) -> i64 {
-    let is_top = a.1 == b.1 && b.0 > a.0;
-    let is_left = b.1 < a.1;
-    if is_top || is_left { 0 } else { -1 }
+fn blend(pixel: &mut [u8; 3], source: [f32; 4]) {
+    let keep = 1.0 - source[3] / 255.0;
+    for (channel, value) in pixel.iter_mut().zip(source) {
+        *channel = (value + f32::from(*channel) * keep)
+            .round()
+            .clamp(0.0, 255.0) as u8;
+    }
 }
 
 fn modulate(texel: [f32; 4], color: [f32; 4]) -> [f32; 4] {

@@ -12,7 +12,7 @@ use threadline::load::LoadedTrace;
 
 /// How many mutations a test run makes of all files together, each read as every format. Whole traces are written
 /// for the small ones only.
-const MUTATIONS: u64 = 600;
+const MUTATIONS: u64 = 300;
 
 /// Traces of files up to this size are also written in every form.
 const WRITTEN_BYTES: usize = 16 << 10;

@@ -1,6 +1,8 @@
 //! States of threads have names and colours: in the legend, in bars, in tooltips, and the same in panes.
 
 use crate::support::*;
+use std::collections::BTreeSet;
+
 use egui::{Key, Modifiers, Role};
 use egui_kittest::kittest::{NodeT, Queryable};
 use threadline::base::{Nanos, TimeSpan};
@@ -50,14 +52,11 @@ fn the_legend_names_every_state_and_opens_by_key_and_menu() {
 }
 
 /// The colours in a part of the picture.
-fn colors_in(picture: &image::RgbaImage, part: egui::Rect) -> Vec<[u8; 4]> {
-    let mut colors = Vec::new();
+fn colors_in(picture: &image::RgbaImage, part: egui::Rect) -> BTreeSet<[u8; 4]> {
+    let mut colors = BTreeSet::new();
     for y in part.top().ceil() as u32..part.bottom() as u32 {
         for x in part.left().ceil() as u32..part.right() as u32 {
-            let color = picture.get_pixel(x, y).0;
-            if !colors.contains(&color) {
-                colors.push(color);
-            }
+            colors.insert(picture.get_pixel(x, y).0);
         }
     }
     colors

@@ -14,7 +14,9 @@ use threadline::base::{Job, TimeSpan};
 use threadline::event::FileOp;
 use threadline::load;
 use threadline::query::Item;
+use threadline::query::expression::Expression;
 use threadline::query::files::{FileList, FileView, listed};
+use threadline::query::search::{Place, Places, Query, search};
 use threadline::query::slice_kinds::SliceKind;
 use threadline::trace::{SliceId, ThreadId};
 use threadline::view::rows::RowKey;
@@ -199,6 +201,18 @@ const LOST_ENDS: &str = "# tracer: nop\n#\n\
     \u{20}           bash-7     [000] d... 1.000700: sys_enter: NR 3 (1)\n\
     \u{20}           bash-7     [000] d... 1.000900: print: x\n";
 
+/// The slices that an expression finds.
+fn slices_found(loaded: &load::LoadedTrace, expression: &str) -> Vec<SliceId> {
+    let query = Query {
+        places: Places::of(&[Place::Slices]),
+        ..Query::new(Expression::parse(expression).unwrap())
+    };
+    let (trace, reader) = (&loaded.trace, loaded.reader.as_ref());
+    let found = search(trace, reader, &query, &Job::default(), &mut |_| {}).unwrap();
+    let ids = (0..trace.slices.len() as u32).map(SliceId);
+    ids.filter(|id| found.marks.slices.has(id.0)).collect()
+}
+
 #[test]
 fn a_search_by_duration_finds_unfinished_slices_by_what_is_certain_alone() {
     let folder = tempfile::tempdir().unwrap();
@@ -211,24 +225,22 @@ fn a_search_by_duration_finds_unfinished_slices_by_what_is_certain_alone() {
         file("sample-traces/sched-irq-syscalls.dat"),
         lost,
     ] {
-        let trace = load::open(&path, &Job::default()).unwrap().trace;
+        let loaded = load::open(&path, &Job::default()).unwrap();
+        let trace = &loaded.trace;
         let ids = || (0..trace.slices.len() as u32).map(SliceId);
         let mut limits = vec![0, 100_000];
-        limits.extend(ids().filter_map(|id| certain::certain(&trace, id)).take(4));
+        limits.extend(ids().filter_map(|id| certain::certain(trace, id)).take(4));
         let path = path.to_string_lossy().into_owned();
+        let listed = json(&["search", "--in", "slices", "dur > 100000", &path]);
+        assert_eq!(listed.len(), slices_found(&loaded, "dur > 100000").len());
         for (op, limit) in [">", ">=", "!=", "<", "<=", "=="]
             .into_iter()
             .flat_map(|op| limits.iter().map(move |limit| (op, *limit)))
         {
             let expression = format!("dur {op} {limit}");
-            let found = json(&["search", "--in", "slices", &expression, &path]);
-            let mut found: Vec<u64> = found
-                .iter()
-                .map(|row| row["id"].as_u64().unwrap())
-                .collect();
-            found.sort_unstable();
+            let found = slices_found(&loaded, &expression);
             let is_expected = |id: &SliceId| {
-                let (least, drawn) = (certain::certain(&trace, *id), certain::length(&trace, *id));
+                let (least, drawn) = (certain::certain(trace, *id), certain::length(trace, *id));
                 let holds = |length: i64| match op {
                     ">" => length > limit,
                     ">=" => length >= limit,
@@ -247,11 +259,9 @@ fn a_search_by_duration_finds_unfinished_slices_by_what_is_certain_alone() {
             let expected: Vec<SliceId> = ids().filter(is_expected).collect();
             let open = |id: &&SliceId| trace.slices.get(**id).end.is_none();
             proved += expected.iter().filter(open).count();
-            let is_drawn = |id: &SliceId| {
-                op == ">" && !is_expected(id) && certain::length(&trace, *id) > limit
-            };
+            let is_drawn =
+                |id: &SliceId| op == ">" && !is_expected(id) && certain::length(trace, *id) > limit;
             only_drawn += ids().filter(is_drawn).count();
-            let expected: Vec<u64> = expected.iter().map(|id| id.0.into()).collect();
             assert_eq!(found, expected, "{expression} in {path}");
         }
     }
@@ -354,6 +364,8 @@ fn kinds_of_slices_are_never_added_up_together() {
                 rows.iter().map(count).sum()
             };
             let mut sum = 0;
+            let by = ["thread", "process", "cpu"];
+            let every = by.map(|by| (by, json(&["stats", "--by", by, &file])));
             for kind in found {
                 let of_kind: Vec<Value> = all
                     .iter()
@@ -362,10 +374,9 @@ fn kinds_of_slices_are_never_added_up_together() {
                     .collect();
                 let alone = json(&["stats", "--kind", kind, &file]);
                 assert_eq!(alone, of_kind, "{file} {kind}");
-                for by in ["thread", "process", "cpu"] {
+                for (by, every) in &every {
                     let rows = json(&["stats", "--kind", kind, "--by", by, &file]);
                     assert!(rows.iter().all(|row| text(row, "kind") == kind));
-                    let every = json(&["stats", "--by", by, &file]);
                     let every = every.iter().filter(|row| text(row, "kind") == kind);
                     assert_eq!(
                         rows,
