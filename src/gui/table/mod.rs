@@ -18,7 +18,8 @@ use egui::{Align, Layout, RichText, Sense, Ui};
 use egui_extras::{Column, TableBuilder};
 use rustc_hash::FxHashMap;
 
-pub(crate) use self::copied::{Copying, MOST_COPIED, copy_button, copy_button_named};
+pub(crate) use self::copied::{COPIES_ROWS, Copying, MOST_COPIED, copy_button, whole_text};
+use self::data::HEADING_HEIGHT;
 pub(crate) use self::data::{PaneColumn, ROW_HEIGHT, TEXT_SIZE, TableData};
 use self::order::{RowOrder, Sort, Wanted};
 pub(crate) use self::shown::number_text;
@@ -40,13 +41,8 @@ pub(crate) struct TableAnswer {
     pub clicked: Option<usize>,
 }
 
-/// What is drawn before the first column of each row.
-pub(crate) struct Lead<'a> {
-    /// The width, in points.
-    pub width: f32,
-    /// Draws it for the row with this index.
-    pub draw: &'a mut dyn FnMut(&mut Ui, usize),
-}
+/// Draws a cell of a column that the pane draws itself; takes the row's index and the column.
+pub(crate) type DrawCell<'a> = &'a mut dyn FnMut(&mut Ui, usize, &PaneColumn);
 
 /// The state of a table on the screen: its sorting and its filter.
 #[derive(Default)]
@@ -88,12 +84,6 @@ impl KeptCells {
     }
 }
 
-/// Draws a button that copies a table of `row_count` rows; it is disabled if there are none.
-fn copy_rows_button(ui: &mut Ui, row_count: usize) -> egui::Response {
-    ui.add_enabled(row_count > 0, egui::Button::new("Copy"))
-        .on_hover_text("Copy the rows as tab-separated text (Ctrl+C over the table)")
-}
-
 impl DataTable {
     /// Draws the filter and the copy button, above the table.
     pub(crate) fn tools_ui(
@@ -104,7 +94,7 @@ impl DataTable {
         actions: &mut Vec<Action>,
     ) {
         self.filter_ui(ui, "Filter rows");
-        let copy = copy_rows_button(ui, data.rows.len());
+        let copy = copy_button(ui, data.rows.len(), COPIES_ROWS);
         self.copy_ui(ui, scene, data, &copy, actions);
     }
 
@@ -118,7 +108,7 @@ impl DataTable {
         actions: &mut Vec<Action>,
     ) {
         self.filter_ui(ui, &format!("Filter {what}"));
-        let copy = copy_rows_button(ui, data.rows.len());
+        let copy = copy_button(ui, data.rows.len(), COPIES_ROWS);
         let copy = copy.accessible_name(format!("Copy {what}"));
         self.copy_ui(ui, scene, data, &copy, actions);
     }
@@ -139,7 +129,7 @@ impl DataTable {
         data: &Arc<TableData>,
         actions: &mut Vec<Action>,
     ) {
-        let copy = copy_rows_button(ui, 1);
+        let copy = copy_button(ui, 1, COPIES_ROWS);
         self.copy_ui(ui, scene, data, &copy, actions);
     }
 
@@ -196,21 +186,18 @@ impl DataTable {
         actions: &mut Vec<Action>,
         menu: impl FnMut(&mut Ui, usize, &mut Vec<Action>),
     ) -> TableAnswer {
-        self.ui_with_lead(ui, scene, name, data, actions, (None, menu))
+        self.ui_with_cells(ui, scene, name, data, actions, (&mut |_, _, _| {}, menu))
     }
 
-    /// As `ui`, with something before the first column of each row.
-    pub(crate) fn ui_with_lead(
+    /// As `ui`, in a table with columns whose cells the pane draws.
+    pub(crate) fn ui_with_cells(
         &mut self,
         ui: &mut Ui,
         scene: &Scene<'_>,
         name: &str,
         data: &Arc<TableData>,
         actions: &mut Vec<Action>,
-        (mut lead, mut menu): (
-            Option<Lead<'_>>,
-            impl FnMut(&mut Ui, usize, &mut Vec<Action>),
-        ),
+        (draw, mut menu): (DrawCell<'_>, impl FnMut(&mut Ui, usize, &mut Vec<Action>)),
     ) -> TableAnswer {
         self.copying.poll(actions);
         self.refresh(ui, scene, data);
@@ -244,12 +231,10 @@ impl DataTable {
                     .auto_shrink([false, false])
                     .sense(Sense::click())
                     .cell_layout(Layout::left_to_right(Align::Center));
-                if let Some(lead) = &lead {
-                    table = table.column(Column::exact(lead.width));
-                }
                 for column in &data.columns {
                     let width = match column.grows {
                         true => Column::remainder().at_least(column.width),
+                        false if !column.has_cells() => Column::exact(column.width),
                         false => Column::initial(column.width).at_least(40.0),
                     };
                     table = table.column(width.clip(true));
@@ -257,25 +242,27 @@ impl DataTable {
                 if let Some(place) = self.wanted.take().and_then(|row| self.order.place_of(row)) {
                     table = table.scroll_to_row(place, None);
                 }
-                let body = table.header(22.0, |mut header| {
-                    if lead.is_some() {
-                        header.col(|_| {});
-                    }
+                let body = table.header(HEADING_HEIGHT, |mut header| {
                     for (at, column) in data.columns.iter().enumerate() {
-                        header.col(|ui| self.heading_ui(ui, data, at, &column.def));
+                        header.col(|ui| {
+                            if column.has_cells() {
+                                self.heading_ui(ui, data, at, &column.def);
+                            }
+                        });
                     }
                 });
                 body.body(|body| {
-                    body.rows(ROW_HEIGHT, count, |mut row| {
+                    body.rows(data.row_height, count, |mut row| {
                         let Some(index) = self.order.row_at(data, row.index()) else {
                             return;
                         };
                         let cells = self.kept.row(scene, data, index);
                         row.set_selected(self.is_marked(scene, data, index));
-                        if let Some(lead) = &mut lead {
-                            row.col(|ui| (lead.draw)(ui, index));
-                        }
                         for (at, column) in data.columns.iter().enumerate() {
+                            if column.is_drawn {
+                                row.col(|ui| draw(ui, index, column));
+                                continue;
+                            }
                             let cell = column.cell(&cells);
                             let tint = data.tints.get(index).copied().flatten();
                             let marks = Marks {

@@ -24,7 +24,9 @@ use crate::gui::long_list::LongList;
 use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::script::one_line;
 use crate::gui::shortened::shortened;
-use crate::gui::table::{Copying, MOST_COPIED, ROW_HEIGHT, TEXT_SIZE, is_copied, row_info};
+use crate::gui::table::{
+    COPIES_ROWS, Copying, MOST_COPIED, ROW_HEIGHT, TEXT_SIZE, copy_button, is_copied, row_info,
+};
 use crate::gui::task_ui::stop_button;
 use crate::load::LoadedTrace;
 use crate::load::TraceId;
@@ -281,10 +283,7 @@ impl EventsPane {
                 };
             }
             self.columns_ui(ui, scene.loaded.id);
-            let copy = ui.button("Copy").on_hover_text(
-                "Copy these rows as tab-separated text, at most 100 000 (Ctrl+C over the list)",
-            );
-            if copy.clicked() {
+            if copy_button(ui, wanted.listed.len(), COPIES_ROWS).clicked() {
                 self.copy(ui.ctx(), wanted);
             }
             if ui
