@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::columns::{THREAD_IN_FULL, TS};
 use super::rows::RowsOfIds;
 use super::{Cell, ColumnDef, RowSource, Rows, TableDef};
+use crate::event::decoded::is_common;
 use crate::load::LoadedTrace;
 use crate::query::Item;
 use crate::query::details::describe;
@@ -141,7 +142,7 @@ fn arguments_of(loaded: &LoadedTrace, event: EventId) -> String {
     let own = detail
         .fields
         .iter()
-        .filter(|field| !field.name.starts_with("common_") && !field.name.starts_with("__probe"));
+        .filter(|field| !is_common(&field.name) && !field.name.starts_with("__probe"));
     let texts = own.map(|field| format!("{}={}", field.name, field.text()));
     texts.collect::<Vec<_>>().join("  ")
 }

@@ -1,6 +1,6 @@
 //! Tables of recorded events, log messages and blobs, and of diagnostics.
 
-use super::columns::{CATEGORY, CPU, ID, NAME, PID, TID, TS};
+use super::columns::{CATEGORY, CPU, ID, NAME, PID, PROCESS_IN_FULL, THREAD_IN_FULL, TID, TS};
 use super::items::{Owner, cpu_number};
 use super::rows::{EachRow, RowsOfIds};
 use super::{Cell, ColumnDef, RowSource, Rows, Scope, TableDef, Unit};
@@ -82,6 +82,28 @@ fn event_cells(loaded: &LoadedTrace, (): &(), &id: &EventId, cells: &mut Vec<Cel
         id.0.into(),
     ]);
 }
+
+/// The events as a person reads them: the columns from which the list of events is chosen.
+pub(crate) const EVENT_LINES: TableDef = TableDef {
+    name: "event_lines",
+    title: "Events",
+    about: "Every recorded event with its fields as text.",
+    columns: &[
+        TS,
+        ColumnDef::duration("since", "Since last", "How long after the event above."),
+        ColumnDef::text("cpu", "CPU", "The number of the CPU."),
+        THREAD_IN_FULL,
+        PROCESS_IN_FULL,
+        ColumnDef::text("event", "Event", "The kind of event."),
+        CATEGORY,
+        ColumnDef::text("text", "What it says", "All fields as one text."),
+    ],
+    rows: Rows::OfWindow,
+};
+
+/// A field of events as a column of [`EVENT_LINES`]; its title is the field's name.
+pub(crate) const FIELD: ColumnDef<'static> =
+    ColumnDef::text("field", "Field", "This field of the event.");
 
 pub(super) const LOGS: TableDef = TableDef {
     name: "logs",

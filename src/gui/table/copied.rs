@@ -10,7 +10,7 @@ use crate::tables::{Cell, ColumnDef, Unit};
 use crate::view::{Action, Effect};
 
 /// The most rows that are copied: longer tables are saved by a command (`threadline help`).
-pub(crate) const MOST_COPIED: usize = 100_000;
+const MOST_COPIED: usize = 100_000;
 
 /// The tooltip of a button that copies the rows of a table.
 pub(crate) const COPIES_ROWS: &str =
@@ -38,11 +38,6 @@ pub(super) fn text_of(
     order: Option<&[u32]>,
     job: &Job,
 ) -> Result<String, Cancelled> {
-    // The heading has the titles that people see, not the names for scripts.
-    let titled = |column: &PaneColumn| ColumnDef {
-        name: column.def.title,
-        ..column.def
-    };
     let with_cells = || data.columns.iter().filter(|column| column.has_cells());
     let columns: Vec<ColumnDef<'_>> = with_cells().map(titled).collect();
     let mut text = Vec::new();
@@ -122,5 +117,13 @@ impl Copying {
     /// Cancels the copy.
     pub(crate) fn stop(&mut self) {
         self.text.stop();
+    }
+}
+
+/// Returns the column with the name that people see, in place of the name for scripts.
+fn titled(column: &PaneColumn) -> ColumnDef<'_> {
+    ColumnDef {
+        name: &column.title,
+        ..column.def
     }
 }

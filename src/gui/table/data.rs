@@ -1,5 +1,6 @@
 //! The description of a table in a pane: its columns with widths and titles, its rows, and marks of rows.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use egui::Ui;
@@ -24,10 +25,12 @@ pub(super) const HEADING_HEIGHT: f32 = 22.0;
 const FIELD_HEIGHT: f32 = 24.0;
 
 /// A column of a table in a pane.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct PaneColumn {
     /// The definition of the column.
     pub def: ColumnDef<'static>,
+    /// Its heading.
+    pub title: Cow<'static, str>,
     /// Its index in the cells of a row.
     pub at: usize,
     /// Its initial width, in points; its least width if it grows.
@@ -38,6 +41,8 @@ pub(crate) struct PaneColumn {
     pub counts_trouble: bool,
     /// Whether the pane draws the cells itself, such as fields that are edited.
     pub is_drawn: bool,
+    /// Whether the text has a monospaced font.
+    pub is_mono: bool,
 }
 
 impl PaneColumn {
@@ -51,16 +56,22 @@ impl PaneColumn {
             columns.get(at).is_some_and(|column| column.name == name),
             "no column {name}"
         );
+        let def = columns.get(at).copied();
+        PaneColumn::at(at, def.unwrap_or(crate::tables::columns::NAME), width)
+    }
+
+    /// Returns a column whose cell has index `at` in a row.
+    #[must_use]
+    pub(crate) fn at(at: usize, def: ColumnDef<'static>, width: f32) -> PaneColumn {
         PaneColumn {
-            def: columns
-                .get(at)
-                .copied()
-                .unwrap_or(crate::tables::columns::NAME),
+            def,
+            title: def.title.into(),
             at,
             width,
             grows: false,
             counts_trouble: false,
             is_drawn: false,
+            is_mono: false,
         }
     }
 
@@ -72,28 +83,20 @@ impl PaneColumn {
         def: ColumnDef<'static>,
         width: f32,
     ) -> PaneColumn {
-        PaneColumn {
-            def,
-            at: table.columns.len() + index,
-            width,
-            grows: false,
-            counts_trouble: false,
-            is_drawn: false,
-        }
+        PaneColumn::at(table.columns.len() + index, def, width)
     }
 
     /// Returns a column of buttons or boxes, which the pane draws: the table has no cells for it, so it is neither
     /// sorted nor copied.
     #[must_use]
     pub(crate) fn of_controls(about: &'static str, width: f32) -> PaneColumn {
-        PaneColumn {
-            def: ColumnDef::text("", "", about),
-            at: NO_CELLS,
-            width,
-            grows: false,
-            counts_trouble: false,
-            is_drawn: true,
-        }
+        PaneColumn::at(NO_CELLS, ColumnDef::text("", "", about), width).drawn()
+    }
+
+    /// Returns the column with another width.
+    #[must_use]
+    pub(crate) fn at_least(self, width: f32) -> PaneColumn {
+        PaneColumn { width, ..self }
     }
 
     /// Returns whether the rows have cells for the column.
@@ -113,9 +116,18 @@ impl PaneColumn {
 
     /// Returns the column with another title.
     #[must_use]
-    pub(crate) fn titled(mut self, title: &'static str) -> PaneColumn {
-        self.def.title = title;
+    pub(crate) fn titled(mut self, title: impl Into<Cow<'static, str>>) -> PaneColumn {
+        self.title = title.into();
         self
+    }
+
+    /// Returns the column with a monospaced font.
+    #[must_use]
+    pub(crate) fn mono(self) -> PaneColumn {
+        PaneColumn {
+            is_mono: true,
+            ..self
+        }
     }
 
     /// Returns the column with another explanation.
@@ -187,6 +199,12 @@ impl TableData {
         }
     }
 
+    /// Returns whether cells are made by a task, and rows are not sorted.
+    #[must_use]
+    pub(super) fn is_slow(&self) -> bool {
+        self.rows.slow_key().is_some()
+    }
+
     /// Returns all columns of a table, for the clipboard.
     #[must_use]
     pub(crate) fn whole(table: &TableDef, rows: impl RowSource + 'static) -> TableData {
@@ -216,14 +234,7 @@ impl TableData {
     /// Returns a table of rows whose cells are made already: the cells belong to `columns` in order.
     #[must_use]
     pub fn made(columns: Vec<(ColumnDef<'static>, f32)>, rows: Vec<MadeRow>) -> TableData {
-        let column = |(at, (def, width))| PaneColumn {
-            def,
-            at,
-            width,
-            grows: false,
-            counts_trouble: false,
-            is_drawn: false,
-        };
+        let column = |(at, (def, width))| PaneColumn::at(at, def, width);
         let columns = columns.into_iter().enumerate().map(column).collect();
         TableData::new(columns, rows)
     }
