@@ -24,7 +24,7 @@ pub fn write(
     out: &mut dyn Write,
     job: &Job,
 ) -> std::io::Result<u64> {
-    let Rows::OfTrace(rows_for) = table.rows else {
+    let Rows::Trace(rows_for) = table.rows else {
         let words = format!("the table '{}' answers a question", table.name);
         return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, words));
     };

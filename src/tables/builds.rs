@@ -28,7 +28,7 @@ pub(crate) const PROGRAMS: TableDef = TableDef {
         ColumnDef::key("longest_pid", "Longest PID", "Which that was.").minor(),
         ColumnDef::count("failed", "Failed", "How many failed."),
     ],
-    rows: Rows::OfTrace(|scope| {
+    rows: Rows::Trace(|scope| {
         let trace = &scope.loaded.trace;
         Box::new(program_rows(programs(trace, &ProcessTimes::new(trace))))
     }),
@@ -77,7 +77,7 @@ pub(crate) const CRITICAL_CHAIN: TableDef = TableDef {
         )
         .kept(),
     ],
-    rows: Rows::OfTrace(|scope| {
+    rows: Rows::Trace(|scope| {
         let trace = &scope.loaded.trace;
         let times = ProcessTimes::new(trace);
         let chain = critical_chain(trace, &times, &FileHistory::new(trace));
@@ -157,7 +157,7 @@ pub(super) const FAILED: TableDef = TableDef {
             "The arguments of its last program, quoted for a shell.",
         ),
     ],
-    rows: Rows::OfTrace(failed_rows),
+    rows: Rows::Trace(failed_rows),
 };
 
 fn failed_rows(scope: &Scope<'_>) -> Box<dyn RowSource> {
@@ -201,7 +201,7 @@ pub(super) const PARALLELISM: TableDef = TableDef {
         ),
         ColumnDef::count("alive", "Alive", "How many processes live from then on."),
     ],
-    rows: Rows::OfTrace(parallelism_rows),
+    rows: Rows::Trace(parallelism_rows),
 };
 
 /// The numbers of working and living processes from a time on.
@@ -260,7 +260,7 @@ pub(crate) const SYSCALLS: TableDef = TableDef {
         ColumnDef::count("returned", "Returned", "How many returned.").minor(),
         ColumnDef::text("by_error", "By error", "The errors with their counts."),
     ],
-    rows: Rows::OfTrace(call_rows),
+    rows: Rows::Trace(call_rows),
 };
 
 fn call_rows(scope: &Scope<'_>) -> Box<dyn RowSource> {

@@ -66,7 +66,7 @@ pub(crate) const COMPARED: TableDef = TableDef {
             "How long those that never ended lasted at least in B.",
         ),
     ],
-    rows: Rows::OfAnswer("compare A B"),
+    rows: Rows::Answer("compare A B"),
 };
 
 /// The change of the count, for rows that are sorted by count.

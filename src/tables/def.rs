@@ -30,19 +30,19 @@ impl std::fmt::Debug for TableDef {
 #[derive(Clone, Copy)]
 pub enum Rows {
     /// From a trace: the function returns the rows for a scope.
-    OfTrace(fn(&Scope<'_>) -> Box<dyn RowSource>),
+    Trace(fn(&Scope<'_>) -> Box<dyn RowSource>),
     /// From the answer to a question. The command that asks it, without the program's name: `chain --thread TID FILE`.
-    OfAnswer(&'static str),
+    Answer(&'static str),
     /// From the state of the window, which no command has.
-    OfWindow,
+    Window,
 }
 
 impl std::fmt::Debug for Rows {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Rows::OfTrace(_) => "OfTrace",
-            Rows::OfAnswer(command) => command,
-            Rows::OfWindow => "OfWindow",
+            Rows::Trace(_) => "Trace",
+            Rows::Answer(command) => command,
+            Rows::Window => "Window",
         })
     }
 }
@@ -51,15 +51,15 @@ impl TableDef {
     /// Returns whether a trace alone determines the rows, without a question.
     #[must_use]
     pub fn is_of_trace(&self) -> bool {
-        matches!(self.rows, Rows::OfTrace(_))
+        matches!(self.rows, Rows::Trace(_))
     }
 
     /// Returns the command that prints the table, without the program's name; `None` if no command does.
     pub(crate) fn command(&self) -> Option<String> {
         match self.rows {
-            Rows::OfTrace(_) => Some(format!("table {} FILE", self.name)),
-            Rows::OfAnswer(command) => Some(command.to_owned()),
-            Rows::OfWindow => None,
+            Rows::Trace(_) => Some(format!("table {} FILE", self.name)),
+            Rows::Answer(command) => Some(command.to_owned()),
+            Rows::Window => None,
         }
     }
 }

@@ -31,7 +31,7 @@ pub(super) const FILES: TableDef = TableDef {
         OTHER_PATH,
         ColumnDef::text("flags", "Flags", "The flags of the call.").minor(),
     ],
-    rows: Rows::OfTrace(files),
+    rows: Rows::Trace(files),
 };
 
 const PATH_AS_GIVEN: ColumnDef<'static> =
@@ -89,7 +89,7 @@ pub(super) const FILE_USES: TableDef = TableDef {
         ColumnDef::time("done", "Done", "When it was over.").minor(),
         OTHER_PATH,
     ],
-    rows: Rows::OfTrace(file_uses),
+    rows: Rows::Trace(file_uses),
 };
 
 /// A row of the trace's table of file uses, and its file.
@@ -148,7 +148,7 @@ pub(crate) const FILE_LIST: TableDef = TableDef {
         ColumnDef::count("names", "Names", "How many paths it had.").minor(),
         ColumnDef::flag("gone", "Gone", "Whether it was removed."),
     ],
-    rows: Rows::OfTrace(file_list),
+    rows: Rows::Trace(file_list),
 };
 
 /// A file with a summary of its uses, by all processes or by one.
@@ -208,7 +208,7 @@ pub(super) const FILE_DEPENDENCIES: TableDef = TableDef {
         ColumnDef::text("writer", "Writer", "The program that had written it."),
         ColumnDef::time("written", "Written", "When it had been written."),
     ],
-    rows: Rows::OfTrace(file_dependencies),
+    rows: Rows::Trace(file_dependencies),
 };
 
 fn file_dependencies(scope: &Scope<'_>) -> Box<dyn RowSource> {
@@ -253,7 +253,7 @@ pub(crate) const USES_OF_FILE: TableDef = TableDef {
         PATH_AS_GIVEN,
         OTHER_PATH,
     ],
-    rows: Rows::OfAnswer("file PATH FILE"),
+    rows: Rows::Answer("file PATH FILE"),
 };
 
 /// For panes only: the end of a use.
@@ -349,7 +349,7 @@ pub(crate) const RELATIVES: TableDef = TableDef {
         )
         .minor(),
     ],
-    rows: Rows::OfAnswer("file PATH FILE --went-into|--made-from"),
+    rows: Rows::Answer("file PATH FILE --went-into|--made-from"),
 };
 
 /// Returns rows of [`RELATIVES`], followed by a cell of [`PROCESS_IN_FULL`](super::columns::PROCESS_IN_FULL); the item

@@ -22,7 +22,7 @@ pub(crate) const TREE: TableDef = TableDef {
         UNFINISHED,
         AT_LEAST,
     ],
-    rows: Rows::OfAnswer("flame FILE --as tree|bottom-up"),
+    rows: Rows::Answer("flame FILE --as tree|bottom-up"),
 };
 /// Names with their totals.
 pub(crate) const NAMES: TableDef = TableDef {
@@ -30,7 +30,7 @@ pub(crate) const NAMES: TableDef = TableDef {
     title: "Call names",
     about: "The names of a call tree with their totals.",
     columns: &[NAME, TOTAL, OWN, COUNT, UNFINISHED, AT_LEAST],
-    rows: Rows::OfAnswer("flame FILE --as names"),
+    rows: Rows::Answer("flame FILE --as names"),
 };
 
 const TOTAL: ColumnDef<'static> =

@@ -19,7 +19,7 @@ pub(crate) const GAPS: TableDef = TableDef {
         CPU,
         ColumnDef::text("file", "File", "In which of several files."),
     ],
-    rows: Rows::OfTrace(gaps),
+    rows: Rows::Trace(gaps),
 };
 
 fn gaps(scope: &Scope<'_>) -> Box<dyn RowSource> {

@@ -34,7 +34,7 @@ pub(crate) const GROUPS: TableDef = TableDef {
         UNFINISHED,
         AT_LEAST.kept(),
     ],
-    rows: Rows::OfAnswer("stats FILE --of slices|runs|states"),
+    rows: Rows::Answer("stats FILE --of slices|runs|states"),
 };
 
 /// For panes only: cells after those of [`GROUPS`]. The lengths of an empty group are empty, not 0.
@@ -112,7 +112,7 @@ pub(crate) const EVENT_GROUPS: TableDef = TableDef {
             "How many there are in a second.",
         ),
     ],
-    rows: Rows::OfAnswer("stats FILE --of events"),
+    rows: Rows::Answer("stats FILE --of events"),
 };
 
 /// For panes only: cells after those of [`EVENT_GROUPS`].
@@ -185,7 +185,7 @@ pub(crate) const COUNTER_SUMS: TableDef = TableDef {
         ColumnDef::number("first", "First", Unit::None, "The first value."),
         ColumnDef::number("last", "Last", Unit::None, "The last value."),
     ],
-    rows: Rows::OfAnswer("stats FILE --of counters"),
+    rows: Rows::Answer("stats FILE --of counters"),
 };
 
 /// For panes only: cells after those of [`COUNTER_SUMS`].

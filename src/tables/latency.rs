@@ -37,7 +37,7 @@ pub(crate) const SUMS: TableDef = TableDef {
         UNFINISHED,
         AT_LEAST,
     ],
-    rows: Rows::OfAnswer("latency FILE [--begin EXPR --end EXPR]"),
+    rows: Rows::Answer("latency FILE [--begin EXPR --end EXPR]"),
 };
 
 /// Begins without an end.
@@ -116,7 +116,7 @@ pub(crate) const WORST: TableDef = TableDef {
         TID,
         THREAD,
     ],
-    rows: Rows::OfAnswer("latency FILE --worst N"),
+    rows: Rows::Answer("latency FILE --worst N"),
 };
 
 /// Returns rows of [`WORST`], followed by a cell of [`THREAD_IN_FULL`](super::columns::THREAD_IN_FULL) for the thread

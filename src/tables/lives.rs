@@ -51,7 +51,7 @@ pub(super) const PROCESSES: TableDef = TableDef {
         ARGUMENTS,
         ColumnDef::key("exit_signal", "Signal", "The signal that ended it.").minor(),
     ],
-    rows: Rows::OfTrace(processes),
+    rows: Rows::Trace(processes),
 };
 
 /// Returns whether a life overlaps the selected time; either end may be unknown.
@@ -107,7 +107,7 @@ pub(super) const THREADS: TableDef = TableDef {
         START,
         END,
     ],
-    rows: Rows::OfTrace(threads),
+    rows: Rows::Trace(threads),
 };
 
 fn threads(scope: &Scope<'_>) -> Box<dyn RowSource> {
@@ -175,7 +175,7 @@ pub(crate) const PROCESS_TIMES: TableDef = TableDef {
         ),
         ARGUMENTS,
     ],
-    rows: Rows::OfTrace(process_times),
+    rows: Rows::Trace(process_times),
 };
 
 /// For panes only: how the process ended, as text.

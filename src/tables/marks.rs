@@ -15,7 +15,7 @@ pub(crate) const MARKS: TableDef = TableDef {
         ColumnDef::duration("dur", "Duration", "How long it is."),
         ColumnDef::text("note", "Note", "The flag's note."),
     ],
-    rows: Rows::OfWindow,
+    rows: Rows::Window,
 };
 
 /// A mark.

@@ -27,7 +27,7 @@ pub(crate) const MATCHES: TableDef = TableDef {
         ID,
         ColumnDef::text("text", "Text", "The event as its format prints it."),
     ],
-    rows: Rows::OfAnswer("search EXPR FILE"),
+    rows: Rows::Answer("search EXPR FILE"),
 };
 
 /// Rows of [`MATCHES`], followed by a cell of [`THREAD_IN_FULL`](super::columns::THREAD_IN_FULL); the item of each is

@@ -37,7 +37,7 @@ pub(crate) const PROBES: TableDef = TableDef {
         ColumnDef::duration("p99", "99 %", "99 of 100 lasted at most this long."),
         ColumnDef::duration("max", "Longest", "How long the longest lasted."),
     ],
-    rows: Rows::OfTrace(|scope| {
+    rows: Rows::Trace(|scope| {
         let loaded = scope.loaded;
         let set = loaded.probes.as_ref().map(|it| it.set.as_ref());
         let all = table(&loaded.trace, Some(loaded.reader.as_ref()), set);
@@ -103,7 +103,7 @@ pub(crate) const PROBE_EVENTS: TableDef = TableDef {
         THREAD_IN_FULL,
         ColumnDef::text("arguments", "Arguments", "What it recorded."),
     ],
-    rows: Rows::OfAnswer("search EVENT: FILE --in events"),
+    rows: Rows::Answer("search EVENT: FILE --in events"),
 };
 
 /// The events of a probe as rows of [`PROBE_EVENTS`]; the item of each is the slice that the event begins or ends, or

@@ -14,7 +14,7 @@ pub(super) const EVENTS: TableDef = TableDef {
     title: "Events",
     about: "Every recorded event in order of time.",
     columns: &[TS, CPU, TID, NAME, CATEGORY, ID],
-    rows: Rows::OfTrace(events),
+    rows: Rows::Trace(events),
 };
 
 /// The events from one rank to another in order of time: 100 million rows need no list.
@@ -98,7 +98,7 @@ pub(crate) const EVENT_LINES: TableDef = TableDef {
         CATEGORY,
         ColumnDef::text("text", "What it says", "All fields as one text."),
     ],
-    rows: Rows::OfWindow,
+    rows: Rows::Window,
 };
 
 /// A field of events as a column of [`EVENT_LINES`]; its title is the field's name.
@@ -116,7 +116,7 @@ pub(super) const LOGS: TableDef = TableDef {
         TID,
         ColumnDef::text("message", "Message", "What was logged."),
     ],
-    rows: Rows::OfTrace(logs),
+    rows: Rows::Trace(logs),
 };
 
 fn logs(scope: &Scope<'_>) -> Box<dyn RowSource> {
@@ -148,7 +148,7 @@ pub(crate) const DIAGNOSTICS: TableDef = TableDef {
         ColumnDef::text("place", "Place", "Where it was found first."),
         ColumnDef::text("message", "Message", "What is wrong or missing."),
     ],
-    rows: Rows::OfTrace(diagnostics),
+    rows: Rows::Trace(diagnostics),
 };
 
 fn diagnostics(scope: &Scope<'_>) -> Box<dyn RowSource> {
@@ -190,7 +190,7 @@ pub(super) const BLOBS: TableDef = TableDef {
         ColumnDef::text("type", "Type", "What the bytes are."),
         ColumnDef::number("bytes", "Size", Unit::Bytes, "How large it is."),
     ],
-    rows: Rows::OfTrace(blob_rows),
+    rows: Rows::Trace(blob_rows),
 };
 
 fn blob_rows(scope: &Scope<'_>) -> Box<dyn RowSource> {

@@ -32,7 +32,7 @@ pub(super) const RUNS: TableDef = TableDef {
             "The state in which the thread left the CPU.",
         ),
     ],
-    rows: Rows::OfTrace(runs),
+    rows: Rows::Trace(runs),
 };
 
 fn runs(scope: &Scope<'_>) -> Box<dyn RowSource> {
@@ -87,7 +87,7 @@ pub(super) const STATES: TableDef = TableDef {
             "Whether events were lost meanwhile.",
         ),
     ],
-    rows: Rows::OfTrace(states),
+    rows: Rows::Trace(states),
 };
 
 fn states(scope: &Scope<'_>) -> Box<dyn RowSource> {

@@ -21,7 +21,7 @@ pub(crate) const SOURCES: TableDef = TableDef {
         ),
         ColumnDef::text("why", "Why", "The reason for the offset."),
     ],
-    rows: Rows::OfTrace(|scope| Box::new(source_rows(scope.loaded.trace.sources.len()))),
+    rows: Rows::Trace(|scope| Box::new(source_rows(scope.loaded.trace.sources.len()))),
 };
 
 /// Returns rows of [`SOURCES`] for the first `count` files.
@@ -57,7 +57,7 @@ pub(crate) const FACTS: TableDef = TableDef {
         ColumnDef::text("fact", "Fact", "The name of the fact."),
         ColumnDef::text("value", "Value", "Its value."),
     ],
-    rows: Rows::OfAnswer("info FILE"),
+    rows: Rows::Answer("info FILE"),
 };
 
 /// Returns rows of [`FACTS`].

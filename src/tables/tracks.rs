@@ -28,7 +28,7 @@ pub(super) const SLICES: TableDef = TableDef {
         ID,
         ColumnDef::key("parent_id", "Parent", "The row of the slice around it.").minor(),
     ],
-    rows: Rows::OfTrace(slices),
+    rows: Rows::Trace(slices),
 };
 
 fn slices(scope: &Scope<'_>) -> Box<dyn RowSource> {
@@ -106,7 +106,7 @@ pub(super) const INSTANTS: TableDef = TableDef {
         CPU,
         ColumnDef::text("track", "Track", "The track that shows it."),
     ],
-    rows: Rows::OfTrace(instants),
+    rows: Rows::Trace(instants),
 };
 
 /// An instant of a track.
@@ -168,7 +168,7 @@ pub(super) const COUNTERS: TableDef = TableDef {
         PID,
         CPU,
     ],
-    rows: Rows::OfTrace(counters),
+    rows: Rows::Trace(counters),
 };
 
 /// A sample of a counter.
@@ -275,7 +275,7 @@ pub(super) const FLOWS: TableDef = TableDef {
         )
         .minor(),
     ],
-    rows: Rows::OfTrace(flows),
+    rows: Rows::Trace(flows),
 };
 
 fn flows(scope: &Scope<'_>) -> Box<dyn RowSource> {

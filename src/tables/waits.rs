@@ -23,7 +23,7 @@ pub(crate) const HOPS: TableDef = TableDef {
         ColumnDef::text("waker", "Waker", "Who ended it."),
         ColumnDef::text("rival", "Rival", "Who had the CPU meanwhile."),
     ],
-    rows: Rows::OfAnswer("chain --thread TID --at T FILE"),
+    rows: Rows::Answer("chain --thread TID --at T FILE"),
 };
 
 /// For panes only: the thread (with its number) or interrupt of the hop.
