@@ -324,7 +324,7 @@ _threadline() {
                     return 0
                     ;;
                 --table)
-                    COMPREPLY=($(compgen -W "slices instants counters flows runs states processes threads files events logs diagnostics blobs process_times file_uses file_list file_dependencies programs critical_chain failed parallelism syscalls" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "slices instants counters flows runs states processes threads files events logs diagnostics blobs process_times file_uses file_list file_dependencies programs critical_chain failed parallelism syscalls probes gaps sources" -- "${cur}"))
                     return 0
                     ;;
                 --date)
@@ -1157,7 +1157,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__table)
-            opts="-h --from --until --offset --format --quote-formulas --date --read-as --memory --help slices instants counters flows runs states processes threads files events logs diagnostics blobs process_times file_uses file_list file_dependencies programs critical_chain failed parallelism syscalls"
+            opts="-h --from --until --offset --format --quote-formulas --date --read-as --memory --help slices instants counters flows runs states processes threads files events logs diagnostics blobs process_times file_uses file_list file_dependencies programs critical_chain failed parallelism syscalls probes gaps sources facts matches sums event_counts counter_sums latencies longest_latencies wakeup_chain call_tree call_names comparison uses_of_file file_relatives probe_events"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -33,7 +33,7 @@ complete -c threadline -n "__fish_threadline_needs_command" -s h -l help -d 'Pri
 complete -c threadline -n "__fish_threadline_needs_command" -s V -l version -d 'Print version'
 complete -c threadline -n "__fish_threadline_needs_command" -a "info" -d 'Say what a trace holds: format, span, counts, clocks, what was odd'
 complete -c threadline -n "__fish_threadline_needs_command" -a "report" -d 'Print all events as text, byte for byte as the format\'s own tool does'
-complete -c threadline -n "__fish_threadline_needs_command" -a "table" -d 'Print one of the trace\'s tables'
+complete -c threadline -n "__fish_threadline_needs_command" -a "table" -d 'Print one of the trace\'s tables; without a name, list all tables'
 complete -c threadline -n "__fish_threadline_needs_command" -a "blob" -d 'Save an attachment of a trace (FXT blobs); `table blobs` lists them'
 complete -c threadline -n "__fish_threadline_needs_command" -a "search" -d 'Find events, slices, threads ... by text, /regex/ or expression'
 complete -c threadline -n "__fish_threadline_needs_command" -a "stats" -d 'Add up slices, runs, states, events or counters: counts, sums, percentiles'
@@ -294,7 +294,10 @@ programs\t''
 critical_chain\t''
 failed\t''
 parallelism\t''
-syscalls\t''"
+syscalls\t''
+probes\t''
+gaps\t''
+sources\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
@@ -331,7 +334,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand install" -l remove
 complete -c threadline -n "__fish_threadline_using_subcommand install" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "info" -d 'Say what a trace holds: format, span, counts, clocks, what was odd'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "report" -d 'Print all events as text, byte for byte as the format\'s own tool does'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "table" -d 'Print one of the trace\'s tables'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "table" -d 'Print one of the trace\'s tables; without a name, list all tables'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "blob" -d 'Save an attachment of a trace (FXT blobs); `table blobs` lists them'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "search" -d 'Find events, slices, threads ... by text, /regex/ or expression'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "stats" -d 'Add up slices, runs, states, events or counters: counts, sums, percentiles'

@@ -70,7 +70,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     say(&chain);
     let mut out = answer();
     let format = row_format(matches, trace);
-    write_rows(HOPS, &hop_rows(chain), &loaded, format, &mut out)?;
+    write_rows(HOPS.columns, &hop_rows(chain), &loaded, format, &mut out)?;
     out.flush()?;
     Ok(())
 }

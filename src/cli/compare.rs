@@ -84,7 +84,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     let mut rows = rows.unwrap_or_default();
     sort(&mut rows, by);
     let mut out = answer();
-    let mut columns = COMPARED.to_vec();
+    let mut columns = COMPARED.columns.to_vec();
     if by == SortBy::Count {
         let change = (columns.iter_mut()).find(|column| column.name == CHANGED_COUNT.name);
         change

@@ -57,7 +57,13 @@ fn arguments(command: clap::Command) -> clap::Command {
             .long("table")
             .value_name("NAME")
             .help("Which table csv and json write [default: slices]")
-            .value_parser(TABLES.iter().map(|table| table.name).collect::<Vec<_>>()),
+            .value_parser(
+                TABLES
+                    .iter()
+                    .filter(|table| table.is_of_trace())
+                    .map(|table| table.name)
+                    .collect::<Vec<_>>(),
+            ),
     )
     .arg(formulas_argument())
 }

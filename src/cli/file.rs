@@ -81,12 +81,12 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     match kinship {
         None => {
             let uses = UsesOfFile { list, file };
-            write_rows(USES_OF_FILE, &uses, &loaded, format, &mut out)?;
+            write_rows(USES_OF_FILE.columns, &uses, &loaded, format, &mut out)?;
         }
         Some(kinship) => {
             let (relatives, more) = list.relatives(trace, file, kinship);
             let rows = relative_rows(relatives, list);
-            write_rows(RELATIVES, &rows, &loaded, format, &mut out)?;
+            write_rows(RELATIVES.columns, &rows, &loaded, format, &mut out)?;
             if more == More::ThereIs {
                 warn("the list is cut: there are more");
             }

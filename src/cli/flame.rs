@@ -109,7 +109,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
         }
         Some("names") => {
             let rows = name_rows(&flame, limit);
-            write_rows(NAMES, &rows, &loaded, format, &mut out)?;
+            write_rows(NAMES.columns, &rows, &loaded, format, &mut out)?;
         }
         shape => {
             let (flame, size) = match shape {
@@ -117,7 +117,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
                 _ => (flame, Size::Total),
             };
             let rows = tree_rows(flame, size, limit);
-            write_rows(TREE, &rows, &loaded, format, &mut out)?;
+            write_rows(TREE.columns, &rows, &loaded, format, &mut out)?;
         }
     }
     out.flush()?;

@@ -123,11 +123,11 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
         match worst {
             Some(_) => {
                 let rows = sample_rows(pairs.worst);
-                write_rows(WORST, &rows, &loaded, format, &mut out)?;
+                write_rows(WORST.columns, &rows, &loaded, format, &mut out)?;
             }
             None => {
                 let rows = vec![pair_sums(&format!("{begin} → {end}"), &pairs)];
-                write_rows(SUMS, &rows, &loaded, format, &mut out)?;
+                write_rows(SUMS.columns, &rows, &loaded, format, &mut out)?;
             }
         }
         out.flush()?;
@@ -141,10 +141,10 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
         let mut all: Vec<Sample> = found.iter().flat_map(|row| row.worst.clone()).collect();
         all.sort_by_key(|sample| (std::cmp::Reverse(sample.length_ns), sample.start));
         all.truncate(count);
-        write_rows(WORST, &sample_rows(all), &loaded, format, &mut out)?;
+        write_rows(WORST.columns, &sample_rows(all), &loaded, format, &mut out)?;
     } else {
         let rows: Vec<MadeRow> = found.iter().map(|row| wakeup_sums(trace, row)).collect();
-        write_rows(SUMS, &rows, &loaded, format, &mut out)?;
+        write_rows(SUMS.columns, &rows, &loaded, format, &mut out)?;
     }
     out.flush()?;
     Ok(())

@@ -171,12 +171,12 @@ fn read_set(definitions: &[PathBuf], profiles: &[PathBuf]) -> Result<ProbeSet, C
 
 fn write_rows(all: &ProbeTable, matches: &ArgMatches, trace: &Trace) -> Result<(), CliError> {
     let mut out = answer();
-    let mut rows = RowWriter::new(&mut out, row_format(matches, trace), PROBES)?;
+    let mut rows = RowWriter::new(&mut out, row_format(matches, trace), PROBES.columns)?;
     let mut cells = Vec::new();
     for at in 0..all.rows.len() {
         cells.clear();
         probe_cells(all, at, &mut cells);
-        cells.truncate(PROBES.len());
+        cells.truncate(PROBES.columns.len());
         rows.row(&cells)?;
     }
     rows.finish()?;

@@ -131,7 +131,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
             seen: Seen::new(trace),
             found: Arc::new(found),
         };
-        write_rows(MATCHES, &rows, &loaded, format, &mut out)?;
+        write_rows(MATCHES.columns, &rows, &loaded, format, &mut out)?;
     }
     out.flush()?;
     Ok(())

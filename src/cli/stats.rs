@@ -19,6 +19,7 @@ use crate::query::area::events::event_counts;
 use crate::query::area::{Area, Group, GroupBy, What, groups};
 use crate::query::slice_kinds::SliceKind;
 use crate::tables::MadeRow;
+use crate::tables::builds::SYSCALLS;
 use crate::tables::groups::{
     COUNTER_SUMS, EVENT_GROUPS, GROUPS, counter_rows, event_rows, group_row,
 };
@@ -98,7 +99,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
         "counters" => {
             let rows = counter_rows(trace, &counters(trace, &area));
             let format = row_format(matches, trace);
-            write_rows(COUNTER_SUMS, &rows, &loaded, format, &mut out)?;
+            write_rows(COUNTER_SUMS.columns, &rows, &loaded, format, &mut out)?;
             out.flush()?;
             return Ok(());
         }
@@ -111,7 +112,13 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     // Shares are for panes only.
     let row = |group: &Group| group_row(trace, group, what, 1.0);
     let rows: Vec<MadeRow> = found.iter().map(row).collect();
-    write_rows(GROUPS, &rows, &loaded, row_format(matches, trace), &mut out)?;
+    write_rows(
+        GROUPS.columns,
+        &rows,
+        &loaded,
+        row_format(matches, trace),
+        &mut out,
+    )?;
     out.flush()?;
     Ok(())
 }
@@ -120,13 +127,11 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
 fn calls(matches: &ArgMatches, loaded: &LoadedTrace, out: &mut impl Write) -> Result<(), CliError> {
     let selection = selection_of(matches, &loaded.trace)?;
     let chosen = Chosen::new(&loaded.trace, &selection);
-    if let Some(table) = crate::tables::find("syscalls") {
-        let format = row_format(matches, &loaded.trace);
-        let job = Job::default();
-        while_printing("adding up", &job, || {
-            write(table, loaded, &chosen, format, out, &job)
-        })?;
-    }
+    let format = row_format(matches, &loaded.trace);
+    let job = Job::default();
+    while_printing("adding up", &job, || {
+        write(&SYSCALLS, loaded, &chosen, format, out, &job)
+    })?;
     out.flush()?;
     Ok(())
 }
@@ -144,6 +149,12 @@ fn events(
     let found = with_progress("counting", &job, || event_counts(trace, area, by, &job));
     let found = found.unwrap_or_default();
     let rows = event_rows(trace, &found, by, area.span);
-    write_rows(EVENT_GROUPS, &rows, loaded, row_format(matches, trace), out)?;
+    write_rows(
+        EVENT_GROUPS.columns,
+        &rows,
+        loaded,
+        row_format(matches, trace),
+        out,
+    )?;
     Ok(())
 }

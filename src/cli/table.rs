@@ -1,4 +1,5 @@
-//! `threadline table`: one of the trace's tables on standard output, aligned for a person or as TSV, CSV or JSON.
+//! `threadline table`: one of the trace's tables on standard output, aligned for a person or as TSV, CSV or JSON; without
+//! a name the list of all tables.
 
 use std::io::Write;
 
@@ -9,24 +10,17 @@ use super::command::{
     row_format, time_arguments, while_printing,
 };
 use crate::base::Job;
+use crate::export::rows::RowWriter;
 use crate::export::tables::write;
 use crate::export::{Chosen, Selection};
-use crate::tables::{self, TABLES};
+use crate::tables::{self, ColumnDef, TABLES, TableDef};
+use crate::trace::Trace;
 
 /// The row of this command.
 pub const COMMAND: Command = Command {
     name: "table",
-    about: "Print one of the trace's tables",
-    arguments: |command| {
-        let command = time_arguments(command).arg(
-            Arg::new("name")
-                .value_name("NAME")
-                .help("Which table")
-                .required(true)
-                .value_parser(TABLES.iter().map(|table| table.name).collect::<Vec<_>>()),
-        );
-        files_arguments(command).args(format_arguments())
-    },
+    about: "Print one of the trace's tables; without a name, list all tables",
+    arguments,
     examples: &[
         Example {
             line: "slices sample-traces/compress.fxt",
@@ -36,14 +30,56 @@ pub const COMMAND: Command = Command {
             line: "processes sample-traces/lua-make-j2.etrace.zst --format json",
             about: "All processes of a build, for scripts",
         },
+        Example {
+            line: "",
+            about: "What tables there are, and which command prints each",
+        },
     ],
     run: table,
 };
 
+fn arguments(command: clap::Command) -> clap::Command {
+    let names = TABLES.iter().map(|table| table.name);
+    let command = time_arguments(command).arg(
+        Arg::new("name")
+            .value_name("NAME")
+            .help("Which table")
+            .requires("file")
+            .value_parser(names.collect::<Vec<_>>()),
+    );
+    let lines = TABLES.iter().map(|table| {
+        let TableDef {
+            name, title, about, ..
+        } = table;
+        match table.is_of_trace() {
+            true => format!("  {name:<18} {title}: {about}"),
+            false => {
+                let command = table.command().unwrap_or_default();
+                format!("  {name:<18} {title}: {about} (threadline {command})")
+            }
+        }
+    });
+    let lines: Vec<String> = lines.collect();
+    files_arguments(command)
+        .mut_arg("file", |file| file.required(false))
+        .args(format_arguments())
+        .after_help(format!(
+            "Tables; of those with a command behind them, that command asks the question that they answer:\n{}",
+            lines.join("\n")
+        ))
+}
+
 fn table(matches: &ArgMatches) -> Result<(), CliError> {
-    let name = matches.get_one::<String>("name").map_or("", String::as_str);
+    let Some(name) = matches.get_one::<String>("name") else {
+        return list(matches);
+    };
     let table =
         tables::find(name).ok_or_else(|| CliError::Usage(format!("there is no table '{name}'")))?;
+    if !table.is_of_trace() {
+        let command = table.command().unwrap_or_default();
+        let words = format!("the table '{name}' answers a question: use threadline {command}");
+        return Err(CliError::Usage(words));
+    }
     let loaded = load(matches)?;
     let format = row_format(matches, &loaded.trace);
     let span = asked_span(matches, &loaded.trace);
@@ -54,6 +90,34 @@ fn table(matches: &ArgMatches) -> Result<(), CliError> {
     while_printing("writing", &job, || {
         write(table, &loaded, &chosen, format, &mut out, &job)
     })?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Columns of the list of tables.
+const LISTED: &[ColumnDef<'static>] = &[
+    ColumnDef::text("name", "Name", "The table's name."),
+    ColumnDef::text("title", "Title", "The table's heading."),
+    ColumnDef::text("about", "Rows", "What its rows are."),
+    ColumnDef::text("command", "Command", "The command that prints it.").kept(),
+];
+
+/// Prints all tables with the commands that print them.
+fn list(matches: &ArgMatches) -> Result<(), CliError> {
+    let mut out = answer();
+    let mut rows = RowWriter::new(&mut out, row_format(matches, &Trace::default()), LISTED)?;
+    for table in TABLES {
+        let command = table
+            .command()
+            .map(|command| format!("threadline {command}"));
+        rows.row(&[
+            table.name.into(),
+            table.title.into(),
+            table.about.into(),
+            command.into(),
+        ])?;
+    }
+    rows.finish()?;
     out.flush()?;
     Ok(())
 }

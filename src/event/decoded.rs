@@ -77,8 +77,7 @@ impl<'a> DecodedEvent<'a> {
     /// Returns whether a field describes the event itself, not only where it was recorded.
     #[must_use]
     pub(crate) fn has_own_field(&self) -> bool {
-        let is_own =
-            |field: &FieldRef<'_>| !field.name.starts_with("common_") && field.name != "instance";
+        let is_own = |field: &FieldRef<'_>| !is_common(&field.name) && field.name != "instance";
         self.fields.iter().any(is_own)
     }
 
@@ -150,4 +149,11 @@ impl EventDetail {
         decoded.join_line(0);
         String::from_utf8_lossy(&decoded.text).into_owned()
     }
+}
+
+/// Returns whether a field is one that the kernel adds to every event: its formats call these `common_type`,
+/// `common_pid` and so on.
+#[must_use]
+pub(crate) fn is_common(field: &str) -> bool {
+    field.starts_with("common_")
 }

@@ -9,13 +9,13 @@ use super::{Chosen, ExportError, Exporter, Request, Summary, WriteFn};
 use crate::base::Job;
 use crate::load::LoadedTrace;
 use crate::tables::columns::{TS, WALL_CLOCK};
-use crate::tables::{Audience, Cell, ColumnDef, RowSource, Scope, TABLES, TableDef};
+use crate::tables::{Audience, Cell, ColumnDef, RowSource, Rows, Scope, TABLES, TableDef};
 
 /// Writes the rows of the selection, and reports progress to `job` if rows come in order of time. Returns the number
 /// of rows.
 ///
 /// # Errors
-/// Errors of `out`.
+/// Errors of `out`; errors if the rows are not of a trace alone ([`TableDef::is_of_trace`]).
 pub fn write(
     table: &TableDef,
     loaded: &LoadedTrace,
@@ -24,6 +24,10 @@ pub fn write(
     out: &mut dyn Write,
     job: &Job,
 ) -> std::io::Result<u64> {
+    let Rows::Trace(rows_for) = table.rows else {
+        let words = format!("the table '{}' answers a question", table.name);
+        return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, words));
+    };
     let of_name = |column: &ColumnDef<'_>| TIME_COLUMNS.contains(&column.name);
     let time = table.columns.iter().position(of_name);
     let info = &loaded.trace.info;
@@ -43,7 +47,7 @@ pub fn write(
         RowFormat::Aligned(_) => Audience::Person,
         _ => Audience::Program,
     };
-    let source = (table.rows)(&Scope {
+    let source = rows_for(&Scope {
         loaded,
         chosen,
         audience,

@@ -3,6 +3,7 @@
 //! At the end of a frame the view is compared with the last announced one. Without a screen reader, nothing is compared
 //! or put into words.
 
+use super::search_bar::SearchWords;
 use crate::load::TraceId;
 use crate::trace::Trace;
 use crate::view::spoken::{Change, Heard, Pace, changes, leading_words, unchanged_words};
@@ -24,8 +25,8 @@ pub(super) struct Around {
     pub(super) notice: (u64, Option<String>),
     /// Last message of the status bar.
     pub(super) status: Option<String>,
-    /// Number of matches of the search, in words.
-    pub(super) search: Option<String>,
+    /// Outcome of the search.
+    pub(super) search: Option<SearchWords>,
     /// Outcome of the export.
     pub(super) export: Option<String>,
 }
@@ -54,13 +55,11 @@ impl Around {
             words.push((Pace::AtOnce, export));
         }
         // Selecting another item turns "match 3 of 40" into "40 matches": not announced, the count is known.
-        let is_match = |search: &Option<String>| {
-            let words = search.as_deref();
-            words.is_some_and(|words| words.starts_with("Match "))
-        };
+        let is_match = |search: &Option<SearchWords>| matches!(search, Some(SearchWords::Match(_)));
         let is_news = is_match(&self.search) || !is_match(&before.search);
-        if let Some(count) = new(&self.search, &before.search).filter(|_| is_news) {
-            words.push((Pace::AtRest, count));
+        let is_other = self.search != before.search;
+        if let Some(search) = self.search.as_ref().filter(|_| is_other && is_news) {
+            words.push((Pace::AtRest, search.text().to_owned()));
         }
         let change = |(pace, words)| Change { pace, words };
         words.into_iter().map(change).collect()

@@ -221,19 +221,26 @@ impl SearchBox {
         });
     }
 
-    /// Returns the error of the search or the number of its matches, in words; `None` while it is running.
-    pub(super) fn spoken(&self, state: &ViewState) -> Option<String> {
+    /// Returns what screen readers say of the search; `None` while it is running.
+    pub(super) fn spoken(&self, state: &ViewState) -> Option<SearchWords> {
         if let Some(error) = &self.error {
-            return Some(format!("Column {}: {}", error.at + 1, error.message));
+            let words = format!("Column {}: {}", error.at + 1, error.message);
+            return Some(SearchWords::Outcome(words));
         }
         if self.is_busy() || self.found().is_none() {
             return None;
         }
         let words = self.count_text(state);
-        Some(match words.contains(" of ") {
-            true => format!("Match {words}"),
-            false => words,
+        Some(match self.place(state) {
+            Some(_) => SearchWords::Match(format!("Match {words}")),
+            None => SearchWords::Outcome(words),
         })
+    }
+
+    /// Returns the place of the selected item among the matches.
+    fn place(&self, state: &ViewState) -> Option<usize> {
+        let time = state.selected_time?.start;
+        self.found()?.position(time, state.selected?)
     }
 
     fn count_text(&self, state: &ViewState) -> String {
@@ -241,11 +248,7 @@ impl SearchBox {
             return String::new();
         };
         let total = ruler::grouped(found.total() as i64);
-        let at = state.selected.and_then(|item| {
-            let time = state.selected_time?.start;
-            found.position(time, item)
-        });
-        match (at, found.total()) {
+        match (self.place(state), found.total()) {
             (_, 0) if self.is_busy() => "Searching…".to_owned(),
             (_, 0) if self.is_stopped() => "Stopped; no match up to there".to_owned(),
             (_, 0) => "No match".to_owned(),
@@ -253,6 +256,24 @@ impl SearchBox {
             (None, 1) => "1 match".to_owned(),
             (None, _) if self.is_stopped() => format!("{total} matches up to where it was stopped"),
             (None, _) => format!("{total} matches"),
+        }
+    }
+}
+
+/// What screen readers say of a search.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum SearchWords {
+    /// The place of the selected match: `Match 3 of 40`.
+    Match(String),
+    /// The number of matches, or the error.
+    Outcome(String),
+}
+
+impl SearchWords {
+    /// Returns the words.
+    pub(super) fn text(&self) -> &str {
+        match self {
+            SearchWords::Match(words) | SearchWords::Outcome(words) => words,
         }
     }
 }

@@ -12,6 +12,7 @@ use super::latency::Among;
 use super::search::filter_events;
 use crate::base::{Cancelled, Job, TimeSpan, Timestamp};
 use crate::event::Value;
+use crate::event::decoded::is_common;
 use crate::formats::Events;
 use crate::index::Index;
 use crate::index::counter_lod::CounterLod;
@@ -289,6 +290,6 @@ pub fn numbers_of(trace: &Trace, reader: &dyn Events, filter: &str) -> Vec<Strin
         }
     }
     // What all events have comes last.
-    names.sort_by_key(|name| name.starts_with("common_"));
+    names.sort_by_key(|name| is_common(name));
     names
 }

@@ -4,7 +4,7 @@ use super::columns::{DUR, NAME, PID, PROCESS, TS, UNFINISHED};
 use super::items::pid_of;
 use super::lives::{arguments_cell, process_in_full, program_cell};
 use super::rows::RowsOfIds;
-use super::{Cell, ColumnDef, RowSource, Scope, TableDef, Unit};
+use super::{Cell, ColumnDef, RowSource, Rows, Scope, TableDef, Unit};
 use crate::assemble::file_history::FileHistory;
 use crate::base::{Job, Timestamp};
 use crate::query::Item;
@@ -17,6 +17,8 @@ use crate::trace::{ProcessId, Trace};
 /// Totals of each program.
 pub(crate) const PROGRAMS: TableDef = TableDef {
     name: "programs",
+    title: "Programs",
+    about: "Each program of a build with the times of its processes.",
     columns: &[
         NAME,
         ColumnDef::count("processes", "Processes", "How many processes ran it."),
@@ -26,10 +28,10 @@ pub(crate) const PROGRAMS: TableDef = TableDef {
         ColumnDef::key("longest_pid", "Longest PID", "Which that was.").minor(),
         ColumnDef::count("failed", "Failed", "How many failed."),
     ],
-    rows: |scope| {
+    rows: Rows::Trace(|scope| {
         let trace = &scope.loaded.trace;
         Box::new(program_rows(programs(trace, &ProcessTimes::new(trace))))
-    },
+    }),
 };
 
 /// Returns rows of [`PROGRAMS`]; the item of each is the longest process of its program.
@@ -52,6 +54,8 @@ pub(crate) fn program_rows(totals: Vec<ProgramTotal>) -> impl RowSource {
 /// The steps of the critical chain.
 pub(crate) const CRITICAL_CHAIN: TableDef = TableDef {
     name: "critical_chain",
+    title: "Critical chain",
+    about: "The processes that decided how long a build took.",
     columns: &[
         TS,
         DUR.minor(),
@@ -73,12 +77,12 @@ pub(crate) const CRITICAL_CHAIN: TableDef = TableDef {
         )
         .kept(),
     ],
-    rows: |scope| {
+    rows: Rows::Trace(|scope| {
         let trace = &scope.loaded.trace;
         let times = ProcessTimes::new(trace);
         let chain = critical_chain(trace, &times, &FileHistory::new(trace));
         Box::new(chain_rows(chain.rows()))
-    },
+    }),
 };
 
 /// For panes only: the reason why a step comes after the one before, or what a wait waited for, as text.
@@ -138,6 +142,8 @@ pub(crate) fn chain_rows(rows: Vec<(ChainRow, u32)>) -> impl RowSource {
 /// Processes that failed.
 pub(super) const FAILED: TableDef = TableDef {
     name: "failed",
+    title: "Failed processes",
+    about: "Processes that ended with an error or by a signal.",
     columns: &[
         ColumnDef::time("end", "End", "When it ended."),
         PID,
@@ -151,7 +157,7 @@ pub(super) const FAILED: TableDef = TableDef {
             "The arguments of its last program, quoted for a shell.",
         ),
     ],
-    rows: failed_rows,
+    rows: Rows::Trace(failed_rows),
 };
 
 fn failed_rows(scope: &Scope<'_>) -> Box<dyn RowSource> {
@@ -184,6 +190,8 @@ fn failed_rows(scope: &Scope<'_>) -> Box<dyn RowSource> {
 /// The numbers of processes that worked, and that lived, at the same time.
 pub(super) const PARALLELISM: TableDef = TableDef {
     name: "parallelism",
+    title: "Parallelism",
+    about: "How many processes worked, and lived, at the same time.",
     columns: &[
         TS,
         ColumnDef::count(
@@ -193,7 +201,7 @@ pub(super) const PARALLELISM: TableDef = TableDef {
         ),
         ColumnDef::count("alive", "Alive", "How many processes live from then on."),
     ],
-    rows: parallelism_rows,
+    rows: Rows::Trace(parallelism_rows),
 };
 
 /// The numbers of working and living processes from a time on.
@@ -231,8 +239,10 @@ fn parallelism_rows(scope: &Scope<'_>) -> Box<dyn RowSource> {
 }
 
 /// Totals of each system call, like the table of `strace -c`.
-pub(super) const SYSCALLS: TableDef = TableDef {
+pub(crate) const SYSCALLS: TableDef = TableDef {
     name: "syscalls",
+    title: "System calls",
+    about: "Each system call with its calls, errors and times.",
     columns: &[
         NAME,
         ColumnDef::count("calls", "Calls", "How many calls there were."),
@@ -250,7 +260,7 @@ pub(super) const SYSCALLS: TableDef = TableDef {
         ColumnDef::count("returned", "Returned", "How many returned.").minor(),
         ColumnDef::text("by_error", "By error", "The errors with their counts."),
     ],
-    rows: call_rows,
+    rows: Rows::Trace(call_rows),
 };
 
 fn call_rows(scope: &Scope<'_>) -> Box<dyn RowSource> {

@@ -2,66 +2,72 @@
 
 use super::columns::{CATEGORY, NAME};
 use super::rows::RowsOfIds;
-use super::{Cell, ColumnDef, RowSource, Unit};
+use super::{Cell, ColumnDef, RowSource, Rows, TableDef, Unit};
 use crate::load::LoadedTrace;
 use crate::query::compare::{CompareRow, CompareWhat, Side, SortBy};
 use crate::query::slice_kinds::SliceKind;
 
-/// Columns of a comparison.
-pub(crate) const COMPARED: &[ColumnDef<'static>] = &[
-    NAME,
-    CATEGORY,
-    ColumnDef::duration(
-        "change",
-        "Change",
-        "How much more B has than A of what rows are sorted by.",
-    ),
-    ColumnDef::count("count_a", "Count A", "How many there are in A."),
-    ColumnDef::count("count_b", "Count B", "How many there are in B."),
-    ColumnDef::duration("sum_a", "Sum A", "How long they lasted together in A."),
-    ColumnDef::duration("sum_b", "Sum B", "How long they lasted together in B."),
-    ColumnDef::duration("mean_a", "Mean A", "How long one lasted on average in A."),
-    ColumnDef::duration("mean_b", "Mean B", "How long one lasted on average in B."),
-    ColumnDef::duration(
-        "p50_a",
-        "Median A",
-        "Half of them lasted at most this long in A.",
-    )
-    .minor(),
-    ColumnDef::duration(
-        "p50_b",
-        "Median B",
-        "Half of them lasted at most this long in B.",
-    )
-    .minor(),
-    ColumnDef::duration(
-        "p95_a",
-        "95 % A",
-        "95 of 100 lasted at most this long in A.",
-    )
-    .minor(),
-    ColumnDef::duration(
-        "p95_b",
-        "95 % B",
-        "95 of 100 lasted at most this long in B.",
-    )
-    .minor(),
-    ColumnDef::duration("max_a", "Longest A", "How long the longest lasted in A."),
-    ColumnDef::duration("max_b", "Longest B", "How long the longest lasted in B."),
-    ColumnDef::text("kind", "Kind", "The kind of slices.").minor(),
-    ColumnDef::count("unfinished_a", "Unfinished A", "How many never ended in A.").minor(),
-    ColumnDef::count("unfinished_b", "Unfinished B", "How many never ended in B.").minor(),
-    ColumnDef::duration(
-        "at_least_a",
-        "At least A",
-        "How long those that never ended lasted at least in A.",
-    ),
-    ColumnDef::duration(
-        "at_least_b",
-        "At least B",
-        "How long those that never ended lasted at least in B.",
-    ),
-];
+/// A comparison.
+pub(crate) const COMPARED: TableDef = TableDef {
+    name: "comparison",
+    title: "Comparison",
+    about: "Names with their counts and durations in two traces.",
+    columns: &[
+        NAME,
+        CATEGORY,
+        ColumnDef::duration(
+            "change",
+            "Change",
+            "How much more B has than A of what rows are sorted by.",
+        ),
+        ColumnDef::count("count_a", "Count A", "How many there are in A."),
+        ColumnDef::count("count_b", "Count B", "How many there are in B."),
+        ColumnDef::duration("sum_a", "Sum A", "How long they lasted together in A."),
+        ColumnDef::duration("sum_b", "Sum B", "How long they lasted together in B."),
+        ColumnDef::duration("mean_a", "Mean A", "How long one lasted on average in A."),
+        ColumnDef::duration("mean_b", "Mean B", "How long one lasted on average in B."),
+        ColumnDef::duration(
+            "p50_a",
+            "Median A",
+            "Half of them lasted at most this long in A.",
+        )
+        .minor(),
+        ColumnDef::duration(
+            "p50_b",
+            "Median B",
+            "Half of them lasted at most this long in B.",
+        )
+        .minor(),
+        ColumnDef::duration(
+            "p95_a",
+            "95 % A",
+            "95 of 100 lasted at most this long in A.",
+        )
+        .minor(),
+        ColumnDef::duration(
+            "p95_b",
+            "95 % B",
+            "95 of 100 lasted at most this long in B.",
+        )
+        .minor(),
+        ColumnDef::duration("max_a", "Longest A", "How long the longest lasted in A."),
+        ColumnDef::duration("max_b", "Longest B", "How long the longest lasted in B."),
+        ColumnDef::text("kind", "Kind", "The kind of slices.").minor(),
+        ColumnDef::count("unfinished_a", "Unfinished A", "How many never ended in A.").minor(),
+        ColumnDef::count("unfinished_b", "Unfinished B", "How many never ended in B.").minor(),
+        ColumnDef::duration(
+            "at_least_a",
+            "At least A",
+            "How long those that never ended lasted at least in A.",
+        ),
+        ColumnDef::duration(
+            "at_least_b",
+            "At least B",
+            "How long those that never ended lasted at least in B.",
+        ),
+    ],
+    rows: Rows::Answer("compare A B"),
+};
 
 /// The change of the count, for rows that are sorted by count.
 pub(crate) const CHANGED_COUNT: ColumnDef<'static> =
@@ -186,7 +192,7 @@ mod tests {
             by: SortBy::Sum,
         };
         let changes = |left, right| {
-            let first = COMPARED.len() + 1;
+            let first = COMPARED.columns.len() + 1;
             row_cells(&row(left, right), how)[first..first + 3].to_vec()
         };
         let (gone, new) = (Cell::Float(f64::NEG_INFINITY), Cell::Float(f64::INFINITY));

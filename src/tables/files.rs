@@ -8,7 +8,7 @@ use super::columns::{PID, PROCESS, TS};
 use super::items::{Owner, pid_of};
 use super::lives::{process_cells, process_in_full, program_cell};
 use super::rows::RowsOfIds;
-use super::{Audience, Cell, ColumnDef, RowSource, Scope, TableDef};
+use super::{Audience, Cell, ColumnDef, RowSource, Rows, Scope, TableDef};
 use crate::assemble::file_history::{FileHistory, FileId};
 use crate::event::FileOp;
 use crate::load::LoadedTrace;
@@ -18,6 +18,8 @@ use crate::query::process_times::program_of;
 
 pub(super) const FILES: TableDef = TableDef {
     name: "files",
+    title: "File calls",
+    about: "Each call that names a file, as the program made it.",
     columns: &[
         TS,
         PID,
@@ -29,7 +31,7 @@ pub(super) const FILES: TableDef = TableDef {
         OTHER_PATH,
         ColumnDef::text("flags", "Flags", "The flags of the call.").minor(),
     ],
-    rows: files,
+    rows: Rows::Trace(files),
 };
 
 const PATH_AS_GIVEN: ColumnDef<'static> =
@@ -75,6 +77,8 @@ fn files(scope: &Scope<'_>) -> Box<dyn RowSource> {
 /// Every use of a file by path, with the file to which the path led.
 pub(super) const FILE_USES: TableDef = TableDef {
     name: "file_uses",
+    title: "File uses",
+    about: "Each use of a file, with the file that the path led to.",
     columns: &[
         TS,
         FILE,
@@ -85,7 +89,7 @@ pub(super) const FILE_USES: TableDef = TableDef {
         ColumnDef::time("done", "Done", "When it was over.").minor(),
         OTHER_PATH,
     ],
-    rows: file_uses,
+    rows: Rows::Trace(file_uses),
 };
 
 /// A row of the trace's table of file uses, and its file.
@@ -130,6 +134,8 @@ fn file_uses(scope: &Scope<'_>) -> Box<dyn RowSource> {
 /// Every file with a summary of its uses.
 pub(crate) const FILE_LIST: TableDef = TableDef {
     name: "file_list",
+    title: "Files",
+    about: "Each file with a summary of its uses.",
     columns: &[
         ColumnDef::key("file", "File", "Its row.").minor(),
         ColumnDef::path("path", "Path", "Its last path."),
@@ -142,7 +148,7 @@ pub(crate) const FILE_LIST: TableDef = TableDef {
         ColumnDef::count("names", "Names", "How many paths it had.").minor(),
         ColumnDef::flag("gone", "Gone", "Whether it was removed."),
     ],
-    rows: file_list,
+    rows: Rows::Trace(file_list),
 };
 
 /// A file with a summary of its uses, by all processes or by one.
@@ -190,6 +196,8 @@ pub(crate) fn file_rows(files: Vec<Summarised>, list: Arc<FileList>) -> impl Row
 /// Pairs of processes: one read what the other had written.
 pub(super) const FILE_DEPENDENCIES: TableDef = TableDef {
     name: "file_dependencies",
+    title: "File dependencies",
+    about: "Pairs of processes: one read what the other had written.",
     columns: &[
         ColumnDef::time("read", "Read", "When it was read."),
         FILE,
@@ -200,7 +208,7 @@ pub(super) const FILE_DEPENDENCIES: TableDef = TableDef {
         ColumnDef::text("writer", "Writer", "The program that had written it."),
         ColumnDef::time("written", "Written", "When it had been written."),
     ],
-    rows: file_dependencies,
+    rows: Rows::Trace(file_dependencies),
 };
 
 fn file_dependencies(scope: &Scope<'_>) -> Box<dyn RowSource> {
@@ -232,15 +240,21 @@ fn file_dependencies(scope: &Scope<'_>) -> Box<dyn RowSource> {
     ))
 }
 
-/// Columns of the uses of one file.
-pub(crate) const USES_OF_FILE: &[ColumnDef<'static>] = &[
-    TS,
-    ColumnDef::text("use", "Use", "What was done."),
-    PID,
-    PROCESS,
-    PATH_AS_GIVEN,
-    OTHER_PATH,
-];
+/// The uses of one file.
+pub(crate) const USES_OF_FILE: TableDef = TableDef {
+    name: "uses_of_file",
+    title: "Uses of one file",
+    about: "Who used a file, when, and by which path.",
+    columns: &[
+        TS,
+        ColumnDef::text("use", "Use", "What was done."),
+        PID,
+        PROCESS,
+        PATH_AS_GIVEN,
+        OTHER_PATH,
+    ],
+    rows: Rows::Answer("file PATH FILE"),
+};
 
 /// For panes only: the end of a use.
 pub(crate) const UNTIL: ColumnDef<'static> =
@@ -309,28 +323,34 @@ impl RowSource for UsesOfFile {
     }
 }
 
-/// Columns of the files that went into a file, or were made from it.
-pub(crate) const RELATIVES: &[ColumnDef<'static>] = &[
-    ColumnDef::count("steps", "Steps", "How many processes are between."),
-    ColumnDef::path("path", "Path", "The path of the relative."),
-    ColumnDef::key(
-        "through_pid",
-        "PID",
-        "The process between this file and the next.",
-    ),
-    ColumnDef::text(
-        "through",
-        "Through",
-        "The program between this file and the next.",
-    ),
-    ColumnDef::path("towards", "Towards", "The next file on the way."),
-    ColumnDef::path(
-        "later_path",
-        "Later path",
-        "Its last path, if it was renamed.",
-    )
-    .minor(),
-];
+/// The files that went into a file, or were made from it.
+pub(crate) const RELATIVES: TableDef = TableDef {
+    name: "file_relatives",
+    title: "Relatives of one file",
+    about: "What went into a file, or was made from it, step by step.",
+    columns: &[
+        ColumnDef::count("steps", "Steps", "How many processes are between."),
+        ColumnDef::path("path", "Path", "The path of the relative."),
+        ColumnDef::key(
+            "through_pid",
+            "PID",
+            "The process between this file and the next.",
+        ),
+        ColumnDef::text(
+            "through",
+            "Through",
+            "The program between this file and the next.",
+        ),
+        ColumnDef::path("towards", "Towards", "The next file on the way."),
+        ColumnDef::path(
+            "later_path",
+            "Later path",
+            "Its last path, if it was renamed.",
+        )
+        .minor(),
+    ],
+    rows: Rows::Answer("file PATH FILE --went-into|--made-from"),
+};
 
 /// Returns rows of [`RELATIVES`], followed by a cell of [`PROCESS_IN_FULL`](super::columns::PROCESS_IN_FULL); the item
 /// of each is the process between the two files.

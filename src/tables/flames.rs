@@ -2,24 +2,36 @@
 
 use super::columns::{AT_LEAST, NAME, UNFINISHED};
 use super::rows::{MadeRow, RowsOfIds};
-use super::{Cell, ColumnDef, RowSource, Unit};
+use super::{Cell, ColumnDef, RowSource, Rows, TableDef, Unit};
 use crate::load::LoadedTrace;
 use crate::query::flame::{Flame, Node, Unit as FlameUnit};
 
-/// Columns of a call tree. A total includes the least durations of unfinished slices: `unfinished` and `at_least` are
+/// A call tree. A total includes the least durations of unfinished slices: `unfinished` and `at_least` are
 /// their number and their share of the total, in ns.
-pub(crate) const TREE: &[ColumnDef<'static>] = &[
-    ColumnDef::count("depth", "Depth", "How many callers are above it.").minor(),
-    NAME,
-    TOTAL,
-    OWN,
-    COUNT,
-    ColumnDef::number("share", "Share", Unit::Fraction, "Its part of the whole."),
-    UNFINISHED,
-    AT_LEAST,
-];
-/// Columns of names with their totals.
-pub(crate) const NAMES: &[ColumnDef<'static>] = &[NAME, TOTAL, OWN, COUNT, UNFINISHED, AT_LEAST];
+pub(crate) const TREE: TableDef = TableDef {
+    name: "call_tree",
+    title: "Call tree",
+    about: "Nested slices or recorded stacks, merged by their paths.",
+    columns: &[
+        ColumnDef::count("depth", "Depth", "How many callers are above it.").minor(),
+        NAME,
+        TOTAL,
+        OWN,
+        COUNT,
+        ColumnDef::number("share", "Share", Unit::Fraction, "Its part of the whole."),
+        UNFINISHED,
+        AT_LEAST,
+    ],
+    rows: Rows::Answer("flame FILE --as tree|bottom-up"),
+};
+/// Names with their totals.
+pub(crate) const NAMES: TableDef = TableDef {
+    name: "call_names",
+    title: "Call names",
+    about: "The names of a call tree with their totals.",
+    columns: &[NAME, TOTAL, OWN, COUNT, UNFINISHED, AT_LEAST],
+    rows: Rows::Answer("flame FILE --as names"),
+};
 
 const TOTAL: ColumnDef<'static> =
     ColumnDef::duration("total", "Total", "How long it lasted, with what it called.");

@@ -2,7 +2,7 @@
 
 use super::columns::{AT_LEAST, CATEGORY, UNFINISHED};
 use super::rows::MadeRow;
-use super::{Cell, ColumnDef, Unit};
+use super::{Cell, ColumnDef, Rows, TableDef, Unit};
 use crate::base::TimeSpan;
 use crate::query::Item;
 use crate::query::area::counters::CounterSummary;
@@ -13,23 +13,29 @@ use crate::query::slice_kinds::SliceKind;
 use crate::trace::counters::CounterScope;
 use crate::trace::{CounterTrackId, Trace};
 
-/// Columns of groups of slices, runs or states.
-pub(crate) const GROUPS: &[ColumnDef<'static>] = &[
-    ColumnDef::text("group", "Group", "What these have in common.").kept(),
-    CATEGORY,
-    ColumnDef::count("count", "Count", "How many there are."),
-    ColumnDef::duration("sum", "Sum", "How long they lasted together.").kept(),
-    ColumnDef::duration("self", "Self", "The sum without what is nested in them.").minor(),
-    ColumnDef::duration("mean", "Mean", "How long one lasted on average."),
-    ColumnDef::duration("min", "Shortest", "How long the shortest lasted.").minor(),
-    ColumnDef::duration("p50", "Median", "Half of them lasted at most this long.").minor(),
-    ColumnDef::duration("p95", "95 %", "95 of 100 lasted at most this long.").minor(),
-    ColumnDef::duration("p99", "99 %", "99 of 100 lasted at most this long.").minor(),
-    ColumnDef::duration("max", "Longest", "How long the longest lasted."),
-    ColumnDef::text("kind", "Kind", "The kind of slices.").minor(),
-    UNFINISHED,
-    AT_LEAST.kept(),
-];
+/// Groups of slices, runs or states.
+pub(crate) const GROUPS: TableDef = TableDef {
+    name: "sums",
+    title: "Sums",
+    about: "Slices, runs or states added up by name, thread, process or CPU.",
+    columns: &[
+        ColumnDef::text("group", "Group", "What these have in common.").kept(),
+        CATEGORY,
+        ColumnDef::count("count", "Count", "How many there are."),
+        ColumnDef::duration("sum", "Sum", "How long they lasted together.").kept(),
+        ColumnDef::duration("self", "Self", "The sum without what is nested in them.").minor(),
+        ColumnDef::duration("mean", "Mean", "How long one lasted on average."),
+        ColumnDef::duration("min", "Shortest", "How long the shortest lasted.").minor(),
+        ColumnDef::duration("p50", "Median", "Half of them lasted at most this long.").minor(),
+        ColumnDef::duration("p95", "95 %", "95 of 100 lasted at most this long.").minor(),
+        ColumnDef::duration("p99", "99 %", "99 of 100 lasted at most this long.").minor(),
+        ColumnDef::duration("max", "Longest", "How long the longest lasted."),
+        ColumnDef::text("kind", "Kind", "The kind of slices.").minor(),
+        UNFINISHED,
+        AT_LEAST.kept(),
+    ],
+    rows: Rows::Answer("stats FILE --of slices|runs|states"),
+};
 
 /// For panes only: cells after those of [`GROUPS`]. The lengths of an empty group are empty, not 0.
 pub(crate) const OF_SOME: [ColumnDef<'static>; 3] = [
@@ -90,18 +96,24 @@ pub(crate) fn group_row(trace: &Trace, group: &Group, what: What, whole_ns: f64)
     MadeRow { cells, item }
 }
 
-/// Columns of groups of events.
-pub(crate) const EVENT_GROUPS: &[ColumnDef<'static>] = &[
-    ColumnDef::text("group", "Group", "What these have in common."),
-    CATEGORY,
-    ColumnDef::count("count", "Count", "How many there are."),
-    ColumnDef::number(
-        "per_second",
-        "Rate",
-        Unit::PerSecond,
-        "How many there are in a second.",
-    ),
-];
+/// Groups of events.
+pub(crate) const EVENT_GROUPS: TableDef = TableDef {
+    name: "event_counts",
+    title: "Event counts",
+    about: "Events counted by name, thread, process or CPU.",
+    columns: &[
+        ColumnDef::text("group", "Group", "What these have in common."),
+        CATEGORY,
+        ColumnDef::count("count", "Count", "How many there are."),
+        ColumnDef::number(
+            "per_second",
+            "Rate",
+            Unit::PerSecond,
+            "How many there are in a second.",
+        ),
+    ],
+    rows: Rows::Answer("stats FILE --of events"),
+};
 
 /// For panes only: cells after those of [`EVENT_GROUPS`].
 pub(crate) const EVENT_RATES: [ColumnDef<'static>; 2] = [
@@ -159,16 +171,22 @@ fn rounded(rate: f64) -> f64 {
     }
 }
 
-/// Columns of the values of counters.
-pub(crate) const COUNTER_SUMS: &[ColumnDef<'static>] = &[
-    ColumnDef::text("track", "Counter", "The counter's name."),
-    ColumnDef::count("count", "Samples", "How many samples there are."),
-    ColumnDef::number("mean", "Mean", Unit::None, "The mean over time."),
-    ColumnDef::number("min", "Least", Unit::None, "The least value."),
-    ColumnDef::number("max", "Most", Unit::None, "The greatest value."),
-    ColumnDef::number("first", "First", Unit::None, "The first value."),
-    ColumnDef::number("last", "Last", Unit::None, "The last value."),
-];
+/// The values of counters.
+pub(crate) const COUNTER_SUMS: TableDef = TableDef {
+    name: "counter_sums",
+    title: "Counter sums",
+    about: "The mean, least and greatest value of each counter.",
+    columns: &[
+        ColumnDef::text("track", "Counter", "The counter's name."),
+        ColumnDef::count("count", "Samples", "How many samples there are."),
+        ColumnDef::number("mean", "Mean", Unit::None, "The mean over time."),
+        ColumnDef::number("min", "Least", Unit::None, "The least value."),
+        ColumnDef::number("max", "Most", Unit::None, "The greatest value."),
+        ColumnDef::number("first", "First", Unit::None, "The first value."),
+        ColumnDef::number("last", "Last", Unit::None, "The last value."),
+    ],
+    rows: Rows::Answer("stats FILE --of counters"),
+};
 
 /// For panes only: cells after those of [`COUNTER_SUMS`].
 pub(crate) const COUNTER_EXTRAS: [ColumnDef<'static>; 3] = [

@@ -2,7 +2,7 @@
 
 use super::columns::{AT_LEAST, CPU, DUR, THREAD, TID, TS, UNFINISHED};
 use super::rows::{MadeRow, RowsOfIds};
-use super::{Cell, ColumnDef, RowSource};
+use super::{Cell, ColumnDef, RowSource, Rows, TableDef};
 use crate::load::LoadedTrace;
 use crate::query::Item;
 use crate::query::distribution::Distribution;
@@ -10,29 +10,35 @@ use crate::query::item::{cpu_number, title};
 use crate::query::latency::{EventPairs, Sample, WakeupLatency};
 use crate::trace::Trace;
 
-/// Columns of sums of latencies.
-pub(crate) const SUMS: &[ColumnDef<'static>] = &[
-    ColumnDef::text(
-        "name",
-        "Name",
-        "The thread that was woken, or the pair of events.",
-    )
-    .kept(),
-    TID,
-    ColumnDef::count("count", "Count", "How many there are."),
-    ColumnDef::duration("sum", "Sum", "How long they lasted together.").minor(),
-    ColumnDef::duration("mean", "Mean", "How long one lasted on average."),
-    ColumnDef::duration("min", "Shortest", "How long the shortest lasted.").minor(),
-    ColumnDef::duration("p50", "Median", "Half of them lasted at most this long."),
-    ColumnDef::duration("p90", "90 %", "90 of 100 lasted at most this long.").minor(),
-    ColumnDef::duration("p95", "95 %", "95 of 100 lasted at most this long.").minor(),
-    ColumnDef::duration("p99", "99 %", "99 of 100 lasted at most this long."),
-    ColumnDef::duration("p999", "99.9 %", "999 of 1000 lasted at most this long.").minor(),
-    ColumnDef::duration("max", "Longest", "How long the longest lasted.").kept(),
-    ColumnDef::count("unmatched", "Unmatched", "How many have no other end.").minor(),
-    UNFINISHED,
-    AT_LEAST,
-];
+/// Sums of latencies.
+pub(crate) const SUMS: TableDef = TableDef {
+    name: "latencies",
+    title: "Latencies",
+    about: "How long from wakeup to run, or from one event to another, added up.",
+    columns: &[
+        ColumnDef::text(
+            "name",
+            "Name",
+            "The thread that was woken, or the pair of events.",
+        )
+        .kept(),
+        TID,
+        ColumnDef::count("count", "Count", "How many there are."),
+        ColumnDef::duration("sum", "Sum", "How long they lasted together.").minor(),
+        ColumnDef::duration("mean", "Mean", "How long one lasted on average."),
+        ColumnDef::duration("min", "Shortest", "How long the shortest lasted.").minor(),
+        ColumnDef::duration("p50", "Median", "Half of them lasted at most this long."),
+        ColumnDef::duration("p90", "90 %", "90 of 100 lasted at most this long.").minor(),
+        ColumnDef::duration("p95", "95 %", "95 of 100 lasted at most this long.").minor(),
+        ColumnDef::duration("p99", "99 %", "99 of 100 lasted at most this long."),
+        ColumnDef::duration("p999", "99.9 %", "999 of 1000 lasted at most this long.").minor(),
+        ColumnDef::duration("max", "Longest", "How long the longest lasted.").kept(),
+        ColumnDef::count("unmatched", "Unmatched", "How many have no other end.").minor(),
+        UNFINISHED,
+        AT_LEAST,
+    ],
+    rows: Rows::Answer("latency FILE [--begin EXPR --end EXPR]"),
+};
 
 /// Begins without an end.
 struct Unmatched {
@@ -96,16 +102,22 @@ pub(crate) fn wakeup_sums(trace: &Trace, row: &WakeupLatency) -> MadeRow {
     }
 }
 
-/// Columns of single latencies.
-pub(crate) const WORST: &[ColumnDef<'static>] = &[
-    TS,
-    DUR,
-    ColumnDef::text("from", "From", "Where it begins."),
-    ColumnDef::text("to", "To", "Where it ends."),
-    CPU,
-    TID,
-    THREAD,
-];
+/// Single latencies.
+pub(crate) const WORST: TableDef = TableDef {
+    name: "longest_latencies",
+    title: "Longest latencies",
+    about: "The longest single latencies.",
+    columns: &[
+        TS,
+        DUR,
+        ColumnDef::text("from", "From", "Where it begins."),
+        ColumnDef::text("to", "To", "Where it ends."),
+        CPU,
+        TID,
+        THREAD,
+    ],
+    rows: Rows::Answer("latency FILE --worst N"),
+};
 
 /// Returns rows of [`WORST`], followed by a cell of [`THREAD_IN_FULL`](super::columns::THREAD_IN_FULL) for the thread
 /// where the latency begins; the item of each is its begin.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::columns::{DUR, ID, NAME, PID, TID};
 use super::items::pid_of;
 use super::rows::RowsOfIds;
-use super::{Cell, ColumnDef, RowSource, Scope, TableDef};
+use super::{Cell, ColumnDef, RowSource, Rows, Scope, TableDef};
 use crate::base::Timestamp;
 use crate::base::signals::exit_text;
 use crate::base::strings::shell_bytes;
@@ -30,6 +30,8 @@ const ARGUMENTS: ColumnDef<'static> = ColumnDef::text(
 
 pub(super) const PROCESSES: TableDef = TableDef {
     name: "processes",
+    title: "Processes",
+    about: "Each process with its parent, life, exit and arguments.",
     columns: &[
         ID,
         ColumnDef::key("key", "Key", "The file's own number for it.").minor(),
@@ -49,7 +51,7 @@ pub(super) const PROCESSES: TableDef = TableDef {
         ARGUMENTS,
         ColumnDef::key("exit_signal", "Signal", "The signal that ended it.").minor(),
     ],
-    rows: processes,
+    rows: Rows::Trace(processes),
 };
 
 /// Returns whether a life overlaps the selected time; either end may be unknown.
@@ -94,6 +96,8 @@ fn processes(scope: &Scope<'_>) -> Box<dyn RowSource> {
 
 pub(super) const THREADS: TableDef = TableDef {
     name: "threads",
+    title: "Threads",
+    about: "Each thread with its process and life.",
     columns: &[
         ID,
         ColumnDef::key("key", "Key", "The file's own number for it.").minor(),
@@ -103,7 +107,7 @@ pub(super) const THREADS: TableDef = TableDef {
         START,
         END,
     ],
-    rows: threads,
+    rows: Rows::Trace(threads),
 };
 
 fn threads(scope: &Scope<'_>) -> Box<dyn RowSource> {
@@ -137,6 +141,8 @@ fn threads(scope: &Scope<'_>) -> Box<dyn RowSource> {
 /// The times of each process, parents before their children.
 pub(crate) const PROCESS_TIMES: TableDef = TableDef {
     name: "process_times",
+    title: "Process tree",
+    about: "Each process below its parent, with its own time and that of its subtree.",
     columns: &[
         ID,
         PID,
@@ -169,7 +175,7 @@ pub(crate) const PROCESS_TIMES: TableDef = TableDef {
         ),
         ARGUMENTS,
     ],
-    rows: process_times,
+    rows: Rows::Trace(process_times),
 };
 
 /// For panes only: how the process ended, as text.

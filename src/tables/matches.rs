@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::columns::{CPU, DUR, ID, NAME, THREAD, TID, TS};
-use super::{Cell, ColumnDef, RowSource};
+use super::{Cell, ColumnDef, RowSource, Rows, TableDef};
 use crate::load::LoadedTrace;
 use crate::query::Item;
 use crate::query::details::describe;
@@ -11,18 +11,24 @@ use crate::query::item::{cpu_number, event_of, title, type_word};
 use crate::query::search::{Found, Hit};
 use crate::query::seen::Seen;
 
-/// Columns of the matches.
-pub(crate) const MATCHES: &[ColumnDef<'static>] = &[
-    TS,
-    DUR,
-    ColumnDef::text("type", "Type", "What was found."),
-    NAME,
-    CPU,
-    TID,
-    THREAD,
-    ID,
-    ColumnDef::text("text", "Text", "The event as its format prints it."),
-];
+/// The matches of a search.
+pub(crate) const MATCHES: TableDef = TableDef {
+    name: "matches",
+    title: "Matches",
+    about: "What a text, a /regex/ or an expression finds.",
+    columns: &[
+        TS,
+        DUR,
+        ColumnDef::text("type", "Type", "What was found."),
+        NAME,
+        CPU,
+        TID,
+        THREAD,
+        ID,
+        ColumnDef::text("text", "Text", "The event as its format prints it."),
+    ],
+    rows: Rows::Answer("search EXPR FILE"),
+};
 
 /// Rows of [`MATCHES`], followed by a cell of [`THREAD_IN_FULL`](super::columns::THREAD_IN_FULL); the item of each is
 /// the match.
@@ -45,7 +51,7 @@ impl RowSource for MatchRows {
 
     fn cell(&self, loaded: &LoadedTrace, at: usize, column: usize) -> Cell {
         let hit = self.found.hits.get(at);
-        match (hit, MATCHES.get(column).map(|column| column.name)) {
+        match (hit, MATCHES.columns.get(column).map(|column| column.name)) {
             // A sort by time must not decode each event for its text.
             (Some(hit), Some("ts")) => hit.time.into(),
             (Some(hit), Some("dur")) => self.duration(loaded, *hit),

@@ -2,32 +2,48 @@
 
 use std::sync::Arc;
 
+use super::columns::{THREAD_IN_FULL, TS};
 use super::rows::RowsOfIds;
-use super::{Cell, ColumnDef, RowSource};
+use super::{Cell, ColumnDef, RowSource, Rows, TableDef};
+use crate::event::decoded::is_common;
 use crate::load::LoadedTrace;
-use crate::query::probes::ProbeTable;
+use crate::query::Item;
+use crate::query::details::describe;
+use crate::query::probes::{ProbeTable, item_of, table};
+use crate::trace::EventId;
 
-/// Columns of the probes.
-pub(crate) const PROBES: &[ColumnDef<'static>] = &[
-    ColumnDef::text("group", "Group", "The group of the event."),
-    ColumnDef::text("event", "Event", "The name of the event."),
-    ColumnDef::text("sort", "Kind", "entry or return."),
-    ColumnDef::text("place", "Place", "Where it is set."),
-    ColumnDef::text("arguments", "Arguments", "What it records."),
-    ColumnDef::count("hits", "Hits", "How often the kernel counted it."),
-    ColumnDef::count("misses", "Misses", "How often the kernel missed it."),
-    ColumnDef::count("events", "Events", "How many events the trace has of it."),
-    ColumnDef::count(
-        "calls",
-        "Calls",
-        "How many calls the pair of entry and return has.",
-    ),
-    ColumnDef::duration("mean", "Mean", "How long one lasted on average."),
-    ColumnDef::duration("p50", "Median", "Half of them lasted at most this long."),
-    ColumnDef::duration("p95", "95 %", "95 of 100 lasted at most this long.").minor(),
-    ColumnDef::duration("p99", "99 %", "99 of 100 lasted at most this long."),
-    ColumnDef::duration("max", "Longest", "How long the longest lasted."),
-];
+/// The probes of a trace and of the definitions beside it.
+pub(crate) const PROBES: TableDef = TableDef {
+    name: "probes",
+    title: "Probes",
+    about: "kprobes and uprobes: definitions, hits, durations of calls.",
+    columns: &[
+        ColumnDef::text("group", "Group", "The group of the event."),
+        ColumnDef::text("event", "Event", "The name of the event."),
+        ColumnDef::text("sort", "Kind", "entry or return."),
+        ColumnDef::text("place", "Place", "Where it is set."),
+        ColumnDef::text("arguments", "Arguments", "What it records."),
+        ColumnDef::count("hits", "Hits", "How often the kernel counted it."),
+        ColumnDef::count("misses", "Misses", "How often the kernel missed it."),
+        ColumnDef::count("events", "Events", "How many events the trace has of it."),
+        ColumnDef::count(
+            "calls",
+            "Calls",
+            "How many calls the pair of entry and return has.",
+        ),
+        ColumnDef::duration("mean", "Mean", "How long one lasted on average."),
+        ColumnDef::duration("p50", "Median", "Half of them lasted at most this long."),
+        ColumnDef::duration("p95", "95 %", "95 of 100 lasted at most this long.").minor(),
+        ColumnDef::duration("p99", "99 %", "99 of 100 lasted at most this long."),
+        ColumnDef::duration("max", "Longest", "How long the longest lasted."),
+    ],
+    rows: Rows::Trace(|scope| {
+        let loaded = scope.loaded;
+        let set = loaded.probes.as_ref().map(|it| it.set.as_ref());
+        let all = table(&loaded.trace, Some(loaded.reader.as_ref()), set);
+        Box::new(probe_rows(Arc::new(all)))
+    }),
+};
 
 /// For panes only: the event, with its group unless that is the default.
 pub(crate) const EVENT_IN_FULL: ColumnDef<'static> = ColumnDef::text(
@@ -75,4 +91,58 @@ pub(crate) fn probe_rows(all: Arc<ProbeTable>) -> impl RowSource {
     RowsOfIds::new(ids, all, |_: &LoadedTrace, all, &at: &usize, cells| {
         probe_cells(all, at, cells);
     })
+}
+
+/// The events of one probe.
+pub(crate) const PROBE_EVENTS: TableDef = TableDef {
+    name: "probe_events",
+    title: "Events of a probe",
+    about: "The events of one probe with the arguments that it recorded.",
+    columns: &[
+        TS,
+        THREAD_IN_FULL,
+        ColumnDef::text("arguments", "Arguments", "What it recorded."),
+    ],
+    rows: Rows::Answer("search EVENT: FILE --in events"),
+};
+
+/// The events of a probe as rows of [`PROBE_EVENTS`]; the item of each is the slice that the event begins or ends, or
+/// the event. An event is decoded when its arguments are read.
+pub(crate) struct ProbeEvents(pub Vec<EventId>);
+
+impl RowSource for ProbeEvents {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn row(&self, loaded: &LoadedTrace, at: usize, cells: &mut Vec<Cell>) {
+        cells.extend((0..PROBE_EVENTS.columns.len()).map(|column| self.cell(loaded, at, column)));
+    }
+
+    fn cell(&self, loaded: &LoadedTrace, at: usize, column: usize) -> Cell {
+        let Some(&event) = self.0.get(at) else {
+            return Cell::None;
+        };
+        let trace = &loaded.trace;
+        match column {
+            0 => trace.events.time(event).into(),
+            1 => trace.thread_title(trace.events.thread(event)).into(),
+            _ => arguments_of(loaded, event).into(),
+        }
+    }
+
+    fn item(&self, loaded: &LoadedTrace, at: usize) -> Option<Item> {
+        Some(item_of(&loaded.trace, *self.0.get(at)?))
+    }
+}
+
+/// Returns the arguments that a probe recorded in an event, without the fields that all events have.
+fn arguments_of(loaded: &LoadedTrace, event: EventId) -> String {
+    let detail = describe(&loaded.trace, loaded.reader.as_ref(), event);
+    let own = detail
+        .fields
+        .iter()
+        .filter(|field| !is_common(&field.name) && !field.name.starts_with("__probe"));
+    let texts = own.map(|field| format!("{}={}", field.name, field.text()));
+    texts.collect::<Vec<_>>().join("  ")
 }

@@ -1,9 +1,9 @@
 //! Tables of recorded events, log messages and blobs, and of diagnostics.
 
-use super::columns::{CATEGORY, CPU, ID, NAME, PID, TID, TS};
+use super::columns::{CATEGORY, CPU, ID, NAME, PID, PROCESS_IN_FULL, THREAD_IN_FULL, TID, TS};
 use super::items::{Owner, cpu_number};
 use super::rows::{EachRow, RowsOfIds};
-use super::{Cell, ColumnDef, RowSource, Scope, TableDef, Unit};
+use super::{Cell, ColumnDef, RowSource, Rows, Scope, TableDef, Unit};
 use crate::base::{Severity, Timestamp};
 use crate::load::LoadedTrace;
 use crate::query::blobs::{Blob, blobs};
@@ -11,8 +11,10 @@ use crate::trace::EventId;
 
 pub(super) const EVENTS: TableDef = TableDef {
     name: "events",
+    title: "Events",
+    about: "Every recorded event in order of time.",
     columns: &[TS, CPU, TID, NAME, CATEGORY, ID],
-    rows: events,
+    rows: Rows::Trace(events),
 };
 
 /// The events from one rank to another in order of time: 100 million rows need no list.
@@ -81,8 +83,32 @@ fn event_cells(loaded: &LoadedTrace, (): &(), &id: &EventId, cells: &mut Vec<Cel
     ]);
 }
 
+/// The events as a person reads them: the columns from which the list of events is chosen.
+pub(crate) const EVENT_LINES: TableDef = TableDef {
+    name: "event_lines",
+    title: "Events",
+    about: "Every recorded event with its fields as text.",
+    columns: &[
+        TS,
+        ColumnDef::duration("since", "Since last", "How long after the event above."),
+        ColumnDef::text("cpu", "CPU", "The number of the CPU."),
+        THREAD_IN_FULL,
+        PROCESS_IN_FULL,
+        ColumnDef::text("event", "Event", "The kind of event."),
+        CATEGORY,
+        ColumnDef::text("text", "What it says", "All fields as one text."),
+    ],
+    rows: Rows::Window,
+};
+
+/// A field of events as a column of [`EVENT_LINES`]; its title is the field's name.
+pub(crate) const FIELD: ColumnDef<'static> =
+    ColumnDef::text("field", "Field", "This field of the event.");
+
 pub(super) const LOGS: TableDef = TableDef {
     name: "logs",
+    title: "Log messages",
+    about: "What programs logged.",
     columns: &[
         TS,
         ColumnDef::text("severity", "Severity", "How serious it is."),
@@ -90,7 +116,7 @@ pub(super) const LOGS: TableDef = TableDef {
         TID,
         ColumnDef::text("message", "Message", "What was logged."),
     ],
-    rows: logs,
+    rows: Rows::Trace(logs),
 };
 
 fn logs(scope: &Scope<'_>) -> Box<dyn RowSource> {
@@ -111,8 +137,10 @@ fn logs(scope: &Scope<'_>) -> Box<dyn RowSource> {
     }))
 }
 
-pub(super) const DIAGNOSTICS: TableDef = TableDef {
+pub(crate) const DIAGNOSTICS: TableDef = TableDef {
     name: "diagnostics",
+    title: "Diagnostics",
+    about: "What was odd or missing in the file.",
     columns: &[
         ColumnDef::text("severity", "Severity", "info, error or data_loss."),
         ColumnDef::text("code", "Code", "The kind of finding."),
@@ -120,13 +148,21 @@ pub(super) const DIAGNOSTICS: TableDef = TableDef {
         ColumnDef::text("place", "Place", "Where it was found first."),
         ColumnDef::text("message", "Message", "What is wrong or missing."),
     ],
-    rows: diagnostics,
+    rows: Rows::Trace(diagnostics),
 };
 
 fn diagnostics(scope: &Scope<'_>) -> Box<dyn RowSource> {
-    let ids = (0..scope.loaded.trace.diagnostics.rows().len()).collect();
-    Box::new(RowsOfIds::new(ids, (), |loaded, (), &at: &usize, cells| {
-        let row = &loaded.trace.diagnostics.rows()[at];
+    let count = scope.loaded.trace.diagnostics.rows().len();
+    Box::new(diagnostic_rows(count))
+}
+
+/// Returns rows of [`DIAGNOSTICS`] for the first `count` diagnostics.
+pub(crate) fn diagnostic_rows(count: usize) -> impl RowSource {
+    let ids = (0..count).collect();
+    RowsOfIds::new(ids, (), |loaded: &LoadedTrace, (), &at: &usize, cells| {
+        let Some(row) = loaded.trace.diagnostics.rows().get(at) else {
+            return;
+        };
         let severity = match row.severity {
             Severity::Info => "info",
             Severity::Error => "error",
@@ -139,11 +175,13 @@ fn diagnostics(scope: &Scope<'_>) -> Box<dyn RowSource> {
             row.places.first().map(ToString::to_string).into(),
             row.message.as_str().into(),
         ]);
-    }))
+    })
 }
 
 pub(super) const BLOBS: TableDef = TableDef {
     name: "blobs",
+    title: "Attachments",
+    about: "Bytes that are attached to the trace; `blob` writes them.",
     columns: &[
         ColumnDef::key("number", "Number", "What `blob` takes."),
         TS,
@@ -152,7 +190,7 @@ pub(super) const BLOBS: TableDef = TableDef {
         ColumnDef::text("type", "Type", "What the bytes are."),
         ColumnDef::number("bytes", "Size", Unit::Bytes, "How large it is."),
     ],
-    rows: blob_rows,
+    rows: Rows::Trace(blob_rows),
 };
 
 fn blob_rows(scope: &Scope<'_>) -> Box<dyn RowSource> {

@@ -47,6 +47,13 @@ pub trait RowSource: Send + Sync {
         None
     }
 
+    /// Returns a number if making a row's cells may take longer than a frame, because events are decoded from compressed
+    /// data: such cells are made by a task, and the rows are not sorted. Sources with the same number have the same rows
+    /// as far as both have any.
+    fn slow_key(&self) -> Option<u64> {
+        None
+    }
+
     /// Returns the depth of row `at` in a tree; 0 in other tables.
     fn depth(&self, _at: usize) -> u32 {
         0

@@ -3,7 +3,7 @@
 use super::columns::{CPU, DUR, PID, THREAD, TID, TS};
 use super::items::{Owner, cpu_number, duration};
 use super::rows::RowsOfIds;
-use super::{Cell, ColumnDef, RowSource, Scope, TableDef};
+use super::{Cell, ColumnDef, RowSource, Rows, Scope, TableDef};
 use crate::base::Timestamp;
 use crate::event::Interrupt;
 use crate::load::LoadedTrace;
@@ -12,6 +12,8 @@ use crate::trace::{RunId, StateId};
 
 pub(super) const RUNS: TableDef = TableDef {
     name: "runs",
+    title: "Runs",
+    about: "Which thread had which CPU, and how long.",
     columns: &[
         TS,
         DUR,
@@ -30,7 +32,7 @@ pub(super) const RUNS: TableDef = TableDef {
             "The state in which the thread left the CPU.",
         ),
     ],
-    rows: runs,
+    rows: Rows::Trace(runs),
 };
 
 fn runs(scope: &Scope<'_>) -> Box<dyn RowSource> {
@@ -62,6 +64,8 @@ fn runs(scope: &Scope<'_>) -> Box<dyn RowSource> {
 
 pub(super) const STATES: TableDef = TableDef {
     name: "states",
+    title: "Thread states",
+    about: "What each thread did: running, runnable, sleeping, waiting for a disk.",
     columns: &[
         TS,
         DUR,
@@ -83,7 +87,7 @@ pub(super) const STATES: TableDef = TableDef {
             "Whether events were lost meanwhile.",
         ),
     ],
-    rows: states,
+    rows: Rows::Trace(states),
 };
 
 fn states(scope: &Scope<'_>) -> Box<dyn RowSource> {

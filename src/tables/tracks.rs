@@ -3,7 +3,7 @@
 use super::columns::{CATEGORY, CPU, DUR, ID, NAME, PID, PROCESS, THREAD, TID, TS};
 use super::items::{Owner, cpu_number, pid_of, track_name};
 use super::rows::RowsOfIds;
-use super::{Cell, ColumnDef, RowSource, Scope, TableDef, Unit};
+use super::{Cell, ColumnDef, RowSource, Rows, Scope, TableDef, Unit};
 use crate::base::Timestamp;
 use crate::event::{FieldRef, ValueRef};
 use crate::load::LoadedTrace;
@@ -12,6 +12,8 @@ use crate::trace::{CounterTrackId, EventId, SliceId, ThreadId, TrackId, TrackKin
 
 pub(super) const SLICES: TableDef = TableDef {
     name: "slices",
+    title: "Slices",
+    about: "What has a begin and an end: calls, sections, work of threads and CPUs.",
     columns: &[
         TS,
         DUR,
@@ -26,7 +28,7 @@ pub(super) const SLICES: TableDef = TableDef {
         ID,
         ColumnDef::key("parent_id", "Parent", "The row of the slice around it.").minor(),
     ],
-    rows: slices,
+    rows: Rows::Trace(slices),
 };
 
 fn slices(scope: &Scope<'_>) -> Box<dyn RowSource> {
@@ -93,6 +95,8 @@ fn slice_cells(loaded: &LoadedTrace, depths: &[u32], id: u32, cells: &mut Vec<Ce
 
 pub(super) const INSTANTS: TableDef = TableDef {
     name: "instants",
+    title: "Instants",
+    about: "What happened at a point in time on a track.",
     columns: &[
         TS,
         NAME,
@@ -102,7 +106,7 @@ pub(super) const INSTANTS: TableDef = TableDef {
         CPU,
         ColumnDef::text("track", "Track", "The track that shows it."),
     ],
-    rows: instants,
+    rows: Rows::Trace(instants),
 };
 
 /// An instant of a track.
@@ -150,6 +154,8 @@ fn instants(scope: &Scope<'_>) -> Box<dyn RowSource> {
 
 pub(super) const COUNTERS: TableDef = TableDef {
     name: "counters",
+    title: "Counter samples",
+    about: "Each value of each counter, and when it was set.",
     columns: &[
         TS,
         ColumnDef::text("track", "Counter", "The counter's name."),
@@ -162,7 +168,7 @@ pub(super) const COUNTERS: TableDef = TableDef {
         PID,
         CPU,
     ],
-    rows: counters,
+    rows: Rows::Trace(counters),
 };
 
 /// A sample of a counter.
@@ -246,6 +252,8 @@ const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
 
 pub(super) const FLOWS: TableDef = TableDef {
     name: "flows",
+    title: "Flows",
+    about: "Arrows from one place to another, in time and between threads.",
     columns: &[
         ID,
         NAME,
@@ -267,7 +275,7 @@ pub(super) const FLOWS: TableDef = TableDef {
         )
         .minor(),
     ],
-    rows: flows,
+    rows: Rows::Trace(flows),
 };
 
 fn flows(scope: &Scope<'_>) -> Box<dyn RowSource> {

@@ -2,23 +2,29 @@
 
 use super::columns::{CPU, DUR, TID, TS};
 use super::rows::RowsOfIds;
-use super::{Cell, ColumnDef, RowSource, Unit};
+use super::{Cell, ColumnDef, RowSource, Rows, TableDef, Unit};
 use crate::load::LoadedTrace;
 use crate::query::wakeup_chain::Chain;
 use crate::trace::ThreadId;
 
-/// Columns of the hops.
-pub(crate) const HOPS: &[ColumnDef<'static>] = &[
-    TS,
-    DUR,
-    ColumnDef::number("share", "Share", Unit::Fraction, "Its part of the wait."),
-    ColumnDef::text("what", "What", "What happened then."),
-    ColumnDef::text("who", "Who", "Who did it."),
-    TID,
-    CPU,
-    ColumnDef::text("waker", "Waker", "Who ended it."),
-    ColumnDef::text("rival", "Rival", "Who had the CPU meanwhile."),
-];
+/// The hops of a chain of wakeups.
+pub(crate) const HOPS: TableDef = TableDef {
+    name: "wakeup_chain",
+    title: "Wakeup chain",
+    about: "Why a thread waited: who woke it, who woke the waker, with the share of each.",
+    columns: &[
+        TS,
+        DUR,
+        ColumnDef::number("share", "Share", Unit::Fraction, "Its part of the wait."),
+        ColumnDef::text("what", "What", "What happened then."),
+        ColumnDef::text("who", "Who", "Who did it."),
+        TID,
+        CPU,
+        ColumnDef::text("waker", "Waker", "Who ended it."),
+        ColumnDef::text("rival", "Rival", "Who had the CPU meanwhile."),
+    ],
+    rows: Rows::Answer("chain --thread TID --at T FILE"),
+};
 
 /// For panes only: the thread (with its number) or interrupt of the hop.
 pub(crate) const WHO: ColumnDef<'static> =

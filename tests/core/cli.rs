@@ -80,6 +80,9 @@ fn tables_have_their_columns_and_exact_numbers() {
         ("events", "ts\tcpu\ttid\tname"),
         ("logs", "ts\tseverity\tpid\ttid\tmessage"),
         ("diagnostics", "severity\tcode\tcount\tplace\tmessage"),
+        ("probes", "group\tevent\tsort\tplace\targuments\thits"),
+        ("gaps", "ts\tdur\tlost\tcpu\tfile"),
+        ("sources", "file\tformat\toffset\tplaced_by\twhy"),
     ] {
         let text = stdout(&["table", table, &path("kprobe-hackbench.dat")]);
         assert!(
@@ -109,6 +112,34 @@ fn tables_have_their_columns_and_exact_numbers() {
     ]))
     .unwrap();
     assert_eq!(json.as_array().unwrap().len(), 68);
+}
+
+#[test]
+fn tables_are_listed_with_the_commands_that_print_them() {
+    let list = stdout(&["table"]);
+    let rows: Vec<Vec<&str>> = list.lines().map(|it| it.split('\t').collect()).collect();
+    assert_eq!(rows[0], ["name", "title", "about", "command"]);
+    let command = |name: &str| rows.iter().find(|row| row[0] == name).unwrap()[3];
+    assert_eq!(command("slices"), "threadline table slices FILE");
+    assert_eq!(command("matches"), "threadline search EXPR FILE");
+    let help = stdout(&["table", "--help"]);
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    for row in &rows[1..] {
+        assert!(help.contains(&format!("{}: {}", row[1], row[2])), "{row:?}");
+    }
+    // A table that answers a question names the command that asks it.
+    let output = run(&["table", "wakeup_chain", &path("kprobe-hackbench.dat")]);
+    assert_eq!(output.status.code(), Some(2));
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        words.contains("threadline chain --thread TID --at T"),
+        "{words}"
+    );
+    let probes = path("kprobe-hackbench.dat");
+    assert_eq!(
+        stdout(&["table", "probes", &probes]),
+        stdout(&["probes", &probes])
+    );
 }
 
 #[test]

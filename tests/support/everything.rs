@@ -35,7 +35,7 @@ pub fn write_all(loaded: &LoadedTrace) {
     };
     EXPORTERS.iter().for_each(write);
     if let Some(by_table) = EXPORTERS.iter().find(|exporter| exporter.table.is_some()) {
-        for table in TABLES {
+        for table in TABLES.iter().filter(|table| table.is_of_trace()) {
             write(&Exporter {
                 table: Some(table),
                 ..*by_table

@@ -563,14 +563,15 @@ fn facts_marks_processes_and_probes_are_copied_as_text() {
     act(&mut window, Action::OpenPane(PaneKind::Marks));
     let text = copied_by(&mut window, "Copy");
     let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "Mark\tTime\tDuration\tNote");
     let begin = format!("A\t{}\t", range.start.0);
-    assert!(lines[0].starts_with(&begin), "{text}");
-    assert!(lines[1].starts_with(&format!("B\t{}\t", range.end.0)));
+    assert!(lines[1].starts_with(&begin), "{text}");
+    assert!(lines[2].starts_with(&format!("B\t{}\t", range.end.0)));
     assert!(
-        lines[2].starts_with("B − A\t") && lines[2].contains("\t29191"),
+        lines[3].starts_with("B − A\t") && lines[3].contains("\t29191"),
         "{text}"
     );
-    assert!(lines[3].starts_with("flag\t") && lines[3].ends_with("\\N\there\\tit began"));
+    assert!(lines[4].starts_with("flag\t") && lines[4].ends_with("\\N\there\\tit began"));
     act(&mut window, Action::OpenPane(PaneKind::Info));
     let text = copied_by(&mut window, "Copy the facts");
     assert!(

@@ -117,11 +117,12 @@ impl Form {
 
     /// Returns the tables to choose from, if the format writes one table.
     #[must_use]
-    pub fn tables(&self) -> &'static [TableDef] {
-        match self.exporter.table {
-            Some(_) => TABLES,
-            None => &[],
-        }
+    pub fn tables(&self) -> Vec<&'static TableDef> {
+        let has_table = self.exporter.table.is_some();
+        let tables = TABLES
+            .iter()
+            .filter(|table| has_table && table.is_of_trace());
+        tables.collect()
     }
 
     /// Proposes a file next to the trace, unless the user named one.

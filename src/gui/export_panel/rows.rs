@@ -56,7 +56,11 @@ pub(crate) fn format_ui(ui: &mut Ui, form: &mut Form) {
                 .show_ui(ui, |ui| {
                     for table in tables {
                         let is_it = table.name == shown.name;
-                        if ui.selectable_label(is_it, table.name).clicked() {
+                        if ui
+                            .selectable_label(is_it, table.name)
+                            .on_hover_text(table.about)
+                            .clicked()
+                        {
                             form.exporter.table = Some(table);
                         }
                     }

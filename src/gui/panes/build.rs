@@ -59,7 +59,7 @@ struct Answer {
 const MOST_ARGUMENTS: usize = 2000;
 /// The most points of the curve.
 const MOST_POINTS: usize = 2000;
-const CHAIN: &str = "Critical chain";
+const CHAIN: &str = CRITICAL_CHAIN.title;
 
 /// A section of the pane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -344,10 +344,9 @@ fn row_ui(
 }
 
 fn chain_columns() -> Vec<PaneColumn> {
-    let of = |name: &str, width: f32| PaneColumn::of(CRITICAL_CHAIN.columns, name, width);
-    let after = |index: usize, def, width: f32| {
-        PaneColumn::after(CRITICAL_CHAIN.columns, index, def, width)
-    };
+    let of = |name: &str, width: f32| PaneColumn::of(&CRITICAL_CHAIN, name, width);
+    let after =
+        |index: usize, def, width: f32| PaneColumn::after(&CRITICAL_CHAIN, index, def, width);
     vec![
         of("ts", 106.0).titled("Start"),
         of("own", 74.0).titled("Time"),
@@ -359,7 +358,7 @@ fn chain_columns() -> Vec<PaneColumn> {
 }
 
 fn program_columns() -> Vec<PaneColumn> {
-    let of = |name: &str, width: f32| PaneColumn::of(PROGRAMS.columns, name, width);
+    let of = |name: &str, width: f32| PaneColumn::of(&PROGRAMS, name, width);
     vec![
         of("name", 60.0).titled("Program").growing(),
         of("processes", 46.0).titled("Count"),
@@ -382,7 +381,7 @@ fn programs_ui(
     let palette = scene.palette;
     if answer.failed.is_empty() {
         ui.horizontal_wrapped(|ui| {
-            ui.label(RichText::new("Programs").strong());
+            ui.label(RichText::new(PROGRAMS.title).strong());
             table.named_tools_ui(ui, scene, &answer.programs, "the programs", actions);
             let words = RichText::new("no process failed").color(palette.weak);
             // The label does not break: if it does not fit it moves to the next line.
@@ -391,7 +390,7 @@ fn programs_ui(
     } else {
         let title = failed_title(trace, &answer.failed);
         ui.horizontal_wrapped(|ui| {
-            ui.label(RichText::new("Programs").strong());
+            ui.label(RichText::new(PROGRAMS.title).strong());
             table.named_tools_ui(ui, scene, &answer.programs, "the programs", actions);
             let text = RichText::new(title).color(palette.error);
             ui.menu_button(text, |ui| failed_ui(ui, scene, answer, actions));

@@ -258,15 +258,15 @@ fn table_of(trace: &Trace, chain: &Chain) -> TableData {
         false => Tint::of_thread(trace, hop.thread),
     };
     let tints = chain.hops.iter().map(|hop| Some(tint(hop))).collect();
-    let of = |name: &str, width: f32| PaneColumn::of(HOPS, name, width);
+    let of = |name: &str, width: f32| PaneColumn::of(&HOPS, name, width);
     let columns = vec![
-        PaneColumn::after(HOPS, 0, WHO, 190.0),
+        PaneColumn::after(&HOPS, 0, WHO, 190.0),
         of("what", 120.0).about("What it did"),
         of("ts", 130.0).titled("Start").about("When it began"),
         of("dur", 90.0).titled("Time").about("How long it took"),
         of("share", 80.0).about("Of the whole wait"),
         of("cpu", 50.0).about("Where"),
-        PaneColumn::after(HOPS, 1, BEHIND, 150.0),
+        PaneColumn::after(&HOPS, 1, BEHIND, 150.0),
         of("waker", 150.0).titled("Woken by").about("Who ended it"),
     ];
     TableData::new(columns, hop_rows(chain.clone())).tinted(tints)

@@ -81,7 +81,7 @@ struct Kin {
 }
 
 fn columns() -> Vec<PaneColumn> {
-    let of = |name: &str, width: f32| PaneColumn::of(FILE_LIST.columns, name, width);
+    let of = |name: &str, width: f32| PaneColumn::of(&FILE_LIST, name, width);
     vec![
         of("path", 160.0).titled("File").growing(),
         of("reads", 58.0).titled("Read").about(
@@ -101,22 +101,22 @@ fn columns() -> Vec<PaneColumn> {
 }
 
 fn use_columns() -> Vec<PaneColumn> {
-    let of = |name: &str, width: f32| PaneColumn::of(USES_OF_FILE, name, width);
+    let of = |name: &str, width: f32| PaneColumn::of(&USES_OF_FILE, name, width);
     vec![
         of("ts", 100.0),
         of("use", 84.0),
-        PaneColumn::after(USES_OF_FILE, 2, PROCESS_IN_FULL, 130.0),
-        PaneColumn::after(USES_OF_FILE, 0, UNTIL, 100.0),
-        PaneColumn::after(USES_OF_FILE, 1, OTHER_NAME, 120.0).growing(),
+        PaneColumn::after(&USES_OF_FILE, 2, PROCESS_IN_FULL, 130.0),
+        PaneColumn::after(&USES_OF_FILE, 0, UNTIL, 100.0),
+        PaneColumn::after(&USES_OF_FILE, 1, OTHER_NAME, 120.0).growing(),
     ]
 }
 
 fn kin_columns() -> Vec<PaneColumn> {
-    let of = |name: &str, width: f32| PaneColumn::of(RELATIVES, name, width);
+    let of = |name: &str, width: f32| PaneColumn::of(&RELATIVES, name, width);
     vec![
         of("steps", 44.0),
         of("path", 300.0).titled("File"),
-        PaneColumn::after(RELATIVES, 0, PROCESS_IN_FULL, 130.0).titled("Through"),
+        PaneColumn::after(&RELATIVES, 0, PROCESS_IN_FULL, 130.0).titled("Through"),
         of("later_path", 120.0).growing(),
     ]
 }

@@ -6,10 +6,10 @@ use super::lost::LostTable;
 use super::reading::ReadingRow;
 use super::sources::SourcesTable;
 use crate::base::Severity;
-use crate::export::rows::tsv_line;
 use crate::gui::pane::{Pane, Scene};
-use crate::gui::table::copy_button_named;
-use crate::tables::Cell;
+use crate::gui::table::{TableData, copy_button, whole_text};
+use crate::tables::recorded::{DIAGNOSTICS, diagnostic_rows};
+use crate::tables::sources::{FACTS, SOURCES, fact_rows, source_rows};
 use crate::view::{Action, Effect, ruler};
 
 /// The least width at which long texts wrap, in points.
@@ -40,11 +40,13 @@ impl Pane for InfoPane {
         ScrollArea::both()
             .auto_shrink([false, false])
             .show(ui, |ui| {
-                self.sources.ui(ui, scene, &mut actions);
+                self.sources.ui(ui, scene, width, &mut actions);
                 self.lost.ui(ui, scene, width, &mut actions);
                 ui.horizontal(|ui| {
-                    ui.label(RichText::new("Diagnostics").strong());
-                    if copy_button_named(ui, "Copy the facts") {
+                    ui.label(RichText::new(DIAGNOSTICS.title).strong());
+                    let copy = copy_button(ui, 1, "Copy all that is below as tab-separated tables")
+                        .accessible_name("Copy the facts");
+                    if copy.clicked() {
                         actions.push(Action::Do(Effect::Copy(text_of(scene))));
                     }
                 });
@@ -85,7 +87,7 @@ impl Pane for InfoPane {
                         }
                     });
                 ui.add_space(8.0);
-                ui.label(RichText::new("File").strong());
+                ui.label(RichText::new(FACTS.title).strong());
                 self.reading.ui(ui, scene, &mut actions);
                 let facts = facts_of(scene);
                 egui::Grid::new("facts")
@@ -108,7 +110,7 @@ impl Pane for InfoPane {
     }
 
     fn is_waiting(&self) -> bool {
-        self.lost.is_waiting()
+        self.lost.is_waiting() || self.sources.is_waiting()
     }
 }
 
@@ -148,31 +150,20 @@ fn facts_of(scene: &Scene<'_>) -> Vec<(String, String)> {
     facts
 }
 
-/// Returns all content of the pane as tab-separated text.
+/// Returns all content of the pane as tab-separated text: a table with its headings for each kind.
 fn text_of(scene: &Scene<'_>) -> String {
-    let mut text = String::new();
-    for source in &scene.loaded.trace.sources {
-        let offset = source.offset_text();
-        let cells = [&source.name, &source.info.format, &offset, &source.evidence];
-        text.push_str(&tsv_line(&cells.map(|cell| Cell::from(cell.as_str()))));
+    let loaded = scene.loaded;
+    let trace = &loaded.trace;
+    let mut tables = Vec::new();
+    if !trace.sources.is_empty() {
+        let rows = source_rows(trace.sources.len());
+        tables.push(TableData::whole(&SOURCES, rows));
     }
-    for (name, value) in facts_of(scene) {
-        text.push_str(&tsv_line(&[name.into(), value.into()]));
+    tables.push(TableData::whole(&FACTS, fact_rows(facts_of(scene))));
+    if !trace.diagnostics.is_empty() {
+        let rows = diagnostic_rows(trace.diagnostics.rows().len());
+        tables.push(TableData::whole(&DIAGNOSTICS, rows));
     }
-    for row in scene.loaded.trace.diagnostics.rows() {
-        let severity = match row.severity {
-            Severity::Info => "info",
-            Severity::Error => "error",
-            Severity::DataLoss => "data loss",
-        };
-        let places: Vec<String> = row.places.iter().map(ToString::to_string).collect();
-        text.push_str(&tsv_line(&[
-            severity.into(),
-            row.code.into(),
-            row.count.into(),
-            row.message.as_str().into(),
-            places.join(", ").into(),
-        ]));
-    }
-    text
+    let texts: Vec<String> = tables.iter().map(|it| whole_text(it, loaded)).collect();
+    texts.join("\n")
 }

@@ -6,37 +6,16 @@ use egui::{RichText, Ui};
 
 use crate::base::{Task, TaskKey};
 use crate::gui::pane::Scene;
-use crate::gui::table::{DataTable, ROW_HEIGHT, TableData};
+use crate::gui::table::{DataTable, PaneColumn, TableData};
 use crate::load::LoadedTrace;
-use crate::query::Item;
 use crate::query::gaps::sum_words;
-use crate::tables::{Cell, ColumnDef, MadeRow};
+use crate::tables::gaps::{GAPS, gap_rows};
 use crate::view::{Action, ruler};
 
 /// The most gaps that are listed; the others are only counted.
 const MOST: usize = 100_000;
 /// The number of rows that are visible at once.
 const SEEN: usize = 8;
-
-const COLUMNS: [(ColumnDef<'static>, f32); 5] = [
-    (
-        ColumnDef::time("ts", "From", "The last time before the loss"),
-        130.0,
-    ),
-    (
-        ColumnDef::duration("dur", "Duration", "How long nothing was recorded"),
-        100.0,
-    ),
-    (
-        ColumnDef::count("lost", "Lost", "How many events, where the file says so"),
-        90.0,
-    ),
-    (
-        ColumnDef::text("cpu", "CPU", "Whose events, where the file says so"),
-        60.0,
-    ),
-    (ColumnDef::text("file", "File", "In which file"), 160.0),
-];
 
 /// The state of the list: its sorting and its filter.
 #[derive(Default)]
@@ -52,7 +31,7 @@ impl LostTable {
         let words = sum_words(&scene.loaded.trace);
         if count == 0 {
             if !words.is_empty() {
-                ui.label(RichText::new("Lost events").strong());
+                ui.label(RichText::new(GAPS.title).strong());
                 ui.label(RichText::new(words).color(scene.palette.weak));
                 ui.add_space(8.0);
             }
@@ -68,7 +47,7 @@ impl LostTable {
             return;
         };
         ui.horizontal(|ui| {
-            ui.label(RichText::new("Lost events").strong());
+            ui.label(RichText::new(GAPS.title).strong());
             let mut words = words;
             if count > MOST {
                 let listed = ruler::grouped(MOST as i64);
@@ -77,9 +56,7 @@ impl LostTable {
             ui.label(RichText::new(words).color(scene.palette.weak));
             self.table.tools_ui(ui, scene, &data, actions);
         });
-        // Includes the heading, and a scroll bar if the columns are wider than the pane.
-        let height = 44.0 + ROW_HEIGHT * count.min(SEEN) as f32;
-        let size = egui::vec2(width, height);
+        let size = egui::vec2(width, data.height(ui, SEEN));
         let answer = ui.allocate_ui(size, |ui| {
             ui.set_min_size(size);
             ui.set_max_size(size);
@@ -99,34 +76,16 @@ impl LostTable {
 }
 
 fn rows(loaded: &LoadedTrace) -> Arc<TableData> {
-    let trace = &loaded.trace;
-    let has_files = !trace.sources.is_empty();
-    let row = |id| {
-        let (gap, span) = (trace.gap(id)?, trace.gap_span(id)?);
-        let mut cells = vec![
-            Cell::from(span.start),
-            span.duration().0.into(),
-            gap.lost.filter(|lost| *lost > 0).into(),
-            gap.cpu.map(|cpu| format!("CPU {cpu}")).into(),
-        ];
-        if has_files {
-            let source = trace.gap_source(id);
-            let source = source.and_then(|id| trace.sources.get(id.0 as usize));
-            cells.push(source.map(|source| source.name.clone()).into());
-        }
-        Some(MadeRow {
-            cells,
-            item: Some(Item::Gap(id)),
-        })
-    };
+    let of = |name: &str, width: f32| PaneColumn::of(&GAPS, name, width);
+    let mut columns = vec![
+        of("ts", 130.0),
+        of("dur", 100.0),
+        of("lost", 90.0),
+        of("cpu", 60.0),
+    ];
+    if !loaded.trace.sources.is_empty() {
+        columns.push(of("file", 160.0));
+    }
     let ids = loaded.index.gaps.all().ids().take(MOST);
-    let columns = if has_files {
-        &COLUMNS[..]
-    } else {
-        &COLUMNS[..4]
-    };
-    Arc::new(TableData::made(
-        columns.to_vec(),
-        ids.filter_map(row).collect(),
-    ))
+    Arc::new(TableData::new(columns, gap_rows(ids.collect())))
 }

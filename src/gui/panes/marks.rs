@@ -1,211 +1,267 @@
 //! A pane about markers A and B, flags with their notes, and saved places.
 
-use egui::{RichText, ScrollArea, Ui};
+use std::sync::Arc;
 
-use crate::export::rows::tsv_line;
+use egui::{RichText, Ui};
+
+use crate::base::{Nanos, Timestamp};
 use crate::gui::keys::shortcut;
 use crate::gui::pane::{Pane, Scene};
-use crate::gui::table::copy_button;
-use crate::tables::Cell;
-use crate::view::{Action, Effect, Flagging, Marker, ruler};
+use crate::gui::table::{DataTable, PaneColumn, TEXT_SIZE, TableData};
+use crate::tables::marks::{MARKS, MarkRow, mark_rows};
+use crate::view::{Action, Flag, Flagging, Marker, ViewState};
 
 /// Returns the pane.
 pub fn make() -> Box<dyn Pane> {
-    Box::new(MarksPane)
+    Box::<MarksPane>::default()
 }
 
-struct MarksPane;
+#[derive(Default)]
+struct MarksPane {
+    table: DataTable,
+}
 
-/// The least width in points at which flags are beside markers and places; in a narrower pane they are below them.
-const BESIDE: f32 = 760.0;
+/// What a row of the table is about.
+#[derive(Clone, Copy)]
+enum Mark {
+    /// Marker A (0) or B (1).
+    Marker(usize),
+    /// The time from marker A to marker B.
+    Between,
+    /// A saved place, by its number.
+    Place(u8),
+    /// A flag, by its index.
+    Flag(usize),
+}
+
+impl Mark {
+    /// Returns all marks of a view: markers, places, flags.
+    fn all(state: &ViewState) -> Vec<Mark> {
+        let markers = (0..state.marks.len()).filter(|at| state.marks[*at].is_some());
+        let mut marks: Vec<Mark> = markers.map(Mark::Marker).collect();
+        if let [Some(_), Some(_)] = state.marks {
+            marks.push(Mark::Between);
+        }
+        let places = (1..).zip(&state.places);
+        marks.extend(
+            places.filter_map(|(number, place)| place.as_ref().map(|_| Mark::Place(number))),
+        );
+        marks.extend((0..state.flags.len()).map(Mark::Flag));
+        marks
+    }
+
+    /// Returns the mark as a row of its table.
+    fn row(self, state: &ViewState) -> Option<MarkRow<'_>> {
+        let row = |name: String, time: Timestamp, length: Option<Nanos>| MarkRow {
+            name,
+            time,
+            length,
+            note: "",
+        };
+        Some(match self {
+            Mark::Marker(at) => row(
+                ["A", "B"].get(at)?.to_string(),
+                (*state.marks.get(at)?)?,
+                None,
+            ),
+            Mark::Between => {
+                let [a, b] = state.marks;
+                row("B − A".to_owned(), a?, Some(b? - a?))
+            }
+            Mark::Place(number) => {
+                let place = state.places.get(usize::from(number).checked_sub(1)?)?;
+                let span = place.as_ref()?.span;
+                row(format!("place {number}"), span.start, Some(span.duration()))
+            }
+            Mark::Flag(at) => {
+                let flag = state.flags.get(at)?;
+                MarkRow {
+                    note: &flag.note,
+                    ..row("flag".to_owned(), flag.time, None)
+                }
+            }
+        })
+    }
+}
 
 impl Pane for MarksPane {
     fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
         let mut actions = Vec::new();
-        ScrollArea::both()
-            .auto_shrink([false, false])
-            .show(ui, |ui| {
-                let is_narrow = ui.available_width() < BESIDE;
-                let layout = match is_narrow {
-                    true => egui::Layout::top_down(egui::Align::Min),
-                    false => egui::Layout::left_to_right(egui::Align::Min),
-                };
-                ui.with_layout(layout, |ui| {
-                    ui.vertical(|ui| {
-                        markers_ui(ui, scene, &mut actions);
-                        ui.add_space(12.0);
-                        places_ui(ui, scene, &mut actions);
-                    });
-                    ui.add_space(if is_narrow { 12.0 } else { 28.0 });
-                    ui.vertical(|ui| flags_ui(ui, scene, &mut actions));
-                });
-            });
+        let state = scene.state;
+        let marks = Mark::all(state);
+        let rows = mark_rows(marks.iter().filter_map(|mark| mark.row(state)));
+        let data = Arc::new(TableData::new(columns(), rows).with_fields());
+        ui.horizontal_wrapped(|ui| {
+            if !marks.is_empty() {
+                self.table.tools_ui(ui, scene, &data, &mut actions);
+            }
+            markers_ui(ui, state, &mut actions);
+        });
+        hints_ui(ui, scene);
+        if marks.is_empty() {
+            return actions;
+        }
+        let mut changes = Vec::new();
+        let mut draw = |ui: &mut Ui, row: usize, column: &PaneColumn| {
+            let Some(&mark) = marks.get(row) else {
+                return;
+            };
+            match column.def.name {
+                "mark" => sign_ui(ui, scene, mark, &mut changes),
+                "note" => note_ui(ui, state, mark, &mut changes),
+                _ => remove_ui(ui, mark, &mut changes),
+            }
+        };
+        let none = |_: &mut Ui, _: usize, _: &mut Vec<Action>| {};
+        let parts = (&mut draw as _, none);
+        let table = &mut self.table;
+        let answer = table.ui_with_cells(ui, scene, "marks", &data, &mut actions, parts);
+        let clicked = answer.clicked.and_then(|row| marks.get(row));
+        actions.extend(clicked.and_then(|mark| visit(*mark, state)));
+        actions.append(&mut changes);
         actions
     }
+
+    fn is_waiting(&self) -> bool {
+        self.table.is_waiting()
+    }
+
+    fn stop(&mut self) {
+        self.table.stop();
+    }
 }
 
-/// Returns markers, places and flags as tab-separated text: name, time (in ns of the trace's clock), duration (in ns),
-/// and note.
-fn text_of(scene: &Scene<'_>) -> String {
-    let state = scene.state;
-    let mut text = String::new();
-    let mut line = |what: &str, time: crate::base::Timestamp, length: Option<i64>, note: &str| {
-        let cells = [Cell::from(what), time.into(), length.into(), note.into()];
-        text.push_str(&tsv_line(&cells));
-    };
-    for (name, time) in ["A", "B"].into_iter().zip(state.marks) {
-        if let Some(time) = time {
-            line(name, time, None, "");
-        }
+fn columns() -> Vec<PaneColumn> {
+    let of = |name: &str, width: f32| PaneColumn::of(&MARKS, name, width);
+    vec![
+        of("mark", 76.0).drawn(),
+        of("ts", 140.0),
+        of("dur", 100.0),
+        of("note", 160.0).growing().drawn(),
+        PaneColumn::of_controls("Removes the flag", 70.0),
+    ]
+}
+
+/// Returns the action that shows a mark in the timeline.
+fn visit(mark: Mark, state: &ViewState) -> Option<Action> {
+    match mark {
+        Mark::Place(number) => Some(Action::RecallPlace(number)),
+        Mark::Between => match state.marks {
+            [Some(a), Some(b)] => Some(Action::SelectRange(crate::gui::keys::span_between(a, b))),
+            _ => None,
+        },
+        Mark::Marker(_) | Mark::Flag(_) => Some(Action::Center(mark.row(state)?.time)),
+    }
+}
+
+/// Draws the buttons that set, swap and remove the markers.
+fn markers_ui(ui: &mut Ui, state: &ViewState, actions: &mut Vec<Action>) {
+    if let Some(span) = state.selected_span()
+        && ui.small_button("Around the selection").clicked()
+    {
+        actions.push(Action::MarkBoth(span));
     }
     if let [Some(a), Some(b)] = state.marks {
-        line("B − A", a, Some((b - a).0), "");
-    }
-    for (number, place) in (1..).zip(&state.places) {
-        if let Some(place) = place {
-            let what = format!("place {number}");
-            line(&what, place.span.start, Some(place.span.duration().0), "");
+        if ui.small_button("Select between").clicked() {
+            let span = crate::gui::keys::span_between(a, b);
+            actions.push(Action::SelectRange(span));
+        }
+        if ui.small_button("Swap").clicked() {
+            actions.push(Action::Mark(Marker::A, b));
+            actions.push(Action::Mark(Marker::B, a));
         }
     }
-    for flag in &state.flags {
-        line("flag", flag.time, None, &flag.note);
+    if state.marks != [None, None] && ui.small_button("Take away").clicked() {
+        actions.push(Action::ClearMarks);
     }
-    text
 }
 
-fn time_text(scene: &Scene<'_>, time: crate::base::Timestamp) -> String {
-    ruler::full_text(time, scene.state.time_format, scene.state.origins)
-}
-
-fn markers_ui(ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
-    let (state, palette) = (scene.state, scene.palette);
-    ui.horizontal(|ui| {
-        ui.label(RichText::new("Markers").strong());
-        let has_any = state.marks != [None, None]
-            || !state.flags.is_empty()
-            || state.places.iter().any(Option::is_some);
-        if has_any && copy_button(ui) {
-            actions.push(Action::Do(Effect::Copy(text_of(scene))));
-        }
-    });
-    egui::Grid::new("markers")
-        .num_columns(2)
-        .spacing([14.0, 4.0])
-        .show(ui, |ui| {
-            let about = ["Put marker A at the pointer", "Put marker B at the pointer"];
-            for (index, name) in [(0, "A"), (1, "B")] {
-                ui.label(RichText::new(name).color(palette.marks[index]).strong());
-                match state.marks[index] {
-                    Some(time) => {
-                        if ui.link(time_text(scene, time)).clicked() {
-                            actions.push(Action::Center(time));
-                        }
-                    }
-                    None => {
-                        let words = format!("{} puts it at the pointer", shortcut(about[index]));
-                        ui.label(RichText::new(words).color(palette.weak));
-                    }
-                }
-                ui.end_row();
-            }
-            if let [Some(a), Some(b)] = state.marks {
-                ui.label(RichText::new("B − A").color(palette.weak));
-                ui.label(ruler::length_text(b - a, state.origins.unit));
-                ui.end_row();
-            }
-        });
-    ui.horizontal(|ui| {
-        if let Some(span) = state.selected_span()
-            && ui.small_button("Around the selection").clicked()
-        {
-            actions.push(Action::MarkBoth(span));
-        }
-        if let [Some(a), Some(b)] = state.marks {
-            if ui.small_button("Select between").clicked() {
-                let span = crate::gui::keys::span_between(a, b);
-                actions.push(Action::SelectRange(span));
-            }
-            if ui.small_button("Swap").clicked() {
-                actions.push(Action::Mark(Marker::A, b));
-                actions.push(Action::Mark(Marker::B, a));
-            }
-        }
-        if state.marks != [None, None] && ui.small_button("Take away").clicked() {
-            actions.push(Action::ClearMarks);
-        }
-    });
-}
-
-fn places_ui(ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
-    let (state, palette) = (scene.state, scene.palette);
-    ui.label(RichText::new("Places").strong());
+/// Draws how marks are made, for each kind that the view has none of.
+fn hints_ui(ui: &mut Ui, scene: &Scene<'_>) {
+    let state = scene.state;
+    let mut hint = |words: String| {
+        ui.label(RichText::new(words).color(scene.palette.weak));
+    };
+    if state.marks.contains(&None) {
+        let keys = ["Put marker A at the pointer", "Put marker B at the pointer"].map(shortcut);
+        hint(format!(
+            "{} and {} put markers A and B at the pointer.",
+            keys[0], keys[1]
+        ));
+    }
     if state.places.iter().all(Option::is_none) {
-        let words = "Ctrl+Shift+1 … 9 keeps what is seen, Ctrl+1 … 9 goes there again.";
-        ui.label(RichText::new(words).color(palette.weak));
+        hint("Ctrl+Shift+1 … 9 keeps what is seen, Ctrl+1 … 9 goes there again.".to_owned());
     }
-    for (number, place) in (1_u8..).zip(&state.places) {
-        if let Some(place) = place {
-            let length = ruler::length_text(place.span.duration(), state.origins.unit);
-            let text = format!(
-                "{number}   {length} from {}",
-                time_text(scene, place.span.start)
-            );
-            if ui.link(text).clicked() {
-                actions.push(Action::RecallPlace(number));
-            }
-        }
-    }
-}
-
-fn flags_ui(ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
-    let (state, palette) = (scene.state, scene.palette);
-    ui.label(RichText::new("Flags").strong());
     if state.flags.is_empty() {
         let keys = shortcut("Put a flag at the pointer");
-        let words =
-            format!("{keys} puts a flag at the pointer. It stays with this trace, with its note.");
-        ui.label(RichText::new(words).color(palette.weak));
-        return;
+        hint(format!(
+            "{keys} puts a flag at the pointer. It stays with this trace, with its note."
+        ));
     }
-    egui::Grid::new("flags")
-        .num_columns(4)
-        .spacing([12.0, 4.0])
-        .show(ui, |ui| {
-            for (number, flag) in state.flags.iter().enumerate() {
-                let sign = RichText::new("⚑").color(palette.flag(flag.color));
-                let color = ui.add(egui::Button::new(sign).frame(false));
-                color.widget_info(|| {
-                    let name = format!("Next colour of flag {}", number + 1);
-                    egui::WidgetInfo::labeled(egui::Role::Button, true, name)
-                });
-                if color.on_hover_text("Next colour").clicked() {
-                    actions.push(Action::Flag(Flagging::Recolor(number)));
-                }
-                let time = ui.link(time_text(scene, flag.time));
-                let time = time.accessible_name(format!(
-                    "Flag {} at {}",
-                    number + 1,
-                    time_text(scene, flag.time)
-                ));
-                if time.clicked() {
-                    actions.push(Action::Center(flag.time));
-                }
-                let mut note = flag.note.clone();
-                let edit = egui::TextEdit::singleline(&mut note).hint_text("What is it?");
-                let response = ui.add_sized([300.0, 20.0], edit);
-                response.widget_info(|| {
-                    let name = format!("Note of flag {}", number + 1);
-                    egui::WidgetInfo::labeled(egui::Role::TextInput, true, name)
-                });
-                if response.changed() {
-                    actions.push(Action::Flag(Flagging::Note(number, note)));
-                }
-                let remove = ui.small_button("Remove");
-                let remove = remove.accessible_name(format!("Remove flag {}", number + 1));
-                if remove.clicked() {
-                    actions.push(Action::Flag(Flagging::Remove(number)));
-                }
-                ui.end_row();
+}
+
+/// Draws the name of a mark in its colour; a flag's sign is a button that gives it the next colour.
+fn sign_ui(ui: &mut Ui, scene: &Scene<'_>, mark: Mark, actions: &mut Vec<Action>) {
+    let (state, palette) = (scene.state, scene.palette);
+    let name = mark.row(state).map(|row| row.name).unwrap_or_default();
+    let mut text = RichText::new(name).size(TEXT_SIZE);
+    match mark {
+        Mark::Marker(at) => {
+            let color = palette.marks.get(at).copied().unwrap_or(palette.weak);
+            text = text.color(color).strong();
+        }
+        Mark::Between | Mark::Place(_) => {}
+        Mark::Flag(at) => {
+            let color = state
+                .flags
+                .get(at)
+                .map_or(palette.weak, |flag: &Flag| palette.flag(flag.color));
+            let sign = egui::Button::new(RichText::new("⚑").color(color)).frame(false);
+            let sign = ui.add(sign);
+            sign.widget_info(|| {
+                let name = format!("Next colour of flag {}", at + 1);
+                egui::WidgetInfo::labeled(egui::Role::Button, true, name)
+            });
+            if sign.on_hover_text("Next colour").clicked() {
+                actions.push(Action::Flag(Flagging::Recolor(at)));
             }
-        });
+        }
+    }
+    ui.add(egui::Label::new(text).truncate().selectable(false));
+}
+
+/// Draws the field with the note of a flag; other marks have no note.
+fn note_ui(ui: &mut Ui, state: &ViewState, mark: Mark, actions: &mut Vec<Action>) {
+    let Mark::Flag(at) = mark else {
+        return;
+    };
+    let mut note = state
+        .flags
+        .get(at)
+        .map(|flag| flag.note.clone())
+        .unwrap_or_default();
+    // The field keeps the focus when its row moves, because the rows are sorted by their notes.
+    let edit = egui::TextEdit::singleline(&mut note)
+        .id(egui::Id::unique(("note of flag", at)))
+        .hint_text("What is it?");
+    let response = ui.add_sized([ui.available_width(), 20.0], edit);
+    response.widget_info(|| {
+        let name = format!("Note of flag {}", at + 1);
+        egui::WidgetInfo::labeled(egui::Role::TextInput, true, name)
+    });
+    if response.changed() {
+        actions.push(Action::Flag(Flagging::Note(at, note)));
+    }
+}
+
+/// Draws the button that removes a flag.
+fn remove_ui(ui: &mut Ui, mark: Mark, actions: &mut Vec<Action>) {
+    let Mark::Flag(at) = mark else {
+        return;
+    };
+    let remove = ui.small_button("Remove");
+    let remove = remove.accessible_name(format!("Remove flag {}", at + 1));
+    if remove.clicked() {
+        actions.push(Action::Flag(Flagging::Remove(at)));
+    }
 }

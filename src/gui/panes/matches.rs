@@ -36,13 +36,13 @@ struct Listed {
 
 impl Listed {
     fn new(scene: &Scene<'_>, found: &Arc<Found>) -> Listed {
-        let of = |name: &str, width: f32| PaneColumn::of(MATCHES, name, width);
+        let of = |name: &str, width: f32| PaneColumn::of(&MATCHES, name, width);
         let columns = vec![
             of("ts", 130.0),
             of("type", 70.0),
-            of("name", 260.0),
+            of("name", 200.0).growing(),
             of("dur", 100.0),
-            PaneColumn::after(MATCHES, 0, THREAD_IN_FULL, 180.0),
+            PaneColumn::after(&MATCHES, 0, THREAD_IN_FULL, 180.0),
         ];
         let rows = MatchRows {
             found: found.clone(),

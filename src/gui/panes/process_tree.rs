@@ -14,7 +14,9 @@ use crate::gui::heading::{Heading, heading_ui, wide};
 use crate::gui::pane::{Pane, Scene};
 use crate::gui::script::one_line;
 use crate::gui::shortened::shortened;
-use crate::gui::table::{Copying, PaneColumn, TableData, copy_button, filtered_ui, row_info};
+use crate::gui::table::{
+    COPIES_ROWS, Copying, PaneColumn, TableData, copy_button, filtered_ui, is_copied, row_info,
+};
 use crate::gui::tint::Tint;
 use crate::load::TraceId;
 use crate::query::Item;
@@ -116,7 +118,7 @@ impl Pane for TreePane {
             answer,
             &mut actions,
         );
-        if wants_copy {
+        if wants_copy || is_copied(ui, ui.available_rect_before_wrap()) {
             let data = Arc::new(table_of(&answer.rows, &times));
             self.copying
                 .start_table(ui.ctx(), scene.loaded, &data, None);
@@ -207,7 +209,7 @@ impl Pane for TreePane {
 
 /// Returns the rows of the tree as a table, for the clipboard.
 fn table_of(rows: &[TreeRow], times: &Arc<ProcessTimes>) -> TableData {
-    let of = |name: &str| PaneColumn::of(PROCESS_TIMES.columns, name, 0.0);
+    let of = |name: &str| PaneColumn::of(&PROCESS_TIMES, name, 0.0);
     let columns = vec![
         of("name").titled("Program"),
         of("pid").titled("Pid"),
@@ -215,7 +217,7 @@ fn table_of(rows: &[TreeRow], times: &Arc<ProcessTimes>) -> TableData {
         of("dur"),
         of("own"),
         of("subtree"),
-        PaneColumn::after(PROCESS_TIMES.columns, 0, EXIT, 0.0),
+        PaneColumn::after(&PROCESS_TIMES, 0, EXIT, 0.0),
         of("children"),
         of("opens").titled("Files"),
         of("args"),
@@ -343,7 +345,7 @@ fn toolbar_ui(
                 ruler::grouped(trace.processes.len() as i64)
             )
         };
-        wants_copy = copy_button(ui);
+        wants_copy = copy_button(ui, answer.rows.len(), COPIES_ROWS).clicked();
         ui.label(RichText::new(words).color(scene.palette.weak));
     });
     wants_copy

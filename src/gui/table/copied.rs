@@ -10,19 +10,22 @@ use crate::tables::{Cell, ColumnDef, Unit};
 use crate::view::{Action, Effect};
 
 /// The most rows that are copied: longer tables are saved by a command (`threadline help`).
-pub(crate) const MOST_COPIED: usize = 100_000;
+const MOST_COPIED: usize = 100_000;
 
-/// A button that copies the rows of a pane; returns whether it was clicked.
-pub(crate) fn copy_button(ui: &mut egui::Ui) -> bool {
-    copy_button_named(ui, "Copy")
+/// The tooltip of a button that copies the rows of a table.
+pub(crate) const COPIES_ROWS: &str =
+    "Copy the rows as tab-separated text, at most 100 000 (Ctrl+C over the table)";
+
+/// Draws a button that copies `row_count` rows; it is disabled if there are none.
+pub(crate) fn copy_button(ui: &mut egui::Ui, row_count: usize, about: &str) -> egui::Response {
+    ui.add_enabled(row_count > 0, egui::Button::new("Copy"))
+        .on_hover_text(about)
 }
 
-/// A copy button in a pane that has several: screen readers call it `name`.
-pub(crate) fn copy_button_named(ui: &mut egui::Ui, name: &str) -> bool {
-    ui.button("Copy")
-        .on_hover_text("Copy what is listed as tab-separated text, at most 100 000 rows")
-        .accessible_name(name)
-        .clicked()
+/// Returns all rows of a short table as text with a heading of titles.
+pub(crate) fn whole_text(data: &TableData, loaded: &LoadedTrace) -> String {
+    // Nobody can cancel it.
+    text_of(data, loaded, None, &Job::default()).unwrap_or_default()
 }
 
 /// Returns the rows of a table that are shown, as text with a heading of titles.
@@ -35,12 +38,8 @@ pub(super) fn text_of(
     order: Option<&[u32]>,
     job: &Job,
 ) -> Result<String, Cancelled> {
-    // The heading has the titles that people see, not the names for scripts.
-    let titled = |column: &PaneColumn| ColumnDef {
-        name: column.def.title,
-        ..column.def
-    };
-    let columns: Vec<ColumnDef<'_>> = data.columns.iter().map(titled).collect();
+    let with_cells = || data.columns.iter().filter(|column| column.has_cells());
+    let columns: Vec<ColumnDef<'_>> = with_cells().map(titled).collect();
     let mut text = Vec::new();
     let Ok(mut writer) = RowWriter::new(&mut text, RowFormat::Tsv, &columns) else {
         return Ok(String::new());
@@ -52,8 +51,7 @@ pub(super) fn text_of(
         let row = order.map_or(place, |order| order[place] as usize);
         cells.clear();
         data.rows.row(loaded, row, &mut cells);
-        let columns = data.columns.iter();
-        let mut shown: Vec<Cell> = columns.map(|column| copied(column, &cells)).collect();
+        let mut shown: Vec<Cell> = with_cells().map(|column| copied(column, &cells)).collect();
         if let (depth @ 1.., Some(Cell::Text(name))) = (data.rows.depth(row), shown.first_mut()) {
             name.insert_str(0, &"  ".repeat(depth.min(200) as usize));
         }
@@ -119,5 +117,13 @@ impl Copying {
     /// Cancels the copy.
     pub(crate) fn stop(&mut self) {
         self.text.stop();
+    }
+}
+
+/// Returns the column with the name that people see, in place of the name for scripts.
+fn titled(column: &PaneColumn) -> ColumnDef<'_> {
+    ColumnDef {
+        name: &column.title,
+        ..column.def
     }
 }

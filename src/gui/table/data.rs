@@ -1,11 +1,12 @@
 //! The description of a table in a pane: its columns with widths and titles, its rows, and marks of rows.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use egui::Ui;
 
 use crate::gui::tint::Tint;
-use crate::tables::{Cell, ColumnDef, MadeRow, RowSource};
+use crate::tables::{Cell, ColumnDef, MadeRow, RowSource, TableDef};
 
 /// The height of a row, in points.
 pub(crate) const ROW_HEIGHT: f32 = 18.0;
@@ -16,11 +17,20 @@ pub(crate) const TEXT_SIZE: f32 = 12.0;
 const NARROW: f32 = 620.0;
 /// The gap between a table and the panel beside it, in points.
 const COMPANION_GAP: f32 = 12.0;
+/// The index of a column without cells.
+const NO_CELLS: usize = usize::MAX;
+/// The height of a heading, in points.
+pub(super) const HEADING_HEIGHT: f32 = 22.0;
+/// The height of a row in which text is edited, in points.
+const FIELD_HEIGHT: f32 = 24.0;
+
 /// A column of a table in a pane.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct PaneColumn {
     /// The definition of the column.
     pub def: ColumnDef<'static>,
+    /// Its heading.
+    pub title: Cow<'static, str>,
     /// Its index in the cells of a row.
     pub at: usize,
     /// Its initial width, in points; its least width if it grows.
@@ -29,52 +39,95 @@ pub(crate) struct PaneColumn {
     pub grows: bool,
     /// Whether values other than zero are drawn in the colour of errors.
     pub counts_trouble: bool,
+    /// Whether the pane draws the cells itself, such as fields that are edited.
+    pub is_drawn: bool,
+    /// Whether the text has a monospaced font.
+    pub is_mono: bool,
 }
 
 impl PaneColumn {
     /// Returns the column called `name` of a table; the first column if there is no such name.
     #[must_use]
-    pub fn of(columns: &[ColumnDef<'static>], name: &str, width: f32) -> PaneColumn {
+    pub fn of(table: &TableDef, name: &str, width: f32) -> PaneColumn {
+        let columns = table.columns;
         let at = columns.iter().position(|column| column.name == name);
         let at = at.unwrap_or_default();
         debug_assert!(
             columns.get(at).is_some_and(|column| column.name == name),
             "no column {name}"
         );
+        let def = columns.get(at).copied();
+        PaneColumn::at(at, def.unwrap_or(crate::tables::columns::NAME), width)
+    }
+
+    /// Returns a column whose cell has index `at` in a row.
+    #[must_use]
+    pub(crate) fn at(at: usize, def: ColumnDef<'static>, width: f32) -> PaneColumn {
         PaneColumn {
-            def: columns
-                .get(at)
-                .copied()
-                .unwrap_or(crate::tables::columns::NAME),
+            def,
+            title: def.title.into(),
             at,
             width,
             grows: false,
             counts_trouble: false,
+            is_drawn: false,
+            is_mono: false,
         }
     }
 
     /// Returns a column for panes only: its cell has index `index` among those after the table's columns.
     #[must_use]
     pub fn after(
-        columns: &[ColumnDef<'static>],
+        table: &TableDef,
         index: usize,
         def: ColumnDef<'static>,
         width: f32,
     ) -> PaneColumn {
+        PaneColumn::at(table.columns.len() + index, def, width)
+    }
+
+    /// Returns a column of buttons or boxes, which the pane draws: the table has no cells for it, so it is neither
+    /// sorted nor copied.
+    #[must_use]
+    pub(crate) fn of_controls(about: &'static str, width: f32) -> PaneColumn {
+        PaneColumn::at(NO_CELLS, ColumnDef::text("", "", about), width).drawn()
+    }
+
+    /// Returns the column with another width.
+    #[must_use]
+    pub(crate) fn at_least(self, width: f32) -> PaneColumn {
+        PaneColumn { width, ..self }
+    }
+
+    /// Returns whether the rows have cells for the column.
+    #[must_use]
+    pub(super) fn has_cells(&self) -> bool {
+        self.at != NO_CELLS
+    }
+
+    /// Returns the column as one whose cells the pane draws.
+    #[must_use]
+    pub(crate) fn drawn(self) -> PaneColumn {
         PaneColumn {
-            def,
-            at: columns.len() + index,
-            width,
-            grows: false,
-            counts_trouble: false,
+            is_drawn: true,
+            ..self
         }
     }
 
     /// Returns the column with another title.
     #[must_use]
-    pub(crate) fn titled(mut self, title: &'static str) -> PaneColumn {
-        self.def.title = title;
+    pub(crate) fn titled(mut self, title: impl Into<Cow<'static, str>>) -> PaneColumn {
+        self.title = title.into();
         self
+    }
+
+    /// Returns the column with a monospaced font.
+    #[must_use]
+    pub(crate) fn mono(self) -> PaneColumn {
+        PaneColumn {
+            is_mono: true,
+            ..self
+        }
     }
 
     /// Returns the column with another explanation.
@@ -124,6 +177,8 @@ pub(crate) struct TableData {
     pub rows: Arc<dyn RowSource>,
     /// Marks of rows, by row; may be shorter than the table.
     pub tints: Vec<Option<Tint>>,
+    /// The height of each row, in points.
+    pub row_height: f32,
 }
 
 impl Default for TableData {
@@ -140,19 +195,46 @@ impl TableData {
             columns,
             rows: Arc::new(rows),
             tints: Vec::new(),
+            row_height: ROW_HEIGHT,
         }
+    }
+
+    /// Returns whether cells are made by a task, and rows are not sorted.
+    #[must_use]
+    pub(super) fn is_slow(&self) -> bool {
+        self.rows.slow_key().is_some()
+    }
+
+    /// Returns all columns of a table, for the clipboard.
+    #[must_use]
+    pub(crate) fn whole(table: &TableDef, rows: impl RowSource + 'static) -> TableData {
+        let columns = table.columns.iter();
+        let columns = columns.map(|column| PaneColumn::of(table, column.name, 0.0));
+        TableData::new(columns.collect(), rows)
+    }
+
+    /// Returns the table with rows that have room for fields and buttons.
+    #[must_use]
+    pub(crate) fn with_fields(self) -> TableData {
+        TableData {
+            row_height: FIELD_HEIGHT,
+            ..self
+        }
+    }
+
+    /// Returns the height of the table in points if at most `most` rows are seen at once: the heading, the rows, and a
+    /// scroll bar for columns that are wider than the pane.
+    pub(crate) fn height(&self, ui: &Ui, most: usize) -> f32 {
+        let spacing = ui.spacing();
+        let row = self.row_height + spacing.item_spacing.y;
+        let bar = spacing.scroll.allocated_width() + spacing.item_spacing.y;
+        HEADING_HEIGHT + row * self.rows.len().min(most) as f32 + bar
     }
 
     /// Returns a table of rows whose cells are made already: the cells belong to `columns` in order.
     #[must_use]
     pub fn made(columns: Vec<(ColumnDef<'static>, f32)>, rows: Vec<MadeRow>) -> TableData {
-        let column = |(at, (def, width))| PaneColumn {
-            def,
-            at,
-            width,
-            grows: false,
-            counts_trouble: false,
-        };
+        let column = |(at, (def, width))| PaneColumn::at(at, def, width);
         let columns = columns.into_iter().enumerate().map(column).collect();
         TableData::new(columns, rows)
     }

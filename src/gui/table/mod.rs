@@ -9,29 +9,32 @@
 
 mod copied;
 mod data;
+mod kept;
 mod order;
 mod shown;
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use egui::{Align, Layout, RichText, Sense, Ui};
-use egui_extras::{Column, TableBuilder};
-use rustc_hash::FxHashMap;
+use egui::{Align, Layout, Rect, RichText, Sense, Ui};
+use egui_extras::{Column, TableBuilder, TableRow};
 
-pub(crate) use self::copied::{Copying, MOST_COPIED, copy_button, copy_button_named};
+pub(crate) use self::copied::{COPIES_ROWS, Copying, copy_button, whole_text};
+use self::data::HEADING_HEIGHT;
 pub(crate) use self::data::{PaneColumn, ROW_HEIGHT, TEXT_SIZE, TableData};
+use self::kept::KeptCells;
 use self::order::{RowOrder, Sort, Wanted};
 pub(crate) use self::shown::number_text;
 pub use self::shown::text_of;
 use self::shown::{Marks, align_of, cell_ui};
 use super::heading::heading_button;
+use super::long_list::LongList;
 use super::pane::Scene;
 use crate::gui::shortened::shortened;
-use crate::tables::{Cell, ColumnDef};
 use crate::view::{Action, ruler};
 
-/// The most rows whose cells are kept from frame to frame.
-const MOST_KEPT: usize = 1_000;
+/// Tables with more rows than this are scrolled by rows: an `f32` cannot represent their height in points exactly.
+const LONG: usize = 500_000;
 
 /// The user's input to a table.
 #[derive(Debug, Default)]
@@ -40,12 +43,17 @@ pub(crate) struct TableAnswer {
     pub clicked: Option<usize>,
 }
 
-/// What is drawn before the first column of each row.
-pub(crate) struct Lead<'a> {
-    /// The width, in points.
-    pub width: f32,
-    /// Draws it for the row with this index.
-    pub draw: &'a mut dyn FnMut(&mut Ui, usize),
+/// Draws a cell of a column that the pane draws itself; takes the row's index and the column.
+pub(crate) type DrawCell<'a> = &'a mut dyn FnMut(&mut Ui, usize, &PaneColumn);
+
+/// What a frame draws of a table.
+struct Drawn<'a, 's, M> {
+    scene: &'a Scene<'s>,
+    name: &'a str,
+    data: &'a Arc<TableData>,
+    /// Fills the context menu of a row.
+    menu: &'a mut M,
+    draw: DrawCell<'a>,
 }
 
 /// The state of a table on the screen: its sorting and its filter.
@@ -56,42 +64,14 @@ pub(crate) struct DataTable {
     order: RowOrder,
     kept: KeptCells,
     copying: Copying,
+    /// Where a long table is scrolled to, and the number of its rows that have room.
+    list: LongList,
+    seen: usize,
     /// The row to which the next frame scrolls.
     wanted: Option<usize>,
     /// The row whose details are drawn beside the table and which is marked; `None`: the selected item's row is
     /// marked.
     detailed: Option<usize>,
-}
-
-/// Cells of the rows of one table that were drawn.
-#[derive(Default)]
-struct KeptCells {
-    of: Option<Arc<TableData>>,
-    rows: FxHashMap<usize, Arc<[Cell]>>,
-}
-
-impl KeptCells {
-    fn row(&mut self, scene: &Scene<'_>, data: &Arc<TableData>, row: usize) -> Arc<[Cell]> {
-        if !self.of.as_ref().is_some_and(|of| Arc::ptr_eq(of, data)) {
-            self.of = Some(data.clone());
-            self.rows.clear();
-        }
-        if self.rows.len() >= MOST_KEPT {
-            self.rows.clear();
-        }
-        let make = || {
-            let mut cells = Vec::new();
-            data.rows.row(scene.loaded, row, &mut cells);
-            cells.into()
-        };
-        self.rows.entry(row).or_insert_with(make).clone()
-    }
-}
-
-/// Draws a button that copies a table of `row_count` rows; it is disabled if there are none.
-fn copy_rows_button(ui: &mut Ui, row_count: usize) -> egui::Response {
-    ui.add_enabled(row_count > 0, egui::Button::new("Copy"))
-        .on_hover_text("Copy the rows as tab-separated text (Ctrl+C over the table)")
 }
 
 impl DataTable {
@@ -104,7 +84,7 @@ impl DataTable {
         actions: &mut Vec<Action>,
     ) {
         self.filter_ui(ui, "Filter rows");
-        let copy = copy_rows_button(ui, data.rows.len());
+        let copy = copy_button(ui, data.rows.len(), COPIES_ROWS);
         self.copy_ui(ui, scene, data, &copy, actions);
     }
 
@@ -118,7 +98,7 @@ impl DataTable {
         actions: &mut Vec<Action>,
     ) {
         self.filter_ui(ui, &format!("Filter {what}"));
-        let copy = copy_rows_button(ui, data.rows.len());
+        let copy = copy_button(ui, data.rows.len(), COPIES_ROWS);
         let copy = copy.accessible_name(format!("Copy {what}"));
         self.copy_ui(ui, scene, data, &copy, actions);
     }
@@ -139,7 +119,7 @@ impl DataTable {
         data: &Arc<TableData>,
         actions: &mut Vec<Action>,
     ) {
-        let copy = copy_rows_button(ui, 1);
+        let copy = copy_button(ui, 1, COPIES_ROWS);
         self.copy_ui(ui, scene, data, &copy, actions);
     }
 
@@ -165,10 +145,10 @@ impl DataTable {
             .start_table(ui.ctx(), scene.loaded, data, order);
     }
 
-    /// Returns whether rows are being sorted or copied.
+    /// Returns whether rows are being made, sorted or copied.
     #[must_use]
     pub(crate) fn is_waiting(&self) -> bool {
-        self.order.is_waiting() || self.copying.is_waiting()
+        self.order.is_waiting() || self.copying.is_waiting() || self.kept.is_waiting()
     }
 
     /// Cancels copying.
@@ -186,6 +166,16 @@ impl DataTable {
         self.wanted = Some(row);
     }
 
+    /// Makes a row of a long table the first that is seen.
+    pub(crate) fn show_first(&mut self, row: usize) {
+        self.list.show_first(row);
+    }
+
+    /// Returns the rows of a long table that are seen.
+    pub(crate) fn rows_in_view(&self) -> Range<usize> {
+        self.list.top()..self.list.top() + self.seen
+    }
+
     /// Draws the table in the space that is left. `menu` fills the context menu of a row.
     pub fn ui(
         &mut self,
@@ -196,21 +186,18 @@ impl DataTable {
         actions: &mut Vec<Action>,
         menu: impl FnMut(&mut Ui, usize, &mut Vec<Action>),
     ) -> TableAnswer {
-        self.ui_with_lead(ui, scene, name, data, actions, (None, menu))
+        self.ui_with_cells(ui, scene, name, data, actions, (&mut |_, _, _| {}, menu))
     }
 
-    /// As `ui`, with something before the first column of each row.
-    pub(crate) fn ui_with_lead(
+    /// As `ui`, in a table with columns whose cells the pane draws.
+    pub(crate) fn ui_with_cells(
         &mut self,
         ui: &mut Ui,
         scene: &Scene<'_>,
         name: &str,
         data: &Arc<TableData>,
         actions: &mut Vec<Action>,
-        (mut lead, mut menu): (
-            Option<Lead<'_>>,
-            impl FnMut(&mut Ui, usize, &mut Vec<Action>),
-        ),
+        (draw, mut menu): (DrawCell<'_>, impl FnMut(&mut Ui, usize, &mut Vec<Action>)),
     ) -> TableAnswer {
         self.copying.poll(actions);
         self.refresh(ui, scene, data);
@@ -228,28 +215,85 @@ impl DataTable {
             }
             return answer;
         }
+        let drawn = Drawn {
+            scene,
+            name,
+            data,
+            menu: &mut menu,
+            draw,
+        };
+        if !(data.is_slow() || count > LONG) {
+            self.rows_ui(ui, drawn, 0..count, actions, &mut answer);
+            return answer;
+        }
+        let (area, rows) = self.scrolled(ui, scene, data, count);
+        (self.kept).prepare(ui.ctx(), scene.loaded, data, rows.start);
+        ui.scope_builder(egui::UiBuilder::new().max_rect(area), |ui| {
+            ui.set_clip_rect(area.intersect(ui.clip_rect()));
+            self.rows_ui(ui, drawn, rows, actions, &mut answer);
+        });
+        answer
+    }
+
+    /// Draws the scroll bar of a long table; returns the area for the table, and the rows that it has room for.
+    fn scrolled(
+        &mut self,
+        ui: &Ui,
+        scene: &Scene<'_>,
+        data: &TableData,
+        count: usize,
+    ) -> (Rect, Range<usize>) {
+        let area = ui.available_rect_before_wrap();
+        let spacing = ui.spacing().item_spacing.y;
+        let step = data.row_height + spacing;
+        let top = egui::vec2(0.0, HEADING_HEIGHT + spacing);
+        let rows_area = Rect::from_min_max(area.min + top, area.max);
+        if let Some(place) = self.wanted.take().and_then(|row| self.order.place_of(row)) {
+            self.list.show(place, self.seen);
+        }
+        let left = (self.list).scroll_ui(ui, rows_area, count, step, scene.palette);
+        self.seen = ((left.height() / step).floor() as usize).max(1);
+        let first = self.list.top().min(count);
+        // One more row, which may be partly visible.
+        let rows = first..(first + self.seen + 1).min(count);
+        (Rect::from_min_max(area.min, left.max), rows)
+    }
+
+    /// Draws the headings, and the rows at these places of the order.
+    fn rows_ui<M: FnMut(&mut Ui, usize, &mut Vec<Action>)>(
+        &mut self,
+        ui: &mut Ui,
+        mut drawn: Drawn<'_, '_, M>,
+        rows: Range<usize>,
+        actions: &mut Vec<Action>,
+        answer: &mut TableAnswer,
+    ) {
+        let (name, data) = (drawn.name, drawn.data);
+        let count = self.order.len(data);
+        let is_whole = rows == (0..count) && !data.is_slow();
+        let width = ui.available_width();
         egui::ScrollArea::horizontal()
             .id_salt((name, "across"))
             .auto_shrink([false, false])
             .show(ui, |ui| {
                 if data.columns.iter().any(|column| column.grows) {
                     // Inside a scroll area the available width is unlimited.
-                    ui.set_max_width(area.width().max(data.width(ui)));
+                    ui.set_max_width(width.max(data.width(ui)));
                 }
                 let mut table = TableBuilder::new(ui)
                     .min_scrolled_height(0.0)
                     .id_salt(name)
-                    .striped(true)
+                    // Where rows are scrolled one by one, stripes would stay in place.
+                    .striped(is_whole)
+                    .vscroll(is_whole)
                     .resizable(true)
                     .auto_shrink([false, false])
                     .sense(Sense::click())
                     .cell_layout(Layout::left_to_right(Align::Center));
-                if let Some(lead) = &lead {
-                    table = table.column(Column::exact(lead.width));
-                }
                 for column in &data.columns {
                     let width = match column.grows {
                         true => Column::remainder().at_least(column.width),
+                        false if !column.has_cells() => Column::exact(column.width),
                         false => Column::initial(column.width).at_least(40.0),
                     };
                     table = table.column(width.clip(true));
@@ -257,50 +301,63 @@ impl DataTable {
                 if let Some(place) = self.wanted.take().and_then(|row| self.order.place_of(row)) {
                     table = table.scroll_to_row(place, None);
                 }
-                let body = table.header(22.0, |mut header| {
-                    if lead.is_some() {
-                        header.col(|_| {});
-                    }
+                let body = table.header(HEADING_HEIGHT, |mut header| {
                     for (at, column) in data.columns.iter().enumerate() {
-                        header.col(|ui| self.heading_ui(ui, data, at, &column.def));
+                        header.col(|ui| self.heading_ui(ui, data, at, column));
                     }
                 });
                 body.body(|body| {
-                    body.rows(ROW_HEIGHT, count, |mut row| {
-                        let Some(index) = self.order.row_at(data, row.index()) else {
-                            return;
-                        };
-                        let cells = self.kept.row(scene, data, index);
-                        row.set_selected(self.is_marked(scene, data, index));
-                        if let Some(lead) = &mut lead {
-                            row.col(|ui| (lead.draw)(ui, index));
+                    body.rows(data.row_height, rows.len(), |row| {
+                        let place = rows.start + row.index();
+                        if let Some(index) = self.order.row_at(data, place) {
+                            self.row_ui(row, &mut drawn, index, actions, answer);
                         }
-                        for (at, column) in data.columns.iter().enumerate() {
-                            let cell = column.cell(&cells);
-                            let tint = data.tints.get(index).copied().flatten();
-                            let marks = Marks {
-                                tint: tint.filter(|_| at == 0),
-                                is_trouble: column.is_trouble(&cells),
-                            };
-                            let text = text_of(&column.def, cell, scene);
-                            row.col(|ui| cell_ui(ui, scene, &column.def, (cell, &text), marks));
-                        }
-                        let response = row.response();
-                        response.widget_info(|| {
-                            let texts = data.columns.iter();
-                            row_info(texts.map(|it| {
-                                let text = text_of(&it.def, it.cell(&cells), scene);
-                                (it.def.title, text)
-                            }))
-                        });
-                        if response.clicked() {
-                            answer.clicked = Some(index);
-                        }
-                        response.context_menu(|ui| menu(ui, index, actions));
                     });
                 });
             });
-        answer
+    }
+
+    fn row_ui<M: FnMut(&mut Ui, usize, &mut Vec<Action>)>(
+        &mut self,
+        mut row: TableRow<'_, '_>,
+        drawn: &mut Drawn<'_, '_, M>,
+        index: usize,
+        actions: &mut Vec<Action>,
+        answer: &mut TableAnswer,
+    ) {
+        let (scene, data) = (drawn.scene, drawn.data);
+        let Some(cells) = self.kept.row(scene.loaded, data, index) else {
+            data.columns.iter().for_each(|_| drop(row.col(|_| {})));
+            return;
+        };
+        row.set_selected(self.is_marked(scene, data, index));
+        for (at, column) in data.columns.iter().enumerate() {
+            if column.is_drawn {
+                row.col(|ui| (drawn.draw)(ui, index, column));
+                continue;
+            }
+            let cell = column.cell(&cells);
+            let tint = data.tints.get(index).copied().flatten();
+            let marks = Marks {
+                tint: tint.filter(|_| at == 0),
+                is_trouble: column.is_trouble(&cells),
+                is_mono: column.is_mono,
+            };
+            let text = text_of(&column.def, cell, scene);
+            row.col(|ui| cell_ui(ui, scene, &column.def, (cell, &text), marks));
+        }
+        let response = row.response();
+        response.widget_info(|| {
+            let texts = data.columns.iter();
+            row_info(texts.map(|it| {
+                let text = text_of(&it.def, it.cell(&cells), scene);
+                (it.title.as_ref(), text)
+            }))
+        });
+        if response.clicked() {
+            answer.clicked = Some(index);
+        }
+        response.context_menu(|ui| (drawn.menu)(ui, index, actions));
     }
 
     fn is_marked(&self, scene: &Scene<'_>, data: &TableData, row: usize) -> bool {
@@ -313,11 +370,25 @@ impl DataTable {
         }
     }
 
-    fn heading_ui(&mut self, ui: &mut Ui, data: &TableData, at: usize, column: &ColumnDef<'_>) {
+    fn heading_ui(&mut self, ui: &mut Ui, data: &TableData, at: usize, column: &PaneColumn) {
+        if !column.has_cells() {
+            return;
+        }
+        if data.is_slow() {
+            let title = RichText::new(&*column.title).size(TEXT_SIZE).strong();
+            let layout = match align_of(&column.def) {
+                Align::Max => Layout::right_to_left(Align::Center),
+                _ => Layout::left_to_right(Align::Center),
+            };
+            let label = egui::Label::new(title).truncate();
+            let label = ui.with_layout(layout, |ui| ui.add(label)).inner;
+            label.on_hover_text(column.def.about);
+            return;
+        }
         let sorted = self.sort.filter(|sort| sort.column == at);
         let sorted = sorted.map(|sort| sort.order);
-        let align = align_of(column);
-        if heading_button(ui, column.title, column.about, sorted, align).clicked() {
+        let align = align_of(&column.def);
+        if heading_button(ui, &column.title, column.def.about, sorted, align).clicked() {
             self.sort = Sort::next(self.sort, data, at);
         }
     }

@@ -75,6 +75,8 @@ pub(super) struct Marks {
     pub tint: Option<Tint>,
     /// Whether the text has the colour of errors.
     pub is_trouble: bool,
+    /// Whether the text has a monospaced font.
+    pub is_mono: bool,
 }
 
 /// Draws a cell; `text` is what [`text_of`] returns for it.
@@ -114,6 +116,10 @@ pub(super) fn cell_ui(
         let drawn = RichText::new(shortened(end.as_deref().unwrap_or(text))).size(TEXT_SIZE);
         let drawn = match marks.is_trouble {
             true => drawn.color(scene.palette.error),
+            false => drawn,
+        };
+        let drawn = match marks.is_mono {
+            true => drawn.monospace(),
             false => drawn,
         };
         let label = egui::Label::new(one_line(ui, drawn));

@@ -1,7 +1,8 @@
 //! One item in full, for the details pane: decoded fields of its events, and links to what it touches.
 
 use crate::base::Nanos;
-use crate::event::{EventDetail, Field};
+use crate::event::EventDetail;
+use crate::event::decoded::is_common;
 use crate::formats::Events;
 use crate::query::seen::{Length, Seen};
 use crate::trace::{CounterTrackId, CpuId, EventId, FlowId, SliceId, ThreadId, ThreadState, Trace};
@@ -384,8 +385,8 @@ fn with_events(
 fn push_event(sections: &mut Vec<Section>, title: &str, detail: &EventDetail) {
     let mut fields = Section::new(if title.is_empty() { "fields" } else { title });
     // What every event has is looked at last.
-    let is_common = |field: &&Field| field.name.starts_with("common_");
-    let (common, own): (Vec<_>, Vec<_>) = detail.fields.iter().partition(is_common);
+    let all = detail.fields.iter();
+    let (common, own): (Vec<_>, Vec<_>) = all.partition(|field| is_common(&field.name));
     for field in own {
         fields.row(&field.name, field.text());
     }

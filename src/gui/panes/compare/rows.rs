@@ -31,12 +31,12 @@ pub(crate) fn table_of(rows: Vec<CompareRow>, what: CompareWhat) -> TableData {
 
 fn columns_of(rows: &[CompareRow], what: CompareWhat) -> Vec<PaneColumn> {
     let of = |name: &str, title: &'static str, width: f32| {
-        PaneColumn::of(COMPARED, name, width).titled(title)
+        PaneColumn::of(&COMPARED, name, width).titled(title)
     };
     let after = |index: usize, width: f32| {
         CHANGES
             .get(index)
-            .map(|def| PaneColumn::after(COMPARED, index, *def, width))
+            .map(|def| PaneColumn::after(&COMPARED, index, *def, width))
     };
     let has_times = what != CompareWhat::Events;
     // The change comes first: a narrow pane must not hide it.

@@ -1,12 +1,12 @@
 //! The columns of the event list, and the decoded events that fill them.
 
 use crate::base::Timestamp;
-use crate::gui::pane::Scene;
+use crate::gui::table::PaneColumn;
 use crate::load::LoadedTrace;
 use crate::query::details::describe;
-use crate::tables::columns::ColumnDef;
+use crate::tables::recorded::{EVENT_LINES, FIELD};
+use crate::tables::{Cell, ColumnDef};
 use crate::trace::{EventId, ThreadId};
-use crate::view::ruler;
 use serde::{Deserialize, Serialize};
 
 /// A column of the event list.
@@ -61,34 +61,42 @@ impl Column {
     #[must_use]
     pub fn title(&self) -> &str {
         match self {
-            Column::Time => "Time",
-            Column::Since => "Since last",
-            Column::Cpu => "CPU",
-            Column::Thread => "Thread",
-            Column::Process => "Process",
-            Column::Event => "Event",
-            Column::Category => "Category",
-            Column::Text => "What it says",
             Column::Field(name) => name,
+            column => column.def().title,
         }
     }
 
-    /// Returns the column for exports: it has the name that the window shows.
+    /// Returns the definition of the column.
+    fn def(&self) -> ColumnDef<'static> {
+        let at = Column::ALL.iter().position(|column| column == self);
+        let def = at.and_then(|at| EVENT_LINES.columns.get(at));
+        def.copied().unwrap_or(FIELD)
+    }
+
+    /// Returns the column for files: its name is the title that the window shows.
     #[must_use]
-    pub(crate) fn def(&self) -> ColumnDef<'_> {
-        let title = self.title();
-        match self {
-            Column::Time => ColumnDef::time(title, title, "When the event happened."),
-            Column::Since => {
-                ColumnDef::duration(title, title, "How long after the event before it.")
-            }
-            _ => ColumnDef::text(title, title, "What the event says."),
+    pub(crate) fn for_files(&self) -> ColumnDef<'_> {
+        ColumnDef {
+            name: self.title(),
+            title: self.title(),
+            ..self.def()
+        }
+    }
+
+    /// Returns the column for the window, with the cell at index `at` of a row.
+    #[must_use]
+    pub(crate) fn for_pane(&self, at: usize) -> PaneColumn {
+        let column = PaneColumn::at(at, self.def(), self.width());
+        let column = column.titled(self.title().to_owned());
+        match self.is_mono() {
+            true => column.mono(),
+            false => column,
         }
     }
 
     /// Returns the initial width, in points.
     #[must_use]
-    pub fn width(&self) -> f32 {
+    fn width(&self) -> f32 {
         match self {
             Column::Time => 120.0,
             Column::Since | Column::Category => 90.0,
@@ -101,7 +109,7 @@ impl Column {
 
     /// Returns whether the column has a monospaced font.
     #[must_use]
-    pub(crate) fn is_mono(&self) -> bool {
+    fn is_mono(&self) -> bool {
         !matches!(
             self,
             Column::Thread | Column::Process | Column::Event | Column::Category
@@ -124,8 +132,6 @@ impl Column {
 /// A decoded event, one row of the list.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// The event.
-    pub id: EventId,
     /// The time of the event.
     pub time: Timestamp,
     /// The time since the row above, in ns.
@@ -155,7 +161,6 @@ impl Line {
         let process = trace.process_of(thread);
         let time = trace.events.time(id);
         Line {
-            id,
             time,
             since: before.map(|before| (time - before).0),
             cpu: detail.cpu.map(|cpu| cpu.to_string()).unwrap_or_default(),
@@ -174,34 +179,21 @@ impl Line {
         }
     }
 
-    /// Returns the text of a column, for people.
+    /// Returns the cell of a column: times in ns on the trace's own clock.
     #[must_use]
-    pub fn shown(&self, column: &Column, scene: &Scene<'_>) -> String {
-        let origins = scene.state.origins;
+    pub(crate) fn cell(&self, column: &Column) -> Cell {
         match column {
-            Column::Time => ruler::full_text(self.time, scene.state.time_format, origins),
-            Column::Since => self.since.map_or_else(String::new, |ns| {
-                ruler::length_text(crate::base::Nanos(ns), origins.unit)
-            }),
-            column => self.exact(column),
-        }
-    }
-
-    /// Returns the value of a column, for programs: times in ns on the trace's own clock.
-    #[must_use]
-    pub fn exact(&self, column: &Column) -> String {
-        match column {
-            Column::Time => self.time.0.to_string(),
-            Column::Since => self.since.map(|ns| ns.to_string()).unwrap_or_default(),
-            Column::Cpu => self.cpu.clone(),
-            Column::Thread => self.thread.clone(),
-            Column::Process => self.process.clone(),
-            Column::Event => self.name.clone(),
-            Column::Category => self.category.clone(),
-            Column::Text => self.text.clone(),
+            Column::Time => self.time.into(),
+            Column::Since => self.since.into(),
+            Column::Cpu => self.cpu.as_str().into(),
+            Column::Thread => self.thread.as_str().into(),
+            Column::Process => self.process.as_str().into(),
+            Column::Event => self.name.as_str().into(),
+            Column::Category => self.category.as_str().into(),
+            Column::Text => self.text.as_str().into(),
             Column::Field(name) => {
                 let field = self.fields.iter().find(|(field, _)| field == name);
-                field.map(|(_, value)| value.clone()).unwrap_or_default()
+                field.map_or("", |(_, value)| value.as_str()).into()
             }
         }
     }

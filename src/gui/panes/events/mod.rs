@@ -1,38 +1,35 @@
-//! A pane that lists all raw events in order of time, however many: only the rows in view are decoded, by a task. The
-//! list can be filtered by an expression, copied and saved, and the user chooses its columns.
+//! A pane that lists all raw events in order of time, however many: only the rows in view are decoded, by a task of the
+//! table. The list can be filtered by an expression, copied and saved, and the user chooses its columns.
 
 mod chosen;
 mod columns;
 mod listed;
+mod rows;
 mod save;
 
 use std::sync::Arc;
 
-use egui::{RichText, Sense, Ui};
-use egui_extras::{Column as Width, TableBuilder};
+use egui::{RichText, Ui};
 use serde::{Deserialize, Serialize};
 
 use self::chosen::{Searched, Within};
-use self::columns::{Column, Line};
+use self::columns::Column;
 use self::listed::Listed;
-use self::save::{SaveBar, Wanted, text_of};
-use crate::base::{Task, TaskKey, TimeSpan, Timestamp};
+use self::rows::EventRows;
+use self::save::{SaveBar, Wanted};
+use crate::base::{Task, TimeSpan, Timestamp};
 use crate::export::rows::tsv_line;
 use crate::gui::boxes::check_box;
 use crate::gui::filter_box::FilterBox;
-use crate::gui::long_list::LongList;
 use crate::gui::pane::{Pane, Scene, empty_ui};
-use crate::gui::script::one_line;
-use crate::gui::shortened::shortened;
-use crate::gui::table::{Copying, MOST_COPIED, ROW_HEIGHT, TEXT_SIZE, is_copied, row_info};
+use crate::gui::table::{DataTable, TableData};
 use crate::gui::task_ui::stop_button;
-use crate::load::LoadedTrace;
 use crate::load::TraceId;
 use crate::query::Item;
 use crate::query::expression::Expression;
 use crate::query::latency::Among;
 use crate::query::search::{EventFilter, FilteredEvents, SearchedTrace, start_filter};
-use crate::tables::Cell;
+use crate::tables::RowSource;
 use crate::view::{Action, Effect, locate, ruler};
 
 /// Returns the pane.
@@ -40,12 +37,10 @@ pub fn make() -> Box<dyn Pane> {
     Box::<EventsPane>::default()
 }
 
-/// The number of rows that are decoded together.
-const PAGE: usize = 128;
-const HEADER_HEIGHT: f32 = 22.0;
-
-/// The key of a page: the stamp of the list, and the page's first row.
-type Page = ((usize, usize), usize);
+/// The least width of the last column, in points.
+const LEAST_LAST_WIDTH: f32 = 80.0;
+/// The most fields that the menu of columns offers.
+const MOST_FIELDS: usize = 60;
 
 struct EventsPane {
     filter: FilterBox,
@@ -58,15 +53,42 @@ struct EventsPane {
     searched: Searched,
     within: Within,
     columns: Vec<Column>,
-    list: LongList,
-    pages: Task<Page, Arc<[Line]>>,
-    copying: Copying,
+    table: DataTable,
+    /// The rows of the last frame.
+    rows: Option<Rows>,
+    /// The number of lists so far with other events or columns.
+    lists: u64,
+    /// The list and the selected item of the row that is marked.
+    marked: Option<(TraceId, (usize, usize), Option<Item>)>,
     save: SaveBar,
     shown: Option<Item>,
     /// The visible span to which the list last scrolled.
     followed: Option<TimeSpan>,
-    /// The number of rows that the pane had room for.
-    seen: usize,
+    /// The fields of the events that were seen when the menu of columns was opened.
+    fields: Vec<Column>,
+}
+
+/// The listed events as a table, and the trace to which they belong.
+#[derive(Clone)]
+struct Rows {
+    trace: TraceId,
+    rows: EventRows,
+    data: Arc<TableData>,
+}
+
+impl Rows {
+    fn new(trace: TraceId, rows: EventRows) -> Rows {
+        let columns = rows.columns.iter().enumerate();
+        let columns = columns.map(|(at, column)| match at + 1 == rows.columns.len() {
+            true => column.for_pane(at).growing().at_least(LEAST_LAST_WIDTH),
+            false => column.for_pane(at),
+        });
+        Rows {
+            trace,
+            data: Arc::new(TableData::new(columns.collect(), rows.clone())),
+            rows,
+        }
+    }
 }
 
 /// The part of the pane's state that sessions keep.
@@ -99,13 +121,14 @@ impl Default for EventsPane {
             searched: Searched::default(),
             within: Within::Trace,
             columns: Column::usual(),
-            list: LongList::default(),
-            pages: Task::default(),
-            copying: Copying::default(),
+            table: DataTable::default(),
+            rows: None,
+            lists: 0,
+            marked: None,
             save: SaveBar::default(),
             shown: None,
             followed: None,
-            seen: 1,
+            fields: Vec::new(),
         }
     }
 }
@@ -138,29 +161,25 @@ impl Pane for EventsPane {
             }
             None => Listed::all(trace, span),
         };
+        let rows = self.rows_of(scene.loaded.id, listed);
+        self.tools_ui(ui, scene, span, &rows, &mut actions);
+        self.filter.error_ui(ui, scene);
         let wanted = Wanted {
             loaded: scene.loaded.clone(),
-            listed,
-            columns: self.columns.clone(),
+            rows: rows.rows.clone(),
         };
-        self.tools_ui(ui, scene, span, &wanted);
-        self.filter.error_ui(ui, scene);
         self.save.ui(ui, scene, &wanted);
-        self.copying.poll(&mut actions);
-        if wanted.listed.len() == 0 {
+        if rows.rows.is_empty() {
             self.nothing_ui(ui, scene);
         } else {
-            self.follow(scene, &wanted.listed);
-            self.list_ui(ui, scene, &wanted, &mut actions);
+            self.follow(scene, &rows.rows.listed);
+            self.list_ui(ui, scene, &rows, &mut actions);
         }
         actions
     }
 
     fn is_waiting(&self) -> bool {
-        self.pages.is_busy()
-            || self.copying.is_waiting()
-            || self.save.is_busy()
-            || self.filtering.is_busy()
+        self.table.is_waiting() || self.save.is_busy() || self.filtering.is_busy()
     }
 
     fn kept(&self) -> Option<serde_json::Value> {
@@ -192,7 +211,7 @@ impl Pane for EventsPane {
     }
 
     fn stop(&mut self) {
-        self.copying.stop();
+        self.table.stop();
         self.save.stop();
         self.filtering.interrupt();
     }
@@ -253,7 +272,8 @@ impl EventsPane {
         ui: &mut Ui,
         scene: &Scene<'_>,
         span: Option<TimeSpan>,
-        wanted: &Wanted,
+        rows: &Rows,
+        actions: &mut Vec<Action>,
     ) {
         ui.horizontal_wrapped(|ui| {
             let hint = "Filter: text, /regex/ or next_prio < 100 && cpu == 1";
@@ -280,13 +300,8 @@ impl EventsPane {
                     Within::Range
                 };
             }
-            self.columns_ui(ui, scene.loaded.id);
-            let copy = ui.button("Copy").on_hover_text(
-                "Copy these rows as tab-separated text, at most 100 000 (Ctrl+C over the list)",
-            );
-            if copy.clicked() {
-                self.copy(ui.ctx(), wanted);
-            }
+            self.columns_ui(ui, scene, &rows.rows);
+            self.table.copy_button_ui(ui, scene, &rows.data, actions);
             if ui
                 .button("Save…")
                 .on_hover_text("Write these rows to a file")
@@ -294,7 +309,7 @@ impl EventsPane {
             {
                 self.save.is_open = !self.save.is_open;
             }
-            let words = self.count_words(scene, span, &wanted.listed);
+            let words = self.count_words(scene, span, &rows.rows.listed);
             let words = RichText::new(words).color(scene.palette.weak);
             ui.add(egui::Label::new(words).extend());
             if let Some(failure) = self.filtering.failure() {
@@ -339,10 +354,10 @@ impl EventsPane {
         }
     }
 
-    fn columns_ui(&mut self, ui: &mut Ui, id: TraceId) {
-        ui.menu_button("Columns", |ui| {
+    fn columns_ui(&mut self, ui: &mut Ui, scene: &Scene<'_>, rows: &EventRows) {
+        let button = ui.menu_button("Columns", |ui| {
             let mut all: Vec<Column> = Column::ALL.to_vec();
-            all.extend(self.fields_seen(id));
+            all.extend(self.fields.iter().cloned());
             all.extend(self.columns.iter().cloned());
             all.sort_by_key(Column::order);
             let mut seen: Vec<Column> = Vec::new();
@@ -371,24 +386,52 @@ impl EventsPane {
                 self.columns = Column::usual();
                 ui.close();
             }
-        })
-        .response
-        .on_hover_text("Choose columns; the fields of the events that are seen can be columns too");
+        });
+        if button.response.clicked() {
+            self.fields = self.fields_seen(scene, rows);
+        }
+        let about = "Choose columns; the fields of the events that are seen can be columns too";
+        button.response.on_hover_text(about);
     }
 
     /// Returns the fields of the events on the screen.
-    fn fields_seen(&self, id: TraceId) -> Vec<Column> {
-        let mut names: Vec<Column> = Vec::new();
-        let lines = self.pages.answer(id);
-        for line in lines.map_or(&[][..], |lines| &lines[..]) {
-            for (name, _) in &line.fields {
-                let column = Column::Field(name.clone());
-                if names.len() < 60 && !names.contains(&column) {
-                    names.push(column);
+    fn fields_seen(&self, scene: &Scene<'_>, rows: &EventRows) -> Vec<Column> {
+        let mut fields: Vec<Column> = Vec::new();
+        let seen = self.table.rows_in_view();
+        rows.lines(scene.loaded, seen.start, seen.len(), |line| {
+            for (name, _) in line.fields {
+                let column = Column::Field(name);
+                if !fields.contains(&column) {
+                    fields.push(column);
                 }
             }
+            fields.len() < MOST_FIELDS
+        });
+        fields
+    }
+
+    /// Returns the rows for a list: those of the last frame, if nothing changed.
+    fn rows_of(&mut self, trace: TraceId, listed: Listed) -> Rows {
+        if let Some(last) = self.rows.as_ref().filter(|last| last.trace == trace) {
+            let has_its_columns = last.rows.columns == self.columns;
+            if has_its_columns && last.rows.listed.stamp() == listed.stamp() {
+                return last.clone();
+            }
+            // A list that grows while events are searched keeps its number, and the rows that are decoded.
+            if !(has_its_columns && last.rows.listed.stamp().0 == listed.stamp().0) {
+                self.lists += 1;
+            }
+        } else {
+            self.lists += 1;
         }
-        names
+        let rows = EventRows {
+            listed,
+            columns: self.columns.clone(),
+            number: self.lists,
+        };
+        let rows = Rows::new(trace, rows);
+        self.rows = Some(rows.clone());
+        rows
     }
 
     fn nothing_ui(&self, ui: &mut Ui, scene: &Scene<'_>) {
@@ -418,177 +461,56 @@ impl EventsPane {
                 .selected
                 .and_then(|item| locate::event_of(trace, item));
             if let Some(row) = event.and_then(|id| listed.row_of(trace, id)) {
-                self.list.show(row, self.seen);
+                self.table.show_row(row);
             }
         } else if self.followed != Some(scene.state.span) {
-            self.list
-                .show_first(listed.row_at(trace, scene.state.span.start));
+            let row = listed.row_at(trace, scene.state.span.start);
+            self.table.show_first(row);
         }
         self.followed = Some(scene.state.span);
     }
 
-    fn copy(&mut self, ctx: &egui::Context, wanted: &Wanted) {
-        let wanted = wanted.clone();
-        self.copying
-            .start(ctx, move |job| text_of(&wanted, MOST_COPIED, job));
-    }
-
-    fn list_ui(
-        &mut self,
-        ui: &mut Ui,
-        scene: &Scene<'_>,
-        wanted: &Wanted,
-        actions: &mut Vec<Action>,
-    ) {
+    fn list_ui(&mut self, ui: &mut Ui, scene: &Scene<'_>, rows: &Rows, actions: &mut Vec<Action>) {
         let trace = &scene.loaded.trace;
-        let count = wanted.listed.len();
-        let area = ui.available_rect_before_wrap();
-        if is_copied(ui, area) {
-            self.copy(ui.ctx(), wanted);
+        let marked = (rows.trace, rows.rows.listed.stamp(), scene.state.selected);
+        if self.marked != Some(marked) {
+            self.marked = Some(marked);
+            let event = (scene.state.selected).and_then(|item| locate::event_of(trace, item));
+            let row = event.and_then(|id| rows.rows.listed.row_of(trace, id));
+            self.table.detail(row);
         }
-        let row_step = ROW_HEIGHT + ui.spacing().item_spacing.y;
-        let rows_area = egui::Rect::from_min_max(
-            area.min + egui::vec2(0.0, HEADER_HEIGHT + ui.spacing().item_spacing.y),
-            area.max,
-        );
-        let left = self
-            .list
-            .scroll_ui(ui, rows_area, count, row_step, scene.palette);
-        self.seen = ((left.height() / row_step).floor() as usize).max(1);
-        let top = self.list.top();
-        // One more row, which may be partly visible.
-        let rows = (self.seen + 1).min(count - top.min(count));
-        let (first, lines) = self.page(ui.ctx(), wanted, top);
-        let columns = self.columns.clone();
-        let selected = scene
-            .state
-            .selected
-            .and_then(|item| locate::event_of(trace, item));
-        let table_area = egui::Rect::from_min_max(area.min, left.max);
-        ui.scope_builder(egui::UiBuilder::new().max_rect(table_area), |ui| {
-            ui.set_clip_rect(table_area.intersect(ui.clip_rect()));
-            egui::ScrollArea::horizontal()
-                .id_salt("events across")
-                .auto_shrink([false, false])
-                .show(ui, |ui| {
-                    let mut table = TableBuilder::new(ui)
-                        .id_salt(("events", columns.len()))
-                        .striped(false)
-                        .resizable(true)
-                        .vscroll(false)
-                        .auto_shrink([false, false])
-                        .sense(Sense::click());
-                    for (at, column) in columns.iter().enumerate() {
-                        let is_last = at + 1 == columns.len();
-                        table = table.column(if is_last {
-                            Width::remainder().at_least(80.0).clip(true)
-                        } else {
-                            Width::initial(column.width()).at_least(30.0).clip(true)
-                        });
-                    }
-                    table
-                        .header(HEADER_HEIGHT, |mut header| {
-                            for column in &columns {
-                                header.col(|ui| {
-                                    let title = RichText::new(column.title()).size(TEXT_SIZE);
-                                    ui.add(egui::Label::new(title.strong()).truncate());
-                                });
-                            }
-                        })
-                        .body(|body| {
-                            body.rows(ROW_HEIGHT, rows, |mut row| {
-                                let at = top + row.index();
-                                let line = at.checked_sub(first).and_then(|at| lines.get(at));
-                                let Some(line) = line else {
-                                    for _ in &columns {
-                                        row.col(|_| {});
-                                    }
-                                    return;
-                                };
-                                row.set_selected(Some(line.id) == selected);
-                                for column in &columns {
-                                    row.col(|ui| cell_ui(ui, column, &line.shown(column, scene)));
-                                }
-                                let response = row.response();
-                                response.widget_info(|| {
-                                    row_info(
-                                        columns.iter().map(|column| {
-                                            (column.title(), line.shown(column, scene))
-                                        }),
-                                    )
-                                });
-                                if response.clicked() {
-                                    // The row is in view already: the list must not jump.
-                                    self.shown = Some(Item::Event(line.id));
-                                    actions.push(Action::Reveal(Item::Event(line.id)));
-                                }
-                                response.context_menu(|ui| menu_ui(ui, line, &columns, actions));
-                            });
-                        });
-                });
-        });
-    }
-
-    /// Returns the decoded rows around `top`, or the last decoded ones until these are ready.
-    fn page(&mut self, ctx: &egui::Context, wanted: &Wanted, top: usize) -> (usize, Arc<[Line]>) {
-        let first = top / PAGE * PAGE;
-        let stamp = wanted.listed.stamp();
-        let (loaded, listed) = (wanted.loaded.clone(), wanted.listed.clone());
-        let id = loaded.id;
-        let question = TaskKey::about(id, (stamp, first)).in_turn();
-        self.pages.ask(ctx, question, move |_| {
-            Ok(read_page(&loaded, &listed, first).into())
-        });
-        // Rows of another list, or of an older generation of the trace, must not be used.
-        match (self.pages.answered(id), self.pages.exact(id)) {
-            (Some((of, first)), Some(lines)) if of.0 == stamp.0 => (*first, lines.clone()),
-            _ => (0, Arc::new([])),
+        let menu = |ui: &mut Ui, row: usize, actions: &mut Vec<Action>| {
+            menu_ui(ui, scene, rows, row, actions);
+        };
+        // Each number of columns has widths of its own.
+        let name = format!("events {}", rows.rows.columns.len());
+        let answer = (self.table).ui(ui, scene, &name, &rows.data, actions, menu);
+        let event = answer.clicked.and_then(|row| rows.rows.event(trace, row));
+        if let Some(id) = event {
+            // The row is in view already: the list must not jump.
+            self.shown = Some(Item::Event(id));
+            actions.push(Action::Reveal(Item::Event(id)));
         }
     }
 }
 
-fn read_page(loaded: &LoadedTrace, listed: &Listed, first: usize) -> Vec<Line> {
-    let mut lines: Vec<Line> = Vec::with_capacity(PAGE * 2);
-    let from = first.saturating_sub(1);
-    let mut before = None;
-    listed.walk(&loaded.trace, from, PAGE * 2 + 1, |id| {
-        // The row above the first one is decoded for its time only.
-        if lines.is_empty() && before.is_none() && from < first {
-            before = Some(loaded.trace.events.time(id));
-        } else {
-            let line = Line::read(loaded, id, before);
-            before = Some(line.time);
-            lines.push(line);
-        }
-        true
-    });
-    lines
-}
-
-fn cell_ui(ui: &mut Ui, column: &Column, text: &str) {
-    let text = RichText::new(shortened(text)).size(TEXT_SIZE);
-    let text = if column.is_mono() {
-        text.monospace()
-    } else {
-        text
+fn menu_ui(ui: &mut Ui, scene: &Scene<'_>, rows: &Rows, row: usize, actions: &mut Vec<Action>) {
+    let trace = &scene.loaded.trace;
+    let Some(id) = rows.rows.event(trace, row) else {
+        return;
     };
-    let text = one_line(ui, text);
-    ui.add(egui::Label::new(text).truncate().selectable(false));
-}
-
-fn menu_ui(ui: &mut Ui, line: &Line, columns: &[Column], actions: &mut Vec<Action>) {
     if ui.button("Show in the timeline").clicked() {
-        actions.push(Action::Reveal(Item::Event(line.id)));
+        actions.push(Action::Reveal(Item::Event(id)));
         ui.close();
     }
     if ui.button("Bring to the middle").clicked() {
-        actions.push(Action::Select(Item::Event(line.id)));
-        actions.push(Action::Center(line.time));
+        actions.push(Action::Select(Item::Event(id)));
+        actions.push(Action::Center(trace.events.time(id)));
         ui.close();
     }
     if ui.button("Copy the row").clicked() {
-        let cells = columns.iter().map(|column| line.exact(column).into());
-        let cells: Vec<Cell> = cells.collect();
+        let mut cells = Vec::new();
+        rows.rows.row(scene.loaded, row, &mut cells);
         actions.push(Action::Do(Effect::Copy(tsv_line(&cells))));
         ui.close();
     }

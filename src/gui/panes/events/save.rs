@@ -1,40 +1,33 @@
-//! Saves the list as CSV or tab-separated text, in a task; and the line of controls for that.
+//! Saves the list as CSV, JSON or tab-separated text, in a task; and the line of controls for that.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use egui::{RichText, Ui};
 
-use super::columns::{Column, Line};
-use super::listed::Listed;
-use crate::base::{Cancelled, Job, Task};
+use super::columns::Column;
+use super::rows::EventRows;
+use crate::base::{Job, Task};
 use crate::export::atomic_file::write_whole;
 use crate::export::rows::{Formulas, RowFormat, RowWriter};
 use crate::export::{ExportError, Overwrite};
 use crate::gui::file_dialog::{Answer, FileDialog};
 use crate::gui::pane::Scene;
 use crate::load::LoadedTrace;
-use crate::tables::Cell;
-use crate::tables::columns::ColumnDef;
-use crate::trace::EventId;
+use crate::tables::{ColumnDef, RowSource};
 use crate::view::ruler;
 
-/// The number of rows between two checks for cancellation.
-const STEP: usize = 4096;
-
-/// The rows and columns to be written.
+/// The rows to be written, and their trace.
 #[derive(Clone)]
 pub(crate) struct Wanted {
     /// The trace.
     pub loaded: Arc<LoadedTrace>,
     /// The rows.
-    pub listed: Listed,
-    /// The columns.
-    pub columns: Vec<Column>,
+    pub rows: EventRows,
 }
 
 impl Wanted {
-    /// Writes at most `most` rows, in `format`.
+    /// Writes all rows, in `format`; returns their number.
     ///
     /// # Errors
     /// Errors of `out`; errors if the job is cancelled.
@@ -42,53 +35,21 @@ impl Wanted {
         &self,
         out: &mut dyn std::io::Write,
         format: RowFormat,
-        most: usize,
         job: &Job,
     ) -> Result<u64, ExportError> {
-        let count = self.listed.len().min(most);
-        job.set_total(count as u64);
-        let columns: Vec<ColumnDef<'_>> = self.columns.iter().map(Column::def).collect();
+        job.set_total(self.rows.len() as u64);
+        let columns = self.rows.columns.iter();
+        let columns: Vec<ColumnDef<'_>> = columns.map(Column::for_files).collect();
         let mut writer = RowWriter::new(out, format, &columns)?;
-        let trace = &self.loaded.trace;
-        let mut before = None;
-        let mut ids: Vec<EventId> = Vec::with_capacity(STEP);
-        let mut done = 0;
-        while done < count {
-            job.check()?;
-            ids.clear();
-            self.listed.walk(trace, done, STEP.min(count - done), |id| {
-                ids.push(id);
-                true
-            });
-            if ids.is_empty() {
-                break;
-            }
-            for &id in &ids {
-                let line = Line::read(&self.loaded, id, before);
-                before = Some(line.time);
-                let cells = self.columns.iter().map(|column| match column {
-                    Column::Time => Cell::from(line.time.0),
-                    Column::Since => Cell::from(line.since),
-                    column => Cell::Text(line.exact(column)),
-                });
-                writer.row(&cells.collect::<Vec<_>>())?;
-            }
-            done += ids.len();
-            job.advance(ids.len() as u64);
-        }
+        let walked = self.rows.walk(&self.loaded, &mut |_, cells| {
+            let cancelled = |_| std::io::Error::other("cancelled");
+            job.check().map_err(cancelled)?;
+            job.advance(1);
+            writer.row(cells)
+        });
+        job.check()?;
+        walked?;
         Ok(writer.finish()?)
-    }
-}
-
-/// Returns at most `most` rows as tab-separated text.
-///
-/// # Errors
-/// Errors if the job is cancelled.
-pub fn text_of(wanted: &Wanted, most: usize, job: &Job) -> Result<String, Cancelled> {
-    let mut text = Vec::new();
-    match wanted.write(&mut text, RowFormat::Tsv, most, job) {
-        Err(ExportError::Cancelled) => Err(Cancelled),
-        _ => Ok(String::from_utf8_lossy(&text).into_owned()),
     }
 }
 
@@ -217,9 +178,7 @@ impl SaveBar {
             _ => RowFormat::Tsv,
         };
         self.saving.start(ctx, "save events", move |work| {
-            let result = write_whole(&path, overwrite, |out| {
-                wanted.write(out, format, usize::MAX, work)
-            });
+            let result = write_whole(&path, overwrite, |out| wanted.write(out, format, work));
             Ok(Saved { path, result })
         });
     }

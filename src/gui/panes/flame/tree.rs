@@ -281,13 +281,13 @@ impl TreeTable {
 /// Returns a table of totals by name.
 #[must_use]
 pub fn by_name(flame: &Flame) -> TableData {
-    let of = |name: &str, width: f32| PaneColumn::of(NAMES, name, width);
+    let of = |name: &str, width: f32| PaneColumn::of(&NAMES, name, width);
     let [total, share] = NAME_EXTRAS;
     let mut columns = vec![
         of("name", 260.0),
         of("self", 90.0).about("Without what it calls"),
-        PaneColumn::after(NAMES, 1, share, 80.0),
-        PaneColumn::after(NAMES, 0, total, 90.0),
+        PaneColumn::after(&NAMES, 1, share, 80.0),
+        PaneColumn::after(&NAMES, 0, total, 90.0),
         of("count", 80.0).about("How many that ended"),
         of("unfinished", 80.0),
         of("at_least", 90.0)

@@ -106,9 +106,9 @@ impl Pane for LatencyPane {
 
 /// Returns the columns of a distribution.
 fn measures() -> [PaneColumn; 7] {
-    let of = |name: &str, title: &'static str| PaneColumn::of(SUMS, name, 76.0).titled(title);
+    let of = |name: &str, title: &'static str| PaneColumn::of(&SUMS, name, 76.0).titled(title);
     [
-        PaneColumn::of(SUMS, "count", 60.0),
+        PaneColumn::of(&SUMS, "count", 60.0),
         of("p50", "p50"),
         of("p95", "p95"),
         of("p99", "p99"),
@@ -121,13 +121,13 @@ fn measures() -> [PaneColumn; 7] {
 /// Returns the table of the longest latencies.
 fn worst_of(samples: &[Sample]) -> Arc<TableData> {
     let columns = vec![
-        PaneColumn::of(WORST_COLUMNS, "dur", 84.0)
+        PaneColumn::of(&WORST_COLUMNS, "dur", 84.0)
             .titled("Latency")
             .about("How long it took; the longest first"),
-        PaneColumn::of(WORST_COLUMNS, "ts", 112.0)
+        PaneColumn::of(&WORST_COLUMNS, "ts", 112.0)
             .titled("Start")
             .about("When it began"),
-        PaneColumn::after(WORST_COLUMNS, 0, THREAD_IN_FULL, 130.0).about("Whose it was"),
+        PaneColumn::after(&WORST_COLUMNS, 0, THREAD_IN_FULL, 130.0).about("Whose it was"),
     ];
     Arc::new(TableData::new(columns, sample_rows(samples.to_vec())))
 }

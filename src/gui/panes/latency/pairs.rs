@@ -235,7 +235,7 @@ impl PairsView {
         ui.horizontal_wrapped(|ui| {
             for column in measures() {
                 let text = text_of(&column.def, column.cell(&found.summary), scene);
-                ui.label(RichText::new(column.def.title).color(scene.palette.weak));
+                ui.label(RichText::new(&*column.title).color(scene.palette.weak));
                 ui.label(RichText::new(text).strong());
             }
             ui.separator();

@@ -200,10 +200,10 @@ fn found_of(
     rows: Vec<crate::query::latency::WakeupLatency>,
     about: String,
 ) -> Found {
-    let thread = PaneColumn::after(SUMS, 0, THREAD_IN_FULL, 170.0);
+    let thread = PaneColumn::after(&SUMS, 0, THREAD_IN_FULL, 170.0);
     let mut columns = vec![thread.about("Name and number")];
     columns.extend(measures());
-    let of = |name: &str| PaneColumn::of(SUMS, name, 80.0);
+    let of = |name: &str| PaneColumn::of(&SUMS, name, 80.0);
     columns.push(of("unmatched").about("Woken, but never seen to run afterwards"));
     if rows.iter().any(|row| row.unfinished > 0) {
         columns.extend([

@@ -1,21 +1,21 @@
 //! The chosen probe: the durations of calls between its entry and return, and its events.
 
-use egui::{RichText, Sense, Ui};
-use egui_extras::{Column, TableBuilder};
+use std::sync::Arc;
+
+use egui::{RichText, Ui};
 use egui_plot::{Bar, BarChart, Plot};
 
-use crate::base::{Nanos, Task, TaskKey, Work};
+use crate::base::{Nanos, Task, TaskKey};
 use crate::gui::chart;
 use crate::gui::pane::Scene;
 use crate::gui::shortened::line_within;
-use crate::gui::table::row_info;
-use crate::load::LoadedTrace;
+use crate::gui::table::{DataTable, PaneColumn, TableData};
 use crate::query::Item;
-use crate::query::details::describe;
 use crate::query::distribution::Buckets;
-use crate::query::probes::{ProbePair, ProbeRow, ProbeTable, STEPS_A_DOUBLING, events_of, item_of};
-use crate::trace::EventId;
-use crate::view::{Action, locate, ruler};
+use crate::query::probes::{ProbePair, ProbeRow, ProbeTable, STEPS_A_DOUBLING, events_of};
+use crate::tables::columns::THREAD_IN_FULL;
+use crate::tables::probes::{PROBE_EVENTS, ProbeEvents};
+use crate::view::{Action, ruler};
 
 /// The most events that are listed.
 const MOST_EVENTS: usize = 1_000_000;
@@ -23,20 +23,15 @@ const MOST_EVENTS: usize = 1_000_000;
 const ROOM_FOR_BOTH: f32 = 300.0;
 /// The height in points of the line above a histogram and of the axis below it.
 const WORDS_HEIGHT: f32 = 24.0;
-/// The number of rows that are decoded together.
-const PAGE: usize = 64;
 
 /// A probe's group and event.
 type ProbeKey = (String, String);
-/// The first row of a page, and its lines.
-type Page = (usize, Vec<Line>);
 
-/// The events of the chosen probe, which a task finds, and the decoded ones of those in view.
+/// The events of the chosen probe, which a task finds.
 #[derive(Default)]
 pub(super) struct Calls {
-    found: Task<ProbeKey, Vec<EventId>>,
-    lines: Task<(ProbeKey, usize), Page>,
-    first_seen: usize,
+    found: Task<ProbeKey, Arc<TableData>>,
+    table: DataTable,
     side: Side,
 }
 
@@ -48,15 +43,9 @@ enum Side {
     Events,
 }
 
-#[derive(Clone)]
-struct Line {
-    thread: String,
-    text: String,
-}
-
 impl Calls {
     pub(super) fn is_waiting(&self) -> bool {
-        self.found.is_busy() || self.lines.is_busy()
+        self.found.is_busy() || self.table.is_waiting()
     }
 
     pub(super) fn ui(
@@ -111,113 +100,36 @@ impl Calls {
         row: &ProbeRow,
         actions: &mut Vec<Action>,
     ) {
-        let trace = &scene.loaded.trace;
-        let id = scene.loaded.id;
         let probe: ProbeKey = (row.group.clone(), row.event.clone());
         let (loaded, kinds) = (scene.loaded.clone(), row.kinds.clone());
-        let ctx = ui.ctx().clone();
-        let question = TaskKey::about(id, probe.clone()).in_turn();
-        self.found.ask(&ctx, question, move |_| {
-            Ok(events_of(&loaded.trace, &kinds, MOST_EVENTS))
+        let question = TaskKey::about(scene.loaded.id, probe).in_turn();
+        self.found.ask(ui.ctx(), question, move |_| {
+            let events = ProbeEvents(events_of(&loaded.trace, &kinds, MOST_EVENTS));
+            Ok(Arc::new(TableData::new(columns(), events)))
         });
-        let Some(events) = self.found.answer(id) else {
+        let Some(data) = self.found.answer(scene.loaded.id).cloned() else {
             self.found.ui(ui, scene.palette);
             return;
         };
-        let page = self.first_seen / PAGE * PAGE;
-        let wanted: Vec<EventId> = events.iter().skip(page).take(2 * PAGE).copied().collect();
-        let loaded = scene.loaded.clone();
-        if self.found.is_of(id, &probe) {
-            let question = TaskKey::about(id, (probe.clone(), page)).in_turn();
-            let work = move |_: &Work<Page>| Ok((page, read(&loaded, &wanted)));
-            self.lines.ask(&ctx, question, work);
-        }
-        // While other rows are decoded, the decoded rows of this probe stay.
-        let is_of_probe = self.lines.answered(id).is_some_and(|(of, _)| *of == probe);
-        let lines = self.lines.answer(id).filter(|_| is_of_probe);
-        let (first, lines) = lines.cloned().unwrap_or_default();
-        let selected = scene
-            .state
-            .selected
-            .and_then(|item| locate::event_of(trace, item));
-        let mut first_seen = None;
-        TableBuilder::new(ui)
-            .min_scrolled_height(0.0)
-            .id_salt("probe events")
-            .striped(true)
-            .auto_shrink([false, false])
-            .sense(Sense::click())
-            .column(Column::initial(112.0).at_least(60.0).clip(true))
-            .column(Column::initial(120.0).at_least(50.0).clip(true))
-            .column(Column::remainder().clip(true))
-            .header(20.0, |mut header| {
-                for title in TITLES {
-                    header.col(|ui| {
-                        ui.label(RichText::new(title).strong());
-                    });
-                }
-            })
-            .body(|body| {
-                body.rows(18.0, events.len(), |mut table_row| {
-                    let index = table_row.index();
-                    first_seen.get_or_insert(index);
-                    let event = events[index];
-                    let line = index.checked_sub(first).and_then(|at| lines.get(at));
-                    table_row.set_selected(selected == Some(event));
-                    let time = ruler::full_text(
-                        trace.events.time(event),
-                        scene.state.time_format,
-                        scene.state.origins,
-                    );
-                    let (thread, text) = line.map_or(("", ""), |it| (&it.thread, &it.text));
-                    for (text, is_mono) in [(time.as_str(), true), (thread, false), (text, true)] {
-                        table_row.col(|ui| {
-                            let text = RichText::new(text).size(12.0);
-                            let text = if is_mono { text.monospace() } else { text };
-                            ui.add(egui::Label::new(text).truncate());
-                        });
-                    }
-                    let response = table_row.response();
-                    response.widget_info(|| {
-                        row_info(TITLES.into_iter().zip([time.as_str(), thread, text]))
-                    });
-                    if response.clicked() {
-                        actions.push(Action::Reveal(item_of(trace, event)));
-                    }
-                });
-            });
-        if let Some(first) = first_seen {
-            if first / PAGE * PAGE != page {
-                ctx.request_repaint();
-            }
-            self.first_seen = first;
-        }
+        ui.horizontal(|ui| {
+            let title = RichText::new(PROBE_EVENTS.title).strong();
+            ui.label(title).on_hover_text(PROBE_EVENTS.about);
+            (self.table).named_tools_ui(ui, scene, &data, "the events", actions);
+        });
+        let none = |_: &mut Ui, _: usize, _: &mut Vec<Action>| {};
+        let answer = (self.table).ui(ui, scene, "probe events", &data, actions, none);
+        let item = |row| data.rows.item(scene.loaded, row);
+        actions.extend(answer.clicked.and_then(item).map(Action::Reveal));
     }
 }
 
-/// Titles of the columns.
-const TITLES: [&str; 3] = ["Time", "Thread", "Arguments"];
-
-/// Decodes events: thread and all arguments.
-fn read(loaded: &LoadedTrace, events: &[EventId]) -> Vec<Line> {
-    let trace = &loaded.trace;
-    let line = |&event: &EventId| {
-        let detail = describe(trace, loaded.reader.as_ref(), event);
-        let thread = trace.events.thread(event);
-        let own = detail.fields.iter().filter(|field| {
-            !field.name.starts_with("common_") && !field.name.starts_with("__probe")
-        });
-        let texts = own.map(|field| format!("{}={}", field.name, field.text()));
-        Line {
-            thread: format!(
-                "{} ({})",
-                trace.thread_name(thread),
-                trace.thread(thread).tid
-            ),
-            text: texts.collect::<Vec<_>>().join("  "),
-        }
-    };
-    events.iter().map(line).collect()
+fn columns() -> Vec<PaneColumn> {
+    let of = |name: &str, width: f32| PaneColumn::of(&PROBE_EVENTS, name, width);
+    vec![
+        of("ts", 112.0),
+        of(THREAD_IN_FULL.name, 120.0),
+        of("arguments", 200.0).growing(),
+    ]
 }
 
 /// Draws the distribution of the durations of a pair of probes.

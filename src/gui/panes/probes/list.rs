@@ -6,7 +6,7 @@ use std::sync::Arc;
 use egui::Ui;
 
 use crate::gui::pane::Scene;
-use crate::gui::table::{DataTable, Lead, PaneColumn, TableData};
+use crate::gui::table::{DataTable, PaneColumn, TableData};
 use crate::query::probes::ProbeTable;
 use crate::tables::probes::{EVENT_IN_FULL, PROBES, probe_rows};
 use crate::view::Action;
@@ -57,8 +57,7 @@ impl ProbeList {
 
     /// Returns the width of the columns that fit whole into `most`, in points.
     pub(crate) fn width_within(&mut self, ui: &Ui, all: &Arc<ProbeTable>, most: f32) -> f32 {
-        let tick = TICK_WIDTH + ui.spacing().item_spacing.x;
-        tick + self.data(all).width_within(ui, most - tick)
+        self.data(all).width_within(ui, most)
     }
 
     /// Draws the rows; a click chooses a row, a checkbox adds its probe to the script.
@@ -78,14 +77,10 @@ impl ProbeList {
             all.rows.iter().position(is_it)
         };
         self.table.detail(chosen.as_ref().and_then(is_chosen));
-        let mut draw = |ui: &mut Ui, row: usize| tick_ui(ui, all, row, left_out);
-        let lead = Lead {
-            width: TICK_WIDTH,
-            draw: &mut draw,
-        };
+        let mut draw = |ui: &mut Ui, row: usize, _: &PaneColumn| tick_ui(ui, all, row, left_out);
         let none = |_: &mut Ui, _: usize, _: &mut Vec<Action>| {};
-        let parts = (Some(lead), none);
-        let answer = (self.table).ui_with_lead(ui, scene, "probes", &data, actions, parts);
+        let parts = (&mut draw as _, none);
+        let answer = (self.table).ui_with_cells(ui, scene, "probes", &data, actions, parts);
         if let Some(row) = answer.clicked.and_then(|row| all.rows.get(row)) {
             *chosen = Some((row.group.clone(), row.event.clone()));
         }
@@ -93,9 +88,10 @@ impl ProbeList {
 }
 
 fn columns() -> Vec<PaneColumn> {
-    let of = |name: &str, width: f32| PaneColumn::of(PROBES, name, width);
+    let of = |name: &str, width: f32| PaneColumn::of(&PROBES, name, width);
     vec![
-        PaneColumn::after(PROBES, 0, EVENT_IN_FULL, 120.0),
+        PaneColumn::of_controls("Whether it is in the capture script", TICK_WIDTH),
+        PaneColumn::after(&PROBES, 0, EVENT_IN_FULL, 120.0),
         of("sort", 48.0).titled("When"),
         of("place", 130.0),
         of("hits", 46.0),

@@ -7,7 +7,7 @@ use crate::gui::tint::Tint;
 use crate::query::area::counters::CounterSummary;
 use crate::query::area::events::EventGroup;
 use crate::query::area::{Area, Group, GroupBy, What};
-use crate::tables::ColumnDef;
+use crate::tables::TableDef;
 use crate::tables::groups::{
     COUNTER_EXTRAS, COUNTER_SUMS, EVENT_GROUPS, EVENT_RATES, GROUPS, OF_SOME, counter_rows,
     event_rows, group_row,
@@ -41,12 +41,12 @@ fn share_column(what: What, whole: Whole) -> PaneColumn {
         ),
     };
     let [share, _, _] = OF_SOME;
-    let column = PaneColumn::after(GROUPS, 0, share, width);
+    let column = PaneColumn::after(&GROUPS, 0, share, width);
     column.titled(title).about(about)
 }
 
 /// Returns the column of the group's name.
-fn first_column(columns: &[ColumnDef<'static>], what: What, by: GroupBy) -> PaneColumn {
+fn first_column(table: &TableDef, what: What, by: GroupBy) -> PaneColumn {
     let (title, width, about) = match (what, by) {
         (What::Slices, GroupBy::Name) => ("Name", 190.0, "What the slices are called"),
         (What::States, GroupBy::Name) => ("State", 200.0, "What threads were doing"),
@@ -55,34 +55,34 @@ fn first_column(columns: &[ColumnDef<'static>], what: What, by: GroupBy) -> Pane
         (_, GroupBy::Process) => ("Process", 200.0, "Name and number"),
         (_, GroupBy::Cpu) => ("CPU", 120.0, "The number of the CPU"),
     };
-    let column = PaneColumn::of(columns, "group", width);
+    let column = PaneColumn::of(table, "group", width);
     column.titled(title).about(about)
 }
 
 /// Returns the columns of groups, after the first.
 fn measures(what: What, whole: Whole, groups: &[Group]) -> Vec<PaneColumn> {
     let of = |name: &str, title: &'static str, about: &'static str| {
-        PaneColumn::of(GROUPS, name, 78.0)
+        PaneColumn::of(&GROUPS, name, 78.0)
             .titled(title)
             .about(about)
     };
     let [_, sum, own] = OF_SOME;
-    let sum = PaneColumn::after(GROUPS, 1, sum, 86.0);
+    let sum = PaneColumn::after(&GROUPS, 1, sum, 86.0);
     // The longest and the mean come early, because a narrow pane shows only the first columns.
     let mut columns = Vec::new();
     if groups.iter().any(|group| group.unfinished > 0) {
         columns.extend([
-            PaneColumn::of(GROUPS, "count", 62.0).about("How many that ended"),
+            PaneColumn::of(&GROUPS, "count", 62.0).about("How many that ended"),
             of(
                 "unfinished",
                 "Unfinished",
                 "How many never ended: they are in no other number of the row but the next",
             ),
-            PaneColumn::of(GROUPS, "at_least", 86.0)
+            PaneColumn::of(&GROUPS, "at_least", 86.0)
                 .about("How long the unfinished ones certainly lasted, together"),
         ]);
     } else {
-        columns.push(PaneColumn::of(GROUPS, "count", 62.0).about("How many"));
+        columns.push(PaneColumn::of(&GROUPS, "count", 62.0).about("How many"));
     }
     columns.extend([
         match what {
@@ -94,7 +94,7 @@ fn measures(what: What, whole: Whole, groups: &[Group]) -> Vec<PaneColumn> {
         of("mean", "Mean", "Total divided by count"),
     ]);
     if what == What::Slices {
-        columns.push(PaneColumn::after(GROUPS, 2, own, 82.0));
+        columns.push(PaneColumn::after(&GROUPS, 2, own, 82.0));
     }
     columns.extend([
         of("p50", "p50", "Half are not longer"),
@@ -115,10 +115,10 @@ pub(crate) fn of_groups(
     area: &Area,
 ) -> TableData {
     let share_of = whole_of(area, trace);
-    let mut columns = vec![first_column(GROUPS, what, by)];
+    let mut columns = vec![first_column(&GROUPS, what, by)];
     columns.extend(measures(what, share_of, groups));
     if what == What::Slices && by == GroupBy::Name {
-        columns.push(PaneColumn::of(GROUPS, "category", 100.0));
+        columns.push(PaneColumn::of(&GROUPS, "category", 100.0));
     }
     let length = area.span.intersection(trace.span).duration().0.max(1) as f64;
     let all: i128 = groups.iter().map(|group| group.sum_ns).sum();
@@ -150,19 +150,19 @@ pub(crate) fn of_events(
     by: GroupBy,
     span: TimeSpan,
 ) -> TableData {
-    let first = first_column(EVENT_GROUPS, What::Slices, by);
+    let first = first_column(&EVENT_GROUPS, What::Slices, by);
     let [rate, share] = EVENT_RATES;
     let mut columns = vec![
         match by {
             GroupBy::Name => first.about("What the events are called"),
             _ => first,
         },
-        PaneColumn::of(EVENT_GROUPS, "count", 86.0).about("How many"),
-        PaneColumn::after(EVENT_GROUPS, 0, rate, 92.0),
-        PaneColumn::after(EVENT_GROUPS, 1, share, 80.0),
+        PaneColumn::of(&EVENT_GROUPS, "count", 86.0).about("How many"),
+        PaneColumn::after(&EVENT_GROUPS, 0, rate, 92.0),
+        PaneColumn::after(&EVENT_GROUPS, 1, share, 80.0),
     ];
     if by == GroupBy::Name {
-        columns.push(PaneColumn::of(EVENT_GROUPS, "category", 100.0));
+        columns.push(PaneColumn::of(&EVENT_GROUPS, "category", 100.0));
     }
     // All events have one colour: only threads get a mark, names do not.
     let tint = |group: &EventGroup| Some(Tint::of_thread(trace, group.key.thread?));
@@ -174,14 +174,14 @@ pub(crate) fn of_events(
 #[must_use]
 pub(crate) fn of_counters(trace: &Trace, counters: &[CounterSummary]) -> TableData {
     let of = |name: &str, title: &'static str, about: &'static str| {
-        let column = PaneColumn::of(COUNTER_SUMS, name, 90.0);
+        let column = PaneColumn::of(&COUNTER_SUMS, name, 90.0);
         column.titled(title).about(about)
     };
     let [name, owner, change] = COUNTER_EXTRAS;
     let columns = vec![
-        PaneColumn::after(COUNTER_SUMS, 0, name, 220.0),
-        PaneColumn::after(COUNTER_SUMS, 1, owner, 140.0),
-        PaneColumn::of(COUNTER_SUMS, "count", 72.0).about("Samples inside the area"),
+        PaneColumn::after(&COUNTER_SUMS, 0, name, 220.0),
+        PaneColumn::after(&COUNTER_SUMS, 1, owner, 140.0),
+        PaneColumn::of(&COUNTER_SUMS, "count", 72.0).about("Samples inside the area"),
         of(
             "mean",
             "Mean",
@@ -191,7 +191,7 @@ pub(crate) fn of_counters(trace: &Trace, counters: &[CounterSummary]) -> TableDa
         of("max", "Max", "The largest value"),
         of("first", "First", "The value at the start"),
         of("last", "Last", "The value at the end"),
-        PaneColumn::after(COUNTER_SUMS, 2, change, 90.0),
+        PaneColumn::after(&COUNTER_SUMS, 2, change, 90.0),
     ];
     TableData::new(columns, counter_rows(trace, counters))
 }

@@ -1,0 +1,90 @@
+//! The rows of the event list: an event is decoded when its row is read.
+
+use super::columns::{Column, Line};
+use super::listed::Listed;
+use crate::load::LoadedTrace;
+use crate::query::Item;
+use crate::tables::rows::EachRow;
+use crate::tables::{Cell, RowSource};
+use crate::trace::{EventId, Trace};
+
+/// The listed events with the cells of the chosen columns.
+#[derive(Clone)]
+pub(crate) struct EventRows {
+    /// The events.
+    pub listed: Listed,
+    /// The columns.
+    pub columns: Vec<Column>,
+    /// Differs between lists with different events at the same place, or with other columns.
+    pub number: u64,
+}
+
+impl EventRows {
+    /// Returns the event of a row.
+    #[must_use]
+    pub(crate) fn event(&self, trace: &Trace, at: usize) -> Option<EventId> {
+        let mut event = None;
+        self.listed.walk(trace, at, 1, |id| {
+            event = Some(id);
+            false
+        });
+        event
+    }
+
+    /// Decodes at most `count` rows from `at` on, until `each` returns false.
+    pub(crate) fn lines(
+        &self,
+        loaded: &LoadedTrace,
+        at: usize,
+        count: usize,
+        mut each: impl FnMut(Line) -> bool,
+    ) {
+        let trace = &loaded.trace;
+        // The event above the first row is read for its time only.
+        let above = at.checked_sub(1).and_then(|above| self.event(trace, above));
+        let mut before = above.map(|id| trace.events.time(id));
+        self.listed.walk(trace, at, count, |id| {
+            let line = Line::read(loaded, id, before);
+            before = Some(line.time);
+            each(line)
+        });
+    }
+
+    fn fill(&self, line: &Line, cells: &mut Vec<Cell>) {
+        cells.extend(self.columns.iter().map(|column| line.cell(column)));
+    }
+}
+
+impl RowSource for EventRows {
+    fn len(&self) -> usize {
+        self.listed.len()
+    }
+
+    fn row(&self, loaded: &LoadedTrace, at: usize, cells: &mut Vec<Cell>) {
+        self.lines(loaded, at, 1, |line| {
+            self.fill(&line, cells);
+            false
+        });
+    }
+
+    /// Finding an event by its row takes several searches; stepping to the next event takes none.
+    fn walk(&self, loaded: &LoadedTrace, each: EachRow<'_>) -> std::io::Result<()> {
+        let mut cells = Vec::new();
+        let mut result = Ok(());
+        self.lines(loaded, 0, self.len(), |line| {
+            cells.clear();
+            self.fill(&line, &mut cells);
+            result = each(0, &mut cells);
+            result.is_ok()
+        });
+        result
+    }
+
+    fn item(&self, loaded: &LoadedTrace, at: usize) -> Option<Item> {
+        self.event(&loaded.trace, at).map(Item::Event)
+    }
+
+    fn slow_key(&self) -> Option<u64> {
+        Some(self.number)
+    }
+}
