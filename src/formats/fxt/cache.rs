@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::base::{StringId, Strings};
 use crate::event::{KindId, ThreadKey};
 
+use super::fold::PartRange;
 use super::kinds::{GENERIC_KINDS, Sort};
 use super::rows::Rows;
 use super::scan::Scan;
@@ -233,7 +234,7 @@ pub(crate) struct Cache {
     pub tids: FxHashMap<u64, ThreadKey>,
     /// The events of the current part.
     pub rows: Rows,
-    end: u64,
+    end: Option<u64>,
     run: u32,
     part: u16,
 }
@@ -249,7 +250,7 @@ impl Default for Cache {
             pairs: FxHashMap::default(),
             tids: FxHashMap::default(),
             rows: Rows::default(),
-            end: u64::MAX,
+            end: None,
             run: 0,
             part: 0,
         }
@@ -257,20 +258,21 @@ impl Default for Cache {
 }
 
 impl Cache {
-    /// Prepares for the part from `start` to `end`.
-    pub fn start(&mut self, scan: &Scan, start: u64, end: u64) {
+    /// Prepares for the part with these records.
+    pub fn start(&mut self, scan: &Scan, range: PartRange) {
+        let PartRange { start, end } = range;
         self.part += 1;
         self.rows.start(start);
-        if self.end != start || self.run == 0 {
+        if self.end != Some(start) {
             self.run += 1;
             self.enter(scan, scan.tables.provider_at(start), start);
         }
-        self.end = end;
+        self.end = Some(end);
     }
 
-    /// End of the part that was read last, byte offset in the file.
+    /// Returns the end of the part that was read last, byte offset in the file.
     #[must_use]
-    pub fn end(&self) -> u64 {
+    pub fn end(&self) -> Option<u64> {
         self.end
     }
 
@@ -355,7 +357,8 @@ mod tests {
         let mut cache = Cache::default();
         for part in 0..3_u32 {
             let start = u64::from(part) * 8;
-            cache.start(&scan, start, start + 8);
+            let end = start + 8;
+            cache.start(&scan, PartRange { start, end });
             for round in 0..2 {
                 for number in 0..5000_u32 {
                     let (mut asks, mut labels) = (0, 0);

@@ -12,8 +12,10 @@ use crate::event::{KindId, Label, LaneColumns, Series, SeriesScope, ThreadKey};
 
 use super::cache::{Cache, StringEntry, UNREAD};
 use super::entities::LateThread;
+use super::fold::PartRange;
 use super::kinds::{Kinds, Sort};
 use super::scan::{Scan, string_bytes};
+use super::summary::SHARE as SUMMARY_SHARE;
 use super::ticks::TickScale;
 use crate::base::ByteOrder;
 use crate::fxt::layout::{RECORD_TYPE, record_type, string, thread};
@@ -21,31 +23,40 @@ use crate::fxt::words::{TextRef, Words, fetch_ahead, size_bytes};
 
 const CHECK_BYTES: u64 = 1 << 20;
 
-/// Reads the records from `start` to `end`, which are cut points of the scan.
+/// What the parts of a file are read with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Source<'f> {
+    /// The bytes of the file.
+    pub bytes: &'f [u8],
+    /// What the whole file says.
+    pub scan: &'f Scan,
+    /// The kinds of events so far.
+    pub kinds: &'f Kinds,
+}
+
+/// Reads the records of a part.
 ///
 /// # Errors
 /// Errors only if the job was cancelled.
 pub(crate) fn emit<O: ByteOrder>(
-    bytes: &[u8],
-    scan: &Scan,
-    kinds: &Kinds,
+    source: Source<'_>,
     cache: &mut Cache,
-    (start, end): (u64, u64),
+    range: PartRange,
     job: &Job,
 ) -> Result<LaneColumns, ReadError> {
-    cache.start(scan, start, end);
-    let mut emitter = Emitter::<O>::new(Words::new(bytes), scan, kinds, cache);
-    let first = scan.loss_facts.partition_point(|place| *place < start);
-    emitter.loss_facts = scan.loss_facts.get(first..).unwrap_or(&[]);
+    let PartRange { start, end } = range;
+    job.check()?;
+    let mut emitter = Emitter::<O>::new(source, cache, range);
     let mut at = start;
-    let mut next_check = start;
+    let mut done = start;
     while at < end {
-        if at >= next_check {
+        if at - done >= CHECK_BYTES {
             job.check()?;
-            job.advance((at - start).min(CHECK_BYTES));
-            next_check = at + CHECK_BYTES;
+            job.advance(at - done - (at - done) / SUMMARY_SHARE);
+            done = at;
         }
-        let Some(rest) = usize::try_from(at).ok().and_then(|at| bytes.get(at..)) else {
+        let rest = usize::try_from(at).ok();
+        let Some(rest) = rest.and_then(|at| source.bytes.get(at..)) else {
             break;
         };
         let Some(&chunk) = rest.first_chunk::<8>() else {
@@ -54,7 +65,7 @@ pub(crate) fn emit<O: ByteOrder>(
         let header = O::u64(chunk);
         fetch_ahead(rest, 0);
         let Some(size) = size_bytes(header) else {
-            // A zero word: the scan has already counted it.
+            // A zero word: the summary has already counted it.
             at += 8;
             continue;
         };
@@ -64,7 +75,8 @@ pub(crate) fn emit<O: ByteOrder>(
         emitter.record(at, header, Words::new(record));
         at += size as u64;
     }
-    Ok(emitter.finish(start, end))
+    job.advance(at - done - (at - done) / SUMMARY_SHARE);
+    Ok(emitter.finish(range))
 }
 
 /// Argument names with a fixed meaning: of scheduling records, and of events in files of our own exporter.
@@ -104,7 +116,12 @@ pub(super) struct Emitter<'f, O> {
 }
 
 impl<'f, O: ByteOrder> Emitter<'f, O> {
-    fn new(file: Words<'f, O>, scan: &'f Scan, kinds: &'f Kinds, cache: &'f mut Cache) -> Self {
+    fn new(source: Source<'f>, cache: &'f mut Cache, range: PartRange) -> Self {
+        let Source { bytes, scan, kinds } = source;
+        cache.start(scan, range);
+        let first = scan
+            .loss_facts
+            .partition_point(|place| *place < range.start);
         let well_known = WellKnown {
             incoming_weight: cache.strings.intern_text("incoming_weight"),
             outgoing_weight: cache.strings.intern_text("outgoing_weight"),
@@ -126,7 +143,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             never_ended: cache.strings.intern_text("never_ended"),
         };
         Emitter {
-            file,
+            file: Words::new(bytes),
             scan,
             kinds,
             cache,
@@ -137,19 +154,17 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             end_label: None,
             all_series: FxHashMap::default(),
             recent_pair: None,
-            loss_facts: &[],
+            loss_facts: scan.loss_facts.get(first..).unwrap_or(&[]),
             well_known,
         }
     }
 
-    fn finish(mut self, start: u64, end: u64) -> LaneColumns {
+    fn finish(mut self, range: PartRange) -> LaneColumns {
         let gaps = &self.scan.gaps;
-        let first = gaps.partition_point(|(place, _)| *place < start);
-        let gaps = gaps
-            .iter()
-            .skip(first)
-            .take_while(|(place, _)| *place < end);
-        self.out.gaps.extend(gaps.map(|(_, gap)| *gap));
+        let first = gaps.partition_point(|gap| gap.place < range.start);
+        let gaps = gaps.iter().skip(first);
+        let gaps = gaps.take_while(|gap| gap.place < range.end);
+        self.out.gaps.extend(gaps.map(|gap| gap.gap));
         self.cache.rows.fill(&mut self.out);
         self.out.strings = self.cache.strings.clone();
         self.out

@@ -97,6 +97,21 @@ fn sort_of(object_type: u64) -> u64 {
     }
 }
 
+/// Contents of a kernel object record.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KernelObject<'a> {
+    /// The object.
+    pub koid: u64,
+    /// Its type (`ZX_OBJ_TYPE`).
+    pub object_type: u64,
+    /// Its name.
+    pub name: &'a [u8],
+    /// Koid of the process that the record names.
+    pub process: Option<u64>,
+    /// Place of the record, if it has arguments other than the process.
+    pub with_arguments: Option<u64>,
+}
+
 /// Name and type of a kernel object.
 #[derive(Clone, Copy, Debug)]
 struct ObjectName {
@@ -170,15 +185,15 @@ impl Entities {
         }
     }
 
-    /// Adds a kernel object record: koid, type, name, the process koid that it gives for a thread, and its place if it
-    /// has other arguments.
-    pub(crate) fn add_object(
-        &mut self,
-        (koid, object_type): (u64, u64),
-        name: &[u8],
-        process: Option<u64>,
-        with_arguments: Option<u64>,
-    ) {
+    /// Adds a kernel object record.
+    pub(crate) fn add_object(&mut self, object: &KernelObject<'_>) {
+        let KernelObject {
+            koid,
+            object_type,
+            name,
+            process,
+            with_arguments,
+        } = *object;
         let id = self.strings.intern(name);
         let sort = sort_of(object_type);
         let known = self.objects.get(&(koid, sort)).copied();
@@ -209,13 +224,9 @@ impl Entities {
     }
 
     /// Adds lifetime facts of a kernel object record.
-    pub(crate) fn add_life(
-        &mut self,
-        (koid, object_type): (u64, u64),
-        process: Option<u64>,
-        life: &ObjectLife<'_>,
-    ) {
-        let of = match (object_type, process) {
+    pub(crate) fn add_life(&mut self, object: &KernelObject<'_>, life: &ObjectLife<'_>) {
+        let koid = object.koid;
+        let of = match (object.object_type, object.process) {
             (OBJECT_PROCESS, _) => LifeOf::Process(self.process(koid)),
             (OBJECT_THREAD, Some(process)) => LifeOf::Thread(self.pair(process, koid)),
             _ => return,
@@ -538,9 +549,18 @@ mod tests {
         let mut entities = Entities::default();
         entities.add_scheduled(20);
         entities.add_scheduled(99);
-        entities.add_object((20, OBJECT_THREAD), b"render", Some(10), None);
-        entities.add_object((20, OBJECT_THREAD), b"rend", Some(10), None);
-        entities.add_object((10, OBJECT_PROCESS), b"game", None, None);
+        let mut add = |koid, object_type, name: &[u8], process| {
+            entities.add_object(&KernelObject {
+                koid,
+                object_type,
+                name,
+                process,
+                with_arguments: None,
+            });
+        };
+        add(20, OBJECT_THREAD, b"render", Some(10));
+        add(20, OBJECT_THREAD, b"rend", Some(10));
+        add(10, OBJECT_PROCESS, b"game", None);
         entities.finish(Vec::new());
         let render = entities.find_tid(20);
         let unknown = entities.find_tid(99);

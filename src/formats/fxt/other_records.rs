@@ -85,9 +85,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         let (Some(category), Some(name)) = (category, name) else {
             return self.short(at, sort.text());
         };
-        let found = self.scan.untimed.binary_search_by_key(&at, |entry| entry.0);
-        let time = found.ok().and_then(|index| self.scan.untimed.get(index));
-        let time = time.map_or(0, |entry| entry.1);
+        let time = self.scan.shown_at(at).map_or(0, |time| time.0);
         let (category, name) = (self.text(category, at), self.text(name, at));
         let (kind, _) = self.kind(sort, category, name);
         self.cache.rows.push((time, at), thread, (kind, sort), 0);
