@@ -12,6 +12,7 @@ use super::fold::PartRange;
 use super::kinds::{GENERIC_KINDS, Sort};
 use super::rows::Rows;
 use super::scan::Scan;
+use super::summary::Pair;
 use super::tables::ProviderSlot;
 use super::ticks::TickScale;
 
@@ -21,8 +22,8 @@ const MOST_STRING_BYTES: u64 = 512 << 10;
 /// Result of the last look-up of a string index.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StringEntry {
-    /// Place of the string record; `u64::MAX` if none was found.
-    pub place: u64,
+    /// Place of the string record, if one was found.
+    pub place: Option<u64>,
     /// Id of the text.
     pub id: StringId,
     /// The run of consecutive parts in which it was looked up; 0: never. With the bit `UNREAD`, the record was seen but
@@ -30,12 +31,14 @@ pub(crate) struct StringEntry {
     pub run: u32,
 }
 
+/// Value in `Local::string_places`: no record.
+const NO_PLACE: u64 = u64::MAX;
 /// Bit in the run of a [`StringEntry`]: the text was not read yet.
 pub(crate) const UNREAD: u32 = 1 << 31;
 
 impl StringEntry {
     const NONE: StringEntry = StringEntry {
-        place: u64::MAX,
+        place: None,
         id: StringId::EMPTY,
         run: 0,
     };
@@ -72,7 +75,7 @@ impl Local {
     pub fn string(&self, index: u16) -> StringEntry {
         let (run, id) = self.known_string(index);
         let place = self.string_places.get(usize::from(index));
-        let place = place.copied().unwrap_or(StringEntry::NONE.place);
+        let place = place.copied().filter(|place| *place != NO_PLACE);
         StringEntry { place, id, run }
     }
 
@@ -92,14 +95,14 @@ impl Local {
         if self.strings.len() <= index {
             let none = StringEntry::NONE;
             self.strings.resize(index + 1, (none.run, none.id));
-            self.string_places.resize(index + 1, none.place);
+            self.string_places.resize(index + 1, NO_PLACE);
         }
         if let (Some(known), Some(place)) = (
             self.strings.get_mut(index),
             self.string_places.get_mut(index),
         ) {
             *known = (entry.run, entry.id);
-            *place = entry.place;
+            *place = entry.place.unwrap_or(NO_PLACE);
         }
     }
 
@@ -123,6 +126,13 @@ fn class_index(sort: Sort) -> usize {
         Sort::Object => 3,
         _ => 1,
     }
+}
+
+/// Category and name of an event, as ids of the part's texts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NameIds {
+    pub category: StringId,
+    pub name: StringId,
 }
 
 /// A (category, name) pair: its kind per class, and the label of its slices in one part.
@@ -228,8 +238,8 @@ pub(crate) struct Cache {
     slot: ProviderSlot,
     parked: FxHashMap<ProviderSlot, Box<Local>>,
     names: Names,
-    /// Threads by (process koid, thread koid).
-    pub pairs: FxHashMap<(u64, u64), ThreadKey>,
+    /// Threads with their processes.
+    pub pairs: FxHashMap<Pair, ThreadKey>,
     /// Threads by thread koid.
     pub tids: FxHashMap<u64, ThreadKey>,
     /// The events of the current part.
@@ -318,13 +328,13 @@ impl Cache {
     pub fn kind(
         &mut self,
         sort: Sort,
-        (category, name): (StringId, StringId),
+        names: NameIds,
         intern: impl FnOnce(&Strings) -> KindId,
         label: impl FnOnce() -> u32,
     ) -> (KindId, u32) {
         let index = self
             .names
-            .find(u64::from(name.0) << 32 | u64::from(category.0));
+            .find(u64::from(names.name.0) << 32 | u64::from(names.category.0));
         let Some(named) = self.names.entries.get_mut(index) else {
             return (sort.generic_kind(), 0);
         };
@@ -364,7 +374,10 @@ mod tests {
                     let (mut asks, mut labels) = (0, 0);
                     let found = cache.kind(
                         Sort::Begin,
-                        (StringId(number % 7), StringId(number)),
+                        NameIds {
+                            category: StringId(number % 7),
+                            name: StringId(number),
+                        },
                         |_| {
                             asks += 1;
                             KindId(number as u16 + GENERIC_KINDS)
@@ -384,13 +397,19 @@ mod tests {
                 }
             }
         }
-        let names = (StringId(0), StringId(0));
+        let names = NameIds {
+            category: StringId(0),
+            name: StringId(0),
+        };
         let end = cache.kind(Sort::End, names, |_| KindId(900), || 0);
         assert_eq!(end.0, KindId(GENERIC_KINDS), "of the class of begins");
         let point = cache.kind(Sort::Instant, names, |_| KindId(900), || 0);
         assert_eq!(point.0, KindId(900));
         // What found no room is generic, each sort in its way.
-        let names = (StringId(9), StringId(1));
+        let names = NameIds {
+            category: StringId(9),
+            name: StringId(1),
+        };
         let generic = |sort: Sort| move |_: &Strings| sort.generic_kind();
         for sort in [Sort::Begin, Sort::FlowEnd] {
             let found = cache.kind(sort, names, generic(sort), || 0);

@@ -10,12 +10,12 @@ use crate::base::{Diagnostics, Job, Location, ReadError, Severity, StringId};
 use crate::event::pairs;
 use crate::event::{KindId, Label, LaneColumns, Series, SeriesScope, ThreadKey};
 
-use super::cache::{Cache, StringEntry, UNREAD};
+use super::cache::{Cache, NameIds, StringEntry, UNREAD};
 use super::entities::LateThread;
 use super::fold::PartRange;
 use super::kinds::{Kinds, Sort};
 use super::scan::{Scan, string_bytes};
-use super::summary::SHARE as SUMMARY_SHARE;
+use super::summary::{Pair, SHARE as SUMMARY_SHARE};
 use super::ticks::TickScale;
 use crate::base::ByteOrder;
 use crate::fxt::layout::{RECORD_TYPE, record_type, string, thread};
@@ -101,6 +101,18 @@ pub(super) struct WellKnown {
     pub(super) never_ended: StringId,
 }
 
+/// What identifies a counter's series in a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct SeriesKey {
+    /// Name of the event.
+    pub event: StringId,
+    /// Name of the argument.
+    pub argument: StringId,
+    /// Id of the counter.
+    pub id: u64,
+    pub scope: SeriesScope,
+}
+
 pub(super) struct Emitter<'f, O> {
     file: Words<'f, O>,
     pub(super) scan: &'f Scan,
@@ -108,8 +120,8 @@ pub(super) struct Emitter<'f, O> {
     pub(super) cache: &'f mut Cache,
     pub(super) out: LaneColumns,
     end_label: Option<u32>,
-    all_series: FxHashMap<(StringId, StringId, u64, SeriesScope), u32>,
-    recent_pair: Option<(u64, u64, ThreadKey)>,
+    all_series: FxHashMap<SeriesKey, u32>,
+    recent_pair: Option<(Pair, ThreadKey)>,
     /// Places of the events still to come that only describe a loss, see `loss_facts`.
     pub(super) loss_facts: &'f [u64],
     pub(super) well_known: WellKnown,
@@ -254,7 +266,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         }
         // The text is interned when an event needs it: many entries are replaced before.
         let entry = StringEntry {
-            place: at,
+            place: Some(at),
             id: StringId::EMPTY,
             run: self.cache.run() | UNREAD,
         };
@@ -294,7 +306,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         let known = self.cache.local.string(index);
         let slot = self.cache.slot();
         let found = match known.run {
-            run if run == self.cache.run() | UNREAD => Some(known.place),
+            run if run == self.cache.run() | UNREAD => known.place,
             _ => self.scan.tables.string_at(slot, index, at),
         };
         let Some(place) = found else {
@@ -303,14 +315,18 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             });
             return self.cache.strings.intern_text(&unresolved_text(index));
         };
-        let id = if known.place == place && known.run & UNREAD == 0 {
+        let id = if known.place == Some(place) && known.run & UNREAD == 0 {
             known.id
         } else {
             let text = string_bytes(self.file, place).unwrap_or(&[]);
             self.cache.strings.intern(text)
         };
         let run = self.cache.run();
-        let entry = StringEntry { place, id, run };
+        let entry = StringEntry {
+            place: Some(place),
+            id,
+            run,
+        };
         self.cache.local.set_string(index, entry);
         id
     }
@@ -334,19 +350,22 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
 
     #[inline]
     pub(super) fn inline_thread(&mut self, process: u64, tid: u64) -> ThreadKey {
-        if let Some((recent_process, recent_tid, recent)) = self.recent_pair
-            && recent_process == process
-            && recent_tid == tid
+        let pair = Pair {
+            process,
+            thread: tid,
+        };
+        if let Some((recent, key)) = self.recent_pair
+            && recent == pair
         {
-            return recent;
+            return key;
         }
         let scan = self.scan;
         let key = *self
             .cache
             .pairs
-            .entry((process, tid))
+            .entry(pair)
             .or_insert_with(|| scan.entities.find_pair(process, tid));
-        self.recent_pair = Some((process, tid, key));
+        self.recent_pair = Some((pair, key));
         key
     }
 
@@ -411,7 +430,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         let (kinds, labels) = (self.kinds, &mut self.out.labels);
         self.cache.kind(
             sort,
-            (category, name),
+            NameIds { category, name },
             |strings| kinds.intern(sort, strings.bytes(category), strings.bytes(name)),
             || push_label(labels, category, name),
         )
@@ -427,13 +446,13 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     }
 
     /// Returns the series of a counter event's argument.
-    pub(super) fn series(
-        &mut self,
-        (event, argument): (StringId, StringId),
-        id: u64,
-        scope: SeriesScope,
-    ) -> u32 {
-        let key = (event, argument, id, scope);
+    pub(super) fn series(&mut self, key: SeriesKey) -> u32 {
+        let SeriesKey {
+            event,
+            argument,
+            id,
+            scope,
+        } = key;
         if let Some(&series) = self.all_series.get(&key) {
             return series;
         }

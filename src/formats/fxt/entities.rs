@@ -1,6 +1,6 @@
 //! Threads, processes and named kernel objects: maps koids to the keys of our columns and lists them in the directory.
 //!
-//! The scan registers every (process, thread) pair and every scheduled thread in file order, so that keys are the same
+//! The fold registers every (process, thread) pair and every scheduled thread in file order, so that keys are the same
 //! in every run and the parallel parts only look them up. Scheduling records of the newer form contain no process: it
 //! comes from a kernel object record or any reference to the same thread koid, anywhere in the file. Threads that only
 //! the parts can find (an unregistered table index, a waker that never ran) are added late, under a lock.
@@ -67,7 +67,7 @@ struct Thread {
 /// A thread that only the bulk pass finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum LateThread {
-    /// A koid that the scan did not find as a thread.
+    /// A koid that the fold did not find as a thread.
     Koid(u64),
     /// A table index that was never registered.
     Unresolved {
@@ -234,7 +234,7 @@ impl Entities {
         self.lives.add(of, life, &mut self.strings);
     }
 
-    /// Ends the scan: finds the processes of scheduled threads. Must be called exactly once.
+    /// Ends the fold: finds the processes of scheduled threads. Must be called exactly once.
     pub fn finish(&mut self, provider_names: Vec<String>) {
         self.provider_names = provider_names;
         for (tid, key) in &self.object_threads {
@@ -289,7 +289,7 @@ impl Entities {
         }
     }
 
-    /// Returns the key of a thread with known process, if the scan found it.
+    /// Returns the key of a thread with known process, if the fold found it.
     #[must_use]
     pub(crate) fn known_pair(&self, process_koid: u64, tid: u64) -> Option<ThreadKey> {
         self.pairs.get(&(process_koid, tid)).copied()
@@ -320,7 +320,7 @@ impl Entities {
         key
     }
 
-    /// Returns the key of a thread that the scan did not find, and adds it if it is new.
+    /// Returns the key of a thread that the fold did not find, and adds it if it is new.
     #[must_use]
     pub(crate) fn find_late(&self, thread: LateThread) -> ThreadKey {
         let mut late = self.late();

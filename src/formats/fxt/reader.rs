@@ -84,6 +84,13 @@ impl FxtReader {
         }
     }
 
+    /// Returns whether the border of a part was guessed right.
+    #[cfg(test)]
+    pub(super) fn starts_at_its_border(&self, part: u32, range: &PartRange) -> bool {
+        let window = self.windows.get(part as usize);
+        window.is_some_and(|window| window.has_border && window.start == range.start)
+    }
+
     pub(super) fn recording(self) -> Recording {
         let reader = Arc::new(self);
         Recording {

@@ -1,5 +1,5 @@
 //! Corrects what depends on the order in which parts were read, after all were read: the numbers of threads that the
-//! scan did not find, and, if there is no room for all names, which names have a kind of their own.
+//! fold did not find, and, if there is no room for all names, which names have a kind of their own.
 //!
 //! Threads are numbered in sorted order; kinds by their first event, in the order of parts and times. Nearly all files
 //! have few names and no such threads, and are left unchanged.

@@ -276,7 +276,7 @@ fn damaged_files_never_panic() {
     }
 }
 
-/// Points with more names than there are kinds, and wakeups by threads that no scan meets.
+/// Points with more names than there are kinds, and wakeups by threads that no summary meets.
 fn many_names() -> Vec<u8> {
     let mut bytes = MAGIC.to_le_bytes().to_vec();
     let mut words = |words: &[u64]| bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
@@ -452,6 +452,20 @@ fn parts_cut_anywhere_say_the_same() {
             }
         }
     }
+}
+
+#[test]
+fn parts_begin_where_their_borders_are_guessed() {
+    let input = Input::from_vec(many_names(), "test.fxt");
+    let reader = FxtReader::open_in_parts(input, 1 << 16).unwrap();
+    let ranges = start(&reader, &Job::default()).unwrap().starts;
+    assert!(ranges.len() > 100);
+    // Otherwise a part is summarised twice, the second time by the fold.
+    assert!(
+        ranges
+            .iter()
+            .all(|(part, range)| reader.starts_at_its_border(*part, range))
+    );
 }
 
 #[test]
