@@ -99,6 +99,11 @@ impl Diagnostics {
         }
     }
 
+    /// Sorts the rows by their first places, for rows that were not noted in file order.
+    pub(crate) fn sort_by_place(&mut self) {
+        self.rows.sort_by_key(|row| row.places.first().copied());
+    }
+
     /// Adds the diagnostics of another file as separate rows, whose messages start with `name`.
     pub(crate) fn add_named(&mut self, name: &str, other: &Diagnostics) {
         self.rows.extend(other.rows.iter().map(|row| Diagnostic {

@@ -12,6 +12,7 @@ use threadline::event::{
     AsyncOp, Directory, EndState, EventDetail, FlowOp, LaneColumns, MarkOp, SeriesScope, ThreadKey,
     Value,
 };
+use threadline::formats::stream::Gathered;
 use threadline::formats::{EventRef, FORMATS, Input, Recording, Sniff};
 
 fn unpacked(path: &PathBuf) -> Vec<u8> {
@@ -30,6 +31,8 @@ struct Opened {
     recording: Recording,
     parts: Vec<LaneColumns>,
     directory: Directory,
+    /// What else the whole file says.
+    whole: Gathered,
 }
 
 fn open(bytes: Vec<u8>) -> Opened {
@@ -43,17 +46,15 @@ fn open(bytes: Vec<u8>) -> Opened {
     );
     let job = Job::default();
     let recording = (format.open)(Input::from_vec(bytes, "test.fxt"), &job).unwrap();
-    let gathered = recording.read_whole(&job).unwrap();
-    let parts: Vec<LaneColumns> = gathered
-        .parts
-        .into_iter()
-        .map(|part| part.columns)
-        .collect();
+    let mut gathered = recording.read_whole(&job).unwrap();
+    let parts = std::mem::take(&mut gathered.parts).into_iter();
+    let parts: Vec<LaneColumns> = parts.map(|part| part.columns).collect();
     assert!(parts.iter().all(|part| part.events.is_sorted()));
     Opened {
         recording,
         parts,
-        directory: gathered.directory,
+        directory: std::mem::take(&mut gathered.directory),
+        whole: gathered,
     }
 }
 
@@ -76,7 +77,7 @@ impl Opened {
     }
 
     fn diagnostic(&self, code: &str) -> u64 {
-        let own = self.recording.diagnostics.count_of(code);
+        let own = self.recording.diagnostics.count_of(code) + self.whole.diagnostics.count_of(code);
         let parts = self.parts.iter();
         own + parts
             .map(|part| part.diagnostics.count_of(code))
@@ -302,7 +303,7 @@ fn a_trace_cut_anywhere_shows_its_whole_records() {
             "{length}"
         );
         if is_cut {
-            let diagnostics = &opened.recording.diagnostics;
+            let diagnostics = &opened.whole.diagnostics;
             let row = diagnostics
                 .rows()
                 .iter()
@@ -321,7 +322,7 @@ fn a_trace_cut_anywhere_shows_its_whole_records() {
 #[ignore = "reads a file of Perfetto's tests: set THREADLINE_CORPUS to a corpus that has it"]
 fn a_header_of_size_zero_is_reported() {
     let opened = open_sample("pt_corrupted_fxt.fxt");
-    let diagnostics = &opened.recording.diagnostics;
+    let diagnostics = &opened.whole.diagnostics;
     let row = &diagnostics.rows()[0];
     assert_eq!(
         (row.code, row.severity),
@@ -356,7 +357,7 @@ fn damage_is_noted_and_what_is_whole_is_shown() {
 
     let cut = open_sample("bad_truncated.fxt");
     assert_eq!(cut.completes(), goods[..1]);
-    let diagnostics = &cut.recording.diagnostics;
+    let diagnostics = &cut.whole.diagnostics;
     let row = &diagnostics.rows()[0];
     assert_eq!((row.code, row.count), ("cut_record", 1));
     assert_eq!(row.places, vec![Location::Byte(176)]);
@@ -415,7 +416,7 @@ fn an_ocaml_program_with_its_counters_and_asyncs() {
         .map(|t| opened.thread_name(t.key))
         .collect();
     assert_eq!(names, vec!["t1".to_owned()]);
-    let facts = &opened.recording.info.facts;
+    let facts = &opened.whole.info.facts;
     assert!(
         facts.iter().any(|(_, value)| value.starts_with("oc ")),
         "{facts:?}"
@@ -547,7 +548,7 @@ fn four_word_initialization_tells_the_wall_clock() {
         opened.completes(),
         vec![("starts at base".into(), 500_000, 1_000_000)]
     );
-    let zero = opened.recording.info.wall_clock_zero_ns;
+    let zero = opened.whole.info.wall_clock_zero_ns;
     assert_eq!(zero, Some(1_700_000_000_000_000_000 - 500_000));
 }
 
@@ -581,7 +582,7 @@ fn a_real_magic_trace_capture() {
     let opened = open_sample("magictrace_real.fxt");
     let part = opened.part();
     assert_eq!(part.marks.len(), 2 * 17_296);
-    assert!(opened.recording.info.wall_clock_zero_ns.is_some());
+    assert!(opened.whole.info.wall_clock_zero_ns.is_some());
     assert_eq!(process_names(&opened)[0].1, "2248878/2248878");
     let names: Vec<String> = opened
         .directory

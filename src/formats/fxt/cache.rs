@@ -8,9 +8,11 @@ use rustc_hash::FxHashMap;
 use crate::base::{StringId, Strings};
 use crate::event::{KindId, ThreadKey};
 
+use super::fold::PartRange;
 use super::kinds::{GENERIC_KINDS, Sort};
 use super::rows::Rows;
 use super::scan::Scan;
+use super::summary::Pair;
 use super::tables::ProviderSlot;
 use super::ticks::TickScale;
 
@@ -20,8 +22,8 @@ const MOST_STRING_BYTES: u64 = 512 << 10;
 /// Result of the last look-up of a string index.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StringEntry {
-    /// Place of the string record; `u64::MAX` if none was found.
-    pub place: u64,
+    /// Place of the string record, if one was found.
+    pub place: Option<u64>,
     /// Id of the text.
     pub id: StringId,
     /// The run of consecutive parts in which it was looked up; 0: never. With the bit `UNREAD`, the record was seen but
@@ -29,12 +31,14 @@ pub(crate) struct StringEntry {
     pub run: u32,
 }
 
+/// Value in `Local::string_places`: no record.
+const NO_PLACE: u64 = u64::MAX;
 /// Bit in the run of a [`StringEntry`]: the text was not read yet.
 pub(crate) const UNREAD: u32 = 1 << 31;
 
 impl StringEntry {
     const NONE: StringEntry = StringEntry {
-        place: u64::MAX,
+        place: None,
         id: StringId::EMPTY,
         run: 0,
     };
@@ -71,7 +75,7 @@ impl Local {
     pub fn string(&self, index: u16) -> StringEntry {
         let (run, id) = self.known_string(index);
         let place = self.string_places.get(usize::from(index));
-        let place = place.copied().unwrap_or(StringEntry::NONE.place);
+        let place = place.copied().filter(|place| *place != NO_PLACE);
         StringEntry { place, id, run }
     }
 
@@ -91,14 +95,14 @@ impl Local {
         if self.strings.len() <= index {
             let none = StringEntry::NONE;
             self.strings.resize(index + 1, (none.run, none.id));
-            self.string_places.resize(index + 1, none.place);
+            self.string_places.resize(index + 1, NO_PLACE);
         }
         if let (Some(known), Some(place)) = (
             self.strings.get_mut(index),
             self.string_places.get_mut(index),
         ) {
             *known = (entry.run, entry.id);
-            *place = entry.place;
+            *place = entry.place.unwrap_or(NO_PLACE);
         }
     }
 
@@ -122,6 +126,13 @@ fn class_index(sort: Sort) -> usize {
         Sort::Object => 3,
         _ => 1,
     }
+}
+
+/// Category and name of an event, as ids of the part's texts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NameIds {
+    pub category: StringId,
+    pub name: StringId,
 }
 
 /// A (category, name) pair: its kind per class, and the label of its slices in one part.
@@ -227,13 +238,13 @@ pub(crate) struct Cache {
     slot: ProviderSlot,
     parked: FxHashMap<ProviderSlot, Box<Local>>,
     names: Names,
-    /// Threads by (process koid, thread koid).
-    pub pairs: FxHashMap<(u64, u64), ThreadKey>,
+    /// Threads with their processes.
+    pub pairs: FxHashMap<Pair, ThreadKey>,
     /// Threads by thread koid.
     pub tids: FxHashMap<u64, ThreadKey>,
     /// The events of the current part.
     pub rows: Rows,
-    end: u64,
+    end: Option<u64>,
     run: u32,
     part: u16,
 }
@@ -249,7 +260,7 @@ impl Default for Cache {
             pairs: FxHashMap::default(),
             tids: FxHashMap::default(),
             rows: Rows::default(),
-            end: u64::MAX,
+            end: None,
             run: 0,
             part: 0,
         }
@@ -257,20 +268,21 @@ impl Default for Cache {
 }
 
 impl Cache {
-    /// Prepares for the part from `start` to `end`.
-    pub fn start(&mut self, scan: &Scan, start: u64, end: u64) {
+    /// Prepares for the part with these records.
+    pub fn start(&mut self, scan: &Scan, range: PartRange) {
+        let PartRange { start, end } = range;
         self.part += 1;
         self.rows.start(start);
-        if self.end != start || self.run == 0 {
+        if self.end != Some(start) {
             self.run += 1;
             self.enter(scan, scan.tables.provider_at(start), start);
         }
-        self.end = end;
+        self.end = Some(end);
     }
 
-    /// End of the part that was read last, byte offset in the file.
+    /// Returns the end of the part that was read last, byte offset in the file.
     #[must_use]
-    pub fn end(&self) -> u64 {
+    pub fn end(&self) -> Option<u64> {
         self.end
     }
 
@@ -316,13 +328,13 @@ impl Cache {
     pub fn kind(
         &mut self,
         sort: Sort,
-        (category, name): (StringId, StringId),
+        names: NameIds,
         intern: impl FnOnce(&Strings) -> KindId,
         label: impl FnOnce() -> u32,
     ) -> (KindId, u32) {
         let index = self
             .names
-            .find(u64::from(name.0) << 32 | u64::from(category.0));
+            .find(u64::from(names.name.0) << 32 | u64::from(names.category.0));
         let Some(named) = self.names.entries.get_mut(index) else {
             return (sort.generic_kind(), 0);
         };
@@ -355,13 +367,17 @@ mod tests {
         let mut cache = Cache::default();
         for part in 0..3_u32 {
             let start = u64::from(part) * 8;
-            cache.start(&scan, start, start + 8);
+            let end = start + 8;
+            cache.start(&scan, PartRange { start, end });
             for round in 0..2 {
                 for number in 0..5000_u32 {
                     let (mut asks, mut labels) = (0, 0);
                     let found = cache.kind(
                         Sort::Begin,
-                        (StringId(number % 7), StringId(number)),
+                        NameIds {
+                            category: StringId(number % 7),
+                            name: StringId(number),
+                        },
                         |_| {
                             asks += 1;
                             KindId(number as u16 + GENERIC_KINDS)
@@ -381,13 +397,19 @@ mod tests {
                 }
             }
         }
-        let names = (StringId(0), StringId(0));
+        let names = NameIds {
+            category: StringId(0),
+            name: StringId(0),
+        };
         let end = cache.kind(Sort::End, names, |_| KindId(900), || 0);
         assert_eq!(end.0, KindId(GENERIC_KINDS), "of the class of begins");
         let point = cache.kind(Sort::Instant, names, |_| KindId(900), || 0);
         assert_eq!(point.0, KindId(900));
         // What found no room is generic, each sort in its way.
-        let names = (StringId(9), StringId(1));
+        let names = NameIds {
+            category: StringId(9),
+            name: StringId(1),
+        };
         let generic = |sort: Sort| move |_: &Strings| sort.generic_kind();
         for sort in [Sort::Begin, Sort::FlowEnd] {
             let found = cache.kind(sort, names, generic(sort), || 0);

@@ -10,10 +10,12 @@ use crate::base::{Diagnostics, Job, Location, ReadError, Severity, StringId};
 use crate::event::pairs;
 use crate::event::{KindId, Label, LaneColumns, Series, SeriesScope, ThreadKey};
 
-use super::cache::{Cache, StringEntry, UNREAD};
+use super::cache::{Cache, NameIds, StringEntry, UNREAD};
 use super::entities::LateThread;
+use super::fold::PartRange;
 use super::kinds::{Kinds, Sort};
 use super::scan::{Scan, string_bytes};
+use super::summary::{Pair, SHARE as SUMMARY_SHARE};
 use super::ticks::TickScale;
 use crate::base::ByteOrder;
 use crate::fxt::layout::{RECORD_TYPE, record_type, string, thread};
@@ -21,31 +23,40 @@ use crate::fxt::words::{TextRef, Words, fetch_ahead, size_bytes};
 
 const CHECK_BYTES: u64 = 1 << 20;
 
-/// Reads the records from `start` to `end`, which are cut points of the scan.
+/// What the parts of a file are read with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Source<'f> {
+    /// The bytes of the file.
+    pub bytes: &'f [u8],
+    /// What the whole file says.
+    pub scan: &'f Scan,
+    /// The kinds of events so far.
+    pub kinds: &'f Kinds,
+}
+
+/// Reads the records of a part.
 ///
 /// # Errors
 /// Errors only if the job was cancelled.
 pub(crate) fn emit<O: ByteOrder>(
-    bytes: &[u8],
-    scan: &Scan,
-    kinds: &Kinds,
+    source: Source<'_>,
     cache: &mut Cache,
-    (start, end): (u64, u64),
+    range: PartRange,
     job: &Job,
 ) -> Result<LaneColumns, ReadError> {
-    cache.start(scan, start, end);
-    let mut emitter = Emitter::<O>::new(Words::new(bytes), scan, kinds, cache);
-    let first = scan.loss_facts.partition_point(|place| *place < start);
-    emitter.loss_facts = scan.loss_facts.get(first..).unwrap_or(&[]);
+    let PartRange { start, end } = range;
+    job.check()?;
+    let mut emitter = Emitter::<O>::new(source, cache, range);
     let mut at = start;
-    let mut next_check = start;
+    let mut done = start;
     while at < end {
-        if at >= next_check {
+        if at - done >= CHECK_BYTES {
             job.check()?;
-            job.advance((at - start).min(CHECK_BYTES));
-            next_check = at + CHECK_BYTES;
+            job.advance(at - done - (at - done) / SUMMARY_SHARE);
+            done = at;
         }
-        let Some(rest) = usize::try_from(at).ok().and_then(|at| bytes.get(at..)) else {
+        let rest = usize::try_from(at).ok();
+        let Some(rest) = rest.and_then(|at| source.bytes.get(at..)) else {
             break;
         };
         let Some(&chunk) = rest.first_chunk::<8>() else {
@@ -54,7 +65,7 @@ pub(crate) fn emit<O: ByteOrder>(
         let header = O::u64(chunk);
         fetch_ahead(rest, 0);
         let Some(size) = size_bytes(header) else {
-            // A zero word: the scan has already counted it.
+            // A zero word: the summary has already counted it.
             at += 8;
             continue;
         };
@@ -64,7 +75,8 @@ pub(crate) fn emit<O: ByteOrder>(
         emitter.record(at, header, Words::new(record));
         at += size as u64;
     }
-    Ok(emitter.finish(start, end))
+    job.advance(at - done - (at - done) / SUMMARY_SHARE);
+    Ok(emitter.finish(range))
 }
 
 /// Argument names with a fixed meaning: of scheduling records, and of events in files of our own exporter.
@@ -89,6 +101,18 @@ pub(super) struct WellKnown {
     pub(super) never_ended: StringId,
 }
 
+/// What identifies a counter's series in a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct SeriesKey {
+    /// Name of the event.
+    pub event: StringId,
+    /// Name of the argument.
+    pub argument: StringId,
+    /// Id of the counter.
+    pub id: u64,
+    pub scope: SeriesScope,
+}
+
 pub(super) struct Emitter<'f, O> {
     file: Words<'f, O>,
     pub(super) scan: &'f Scan,
@@ -96,15 +120,20 @@ pub(super) struct Emitter<'f, O> {
     pub(super) cache: &'f mut Cache,
     pub(super) out: LaneColumns,
     end_label: Option<u32>,
-    all_series: FxHashMap<(StringId, StringId, u64, SeriesScope), u32>,
-    recent_pair: Option<(u64, u64, ThreadKey)>,
+    all_series: FxHashMap<SeriesKey, u32>,
+    recent_pair: Option<(Pair, ThreadKey)>,
     /// Places of the events still to come that only describe a loss, see `loss_facts`.
     pub(super) loss_facts: &'f [u64],
     pub(super) well_known: WellKnown,
 }
 
 impl<'f, O: ByteOrder> Emitter<'f, O> {
-    fn new(file: Words<'f, O>, scan: &'f Scan, kinds: &'f Kinds, cache: &'f mut Cache) -> Self {
+    fn new(source: Source<'f>, cache: &'f mut Cache, range: PartRange) -> Self {
+        let Source { bytes, scan, kinds } = source;
+        cache.start(scan, range);
+        let first = scan
+            .loss_facts
+            .partition_point(|place| *place < range.start);
         let well_known = WellKnown {
             incoming_weight: cache.strings.intern_text("incoming_weight"),
             outgoing_weight: cache.strings.intern_text("outgoing_weight"),
@@ -126,7 +155,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             never_ended: cache.strings.intern_text("never_ended"),
         };
         Emitter {
-            file,
+            file: Words::new(bytes),
             scan,
             kinds,
             cache,
@@ -137,19 +166,17 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             end_label: None,
             all_series: FxHashMap::default(),
             recent_pair: None,
-            loss_facts: &[],
+            loss_facts: scan.loss_facts.get(first..).unwrap_or(&[]),
             well_known,
         }
     }
 
-    fn finish(mut self, start: u64, end: u64) -> LaneColumns {
+    fn finish(mut self, range: PartRange) -> LaneColumns {
         let gaps = &self.scan.gaps;
-        let first = gaps.partition_point(|(place, _)| *place < start);
-        let gaps = gaps
-            .iter()
-            .skip(first)
-            .take_while(|(place, _)| *place < end);
-        self.out.gaps.extend(gaps.map(|(_, gap)| *gap));
+        let first = gaps.partition_point(|gap| gap.place < range.start);
+        let gaps = gaps.iter().skip(first);
+        let gaps = gaps.take_while(|gap| gap.place < range.end);
+        self.out.gaps.extend(gaps.map(|gap| gap.gap));
         self.cache.rows.fill(&mut self.out);
         self.out.strings = self.cache.strings.clone();
         self.out
@@ -239,7 +266,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         }
         // The text is interned when an event needs it: many entries are replaced before.
         let entry = StringEntry {
-            place: at,
+            place: Some(at),
             id: StringId::EMPTY,
             run: self.cache.run() | UNREAD,
         };
@@ -279,7 +306,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         let known = self.cache.local.string(index);
         let slot = self.cache.slot();
         let found = match known.run {
-            run if run == self.cache.run() | UNREAD => Some(known.place),
+            run if run == self.cache.run() | UNREAD => known.place,
             _ => self.scan.tables.string_at(slot, index, at),
         };
         let Some(place) = found else {
@@ -288,14 +315,18 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             });
             return self.cache.strings.intern_text(&unresolved_text(index));
         };
-        let id = if known.place == place && known.run & UNREAD == 0 {
+        let id = if known.place == Some(place) && known.run & UNREAD == 0 {
             known.id
         } else {
             let text = string_bytes(self.file, place).unwrap_or(&[]);
             self.cache.strings.intern(text)
         };
         let run = self.cache.run();
-        let entry = StringEntry { place, id, run };
+        let entry = StringEntry {
+            place: Some(place),
+            id,
+            run,
+        };
         self.cache.local.set_string(index, entry);
         id
     }
@@ -319,19 +350,22 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
 
     #[inline]
     pub(super) fn inline_thread(&mut self, process: u64, tid: u64) -> ThreadKey {
-        if let Some((recent_process, recent_tid, recent)) = self.recent_pair
-            && recent_process == process
-            && recent_tid == tid
+        let pair = Pair {
+            process,
+            thread: tid,
+        };
+        if let Some((recent, key)) = self.recent_pair
+            && recent == pair
         {
-            return recent;
+            return key;
         }
         let scan = self.scan;
         let key = *self
             .cache
             .pairs
-            .entry((process, tid))
+            .entry(pair)
             .or_insert_with(|| scan.entities.find_pair(process, tid));
-        self.recent_pair = Some((process, tid, key));
+        self.recent_pair = Some((pair, key));
         key
     }
 
@@ -396,7 +430,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         let (kinds, labels) = (self.kinds, &mut self.out.labels);
         self.cache.kind(
             sort,
-            (category, name),
+            NameIds { category, name },
             |strings| kinds.intern(sort, strings.bytes(category), strings.bytes(name)),
             || push_label(labels, category, name),
         )
@@ -412,13 +446,13 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     }
 
     /// Returns the series of a counter event's argument.
-    pub(super) fn series(
-        &mut self,
-        (event, argument): (StringId, StringId),
-        id: u64,
-        scope: SeriesScope,
-    ) -> u32 {
-        let key = (event, argument, id, scope);
+    pub(super) fn series(&mut self, key: SeriesKey) -> u32 {
+        let SeriesKey {
+            event,
+            argument,
+            id,
+            scope,
+        } = key;
         if let Some(&series) = self.all_series.get(&key) {
             return series;
         }

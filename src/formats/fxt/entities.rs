@@ -1,6 +1,6 @@
 //! Threads, processes and named kernel objects: maps koids to the keys of our columns and lists them in the directory.
 //!
-//! The scan registers every (process, thread) pair and every scheduled thread in file order, so that keys are the same
+//! The fold registers every (process, thread) pair and every scheduled thread in file order, so that keys are the same
 //! in every run and the parallel parts only look them up. Scheduling records of the newer form contain no process: it
 //! comes from a kernel object record or any reference to the same thread koid, anywhere in the file. Threads that only
 //! the parts can find (an unregistered table index, a waker that never ran) are added late, under a lock.
@@ -67,7 +67,7 @@ struct Thread {
 /// A thread that only the bulk pass finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum LateThread {
-    /// A koid that the scan did not find as a thread.
+    /// A koid that the fold did not find as a thread.
     Koid(u64),
     /// A table index that was never registered.
     Unresolved {
@@ -95,6 +95,21 @@ fn sort_of(object_type: u64) -> u64 {
         OBJECT_PROCESS | OBJECT_THREAD => object_type,
         _ => OBJECT_OTHER,
     }
+}
+
+/// Contents of a kernel object record.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KernelObject<'a> {
+    /// The object.
+    pub koid: u64,
+    /// Its type (`ZX_OBJ_TYPE`).
+    pub object_type: u64,
+    /// Its name.
+    pub name: &'a [u8],
+    /// Koid of the process that the record names.
+    pub process: Option<u64>,
+    /// Place of the record, if it has arguments other than the process.
+    pub with_arguments: Option<u64>,
 }
 
 /// Name and type of a kernel object.
@@ -170,15 +185,15 @@ impl Entities {
         }
     }
 
-    /// Adds a kernel object record: koid, type, name, the process koid that it gives for a thread, and its place if it
-    /// has other arguments.
-    pub(crate) fn add_object(
-        &mut self,
-        (koid, object_type): (u64, u64),
-        name: &[u8],
-        process: Option<u64>,
-        with_arguments: Option<u64>,
-    ) {
+    /// Adds a kernel object record.
+    pub(crate) fn add_object(&mut self, object: &KernelObject<'_>) {
+        let KernelObject {
+            koid,
+            object_type,
+            name,
+            process,
+            with_arguments,
+        } = *object;
         let id = self.strings.intern(name);
         let sort = sort_of(object_type);
         let known = self.objects.get(&(koid, sort)).copied();
@@ -209,13 +224,9 @@ impl Entities {
     }
 
     /// Adds lifetime facts of a kernel object record.
-    pub(crate) fn add_life(
-        &mut self,
-        (koid, object_type): (u64, u64),
-        process: Option<u64>,
-        life: &ObjectLife<'_>,
-    ) {
-        let of = match (object_type, process) {
+    pub(crate) fn add_life(&mut self, object: &KernelObject<'_>, life: &ObjectLife<'_>) {
+        let koid = object.koid;
+        let of = match (object.object_type, object.process) {
             (OBJECT_PROCESS, _) => LifeOf::Process(self.process(koid)),
             (OBJECT_THREAD, Some(process)) => LifeOf::Thread(self.pair(process, koid)),
             _ => return,
@@ -223,7 +234,7 @@ impl Entities {
         self.lives.add(of, life, &mut self.strings);
     }
 
-    /// Ends the scan: finds the processes of scheduled threads. Must be called exactly once.
+    /// Ends the fold: finds the processes of scheduled threads. Must be called exactly once.
     pub fn finish(&mut self, provider_names: Vec<String>) {
         self.provider_names = provider_names;
         for (tid, key) in &self.object_threads {
@@ -278,7 +289,7 @@ impl Entities {
         }
     }
 
-    /// Returns the key of a thread with known process, if the scan found it.
+    /// Returns the key of a thread with known process, if the fold found it.
     #[must_use]
     pub(crate) fn known_pair(&self, process_koid: u64, tid: u64) -> Option<ThreadKey> {
         self.pairs.get(&(process_koid, tid)).copied()
@@ -309,7 +320,7 @@ impl Entities {
         key
     }
 
-    /// Returns the key of a thread that the scan did not find, and adds it if it is new.
+    /// Returns the key of a thread that the fold did not find, and adds it if it is new.
     #[must_use]
     pub(crate) fn find_late(&self, thread: LateThread) -> ThreadKey {
         let mut late = self.late();
@@ -538,9 +549,18 @@ mod tests {
         let mut entities = Entities::default();
         entities.add_scheduled(20);
         entities.add_scheduled(99);
-        entities.add_object((20, OBJECT_THREAD), b"render", Some(10), None);
-        entities.add_object((20, OBJECT_THREAD), b"rend", Some(10), None);
-        entities.add_object((10, OBJECT_PROCESS), b"game", None, None);
+        let mut add = |koid, object_type, name: &[u8], process| {
+            entities.add_object(&KernelObject {
+                koid,
+                object_type,
+                name,
+                process,
+                with_arguments: None,
+            });
+        };
+        add(20, OBJECT_THREAD, b"render", Some(10));
+        add(20, OBJECT_THREAD, b"rend", Some(10));
+        add(10, OBJECT_PROCESS, b"game", None);
         entities.finish(Vec::new());
         let render = entities.find_tid(20);
         let unknown = entities.find_tid(99);

@@ -16,9 +16,9 @@ use crate::event::{
     ThreadKey, Ties, UNSEEN_END,
 };
 
-use super::emit::{Emitter, WellKnown};
+use super::emit::{Emitter, SeriesKey, WellKnown};
 use super::kinds::Sort;
-use super::rows::{END_BIT, NO_SAMPLES, OVER_BIT};
+use super::rows::{END_BIT, NO_SAMPLES, NewEvent, OVER_BIT};
 use crate::base::ByteOrder;
 use crate::fxt::args::{ArgValue, Args, UNKNOWN_ARGUMENT};
 use crate::fxt::layout::event;
@@ -39,7 +39,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         if let Some((first, others)) = self.loss_facts.split_first()
             && *first == at
         {
-            // The scan has made the event part of the gap.
+            // The fold has made the event part of the gap.
             self.loss_facts = others;
             return;
         }
@@ -80,11 +80,17 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             } else {
                 self.end_label() | END_BIT
             };
-            let kind = (kind, sort);
             if sort == Sort::Instant && arg_count > 0 && self.out.ties == Ties::First {
                 self.read_cpu(Args::new(record, next, arg_count), at);
             }
-            self.cache.rows.push((time, at), thread, kind, detail);
+            self.cache.rows.push(NewEvent {
+                time,
+                at,
+                thread,
+                kind,
+                sort,
+                detail,
+            });
             if arg_count > 0 {
                 self.pass_arguments(Args::new(record, next, arg_count), sort, at);
             }
@@ -115,7 +121,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         };
         let id = trailing.unwrap_or(0);
         let detail = match sort {
-            Sort::Counter => self.counter(&head, id, args),
+            Sort::Counter => self.counter(&head, id, args).unwrap_or(NO_SAMPLES),
             Sort::Complete => {
                 let unseen = match self.says_end_not_seen(at, args.clone()) {
                     true => UNSEEN_END,
@@ -127,19 +133,19 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                 }
                 complete
             }
-            Sort::AsyncBegin => self.async_mark(&head, (AsyncOp::Begin, id), args),
+            Sort::AsyncBegin => self.async_mark(&head, AsyncOp::Begin, id, args),
             Sort::AsyncInstant => {
                 if self.out.ties == Ties::First {
                     self.read_cpu(args.clone(), at);
                 }
-                self.async_mark(&head, (AsyncOp::Instant, id), args)
+                self.async_mark(&head, AsyncOp::Instant, id, args)
             }
             Sort::AsyncEnd => {
                 let op = match self.says_end_not_seen(at, args.clone()) {
                     true => AsyncOp::Over,
                     false => AsyncOp::End,
                 };
-                self.async_mark(&head, (op, id), args)
+                self.async_mark(&head, op, id, args)
             }
             _ => {
                 let op = match sort {
@@ -149,11 +155,17 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                 };
                 let bound = self.flow_bound(&head, args);
                 time = time.saturating_add(i64::from(bound == FlowBound::AtEnd));
-                self.flow(&head, (op, id), bound)
+                self.flow(&head, op, id, bound)
             }
         };
-        let rows = &mut self.cache.rows;
-        rows.push((time, at), thread, (kind, sort), detail);
+        self.cache.rows.push(NewEvent {
+            time,
+            at,
+            thread,
+            kind,
+            sort,
+            detail,
+        });
     }
 
     /// Skips the arguments and returns the index of the word after them; adds diagnostics for bad or unknown arguments.
@@ -258,7 +270,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         }
     }
 
-    fn async_mark(&mut self, head: &Head, (op, id): (AsyncOp, u64), args: Args<'f, O>) -> u32 {
+    fn async_mark(&mut self, head: &Head, op: AsyncOp, id: u64, args: Args<'f, O>) -> u32 {
         let (mut scope, mut group) = match self.scan.entities.process_of(head.thread) {
             Some(process) => (AsyncScope::Process(process), StringId::EMPTY),
             None => (AsyncScope::ProcessOf(head.thread), StringId::EMPTY),
@@ -308,7 +320,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         bound
     }
 
-    fn flow(&mut self, head: &Head, (op, id): (FlowOp, u64), bound: FlowBound) -> u32 {
+    fn flow(&mut self, head: &Head, op: FlowOp, id: u64, bound: FlowBound) -> u32 {
         let flows = &mut self.cache.rows.flows;
         flows.push(FlowMark {
             event: 0,
@@ -321,7 +333,8 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         flows.len() as u32 - 1
     }
 
-    fn counter(&mut self, head: &Head, id: u64, mut args: Args<'f, O>) -> u32 {
+    /// Adds the samples of a counter event and returns the index of the first one; `None` if it has no number.
+    fn counter(&mut self, head: &Head, id: u64, mut args: Args<'f, O>) -> Option<u32> {
         let event = self.cache.rows.next_event();
         let first = self.cache.rows.samples.len() as u32;
         let scope = match self.scan.entities.process_of(head.thread) {
@@ -346,7 +359,12 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                 }
             };
             let argument = self.text(arg.name, head.at);
-            let series = self.series((head.name, argument), id, scope);
+            let series = self.series(SeriesKey {
+                event: head.name,
+                argument,
+                id,
+                scope,
+            });
             self.cache.rows.samples.push(Sample {
                 event,
                 series,
@@ -358,8 +376,8 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         }
         if self.cache.rows.samples.len() as u32 == first {
             self.scan.note_counter_without_number(head.at);
-            return NO_SAMPLES;
+            return None;
         }
-        first
+        Some(first)
     }
 }

@@ -7,10 +7,6 @@
 
 use std::sync::{PoisonError, RwLock};
 
-use super::settle;
-use crate::event::LaneColumns;
-
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::base::{StringId, Strings};
@@ -146,8 +142,16 @@ struct Inner {
     is_full: bool,
 }
 
-/// What identifies a record's kind: record type, category and name.
-pub(crate) type Names = (Sort, Vec<u8>, Vec<u8>);
+/// What identifies a record's kind.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Names {
+    /// The record type.
+    pub sort: Sort,
+    /// The category.
+    pub category: Vec<u8>,
+    /// The name.
+    pub name: Vec<u8>,
+}
 
 impl Inner {
     fn find(&self, sort: Sort, category: &[u8], name: &[u8]) -> Option<KindId> {
@@ -227,56 +231,31 @@ impl Kinds {
         found.unwrap_or_else(|| sort.generic_kind())
     }
 
-    /// If names found no room, assigns all kinds again by the first event of each in `parts`, so that the result does
-    /// not depend on which part was read first. `names_at` returns the names of the record at a place. Returns how many
-    /// events have a generic kind.
-    pub fn settle(
-        &self,
-        parts: &mut [&mut LaneColumns],
-        names_at: &(dyn Fn(u64) -> Option<Names> + Sync),
-    ) -> u64 {
+    /// Forgets all kinds but the generic ones if some names found no room. Returns the names of the forgotten kinds by
+    /// their numbers; `None` if all names have kinds.
+    pub(crate) fn restart_if_full(&self) -> Option<Vec<Option<Names>>> {
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
         if !inner.is_full {
-            return 0;
+            return None;
         }
         let old = std::mem::replace(&mut *inner, Inner::generic());
-        let mut old_names = vec![None; old.kinds.len()];
+        let mut names = vec![None; old.kinds.len()];
         for (&(sort, category, name), kind) in &old.by_name {
-            if let Some(entry) = old_names.get_mut(usize::from(kind.0)) {
-                *entry = Some((sort, category, name));
+            if let Some(entry) = names.get_mut(usize::from(kind.0)) {
+                *entry = Some(Names {
+                    sort,
+                    category: old.strings.bytes(category).to_vec(),
+                    name: old.strings.bytes(name).to_vec(),
+                });
             }
         }
-        let met: Vec<settle::Met> = parts
-            .par_iter()
-            .map(|part| settle::Met::new(&part.events, names_at))
-            .collect();
-        let mut new_of = vec![settle::NewKind::AsBefore; old.kinds.len()];
-        let mut new_kind = |first: &settle::First| match first {
-            settle::First::Named((sort, category, name)) => {
-                let found = inner.intern(*sort, category, name);
-                found.unwrap_or_else(|| sort.generic_kind())
-            }
-            settle::First::Known(kind) => {
-                let index = usize::from(kind.0);
-                if let (Some(entry), Some(Some((sort, category, name)))) =
-                    (new_of.get_mut(index), old_names.get(index))
-                    && *entry == settle::NewKind::AsBefore
-                {
-                    let texts = (old.strings.bytes(*category), old.strings.bytes(*name));
-                    let found = inner.intern(*sort, texts.0, texts.1);
-                    *entry = found.map_or(settle::NewKind::NoRoom, settle::NewKind::Is);
-                }
-                *kind
-            }
-        };
-        let given: Vec<Vec<KindId>> = met
-            .iter()
-            .map(|part| part.firsts.iter().map(&mut new_kind).collect())
-            .collect();
-        let parts = parts.par_iter_mut().zip(&met).zip(&given);
-        parts
-            .map(|((part, met), given)| met.apply(&mut part.events, &new_of, given, names_at))
-            .sum()
+        Some(names)
+    }
+
+    /// Returns the kind with these names, and adds it if it is new; `None` if there is no room.
+    pub(crate) fn intern_with_room(&self, names: &Names) -> Option<KindId> {
+        let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
+        inner.intern(names.sort, &names.category, &names.name)
     }
 
     /// Returns all kinds so far, and the strings that they refer to.

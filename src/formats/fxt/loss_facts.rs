@@ -12,7 +12,7 @@
 use crate::base::Timestamp;
 use crate::event::{CpuLoss, Gap};
 
-use super::scan::Scanner;
+use super::fold::Fold;
 use super::tables::ProviderSlot;
 use crate::base::ByteOrder;
 use crate::fxt::agreed::{DROPPED, LOST_EVENTS, OVERWRITTEN, OWN_CATEGORY, cpu_of_koid};
@@ -43,10 +43,10 @@ impl SaidLoss {
     }
 }
 
-impl<'a, O: ByteOrder> Scanner<'a, O> {
+impl<'a, O: ByteOrder> Fold<'_, 'a, O> {
     /// Returns whether a provider is our own exporter.
     pub(super) fn is_of_our_own(&self, slot: ProviderSlot) -> bool {
-        let provider = self.found.tables.providers().get(slot as usize);
+        let provider = self.state.found.tables.providers().get(slot as usize);
         provider.is_some_and(|provider| provider.is_ours())
     }
 
@@ -55,20 +55,20 @@ impl<'a, O: ByteOrder> Scanner<'a, O> {
         &mut self,
         header: u64,
         record: Words<'a, O>,
-        at: usize,
+        place: u64,
     ) -> bool {
-        let Some(said) = self.loss_facts(header, record, at) else {
+        let Some(said) = self.loss_facts(header, record, place) else {
             return false;
         };
-        let Some(hole) = self.holes.len().checked_sub(1) else {
+        let Some(hole) = self.state.holes.last_mut() else {
             return false;
         };
-        self.said_losses.push((hole, said));
-        self.found.loss_facts.push(at as u64);
+        hole.said = Some(said);
+        self.state.found.loss_facts.push(place);
         true
     }
 
-    fn loss_facts(&self, header: u64, record: Words<'a, O>, at: usize) -> Option<SaidLoss> {
+    fn loss_facts(&self, header: u64, record: Words<'a, O>, place: u64) -> Option<SaidLoss> {
         let mut next = match event::THREAD.get(header) {
             0 => 4,
             _ => 2,
@@ -76,15 +76,15 @@ impl<'a, O: ByteOrder> Scanner<'a, O> {
         let category = read_text(event::CATEGORY.get(header), record, &mut next)?;
         let name = read_text(event::NAME.get(header), record, &mut next)?;
         let is_one = event::KIND.get(header) == event::INSTANT
-            && self.text(category, at) == Some(OWN_CATEGORY.as_bytes())
-            && self.text(name, at) == Some(LOST_EVENTS.as_bytes());
+            && self.text(category, place) == Some(OWN_CATEGORY.as_bytes())
+            && self.text(name, place) == Some(LOST_EVENTS.as_bytes());
         if !is_one {
             return None;
         }
         let mut said = SaidLoss::default();
         let in_range = |time: &i64| *time < i64::MAX;
         for arg in Args::new(record, next, event::ARGS.get(header)) {
-            match (self.text(arg.name, at)?, arg.value) {
+            match (self.text(arg.name, place)?, arg.value) {
                 (b"cpu", ArgValue::UInt32(cpu)) => {
                     said.cpu = Some(cpu).filter(|cpu| *cpu <= u32::from(u16::MAX));
                 }
@@ -101,18 +101,19 @@ impl<'a, O: ByteOrder> Scanner<'a, O> {
     pub(super) fn takes_cpu_loss(
         &mut self,
         koid: u64,
-        (name, count): (TextRef<'a>, u64),
-        at: usize,
+        name: TextRef<'a>,
+        count: u64,
+        place: u64,
     ) -> bool {
-        let Some(cpu) = cpu_of_koid(koid).filter(|_| self.is_of_our_own(self.slot)) else {
+        let Some(cpu) = cpu_of_koid(koid).filter(|_| self.is_of_our_own(self.state.slot)) else {
             return false;
         };
-        let is_overwritten = match self.text(name, at) {
+        let is_overwritten = match self.text(name, place) {
             Some(name) if name == OVERWRITTEN.as_bytes() => true,
             Some(name) if name == DROPPED.as_bytes() => false,
             _ => return false,
         };
-        let losses = &mut self.found.cpu_losses;
+        let losses = &mut self.state.found.cpu_losses;
         let known = losses.iter().position(|loss| loss.cpu == cpu);
         let index = known.unwrap_or_else(|| {
             losses.push(CpuLoss {

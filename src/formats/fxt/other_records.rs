@@ -1,6 +1,6 @@
 //! Records other than events, scheduling and tables: logs, blobs, userspace objects, profiler and large records.
 //!
-//! Blobs and userspace objects have no time: the scan gave each the time of the record before it.
+//! Blobs and userspace objects have no time: the fold gave each the time of the record before it.
 
 use crate::base::{ByteOrder, Location, Severity, StringId};
 use crate::event::{LogRow, ThreadKey, Ties};
@@ -12,6 +12,7 @@ use super::describe::{UNKNOWN_BLOB, blob_type_name};
 use super::emit::Emitter;
 use super::entities::LateThread;
 use super::kinds::Sort;
+use super::rows::NewEvent;
 
 impl<'f, O: ByteOrder> Emitter<'f, O> {
     pub(super) fn blob(&mut self, at: u64, header: u64, record: Words<'f, O>) {
@@ -63,9 +64,15 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             return self.short(at, "a log record");
         };
         let message = self.cache.strings.intern(message);
-        let kind = (Sort::Log.generic_kind(), Sort::Log);
         let rows = &mut self.cache.rows;
-        rows.push((time, at), thread, kind, rows.logs.len() as u32);
+        rows.push(NewEvent {
+            time,
+            at,
+            thread,
+            kind: Sort::Log.generic_kind(),
+            sort: Sort::Log,
+            detail: rows.logs.len() as u32,
+        });
         rows.logs.push(LogRow {
             event: 0,
             severity: StringId::EMPTY,
@@ -73,7 +80,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         });
     }
 
-    /// Adds an event whose time the scan took from the record before it.
+    /// Adds an event whose time the fold took from the record before it.
     fn untimed(
         &mut self,
         at: u64,
@@ -85,12 +92,17 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         let (Some(category), Some(name)) = (category, name) else {
             return self.short(at, sort.text());
         };
-        let found = self.scan.untimed.binary_search_by_key(&at, |entry| entry.0);
-        let time = found.ok().and_then(|index| self.scan.untimed.get(index));
-        let time = time.map_or(0, |entry| entry.1);
+        let time = self.scan.shown_at(at).map_or(0, |time| time.0);
         let (category, name) = (self.text(category, at), self.text(name, at));
         let (kind, _) = self.kind(sort, category, name);
-        self.cache.rows.push((time, at), thread, (kind, sort), 0);
+        self.cache.rows.push(NewEvent {
+            time,
+            at,
+            thread,
+            kind,
+            sort,
+            detail: 0,
+        });
     }
 
     pub(super) fn profiler(&mut self, at: u64, header: u64, record: Words<'f, O>) {
@@ -126,8 +138,14 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         if super::profiler::read_profile(record).is_none() {
             return self.short(at, "a profiler record");
         }
-        let kind = (sort.generic_kind(), sort);
-        self.cache.rows.push((time, at), thread, kind, 0);
+        self.cache.rows.push(NewEvent {
+            time,
+            at,
+            thread,
+            kind: sort.generic_kind(),
+            sort,
+            detail: 0,
+        });
     }
 
     pub(super) fn large(&mut self, at: u64, header: u64, record: Words<'f, O>) {
@@ -159,9 +177,14 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                 if self.out.ties == Ties::First {
                     self.read_cpu(Args::new(record, next, large::ARGS.get(fields)), at);
                 }
-                self.cache
-                    .rows
-                    .push((time, at), thread, (kind, Sort::Blob), 0);
+                self.cache.rows.push(NewEvent {
+                    time,
+                    at,
+                    thread,
+                    kind,
+                    sort: Sort::Blob,
+                    detail: 0,
+                });
                 self.count_unknown(Args::new(record, next, large::ARGS.get(fields)), at);
             }
             1 => {

@@ -26,6 +26,19 @@ struct Row {
     sort: Sort,
 }
 
+/// An event to be added. See [`Row`] for its detail.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NewEvent {
+    /// Time in ns.
+    pub time: i64,
+    /// Place of its record.
+    pub at: u64,
+    pub thread: ThreadKey,
+    pub kind: KindId,
+    pub sort: Sort,
+    pub detail: u32,
+}
+
 /// Bit in the detail of a mark: the mark is an end.
 pub(crate) const END_BIT: u32 = 1 << 31;
 /// Bit in the detail of an end: the end of the slice itself was not seen.
@@ -104,13 +117,15 @@ impl Rows {
 
     /// Adds an event.
     #[inline]
-    pub fn push(
-        &mut self,
-        (time, at): (i64, u64),
-        thread: ThreadKey,
-        (kind, sort): (KindId, Sort),
-        detail: u32,
-    ) {
+    pub fn push(&mut self, event: NewEvent) {
+        let NewEvent {
+            time,
+            at,
+            thread,
+            kind,
+            sort,
+            detail,
+        } = event;
         self.is_unsorted |= time < self.last_time;
         self.last_time = time;
         self.span = (self.span.0.min(time), self.span.1.max(time));

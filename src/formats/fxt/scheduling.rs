@@ -20,6 +20,7 @@ use crate::event::{
 
 use super::emit::Emitter;
 use super::kinds::Sort;
+use super::rows::NewEvent;
 use crate::base::ByteOrder;
 use crate::fxt::args::{ArgValue, Args};
 use crate::fxt::layout::scheduling::{self, IDLE_WEIGHT, legacy};
@@ -99,7 +100,8 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             return Some(());
         };
         self.switch(
-            (time, at),
+            time,
+            at,
             Switch {
                 event: 0,
                 cpu: legacy::CPU.get(header) as u32,
@@ -143,7 +145,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                     continue;
                 }
                 ArgValue::Bool(value) => {
-                    self.read_said(&mut said, (arg.name, value), at);
+                    self.read_said(&mut said, arg.name, value, at);
                     continue;
                 }
                 ArgValue::Unknown(_) => {
@@ -178,7 +180,8 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             side(incoming, incoming_weight),
         );
         self.switch(
-            (time, at),
+            time,
+            at,
             Switch {
                 event: 0,
                 cpu: scheduling::CPU.get(header) as u32,
@@ -194,7 +197,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     }
 
     /// Reads an argument that only our own exporter writes: a fact about the thread state that starts at the record.
-    fn read_said(&mut self, said: &mut SaidState, (name, value): (TextRef<'f>, bool), at: u64) {
+    fn read_said(&mut self, said: &mut SaidState, name: TextRef<'f>, value: bool, at: u64) {
         if self.out.ties != Ties::First {
             return;
         }
@@ -206,11 +209,17 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         }
     }
 
-    fn switch(&mut self, (time, at): (i64, u64), switch: Switch) {
-        let kind = (Sort::Switch.generic_kind(), Sort::Switch);
+    fn switch(&mut self, time: i64, at: u64, switch: Switch) {
         let rows = &mut self.cache.rows;
         let detail = rows.switches.len() as u32;
-        rows.push((time, at), switch.prev, kind, detail);
+        rows.push(NewEvent {
+            time,
+            at,
+            thread: switch.prev,
+            kind: Sort::Switch.generic_kind(),
+            sort: Sort::Switch,
+            detail,
+        });
         rows.switches.push(switch);
     }
 
@@ -244,7 +253,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                         said.woken_by = Some(self.text(text, at));
                     }
                 }
-                ArgValue::Bool(value) => self.read_said(&mut said, (arg.name, value), at),
+                ArgValue::Bool(value) => self.read_said(&mut said, arg.name, value, at),
                 ArgValue::Unknown(_) => unknown_count += 1,
                 _ => {}
             }
@@ -265,10 +274,16 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             None if waker == ThreadKey::UNKNOWN => thread,
             None => waker,
         };
-        let kind = (Sort::Wakeup.generic_kind(), Sort::Wakeup);
         let rows = &mut self.cache.rows;
         let detail = rows.wakeups.len() as u32;
-        rows.push((time, at), shown_at, kind, detail);
+        rows.push(NewEvent {
+            time,
+            at,
+            thread: shown_at,
+            kind: Sort::Wakeup.generic_kind(),
+            sort: Sort::Wakeup,
+            detail,
+        });
         rows.wakeups.push(Wakeup {
             event: 0,
             thread,

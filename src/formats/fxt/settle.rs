@@ -1,9 +1,10 @@
 //! Corrects what depends on the order in which parts were read, after all were read: the numbers of threads that the
-//! scan did not find, and, if there is no room for all names, which names have a kind of their own.
+//! fold did not find, and, if there is no room for all names, which names have a kind of their own.
 //!
 //! Threads are numbered in sorted order; kinds by their first event, in the order of parts and times. Nearly all files
 //! have few names and no such threads, and are left unchanged.
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::base::{Diagnostics, Severity};
@@ -31,7 +32,7 @@ pub fn settle<O: ByteOrder>(
         }
     }
     let mut diagnostics = Diagnostics::default();
-    let nameless = kinds.settle(parts, &|place| {
+    let nameless = settle_kinds(kinds, parts, &|place| {
         names_at(Words::<O>::new(bytes), scan, place)
     });
     if nameless > 0 {
@@ -41,6 +42,48 @@ pub fn settle<O: ByteOrder>(
         });
     }
     diagnostics
+}
+
+/// If names found no room, assigns all kinds again by the first event of each in `parts`, so that the result does not
+/// depend on which part was read first. `names_at` returns the names of the record at a place. Returns how many events
+/// have a generic kind.
+fn settle_kinds(
+    kinds: &Kinds,
+    parts: &mut [&mut LaneColumns],
+    names_at: &(dyn Fn(u64) -> Option<Names> + Sync),
+) -> u64 {
+    let Some(old_names) = kinds.restart_if_full() else {
+        return 0;
+    };
+    let met: Vec<Met> = parts
+        .par_iter()
+        .map(|part| Met::new(&part.events, names_at))
+        .collect();
+    let mut new_of = vec![NewKind::AsBefore; old_names.len()];
+    let mut new_kind = |first: &First| match first {
+        First::Named(names) => {
+            let found = kinds.intern_with_room(names);
+            found.unwrap_or_else(|| names.sort.generic_kind())
+        }
+        First::Known(kind) => {
+            let index = usize::from(kind.0);
+            if let (Some(entry), Some(Some(names))) = (new_of.get_mut(index), old_names.get(index))
+                && *entry == NewKind::AsBefore
+            {
+                let found = kinds.intern_with_room(names);
+                *entry = found.map_or(NewKind::NoRoom, NewKind::Is);
+            }
+            *kind
+        }
+    };
+    let given: Vec<Vec<KindId>> = met
+        .iter()
+        .map(|part| part.firsts.iter().map(&mut new_kind).collect())
+        .collect();
+    let parts = parts.par_iter_mut().zip(&met).zip(&given);
+    parts
+        .map(|((part, met), given)| met.apply(&mut part.events, &new_of, given, names_at))
+        .sum()
 }
 
 /// Returns the names of the record at a place, exactly as the bulk pass uses them for its kind.
@@ -86,7 +129,11 @@ fn names_at<O: ByteOrder>(file: Words<'_, O>, scan: &Scan, place: u64) -> Option
             None => unresolved_text(index).into_bytes(),
         },
     };
-    Some((sort, text(category), text(name)))
+    Some(Names {
+        sort,
+        category: text(category),
+        name: text(name),
+    })
 }
 
 fn move_threads(part: &mut LaneColumns, now: &dyn Fn(ThreadKey) -> ThreadKey) {
@@ -111,16 +158,16 @@ fn move_threads(part: &mut LaneColumns, now: &dyn Fn(ThreadKey) -> ThreadKey) {
 
 /// The kinds in one part, in the order of their first events.
 #[derive(Debug, Default)]
-pub(crate) struct Met {
+struct Met {
     /// The kinds.
-    pub firsts: Vec<First>,
+    firsts: Vec<First>,
     /// The events whose names found no room, each with the index in `firsts` of its kind: (event, index).
     late: Vec<(u32, u32)>,
 }
 
 /// The new number of a kind that had found room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NewKind {
+enum NewKind {
     /// Unchanged, as generic kinds are.
     AsBefore,
     /// The new kind.
@@ -131,7 +178,7 @@ pub(crate) enum NewKind {
 
 /// A kind that occurs in a part.
 #[derive(Debug)]
-pub(crate) enum First {
+enum First {
     /// A kind in the table.
     Known(KindId),
     /// Names that found no room in the table.
@@ -140,7 +187,7 @@ pub(crate) enum First {
 
 impl Met {
     /// Collects the kinds of all events.
-    pub fn new(events: &EventColumns, names_at: &dyn Fn(u64) -> Option<Names>) -> Met {
+    fn new(events: &EventColumns, names_at: &dyn Fn(u64) -> Option<Names>) -> Met {
         let mut met = Met::default();
         let mut is_known = vec![false; 1 << 16];
         let mut named: FxHashMap<Names, u32> = FxHashMap::default();
@@ -164,7 +211,7 @@ impl Met {
 
     /// Sets the new kinds of the events: `new_of` for kinds that had found room, `given` for entries of `firsts`.
     /// Returns how many events have a generic kind although they have names.
-    pub(crate) fn apply(
+    fn apply(
         &self,
         events: &mut EventColumns,
         new_of: &[NewKind],
@@ -176,7 +223,7 @@ impl Met {
                 Some(NewKind::Is(kind)) => events.set_kind(event, *kind),
                 Some(NewKind::NoRoom) => {
                     let names = names_at(events.place(event));
-                    let sort = names.map_or(Sort::Begin, |(sort, ..)| sort);
+                    let sort = names.map_or(Sort::Begin, |names| names.sort);
                     events.set_kind(event, sort.generic_kind());
                 }
                 Some(NewKind::AsBefore) | None => {}

@@ -145,7 +145,9 @@ fn is_unknown(header: u64) -> bool {
     }
 }
 
-fn is_plausible<O: ByteOrder>(header: u64, record: Words<'_, O>) -> bool {
+/// Returns whether a record of this size and contents follows the specification.
+#[must_use]
+pub(super) fn is_plausible<O: ByteOrder>(header: u64, record: Words<'_, O>) -> bool {
     let words = record.count();
     let inline_words = |reference: u64| {
         if reference & 0x8000 == 0 {

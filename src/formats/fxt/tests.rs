@@ -1,9 +1,14 @@
 use std::path::Path;
 
+use super::borders::Window;
+use super::fold::PartRange;
+use super::reader::FxtReader;
+use super::scan::Scan;
 use super::*;
-use crate::event::EventDetail;
-use crate::event::{MarkOp, ThreadKey, Value};
-use crate::formats::Sniff;
+use crate::base::{Endian, Timestamp};
+use crate::event::{EventDetail, LaneColumns, MarkOp, ThreadKey, Value};
+use crate::formats::stream::{Started, start};
+use crate::formats::{EventRef, Events, Gathered, Sniff, Stream};
 use crate::fxt::layout::MAGIC;
 
 /// A word of a record: a number, swapped in big-endian files, or eight bytes of text.
@@ -52,18 +57,38 @@ fn described(reader: &dyn Events, event: EventRef) -> EventDetail {
     reader.describe(event)
 }
 
-fn read(bytes: Vec<u8>) -> (FxtReader, Vec<LaneColumns>) {
-    let job = Job::default();
-    let reader = FxtReader::open(Input::from_vec(bytes, "test.fxt"), &job).unwrap();
-    let parts = 0..reader.parts.len() as u32;
-    let parts = parts.map(|part| reader.read(part, &job).unwrap());
-    let parts = parts.collect();
-    (reader, parts)
+/// A file and its parts as they were read, before they are gathered.
+struct Opened {
+    reader: FxtReader,
+    started: Started<FxtReader>,
+    parts: Vec<LaneColumns>,
 }
 
-fn check_small(bytes: Vec<u8>) -> FxtReader {
-    let (reader, parts) = read(bytes);
-    let part = &parts[0];
+fn read(bytes: Vec<u8>) -> Opened {
+    let job = Job::default();
+    let reader = FxtReader::open(Input::from_vec(bytes, "test.fxt")).unwrap();
+    let started = start(&reader, &job).unwrap();
+    let starts = started.starts.iter();
+    let parts = starts.map(|(part, range)| reader.read(*part, range, &started.whole, &job));
+    let parts = parts.map(Result::unwrap).collect();
+    Opened {
+        reader,
+        started,
+        parts,
+    }
+}
+
+impl Opened {
+    fn gathered(self) -> Gathered {
+        let parts = (0..).zip(self.parts).collect();
+        let whole = self.started.whole;
+        self.reader.gather(parts, whole, &Job::default()).unwrap()
+    }
+}
+
+fn check_small(bytes: Vec<u8>) -> Gathered {
+    let opened = read(bytes);
+    let part = &opened.parts[0];
     let ops: Vec<MarkOp> = part.marks.iter().map(|mark| mark.op()).collect();
     assert_eq!(ops, vec![MarkOp::Begin, MarkOp::End]);
     let label = part.labels[part.marks[0].label() as usize];
@@ -73,11 +98,11 @@ fn check_small(bytes: Vec<u8>) -> FxtReader {
     assert_eq!(part.events.thread(0), part.events.thread(1));
     assert_ne!(part.events.thread(0), part.events.thread(2));
     let row = part.events.row(0);
-    let detail = described(&reader, EventRef::new(0, row));
+    let detail = described(&opened.reader, EventRef::new(0, row));
     assert_eq!((detail.name.as_str(), detail.tid), ("paint", 11));
     assert_eq!(detail.fields[0].name, "key");
     assert_eq!(detail.fields[0].value, Value::Int(42));
-    reader
+    opened.gathered()
 }
 
 #[test]
@@ -95,8 +120,9 @@ fn a_file_without_magic_record_is_read_and_that_is_said() {
     for endian in [Endian::Little, Endian::Big] {
         let bytes = encoded(&SMALL[1..], endian);
         assert_eq!((FORMAT.sniff)(&bytes), Sniff::Maybe);
-        let reader = check_small(bytes);
-        assert_eq!(reader.diagnostics.count_of("no_magic_record"), 1);
+        let recording = open(Input::from_vec(bytes.clone(), "x"), &Job::default()).unwrap();
+        assert_eq!(recording.diagnostics.count_of("no_magic_record"), 1);
+        check_small(bytes);
     }
 }
 
@@ -124,9 +150,9 @@ fn sizes_in_a_file_are_no_promises() {
         Number(15 | 0xffff_ffff << 4),
         Number(0),
     ];
-    let (reader, parts) = read(encoded(&huge, Endian::Little));
-    assert_eq!(reader.diagnostics.count_of("cut_record"), 1);
-    assert!(parts.iter().all(|part| part.events.is_empty()));
+    let opened = read(encoded(&huge, Endian::Little));
+    assert!(opened.parts.iter().all(|part| part.events.is_empty()));
+    assert_eq!(opened.gathered().diagnostics.count_of("cut_record"), 1);
     let blob = [
         Number(MAGIC),
         // A blob that claims 32,767 bytes in a record of two words; 99 arguments' worth of nothing.
@@ -135,10 +161,10 @@ fn sizes_in_a_file_are_no_promises() {
         Number(4 | 2 << 4 | 1 << 16 | 15 << 20 | 1 << 24),
         Number(5),
     ];
-    let (reader, parts) = read(encoded(&blob, Endian::Little));
-    assert_eq!(parts[0].events.len(), 2);
-    assert_eq!(parts[0].diagnostics.count_of("bad_argument"), 1);
-    let facts = &reader.info.facts;
+    let opened = read(encoded(&blob, Endian::Little));
+    assert_eq!(opened.parts[0].events.len(), 2);
+    assert_eq!(opened.parts[0].diagnostics.count_of("bad_argument"), 1);
+    let facts = opened.gathered().info.facts;
     assert!(facts.iter().any(|(_, value)| value.contains("8 bytes")));
 }
 
@@ -153,11 +179,13 @@ fn blobs_take_the_time_of_the_record_before_them() {
         Number(4 | 2 << 4 | 1 << 24),
         Number(9000),
     ];
-    let (reader, parts) = read(encoded(&cells, Endian::Little));
-    let times: Vec<i64> = (0..4).map(|event| parts[0].events.time(event).0).collect();
+    let opened = read(encoded(&cells, Endian::Little));
+    let events = &opened.parts[0].events;
+    let times: Vec<i64> = (0..4).map(|event| events.time(event).0).collect();
     assert_eq!(times, vec![5000, 5000, 5000, 9000]);
-    let directory = reader.directory();
-    let key = parts[0].events.thread(0);
+    let gathered = opened.gathered();
+    let key = gathered.parts[0].columns.events.thread(0);
+    let directory = gathered.directory;
     let listed = directory.threads.iter().find(|thread| thread.key == key);
     let name = listed.and_then(|thread| thread.name).unwrap();
     assert_eq!(directory.strings.text(name), "provider");
@@ -166,26 +194,28 @@ fn blobs_take_the_time_of_the_record_before_them() {
 /// Opens, reads and describes everything; only panics fail.
 fn exercise(bytes: Vec<u8>) {
     let length = bytes.len();
-    let job = Job::default();
-    let Ok(reader) = FxtReader::open(Input::from_vec(bytes, "mutant.fxt"), &job) else {
+    if open(
+        Input::from_vec(bytes.clone(), "mutant.fxt"),
+        &Job::default(),
+    )
+    .is_err()
+    {
         return;
-    };
-    let _ = reader.coarse();
-    for part in 0..reader.parts.len() as u32 {
-        let columns = reader.read(part, &job).unwrap();
+    }
+    let opened = read(bytes);
+    let reader = &opened.reader;
+    for (part, columns) in (0..).zip(&opened.parts) {
         assert!(columns.events.is_sorted());
         assert!(columns.events.len() <= length / 8);
         for event in 0..columns.events.len() as u32 {
             let row = columns.events.row(event);
-            let _ = described(&reader, EventRef::new(part, row));
+            let _ = described(reader, EventRef::new(part, row));
         }
     }
-    let directory = reader.directory();
-    assert!(directory.threads.len() <= length / 8 + 1);
     // Places that no event has must not hurt either.
     for place in [0, 3, 8, length as u64, u64::MAX] {
         let _ = described(
-            &reader,
+            reader,
             EventRef {
                 part: 0,
                 place,
@@ -195,6 +225,8 @@ fn exercise(bytes: Vec<u8>) {
             },
         );
     }
+    let directory = opened.gathered().directory;
+    assert!(directory.threads.len() <= length / 8 + 1);
 }
 
 #[test]
@@ -244,7 +276,7 @@ fn damaged_files_never_panic() {
     }
 }
 
-/// Points with more names than there are kinds, and wakeups by threads that no scan meets.
+/// Points with more names than there are kinds, and wakeups by threads that no summary meets.
 fn many_names() -> Vec<u8> {
     let mut bytes = MAGIC.to_le_bytes().to_vec();
     let mut words = |words: &[u64]| bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
@@ -270,16 +302,21 @@ impl FirstChunk for String {
 }
 
 /// Returns kind names and threads of all events, with the parts read in this order.
-fn read_in_order(order: &[u32], settles: fn(&FxtReader, &mut [LaneColumns])) -> Vec<(String, u64)> {
+fn read_in_order(
+    order: &[u32],
+    settles: fn(&FxtReader, &Scan, &mut [LaneColumns]),
+) -> Vec<(String, u64)> {
     let job = Job::default();
-    let reader = FxtReader::open(Input::from_vec(many_names(), "test.fxt"), &job).unwrap();
-    assert_eq!(reader.parts.len(), order.len());
+    let reader = FxtReader::open(Input::from_vec(many_names(), "test.fxt")).unwrap();
+    let Started { starts, whole, .. } = start(&reader, &job).unwrap();
+    assert_eq!(starts.len(), order.len());
     let mut parts = vec![LaneColumns::new(3); order.len()];
     for &part in order {
-        parts[part as usize] = reader.read(part, &job).unwrap();
+        let range = &starts[part as usize].1;
+        parts[part as usize] = reader.read(part, range, &whole, &job).unwrap();
     }
-    settles(&reader, &mut parts);
-    let directory = reader.directory();
+    settles(&reader, &whole, &mut parts);
+    let directory = reader.directory(&whole);
     let threads = directory.threads.iter();
     let tids: std::collections::HashMap<_, _> =
         threads.map(|thread| (thread.key, thread.tid)).collect();
@@ -317,9 +354,9 @@ fn read_in_order(order: &[u32], settles: fn(&FxtReader, &mut [LaneColumns])) -> 
 
 #[test]
 fn what_is_called_how_does_not_depend_on_the_order_in_which_parts_are_read() {
-    let settles = |reader: &FxtReader, parts: &mut [LaneColumns]| {
+    let settles = |reader: &FxtReader, scan: &Scan, parts: &mut [LaneColumns]| {
         let mut all: Vec<&mut LaneColumns> = parts.iter_mut().collect();
-        let diagnostics = reader.settle(&mut all);
+        let diagnostics = reader.settle(scan, &mut all);
         assert_eq!(diagnostics.count_of("too_many_names"), 35_000 + 19);
     };
     let forward = read_in_order(&[0, 1], settles);
@@ -327,6 +364,172 @@ fn what_is_called_how_does_not_depend_on_the_order_in_which_parts_are_read() {
     let named = forward.iter().filter(|(name, _)| name.starts_with('n'));
     assert_eq!(named.count(), 65_000 - 19);
     // Without it, it does.
-    let unsettled = |_: &FxtReader, _: &mut [LaneColumns]| {};
+    let unsettled = |_: &FxtReader, _: &Scan, _: &mut [LaneColumns]| {};
     assert!(read_in_order(&[0, 1], unsettled) != read_in_order(&[1, 0], unsettled));
+}
+
+/// Everything that is read of a file, as text; it must not depend on the parts.
+fn everything(reader: &FxtReader) -> String {
+    let job = Job::default();
+    let Started { starts, whole, .. } = start(reader, &job).unwrap();
+    let read = starts.iter().map(|(part, range)| {
+        let columns = reader.read(*part, range, &whole, &job).unwrap();
+        (*part, columns)
+    });
+    let gathered = reader.gather(read.collect(), whole, &job).unwrap();
+    let directory = &gathered.directory;
+    let text = |id| directory.strings.text(id).into_owned();
+    let mut events = Vec::new();
+    let mut diagnostics = gathered.diagnostics;
+    let mut gaps = Vec::new();
+    for part in gathered.parts {
+        let columns = part.columns;
+        gaps.extend(columns.gaps.iter().map(|gap| format!("{gap:?}")));
+        for event in 0..columns.events.len() as u32 {
+            let row = columns.events.row(event);
+            let kind = directory.kinds[usize::from(row.kind.0)];
+            let detail = described(reader, EventRef::new(part.part, row));
+            let names = (text(kind.category), text(kind.name), detail);
+            events.push((row.place, row.time, row.thread, format!("{names:?}")));
+        }
+        diagnostics.merge(columns.diagnostics);
+    }
+    events.sort_by_key(|event| event.0);
+    let threads = directory.threads.iter().map(|thread| {
+        let name = thread.name.map(text);
+        (thread.key, thread.tid, thread.process, name)
+    });
+    let threads: Vec<_> = threads.collect();
+    let processes = directory.processes.iter();
+    let processes: Vec<_> = processes
+        .map(|process| (process.key, process.pid, process.name.map(text)))
+        .collect();
+    let lives = (&directory.process_lives, &directory.thread_lives);
+    let facts = (gathered.info.facts, gathered.info.losses);
+    format!("{events:?} {gaps:?} {diagnostics:?} {threads:?} {processes:?} {lives:?} {facts:?}")
+}
+
+/// Small files of all sorts, whole and damaged.
+fn small_files() -> Vec<Vec<u8>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let mut files = vec![encoded(SMALL, Endian::Little), encoded(SMALL, Endian::Big)];
+    for folder in ["golden/fxt", "broken/fxt"] {
+        for entry in std::fs::read_dir(root.join(folder)).unwrap() {
+            let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+            let is_fxt = open(Input::from_vec(bytes.clone(), "x"), &Job::default()).is_ok();
+            if is_fxt && bytes.len() < 200_000 {
+                files.push(bytes);
+            }
+        }
+    }
+    assert!(files.len() > 8);
+    files
+}
+
+#[test]
+fn parts_cut_anywhere_say_the_same() {
+    for bytes in small_files() {
+        let input = || Input::from_vec(bytes.clone(), "test.fxt");
+        let expected = everything(&FxtReader::open_in_parts(input(), u64::MAX).unwrap());
+        let in_parts = FxtReader::open_in_parts(input(), 1 << 14).unwrap();
+        assert!(everything(&in_parts) == expected);
+        // Windows that start inside records, and are said to start at borders.
+        for part_bytes in [8, 40, 104, 1000, 10_000] {
+            let length = bytes.len() as u64;
+            if length / part_bytes > 3_000 {
+                continue;
+            }
+            for has_border in [true, false] {
+                let starts = (0..length).step_by(part_bytes as usize);
+                let windows = starts.map(|start| Window {
+                    start,
+                    end: (start + part_bytes).min(length),
+                    has_border,
+                });
+                let reader = FxtReader::open(input()).unwrap();
+                let reader = reader.in_windows(windows.collect());
+                assert!(everything(&reader) == expected, "parts of {part_bytes}");
+            }
+        }
+    }
+}
+
+#[test]
+fn parts_begin_where_their_borders_are_guessed() {
+    let input = Input::from_vec(many_names(), "test.fxt");
+    let reader = FxtReader::open_in_parts(input, 1 << 16).unwrap();
+    let ranges = start(&reader, &Job::default()).unwrap().starts;
+    assert!(ranges.len() > 100);
+    // Otherwise a part is summarised twice, the second time by the fold.
+    assert!(
+        ranges
+            .iter()
+            .all(|(part, range)| reader.starts_at_its_border(*part, range))
+    );
+}
+
+#[test]
+fn a_record_longer_than_parts_leaves_them_empty() {
+    let mut cells = SMALL.to_vec();
+    // A large blob of 100 words, which look like records.
+    cells.extend([Number(15 | 103 << 4 | 1 << 40), Number(0), Number(800)]);
+    cells.extend([Number(4 | 2 << 4 | 1 << 24); 100]);
+    cells.extend([Number(4 | 2 << 4 | 1 << 24), Number(20)]);
+    let bytes = encoded(&cells, Endian::Little);
+    let input = || Input::from_vec(bytes.clone(), "test.fxt");
+    let windows = (0..bytes.len() as u64).step_by(64).map(|start| Window {
+        start,
+        end: (start + 64).min(bytes.len() as u64),
+        has_border: true,
+    });
+    let reader = FxtReader::open(input()).unwrap();
+    let reader = reader.in_windows(windows.collect());
+    let ranges = start(&reader, &Job::default()).unwrap().starts;
+    let is_empty = |range: &PartRange| range.start == range.end;
+    let empty = ranges.iter().filter(|(_, range)| is_empty(range)).count();
+    assert!(empty >= 11, "{ranges:?}");
+    assert!(everything(&reader) == everything(&FxtReader::open(input()).unwrap()));
+}
+
+#[test]
+fn opening_reads_the_head_only() {
+    let mut bytes = many_names();
+    // A word of zeroes and an unknown record, far behind the head.
+    let words = [0_u64, 12 | 1 << 4];
+    bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+    let job = Job::default();
+    let recording = open(Input::from_vec(bytes, "test.fxt"), &job).unwrap();
+    assert!(recording.diagnostics.is_empty());
+    assert!(recording.info.facts.iter().all(|fact| fact.0 != "records"));
+    assert!(recording.events.fxt_source().is_none(), "no tables yet");
+    let density = &recording.coarse.density;
+    assert_eq!(density.len(), recording.stream.parts().len());
+    let times: Vec<i64> = density.iter().map(|entry| entry.1.0).collect();
+    assert_eq!(times[0], 0);
+    assert!((70_000..100_000).contains(&times[1]), "{times:?}");
+    let gathered = recording.read_whole(&job).unwrap();
+    assert_eq!(gathered.diagnostics.count_of("zero_word"), 1);
+    assert_eq!(gathered.diagnostics.count_of("unknown_record_type"), 1);
+    let facts = gathered.info.facts;
+    assert!(facts.contains(&("records".to_owned(), "200002".to_owned())));
+    assert!(recording.events.fxt_source().is_some());
+}
+
+#[test]
+fn the_summaries_of_a_cancelled_load_stop() {
+    let job = Job::default();
+    let recording = open(Input::from_vec(many_names(), "test.fxt"), &job).unwrap();
+    let reader = FxtReader::open(Input::from_vec(many_names(), "test.fxt")).unwrap();
+    reader.summarise(0, &job).unwrap();
+    let (done, _) = job.progress();
+    let share = reader.parts()[0].size_bytes / 8;
+    assert!(done.abs_diff(share) < 100, "{done} of {share}");
+    job.cancel();
+    assert!(reader.summarise(1, &job).is_err());
+    assert_eq!(job.progress().0, done, "nothing more was read");
+    assert!(recording.read_whole(&job).is_err());
+    assert!(
+        recording.events.fxt_source().is_none(),
+        "no tables were made"
+    );
 }

@@ -1,0 +1,121 @@
+//! The first picture of a file: its span and density, from the first records of each part.
+//!
+//! The tables of the whole file are not known yet. A time is computed with the tick rate that the head of the file has
+//! for its provider; where providers differ in their rates, only a record after a provider section can be used.
+
+use crate::base::{ByteOrder, Job, Nanos, TimeSpan, Timestamp};
+use crate::event::Coarse;
+use crate::fxt::layout::{RECORD_TYPE, metadata, record_type, scheduling};
+use crate::fxt::words::{Words, size_bytes};
+
+use super::borders::Window;
+use super::fold::{Fold, State};
+use super::summary::summarise;
+use super::tables::Tables;
+use super::ticks::TickScale;
+
+/// How much of the file is read for its tick rates.
+const HEAD_BYTES: u64 = 1 << 16;
+/// How far the first record with a time is searched.
+const SEARCH_BYTES: u64 = 1 << 15;
+
+/// Returns the coarse picture of a file that is cut into these windows.
+#[must_use]
+pub(crate) fn coarse<O: ByteOrder>(bytes: &[u8], windows: &[Window]) -> Coarse {
+    let rates = Rates::of_head::<O>(bytes);
+    let file = Words::<O>::new(bytes);
+    let timed = windows.iter().filter(|window| window.has_border);
+    let mut density: Vec<(u32, Timestamp, u32)> = timed
+        .filter_map(|window| {
+            let time = match window.start {
+                0 => rates.first_time,
+                start => rates.time_from(file, start),
+            };
+            let size = u32::try_from(window.end - window.start).unwrap_or(u32::MAX);
+            Some((0, Timestamp(time?), size))
+        })
+        .collect();
+    density.sort_by_key(|entry| entry.1);
+    let first = density.first().map_or(Timestamp(0), |entry| entry.1);
+    let last = density.last().map_or(Timestamp(0), |entry| entry.1);
+    Coarse {
+        span: TimeSpan::new(first, last.saturating_add(Nanos(1))),
+        density,
+    }
+}
+
+/// What the head of a file says of tick rates.
+struct Rates {
+    tables: Tables,
+    head_end: u64,
+    /// The rate, if all providers have the same.
+    common: Option<TickScale>,
+    /// Time of the first record that has one.
+    first_time: Option<i64>,
+}
+
+impl Rates {
+    fn of_head<O: ByteOrder>(bytes: &[u8]) -> Rates {
+        let end = HEAD_BYTES.min(bytes.len() as u64);
+        let head = Window {
+            start: 0,
+            end,
+            has_border: true,
+        };
+        let mut state = State::default();
+        // The head is too short to be worth cancelling.
+        let summary = summarise::<O>(bytes, 0, end, &Job::default()).unwrap_or_default();
+        let head_end = state.pass::<O>(bytes, head, summary).end;
+        let fold = Fold::<O> {
+            file: Words::new(bytes),
+            state: &mut state,
+        };
+        let first = fold.state.first_timed;
+        let first_time = first.and_then(|place| fold.time_of(place));
+        let tables = state.into_tables();
+        let slots = 0..tables.providers().len() as u32;
+        let is_used = |slot: &u32| *slot > 0 || tables.providers().len() == 1;
+        let mut scales = slots
+            .filter(is_used)
+            .map(|slot| tables.scale_at(slot, head_end));
+        let common = scales.next().filter(|scale| scales.all(|it| it == *scale));
+        Rates {
+            tables,
+            head_end,
+            common,
+            first_time,
+        }
+    }
+
+    /// Returns the time in ns of the first record from `at` on whose tick rate is known.
+    fn time_from<O: ByteOrder>(&self, file: Words<'_, O>, mut at: u64) -> Option<i64> {
+        let end = at.saturating_add(SEARCH_BYTES);
+        let mut scale = self.common;
+        while at < end {
+            let record = file.record_at(at)?;
+            let header = record.get(0)?;
+            match RECORD_TYPE.get(header) {
+                record_type::METADATA
+                    if metadata::KIND.get(header) == metadata::PROVIDER_SECTION =>
+                {
+                    let slot = self.tables.latest(metadata::PROVIDER.get(header) as u32);
+                    let found = slot.map(|slot| self.tables.scale_at(slot, self.head_end));
+                    scale = found.or(scale);
+                }
+                record_type::EVENT | record_type::LOG => {
+                    if let Some(scale) = scale {
+                        return scale.nanos(record.get(1)?);
+                    }
+                }
+                record_type::SCHEDULING if scheduling::KIND.get(header) <= scheduling::WAKEUP => {
+                    if let Some(scale) = scale {
+                        return scale.nanos(record.get(1)?);
+                    }
+                }
+                _ => {}
+            }
+            at += size_bytes(header)? as u64;
+        }
+        None
+    }
+}

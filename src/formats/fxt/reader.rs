@@ -1,0 +1,379 @@
+//! An opened FXT file: one lane, cut into parts that are summarised, folded and read.
+
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use crate::base::{
+    Big, ByteOrder, Diagnostics, Endian, Job, Little, Location, Problem, ReadError, Severity,
+    Timestamp,
+};
+use crate::event::part::ClockUnit;
+use crate::event::{
+    Coarse, DecodedEvent, Directory, Lane, LaneColumns, Need, Part, ThreadKey, TraceInfo,
+};
+use crate::formats::stream::in_one_lane;
+use crate::formats::{EventRef, Events, Gathered, Input, Recording, Stream};
+use crate::fxt::Words;
+
+use super::borders::{PART_BYTES, Window, windows};
+use super::cache::Cache;
+use super::emit::{self, Source};
+use super::fold::{PartRange, State};
+use super::kinds::{Kinds, Sort};
+use super::scan::Scan;
+use super::settle::settle;
+use super::sniff::{Magic, likely_order_of};
+use super::source::FxtSource;
+use super::summary::{Summary, summarise};
+use super::{coarse, describe, fields};
+
+/// Maximum count of blobs that the file's facts list.
+const MOST_LISTED_BLOBS: usize = 32;
+
+/// An opened FXT file.
+#[derive(Debug)]
+pub(super) struct FxtReader {
+    input: Input,
+    endian: Endian,
+    magic: Magic,
+    windows: Vec<Window>,
+    parts: Vec<Part>,
+    /// What the whole file says; set before the first part is read.
+    found: OnceLock<Arc<Scan>>,
+    kinds: Kinds,
+    /// Look-up results of parts that were read, for reuse by later parts.
+    caches: Mutex<Vec<Cache>>,
+}
+
+impl FxtReader {
+    pub(super) fn open(input: Input) -> Result<FxtReader, ReadError> {
+        FxtReader::open_in_parts(input, PART_BYTES)
+    }
+
+    /// Opens a file with parts of about `part_bytes`.
+    pub(super) fn open_in_parts(input: Input, part_bytes: u64) -> Result<FxtReader, ReadError> {
+        let bytes = input.bytes();
+        let (endian, magic) = likely_order_of(bytes.get(..1 << 16).unwrap_or(bytes))
+            .ok_or_else(|| ReadError::at_byte(0, "FXT magic record", Problem::BadMagic))?;
+        let windows = match endian {
+            Endian::Little => windows::<Little>(bytes, part_bytes),
+            Endian::Big => windows::<Big>(bytes, part_bytes),
+        };
+        let reader = FxtReader {
+            parts: Vec::new(),
+            input,
+            endian,
+            magic,
+            windows: Vec::new(),
+            found: OnceLock::new(),
+            kinds: Kinds::default(),
+            caches: Mutex::default(),
+        };
+        Ok(reader.in_windows(windows))
+    }
+
+    /// Cuts the file into these windows, which cover it.
+    pub(super) fn in_windows(self, windows: Vec<Window>) -> FxtReader {
+        let parts = windows.iter().map(|window| Part {
+            size_bytes: window.end - window.start,
+        });
+        FxtReader {
+            parts: parts.collect(),
+            windows,
+            ..self
+        }
+    }
+
+    /// Returns whether the border of a part was guessed right.
+    #[cfg(test)]
+    pub(super) fn starts_at_its_border(&self, part: u32, range: &PartRange) -> bool {
+        let window = self.windows.get(part as usize);
+        window.is_some_and(|window| window.has_border && window.start == range.start)
+    }
+
+    pub(super) fn recording(self) -> Recording {
+        let reader = Arc::new(self);
+        Recording {
+            info: reader.info(),
+            lanes: FxtReader::lanes(),
+            coarse: reader.coarse(),
+            diagnostics: reader.diagnostics(),
+            stream: reader.clone(),
+            events: reader,
+            report: None,
+        }
+    }
+
+    fn lanes() -> Vec<Lane> {
+        vec![Lane {
+            name: "FXT records".to_owned(),
+            cpu: None,
+        }]
+    }
+
+    fn coarse(&self) -> Coarse {
+        let bytes = self.input.bytes();
+        match self.endian {
+            Endian::Little => coarse::coarse::<Little>(bytes, &self.windows),
+            Endian::Big => coarse::coarse::<Big>(bytes, &self.windows),
+        }
+    }
+
+    /// Returns the diagnostics of the head.
+    fn diagnostics(&self) -> Diagnostics {
+        let mut all = Diagnostics::default();
+        if self.magic == Magic::Absent {
+            all.note("no_magic_record", Severity::Info, Location::Byte(0), || {
+                "the file does not start with the magic record; its records look like FXT"
+                    .to_owned()
+            });
+        }
+        all
+    }
+
+    /// Returns the facts in the head.
+    fn info(&self) -> TraceInfo {
+        let (order, format) = match self.endian {
+            Endian::Little => ("little-endian", "FXT"),
+            Endian::Big => ("big-endian", "big-endian FXT"),
+        };
+        TraceInfo {
+            format: format.to_owned(),
+            clock: String::new(),
+            clock_unit: ClockUnit::Nanoseconds,
+            cpu_count: None,
+            facts: vec![("byte order".to_owned(), order.to_owned())],
+            ..TraceInfo::default()
+        }
+    }
+
+    /// Returns the facts about the whole file.
+    fn whole_info(&self, scan: &Scan) -> TraceInfo {
+        let mut info = self.info();
+        let facts = &mut info.facts;
+        facts.push(("records".to_owned(), scan.record_count.to_string()));
+        for (slot, provider) in scan.tables.providers().iter().enumerate() {
+            if slot == 0 && provider.rates().is_empty() {
+                continue;
+            }
+            let name = match slot {
+                0 => "before the first provider".to_owned(),
+                _ => format!("provider {}", provider.id),
+            };
+            let rate = provider.rates().last().map_or_else(
+                || "no tick rate of its own".to_owned(),
+                |(_, scale)| format!("{} ticks/s", scale.ticks_per_second()),
+            );
+            let text = String::from_utf8_lossy(&provider.name);
+            facts.push((name, format!("{text} ({rate})").trim().to_owned()));
+        }
+        for &place in scan.blobs.iter().take(MOST_LISTED_BLOBS) {
+            facts.push(("blob".to_owned(), self.blob_text(scan, place)));
+        }
+        let more = scan.blobs.len().saturating_sub(MOST_LISTED_BLOBS);
+        if more > 0 {
+            facts.push(("more blobs".to_owned(), more.to_string()));
+        }
+        info.losses.clone_from(&scan.cpu_losses);
+        let zero = scan.wall_clock_zero;
+        info.wall_clock_zero_ns = zero.and_then(|zero| i64::try_from(zero).ok());
+        info
+    }
+
+    /// Returns the name, size and place of a blob as text.
+    fn blob_text(&self, scan: &Scan, place: u64) -> String {
+        let event = EventRef {
+            part: 0,
+            place,
+            time: Timestamp(0),
+            kind: Sort::Blob.generic_kind(),
+            thread: ThreadKey::UNKNOWN,
+        };
+        let bytes = self.input.bytes();
+        let detail = match self.endian {
+            Endian::Little => describe::describe::<Little>(bytes, scan, event),
+            Endian::Big => describe::describe::<Big>(bytes, scan, event),
+        };
+        let find = |name: &str| {
+            let found = detail.fields.iter().find(|field| field.name == name);
+            found.map(|field| field.text())
+        };
+        let sort = find("type").unwrap_or_else(|| "large".to_owned());
+        let size = find("size").unwrap_or_else(|| "?".to_owned());
+        format!("{} ({sort}, {size} bytes) at byte {place:#x}", detail.name)
+    }
+
+    fn caches(&self) -> MutexGuard<'_, Vec<Cache>> {
+        self.caches.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns a cache for the part at `start`: preferably the cache of the part that ends there.
+    fn take_cache(&self, start: u64) -> Cache {
+        let mut caches = self.caches();
+        match caches.iter().position(|cache| cache.end() == Some(start)) {
+            Some(index) => caches.swap_remove(index),
+            None => caches.pop().unwrap_or_default(),
+        }
+    }
+
+    pub(super) fn settle(&self, scan: &Scan, parts: &mut [&mut LaneColumns]) -> Diagnostics {
+        let (bytes, kinds) = (self.input.bytes(), &self.kinds);
+        match self.endian {
+            Endian::Little => settle::<Little>(bytes, scan, kinds, parts),
+            Endian::Big => settle::<Big>(bytes, scan, kinds, parts),
+        }
+    }
+
+    pub(super) fn directory(&self, scan: &Scan) -> Directory {
+        // All parts were read.
+        self.caches().clear();
+        let (kinds, strings) = self.kinds.list();
+        let mut directory = Directory {
+            kinds,
+            strings,
+            ..Directory::default()
+        };
+        scan.entities.list_into(&mut directory, scan.tables.ties());
+        directory
+    }
+}
+
+impl Stream for FxtReader {
+    type Summary = Summary;
+    type State = State;
+    type Start = PartRange;
+    type Whole = Arc<Scan>;
+    type Read = LaneColumns;
+
+    fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    fn first_state(&self) -> State {
+        State::default()
+    }
+
+    fn summarise(&self, part: u32, job: &Job) -> Result<Summary, ReadError> {
+        let found = self.windows.get(part as usize);
+        let Some(&Window { start, end, .. }) = found.filter(|window| window.has_border) else {
+            return Ok(Summary::default());
+        };
+        let bytes = self.input.bytes();
+        match self.endian {
+            Endian::Little => summarise::<Little>(bytes, start, end, job),
+            Endian::Big => summarise::<Big>(bytes, start, end, job),
+        }
+    }
+
+    fn fold(&self, state: &mut State, part: u32, summary: Summary) -> PartRange {
+        let bytes = self.input.bytes();
+        match (self.windows.get(part as usize), self.endian) {
+            (None, _) => PartRange::default(),
+            (Some(&window), Endian::Little) => state.pass::<Little>(bytes, window, summary),
+            (Some(&window), Endian::Big) => state.pass::<Big>(bytes, window, summary),
+        }
+    }
+
+    fn conclude(&self, end: State) -> Arc<Scan> {
+        let bytes = self.input.bytes();
+        let scan = match self.endian {
+            Endian::Little => end.conclude::<Little>(bytes),
+            Endian::Big => end.conclude::<Big>(bytes),
+        };
+        // Events are decoded with the tables that the parts were read with, also if they are read repeatedly.
+        Arc::clone(self.found.get_or_init(|| Arc::new(scan)))
+    }
+
+    fn read(
+        &self,
+        _part: u32,
+        range: &PartRange,
+        scan: &Arc<Scan>,
+        job: &Job,
+    ) -> Result<LaneColumns, ReadError> {
+        let mut cache = self.take_cache(range.start);
+        let source = Source {
+            bytes: self.input.bytes(),
+            scan,
+            kinds: &self.kinds,
+        };
+        let read = match self.endian {
+            Endian::Little => emit::emit::<Little>(source, &mut cache, *range, job),
+            Endian::Big => emit::emit::<Big>(source, &mut cache, *range, job),
+        };
+        if read.is_ok() && cache.is_small() {
+            self.caches().push(cache);
+        }
+        read
+    }
+
+    fn gather(
+        &self,
+        mut read: Vec<(u32, LaneColumns)>,
+        scan: Arc<Scan>,
+        _job: &Job,
+    ) -> Result<Gathered, ReadError> {
+        let mut columns: Vec<&mut LaneColumns> = read.iter_mut().map(|(_, read)| read).collect();
+        let mut diagnostics = scan.diagnostics.clone();
+        diagnostics.merge(self.settle(&scan, &mut columns));
+        Ok(Gathered {
+            parts: in_one_lane(read),
+            lanes: FxtReader::lanes(),
+            directory: self.directory(&scan),
+            info: self.whole_info(&scan),
+            diagnostics,
+        })
+    }
+}
+
+impl FxtReader {
+    fn decode_as<'a, O: ByteOrder>(
+        &'a self,
+        event: EventRef,
+        need: Need<'_>,
+        decoded: &mut DecodedEvent<'a>,
+    ) {
+        // There are no events before the parts are read.
+        let Some(scan) = self.found.get() else { return };
+        let bytes = self.input.bytes();
+        match need {
+            Need::Detail | Need::Line => {
+                decoded.take(describe::describe::<O>(bytes, scan, event), need);
+            }
+            Need::AnyField => {
+                if describe::has_fields::<O>(bytes, event) {
+                    decoded.perhaps();
+                }
+            }
+            _ => fields::fields_into::<O>(bytes, scan, event, &mut decoded.fields),
+        }
+    }
+}
+
+impl Events for FxtReader {
+    fn decode<'a>(&'a self, event: EventRef, need: Need<'_>, decoded: &mut DecodedEvent<'a>) {
+        match self.endian {
+            Endian::Little => self.decode_as::<Little>(event, need, decoded),
+            Endian::Big => self.decode_as::<Big>(event, need, decoded),
+        }
+    }
+
+    fn payload(&self, event: EventRef) -> Option<Cow<'_, [u8]>> {
+        let bytes = self.input.bytes();
+        let found = match self.endian {
+            Endian::Little => fields::payload_at(Words::<Little>::new(bytes), event.place),
+            Endian::Big => fields::payload_at(Words::<Big>::new(bytes), event.place),
+        };
+        found.map(Cow::Borrowed)
+    }
+
+    fn fxt_source(&self) -> Option<FxtSource<'_>> {
+        let scan = self.found.get()?;
+        Some(FxtSource::new(self.input.bytes(), self.endian, scan))
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        let found = self.found.get().map_or(0, |scan| scan.memory_bytes());
+        found + self.kinds.memory_bytes()
+    }
+}
