@@ -277,7 +277,7 @@ impl DraftLevel {
         {
             open.busy += entry.busy;
             *open_length = up_to_u32(start.saturating_add(length).saturating_sub(*open_start));
-            vote((&mut open.label, open_lead), entry.label, lead);
+            vote(&mut open.label, open_lead, entry.label, lead);
             return;
         }
         self.open_bucket = bucket;
@@ -312,8 +312,7 @@ fn up_to_u32(length: i64) -> u32 {
 }
 
 #[inline]
-fn vote(winner: (&mut u32, &mut f32), label: u32, weight: f32) {
-    let (winner, lead) = winner;
+fn vote(winner: &mut u32, lead: &mut f32, label: u32, weight: f32) {
     let weight = weight.max(1.0);
     if *winner == label {
         *lead += weight;

@@ -202,12 +202,30 @@ impl Chain {
     }
 }
 
-const NO_STEP: u32 = u32::MAX;
+/// A chain that leads to what a process does now.
+#[derive(Clone, Copy)]
+struct ChainSoFar {
+    /// The sum of the own times of its closed stretches, in ns.
+    length: i64,
+    /// Its last closed stretch, an index into [`Walk::links`]; `None`: no stretch was closed yet.
+    link: Option<u32>,
+}
+
+impl ChainSoFar {
+    const EMPTY: ChainSoFar = ChainSoFar {
+        length: 0,
+        link: None,
+    };
+
+    fn is_longer_than(self, other: Option<ChainSoFar>) -> bool {
+        other.is_none_or(|other| self.length > other.length)
+    }
+}
 
 /// A stretch that some chain goes through, and the stretch before it.
 #[derive(Clone, Copy)]
 struct Link {
-    before: u32,
+    before: Option<u32>,
     process: ProcessId,
     start: Timestamp,
     end: Timestamp,
@@ -216,12 +234,18 @@ struct Link {
     because: Because,
 }
 
+/// A step of a chain, and for how much of it all job slots were taken.
+struct SlottedStep {
+    step: ChainStep,
+    /// In ns.
+    no_slot: i64,
+}
+
 /// A process while time goes on: the longest chain that leads to what it does now.
 #[derive(Clone, Copy)]
 struct State {
-    /// The chain's length until `since`, and its last closed stretch.
-    length: i64,
-    link: u32,
+    /// The chain until `begun`.
+    chain: ChainSoFar,
     because: Because,
     /// Since when the present stretch lasts, and its own time so far.
     begun: Timestamp,
@@ -231,8 +255,8 @@ struct State {
     /// Until when `own` is counted.
     counted: Timestamp,
     living_children: u32,
-    /// The longest chain that leads to the end of a child (its length, its last stretch).
-    of_children: (i64, u32),
+    /// The longest chain that leads to the end of a child.
+    of_children: Option<ChainSoFar>,
     /// Of a compiler driver that joins its children by pipes: the child that it started last.
     last_child: Option<ProcessId>,
     /// Who reads what this one writes into a pipe, until it ends.
@@ -267,8 +291,8 @@ struct Walk<'a> {
     states: Vec<State>,
     links: Vec<Link>,
     /// The chain at the time of a write, by dependency.
-    written: FxHashMap<u32, (i64, u32)>,
-    best: (i64, u32),
+    written: FxHashMap<u32, ChainSoFar>,
+    longest: Option<ChainSoFar>,
     slots: JobSlots,
     have_piped_stages: Vec<bool>,
 }
@@ -283,15 +307,14 @@ pub fn critical_chain(trace: &Trace, times: &ProcessTimes, history: &FileHistory
         let span = times.of(ProcessId(id)).span;
         let is_known = trace.processes[id as usize].start.is_some();
         states.push(State {
-            length: 0,
-            link: NO_STEP,
+            chain: ChainSoFar::EMPTY,
             because: Because::First,
             begun: span.start,
             own: 0,
             counted: span.start,
             no_slot: 0,
             living_children: 0,
-            of_children: (-1, NO_STEP),
+            of_children: None,
             last_child: None,
             feeds: None,
             has_ended: false,
@@ -322,7 +345,7 @@ pub fn critical_chain(trace: &Trace, times: &ProcessTimes, history: &FileHistory
         states,
         links: Vec::new(),
         written: FxHashMap::default(),
-        best: (-1, NO_STEP),
+        longest: None,
         slots: JobSlots::new(trace, times),
         have_piped_stages: have_piped_stages(trace),
     };
@@ -342,8 +365,8 @@ pub fn critical_chain(trace: &Trace, times: &ProcessTimes, history: &FileHistory
                 let Some(row) = history.dependencies.get(dependency as usize) else {
                     continue;
                 };
-                let (length, link) = walk.close(row.writer, time);
-                walk.written.insert(dependency, (length, link));
+                let chain = walk.close(row.writer, time);
+                walk.written.insert(dependency, chain);
             }
             What::Read { dependency } => {
                 let (Some(row), Some(&from)) = (
@@ -402,23 +425,25 @@ impl Walk<'_> {
             .flatten()
     }
 
-    /// Ends the present stretch of a process; its chain's length, and the stretch.
-    fn close(&mut self, id: ProcessId, time: Timestamp) -> (i64, u32) {
+    fn link(&self, index: Option<u32>) -> Option<&Link> {
+        self.links.get(index? as usize)
+    }
+
+    /// Ends the present stretch of a process; returns the chain that ends with this stretch.
+    fn close(&mut self, id: ProcessId, time: Timestamp) -> ChainSoFar {
         self.count(id, time);
         let Some(&state) = self.states.get(id.0 as usize) else {
-            return (0, NO_STEP);
+            return ChainSoFar::EMPTY;
         };
-        let length = state.length + state.own;
         let is_same = self
-            .links
-            .get(state.link as usize)
+            .link(state.chain.link)
             .is_some_and(|link| link.process == id && link.end == time);
         if is_same && state.own == 0 {
-            return (length, state.link);
+            return state.chain;
         }
         // A stretch that only goes on need not be closed where nobody else goes on from it, but here somebody does.
         self.links.push(Link {
-            before: state.link,
+            before: state.chain.link,
             process: id,
             start: state.begun,
             end: time,
@@ -426,25 +451,26 @@ impl Walk<'_> {
             no_slot: state.no_slot,
             because: state.because,
         });
-        let link = self.links.len() as u32 - 1;
+        let chain = ChainSoFar {
+            length: state.chain.length + state.own,
+            link: Some(self.links.len() as u32 - 1),
+        };
         if let Some(state) = self.state(id) {
-            state.length = length;
-            state.link = link;
+            state.chain = chain;
             state.begun = time;
             (state.own, state.no_slot) = (0, 0);
             state.because = Because::First;
         }
-        (length, link)
+        chain
     }
 
     /// From `time` on a process goes on from another's chain, if that is longer than its own.
-    fn join(&mut self, id: ProcessId, time: Timestamp, from: (i64, u32), because: Because) {
+    fn join(&mut self, id: ProcessId, time: Timestamp, from: ChainSoFar, because: Because) {
         self.count(id, time);
         if let Some(state) = self.state(id)
-            && (from.0 > state.length + state.own || because == Because::Pipe)
+            && (from.length > state.chain.length + state.own || because == Because::Pipe)
         {
-            state.length = from.0;
-            state.link = from.1;
+            state.chain = from;
             state.because = because;
             state.begun = time;
             (state.own, state.no_slot) = (0, 0);
@@ -461,9 +487,9 @@ impl Walk<'_> {
     }
 
     /// A chain that may be the longest.
-    fn offer(&mut self, chain: (i64, u32)) {
-        if chain.0 > self.best.0 {
-            self.best = chain;
+    fn offer(&mut self, chain: ChainSoFar) {
+        if chain.is_longer_than(self.longest) {
+            self.longest = Some(chain);
         }
     }
 
@@ -485,8 +511,7 @@ impl Walk<'_> {
             state.last_child = Some(id);
         }
         if let Some(state) = self.state(id) {
-            state.length = from.0;
-            state.link = from.1;
+            state.chain = from;
             state.because = Because::Fork;
         }
     }
@@ -512,20 +537,21 @@ impl Walk<'_> {
         if is_born {
             state.living_children = state.living_children.saturating_sub(1);
         }
-        if from.0 > state.of_children.0 {
-            state.of_children = from;
+        if from.is_longer_than(state.of_children) {
+            state.of_children = Some(from);
         }
-        if state.living_children == 0 {
-            let of_children = std::mem::replace(&mut state.of_children, (-1, NO_STEP));
+        if state.living_children == 0
+            && let Some(of_children) = state.of_children.take()
+        {
             self.join(parent, time, of_children, Because::Child);
         }
     }
 
     /// The longest chain, from its first stretch on; neighbouring stretches of one process are one.
     fn chain(&self) -> Chain {
-        let mut steps: Vec<(ChainStep, i64)> = Vec::new();
-        let mut at = self.best.1;
-        while let Some(link) = self.links.get(at as usize) {
+        let mut steps: Vec<SlottedStep> = Vec::new();
+        let mut at = self.longest.and_then(|chain| chain.link);
+        while let Some(link) = self.link(at) {
             let step = ChainStep {
                 process: link.process,
                 span: TimeSpan::new(link.start, link.end.max(link.start)),
@@ -534,15 +560,19 @@ impl Walk<'_> {
             };
             match steps.last_mut() {
                 // `last` comes later in time.
-                Some((last, no_slot))
-                    if last.process == step.process && last.because == Because::First =>
-                {
+                Some(SlottedStep {
+                    step: last,
+                    no_slot,
+                }) if last.process == step.process && last.because == Because::First => {
                     last.span = TimeSpan::new(step.span.start, last.span.end);
                     last.own = Nanos(last.own.0 + step.own.0);
                     last.because = step.because;
                     *no_slot += link.no_slot;
                 }
-                _ => steps.push((step, link.no_slot)),
+                _ => steps.push(SlottedStep {
+                    step,
+                    no_slot: link.no_slot,
+                }),
             }
             at = link.before;
         }
@@ -550,8 +580,8 @@ impl Walk<'_> {
         self.on_axis(steps)
     }
 
-    /// The steps (each with how long all job slots were taken in it), and what the time between them was.
-    fn on_axis(&self, mut steps: Vec<(ChainStep, i64)>) -> Chain {
+    /// Returns the steps, and the waits between and inside them.
+    fn on_axis(&self, mut steps: Vec<SlottedStep>) -> Chain {
         // The last event ends a ns before the trace does.
         let ends = self.times.rows.iter().map(|row| row.span.end);
         let end = ends
@@ -571,7 +601,7 @@ impl Walk<'_> {
         };
         let mut now = wall.start;
         let mut is_first = true;
-        for (step, no_slot) in &mut steps {
+        for SlottedStep { step, no_slot } in &mut steps {
             // Times that contradict each other (a damaged file) count once.
             let start = step.span.start.clamp(now, wall.end.max(now));
             let end = step.span.end.clamp(start, wall.end.max(start));
@@ -612,10 +642,10 @@ impl Walk<'_> {
             now = end;
         }
         let after = TimeSpan::new(now, wall.end.max(now));
-        if let Some((last, _)) = steps.last() {
+        if let Some(SlottedStep { step: last, .. }) = steps.last() {
             wait(last.process, after, after.duration().0, Wait::After);
         }
-        let steps: Vec<ChainStep> = steps.into_iter().map(|(step, _)| step).collect();
+        let steps: Vec<ChainStep> = steps.into_iter().map(|it| it.step).collect();
         Chain {
             length: Nanos(steps.iter().map(|step| step.own.0).sum()),
             steps,

@@ -134,11 +134,10 @@ pub fn compare(
     let mut rows: FxHashMap<Names, CompareRow> = FxHashMap::default();
     for (compared, is_left) in [(left, true), (right, false)] {
         for (names, side) in sides(compared, what, job)? {
-            let (name, category, kind) = names.clone();
-            let row = rows.entry(names).or_insert_with(|| CompareRow {
-                name,
-                category,
-                kind,
+            let row = rows.entry(names.clone()).or_insert_with(|| CompareRow {
+                name: names.name,
+                category: names.category,
+                kind: names.kind,
                 left: None,
                 right: None,
             });
@@ -186,7 +185,18 @@ fn add(place: &mut Option<Side>, side: Side) {
     });
 }
 
-/// The durations of one row of [`compare`]'s answer (its name, category and kind), without what never ended; none of
+/// What identifies a row of [`compare`]'s answer.
+#[derive(Clone, Copy, Debug)]
+pub struct ComparedName<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// The category; empty where it has none.
+    pub category: &'a str,
+    /// The kind of slices.
+    pub kind: Option<SliceKind>,
+}
+
+/// The durations of one row of [`compare`]'s answer, without what never ended; none of
 /// events, which have no length.
 ///
 /// # Errors
@@ -194,22 +204,28 @@ fn add(place: &mut Option<Side>, side: Side) {
 pub fn distribution(
     compared: Compared<'_>,
     what: CompareWhat,
-    (name, category, kind): (&str, &str, Option<SliceKind>),
+    row: ComparedName<'_>,
     job: &Job,
 ) -> Result<Distribution, Cancelled> {
     let Compared { trace, area } = compared;
-    let Some(grouped) = what.grouped() else {
+    let Some((what, by)) = what.grouped() else {
         return Ok(Distribution::default());
     };
     let is_it = |key: &Key| {
-        let (its_name, its_category, its_kind) = name_of(trace, key);
-        its_name == name && its_category == category && its_kind == kind
+        let its = name_of(trace, key);
+        its.name == row.name && its.category == row.category && its.kind == row.kind
     };
-    lengths(trace, area, grouped, is_it, job).map(Distribution::of)
+    lengths(trace, area, what, by, is_it, job).map(Distribution::of)
 }
 
-/// Name, category and kind.
-type Names = (String, String, Option<SliceKind>);
+/// The name, category and kind of a row.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Names {
+    name: String,
+    category: String,
+    kind: Option<SliceKind>,
+}
+
 type Named = (Names, Side);
 
 impl CompareWhat {
@@ -239,12 +255,16 @@ fn sides(compared: Compared<'_>, what: CompareWhat, job: &Job) -> Result<Vec<Nam
 
 fn name_of(trace: &Trace, key: &Key) -> Names {
     match key.name {
-        Some((name, category)) => (
-            trace.text(name).into_owned(),
-            trace.text(category).into_owned(),
-            key.kind,
-        ),
-        None => (key.label(trace), String::new(), None),
+        Some((name, category)) => Names {
+            name: trace.text(name).into_owned(),
+            category: trace.text(category).into_owned(),
+            kind: key.kind,
+        },
+        None => Names {
+            name: key.label(trace),
+            category: String::new(),
+            kind: None,
+        },
     }
 }
 
@@ -264,16 +284,16 @@ fn events(trace: &Trace, area: &Area, job: &Job) -> Result<Vec<Named>, Cancelled
     let groups = event_counts(trace, area, GroupBy::Name, job)?.into_iter();
     let named = groups.filter_map(|group| {
         let (name, category) = group.key.name?;
-        let key = (
-            trace.text(name).into_owned(),
-            trace.text(category).into_owned(),
-            None,
-        );
+        let names = Names {
+            name: trace.text(name).into_owned(),
+            category: trace.text(category).into_owned(),
+            kind: None,
+        };
         let side = Side {
             count: group.count,
             ..Side::default()
         };
-        Some((key, side))
+        Some((names, side))
     });
     Ok(named.collect())
 }

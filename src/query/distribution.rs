@@ -1,5 +1,7 @@
 //! Durations in; their percentiles, a percentile curve and histograms out. All exact.
 
+use std::ops::Range;
+
 /// Sorted durations in ns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Distribution {
@@ -120,12 +122,14 @@ impl Distribution {
     #[must_use]
     pub fn histogram(
         &self,
-        range: Option<(i64, i64)>,
+        range: Option<Range<i64>>,
         count: usize,
         buckets: Buckets,
     ) -> Histogram {
-        let (low, high) = range.unwrap_or((self.min_ns(), self.max_ns().saturating_add(1)));
-        let edges = edges(low, high.max(low.saturating_add(1)), count.max(1), buckets);
+        let all = || self.min_ns()..self.max_ns().saturating_add(1);
+        let Range { start, end } = range.unwrap_or_else(all);
+        let end = end.max(start.saturating_add(1));
+        let edges = edges(start..end, count.max(1), buckets);
         let mut histogram = Histogram {
             counts: Vec::with_capacity(edges.len()),
             sums: Vec::with_capacity(edges.len()),
@@ -147,7 +151,11 @@ impl Distribution {
     }
 }
 
-fn edges(low: i64, high: i64, count: usize, buckets: Buckets) -> Vec<i64> {
+fn edges(range: Range<i64>, count: usize, buckets: Buckets) -> Vec<i64> {
+    let Range {
+        start: low,
+        end: high,
+    } = range;
     let mut edges = Vec::with_capacity(count + 1);
     let width = i128::from(high) - i128::from(low);
     for at in 0..=count {
@@ -205,7 +213,7 @@ mod tests {
                 assert_eq!(histogram.sums.iter().sum::<i128>(), all.sum_ns());
             }
         }
-        let part = all.histogram(Some((1000, 2000)), 10, Buckets::Linear);
+        let part = all.histogram(Some(1000..2000), 10, Buckets::Linear);
         let inside = lengths
             .iter()
             .filter(|it| (1000..2000).contains(*it))

@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::files::FileList;
 use crate::assemble::file_history::FileId;
 use crate::assemble::file_history::Inherited;
-use crate::base::{StringId, Timestamp};
+use crate::base::{StringId, TimeSpan, Timestamp};
 use crate::event::FileOp;
 use crate::trace::files::{Access, TRUNCATE};
 use crate::trace::{FileUse, ProcessId, Trace};
@@ -56,6 +56,34 @@ pub enum More {
 pub(crate) const MOST_RELATIVES: usize = 20_000;
 /// How many steps are gone.
 const MOST_STEPS: u32 = 64;
+
+/// One content of a file, from the time that the file was emptied until it is emptied again.
+#[derive(Clone, Copy)]
+struct Content {
+    file: FileId,
+    written: TimeSpan,
+}
+
+/// A process that wrote a file, with the time when it was done; or that read it, with the time when it began.
+struct FileUser {
+    process: ProcessId,
+    time: Timestamp,
+}
+
+/// A user of the file `towards`.
+struct Around {
+    towards: FileId,
+    user: FileUser,
+}
+
+/// A file that a process read or wrote.
+struct Touched {
+    file: FileId,
+    /// The row of `trace.files` that opened it.
+    row: u32,
+    /// The time up to which, or from which, its content counts.
+    time: Timestamp,
+}
 
 /// Up to (or from) when each of something was looked through: what it did then is asked for once.
 struct Asked<K> {
@@ -122,27 +150,38 @@ impl FileList {
         let mut present = vec![(file, always)];
         let mut emptied: FxHashMap<FileId, Vec<Timestamp>> = FxHashMap::default();
         for steps in 1..=MOST_STEPS {
-            let mut around: Vec<(FileId, ProcessId, Timestamp)> = Vec::new();
+            let mut around: Vec<Around> = Vec::new();
             for &(towards, time) in &present {
                 let written = match (kinship, time) {
                     // Whatever it held.
-                    (Kinship::MadeFrom, Timestamp::MIN) => (Timestamp::MIN, Timestamp::MAX),
+                    (Kinship::MadeFrom, Timestamp::MIN) => {
+                        TimeSpan::new(Timestamp::MIN, Timestamp::MAX)
+                    }
                     _ => {
                         let times = emptied.entry(towards);
                         let times = times.or_insert_with(|| self.emptied(trace, towards));
                         content_at(times, time)
                     }
                 };
-                if asked_files.brings_more((towards, written.0), time) {
-                    let found = self.processes_around(trace, towards, (written, time), kinship);
-                    around.extend(found.into_iter().map(|(id, time)| (towards, id, time)));
+                if asked_files.brings_more((towards, written.start), time) {
+                    let found = self.processes_around(
+                        trace,
+                        Content {
+                            file: towards,
+                            written,
+                        },
+                        time,
+                        kinship,
+                    );
+                    around.extend(found.into_iter().map(|user| Around { towards, user }));
                 }
             }
-            most_first(kinship, &mut around, |it| it.2);
+            most_first(kinship, &mut around, |it| it.user.time);
             let mut next = Vec::new();
             let mut piped = Vec::new();
-            for (towards, through, time) in around {
-                piped.push(through);
+            for Around { towards, user } in around {
+                let time = user.time;
+                piped.push(user.process);
                 while let Some(through) = piped.pop() {
                     if !asked.brings_more(through, time) {
                         continue;
@@ -152,7 +191,7 @@ impl FileList {
                         Kinship::MadeFrom => self.piped_to.get(&through),
                     };
                     piped.extend(pipes.into_iter().flatten());
-                    for (file, row, time) in self.touched(trace, through, time, kinship) {
+                    for Touched { file, row, time } in self.touched(trace, through, time, kinship) {
                         next.push((file, time));
                         if !met.insert(file) {
                             continue;
@@ -193,23 +232,23 @@ impl FileList {
     fn processes_around(
         &self,
         trace: &Trace,
-        file: FileId,
-        ((from, until), time): ((Timestamp, Timestamp), Timestamp),
+        Content { file, written }: Content,
+        time: Timestamp,
         kinship: Kinship,
-    ) -> Vec<(ProcessId, Timestamp)> {
+    ) -> Vec<FileUser> {
         let rows = self.rows_of(file);
         let first_at = |time: Timestamp| {
             rows.partition_point(|&index| trace.files.rows[index as usize].time < time)
         };
         let start = match kinship {
-            Kinship::WentInto => first_at(from),
+            Kinship::WentInto => first_at(written.start),
             Kinship::MadeFrom => first_at(time),
         };
         let mut found = Vec::new();
         for &index in rows.get(start..).unwrap_or_default() {
             let row = &trace.files.rows[index as usize];
             if kinship == Kinship::WentInto && row.time > time
-                || kinship == Kinship::MadeFrom && row.time >= until
+                || kinship == Kinship::MadeFrom && row.time >= written.end
             {
                 break;
             }
@@ -220,27 +259,40 @@ impl FileList {
             match kinship {
                 _ if row.op != FileOp::Open => {}
                 Kinship::WentInto if access.writes => {
-                    found.push((process, self.end_of(trace, index, process).min(time)));
+                    let end = self.end_of(trace, index, process);
+                    found.push(FileUser {
+                        process,
+                        time: end.min(time),
+                    });
                 }
                 Kinship::MadeFrom if access.takes => {
-                    found.push((process, row.time));
+                    found.push(FileUser {
+                        process,
+                        time: row.time,
+                    });
                 }
                 _ => {}
             }
         }
         match kinship {
             Kinship::WentInto => {
-                let heirs = self.heirs_of_opens(trace, file, (from, time));
+                let heirs = self.heirs_of_opens(trace, file, written.start..=time);
                 let writers = heirs.filter(|(heir, _)| heir.access == Inherited::Writes);
                 found.extend(writers.map(|(heir, _)| {
                     let until = heir.until.map_or(Timestamp::MAX, |until| until.time);
-                    (heir.process, until.min(time))
+                    FileUser {
+                        process: heir.process,
+                        time: until.min(time),
+                    }
                 }));
             }
             Kinship::MadeFrom => {
-                let heirs = self.heirs_between(file, (time, until));
+                let heirs = self.heirs_between(file, time..written.end);
                 let readers = heirs.filter(|heir| heir.access == Inherited::Reads);
-                found.extend(readers.map(|heir| (heir.process, heir.from)));
+                found.extend(readers.map(|heir| FileUser {
+                    process: heir.process,
+                    time: heir.from,
+                }));
             }
         }
         found
@@ -263,7 +315,7 @@ impl FileList {
         process: ProcessId,
         time: Timestamp,
         kinship: Kinship,
-    ) -> Vec<(FileId, u32, Timestamp)> {
+    ) -> Vec<Touched> {
         let rows = self.by_process.get(&process).map_or(&[][..], Vec::as_slice);
         let own = rows.iter().filter_map(|&index| {
             let row = &trace.files.rows[index as usize];
@@ -293,7 +345,11 @@ impl FileList {
                     Kinship::WentInto => at,
                     Kinship::MadeFrom => at.max(time),
                 };
-                has_content.then_some((file, row, at))
+                has_content.then_some(Touched {
+                    file,
+                    row,
+                    time: at,
+                })
             })
             .collect()
     }
@@ -308,10 +364,10 @@ fn most_first<T>(kinship: Kinship, list: &mut [T], time: impl Fn(&T) -> Timestam
 }
 
 /// From when until when a file that was emptied at these times held what it held at `time`.
-fn content_at(emptied: &[Timestamp], time: Timestamp) -> (Timestamp, Timestamp) {
+fn content_at(emptied: &[Timestamp], time: Timestamp) -> TimeSpan {
     let after = emptied.partition_point(|&at| at <= time);
     let before = after.checked_sub(1).and_then(|at| emptied.get(at));
-    (
+    TimeSpan::new(
         before.copied().unwrap_or(Timestamp::MIN),
         emptied.get(after).copied().unwrap_or(Timestamp::MAX),
     )

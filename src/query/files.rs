@@ -1,5 +1,7 @@
 //! Files as the user asks for them: who did what to each. (What went into one and was made from it: `file_relatives`.)
 
+use std::ops::{Range, RangeInclusive};
+
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -168,32 +170,37 @@ impl FileList {
         }
     }
 
-    /// Children that inherited what their parents had opened from `from` to `to`, both included, and when that was; by that time.
+    /// Returns the children that inherited what their parents had opened within `opened`, each with the time when it was
+    /// opened, in order of that time.
     pub(super) fn heirs_of_opens(
         &self,
         trace: &Trace,
         file: FileId,
-        (from, to): (Timestamp, Timestamp),
+        opened: RangeInclusive<Timestamp>,
     ) -> impl Iterator<Item = (&Heir, Timestamp)> {
         let list = self.heirs.get(&file).map_or(&[][..], Vec::as_slice);
         let heir = |index: u32| {
             let heir = self.history.heirs.get(index as usize)?;
             Some((heir, trace.files.rows.get(heir.row as usize)?.time))
         };
-        let first = list.partition_point(|&index| heir(index).is_some_and(|it| it.1 < from));
+        let first =
+            list.partition_point(|&index| heir(index).is_some_and(|it| it.1 < *opened.start()));
         let heirs = list.iter().skip(first).map_while(move |&index| heir(index));
-        heirs.take_while(move |it| it.1 <= to)
+        heirs.take_while(move |it| it.1 <= *opened.end())
     }
 
-    /// Children that began to use what they had inherited of a file at `from` or later, but before `to`.
+    /// Returns the children that began to use what they had inherited of a file within `began`.
     pub(super) fn heirs_between(
         &self,
         file: FileId,
-        (from, to): (Timestamp, Timestamp),
+        began: Range<Timestamp>,
     ) -> impl Iterator<Item = &Heir> {
         let uses = self.uses.get(&file).map_or(&[][..], Vec::as_slice);
-        let first = uses.partition_point(|it| it.0 < from);
-        let uses = uses.iter().skip(first).take_while(move |it| it.0 < to);
+        let first = uses.partition_point(|it| it.0 < began.start);
+        let uses = uses
+            .iter()
+            .skip(first)
+            .take_while(move |it| it.0 < began.end);
         uses.filter_map(|(_, entry)| match entry {
             Entry::Heir(index) => self.history.heirs.get(*index as usize),
             Entry::Row(_) => None,

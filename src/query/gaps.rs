@@ -66,6 +66,15 @@ pub enum Toward {
     Later,
 }
 
+impl Toward {
+    fn is_beyond<T: Ord>(self, place: &T, from: &T) -> bool {
+        match self {
+            Toward::Later => place > from,
+            Toward::Earlier => place < from,
+        }
+    }
+}
+
 /// Among which gaps one steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Among {
@@ -79,44 +88,44 @@ pub enum Among {
 #[must_use]
 pub fn beside(trace: &Trace, id: GapId, toward: Toward, among: Among) -> Option<GapId> {
     let own = trace.gap(id)?;
-    let key = (trace.gap_span(id)?.start, id);
-    let source = trace.gap_source(id);
-    let fits = |other: &GapId| {
-        among == Among::All
-            || (trace.gap(*other).map(|gap| gap.cpu) == Some(own.cpu)
-                && trace.gap_source(*other) == source)
+    let own_place = GapPlace {
+        start: trace.gap_span(id)?.start,
+        id,
     };
-    nearest(trace, key, toward, fits)
+    let source = trace.gap_source(id);
+    let is_among = |other: GapId| {
+        among == Among::All
+            || (trace.gap(other).map(|gap| gap.cpu) == Some(own.cpu)
+                && trace.gap_source(other) == source)
+    };
+    nearest(trace, toward, |place| {
+        toward.is_beyond(place, &own_place) && is_among(place.id)
+    })
 }
 
 /// The first gap that begins after `time`, or the last that begins before it.
 #[must_use]
 pub(crate) fn near_time(trace: &Trace, time: Timestamp, toward: Toward) -> Option<GapId> {
-    let id = match toward {
-        Toward::Later => u32::MAX,
-        Toward::Earlier => 0,
-    };
-    nearest(trace, (time, GapId(id)), toward, |_| true)
+    nearest(trace, toward, |place| toward.is_beyond(&place.start, &time))
 }
 
-fn nearest(
-    trace: &Trace,
-    key: (Timestamp, GapId),
-    toward: Toward,
-    fits: impl Fn(&GapId) -> bool,
-) -> Option<GapId> {
-    let keys = (0..trace.gaps.len() as u32).map(GapId).filter_map(|id| {
-        let other = (trace.gap_span(id)?.start, id);
-        let is_beyond = match toward {
-            Toward::Later => other > key,
-            Toward::Earlier => other < key,
-        };
-        is_beyond.then_some(other)
+/// A gap's place in the order in which gaps are stepped through.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct GapPlace {
+    start: Timestamp,
+    id: GapId,
+}
+
+/// Returns the first (towards later ones) or last of the gaps that `fits` chooses.
+fn nearest(trace: &Trace, toward: Toward, fits: impl Fn(&GapPlace) -> bool) -> Option<GapId> {
+    let places = (0..trace.gaps.len() as u32).map(GapId).filter_map(|id| {
+        let start = trace.gap_span(id)?.start;
+        Some(GapPlace { start, id })
     });
-    let keys = keys.filter(|(_, id)| fits(id));
+    let fitting = places.filter(fits);
     let found = match toward {
-        Toward::Later => keys.min(),
-        Toward::Earlier => keys.max(),
+        Toward::Later => fitting.min(),
+        Toward::Earlier => fitting.max(),
     };
-    found.map(|(_, id)| id)
+    found.map(|place| place.id)
 }

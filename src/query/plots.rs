@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::expression::{Expression, ExpressionError, Matcher, Verdict};
 use super::item::event_ref;
 use super::latency::Among;
-use super::search::filter_events;
+use super::search::{EventFilter, filter_events};
 use crate::base::{Cancelled, Job, TimeSpan, Timestamp};
 use crate::event::Value;
 use crate::event::decoded::is_common;
@@ -95,9 +95,12 @@ pub fn samples_of(
     if plot.field == "$dur" {
         return durations(trace, reader, &expression, job);
     }
-    let whole = TimeSpan::new(Timestamp::MIN, Timestamp::MAX);
-    let asked = (Some(&expression), &Among::All);
-    let found = filter_events(trace, reader, asked, whole, job, &mut |_| ())?;
+    let filter = EventFilter {
+        expression: Some(expression),
+        among: Among::All,
+        span: TimeSpan::new(Timestamp::MIN, Timestamp::MAX),
+    };
+    let found = filter_events(trace, reader, &filter, job, &mut |_| ())?;
     job.check()?;
     let count = found.len();
     let chunks: Vec<usize> = (0..count).step_by(CHUNK).collect();

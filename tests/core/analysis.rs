@@ -10,7 +10,7 @@ use threadline::load::{LoadedTrace, open};
 use threadline::query::Item;
 use threadline::query::area::{Area, GroupBy, What, groups};
 use threadline::query::compare::{
-    CompareRow, CompareWhat, Compared, Side, SortBy, compare, distribution,
+    CompareRow, CompareWhat, Compared, ComparedName, Side, SortBy, compare, distribution,
 };
 use threadline::query::cpu_use::{cpu_use, mean_use};
 use threadline::query::details::describe;
@@ -542,7 +542,11 @@ fn two_traces_are_compared_name_by_name() {
         let mut several = 0;
         for row in &rows {
             for (side, compared) in [(row.left, left), (row.right, right)] {
-                let name = (row.name.as_str(), row.category.as_str(), row.kind);
+                let name = ComparedName {
+                    name: &row.name,
+                    category: &row.category,
+                    kind: row.kind,
+                };
                 let all = distribution(compared, what, name, &Job::default()).unwrap();
                 let Some(side) = side else {
                     assert_eq!(all.count(), 0);

@@ -302,15 +302,13 @@ fn a_filter_lists_its_events_in_the_order_of_time() {
         let expression = Expression::parse(text).unwrap();
         let always = TimeSpan::new(Timestamp::MIN, Timestamp::MAX);
         let mut steps = 0;
-        let found = filter_events(
-            trace,
-            reader,
-            (Some(&expression), &Among::All),
-            always,
-            &Job::default(),
-            &mut |_| steps += 1,
-        )
-        .unwrap();
+        let filter = EventFilter {
+            expression: Some(expression.clone()),
+            among: Among::All,
+            span: always,
+        };
+        let found =
+            filter_events(trace, reader, &filter, &Job::default(), &mut |_| steps += 1).unwrap();
         let matcher = Matcher::new(&expression, trace, reader).unwrap();
         let plain: Vec<EventId> = trace
             .events
@@ -338,7 +336,7 @@ fn a_filter_lists_its_events_in_the_order_of_time() {
         span: TimeSpan::new(Timestamp::MIN, Timestamp::MAX),
     };
     let mut task = Task::default();
-    start_filter(&mut task, wake, searched(&loaded), (1, filter)).unwrap();
+    start_filter(&mut task, wake, searched(&loaded), 1, filter).unwrap();
     while woken
         .recv_timeout(std::time::Duration::from_secs(60))
         .is_ok()
@@ -367,9 +365,13 @@ fn events_of_chosen_threads_and_cpus_are_listed_with_and_without_a_filter() {
             Among::AllOf(vec![busy], vec![cpu]),
         ] {
             for expression in [None, Some(&sched)] {
-                let asked = (expression, &among);
+                let filter = EventFilter {
+                    expression: expression.cloned(),
+                    among: among.clone(),
+                    span,
+                };
                 let job = Job::default();
-                let found = filter_events(trace, reader, asked, span, &job, &mut |_| ()).unwrap();
+                let found = filter_events(trace, reader, &filter, &job, &mut |_| ()).unwrap();
                 let matcher = expression.map(|it| Matcher::new(it, trace, reader).unwrap());
                 let plain: Vec<EventId> = trace
                     .events
@@ -411,8 +413,12 @@ fn events_of_several_files_are_found_where_they_lie_on_the_axis() {
         TimeSpan::new(start, start + half),
         TimeSpan::new(start + half, trace.span.end),
     ] {
-        let asked = (Some(&expression), &Among::All);
-        let found = filter_events(trace, reader, asked, span, &Job::default(), &mut |_| ());
+        let filter = EventFilter {
+            expression: Some(expression.clone()),
+            among: Among::All,
+            span,
+        };
+        let found = filter_events(trace, reader, &filter, &Job::default(), &mut |_| ());
         let found: Vec<EventId> = found.unwrap().iter_from(0).collect();
         let plain: Vec<EventId> = trace
             .events

@@ -5,7 +5,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, json};
 
-use super::{Head, JsonEvents};
+use super::JsonEvents;
+use super::event_parts::{Head, Owner, When};
 use crate::base::strings::exact_text;
 use crate::export::ExportError;
 use crate::export::shared::arguments::record_word;
@@ -16,7 +17,7 @@ use crate::trace::{CounterTrackId, EventId};
 
 /// Series that were sampled by the same events.
 struct Together {
-    owner: (u64, u64),
+    owner: Owner,
     event: Vec<u8>,
     id: u64,
     /// The counter tracks, each with the name of its series.
@@ -37,8 +38,10 @@ impl JsonEvents<'_> {
                 id => format!("{text}:{id}"),
             };
             let mut name = base.clone();
-            let number = numbers.entry((together.owner.0, base.clone())).or_insert(1);
-            while !names.insert((together.owner.0, name.clone())) {
+            let number = numbers
+                .entry((together.owner.process, base.clone()))
+                .or_insert(1);
+            while !names.insert((together.owner.process, name.clone())) {
                 *number += 1;
                 name = format!("{base} ({number})");
             }
@@ -49,7 +52,7 @@ impl JsonEvents<'_> {
 
     /// Returns the chosen counters, grouped by the events of their samples.
     fn counters_together(&self) -> Vec<Together> {
-        type Key<'a> = ((u64, u64), Vec<u8>, u64, &'a [u32], &'a [i64]);
+        type Key<'a> = (Owner, Vec<u8>, u64, &'a [u32], &'a [i64]);
         let counters = &self.trace.counters;
         let names: Vec<CounterName> = counter_names(self.trace);
         let mut all: Vec<Together> = Vec::new();
@@ -60,13 +63,10 @@ impl JsonEvents<'_> {
                 continue;
             }
             let owner = match track.scope {
-                CounterScope::Global => Koids::MACHINE,
-                CounterScope::Cpu(cpu) => self.koids.cpu(cpu),
-                CounterScope::Thread(thread) => self.koids.thread(thread),
-                CounterScope::Process(process) => {
-                    let koid = self.koids.process(process);
-                    (koid, koid)
-                }
+                CounterScope::Global => Koids::MACHINE.into(),
+                CounterScope::Cpu(cpu) => self.koids.cpu(cpu).into(),
+                CounterScope::Thread(thread) => self.koids.thread(thread).into(),
+                CounterScope::Process(process) => Owner::of_process(self.koids.process(process)),
             };
             let rows = track.samples.start as usize..track.samples.end as usize;
             let events = counters.events.get(rows.clone()).unwrap_or(&[]);
@@ -175,7 +175,7 @@ impl JsonEvents<'_> {
                 owner: together.owner,
             };
             let time = counters.times[row as usize].max(start);
-            self.event(&head, (time, None), "", Some(args))?;
+            self.event(&head, When::at(time), "", Some(args))?;
         }
         Ok(count)
     }

@@ -10,6 +10,7 @@
 //! list.
 
 mod counter_events;
+mod event_parts;
 mod flow_labels;
 mod layers;
 mod numbers;
@@ -38,6 +39,7 @@ use crate::tables::items::track_name;
 use crate::trace::{
     CpuId, EventId, InstantId, ProcessId, SliceId, ThreadId, Trace, TrackId, TrackKind,
 };
+use event_parts::{Head, OwnNumber, Owner, When};
 use flow_labels::flow_labels;
 use layers::{Layer, placed_slices};
 use numbers::{AsyncNumbers, Numbers, exact_number};
@@ -97,9 +99,9 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
     summary.count("counter samples", writer.counters()?);
     summary.count("flow marks", writer.flows()?);
     summary.count("runs", writer.runs()?);
-    let (states, wakeups) = writer.states()?;
-    summary.count("thread states", states);
-    summary.count("wakeups", wakeups);
+    let written = writer.states()?;
+    summary.count("thread states", written.states);
+    summary.count("wakeups", written.wakeups);
     summary.count("names", names + writer.name_count);
     Losses::new(trace, chosen).note_left_out(&mut summary);
     writer.out.write_all(b"\n]}\n")?;
@@ -124,19 +126,11 @@ struct JsonEvents<'a> {
     name_count: u64,
 }
 
-/// The fields of an event other than its times and arguments.
-struct Head<'a> {
-    phase: &'static str,
-    category: &'a str,
-    name: &'a str,
-    owner: (u64, u64),
-}
-
 impl<'a> JsonEvents<'a> {
     fn event(
         &mut self,
         head: &Head<'_>,
-        (time, duration): (i64, Option<i64>),
+        when: When,
         more: &str,
         args: Option<Map<String, Json>>,
     ) -> Result<(), ExportError> {
@@ -156,11 +150,11 @@ impl<'a> JsonEvents<'a> {
         write!(
             self.out,
             ",\"ts\":{},\"pid\":{},\"tid\":{}",
-            micros(time),
-            self.numbers.of(head.owner.0),
-            self.numbers.of(head.owner.1)
+            micros(when.time),
+            self.numbers.of(head.owner.process),
+            self.numbers.of(head.owner.thread)
         )?;
-        if let Some(duration) = duration {
+        if let Some(duration) = when.duration {
             write!(self.out, ",\"dur\":{}", micros(duration))?;
         }
         self.out.write_all(more.as_bytes())?;
@@ -185,10 +179,14 @@ impl<'a> JsonEvents<'a> {
             let id = ProcessId(index as u32);
             if self.chosen.has_process(id) {
                 let koid = self.koids.process(id);
-                let own = ("pid", process.pid, koid);
+                let own = OwnNumber {
+                    word: "pid",
+                    number: process.pid,
+                    koid,
+                };
                 self.name(
                     "process_name",
-                    (koid, koid),
+                    Owner::of_process(koid),
                     &exact(trace, process.name),
                     Some(own),
                 )?;
@@ -197,20 +195,24 @@ impl<'a> JsonEvents<'a> {
         for (index, thread) in trace.threads.iter().enumerate().skip(1) {
             let id = ThreadId(index as u32);
             if self.chosen.has_thread(id) {
-                let koids = self.koids.thread(id);
-                let own = ("tid", thread.tid, koids.1);
-                self.name("thread_name", koids, &exact(trace, thread.name), Some(own))?;
+                let owner = Owner::from(self.koids.thread(id));
+                let own = OwnNumber {
+                    word: "tid",
+                    number: thread.tid,
+                    koid: owner.thread,
+                };
+                self.name("thread_name", owner, &exact(trace, thread.name), Some(own))?;
             }
         }
         for id in (0..trace.cpus.len() as u32).map(CpuId) {
             if self.chosen.has_runs_of(id) {
-                let owner = self.koids.cpu(id);
+                let owner = Owner::from(self.koids.cpu(id));
                 let name = self.koids.cpu_name(trace, id);
                 self.name("process_name", owner, &name, None)?;
                 self.name("thread_name", owner, &name, None)?;
                 self.name(
                     "thread_name",
-                    (owner.0, owner.1 + RUNS_OFFSET),
+                    owner.with_thread(owner.thread + RUNS_OFFSET),
                     &format!("{name} runs"),
                     None,
                 )?;
@@ -219,18 +221,19 @@ impl<'a> JsonEvents<'a> {
         Ok(())
     }
 
-    /// Writes the name of a process or thread. `own` is the word for its number, its number and its koid: written if a
-    /// stand-in replaces the koid.
+    /// Writes the name of a process or thread, and its own number if a stand-in replaces the koid.
     fn name(
         &mut self,
         what: &'static str,
-        owner: (u64, u64),
+        owner: Owner,
         name: &str,
-        own: Option<(&'static str, u64, u64)>,
+        own: Option<OwnNumber>,
     ) -> Result<(), ExportError> {
-        let own = own.filter(|&(_, _, koid)| self.numbers.is_other(koid));
-        let name = match own {
-            Some((word, number, _)) if name.is_empty() => Cow::from(format!("{word} {number}")),
+        let own = own.filter(|own| self.numbers.is_other(own.koid));
+        let name = match &own {
+            Some(OwnNumber { word, number, .. }) if name.is_empty() => {
+                Cow::from(format!("{word} {number}"))
+            }
             _ => Cow::from(name),
         };
         if name.is_empty() {
@@ -238,7 +241,7 @@ impl<'a> JsonEvents<'a> {
         }
         let mut args = Map::new();
         args.insert("name".to_owned(), json!(name));
-        if let Some((word, number, _)) = own {
+        if let Some(OwnNumber { word, number, .. }) = own {
             args.insert(word.to_owned(), exact_number(number));
         }
         let head = Head {
@@ -247,19 +250,19 @@ impl<'a> JsonEvents<'a> {
             name: what,
             owner,
         };
-        self.event(&head, (0, None), "", Some(args))
+        self.event(&head, When::at(0), "", Some(args))
     }
 
-    fn owner_of(&self, kind: TrackKind, event: EventId) -> (u64, u64) {
+    fn owner_of(&self, kind: TrackKind, event: EventId) -> Owner {
         match kind {
-            TrackKind::Cpu(cpu) => self.koids.cpu(cpu),
-            TrackKind::Thread(thread) => self.koids.thread(thread),
+            TrackKind::Cpu(cpu) => self.koids.cpu(cpu).into(),
+            TrackKind::Thread(thread) => self.koids.thread(thread).into(),
             TrackKind::Async(process) => {
                 let (own, thread) = self.koids.thread(self.trace.events.thread(event));
-                (
-                    process.map_or(own, |process| self.koids.process(process)),
+                Owner {
+                    process: process.map_or(own, |process| self.koids.process(process)),
                     thread,
-                )
+                }
             }
         }
     }
@@ -284,26 +287,26 @@ impl<'a> JsonEvents<'a> {
                 }
                 let own = self.owner_of(track.kind, trace.slices.get(slice).begin);
                 let thread = match (layer, threads.get(&layer)) {
-                    (Layer::Own, _) => own.1,
+                    (Layer::Own, _) => own.thread,
                     (_, Some(&known)) => known,
                     (_, None) => {
                         let thread = self.extra_thread();
                         threads.insert(layer, thread);
                         let name = track_name(trace, id);
-                        self.name_extra((own.0, thread), &layer.name(&name))?;
+                        self.name_extra(own.with_thread(thread), &layer.name(&name))?;
                         thread
                     }
                 };
                 if layer != Layer::Own {
                     self.moved.insert(slice, thread);
                 }
-                self.slice((own.0, thread), slice)?;
+                self.slice(own.with_thread(thread), slice)?;
             }
         }
         Ok(count)
     }
 
-    fn slice(&mut self, owner: (u64, u64), id: SliceId) -> Result<(), ExportError> {
+    fn slice(&mut self, owner: Owner, id: SliceId) -> Result<(), ExportError> {
         let slice = self.trace.slices.get(id);
         let label = self.trace.slices.label(id);
         // Written up to where it is drawn: readers would give a begin without an end the next begin's end.
@@ -332,7 +335,11 @@ impl<'a> JsonEvents<'a> {
         if let Some(ns) = slice.measured_ns {
             args.insert("measured_ns".to_owned(), json!(ns));
         }
-        self.event(&head, (slice.start.0, duration), "", Some(args))
+        let when = When {
+            time: slice.start.0,
+            duration,
+        };
+        self.event(&head, when, "", Some(args))
     }
 
     fn async_slice(
@@ -357,7 +364,7 @@ impl<'a> JsonEvents<'a> {
             name: &name,
             owner: self.owner_of(kind, slice.begin),
         };
-        self.event(&head, (slice.start.0, None), &id, Some(json_args(fields)))?;
+        self.event(&head, When::at(slice.start.0), &id, Some(json_args(fields)))?;
         let end = self.trace.slices.open_end(slice.id.0 as usize);
         if end != i64::MAX {
             let mut args = slice.finish.map(|finish| json_args(self.fields(finish)));
@@ -366,7 +373,7 @@ impl<'a> JsonEvents<'a> {
                 args.insert("end_not_seen".to_owned(), json!(true));
             }
             let head = Head { phase: "e", ..head };
-            self.event(&head, (end, None), &id, args)?;
+            self.event(&head, When::at(end), &id, args)?;
         }
         Ok(())
     }
@@ -409,7 +416,7 @@ impl<'a> JsonEvents<'a> {
                 };
                 self.event(
                     &head,
-                    (event.row.time.0, None),
+                    When::at(event.row.time.0),
                     &more,
                     Some(json_args(fields)),
                 )?;
@@ -453,22 +460,22 @@ impl<'a> JsonEvents<'a> {
                 args.insert("name".to_owned(), json!(exact(self.trace, own)));
             }
             let more = format!(",\"id\":\"{:#x}\",\"bp\":\"e\"", label.id);
-            self.event(&head, (time, None), &more, Some(args))?;
+            self.event(&head, When::at(time), &more, Some(args))?;
         }
         Ok(marks.len() as u64)
     }
 
     /// The process and thread of the slice to which a mark belongs.
-    fn flow_owner(&self, mark: &FlowMark) -> (u64, u64) {
-        let (process, thread) = self.koids.thread(mark.thread);
+    fn flow_owner(&self, mark: &FlowMark) -> Owner {
+        let owner = Owner::from(self.koids.thread(mark.thread));
         if self.moved.is_empty() {
-            return (process, thread);
+            return owner;
         }
         let slice = self
             .trace
             .innermost_slice(mark.thread, Timestamp(mark.time));
         let moved = slice.and_then(|slice| self.moved.get(&slice));
-        (process, moved.copied().unwrap_or(thread))
+        owner.with_thread(moved.copied().unwrap_or(owner.thread))
     }
 
     /// Adds a thread that the trace does not have; returns its koid.
@@ -480,7 +487,7 @@ impl<'a> JsonEvents<'a> {
     }
 
     /// Writes the name of a thread from `extra_thread`.
-    fn name_extra(&mut self, owner: (u64, u64), name: &str) -> Result<(), ExportError> {
+    fn name_extra(&mut self, owner: Owner, name: &str) -> Result<(), ExportError> {
         self.name_count += 1;
         self.name("thread_name", owner, name, None)
     }

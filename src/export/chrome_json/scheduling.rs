@@ -3,11 +3,19 @@
 
 use serde_json::{Map, json};
 
+use super::event_parts::{Head, Owner, When};
 use super::numbers::exact_number;
-use super::{Head, JsonEvents, RUNS_OFFSET};
+use super::{JsonEvents, RUNS_OFFSET};
 use crate::base::Timestamp;
 use crate::export::ExportError;
 use crate::trace::{CpuId, RunId, State, StateId, ThreadId};
+
+/// The numbers of events that were written.
+#[derive(Default)]
+pub(super) struct StateCounts {
+    pub(super) states: u64,
+    pub(super) wakeups: u64,
+}
 
 impl JsonEvents<'_> {
     pub(super) fn runs(&mut self) -> Result<u64, ExportError> {
@@ -17,8 +25,8 @@ impl JsonEvents<'_> {
             if !self.chosen.has_runs_of(cpu) {
                 continue;
             }
-            let (process, thread) = self.koids.cpu(cpu);
-            let owner = (process, thread + RUNS_OFFSET);
+            let owner = Owner::from(self.koids.cpu(cpu));
+            let owner = owner.with_thread(owner.thread + RUNS_OFFSET);
             for row in trace.runs.overlapping(trace.runs.on(cpu), self.chosen.span) {
                 let run = trace.runs.get(RunId(row));
                 if !self.chosen.has_run(cpu, run.thread) {
@@ -38,40 +46,43 @@ impl JsonEvents<'_> {
                     owner,
                 };
                 let duration = run.end.map(|end: Timestamp| (end - run.start).0);
-                self.event(&head, (run.start.0, duration), "", Some(args))?;
+                let when = When {
+                    time: run.start.0,
+                    duration,
+                };
+                self.event(&head, when, "", Some(args))?;
                 count += 1;
             }
         }
         Ok(count)
     }
 
-    /// Writes states and wakeups; returns the number of each.
-    pub(super) fn states(&mut self) -> Result<(u64, u64), ExportError> {
+    /// Writes states and wakeups.
+    pub(super) fn states(&mut self) -> Result<StateCounts, ExportError> {
         let trace = self.trace;
-        let mut counts = (0, 0);
+        let mut counts = StateCounts::default();
         for id in (0..trace.threads.len() as u32).map(ThreadId) {
             let range = trace.states.of(id);
             if range.is_empty() || !self.chosen.has_states_of(id) {
                 continue;
             }
-            let (process, _) = self.koids.thread(id);
-            let owner = (process, self.extra_thread());
+            let owner = Owner::from(self.koids.thread(id)).with_thread(self.extra_thread());
             let name = format!("{} states", trace.thread_name(id));
             self.name_extra(owner, &name)?;
             for row in trace.states.overlapping(range, self.chosen.span) {
                 let state = trace.states.get(StateId(row));
                 self.state(&state, owner)?;
-                counts.0 += 1;
+                counts.states += 1;
                 if state.waker.is_some() && self.chosen.span.contains(state.start) {
                     self.wakeup(&state, owner)?;
-                    counts.1 += 1;
+                    counts.wakeups += 1;
                 }
             }
         }
         Ok(counts)
     }
 
-    fn state(&mut self, state: &State, owner: (u64, u64)) -> Result<(), ExportError> {
+    fn state(&mut self, state: &State, owner: Owner) -> Result<(), ExportError> {
         let trace = self.trace;
         let mut args = Map::new();
         args.insert(
@@ -95,10 +106,14 @@ impl JsonEvents<'_> {
             owner,
         };
         let duration = state.end.map(|end| (end - state.start).0);
-        self.event(&head, (state.start.0, duration), "", Some(args))
+        let when = When {
+            time: state.start.0,
+            duration,
+        };
+        self.event(&head, when, "", Some(args))
     }
 
-    fn wakeup(&mut self, state: &State, owner: (u64, u64)) -> Result<(), ExportError> {
+    fn wakeup(&mut self, state: &State, owner: Owner) -> Result<(), ExportError> {
         let trace = self.trace;
         let waker = state.waker.unwrap_or(ThreadId::NONE);
         let mut args = Map::new();
@@ -117,6 +132,6 @@ impl JsonEvents<'_> {
             name: "wakeup",
             owner,
         };
-        self.event(&head, (state.start.0, None), ",\"s\":\"t\"", Some(args))
+        self.event(&head, When::at(state.start.0), ",\"s\":\"t\"", Some(args))
     }
 }

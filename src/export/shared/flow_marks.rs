@@ -82,6 +82,15 @@ pub(crate) enum ReallyIn {
     Nothing,
 }
 
+/// What a mark is in its flow.
+struct Role {
+    sort: FlowStepSort,
+    /// The name of the arrow that ends here.
+    name: Option<StringId>,
+    /// The number of the flow.
+    flow: u32,
+}
+
 /// All marks in order of time.
 #[derive(Debug, Default)]
 pub(crate) struct FlowMarks {
@@ -125,18 +134,22 @@ impl FlowMarks {
                 None => {
                     ids.push(flow.key);
                     let number = ids.len() as u32 - 1;
-                    found.push(
-                        flow.from,
-                        (FlowStepSort::Begin, None),
-                        number,
-                        (trace, chosen),
-                    );
+                    let role = Role {
+                        sort: FlowStepSort::Begin,
+                        name: None,
+                        flow: number,
+                    };
+                    found.push(trace, chosen, flow.from, role);
                     number
                 }
             };
             mark_of.insert((flow.to.event, flow.key), found.marks.len());
-            let to = (FlowStepSort::End, Some(flow.name));
-            found.push(flow.to, to, number, (trace, chosen));
+            let role = Role {
+                sort: FlowStepSort::End,
+                name: Some(flow.name),
+                flow: number,
+            };
+            found.push(trace, chosen, flow.to, role);
             // Marks of a flow that were moved to the border may have one time: `order` keeps them in sequence.
             if let [.., from, to] = found.marks.as_mut_slice()
                 && from.flow == to.flow
@@ -153,7 +166,7 @@ impl FlowMarks {
         found.marks.sort_by_key(|mark| (mark.time, mark.order));
         found.choose_ids(trace, &mut ids);
         if !lone.is_empty() {
-            found.keep_apart((trace, chosen, reader), &mut ids);
+            found.keep_apart(trace, chosen, reader, &mut ids);
         }
         for mark in &mut found.marks {
             mark.id = ids[mark.flow as usize];
@@ -182,7 +195,9 @@ impl FlowMarks {
     /// Gives lone marks artificial ids if readers would make arrows of them, or miss arrows because of them.
     fn keep_apart(
         &mut self,
-        (trace, chosen, reader): (&Trace, &Chosen<'_>, &dyn Events),
+        trace: &Trace,
+        chosen: &Chosen<'_>,
+        reader: &dyn Events,
         ids: &mut [u64],
     ) {
         let lone = self.marks.iter().filter(|mark| mark.is_lone);
@@ -217,13 +232,8 @@ impl FlowMarks {
         }
     }
 
-    fn push(
-        &mut self,
-        point: FlowPoint,
-        (sort, name): (FlowStepSort, Option<StringId>),
-        flow: u32,
-        (trace, chosen): (&Trace, &Chosen<'_>),
-    ) {
+    fn push(&mut self, trace: &Trace, chosen: &Chosen<'_>, point: FlowPoint, role: Role) {
+        let Role { sort, name, flow } = role;
         let span = chosen.span;
         let last = Timestamp(span.end.0.saturating_sub(1));
         let mut time = point.time.max(span.start).min(last);

@@ -9,6 +9,7 @@ use crate::query::visible::Block;
 use crate::view::Scale;
 use crate::view::rows::LaneKind;
 use egui::{Color32, Rect, pos2};
+use std::ops::RangeInclusive;
 
 /// Bars wider than this, in points, leave a pixel free before the next.
 const GAP_FROM_POINTS: f32 = 3.0;
@@ -77,10 +78,11 @@ impl Across {
     pub(super) fn fade(
         &self,
         bars: &mut Bars<'_>,
-        (left, right): (f32, f32),
+        bar: RangeInclusive<f32>,
         fill: Color32,
         fading: &Fading<'_>,
     ) {
+        let (left, right) = bar.into_inner();
         if right > self.area.right() {
             return;
         }

@@ -170,7 +170,7 @@ impl Timeline {
                 if area.bottom() < section.rect.top() || area.top() > section.rect.bottom() {
                     continue;
                 }
-                let found = self.lane(mesh, &painter, (lane.kind, area), draw, pointer);
+                let found = self.lane(mesh, &painter, lane.kind, area, draw, pointer);
                 hit = hit.or(found);
             }
         }
@@ -186,8 +186,8 @@ impl Timeline {
             if let RowKind::Cpu(cpu) = row.kind
                 && let Some(list) = draw.scene.loaded.index.gaps.of_cpu(cpu)
             {
-                let list = (list, Look::Hatched);
-                let found = paint_gaps(&painter, area, draw, list, pointer, &mut self.told);
+                let look = Look::Hatched;
+                let found = paint_gaps(&painter, area, draw, list, look, pointer, &mut self.told);
                 gap = gap.or(found);
             }
         }

@@ -56,8 +56,10 @@ pub(super) struct Edge {
     pub(super) key: RowKey,
     /// Top of the row on screen, in points.
     pub(super) top: f32,
-    /// Row height without lanes, and natural height of the lanes at 100 percent, in points.
-    pub(super) heights: (f32, f32),
+    /// Row height without lanes, in points.
+    pub(super) rest: f32,
+    /// Height of the lanes at 100 percent, in points.
+    pub(super) lanes: f32,
 }
 
 /// A file being dragged along the axis.

@@ -52,7 +52,8 @@ pub(super) fn paint_gaps(
     painter: &egui::Painter,
     area: Rect,
     draw: &Draw<'_>,
-    (list, look): (&GapList, Look),
+    list: &GapList,
+    look: Look,
     pointer: Option<Pos2>,
     told: &mut Vec<Rect>,
 ) -> Option<GapHit> {
@@ -155,7 +156,8 @@ pub(super) fn paint_loose(
                 &painter,
                 section.rect,
                 draw,
-                (list, Look::Band),
+                list,
+                Look::Band,
                 pointer,
                 told,
             );

@@ -100,7 +100,8 @@ impl Timeline {
             self.drag = Some(Drag::Height(Edge {
                 key: row.key,
                 top: area.bottom() - row.height,
-                heights: (rest, lanes * global),
+                rest,
+                lanes: lanes * global,
             }));
         }
         if response.double_clicked() {
@@ -120,8 +121,7 @@ impl Timeline {
         match self.drag {
             Some(Drag::Height(edge)) => {
                 if let Some(pos) = pointer {
-                    let (rest, lanes) = edge.heights;
-                    let share = (pos.y - edge.top - rest) / lanes.max(1.0);
+                    let share = (pos.y - edge.top - edge.rest) / edge.lanes.max(1.0);
                     let held = f32::from(*HEIGHTS.start())..=f32::from(*HEIGHTS.end());
                     let percent = (share * 100.0).clamp(*held.start(), *held.end());
                     let what = Arrange::Height(edge.key, percent.round() as u16);

@@ -32,11 +32,12 @@ impl Timeline {
         .floor()
     }
 
-    /// Handles the edge at x `split`: drag and double click.
+    /// Handles the edge at x `split` in the timeline's `area`: drag and double click.
     pub(super) fn width_ui(
         &mut self,
         ui: &Ui,
-        (area, split): (Rect, f32),
+        area: Rect,
+        split: f32,
         scene: &Scene<'_>,
         actions: &mut Vec<Action>,
     ) {

@@ -14,6 +14,25 @@ use egui::accesskit::{Node, Role};
 use egui::{Align2, Color32, FontId, Galley, Pos2, Rect, Sense, Stroke, Ui, UiBuilder, pos2};
 use std::sync::Arc;
 
+/// The header of a row.
+struct Header<'a> {
+    section: &'a Section<'a>,
+    /// The row's index in the section.
+    index: usize,
+    row: &'a Row,
+    area: Rect,
+    /// The visible part of the section's headers.
+    clip: Rect,
+}
+
+/// The colours of a header.
+#[derive(Clone, Copy)]
+struct HeaderColors<'a> {
+    palette: &'a Palette,
+    /// The colour of the note.
+    weak: Color32,
+}
+
 impl Timeline {
     pub(super) fn headers_ui(
         &mut self,
@@ -44,7 +63,14 @@ impl Timeline {
                     pos2(rect.left(), lane.top()),
                     pos2(rect.right(), lane.bottom()),
                 );
-                self.header_ui(ui, (at, row), (area, place), (section, draw), actions);
+                let header = Header {
+                    section,
+                    index: at,
+                    row,
+                    area,
+                    clip: place,
+                };
+                self.header_ui(ui, &header, draw, actions);
             }
             if section.stack == Stack::Pinned {
                 ui.painter().hline(
@@ -64,11 +90,17 @@ impl Timeline {
     fn header_ui(
         &mut self,
         ui: &mut Ui,
-        (at, row): (usize, &Row),
-        (area, clip): (Rect, Rect),
-        (section, draw): (&Section<'_>, &Draw<'_>),
+        header: &Header<'_>,
+        draw: &Draw<'_>,
         actions: &mut Vec<Action>,
     ) {
+        let &Header {
+            section,
+            row,
+            area,
+            clip,
+            ..
+        } = header;
         let (palette, state) = (draw.scene.palette, draw.scene.state);
         let painter = ui.painter_at(clip);
         let is_group = matches!(row.kind, RowKind::Group | RowKind::Process(_));
@@ -92,7 +124,7 @@ impl Timeline {
                 .is_some_and(|rows| rows.contains(&row.key));
         response.widget_info(|| egui::WidgetInfo::labeled(Role::TreeItem, true, &*row.title));
         ui.ctx().accesskit_node_builder(response.id, |node| {
-            describe_header(node, row, (at, section.rows.len()));
+            describe_header(node, header);
             node.set_selected(is_selected);
         });
         if response.contains_pointer() {
@@ -107,7 +139,7 @@ impl Timeline {
         } else {
             palette.weak
         };
-        paint_header(&painter, area, row, (palette, weak));
+        paint_header(&painter, area, row, HeaderColors { palette, weak });
         // A click left of this, on the arrow, folds; right of it, it selects.
         let fold_end = area.left() + 20.0 + 12.0 * f32::from(row.depth);
         let modifiers = ui.input(|input| input.modifiers);
@@ -147,8 +179,9 @@ impl Timeline {
     }
 }
 
-/// Sets a header's accessibility properties besides its title; `at`: its position and the number of headers.
-fn describe_header(node: &mut Node, row: &Row, at: (usize, usize)) {
+/// Sets a header's accessibility properties besides its title.
+fn describe_header(node: &mut Node, header: &Header<'_>) {
+    let row = header.row;
     if !row.note.is_empty() {
         node.set_description(&*row.note);
     }
@@ -158,8 +191,8 @@ fn describe_header(node: &mut Node, row: &Row, at: (usize, usize)) {
         Fold::None => {}
     }
     node.set_level(usize::from(row.depth) + 1);
-    node.set_position_in_set(at.0);
-    node.set_size_of_set(at.1);
+    node.set_position_in_set(header.index);
+    node.set_size_of_set(header.section.rows.len());
 }
 
 /// Draws the corner above the headers: the trace's name, and the number of visible tracks. Counts of hidden tracks are
@@ -238,12 +271,12 @@ pub(super) fn corner_ui(ui: &mut Ui, rect: Rect, scene: &Scene<'_>, actions: &mu
     );
 }
 
-/// Paints title and note of a row; `weak` is the colour of the note.
-pub(super) fn paint_header(
+/// Paints title and note of a row.
+fn paint_header(
     painter: &egui::Painter,
     area: Rect,
     row: &Row,
-    (palette, weak): (&Palette, Color32),
+    HeaderColors { palette, weak }: HeaderColors<'_>,
 ) {
     let left = area.left() + 8.0 + 12.0 * f32::from(row.depth);
     // The title of a partly scrolled-out track stays visible.

@@ -2,7 +2,7 @@
 
 use super::drag::{Drag, Zooms};
 use super::draw::Draw;
-use super::scratch::Timeline;
+use super::scratch::{Spot, Timeline};
 use super::sections::{Section, Stack};
 use crate::base::{TimeSpan, Timestamp};
 use crate::gui::keys::span_between;
@@ -30,7 +30,7 @@ impl Timeline {
         let hover = response.hover_pos().or(response.interact_pointer_pos());
         let (modifiers, is_middle) = ui.input(|i| (i.modifiers, i.pointer.middle_down()));
         let snaps = (state.settings.snapping == Snapping::On) != modifiers.alt;
-        let edge = self.edge.filter(|_| snaps).map(|(_, time)| time);
+        let edge = self.edge.filter(|_| snaps).map(|edge| edge.time);
         if hover.is_some() && ui.input(|i| i.pointer.any_pressed()) {
             self.pressed_edge = edge;
         }
@@ -41,7 +41,7 @@ impl Timeline {
         let key = at.and_then(|(stack, row)| self.key_of(draw, stack, row));
         actions.push(Action::Point(Pointed {
             time: hover.or(self.ruler_pointer).map(|pos| draw.time_at(pos.x)),
-            edge: edge.or(self.ruler_edge.filter(|_| snaps).map(|(_, time)| time)),
+            edge: edge.or(self.ruler_edge.filter(|_| snaps).map(|edge| edge.time)),
             item,
             row: key.or(self.pointed_header.take()),
         }));
@@ -115,7 +115,7 @@ impl Timeline {
         }
         // While a label's accessibility node is pressed, the canvas is not hovered: the last value stays.
         if let Some(time) = time {
-            self.under_pointer = Some((item, time));
+            self.under_pointer = Some(Spot { item, time });
         }
     }
 
@@ -140,7 +140,7 @@ impl Timeline {
             _ => Moved::End,
         };
         let pointer = response.interact_pointer_pos().or(response.hover_pos());
-        let slice_edge = self.ruler_edge.take().map(|(_, time)| time);
+        let slice_edge = self.ruler_edge.take().map(|edge| edge.time);
         let snapped = |x: f32, slice_edge: Option<Timestamp>| {
             let is_near = |time: &Timestamp| (draw.x(*time) - x).abs() <= SNAP_POINTS;
             let edge = near_edge(draw, x, moved).or(slice_edge.filter(is_near));

@@ -1,7 +1,7 @@
 //! The context menu of the item, or the time, under a right click.
 
 use super::draw::Draw;
-use super::scratch::Timeline;
+use super::scratch::{Spot, Timeline};
 use crate::base::Timestamp;
 use crate::query::Item;
 use crate::query::item::title;
@@ -18,10 +18,10 @@ impl Timeline {
     ) {
         if response.secondary_clicked() {
             self.menu_of = self.under_pointer;
-            let item = self.menu_of.and_then(|(item, _)| item);
+            let item = self.menu_of.and_then(|spot| spot.item);
             actions.extend(item.map(Action::Select));
         }
-        let Some((item, time)) = self.menu_of else {
+        let Some(Spot { item, time }) = self.menu_of else {
             return;
         };
         response.context_menu(|ui| {

@@ -8,7 +8,7 @@ use super::draw::{Draw, Hit};
 use super::label::{Label, MAX_NODES};
 use super::matches::{lit_of, mark_matches, marks_of};
 use super::open_ends::Fading;
-use super::scratch::Timeline;
+use super::scratch::{NearEdge, Timeline};
 use super::sizes::{LABEL_FROM_POINTS, NODE_FROM_POINTS};
 use super::strips::{FROM_BLOCKS, FROM_BLOCKS_MOVING};
 use crate::base::{TimeSpan, Timestamp};
@@ -51,11 +51,11 @@ impl Timeline {
         &mut self,
         mesh: &mut Mesh,
         painter: &egui::Painter,
-        lane: (LaneKind, Rect),
+        kind: LaneKind,
+        area: Rect,
         draw: &Draw<'_>,
         pointer: Option<Pos2>,
     ) -> Option<Hit> {
-        let (kind, area) = lane;
         let (scene, scale) = (draw.scene, &draw.scale);
         let (trace, index) = (&scene.loaded.trace, &scene.loaded.index);
         let pixels = columns(painter.ctx(), area.width());
@@ -136,7 +136,7 @@ impl Timeline {
                     let (shown, fill) = (across.shown(left, right), color(&block));
                     bars.add(left, shown, fill);
                     if fading.is_open(&block) {
-                        across.fade(&mut bars, (left, shown), fill, &fading);
+                        across.fade(&mut bars, left..=shown, fill, &fading);
                     }
                     if right - left >= NODE_FROM_POINTS {
                         self.wide.push(block);
@@ -236,14 +236,14 @@ impl Timeline {
 }
 
 /// Updates `edge` with the edge of a block nearest to `x`, within the snapping distance.
-fn note_edges(edge: &mut Option<(f32, Timestamp)>, x: f32, block: &Block, draw: &Draw<'_>) {
+fn note_edges(edge: &mut Option<NearEdge>, x: f32, block: &Block, draw: &Draw<'_>) {
     if block.count > 1 {
         return;
     }
     for time in [Timestamp(block.start), Timestamp(block.end)] {
         let distance = (draw.x(time) - x).abs();
-        if distance <= SNAP_POINTS && edge.is_none_or(|(best, _)| distance < best) {
-            *edge = Some((distance, time));
+        if distance <= SNAP_POINTS && edge.is_none_or(|best| distance < best.distance) {
+            *edge = Some(NearEdge { distance, time });
         }
     }
 }

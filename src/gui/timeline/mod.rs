@@ -96,7 +96,7 @@ impl Timeline {
         self.ruler_ui(ui, ruler_rect, &draw, &mut actions);
         self.headers_ui(ui, headers, &draw, &mut actions);
         self.canvas_ui(ui, &draw, &mut actions);
-        self.width_ui(ui, (area, split), scene, &mut actions);
+        self.width_ui(ui, area, split, scene, &mut actions);
         paint_marks(ui, ruler_rect.union(canvas), &draw.scale, scene);
         self.flag_note_ui(ui, ruler_rect, &draw, &mut actions);
         ui.painter()

@@ -15,6 +15,22 @@ use crate::view::rows::RowKey;
 use egui::{Mesh, Pos2, Rect};
 use std::sync::Arc;
 
+/// An edge of a slice near the pointer.
+#[derive(Clone, Copy)]
+pub(super) struct NearEdge {
+    /// Distance from the pointer, in points.
+    pub(super) distance: f32,
+    pub(super) time: Timestamp,
+}
+
+/// A point of the timeline.
+#[derive(Clone, Copy)]
+pub(super) struct Spot {
+    /// The item there, if there is one.
+    pub(super) item: Option<Item>,
+    pub(super) time: Timestamp,
+}
+
 /// The timeline with its state.
 #[derive(Default)]
 pub(crate) struct Timeline {
@@ -37,19 +53,19 @@ pub(crate) struct Timeline {
     pub(super) told: Vec<Rect>,
     /// Whether accessibility nodes are needed.
     pub(super) has_nodes: bool,
-    /// The slice edge nearest to the pointer in the lane under it: distance in points, and time.
-    pub(super) edge: Option<(f32, Timestamp)>,
+    /// The slice edge nearest to the pointer in the lane under it.
+    pub(super) edge: Option<NearEdge>,
     /// The pointer while it is over the ruler, and the visible slice edge nearest to it.
     pub(super) ruler_pointer: Option<Pos2>,
-    pub(super) ruler_edge: Option<(f32, Timestamp)>,
+    pub(super) ruler_edge: Option<NearEdge>,
     /// The edge near the pointer when it was pressed.
     pub(super) pressed_edge: Option<Timestamp>,
     /// Limit of drawn arrows.
     pub(super) arrows: Most,
-    /// The item and time last under the pointer.
-    pub(super) under_pointer: Option<(Option<Item>, Timestamp)>,
-    /// The item and time that the context menu was opened on.
-    pub(super) menu_of: Option<(Option<Item>, Timestamp)>,
+    /// What was last under the pointer.
+    pub(super) under_pointer: Option<Spot>,
+    /// What the context menu was opened on.
+    pub(super) menu_of: Option<Spot>,
     /// The row being renamed, and the typed text.
     pub(super) renaming: Option<(RowKey, String)>,
     /// The time of the flag whose note is being edited, and the typed text.

@@ -16,6 +16,14 @@ use egui::{Align2, CursorIcon, FontId, Rect, Sense, Ui, pos2};
 /// Height of the bar, in points.
 const BAR: f32 = 14.0;
 
+/// Where the bar of a file is drawn.
+struct BarArea {
+    /// The row's rectangle, which may be partly scrolled out.
+    row: Rect,
+    /// The visible part of the section.
+    clip: Rect,
+}
+
 impl Timeline {
     /// Draws the bars of the visible files.
     pub(super) fn sources_ui(&mut self, ui: &Ui, draw: &Draw<'_>, actions: &mut Vec<Action>) {
@@ -23,7 +31,11 @@ impl Timeline {
             for row in &section.rows[section.seen()] {
                 if let RowKind::Source(id) = row.kind {
                     let area = section.row_rect(row);
-                    self.source_ui(ui, (area, section.rect), draw, id, actions);
+                    let bar_area = BarArea {
+                        row: area,
+                        clip: section.rect,
+                    };
+                    self.source_ui(ui, bar_area, draw, id, actions);
                 }
             }
         }
@@ -32,7 +44,7 @@ impl Timeline {
     fn source_ui(
         &mut self,
         ui: &Ui,
-        (row, clip): (Rect, Rect),
+        BarArea { row, clip }: BarArea,
         draw: &Draw<'_>,
         id: SourceId,
         actions: &mut Vec<Action>,

@@ -102,7 +102,8 @@ pub fn groups(
 pub fn lengths(
     trace: &Trace,
     area: &Area,
-    (what, by): (What, GroupBy),
+    what: What,
+    by: GroupBy,
     is_wanted: impl Fn(&Key) -> bool,
     job: &Job,
 ) -> Result<Vec<i64>, Cancelled> {

@@ -93,11 +93,26 @@ struct Merge<'a> {
     tree: Tree,
     trace: &'a Trace,
     roots: Roots,
-    /// A name's number in the tree, by label.
-    names: Vec<u32>,
+    /// A name's number in the tree, by label, once a slice of the label was put in.
+    names: Vec<Option<u32>>,
     /// The node of each track that has one.
     tracks: FxHashMap<TrackId, u32>,
     seen: &'a Seen,
+}
+
+/// Where a slice is put into the tree.
+#[derive(Clone, Copy)]
+struct Spot {
+    /// The node above the outermost slices of its track.
+    root: u32,
+    /// The node of the slice around it, or `root`.
+    parent: u32,
+}
+
+/// The slices of a row of a track, and the node of each.
+struct RowNodes {
+    slices: Range<u32>,
+    nodes: Vec<u32>,
 }
 
 /// What a slice adds to its node.
@@ -115,7 +130,7 @@ impl<'a> Merge<'a> {
             tree: Tree::new(),
             trace,
             roots,
-            names: vec![u32::MAX; trace.slices.labels.len()],
+            names: vec![None; trace.slices.labels.len()],
             tracks: FxHashMap::default(),
             seen,
         }
@@ -138,14 +153,14 @@ impl<'a> Merge<'a> {
     /// The number of the name of a label.
     fn name(&mut self, label: usize) -> u32 {
         match self.names.get(label) {
-            Some(&u32::MAX) => {
+            Some(None) => {
                 let label_of = self.trace.slices.labels.get(label);
                 let text = label_of.map(|label| self.trace.text(label.name));
                 let name = self.tree.name(&text.unwrap_or_default());
-                self.names[label] = name;
+                self.names[label] = Some(name);
                 name
             }
-            Some(&name) => name,
+            Some(Some(name)) => *name,
             None => 0,
         }
     }
@@ -162,8 +177,7 @@ impl<'a> Merge<'a> {
         let rows = rows.unwrap_or_default();
         let lost = self.lost_lengths(rows, span);
         let mut root = None;
-        // Of each row above: which slices, and the node of each.
-        let mut above: Vec<(Range<u32>, Vec<u32>)> = Vec::new();
+        let mut above: Vec<RowNodes> = Vec::new();
         for row in rows {
             let inside = slices.overlapping(row, span);
             if inside.is_empty() {
@@ -186,9 +200,12 @@ impl<'a> Merge<'a> {
                 let parent = parent.and_then(|id| node_of(&above, id.0));
                 let parent = parent.unwrap_or(root);
                 let name = self.name(slices.label_ids.at(index) as usize);
-                nodes.push(self.add_slice((root, parent), name, amount));
+                nodes.push(self.add_slice(Spot { root, parent }, name, amount));
             }
-            above.push((inside, nodes));
+            above.push(RowNodes {
+                slices: inside,
+                nodes,
+            });
         }
     }
 
@@ -230,7 +247,8 @@ impl<'a> Merge<'a> {
     }
 
     /// Puts in one slice; the node that it is in.
-    fn add_slice(&mut self, (root, parent): (u32, u32), name: u32, amount: Amount) -> u32 {
+    fn add_slice(&mut self, spot: Spot, name: u32, amount: Amount) -> u32 {
+        let Spot { root, parent } = spot;
         let length = amount.length;
         let (count, unfinished) = match amount.is_unfinished {
             true => (0, amount.count),
@@ -263,16 +281,16 @@ impl<'a> Merge<'a> {
 }
 
 /// The node of a slice of a row above. Rows above are in ascending order of their slices.
-fn node_of(above: &[(Range<u32>, Vec<u32>)], slice: u32) -> Option<u32> {
-    let has = |(range, nodes): &(Range<u32>, Vec<u32>)| {
-        let at = slice.checked_sub(range.start)?;
-        let node = nodes.get(at as usize).copied();
-        node.filter(|_| slice < range.end)
+fn node_of(above: &[RowNodes], slice: u32) -> Option<u32> {
+    let has = |row: &RowNodes| {
+        let at = slice.checked_sub(row.slices.start)?;
+        let node = row.nodes.get(at as usize).copied();
+        node.filter(|_| slice < row.slices.end)
     };
     // It mostly is the last.
     let last = above.last()?;
     has(last).or_else(|| {
-        let after = above.partition_point(|(range, _)| range.start <= slice);
+        let after = above.partition_point(|row| row.slices.start <= slice);
         has(above.get(after.checked_sub(1)?)?)
     })
 }

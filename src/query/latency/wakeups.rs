@@ -47,7 +47,7 @@ pub fn wakeups(
         .into_par_iter()
         .filter(|_| !job.is_cancelled())
         .map(|thread| {
-            let row = of_thread(trace, &seen, (thread, among), span, worst);
+            let row = of_thread(trace, &seen, thread, among, span, worst);
             job.advance(1);
             row
         })
@@ -61,7 +61,8 @@ pub fn wakeups(
 fn of_thread(
     trace: &Trace,
     seen: &Seen,
-    (thread, among): (ThreadId, &Among),
+    thread: ThreadId,
+    among: &Among,
     span: TimeSpan,
     worst: usize,
 ) -> WakeupLatency {

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{FilteredEvents, Found, Query, filter_events, search};
-use crate::base::{Task, TaskKey, TimeSpan, TraceId, Waker};
+use super::{EventFilter, FilteredEvents, Found, Query, filter_events, search};
+use crate::base::{Task, TaskKey, TraceId, Waker};
 use crate::formats::Events;
-use crate::query::expression::{Expression, ExpressionError, Matcher};
-use crate::query::latency::Among;
+use crate::query::expression::{ExpressionError, Matcher};
 use crate::trace::Trace;
 
 /// The trace that is searched.
@@ -17,16 +16,6 @@ pub struct SearchedTrace {
     pub trace: Arc<Trace>,
     /// What describes its events.
     pub reader: Arc<dyn Events>,
-}
-
-/// Which events are listed.
-pub struct EventFilter {
-    /// Those that this means; `None`: all.
-    pub expression: Option<Expression>,
-    /// Those of these threads and CPUs.
-    pub among: Among,
-    /// Those in this span.
-    pub span: TimeSpan,
 }
 
 /// Makes `task` search for `query`; the key is the expression's text. What a search before this one has found is the
@@ -58,7 +47,7 @@ pub fn start_search(
     Ok(())
 }
 
-/// Makes `task` filter events, as [`filter_events`] does; the key is the number of the filtering.
+/// Makes `task` filter events, as [`filter_events`] does; the key is `number`, the number of the filtering.
 ///
 /// # Errors
 /// If the expression needs something that the trace cannot have.
@@ -66,7 +55,8 @@ pub fn start_filter(
     task: &mut Task<u64, FilteredEvents>,
     wake: impl Into<Waker>,
     of: SearchedTrace,
-    (number, filter): (u64, EventFilter),
+    number: u64,
+    filter: EventFilter,
 ) -> Result<(), ExpressionError> {
     let SearchedTrace { id, trace, reader } = of;
     if let Some(expression) = &filter.expression {
@@ -75,9 +65,7 @@ pub fn start_filter(
     let question = TaskKey::about(id, number).on_thread("filter");
     task.ask(wake, question, move |work| {
         let mut publish = |found: &FilteredEvents| work.publish(found.clone());
-        let meant = (filter.expression.as_ref(), &filter.among);
-        let reader = reader.as_ref();
-        let found = filter_events(&trace, reader, meant, filter.span, work, &mut publish);
+        let found = filter_events(&trace, reader.as_ref(), &filter, work, &mut publish);
         Ok(found.unwrap_or_else(FilteredEvents::refused))
     });
     Ok(())

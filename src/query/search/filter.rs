@@ -108,19 +108,34 @@ impl FilteredEvents {
     }
 }
 
-/// Filters all raw events in `span`: those of chosen threads and CPUs that an expression means, if there is one;
-/// `publish` gets what there is after each step. A cancelled job ends it early, not `is_complete`.
+/// Which events are listed.
+pub struct EventFilter {
+    /// Those that this means; `None`: all.
+    pub expression: Option<Expression>,
+    /// Those of these threads and CPUs.
+    pub among: Among,
+    /// Those in this span.
+    pub span: TimeSpan,
+}
+
+/// Lists the raw events that a filter chooses; `publish` gets what there is after each step. A cancelled job ends it
+/// early, not `is_complete`.
 ///
 /// # Errors
 /// If the expression asks for what the trace cannot have.
 pub fn filter_events(
     trace: &Trace,
     reader: &dyn Events,
-    (expression, among): (Option<&Expression>, &Among),
-    span: TimeSpan,
+    filter: &EventFilter,
     job: &Job,
     publish: &mut dyn FnMut(&FilteredEvents),
 ) -> Result<FilteredEvents, ExpressionError> {
+    let EventFilter {
+        expression,
+        among,
+        span,
+    } = filter;
+    let span = *span;
     let mut found = FilteredEvents::default();
     let Some(expression) = expression else {
         job.set_total(trace.events.len() as u64);

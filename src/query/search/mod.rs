@@ -19,10 +19,10 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-pub use background::{EventFilter, SearchedTrace, start_filter, start_search};
+pub use background::{SearchedTrace, start_filter, start_search};
 pub(crate) use bit_set::BitSet;
 pub(crate) use filter::FilteredEvents;
-pub use filter::filter_events;
+pub use filter::{EventFilter, filter_events};
 pub use found::Marks;
 pub(crate) use found::{Found, Hit};
 pub use places::{Place, Places};

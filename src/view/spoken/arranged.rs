@@ -15,17 +15,17 @@ pub(super) fn changes(before: &Heard, now: &Heard, state: &ViewState) -> Vec<Cha
     if old.folds != new.folds {
         changes.push(at_once(folded(before, now, state)));
     }
-    each(&mut changes, (&old.pinned, &new.pinned), "Pinned", &titled);
-    each(
-        &mut changes,
-        (&new.pinned, &old.pinned),
-        "No longer pinned",
-        &titled,
-    );
+    let pinned = Keys {
+        was: &old.pinned,
+        is: &new.pinned,
+    };
+    each(&mut changes, pinned, "Pinned", &titled);
+    each(&mut changes, pinned.reversed(), "No longer pinned", &titled);
     let hidden = |layout: &crate::view::Layout| layout.hidden.iter().copied().collect::<Vec<_>>();
     let (was, is) = (hidden(old), hidden(new));
-    each(&mut changes, (&was, &is), "Hidden", &titled);
-    each(&mut changes, (&is, &was), "Shown again", &titled);
+    let hidden = Keys { was: &was, is: &is };
+    each(&mut changes, hidden, "Hidden", &titled);
+    each(&mut changes, hidden.reversed(), "Shown again", &titled);
     for (key, name) in &new.names {
         if old.names.get(key) != Some(name) {
             changes.push(at_once(format!("Track renamed to {name}")));
@@ -70,10 +70,26 @@ pub(super) fn changes(before: &Heard, now: &Heard, state: &ViewState) -> Vec<Cha
     changes
 }
 
+/// The rows of a list, before and after a change.
+#[derive(Clone, Copy)]
+struct Keys<'a> {
+    was: &'a [RowKey],
+    is: &'a [RowKey],
+}
+
+impl Keys<'_> {
+    fn reversed(self) -> Self {
+        Keys {
+            was: self.is,
+            is: self.was,
+        }
+    }
+}
+
 /// Adds the words for the keys of `is` that are not in `was`; several at once are only counted.
 fn each(
     changes: &mut Vec<Change>,
-    (was, is): (&[RowKey], &[RowKey]),
+    Keys { was, is }: Keys<'_>,
     word: &str,
     titled: &dyn Fn(RowKey) -> String,
 ) {

@@ -18,7 +18,7 @@ use crate::gui::table::{DataTable, TableData};
 use crate::load::LoadedTrace;
 use crate::load::TraceId;
 use crate::query::area::Area;
-use crate::query::compare::{CompareRow, CompareWhat, Compared, compare};
+use crate::query::compare::{CompareRow, CompareWhat, Compared, ComparedName, compare};
 use crate::query::slice_kinds::SliceKind;
 use crate::view::Action;
 
@@ -277,7 +277,11 @@ impl ComparePane {
                 curve_of(
                     Compared { trace, area },
                     what,
-                    (&name.name, &name.category, name.kind),
+                    ComparedName {
+                        name: &name.name,
+                        category: &name.category,
+                        kind: name.kind,
+                    },
                     job,
                 )
             };

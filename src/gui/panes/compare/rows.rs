@@ -3,8 +3,9 @@
 use crate::base::{Cancelled, Job};
 use crate::gui::table::{PaneColumn, TableData};
 use crate::gui::tint::Tint;
-use crate::query::compare::{CompareRow, CompareWhat, Compared, SortBy, distribution};
-use crate::query::slice_kinds::SliceKind;
+use crate::query::compare::{
+    CompareRow, CompareWhat, Compared, ComparedName, SortBy, distribution,
+};
 use crate::tables::compared::{CHANGES, COMPARED, How, compared_rows};
 
 /// The number of points of a percentile curve.
@@ -96,7 +97,7 @@ fn columns_of(rows: &[CompareRow], what: CompareWhat) -> Vec<PaneColumn> {
 pub(crate) fn curve_of(
     compared: Compared<'_>,
     what: CompareWhat,
-    name: (&str, &str, Option<SliceKind>),
+    name: ComparedName<'_>,
     job: &Job,
 ) -> Result<Vec<[f64; 2]>, Cancelled> {
     Ok(distribution(compared, what, name, job)?.curve(CURVE_POINTS))

@@ -252,7 +252,7 @@ impl EventsPane {
             reader: scene.loaded.reader.clone(),
         };
         let number = self.filterings + 1;
-        match start_filter(&mut self.filtering, ctx, searched, (number, filter)) {
+        match start_filter(&mut self.filtering, ctx, searched, number, filter) {
             Ok(()) => {
                 self.filtered = Some(number);
                 self.filterings = number;

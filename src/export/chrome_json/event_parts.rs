@@ -1,0 +1,63 @@
+//! The parts of an event of the format: what it belongs to, when it happened, what it is called.
+
+use crate::export::shared::ThreadKoids;
+
+/// The koids of the thread that an event belongs to, and of the thread's process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Owner {
+    pub(super) process: u64,
+    pub(super) thread: u64,
+}
+
+impl Owner {
+    /// A process itself, as readers expect it: its koid is that of its main thread, too.
+    pub(super) fn of_process(koid: u64) -> Owner {
+        Owner {
+            process: koid,
+            thread: koid,
+        }
+    }
+
+    pub(super) fn with_thread(self, thread: u64) -> Owner {
+        Owner { thread, ..self }
+    }
+}
+
+impl From<ThreadKoids> for Owner {
+    fn from((process, thread): ThreadKoids) -> Owner {
+        Owner { process, thread }
+    }
+}
+
+/// When an event happened, in ns.
+#[derive(Clone, Copy)]
+pub(super) struct When {
+    pub(super) time: i64,
+    /// `None`: the event has no duration, or an unknown one.
+    pub(super) duration: Option<i64>,
+}
+
+impl When {
+    pub(super) fn at(time: i64) -> When {
+        When {
+            time,
+            duration: None,
+        }
+    }
+}
+
+/// The own number of a process or thread, written where a stand-in replaces its koid.
+pub(super) struct OwnNumber {
+    /// What the number is called: `pid` or `tid`.
+    pub(super) word: &'static str,
+    pub(super) number: u64,
+    pub(super) koid: u64,
+}
+
+/// The fields of an event other than its times and arguments.
+pub(super) struct Head<'a> {
+    pub(super) phase: &'static str,
+    pub(super) category: &'a str,
+    pub(super) name: &'a str,
+    pub(super) owner: Owner,
+}
