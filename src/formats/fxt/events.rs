@@ -357,7 +357,6 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             self.bad_argument(head.at);
         }
         if self.cache.rows.samples.len() as u32 == first {
-            self.scan.note_counter_without_number(head.at);
             return NO_SAMPLES;
         }
         first

@@ -22,6 +22,7 @@ mod fields;
 mod kinds;
 mod lives;
 mod loss_facts;
+mod objects;
 mod other_records;
 mod profiler;
 mod rows;
@@ -30,7 +31,6 @@ mod scan_end;
 mod scheduling;
 mod settle;
 mod sniff;
-mod source;
 mod tables;
 mod ticks;
 
@@ -41,15 +41,14 @@ use crate::base::{
     Big, ByteOrder, Diagnostics, Endian, Job, Little, Location, Problem, ReadError, Severity,
     TimeSpan, Timestamp,
 };
-use crate::event::part::ClockUnit;
+use crate::event::part::{ClockUnit, Provider};
 use crate::event::{Coarse, DecodedEvent, Directory, Lane, LaneColumns, Need, Part, TraceInfo};
 use crate::formats::stream::in_one_lane;
-use crate::formats::{EventRef, Events, Format, Gathered, IndependentParts, Input, Recording};
+use crate::formats::{
+    EventRef, Events, Format, Gathered, IndependentParts, Input, RawRecords, Recording,
+};
 use crate::fxt::Words;
 use crate::fxt::layout::{RECORD_TYPE, record_type};
-
-pub(crate) use emit::unresolved_text;
-pub(crate) use source::{FxtSource, SchedulingSort, SourceScheduling};
 
 use cache::Cache;
 use kinds::Kinds;
@@ -65,6 +64,8 @@ pub const FORMAT: Format = Format {
     together: None,
 };
 
+/// Ticks per second of a provider without a rate.
+const DEFAULT_RATE: u64 = 1_000_000_000;
 /// Maximum count of blobs that the file's facts list.
 const MOST_LISTED_BLOBS: usize = 32;
 
@@ -186,9 +187,25 @@ impl FxtReader {
                 .and_then(|(base, wall)| i64::try_from(i128::from(wall) - i128::from(base)).ok()),
             cpu_count: None,
             losses: self.scan.cpu_losses.clone(),
+            ties: self.scan.tables.ties(),
+            providers: self.providers(),
+            objects: objects::kernel_objects::<O>(self.input.bytes(), &self.scan).into(),
             facts,
             ..TraceInfo::default()
         }
+    }
+
+    /// Returns the providers that the file announces.
+    fn providers(&self) -> Vec<Provider> {
+        let announced = (0_u32..).zip(self.scan.tables.providers()).skip(1);
+        let provider = announced.map(|(slot, provider)| Provider {
+            number: provider.id,
+            name: provider.name.clone(),
+            ticks_per_second: (provider.rates().last())
+                .map_or(DEFAULT_RATE, |(_, scale)| scale.ticks_per_second()),
+            thread_name: self.scan.entities.provider_thread_name(slot),
+        });
+        provider.collect()
     }
 
     /// Returns the name, size and place of a blob as text.
@@ -360,8 +377,12 @@ impl Events for FxtReader {
         found.map(Cow::Borrowed)
     }
 
-    fn fxt_source(&self) -> Option<FxtSource<'_>> {
-        Some(FxtSource::new(self.input.bytes(), self.endian, &self.scan))
+    fn raw_records(&self) -> Option<RawRecords<'_>> {
+        Some(RawRecords {
+            format: FORMAT.name,
+            bytes: self.input.bytes(),
+            endian: self.endian,
+        })
     }
 
     fn memory_bytes(&self) -> u64 {

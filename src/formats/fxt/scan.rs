@@ -3,8 +3,6 @@
 //! It reads every record's header, and more only of records that set tables or name threads, so it runs at memory
 //! speed. The parts (`emit`) read whole events, in parallel: cut points are at record boundaries about every 8 MB.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use crate::base::{Diagnostics, Job, Location, ReadError, Severity};
 use crate::event::{CpuLoss, Gap, ThreadKey};
 
@@ -53,8 +51,6 @@ pub(crate) struct Scan {
     pub wall_clock: Option<(i64, u64)>,
     /// Number of records.
     pub record_count: u64,
-    /// Places of counter events without a number; filled by the bulk pass.
-    without_numbers: Mutex<Vec<u64>>,
     /// Diagnostics of the pass.
     pub diagnostics: Diagnostics,
 }
@@ -67,27 +63,6 @@ impl Scan {
         let after = self.objects.partition_point(|object| *object <= key);
         let &(found_process, found_pointer, place) = self.objects.get(after.checked_sub(1)?)?;
         ((found_process, found_pointer) == (process, pointer)).then_some(place)
-    }
-
-    /// Notes the place of a counter event without a number.
-    #[cold]
-    pub(crate) fn note_counter_without_number(&self, place: u64) {
-        self.without_numbers().push(place);
-    }
-
-    /// Returns the places of counter events without a number that the bulk pass found, sorted.
-    #[must_use]
-    pub(crate) fn counters_without_numbers(&self) -> Vec<u64> {
-        let mut places = self.without_numbers().clone();
-        // A part may have been read more than once.
-        places.sort_unstable();
-        places.dedup();
-        places
-    }
-
-    fn without_numbers(&self) -> MutexGuard<'_, Vec<u64>> {
-        let list = self.without_numbers.lock();
-        list.unwrap_or_else(PoisonError::into_inner)
     }
 }
 
