@@ -54,8 +54,8 @@ fn classes(kinds: &[EventKind]) -> Vec<Class> {
     let mut classes = vec![Class::OfThread; 1 << 16];
     for (class, kind) in classes.iter_mut().zip(kinds) {
         *class = match kind.role {
-            Role::Consumed | Role::Switch => Class::None,
-            Role::Instant => Class::OfThread,
+            Role::Consumed | Role::Named | Role::Switch => Class::None,
+            Role::Instant | Role::Attachment | Role::PointerName => Class::OfThread,
             Role::CpuInstant => Class::OfCpu,
         };
     }

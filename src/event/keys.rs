@@ -36,6 +36,13 @@ pub enum Role {
     /// Drawn in another form: as end of a slice or run, as a wakeup, as a counter's sample. (Ends without a matching
     /// begin are drawn as instants all the same.)
     Consumed,
+    /// As `Consumed`, and the kind has the names in the record: of a slice, a counter or an arrow. An end's names are its
+    /// own, too; it may have none.
+    Named,
+    /// A point that contains a file for other tools; it may belong to no thread.
+    Attachment,
+    /// A point that names the target of a pointer: its first field is the pointer, its second the process.
+    PointerName,
     /// A context switch: drawn as the end of a run and the begin of another.
     Switch,
 }

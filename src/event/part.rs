@@ -1,5 +1,9 @@
 //! How a file is divided for parallel reading, and what is known before its events are read.
 
+use std::sync::Arc;
+
+use super::detail::Field;
+use super::lane::Ties;
 use crate::base::calendar::wall_text;
 use crate::base::time::grouped;
 use crate::base::{Nanos, TimeSpan, Timestamp};
@@ -100,7 +104,7 @@ pub enum FirstDay {
 }
 
 /// The file's facts about itself.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TraceInfo {
     /// The format's name and version, e.g. `trace.dat 7`.
     pub format: String,
@@ -120,8 +124,41 @@ pub struct TraceInfo {
     pub cpu_count: Option<u32>,
     /// How many events the recorder itself counted as lost, by CPU; a CPU with several buffers has several rows.
     pub losses: Vec<CpuLoss>,
+    /// Which of several whole slices that start together contains the others.
+    pub ties: Ties,
+    /// The programs that wrote the recording, in the order in which the file announces them.
+    pub providers: Vec<Provider>,
+    /// The kernel objects that the file names: those that are neither process nor thread, and processes and threads of
+    /// which it has facts besides the model's. Sorted by type, then number.
+    pub objects: Arc<[KernelObject]>,
     /// Other facts for the info pane, in order: (name, value) such as (`uname`, `Linux 6.1 ...`).
     pub facts: Vec<(String, String)>,
+}
+
+/// A program that wrote events of a recording.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Provider {
+    /// Its number in the file.
+    pub number: u32,
+    /// Its name, as bytes.
+    pub name: Vec<u8>,
+    /// Ticks of its clock in a second.
+    pub ticks_per_second: u64,
+    /// Name of the thread that the model has for its events without a thread.
+    pub thread_name: String,
+}
+
+/// A kernel object that a file names.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KernelObject {
+    /// The number of its type: 1 is a process, 2 a thread.
+    pub object_type: u64,
+    /// Its own number.
+    pub koid: u64,
+    /// Its name, as bytes.
+    pub name: Vec<u8>,
+    /// Other facts about it.
+    pub fields: Vec<Field>,
 }
 
 /// How many events of a CPU were lost, as the recorder counted them at the end.

@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::base::Timestamp;
+use crate::base::{Endian, Timestamp};
 use crate::event::columns::EventRow;
 use crate::event::{DecodedEvent, EventDetail, Field, FieldRef, KindId, Need, ThreadKey, Value};
-use crate::formats::fxt::FxtSource;
 use crate::trace::events::Event;
 
 /// Identifies one event to the reader of its file.
@@ -43,6 +42,17 @@ impl From<Event> for EventRef {
     }
 }
 
+/// The bytes of a file in which the place of each event is the offset of its record.
+#[derive(Clone, Copy, Debug)]
+pub struct RawRecords<'a> {
+    /// The name of the format: see [`Format`](crate::formats::Format).
+    pub format: &'static str,
+    /// The bytes.
+    pub bytes: &'a [u8],
+    /// Byte order of the numbers in the records.
+    pub endian: Endian,
+}
+
 /// Decodes single events of an opened file.
 pub trait Events: Send + Sync {
     /// Appends to `decoded` what `need` asks for. If the event can no longer be decoded, its text contains the reason.
@@ -58,19 +68,10 @@ pub trait Events: Send + Sync {
         None
     }
 
-    /// Returns the file's original FXT records, for an exporter that writes FXT. `None` for files of other formats.
-    fn fxt_source(&self) -> Option<FxtSource<'_>> {
+    /// Returns the bytes of the file, for an exporter that copies records. `None` if the events come from several files,
+    /// or their places are not offsets of records.
+    fn raw_records(&self) -> Option<RawRecords<'_>> {
         None
-    }
-
-    /// Returns the FXT records of the file that contains `event`, where several files share a time axis.
-    fn fxt_source_of(&self, _event: EventRef) -> Option<FxtSource<'_>> {
-        self.fxt_source()
-    }
-
-    /// Returns the FXT records of all files in FXT format.
-    fn fxt_sources(&self) -> Vec<FxtSource<'_>> {
-        self.fxt_source().into_iter().collect()
     }
 
     /// Heap bytes that decoding holds.

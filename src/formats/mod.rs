@@ -15,7 +15,7 @@ pub(crate) mod text_end;
 pub(crate) mod text_kinds;
 pub mod tracedat;
 
-pub use events::{EventRef, Events};
+pub use events::{EventRef, Events, RawRecords};
 pub use format::{Format, Input, Report, ReportOptions, Sniff};
 pub use stream::Recording;
 pub(crate) use stream::{AnyStream, Gathered, HasReport, IndependentParts, Stream};

@@ -155,6 +155,12 @@ pub(crate) fn without_nuls(text: &[u8]) -> &[u8] {
     }
 }
 
+/// Returns the placeholder text of a string index that was never registered.
+#[must_use]
+pub(crate) fn unresolved_text(index: u16) -> String {
+    format!("<string {index}?>")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,8 +9,7 @@ use std::sync::Arc;
 use super::{LoadedTrace, Reading, Timings, TraceId, detect, file_name};
 use crate::event::{DecodedEvent, KindId, Need, TraceInfo};
 use crate::formats::events::NoEvents;
-use crate::formats::fxt::FxtSource;
-use crate::formats::{EventRef, Events};
+use crate::formats::{EventRef, Events, RawRecords};
 use crate::index::Index;
 use crate::probes::readable::{self, ByEvent};
 use crate::probes::{self, ProbeDefinition, ProbeSet};
@@ -221,16 +220,8 @@ impl Events for ProbedEvents {
         self.bare.field_names(kind)
     }
 
-    fn fxt_source(&self) -> Option<FxtSource<'_>> {
-        self.bare.fxt_source()
-    }
-
-    fn fxt_source_of(&self, event: EventRef) -> Option<FxtSource<'_>> {
-        self.bare.fxt_source_of(event)
-    }
-
-    fn fxt_sources(&self) -> Vec<FxtSource<'_>> {
-        self.bare.fxt_sources()
+    fn raw_records(&self) -> Option<RawRecords<'_>> {
+        self.bare.raw_records()
     }
 
     fn memory_bytes(&self) -> u64 {

@@ -16,7 +16,6 @@ use super::{LoadError, LoadedTrace, Reading, Timings, TraceId};
 use crate::assemble::join::{Member, join};
 use crate::base::{Job, Nanos, Problem, ReadError};
 use crate::event::{DecodedEvent, KindId, Need};
-use crate::formats::fxt::FxtSource;
 use crate::formats::{EventRef, Events};
 use crate::index::Index;
 use crate::probes::ProbeSet;
@@ -294,16 +293,6 @@ impl Events for JoinedEvents {
             file.reader.decode(own, need, decoded);
             decoded.head.time = event.time;
         }
-    }
-
-    fn fxt_source_of(&self, event: EventRef) -> Option<FxtSource<'_>> {
-        let (file, own) = self.file_of(event)?;
-        file.reader.fxt_source_of(own)
-    }
-
-    fn fxt_sources(&self) -> Vec<FxtSource<'_>> {
-        let sources = self.files.iter().map(|file| file.reader.fxt_sources());
-        sources.flatten().collect()
     }
 
     fn payload(&self, event: EventRef) -> Option<Cow<'_, [u8]>> {

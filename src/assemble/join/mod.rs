@@ -419,6 +419,8 @@ fn common_info(sources: &[Source]) -> TraceInfo {
             })
             .collect(),
         cpu_count: None,
+        providers: Vec::new(),
+        objects: Default::default(),
         ..first
     }
 }

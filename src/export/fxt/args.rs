@@ -13,8 +13,8 @@ use std::fmt::Write as _;
 use super::records::{MOST_ARGS, MOST_STRING_BYTES, Records, TextRef, cut_bytes};
 use crate::base::strings::exact_text;
 use crate::event::{FieldRef, ValueRef};
-use crate::export::shared::arguments::{Arg, ArgValue, argument, is_argument, value_of};
-use crate::fxt::packed::{self, MORE};
+use crate::export::shared::arguments::{Arg, ArgValue, is_argument, value_of};
+use crate::fxt::packed::MORE;
 
 /// The most words of arguments that a scheduling record, an object or a large event can have besides its other words.
 pub(crate) const MOST_ARG_WORDS: usize = 3800;
@@ -188,24 +188,6 @@ fn is_read_back(value: f64) -> bool {
     value.is_finite()
         && serde_json::from_str::<f64>(&format!("{value:?}"))
             .is_ok_and(|read| read.to_bits() == value.to_bits())
-}
-
-/// Replaces the argument `more` of a full record, if this program wrote it, by the arguments that it contains.
-pub fn unpack(args: &mut Vec<Arg<'_>>) {
-    let more = args.last().filter(|_| args.len() == MOST_ARGS);
-    let more = more.filter(|arg| *arg.name == *MORE.as_bytes());
-    let Some(ArgValue::Text(text)) = more.map(|arg| &arg.value) else {
-        return;
-    };
-    let text = std::str::from_utf8(text).ok();
-    if let Some(found) = text.and_then(packed::unpack) {
-        args.pop();
-        args.extend(
-            found
-                .into_iter()
-                .map(|field| argument(FieldRef::from(field))),
-        );
-    }
 }
 
 /// Returns a text as JSON; bytes that are not UTF-8 become `\xNN`.

@@ -9,6 +9,7 @@ use super::items::{Items, known_event};
 use super::losses;
 use super::switches::event_behind;
 use crate::base::Timestamp;
+use crate::event::Role;
 use crate::trace::slices::SliceRow;
 use crate::trace::{CounterTrackId, CpuId, EventId, ThreadId, ThreadState, Trace, TrackId};
 
@@ -40,7 +41,7 @@ impl<'a> Items<'a> {
                 }
                 _ => What::Whole,
             };
-            let order = match self.is_nested_as_read {
+            let order = match self.is_nested_as_read() {
                 true => trace.slices.begins.at(index),
                 false => 0,
             };
@@ -98,7 +99,8 @@ impl<'a> Items<'a> {
         let is_seen = |run: usize| {
             event_behind(trace, run).is_some_and(|(event, _)| {
                 let kind = trace.events.kind(EventId(event));
-                trace.kind_name(kind) == "context_switch"
+                let kind = trace.kinds.get(usize::from(kind.0));
+                kind.is_some_and(|kind| kind.role == Role::Switch)
                     && trace.events.thread(EventId(event)).0 == runs.threads[run]
             })
         };

@@ -3,8 +3,9 @@
 use super::encode::Encoder;
 use super::item::Item;
 use super::records::{Arg, ArgValue, EventType, Head, ThreadKoids};
-use super::source_args::value_of;
+use super::scheduling_args::value_of;
 use crate::base::StringId;
+use crate::event::Role;
 use crate::export::shared::koids::Koids;
 use crate::trace::EventId;
 use crate::trace::counters::CounterScope;
@@ -40,7 +41,7 @@ impl Encoder<'_, '_> {
             ArgValue::Double(value)
         };
         let at = (item.time, thread);
-        if source.fxt.is_some() && self.own_sample(item, at, &value).is_some() {
+        if self.own_sample(item, at, &value).is_some() {
             return;
         }
         let event = counters.events[item.row as usize];
@@ -62,9 +63,9 @@ impl Encoder<'_, '_> {
         self.records.event(head, &args, Some(name.id));
     }
 
-    /// Writes a sample as the counter event of the FXT file from which it comes: with all values of the event, whose
-    /// items are adjacent; one value at a time if some are not chosen or if the event was before the range. Returns
-    /// `None` if nothing was written.
+    /// Writes a sample as the counter event that it comes from, if its file has such events: with all values of the
+    /// event, whose items are adjacent; one value at a time if some are not chosen or if the event was before the range.
+    /// Returns `None` if nothing was written.
     fn own_sample(
         &mut self,
         item: &Item,
@@ -74,7 +75,7 @@ impl Encoder<'_, '_> {
         let source = self.source;
         let counters = &source.trace.counters;
         let id = *counters.events.get(item.row as usize)?;
-        if id == u32::MAX {
+        if id == u32::MAX || self.role_of(EventId(id)) != Role::Named {
             return None;
         }
         let event = self.event_ref(EventId(id));
@@ -127,19 +128,6 @@ impl Encoder<'_, '_> {
         let args = self.take_args();
         // An argument without a name has the event's name.
         value_of(&args, name, of).or_else(|| value_of(&args, b"", of))
-    }
-
-    /// Writes a counter event without a number: no counter has a sample of it.
-    pub(super) fn counter_without_number(&mut self, item: &Item) {
-        let id = EventId(item.row);
-        let event = self.events.get(id);
-        let names = self.names_of(event.row.kind);
-        let thread = self.source.koids.thread(self.events.thread(id));
-        self.read(id);
-        let counter_id = self.counter_id();
-        let at = (item.time, thread);
-        let id = counter_id.or(Some(0));
-        self.event(EventType::Counter, at, names, &[], id);
     }
 }
 

@@ -3,24 +3,22 @@
 use rustc_hash::FxHashMap;
 
 use super::args::{self, FieldNames, Fitted};
+use super::event_cpus::EventCpus;
 use super::item::{Item, What};
 use super::lone_states::{LoneStates, TrueEnds};
 use super::providers::Providers;
 use super::records::{
     Arg, ArgValue, EventType, FixedTables, Head, MOST_ARGS, Records, TextRef, ThreadKoids,
 };
-use super::source_args::own_args;
 use crate::base::StringId;
-use crate::event::{FieldRef, KindId};
-use crate::export::shared::arguments::{arguments, record_word};
+use crate::event::{FieldRef, KindId, Role};
+use crate::export::shared::arguments::{arguments, is_argument, record_word};
 use crate::export::shared::async_ids::AsyncIds;
 use crate::export::shared::counter_names::CounterName;
 use crate::export::shared::flow_marks::{FlowMark, FlowStepSort, ReallyIn};
 use crate::export::shared::koids::Koids;
-use crate::formats::fxt::FxtSource;
 use crate::formats::{EventRef, Events};
 use crate::fxt::agreed::REALLY_IN;
-use crate::fxt::layout::event;
 use crate::query::selection::Chosen;
 use crate::trace::{EventCursor, EventId, ProcessId, ThreadId, Trace, TrackKind};
 
@@ -30,8 +28,8 @@ pub struct Source<'a> {
     pub trace: &'a Trace,
     /// Decodes the fields of events.
     pub reader: &'a dyn Events,
-    /// The records of the FXT file, if the trace comes from one.
-    pub fxt: Option<FxtSource<'a>>,
+    /// The kept records among which the encoded ones are written, if there are any.
+    pub kept: Option<KeptRecords<'a>>,
     /// The range and the rest of the selection.
     pub chosen: &'a Chosen<'a>,
     /// The koids of all processes and threads.
@@ -56,9 +54,21 @@ pub struct Source<'a> {
     pub thread_of_process: &'a [ThreadId],
     /// The providers of the file that is written.
     pub providers: &'a Providers,
-    /// Returns the index of the CPU of an event.
-    pub cpu_of: &'a (dyn Fn(EventId) -> Option<u32> + Sync),
+    /// Looks up the CPUs of events.
+    pub cpus: &'a EventCpus<'a>,
 }
+
+/// What the encoder must know about the records of the file among which its own are written.
+#[derive(Clone, Copy)]
+pub struct KeptRecords<'a> {
+    /// Whether the file contains the lives of processes and threads.
+    pub has_lives: bool,
+    /// Returns the arguments of the switch or wakeup of an event; `None` if its record has no room for any.
+    pub scheduling_args: &'a ArgsOf<'a>,
+}
+
+/// Returns the arguments of an event's record.
+pub type ArgsOf<'a> = dyn Fn(EventId) -> Option<Vec<Arg<'static>>> + Sync + 'a;
 
 /// A name as an index in the fixed table, and as bytes.
 #[derive(Clone, Copy, Debug)]
@@ -82,8 +92,6 @@ pub(crate) struct Encoder<'a, 't> {
     /// The fields of the current event: they become its arguments.
     pub(super) fields: Vec<FieldRef<'a>>,
     field_names: FieldNames<'a>,
-    /// The place of the current event in its FXT file.
-    pub(super) own: Option<u64>,
     /// The arguments of the current event in a list, instead of `fields`.
     pub(super) listed: Option<Vec<Arg<'a>>>,
     /// The counter event that was written last, with all its values.
@@ -114,7 +122,6 @@ impl<'a, 't> Encoder<'a, 't> {
             cut_texts: 0,
             fields: Vec::new(),
             field_names: FieldNames::new(),
-            own: None,
             listed: None,
             last_counter: u32::MAX,
             anchor: None,
@@ -144,25 +151,9 @@ impl<'a, 't> Encoder<'a, 't> {
         self.events.get(id).into()
     }
 
-    /// Returns the place of an event's record.
-    pub(super) fn place(&self, id: EventId) -> u64 {
-        self.events.place(id)
-    }
-
     /// Reads the fields of an event, besides its name, time and thread.
     pub(super) fn read(&mut self, id: EventId) {
         self.read_nothing();
-        let place = self.place(id);
-        if let Some(fxt) = self
-            .source
-            .fxt
-            .filter(|fxt| fxt.event_type(place).is_some())
-        {
-            let mut list = own_args(&fxt, place).unwrap_or_default();
-            args::unpack(&mut list);
-            (self.own, self.listed) = (Some(place), Some(list));
-            return;
-        }
         let event = self.event_ref(id);
         if self.source.reader.has_fields(event) {
             self.source.reader.fields_into(event, &mut self.fields);
@@ -171,7 +162,7 @@ impl<'a, 't> Encoder<'a, 't> {
 
     pub(super) fn read_nothing(&mut self) {
         self.fields.clear();
-        (self.own, self.listed) = (None, None);
+        self.listed = None;
     }
 
     /// Takes the arguments of the current event.
@@ -182,13 +173,14 @@ impl<'a, 't> Encoder<'a, 't> {
         arguments(&mut self.fields)
     }
 
-    /// Removes the arguments that the event has already: a record that was cut before contains its real times.
-    pub(super) fn without_said<'m>(&mut self, more: &[Arg<'m>]) -> Vec<Arg<'m>> {
-        let own = self.take_args();
-        let is_said = |arg: &&Arg<'_>| own.iter().any(|own| own.name == arg.name);
-        let not_said = more.iter().filter(|arg| !is_said(arg)).cloned().collect();
-        self.listed = Some(own);
-        not_said
+    /// Returns whether the current event has an argument of this name: a record that was cut before contains its real
+    /// times.
+    pub(super) fn has_argument(&self, name: &[u8]) -> bool {
+        match &self.listed {
+            Some(listed) => listed.iter().any(|own| *own.name == *name),
+            None => (self.fields.iter())
+                .any(|field| field.name.as_bytes() == name && is_argument(&field.type_name)),
+        }
     }
 
     /// Prepares the arguments of the current event and `more`, for a record with room for `words` words of them.
@@ -234,14 +226,11 @@ impl<'a, 't> Encoder<'a, 't> {
             What::Instant => self.instant(item),
             What::Object => self.object_of_others(item),
             What::Sample => self.sample(item),
-            What::CounterWithoutNumber => self.counter_without_number(item),
             What::SwitchTo | What::SwitchToIdle | What::SwitchOff | What::SwitchAtEnd => {
                 self.switch(item)
             }
-            What::Scheduling => self.scheduling_record(item),
             What::UnseenEnd => self.unseen_end(item),
             What::Wakeup => self.wakeup(item),
-            What::WakeupOfReady => self.wakeup_of_ready(item),
             What::Log => self.log(item),
             What::Flow => self.flow(item),
             What::Loss => self.loss(item),
@@ -311,8 +300,9 @@ impl<'a, 't> Encoder<'a, 't> {
         };
         let not_said: Vec<Arg<'_>>;
         let mut more = more;
-        if !more.is_empty() && self.source.fxt.is_some() {
-            not_said = self.without_said(more);
+        if more.iter().any(|arg| self.has_argument(&arg.name)) {
+            let is_new = |arg: &&Arg<'_>| !self.has_argument(&arg.name);
+            not_said = more.iter().filter(is_new).cloned().collect();
             more = &not_said;
         }
         let cut = self.prepare(more, head.room());
@@ -382,27 +372,12 @@ impl<'a, 't> Encoder<'a, 't> {
 
     /// Returns the id of the current asynchronous event, if it has one.
     pub(super) fn async_id(&self) -> Option<u64> {
-        match (self.own, self.source.fxt) {
-            (Some(place), Some(fxt)) => {
-                let asyncs = event::ASYNC_BEGIN..=event::ASYNC_END;
-                let is_one = fxt
-                    .event_type(place)
-                    .is_some_and(|kind| asyncs.contains(&kind));
-                is_one.then(|| fxt.word_behind(place)).flatten()
-            }
-            _ => record_word(&self.fields, "async id"),
-        }
+        record_word(&self.fields, "async id")
     }
 
     /// Returns the id of the current counter event, if it has one.
     pub(super) fn counter_id(&self) -> Option<u64> {
-        match (self.own, self.source.fxt) {
-            (Some(place), Some(fxt)) => {
-                let is_one = fxt.event_type(place) == Some(event::COUNTER);
-                is_one.then(|| fxt.word_behind(place).unwrap_or(0))
-            }
-            _ => record_word(&self.fields, "counter id"),
-        }
+        record_word(&self.fields, "counter id")
     }
 
     /// Returns the category and name of a kind of events.
@@ -411,6 +386,13 @@ impl<'a, 't> Encoder<'a, 't> {
         kind.map_or((StringId::EMPTY, StringId::EMPTY), |kind| {
             (kind.category, kind.name)
         })
+    }
+
+    /// Returns the role of an event.
+    pub(super) fn role_of(&self, id: EventId) -> Role {
+        let kind = usize::from(self.events.kind(id).0);
+        let kind = self.source.trace.kinds.get(kind);
+        kind.map_or_else(Role::default, |kind| kind.role)
     }
 
     fn log(&mut self, item: &Item) {

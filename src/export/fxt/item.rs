@@ -260,8 +260,6 @@ pub enum What {
     Instant,
     /// A counter's sample.
     Sample,
-    /// A counter event without a number, which is no counter's sample (`row` is the event).
-    CounterWithoutNumber,
     /// A CPU's switch to a run (`row`), from the run before it or from idle.
     SwitchTo,
     /// A CPU's switch from a run to idle.
@@ -272,10 +270,6 @@ pub enum What {
     SwitchOff,
     /// A wakeup of a thread: `row` is the state that it began, which contains the waker.
     Wakeup,
-    /// A wakeup (`row` is the event) of a thread that was ready or running already.
-    WakeupOfReady,
-    /// A scheduling record of an FXT file (`row` is the event), unchanged.
-    Scheduling,
     /// A switch that ends a run (`row`) for which the FXT file contains no end that names the thread.
     UnseenEnd,
     /// A log message.

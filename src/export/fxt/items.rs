@@ -6,17 +6,15 @@
 
 use rayon::prelude::*;
 
-use super::filter::Kept;
+use super::event_cpus::EventCpus;
 use super::forms::{BeginsAround, Form, form_of};
-use super::item::{Item, LAST_ORDER, What, Window, order_of};
+use super::item::{Item, What, Window, order_of};
 use super::lanes::{Lane, Place, Rows, Stretch};
 use super::lone_states::{LoneStates, TrueEnds};
 use super::losses;
 use super::objects::Objects;
 use crate::base::{TimeSpan, Timestamp};
-use crate::event::{KindId, Ties};
 use crate::export::shared::flow_marks::FlowMark;
-use crate::formats::fxt::FxtSource;
 use crate::query::selection::Chosen;
 use crate::trace::{CounterTrackId, CpuId, EventId, ThreadId, Trace, TrackId};
 
@@ -32,31 +30,21 @@ pub(crate) struct Items<'a> {
     pub(super) chosen: &'a Chosen<'a>,
     pub(super) flows: &'a [FlowMark],
     pub(super) lone_states: &'a LoneStates,
-    /// Places in the file of counter events without a number, sorted.
-    places_without_numbers: &'a [u64],
     /// Whether all counters are chosen.
     pub(super) has_all_counters: bool,
-    /// The records, if the trace comes from an FXT file.
-    pub(super) fxt: Option<FxtSource<'a>>,
-    /// Whether whole slices that start together nest by their order in the file, as they do in the output.
-    pub(super) is_nested_as_read: bool,
-    /// By kind: whether it is FXT's kind of wakeups.
-    pub(super) wakeup_kinds: Vec<bool>,
+    /// What is kept of a file that is filtered.
+    pub(super) kept: Option<KeptOfFile>,
     /// Userspace objects that are not points of the selection.
     pub(super) objects: Objects,
-    /// Returns the index of the CPU of an event.
-    pub(super) cpu_of: &'a (dyn Fn(EventId) -> Option<u32> + Sync),
+    /// Looks up the CPUs of events.
+    pub(super) cpus: &'a EventCpus<'a>,
     pub(super) begins: BeginsAround,
-    /// The records of an FXT file that are kept, if it is filtered.
-    pub kept: Option<Kept>,
     forms: Vec<Form>,
     lanes: Vec<Lane>,
     /// By lane: the places at which windows cut it.
     places: Vec<Vec<Place>>,
     sparse: Vec<Item>,
     log_events: Vec<u32>,
-    /// The events of the scheduling records that are written unchanged, in order of time.
-    scheduling: Vec<u32>,
     pub(super) true_ends: &'a TrueEnds,
     /// The ends of windows, in ns; the last is the range's end.
     pub cuts: Vec<i64>,
@@ -64,46 +52,66 @@ pub(crate) struct Items<'a> {
     pub count: u64,
 }
 
+/// The rows of which items are made.
+pub(crate) struct Ground<'a> {
+    /// The trace.
+    pub trace: &'a Trace,
+    /// The range and the rest of the selection.
+    pub chosen: &'a Chosen<'a>,
+    /// The marks of flows.
+    pub flows: &'a [FlowMark],
+    /// States that began without a run before them.
+    pub lone_states: &'a LoneStates,
+    /// The runs whose end the states of their thread confirm.
+    pub true_ends: &'a TrueEnds,
+    /// Slices that start with a begin around them.
+    pub begins: BeginsAround,
+    /// Looks up the CPUs of events.
+    pub cpus: &'a EventCpus<'a>,
+    /// Userspace objects that are not points of the selection.
+    pub objects: Objects,
+}
+
+/// What is kept of a file that is filtered, besides records that the filter chooses one by one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeptOfFile {
+    /// Whether whole slices that start together nest by their order in the file, as they do in the output.
+    pub is_nested_as_read: bool,
+    /// Whether all context switches and wakeups of the range are kept; otherwise they are made of runs and states.
+    pub scheduling: bool,
+    /// Whether runs may end by a switch that names another thread.
+    pub lacks_run_ends: bool,
+}
+
 impl<'a> Items<'a> {
-    /// Finds the lanes and chooses the windows.
-    pub fn new(
-        trace: &'a Trace,
-        chosen: &'a Chosen<'a>,
-        flows: &'a [FlowMark],
-        (lone_states, true_ends, begins): (&'a LoneStates, &'a TrueEnds, BeginsAround),
-        (scheduling, places_without_numbers): (Scheduling, &'a [u64]),
-        cpu_of: &'a (dyn Fn(EventId) -> Option<u32> + Sync),
-        (fxt, objects, filtered): (Option<FxtSource<'a>>, Objects, Option<FxtSource<'a>>),
-    ) -> Items<'a> {
+    /// Returns no items yet: see [`take_lanes`](Self::take_lanes).
+    pub fn new(ground: Ground<'a>, kept: Option<KeptOfFile>) -> Items<'a> {
+        let Ground {
+            trace,
+            chosen,
+            flows,
+            lone_states,
+            true_ends,
+            begins,
+            cpus,
+            objects,
+        } = ground;
+        let tracks = trace.tracks.par_iter();
         let mut items = Items {
             trace,
             chosen,
             flows,
             lone_states,
-            places_without_numbers,
             has_all_counters: chosen.has_all_counters(),
             objects,
-            fxt,
-            is_nested_as_read: fxt.is_some_and(|fxt| fxt.ties() == Ties::First),
-            wakeup_kinds: (0..trace.kinds.len())
-                .map(|kind| {
-                    let kind = KindId(u16::try_from(kind).unwrap_or(u16::MAX));
-                    trace.kind_name(kind) == "thread_wakeup"
-                })
-                .collect(),
-            cpu_of,
-            forms: trace
-                .tracks
-                .par_iter()
-                .map(|track| form_of(trace, &begins, track))
-                .collect(),
+            kept,
+            cpus,
+            forms: tracks.map(|track| form_of(trace, &begins, track)).collect(),
             begins,
-            kept: None,
             lanes: Vec::new(),
             places: Vec::new(),
             sparse: Vec::new(),
             log_events: Vec::new(),
-            scheduling: Vec::new(),
             true_ends,
             cuts: Vec::new(),
             count: 0,
@@ -117,13 +125,11 @@ impl<'a> Items<'a> {
             .map(|log| log.event.0)
             .collect();
         items.log_events.sort_unstable();
-        items.find_lanes(scheduling, filtered);
-        items.choose_windows();
         items
     }
 
     /// Returns the lanes of slices, points, samples and flows.
-    fn lanes_of_tracks(&self) -> Vec<Lane> {
+    pub(super) fn lanes_of_tracks(&self) -> Vec<Lane> {
         let trace = self.trace;
         let mut lanes = Vec::new();
         for (number, track) in trace.tracks.iter().enumerate() {
@@ -149,20 +155,17 @@ impl<'a> Items<'a> {
         lanes
     }
 
-    fn find_lanes(&mut self, scheduling: Scheduling, filtered: Option<FxtSource<'a>>) {
+    /// Returns whether whole slices that start together nest by their order in the file, as they do in the output.
+    pub(super) fn is_nested_as_read(&self) -> bool {
+        self.kept.is_some_and(|kept| kept.is_nested_as_read)
+    }
+
+    /// Takes the lanes whose rows are written, and items of other lanes, adds runs, states, logs and losses, and chooses
+    /// the windows.
+    pub(super) fn take_lanes(&mut self, mut lanes: Vec<Lane>, mut gathered: Vec<Item>) {
         let trace = self.trace;
-        let mut lanes = self.lanes_of_tracks();
-        let stands = scheduling == Scheduling::AsItStands;
-        let mut gathered = match filtered {
-            Some(fxt) => self.choose_kept(fxt, &mut lanes),
-            None => Vec::new(),
-        };
         let is_filtered = self.kept.is_some();
-        if stands && !is_filtered {
-            self.scheduling = scheduling_events(trace);
-        }
-        // Runs and states are encoded if scheduling records are not written unchanged, or if there are none.
-        let is_derived = !stands || self.scheduling.is_empty() && !is_filtered;
+        let is_derived = !self.kept.is_some_and(|kept| kept.scheduling);
         if is_derived {
             for cpu in 0..trace.cpus.len() as u32 {
                 if self.chosen.has_runs_of(CpuId(cpu)) && !trace.runs.on(CpuId(cpu)).is_empty() {
@@ -175,8 +178,6 @@ impl<'a> Items<'a> {
                     lanes.push(Lane::States { thread });
                 }
             }
-        } else if !is_filtered {
-            lanes.push(Lane::Scheduling);
         }
         if !is_filtered {
             lanes.push(Lane::Logs);
@@ -200,21 +201,16 @@ impl<'a> Items<'a> {
         gathered.extend(sparse);
         if is_derived {
             gathered.extend(self.switches_off());
-            gathered.extend(self.wakeups_of_ready());
         }
-        if stands && super::lone_states::lacks_run_ends(trace, self.fxt) {
+        if !is_derived && self.kept.is_some_and(|kept| kept.lacks_run_ends) {
             gathered.extend(self.unseen_ends());
-        }
-        let without_numbers = self.counters_without_numbers();
-        match &self.kept {
-            None => gathered.extend(without_numbers),
-            Some(kept) => kept.keep_all(&without_numbers),
         }
         if !self.keeps_losses() {
             gathered.extend(losses::inside(trace, self.chosen));
         }
         gathered.extend_from_slice(&self.objects.inside);
         self.sparse = Window::of(gathered).items;
+        self.choose_windows();
     }
 
     fn choose_windows(&mut self) {
@@ -253,7 +249,6 @@ impl<'a> Items<'a> {
         Rows {
             trace: self.trace,
             flows: self.flows,
-            scheduling: &self.scheduling,
         }
     }
 
@@ -314,13 +309,6 @@ impl<'a> Items<'a> {
             }
             Lane::Runs { cpu } => self.gather_runs(cpu, stretch, list),
             Lane::States { thread } => self.gather_wakeups(thread, stretch, list),
-            Lane::Scheduling => {
-                for index in stretch.starts.clone() {
-                    let event = self.scheduling[index];
-                    let at = (lane.time_at(&self.rows(), index), order_of(event));
-                    list.push(Item::new(What::Scheduling, at, event, 0));
-                }
-            }
             Lane::Logs => {
                 for index in stretch.starts.clone() {
                     let log = &trace.logs.rows[index];
@@ -352,44 +340,14 @@ impl<'a> Items<'a> {
         Item::new(What::Sample, at, row as u32, track)
     }
 
-    /// A blob has no time in the file and takes that of the record before it: it comes after all others of its time.
-    fn order_of_point(&self, event: u32) -> u64 {
-        let place = || self.trace.events.get(EventId(event)).row.place;
-        match self.fxt {
-            Some(fxt) if fxt.is_blob_at(place) => LAST_ORDER,
-            _ => order_of(event),
-        }
-    }
-
     /// Returns the item of a point; `None` for a point that a log record will make again.
     pub(super) fn point_item(&self, track: u32, event: u32) -> Option<Item> {
         let is_log = self.log_events.binary_search(&event).is_ok();
         let time = || self.trace.events.time(EventId(event)).0;
         (!is_log).then(|| {
-            let at = (time(), self.order_of_point(event));
+            let at = (time(), order_of(event));
             Item::new(What::Instant, at, event, track)
         })
-    }
-
-    /// Returns items for the events at `places_without_numbers`. Hardly any file contains some.
-    fn counters_without_numbers(&self) -> Vec<Item> {
-        let (events, places) = (&self.trace.events, self.places_without_numbers);
-        if places.is_empty() {
-            return Vec::new();
-        }
-        let item_of = |id: u32| {
-            let event = events.get(EventId(id));
-            let thread = events.thread(EventId(id));
-            let is_one = places.binary_search(&event.row.place).is_ok();
-            let is_chosen =
-                self.chosen.span.contains(event.row.time) && self.chosen.has_event(EventId(id));
-            let at = (event.row.time.0, order_of(id));
-            (is_one && is_chosen).then(|| Item::new(What::CounterWithoutNumber, at, id, thread.0))
-        };
-        (0..events.len() as u32)
-            .into_par_iter()
-            .filter_map(item_of)
-            .collect()
     }
 
     /// Returns how the slices of a track are written.
@@ -399,41 +357,6 @@ impl<'a> Items<'a> {
             .copied()
             .unwrap_or(Form::Whole)
     }
-}
-
-/// How scheduling is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scheduling {
-    /// As the records of an FXT file, unchanged.
-    AsItStands,
-    /// As switches and wakeups from which readers make the runs and states.
-    OfRunsAndStates,
-}
-
-/// Returns the events of all scheduling records of an FXT file, in order of time.
-fn scheduling_events(trace: &Trace) -> Vec<u32> {
-    let is_one: Vec<bool> = (0..trace.kinds.len())
-        .map(|kind| {
-            let kind = KindId(u16::try_from(kind).unwrap_or(u16::MAX));
-            matches!(&*trace.kind_name(kind), "thread_wakeup" | "context_switch")
-        })
-        .collect();
-    if !is_one.contains(&true) {
-        return Vec::new();
-    }
-    let segments = trace.events.segments().par_iter();
-    let mut found: Vec<(i64, u32)> = segments
-        .flat_map_iter(|segment| {
-            let is_one = &is_one;
-            (0..segment.columns.len() as u32).filter_map(move |index| {
-                let kind = usize::from(segment.kind(index).0);
-                let is_one = is_one.get(kind).copied().unwrap_or(false);
-                is_one.then(|| (segment.time(index).0, segment.first + index))
-            })
-        })
-        .collect();
-    found.par_sort_unstable();
-    found.into_iter().map(|(_, event)| event).collect()
 }
 
 /// Returns the event; 0 for a row without an event, which orders it before all other events of its time.

@@ -34,8 +34,6 @@ pub enum Lane {
     States {
         thread: u32,
     },
-    /// The scheduling records of an FXT file.
-    Scheduling,
     Logs,
     Flows,
 }
@@ -47,8 +45,6 @@ pub struct Rows<'a> {
     pub trace: &'a Trace,
     /// The marks of flows.
     pub flows: &'a [FlowMark],
-    /// The events of scheduling records.
-    pub scheduling: &'a [u32],
 }
 
 /// The position of a time in a lane: how many of its rows start before it, and how many end before it.
@@ -99,7 +95,6 @@ impl Lane {
             Lane::Samples { track } => trace.counters.tracks[track as usize].samples.len(),
             Lane::Runs { cpu } => trace.runs.on(CpuId(cpu)).len(),
             Lane::States { thread } => trace.states.of_thread[thread as usize].len(),
-            Lane::Scheduling => rows.scheduling.len(),
             Lane::Logs => trace.logs.rows.len(),
             Lane::Flows => rows.flows.len(),
         }
@@ -128,7 +123,6 @@ impl Lane {
             Lane::States { thread } => {
                 trace.states.starts[trace.states.of_thread[thread as usize].start as usize + index]
             }
-            Lane::Scheduling => trace.events.time(EventId(rows.scheduling[index])).0,
             Lane::Logs => trace.logs.rows[index].time.0,
             Lane::Flows => rows.flows[index].time,
         }

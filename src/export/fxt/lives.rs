@@ -5,7 +5,6 @@ use super::args::{self, MOST_ARG_WORDS};
 use super::encode::{Encoder, Source};
 use super::records::{Arg, ArgValue, PROCESS};
 use crate::base::{StringId, Timestamp};
-use crate::event::Ties;
 use crate::fxt::agreed::{command_text, fork_word};
 use crate::trace::{ProcessId, ProgramImage, ThreadId};
 
@@ -14,7 +13,7 @@ const COMMAND: &str = "command";
 
 /// Returns whether lives are written: FXT files of other programs contain none.
 fn are_known(source: &Source<'_>) -> bool {
-    source.fxt.is_none_or(|fxt| fxt.ties() == Ties::First)
+    source.kept.is_none_or(|kept| kept.has_lives)
 }
 
 fn time_arg(source: &Source<'_>, name: &'static str, time: Timestamp) -> Arg<'static> {

@@ -7,8 +7,7 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
-use crate::event::{EndState, Role, Ties};
-use crate::formats::fxt::FxtSource;
+use crate::event::{EndState, Role};
 use crate::trace::{EventId, StateId, ThreadId, ThreadState, Trace};
 
 /// The states without a run, by the event of the switch that began them.
@@ -135,28 +134,6 @@ impl RunBegins {
     }
 }
 
-/// The events that begin a state.
-#[derive(Debug)]
-pub(crate) struct StateBegins(Bits);
-
-impl StateBegins {
-    /// Finds the events.
-    #[must_use]
-    pub fn new(trace: &Trace) -> StateBegins {
-        let mut bits = Bits::new(trace.events.len());
-        for &event in &trace.states.events {
-            bits.set(event);
-        }
-        StateBegins(bits)
-    }
-
-    /// Returns whether a state begins with that event.
-    #[must_use]
-    pub fn has(&self, event: EventId) -> bool {
-        self.0.has(event.0)
-    }
-}
-
 /// The runs that end where a state of their thread begins, or where its last state ends. Where switches were lost,
 /// some runs do not: a run whose thread was seen to continue running did not end by a switch of its own.
 #[derive(Debug, Default)]
@@ -234,14 +211,6 @@ impl TrueEnds {
     pub fn has(&self, run: usize) -> bool {
         self.ends.has(run as u32)
     }
-}
-
-/// Returns whether runs of an FXT file may end by a switch that names another thread. Files of this program contain an
-/// end for every run.
-#[must_use]
-pub(crate) fn lacks_run_ends(trace: &Trace, fxt: Option<FxtSource<'_>>) -> bool {
-    fxt.is_some_and(|fxt| fxt.ties() != Ties::First)
-        && trace.diagnostics.count_of("switch_mismatch") > 0
 }
 
 /// A set of row numbers.

@@ -15,31 +15,31 @@
 //!   argument `never_ended`. Other slices that the range cuts have their real times in `really_began_ns` and
 //!   `really_ended_ns`.
 //! - **Instants, slices, flows** have the fields of their events as typed arguments; see `args` for more than 15.
-//! - **Counters** start with their value at the range's start. Those of FXT files keep their events, with all
-//!   arguments; for other formats the track's name is `event:argument`.
+//! - **Counters** start with their value at the range's start. Counter events with names of their own (`Role::Named`)
+//!   are written with all arguments; for others the track's name is `event:argument`.
 //! - **Flows** are described in `shared::flow_marks`, **asynchronous slices** in `shared::async_ids`.
 //! - **Runs** are context switches of the newer form with weights (idle: the smallest int32); a thread that runs
 //!   when the range starts is switched to there, one that runs when it ends is switched from there: in an unknown
 //!   state, if it continued to run.
-//!   If all threads and CPUs of an FXT file are chosen, switches and wakeups are its original records.
 //! - **States** follow from switches and wakeups. FXT numbers runnable, stopped, sleeping, zombie and dead: other
 //!   states have the number of the nearest, and their letters in an argument `outgoing_state`. A thread that waits
 //!   when the range starts is switched from there to idle, in its state.
 //! - **CPUs, reused numbers** and events without an owner are described in `shared::koids`.
 //! - **Logs** are log records; a severity comes before the message as `[severity]`. A message longer than a record
 //!   (32,744 bytes) continues in the next record, names over 32 KB are cut, which the summary counts.
-//! - **Userspace objects** and **counter events without a number** of FXT files become such records again.
+//! - **Userspace objects** become such records again.
 //! - **Losses** are described in `losses`.
 //! - Times are those of the trace; if any is below zero, all are shifted so that none is, and the provider's name
 //!   contains the shift. Clocks that do not count nanoseconds are written in their own unit.
 //!
-//! Left out: wakeups of threads that were ready already (except in FXT files), arrows with both ends outside the
-//! range, the arguments and images of processes, files, diagnostics.
+//! Left out: wakeups of threads that were ready already, counter events without a number, arrows with both ends outside
+//! the range, the arguments and images of processes, files, diagnostics.
 
 mod args;
 mod borders;
 mod counters;
 mod encode;
+mod event_cpus;
 mod filter;
 mod fixed_tables;
 mod forms;
@@ -57,11 +57,12 @@ mod providers;
 pub(super) mod records;
 mod references;
 mod registered;
+mod scheduling_args;
 mod scheduling_items;
 mod scheduling_records;
 mod slice_items;
 mod slice_records;
-mod source_args;
+mod summary;
 mod switches;
 mod values;
 mod wakeups;
@@ -78,18 +79,22 @@ use super::shared::counter_names::counter_names;
 use super::shared::flow_marks::FlowMarks;
 use super::shared::koids::{Koids, Zero};
 use super::{Chosen, ExportError, Exporter, Request, Summary};
-use crate::base::{Big, Endian, Job, Little, StringId};
-use crate::formats::{EventRef, Events};
+use crate::base::{Job, StringId};
+use crate::event::Ties;
+use crate::formats::EventRef;
 use crate::load::LoadedTrace;
 use crate::trace::{EventId, ThreadId, Trace, TrackId, TrackKind};
-use encode::{Encoder, Source};
+use encode::{Encoder, KeptRecords, Source};
+use event_cpus::EventCpus;
+use filter::{FxtFile, scheduling_args};
 use forms::BeginsAround;
-use items::{Items, Scheduling};
+use items::{Ground, Items, KeptOfFile};
 use lone_states::{LoneStates, TrueEnds};
-use names::{Named, met_at_borders, write_names};
+use names::{Named, met_at_borders, write_names, write_other_objects};
 use objects::Objects;
-use providers::Providers;
-use records::{EventType, FixedTables, RecordCounts, ThreadKoids, Zones};
+use providers::{Providers, stand_ins};
+use records::{FixedTables, ThreadKoids, Zones};
+use summary::summary;
 use windows::write_windows;
 use written::Written;
 
@@ -102,106 +107,85 @@ pub(crate) const EXPORTER: Exporter = Exporter {
     write,
 };
 
-/// How an FXT file is exported.
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "tests compare with the encoder")
-)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    /// By copying its records: see `filter`.
-    Filter,
-    /// By encoding the rows of the model.
-    Encode,
-}
-
 /// The number of events that are sampled for the names of fields.
 const NAME_SAMPLES: usize = 20_000;
 
 fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportError> {
-    write_with((Zones::FULL, Way::Filter), request, out)
+    write_as(Zones::FULL, FxtFile::of(request.loaded), request, out)
 }
 
-fn write_with(
-    (zones, way): (Zones, Way),
+/// Writes the selection: by copying the records of `file`, if that is possible, otherwise by encoding the rows of the
+/// model.
+fn write_as(
+    zones: Zones,
+    file: Option<FxtFile<'_>>,
     request: &Request<'_>,
     out: &mut dyn Write,
 ) -> Result<Summary, ExportError> {
     let Request { loaded, job, .. } = *request;
     let trace = loaded.trace.as_ref();
+    let reader = loaded.reader.as_ref();
     let mut chosen = request.chosen.clone();
     let is_outside = chosen.span.start > trace.span.end || chosen.span.end <= trace.span.start;
     if is_outside {
         // Whether an unfinished slice lasted longer than the trace is unknown.
         chosen.span.end = chosen.span.start;
     }
-    let fxt = loaded.reader.fxt_source();
-    let koids = Koids::of(
-        trace,
-        providers(trace, loaded.reader.as_ref()),
-        fxt.map_or(Zero::IsIdle, |_| Zero::IsSomebody),
-    );
-    let keeps_numbers = {
-        let threads = (0..trace.threads.len() as u32).skip(1).map(ThreadId);
-        let mut scheduled = threads.zip(koids.scheduled.iter().skip(1).copied());
-        scheduled.all(|(id, is_one)| !is_one || koids.thread(id).1 == trace.thread(id).tid)
-    };
-    let mut segments = trace.events.segments().iter();
-    let is_of_one_file = segments.all(|segment| segment.origin.is_none());
-    let scheduling = match fxt.is_some() && !chosen.is_narrowed() && keeps_numbers {
-        true => Scheduling::AsItStands,
-        false => Scheduling::OfRunsAndStates,
-    };
+    let zero = file.map_or(Zero::IsIdle, |_| Zero::IsSomebody);
+    let stand_ins = stand_ins(trace);
+    let koids = Koids::of(trace, stand_ins.clone(), zero);
+    // The encoder could not name a scheduled thread that has the number of another one as the kept records do.
+    let file = file.filter(|_| keeps_numbers(trace, &koids));
+    let is_ours = trace.info.ties == Ties::First;
+    let kept_of_file = file.map(|_| KeptOfFile {
+        is_nested_as_read: is_ours,
+        scheduling: !chosen.is_narrowed(),
+        // Files of this program contain an end for every run.
+        lacks_run_ends: !is_ours && trace.diagnostics.count_of("switch_mismatch") > 0,
+    });
     // Flows are walked on one core, while the other cores do the rest.
     let (flow_marks, (begins, (lone_states, true_ends))) = rayon::join(
-        || FlowMarks::new(trace, &chosen, loaded.reader.as_ref()),
+        || FlowMarks::new(trace, &chosen, reader),
         || {
-            let of_runs = || match scheduling {
+            let of_runs = || match kept_of_file {
                 // Only runs without an end of their own are encoded again.
-                Scheduling::AsItStands if lone_states::lacks_run_ends(trace, fxt) => {
+                Some(kept) if kept.scheduling && kept.lacks_run_ends => {
                     (LoneStates::default(), TrueEnds::new(trace))
                 }
-                Scheduling::AsItStands => Default::default(),
-                Scheduling::OfRunsAndStates => (LoneStates::new(trace), TrueEnds::new(trace)),
+                Some(kept) if kept.scheduling => Default::default(),
+                _ => (LoneStates::new(trace), TrueEnds::new(trace)),
             };
             rayon::join(|| BeginsAround::new(trace), of_runs)
         },
     );
     job.check()?;
     let event_ref = |id: EventId| EventRef::from(trace.events.get(id));
-    let cpu_of = |id: EventId| {
-        trace.events.get(id).cpu.or_else(|| {
-            let event = event_ref(id);
-            let number = match fxt {
-                Some(fxt) => fxt.cpu(event.place)?,
-                None => loaded.reader.describe(event).cpu?,
-            };
-            // Each of several files has its own reader.
-            let source = trace.source_of(id.0, |source| &source.events);
-            let source = source.and_then(|id| trace.sources.get(id.0 as usize));
-            let cpus = source.map_or(0..trace.cpus.len() as u32, |source| source.cpus.clone());
-            let own = trace.cpus.get(cpus.start as usize..cpus.end as usize)?;
-            let index = own.binary_search_by_key(&number, |cpu| cpu.number).ok()?;
-            Some(cpus.start + index as u32)
-        })
-    };
-    let without_numbers = fxt.map_or_else(Vec::new, |fxt| fxt.counters_without_numbers());
-    let items = Items::new(
+    let cpus = EventCpus::new(trace, reader);
+    let ground = Ground {
         trace,
-        &chosen,
-        &flow_marks.marks,
-        (&lone_states, &true_ends, begins),
-        (scheduling, &without_numbers),
-        &cpu_of,
-        (
-            fxt,
-            Objects::new(trace, &chosen, loaded.reader.as_ref(), fxt),
-            fxt.filter(|_| way == Way::Filter && keeps_numbers && is_of_one_file),
-        ),
-    );
+        chosen: &chosen,
+        flows: &flow_marks.marks,
+        lone_states: &lone_states,
+        true_ends: &true_ends,
+        begins,
+        cpus: &cpus,
+        objects: Objects::new(trace, &chosen, reader),
+    };
+    let mut items = Items::new(ground, kept_of_file);
+    let lanes = items.lanes_of_tracks();
+    let kept = match file.map(|file| items.choose_kept(file, lanes.clone())) {
+        Some(choice) => {
+            items.take_lanes(choice.lanes, choice.items);
+            Some(choice.kept)
+        }
+        None => {
+            items.take_lanes(lanes, Vec::new());
+            None
+        }
+    };
     job.check()?;
     job.set_total(items.count.max(1));
-    let own_id = |id: EventId| async_id(loaded.reader.as_ref(), event_ref(id));
+    let own_id = |id: EventId| async_id(reader, event_ref(id));
     let async_ids = AsyncIds::new(trace, &chosen, &own_id);
     let first = trace.span.start.max(chosen.span.start);
     let shift = first.0.saturating_neg().max(0);
@@ -215,14 +199,18 @@ fn write_with(
         &trace.strings,
         &busy_threads(trace, &chosen, &koids),
     );
-    let written_providers = match fxt.filter(|_| items.kept.is_some()) {
-        Some(fxt) => Providers::beside(&fxt),
-        None => Providers::of(loaded.reader.as_ref()),
+    let providers = match file {
+        Some(_) => Providers::beside(trace, &stand_ins),
+        None => Providers::of(trace, &stand_ins),
     };
+    let args_of = file.map(|file| move |id| scheduling_args(file, trace, reader, id));
     let source = Source {
         trace,
-        reader: loaded.reader.as_ref(),
-        fxt,
+        reader,
+        kept: args_of.as_ref().map(|args_of| KeptRecords {
+            has_lives: is_ours,
+            scheduling_args: args_of,
+        }),
         chosen: &chosen,
         koids: &koids,
         flows: &flow_marks.marks,
@@ -234,27 +222,23 @@ fn write_with(
         counter_names: &counter_names,
         has_all_counters: chosen.has_all_counters(),
         thread_of_process: &thread_of_process,
-        providers: &written_providers,
-        cpu_of: &cpu_of,
+        providers: &providers,
+        cpus: &cpus,
     };
     let mut written = Written::new(&tables);
     let met = met_at_borders(trace, &chosen, &items.across_start(), &flow_marks.marks);
     let named = Named::new(&source, &met);
-    match (fxt, &items.kept) {
-        (Some(fxt), Some(kept)) => {
+    match (file, &kept) {
+        (Some(file), Some(kept)) => {
             let input = filter::Input {
-                bytes: fxt.bytes(),
-                fxt,
+                file,
                 kept,
                 items: &items,
                 source: &source,
                 tables: &tables,
                 named: &named,
             };
-            match fxt.endian() {
-                Endian::Little => filter::write::<Little>(&input, &mut written, out, job)?,
-                Endian::Big => filter::write::<Big>(&input, &mut written, out, job)?,
-            }
+            filter::write(&input, &mut written, out, job)?;
         }
         _ => write_all(
             (&source, &tables),
@@ -264,69 +248,14 @@ fn write_with(
         )?,
     }
     out.flush()?;
+    Ok(summary(&source, &written, &named, &flow_marks))
+}
 
-    let mut summary = summary_of(&written.counts, flow_marks.lone_end_count);
-    summary.count("processes", named.processes.len() as u64);
-    summary.count("threads", named.threads.len() as u64);
-    if shift > 0 {
-        let note =
-            format!("times below zero cannot be said in FXT: {shift} ns were added to all times");
-        summary.notes.push(note);
-    }
-    summary.notes.extend(koids.notes());
-    summary.notes.extend_from_slice(koids.renumbered_cpus());
-    let mut note = |count: u64, one: &str, many: &str| match count {
-        0 => {}
-        1 => summary.notes.push(format!("1 {one}")),
-        count => summary.notes.push(format!("{count} {many}")),
-    };
-    note(
-        flow_marks.renamed_count,
-        "flow has an artificial id",
-        "flows have artificial ids",
-    );
-    note(
-        flow_marks.lone_count,
-        "flow event has no counterpart and makes no arrow: it is kept as it is",
-        "flow events have no counterparts and make no arrows: they are kept as they are",
-    );
-    let unknown = trace.diagnostics.count_of("unknown_argument_type");
-    note(
-        if fxt.is_some() { unknown } else { 0 },
-        "argument of the trace has a type that is not known: such are left out",
-        "arguments of the trace have types that are not known: such are left out",
-    );
-    note(
-        written.counts.packed,
-        "event has more than 15 arguments: the others are in 'more', as JSON",
-        "events have more than 15 arguments: the others are in 'more', as JSON",
-    );
-    note(
-        written.counts.moved_blobs,
-        "blob has no time of its own, and what it followed is left out: it is of what comes before it now",
-        "blobs have no time of their own, and what they followed is left out: they are of what comes before them now",
-    );
-    note(
-        written.counts.cut_scheduling,
-        "argument of a switch or wakeup was too long for its record: it is cut there",
-        "arguments of switches and wakeups were too long for their records: they are cut there",
-    );
-    note(
-        written.counts.cut_commands,
-        "program's command line was longer than a record: it is left out",
-        "programs' command lines were longer than a record: they are left out",
-    );
-    note(
-        written.counts.cut_names,
-        "name was longer than the 32 KB that FXT has room for: it is cut there",
-        "names (each time one was used) were longer than the 32 KB that FXT has room for: they are cut there",
-    );
-    note(
-        written.cut_texts,
-        "text was too long for its record: it is cut there and follows whole in a large record",
-        "texts were too long for their record: they are cut there and follow whole in a large record",
-    );
-    Ok(summary)
+/// Returns whether every thread that switches and wakeups name has its own number in the output.
+fn keeps_numbers(trace: &Trace, koids: &Koids) -> bool {
+    let threads = (0..trace.threads.len() as u32).skip(1).map(ThreadId);
+    let mut scheduled = threads.zip(koids.scheduled.iter().skip(1).copied());
+    scheduled.all(|(id, is_one)| !is_one || koids.thread(id).1 == trace.thread(id).tid)
 }
 
 /// Writes a file of encoded rows only.
@@ -344,48 +273,11 @@ fn write_all<'t>(
     write_names(&mut encoder, named);
     written.take(encoder, out)?;
     let mut encoder = Encoder::new(source, tables);
-    let mut told = FxHashSet::default();
-    for fxt in source.reader.fxt_sources() {
-        for (koid, object_type, name) in fxt.kernel_objects() {
-            // If several files have it, the first one names it.
-            if told.insert(koid) {
-                encoder.kernel_object(Some(fxt), (object_type, koid), koid, name, &[]);
-            }
-        }
-    }
+    write_other_objects(&mut encoder);
     written.take_items(encoder, &items.across_start(), (source, tables, out))?;
     write_windows(source, items, tables, (out, written), job)?;
     let encoder = Encoder::new(source, tables);
     written.take_items(encoder, &items.across_end(), (source, tables, out))
-}
-
-/// Returns the summary for the user. `lone` is the number of flow steps and ends that end no arrow.
-fn summary_of(counts: &RecordCounts, lone: u64) -> Summary {
-    let mut summary = Summary::default();
-    summary.count(
-        "slices",
-        counts.of(EventType::Complete) + counts.of(EventType::Begin),
-    );
-    summary.count("async slices", counts.of(EventType::AsyncBegin));
-    summary.count(
-        "instants",
-        counts.of(EventType::Instant)
-            + counts.of(EventType::AsyncInstant)
-            + counts.large
-            + counts.blobs
-            + counts.userspace_objects
-            - counts.described_losses,
-    );
-    summary.count("counter samples", counts.of(EventType::Counter));
-    summary.count(
-        "flow arrows",
-        (counts.of(EventType::FlowStep) + counts.of(EventType::FlowEnd)).saturating_sub(lone),
-    );
-    summary.count("context switches", counts.switches);
-    summary.count("wakeups", counts.wakeups);
-    summary.count("logs", counts.logs);
-    summary.count("losses", counts.losses);
-    summary
 }
 
 /// Returns the names of fields, from one event of each kind that occurs in a sample of the events.
@@ -443,29 +335,6 @@ fn busy_threads(trace: &Trace, chosen: &Chosen<'_>, koids: &Koids) -> Vec<Thread
     }
     counted.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
     counted.into_iter().map(|(_, koids)| koids).collect()
-}
-
-/// Returns the threads that stand for providers in the trace of an FXT file: threads without a number whose events
-/// come only from records that contain neither a time nor a thread.
-fn providers(trace: &Trace, reader: &dyn Events) -> FxHashSet<ThreadId> {
-    let is_of_provider = |event: u32| {
-        let event = trace.events.get(EventId(event));
-        let place = event.row.place;
-        let Some(fxt) = reader.fxt_source_of(event.into()) else {
-            return false;
-        };
-        let object = fxt.object(place);
-        fxt.is_blob(place) || object.is_some_and(|object| object.process.is_some())
-    };
-    let tracks = trace.tracks.iter().filter_map(|track| {
-        let TrackKind::Thread(thread) = track.kind else {
-            return None;
-        };
-        let first = trace.instants.of(&track.instants).next()?;
-        let is_one = trace.thread(thread).tid == 0 && is_of_provider(first);
-        is_one.then_some(thread)
-    });
-    tracks.collect()
 }
 
 fn thread_of_process(trace: &Trace) -> Vec<ThreadId> {

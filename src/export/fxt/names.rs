@@ -7,15 +7,15 @@ use super::args::{self, Fitted, MOST_ARG_WORDS};
 use super::encode::{Encoder, Source};
 use super::item::{Item, What};
 use super::lives;
+use super::providers::infos;
 use super::records::{Arg, ArgValue, PROCESS, THREAD};
-use super::source_args::own_args;
 use crate::base::{StringId, Timestamp};
-use crate::event::Ties;
+use crate::event::FieldRef;
+use crate::event::part::KernelObject;
+use crate::export::shared::arguments::{argument, is_argument};
 use crate::export::shared::flow_marks::FlowMark;
 use crate::export::shared::koids::Koids;
 use crate::export::shared::losses::{self, Counted};
-use crate::formats::fxt::FxtSource;
-use crate::fxt::agreed::{DROPPED, LIFE_ARGUMENTS, OVERWRITTEN};
 use crate::query::selection::Chosen;
 use crate::trace::counters::CounterScope;
 use crate::trace::{
@@ -268,9 +268,8 @@ pub(crate) fn write_people(encoder: &mut Encoder<'_, '_>, named: &Named) {
         };
         let koid = koids.process(id);
         let name = trace.strings.bytes(process.name);
-        let fxt = encoder.source.fxt;
         let args = lives::of_process(encoder.source, id);
-        encoder.kernel_object(fxt, (PROCESS, koid), process.pid, name, &args);
+        encoder.named_object((PROCESS, koid), process.pid, name, args);
         encoder.images(id);
     }
     let is_named_last = |id: &&ThreadId| named.threads.binary_search(id).is_ok();
@@ -281,40 +280,58 @@ pub(crate) fn write_people(encoder: &mut Encoder<'_, '_>, named: &Named) {
         let mut args = vec![Arg::new("process", ArgValue::Koid(process))];
         args.extend(lives::of_thread(encoder.source, id));
         let name = trace.strings.bytes(thread.name);
-        let fxt = encoder.source.fxt;
-        encoder.kernel_object(fxt, (THREAD, koid), thread.tid, name, &args);
+        encoder.named_object((THREAD, koid), thread.tid, name, args);
+    }
+}
+
+/// Writes the kernel objects that are neither process nor thread.
+pub(crate) fn write_other_objects(encoder: &mut Encoder<'_, '_>) {
+    let mut told = FxHashSet::default();
+    for info in infos(encoder.source.trace) {
+        for object in info.objects.iter() {
+            let is_person = matches!(object.object_type, PROCESS | THREAD);
+            // If several files have it, the first one names it.
+            if !is_person && told.insert(object.koid) {
+                let of = (object.object_type, object.koid);
+                encoder.object_with_fields(of, &object.name, Vec::new(), Some(object));
+            }
+        }
     }
 }
 
 impl Encoder<'_, '_> {
-    /// Writes the kernel object of a name, with `args` and the arguments of its record in the source, where its koid
-    /// is `number`.
-    pub(super) fn kernel_object(
+    /// Writes the kernel object of a process or thread, with `args` and what the first file that has the `number` says
+    /// of it besides.
+    fn named_object(&mut self, of: (u64, u64), number: u64, name: &[u8], args: Vec<Arg<'_>>) {
+        let key = (of.0, number);
+        let told = infos(self.source.trace).into_iter().find_map(|info| {
+            let order = |object: &KernelObject| (object.object_type, object.koid);
+            let at = info.objects.binary_search_by_key(&key, order);
+            info.objects.get(at.ok()?)
+        });
+        self.object_with_fields(of, name, args, told);
+    }
+
+    fn object_with_fields(
         &mut self,
-        fxt: Option<FxtSource<'_>>,
-        (object_type, koid): (u64, u64),
-        number: u64,
+        of: (u64, u64),
         name: &[u8],
-        args: &[Arg<'_>],
+        mut args: Vec<Arg<'_>>,
+        told: Option<&KernelObject>,
     ) {
-        let mut args = args.to_vec();
-        if let Some(fxt) = fxt
-            && let Some(place) = fxt.object_with_arguments(number, object_type)
-            && let Some(own) = own_args(&fxt, place)
-        {
-            // Arguments that this program wrote are computed again.
-            let is_ours = fxt.ties() == Ties::First;
-            let ours = LIFE_ARGUMENTS.iter().chain(&[OVERWRITTEN, DROPPED]);
-            let is_agreed = |name: &[u8]| is_ours && ours.clone().any(|it| it.as_bytes() == name);
-            let is_told =
-                |name: &[u8]| is_agreed(name) || args.iter().any(|arg| *arg.name == *name);
-            let others: Vec<_> = own.into_iter().filter(|arg| !is_told(&arg.name)).collect();
-            args.extend(others);
+        if let Some(told) = told {
+            let own = told.fields.iter().filter(|field| {
+                let is_said = args.iter().any(|arg| *arg.name == *field.name.as_bytes());
+                is_argument(&field.type_name) && !is_said
+            });
+            let own = own.map(|field| argument(FieldRef::from(field.clone())));
+            let own: Vec<_> = own.collect();
+            args.extend(own);
             let Fitted { is_packed, cut } = args::fit(&mut args, MOST_ARG_WORDS);
             self.records.counts.packed += u64::from(is_packed);
             self.cut_texts += cut.len() as u64;
         }
-        self.records.object((object_type, koid), name, &args);
+        self.records.object(of, name, &args);
     }
 }
 

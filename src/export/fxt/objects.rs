@@ -5,14 +5,13 @@
 //! last object that an event of the selection can mean is written.
 
 use rayon::prelude::*;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::item::{Item, What};
-use crate::event::ValueRef;
+use crate::event::{FieldRef, Role, ValueRef};
 use crate::formats::Events;
-use crate::formats::fxt::FxtSource;
 use crate::query::selection::Chosen;
-use crate::trace::{EventId, Trace, TrackId};
+use crate::trace::{EventId, SourceId, Trace, TrackId};
 
 /// Items for these objects.
 #[derive(Debug, Default)]
@@ -23,32 +22,48 @@ pub(crate) struct Objects {
     pub inside: Vec<Item>,
 }
 
+/// A pointer of a process in one of several files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Pointer {
+    source: Option<SourceId>,
+    process: u64,
+    address: u64,
+}
+
+/// An object: its place in its file, and its event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Place {
+    part: u32,
+    offset: u64,
+    event: u32,
+}
+
 impl Objects {
-    /// Finds the objects. Returns at once if the file contains none (hardly any does) or the selection contains all.
-    pub fn new(
-        trace: &Trace,
-        chosen: &Chosen<'_>,
-        reader: &dyn Events,
-        fxt: Option<FxtSource<'_>>,
-    ) -> Objects {
+    /// Finds the objects. Returns at once if the trace contains none (hardly any does) or the selection contains all.
+    pub fn new(trace: &Trace, chosen: &Chosen<'_>, reader: &dyn Events) -> Objects {
         let mut objects = Objects::default();
-        let Some(fxt) = fxt.filter(|fxt| fxt.has_objects()) else {
+        let all = events_of_objects(trace);
+        if all.is_empty() {
             return objects;
-        };
-        let mut missing = Missing {
+        }
+        let search = Search {
             trace,
             chosen,
             reader,
-            fxt,
-            events: Vec::new(),
         };
-        missing.find();
-        if missing.events.is_empty() {
+        let written = search.written(&all);
+        let mut missing: Vec<Place> = (all.iter())
+            .filter(|id| !written.contains(id))
+            .map(|&id| search.place(EventId(id)))
+            .collect();
+        if missing.is_empty() {
             return objects;
         }
-        let needed = missing.needed();
+        missing.sort_unstable();
+        let needed = search.needed(&search.by_pointer(&all));
         let span = chosen.span;
-        for &(_, id) in missing.events.iter().filter(|row| needed.contains(&row.0)) {
+        for place in missing.iter().filter(|place| needed.contains(place)) {
+            let id = place.event;
             let time = trace.events.time(EventId(id));
             if time < span.start {
                 let at = (span.start.0, 0);
@@ -62,39 +77,92 @@ impl Objects {
     }
 }
 
-struct Missing<'a> {
+/// Returns all events that name the target of a pointer.
+fn events_of_objects(trace: &Trace) -> Vec<u32> {
+    let kinds = trace.kinds.iter();
+    let is_object: Vec<bool> = kinds.map(|kind| kind.role == Role::PointerName).collect();
+    if !is_object.contains(&true) {
+        return Vec::new();
+    }
+    let is_object = &is_object;
+    let segments = trace.events.segments().par_iter();
+    let found = segments.flat_map_iter(|segment| {
+        let rows = 0..segment.columns.len() as u32;
+        rows.filter_map(move |index| {
+            let kind = usize::from(segment.kind(index).0);
+            let is_one = is_object.get(kind) == Some(&true);
+            is_one.then(|| segment.first + index)
+        })
+    });
+    found.collect()
+}
+
+struct Search<'a> {
     trace: &'a Trace,
     chosen: &'a Chosen<'a>,
     reader: &'a dyn Events,
-    fxt: FxtSource<'a>,
-    /// Places and events of objects that are not points of the selection, in the file's order.
-    events: Vec<(u64, u32)>,
 }
 
-impl Missing<'_> {
-    fn find(&mut self) {
-        let (trace, chosen, fxt) = (self.trace, self.chosen, self.fxt);
-        let is_object = |id: u32| fxt.is_object(trace.events.get(EventId(id)).row.place);
-        let tracks = (0..trace.tracks.len() as u32).into_par_iter();
-        let chosen_tracks = tracks.filter(|&number| chosen.has_track(TrackId(number)));
-        let written: FxHashSet<u32> = chosen_tracks
-            .flat_map_iter(|number| {
-                let events = trace.instants.of(&trace.tracks[number as usize].instants);
-                events.filter(|&id| {
-                    chosen.span.contains(trace.events.time(EventId(id))) && is_object(id)
-                })
-            })
-            .collect();
-        self.events = (0..trace.events.len() as u32)
-            .into_par_iter()
-            .filter(|&id| is_object(id) && !written.contains(&id))
-            .map(|id| (trace.events.get(EventId(id)).row.place, id))
-            .collect();
-        self.events.sort_unstable();
+impl Search<'_> {
+    fn place(&self, id: EventId) -> Place {
+        let event = self.trace.events.get(id);
+        Place {
+            part: event.part,
+            offset: event.row.place,
+            event: id.0,
+        }
     }
 
-    /// Returns the places of the objects that pointers of the selection mean.
-    fn needed(&self) -> FxHashSet<u64> {
+    fn pointer(&self, id: EventId, process: u64, address: u64) -> Pointer {
+        Pointer {
+            source: self.trace.source_of(id.0, |source| &source.events),
+            process,
+            address,
+        }
+    }
+
+    /// Returns the objects that are points of the selection.
+    fn written(&self, all: &[u32]) -> FxHashSet<u32> {
+        let (trace, chosen) = (self.trace, self.chosen);
+        let all: FxHashSet<u32> = all.iter().copied().collect();
+        let tracks = (0..trace.tracks.len() as u32).into_par_iter();
+        let chosen_tracks = tracks.filter(|&number| chosen.has_track(TrackId(number)));
+        chosen_tracks
+            .flat_map_iter(|number| {
+                let events = trace.instants.of(&trace.tracks[number as usize].instants);
+                events.filter(|id| {
+                    all.contains(id) && chosen.span.contains(trace.events.time(EventId(*id)))
+                })
+            })
+            .collect()
+    }
+
+    /// Returns the objects of each pointer, in the order of their file.
+    fn by_pointer(&self, all: &[u32]) -> FxHashMap<Pointer, Vec<Place>> {
+        let mut objects: FxHashMap<Pointer, Vec<Place>> = FxHashMap::default();
+        for &id in all {
+            let id = EventId(id);
+            let mut fields: Vec<FieldRef<'_>> = Vec::new();
+            let event = self.trace.events.get(id);
+            self.reader.fields_into(event.into(), &mut fields);
+            let value = |index: usize| fields.get(index).map(|field| &field.value);
+            let process = match value(1) {
+                Some(&ValueRef::Koid(process)) => process,
+                _ => 0,
+            };
+            if let Some(&ValueRef::Pointer(address)) = value(0) {
+                let of_pointer = objects.entry(self.pointer(id, process, address));
+                of_pointer.or_default().push(self.place(id));
+            }
+        }
+        objects
+            .values_mut()
+            .for_each(|places| places.sort_unstable());
+        objects
+    }
+
+    /// Returns the objects that pointers of the selection mean.
+    fn needed(&self, objects: &FxHashMap<Pointer, Vec<Place>>) -> FxHashSet<Place> {
         let (trace, chosen) = (self.trace, self.chosen);
         let across = self.begins_across_start();
         let inside = (0..trace.events.len() as u32)
@@ -106,11 +174,11 @@ impl Missing<'_> {
             });
         inside
             .chain(across.into_par_iter())
-            .flat_map_iter(|id| self.meant_by(EventId(id)))
+            .flat_map_iter(|id| self.meant_by(EventId(id), objects))
             .collect()
     }
 
-    fn meant_by(&self, id: EventId) -> Vec<u64> {
+    fn meant_by(&self, id: EventId, objects: &FxHashMap<Pointer, Vec<Place>>) -> Vec<Place> {
         let event = self.trace.events.get(id);
         let Some(process) = self.trace.process_of(self.trace.events.thread(id)) else {
             return Vec::new();
@@ -121,9 +189,13 @@ impl Missing<'_> {
             ValueRef::Pointer(pointer) => Some(pointer),
             _ => None,
         });
-        pointers
-            .filter_map(|pointer| self.fxt.object_of(process.pid, pointer, event.row.place))
-            .collect()
+        let here = self.place(id);
+        let last_before = |address: u64| {
+            let places = objects.get(&self.pointer(id, process.pid, address))?;
+            let after = places.partition_point(|place| *place <= here);
+            places.get(after.checked_sub(1)?).copied()
+        };
+        pointers.filter_map(last_before).collect()
     }
 
     /// Returns the begin events of slices that cross the range's start.

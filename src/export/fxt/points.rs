@@ -4,15 +4,23 @@ use super::args::MOST_ARG_WORDS;
 use super::encode::Encoder;
 use super::item::Item;
 use super::records::{Arg, ArgValue, EventType, Head, MOST_ARGS, MOST_INLINE_BYTES, ThreadKoids};
-use super::source_args::own_args;
 use crate::base::StringId;
-use crate::event::{FieldRef, ValueRef};
-use crate::export::shared::arguments::{blob_of, payload_of};
-use crate::formats::fxt::FxtSource;
-use crate::fxt::layout::event;
+use crate::event::{FieldRef, Role, ValueRef};
+use crate::export::shared::arguments::{arguments, blob_of, payload_of};
 use crate::trace::{CpuId, EventId, ThreadId, TrackKind};
 
-impl<'a> Encoder<'a, '_> {
+/// The name of the argument with the time of a record that has no time of its own.
+const REALLY_AT: &[u8] = b"really_at_ns";
+
+/// A userspace object besides its name and arguments.
+struct Object {
+    /// The pointer that it names.
+    pointer: u64,
+    /// Koid of the process, if the event contains it.
+    process: Option<u64>,
+}
+
+impl Encoder<'_, '_> {
     pub(super) fn instant(&mut self, item: &Item) {
         let source = self.source;
         let id = EventId(item.row);
@@ -37,40 +45,33 @@ impl<'a> Encoder<'a, '_> {
             None => EventType::Instant,
         };
         self.read(id);
-        let fxt = source
-            .fxt
-            .or_else(|| source.reader.fxt_source_of(event.into()));
-        if let Some(fxt) = fxt
-            && let Some(object) = fxt.object(event.row.place)
-        {
-            let owner = object.process.map_or(Ok(thread), Err);
-            let time = Some(item.time);
-            return self.object((fxt, event.row.place, time), object.pointer, owner, name);
+        if let Some(object) = self.take_object(id) {
+            let owner = match source.koids.is_provider(owner) {
+                true => Err(object.process.unwrap_or(0)),
+                false => Ok(thread),
+            };
+            let provider = source.providers.of_thread(self.events.thread(id));
+            return self.object(object.pointer, owner, name, (provider, Some(item.time)));
         }
         let attached = blob_of(&self.fields);
         if let Some((blob_type, payload)) = attached
             && source.reader.payload(event.into()).is_some()
         {
             // A blob record has neither time nor thread: an attachment that has both becomes a large instant.
-            let has_time = match source.fxt {
-                Some(fxt) => !fxt.is_blob(event.row.place),
-                None => {
-                    blob_type.is_none()
-                        && owner != ThreadId::NONE
-                        && source.trace.thread(owner).tid != 0
-                }
-            };
+            let has_time = blob_type.is_none()
+                && owner != ThreadId::NONE
+                && source.trace.thread(owner).tid != 0;
             if has_time {
                 return self.large_instant(item, thread, (category, name), &payload);
             }
             let (category, name) = (self.name_bytes(category), self.name_bytes(name));
             self.is_untimed = true;
             self.records.counts.moved_blobs += u64::from(self.lacks_anchor(item.time));
-            let provider = fxt.and_then(|fxt| source.providers.of_record(&fxt, event.row.place));
+            let provider = source.providers.of_thread(owner);
             let provider = provider.filter(|_| fits_without_tables(name, category));
             return self
                 .records
-                .in_section((source.providers, provider), |records| {
+                .in_section(source.providers, provider, |records| {
                     records.blob(name, category, blob_type, &payload);
                 });
         }
@@ -87,20 +88,34 @@ impl<'a> Encoder<'a, '_> {
         self.event(event_type, at, (category, name), &more, last_word);
     }
 
+    /// Reads the object of an event that names the target of a pointer; its other fields become the current arguments.
+    fn take_object(&mut self, id: EventId) -> Option<Object> {
+        if self.role_of(id) != Role::PointerName {
+            return None;
+        }
+        self.read(id);
+        let mut fields = std::mem::take(&mut self.fields);
+        let process = match fields.get(1).map(|field| (&*field.name, &field.value)) {
+            Some(("process", &ValueRef::Koid(process))) => Some(process),
+            _ => None,
+        };
+        let ValueRef::Pointer(pointer) = fields.first()?.value else {
+            return None;
+        };
+        fields.drain(..1 + usize::from(process.is_some()));
+        self.listed = Some(arguments(&mut fields));
+        Some(Object { pointer, process })
+    }
+
+    /// Writes an object with the current arguments: in a thread's process, or in the process of that koid. It has its
+    /// `time` as an argument unless the record before it has that time.
     fn object(
         &mut self,
-        (fxt, place, time): (FxtSource<'a>, u64, Option<i64>),
         pointer: u64,
         owner: Result<ThreadKoids, u64>,
         name: StringId,
+        (provider, time): (Option<u32>, Option<i64>),
     ) {
-        self.read_nothing();
-        let providers = self.source.providers;
-        let provider = match owner {
-            Ok(_) => None,
-            Err(_) => providers.of_record(&fxt, place),
-        };
-        self.listed = own_args(&fxt, place);
         let args = self.listed.as_deref().unwrap_or_default();
         let provider = provider.filter(|_| {
             args.len() < MOST_ARGS
@@ -108,19 +123,20 @@ impl<'a> Encoder<'a, '_> {
                 && args.iter().all(is_inline_argument)
         });
         self.is_untimed = true;
-        let mut more = Vec::new();
-        if let Some(time) = time.filter(|&time| self.lacks_anchor(time)) {
+        let time = time.filter(|&time| self.lacks_anchor(time) && !self.has_argument(REALLY_AT));
+        let more = time.map(|time| {
             let time = time.saturating_add(self.source.shift);
-            more = self.without_said(&[Arg::new("really_at_ns", ArgValue::Int64(time))]);
-        }
+            Arg::new("really_at_ns", ArgValue::Int64(time))
+        });
         self.records.is_inline = provider.is_some();
-        self.prepare(&more, MOST_ARG_WORDS);
+        self.prepare(more.as_slice(), MOST_ARG_WORDS);
         self.records.is_inline = false;
         let name = self.name_bytes(name);
-        self.records.in_section((providers, provider), |records| {
-            let name = records.exact_name(name);
-            records.userspace_object(pointer, owner, name);
-        });
+        self.records
+            .in_section(self.source.providers, provider, |records| {
+                let name = records.exact_name(name);
+                records.userspace_object(pointer, owner, name);
+            });
     }
 
     /// Writes an object to which the selection refers but which it does not contain: in its process, so that no thread
@@ -128,35 +144,28 @@ impl<'a> Encoder<'a, '_> {
     pub(super) fn object_of_others(&mut self, item: &Item) {
         let id = EventId(item.row);
         let event = self.events.get(id);
-        let Some(fxt) = self.source.fxt else { return };
-        let Some(object) = fxt.object(event.row.place) else {
+        let Some(object) = self.take_object(id) else {
             return;
         };
-        let (process, _) = self.source.koids.thread(self.events.thread(id));
+        let thread = self.events.thread(id);
+        let (process, _) = self.source.koids.thread(thread);
         let (_, name) = self.names_of(event.row.kind);
         let owner = Err(object.process.unwrap_or(process));
         // Objects from before the range have the time of its start, whatever record comes first there.
         let time = Some(item.time).filter(|&time| time == event.row.time.0);
-        self.object((fxt, event.row.place, time), object.pointer, owner, name);
+        let provider = self.source.providers.of_thread(thread);
+        self.object(object.pointer, owner, name, (provider, time));
     }
 
     /// Returns the word for the scope of the current point, unless the scope is the thread.
     pub(super) fn scope_word(&self) -> Option<u64> {
-        match (self.own, self.source.fxt) {
-            (Some(place), Some(fxt)) => {
-                let is_one = fxt.event_type(place) == Some(event::INSTANT);
-                let word = is_one.then(|| fxt.word_behind(place)).flatten();
-                word.filter(|scope| (1..=2).contains(scope))
-            }
-            _ => scope_word(&self.fields),
-        }
+        scope_word(&self.fields)
     }
 
-    /// Returns an argument with the CPU of an event, if its file contains it; events of FXT files keep their own
-    /// arguments.
+    /// Returns an argument with the CPU of an event, if its file contains it.
     fn cpu_arg(&self, id: EventId) -> Option<Arg<'static>> {
         let event = self.events.get(id);
-        let cpu = event.cpu.filter(|_| !self.is_of_fxt(id))?;
+        let cpu = event.cpu?;
         let number = self.source.koids.cpu_number(CpuId(cpu))?;
         Some(Arg::new("on_cpu", ArgValue::UInt32(number.into())))
     }
@@ -169,13 +178,6 @@ impl<'a> Encoder<'a, '_> {
         (category, name): (StringId, StringId),
         payload: &[u8],
     ) {
-        let place = self.events.get(EventId(item.row)).row.place;
-        let fxt = self.source.fxt;
-        let own = fxt.and_then(|fxt| own_args(&fxt, place));
-        if own.is_some() {
-            self.read_nothing();
-            self.listed = own;
-        }
         self.fields.retain(|field| {
             // Fields that the reader derives from the payload itself.
             !matches!(
@@ -184,6 +186,7 @@ impl<'a> Encoder<'a, '_> {
             )
         });
         let cpu = self.cpu_arg(EventId(item.row));
+        let cpu = cpu.filter(|arg| !self.has_argument(&arg.name));
         self.prepare(cpu.as_slice(), MOST_ARG_WORDS);
         let head = Head {
             event_type: EventType::Instant,

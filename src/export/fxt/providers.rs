@@ -1,14 +1,15 @@
-//! The providers of FXT files: each is announced with its name before our own, and blobs and objects that belong to no
-//! thread are in a section of the provider that wrote them.
+//! The providers of the sources: each is announced with its name before our own, and blobs and objects that belong to
+//! no thread are in a section of the provider that wrote them.
 //!
 //! All other records are in the section of our own provider, and use its tables and tick rate.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::records::Records;
-use crate::formats::Events;
-use crate::formats::fxt::FxtSource;
+use crate::event::part::Provider;
+use crate::event::{Role, TraceInfo};
 use crate::fxt::agreed::OWN_PROVIDER;
+use crate::trace::{EventId, ThreadId, Trace, TrackKind};
 
 /// The most providers of a file whose blobs and objects keep their provider.
 const MOST_NAMED: usize = 256;
@@ -19,23 +20,26 @@ const TICKS_PER_SECOND: u64 = 1_000_000_000;
 #[derive(Debug, Default)]
 pub(crate) struct Providers {
     own: u32,
-    /// Number, name and ticks per second of each provider of the sources.
-    others: Vec<(u32, Vec<u8>, u64)>,
-    numbers: FxHashMap<(u32, Vec<u8>), u32>,
+    /// The providers of the sources, with their numbers in the output.
+    others: Vec<Provider>,
+    /// The number of the provider for which a thread stands.
+    of_threads: FxHashMap<ThreadId, u32>,
 }
 
 impl Providers {
-    /// Returns the providers of the files of `reader`; each keeps its number unless another one has it already.
-    pub fn of(reader: &dyn Events) -> Providers {
+    /// Returns the providers of a trace's files, for which `stand_ins` stand; each keeps its number unless another one
+    /// has it already.
+    pub fn of(trace: &Trace, stand_ins: &FxHashSet<ThreadId>) -> Providers {
         let mut providers = Providers::default();
-        let mut used = FxHashSet::default();
-        let lists = reader.fxt_sources();
-        let all = lists.iter().flat_map(FxtSource::providers);
         // A provider that this program announced adds nothing but its name.
-        let all: Vec<_> = all
-            .filter(|(_, name, _)| !name.is_empty() && !name.starts_with(OWN_PROVIDER.as_bytes()))
-            .collect();
-        let said: FxHashSet<u32> = all.iter().map(|(id, ..)| *id).collect();
+        let is_other = |provider: &&Provider| {
+            !provider.name.is_empty() && !provider.name.starts_with(OWN_PROVIDER.as_bytes())
+        };
+        let of_infos = infos(trace).into_iter();
+        let all = of_infos.flat_map(|info| info.providers.iter().filter(is_other));
+        let all: Vec<&Provider> = all.collect();
+        let said: FxHashSet<u32> = all.iter().map(|provider| provider.number).collect();
+        let mut used = FxHashSet::default();
         let mut next = 1;
         let mut free = |used: &FxHashSet<u32>| {
             while used.contains(&next) || said.contains(&next) {
@@ -43,40 +47,69 @@ impl Providers {
             }
             next
         };
-        for (id, name, rate) in &all {
-            let key = (*id, name.to_vec());
-            if providers.numbers.contains_key(&key) {
+        let mut numbers: FxHashMap<(u32, &[u8]), u32> = FxHashMap::default();
+        for provider in all {
+            let key = (provider.number, provider.name.as_slice());
+            if numbers.contains_key(&key) {
                 continue;
             }
-            let number = match used.contains(id) {
+            let number = match used.contains(&provider.number) {
                 true => free(&used),
-                false => *id,
+                false => provider.number,
             };
             used.insert(number);
-            providers.numbers.insert(key, number);
-            providers.others.push((number, name.to_vec(), *rate));
+            numbers.insert(key, number);
+            providers.others.push(Provider {
+                number,
+                ..provider.clone()
+            });
         }
         providers.own = free(&used);
+        providers.find_threads(trace, stand_ins, |provider| {
+            let key = (provider.number, provider.name.as_slice());
+            numbers.get(&key).copied()
+        });
         providers
     }
 
     /// Returns our own provider and those of a file whose records are kept: each of these keeps its number.
-    pub fn beside(fxt: &FxtSource<'_>) -> Providers {
-        let all = fxt.providers();
-        let used: FxHashSet<u32> = all.iter().map(|(id, ..)| *id).collect();
-        let is_once = |id: u32| all.iter().filter(|(other, ..)| *other == id).count() == 1;
+    pub fn beside(trace: &Trace, stand_ins: &FxHashSet<ThreadId>) -> Providers {
+        let all = &trace.info.providers;
+        let used: FxHashSet<u32> = all.iter().map(|provider| provider.number).collect();
+        let count_of = |number: u32| all.iter().filter(|other| other.number == number).count();
+        // Only a damaged or hostile file announces thousands of providers.
+        let named = all
+            .iter()
+            .take(MOST_NAMED)
+            .filter(|provider| !provider.name.is_empty() && count_of(provider.number) == 1);
         let mut providers = Providers {
             own: (1..).find(|number| !used.contains(number)).unwrap_or(0),
+            others: named.cloned().collect(),
             ..Providers::default()
         };
-        // Only a damaged or hostile file announces thousands of providers.
-        for (id, name, rate) in all.iter().take(MOST_NAMED) {
-            if !name.is_empty() && is_once(*id) {
-                providers.others.push((*id, name.to_vec(), *rate));
-                providers.numbers.insert((*id, name.to_vec()), *id);
-            }
-        }
+        let numbers: FxHashSet<u32> = providers.others.iter().map(|it| it.number).collect();
+        providers.find_threads(trace, stand_ins, |provider| {
+            Some(provider.number).filter(|number| numbers.contains(number))
+        });
         providers
+    }
+
+    /// Finds the provider of each thread that stands for one: the first of its file with its name.
+    fn find_threads(
+        &mut self,
+        trace: &Trace,
+        stand_ins: &FxHashSet<ThreadId>,
+        number_of: impl Fn(&Provider) -> Option<u32>,
+    ) {
+        for &id in stand_ins {
+            let source = trace.source_of(id.0, |source| &source.threads);
+            let source = source.and_then(|id| trace.sources.get(id.0 as usize));
+            let info = source.map_or(&trace.info, |source| &source.info);
+            let name = trace.text(trace.thread(id).name);
+            let provider = info.providers.iter().find(|it| it.thread_name == name);
+            let number = provider.and_then(&number_of);
+            self.of_threads.extend(number.map(|number| (id, number)));
+        }
     }
 
     /// Returns the number of our own provider.
@@ -84,14 +117,37 @@ impl Providers {
         self.own
     }
 
-    /// Returns the number of the provider of the record at a place of a source, if the provider is announced.
-    pub(crate) fn of_record(&self, fxt: &FxtSource<'_>, place: u64) -> Option<u32> {
-        if self.others.is_empty() {
-            return None;
-        }
-        let (id, name) = fxt.provider_at(place);
-        self.numbers.get(&(id, name.to_vec())).copied()
+    /// Returns the number of the provider for which a thread stands, if the provider is announced.
+    pub(crate) fn of_thread(&self, id: ThreadId) -> Option<u32> {
+        self.of_threads.get(&id).copied()
     }
+}
+
+/// Returns the facts of each file of a trace about itself.
+pub(crate) fn infos(trace: &Trace) -> Vec<&TraceInfo> {
+    match trace.sources.is_empty() {
+        true => vec![&trace.info],
+        false => trace.sources.iter().map(|source| &source.info).collect(),
+    }
+}
+
+/// Returns the threads that stand for providers: threads without a number whose points come from records that contain
+/// neither a time nor a thread.
+pub(crate) fn stand_ins(trace: &Trace) -> FxHashSet<ThreadId> {
+    let is_of_provider = |event: u32| {
+        let kind = trace.events.kind(EventId(event));
+        let kind = trace.kinds.get(usize::from(kind.0));
+        kind.is_some_and(|kind| matches!(kind.role, Role::Attachment | Role::PointerName))
+    };
+    let tracks = trace.tracks.iter().filter_map(|track| {
+        let TrackKind::Thread(thread) = track.kind else {
+            return None;
+        };
+        let is_unnumbered = trace.thread(thread).tid == 0;
+        let first = trace.instants.of(&track.instants).next()?;
+        (is_unnumbered && is_of_provider(first)).then_some(thread)
+    });
+    tracks.collect()
 }
 
 impl Records<'_> {
@@ -99,9 +155,9 @@ impl Records<'_> {
     /// `shift` is what was added to all times, in ns.
     pub(crate) fn file_head(&mut self, providers: &Providers, shift: i64) {
         self.magic();
-        for (number, name, rate) in &providers.others {
-            self.provider_info(*number, name);
-            self.ticks_per_second(*rate);
+        for provider in &providers.others {
+            self.provider_info(provider.number, &provider.name);
+            self.ticks_per_second(provider.ticks_per_second);
         }
         let own = match shift {
             0 => OWN_PROVIDER.to_owned(),
@@ -115,7 +171,8 @@ impl Records<'_> {
     /// because the provider has no tables.
     pub(crate) fn in_section(
         &mut self,
-        (providers, provider): (&Providers, Option<u32>),
+        providers: &Providers,
+        provider: Option<u32>,
         write: impl FnOnce(&mut Self),
     ) {
         let Some(provider) = provider else {

@@ -1,12 +1,11 @@
 //! Runs and states as items: context switches and wakeups.
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 
 use super::item::{END_ORDER, Item, LAST_ORDER, What, order_among, order_of};
 use super::items::{Items, known_event};
 use super::lanes::Stretch;
-use super::lone_states::{RunBegins, StateBegins};
+use super::lone_states::RunBegins;
 use super::switches::event_behind;
 use crate::trace::{CpuId, EventId, StateId, ThreadId};
 
@@ -95,10 +94,10 @@ impl Items<'_> {
             if !self.chosen.span.contains(row.start) || !self.chosen.has_thread(row.thread) {
                 return None;
             }
-            let cpu = (self.cpu_of)(EventId(event))?;
+            let cpu = self.cpus.cpu(EventId(event))?;
             let at = (row.start.0, order_of(event));
-            let is_chosen = self.chosen.has_runs_of(CpuId(cpu));
-            is_chosen.then(|| Item::new(What::SwitchOff, at, state, cpu))
+            let is_chosen = self.chosen.has_runs_of(cpu);
+            is_chosen.then(|| Item::new(What::SwitchOff, at, state, cpu.0))
         };
         let lone_states = self.lone_states.rows().par_iter();
         lone_states.filter_map(item_of).collect()
@@ -117,7 +116,7 @@ impl Items<'_> {
         match next.and_then(|next| self.trace.states.get(next).cpu) {
             Some(cpu) => self.chosen.has_runs_of(CpuId(cpu)),
             None => state.event.is_none_or(|event| {
-                (self.cpu_of)(event).is_none_or(|cpu| self.chosen.has_runs_of(CpuId(cpu)))
+                (self.cpus.cpu(event)).is_none_or(|cpu| self.chosen.has_runs_of(cpu))
             }),
         }
     }
@@ -125,55 +124,5 @@ impl Items<'_> {
     /// Returns whether a state began with a wakeup.
     fn is_wakeup(&self, index: usize) -> bool {
         self.trace.states.notes[index].is_woken()
-    }
-
-    /// Returns whether an event wakes a thread, including one that was switched from at the same time.
-    fn is_wakeup_event(&self, event: u32) -> bool {
-        let kind = |event| self.trace.events.get(EventId(event)).row.kind;
-        event != u32::MAX
-            && self
-                .wakeup_kinds
-                .get(usize::from(kind(event).0))
-                .is_some_and(|&is_one| is_one)
-    }
-
-    /// Returns items for wakeups of an FXT file that changed nothing: no state begins with them.
-    pub(super) fn wakeups_of_ready(&self) -> Vec<Item> {
-        let trace = self.trace;
-        let Some(fxt) = self.fxt.filter(|_| self.wakeup_kinds.contains(&true)) else {
-            return Vec::new();
-        };
-        let begun = StateBegins::new(trace);
-        // Of several threads with one number only one was scheduled: the wakeup belongs to it.
-        let has_states = |id: u32| {
-            let states = trace.states.of_thread.get(id as usize);
-            states.is_some_and(|range| !range.is_empty())
-        };
-        let ids = 1..trace.threads.len() as u32;
-        let others = ids.clone().filter(|&id| !has_states(id));
-        let threads: FxHashMap<u64, u32> = others
-            .chain(ids.filter(|&id| has_states(id)))
-            .map(|id| (trace.thread(ThreadId(id)).tid, id))
-            .collect();
-        let item_of = |id: u32| {
-            if begun.has(EventId(id)) || !self.is_wakeup_event(id) {
-                return None;
-            }
-            let row = trace.events.get(EventId(id)).row;
-            let thread = *threads.get(&fxt.woken(row.place)?)?;
-            let is_chosen =
-                self.chosen.span.contains(row.time) && self.chosen.has_states_of(ThreadId(thread));
-            let is_here = || {
-                let cpu = (self.cpu_of)(EventId(id)).map(CpuId);
-                cpu.is_none_or(|cpu| self.chosen.has_runs_of(cpu))
-            };
-            let is_chosen = is_chosen && (!self.chosen.limits_cpus() || is_here());
-            let at = (row.time.0, order_of(id));
-            is_chosen.then(|| Item::new(What::WakeupOfReady, at, id, thread))
-        };
-        (0..trace.events.len() as u32)
-            .into_par_iter()
-            .filter_map(item_of)
-            .collect()
     }
 }

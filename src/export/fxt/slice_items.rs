@@ -80,7 +80,7 @@ impl Items<'_> {
             _ => What::Begin,
         };
         let order = match (what, lane.form) {
-            (What::Whole, Form::AsCame) if self.is_nested_as_read && facts.finish == u32::MAX => {
+            (What::Whole, Form::AsCame) if self.is_nested_as_read() && facts.finish == u32::MAX => {
                 order_of(facts.begin)
             }
             (What::Whole, Form::AsCame) => {
@@ -103,8 +103,8 @@ impl Items<'_> {
             Form::Async => What::AsyncEnd,
             _ => What::End,
         };
-        // Ends of FXT files are read with the order that they had there.
-        let order = match (self.fxt, lane.form) {
+        // Among kept records, ends are read with the order that they had in the file.
+        let order = match (self.kept, lane.form) {
             (None, Form::AsCame) => order_of_inner_end(self.trace, (index, (start, facts))),
             _ => order_of_end(start, &facts),
         };

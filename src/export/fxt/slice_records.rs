@@ -4,6 +4,7 @@ use super::encode::Encoder;
 use super::item::{Item, SliceFacts, What};
 use super::records::{Arg, ArgValue, EventType, ThreadKoids};
 use crate::base::StringId;
+use crate::event::Role;
 use crate::export::shared::arguments::merge;
 use crate::fxt::agreed::END_NOT_SEEN;
 use crate::trace::slices::SliceLabel;
@@ -93,7 +94,7 @@ impl Encoder<'_, '_> {
             true => self.border_args(item),
             false => Vec::new(),
         };
-        if item.what == What::Whole && !self.is_of_fxt(begin) {
+        if item.what == What::Whole {
             more.extend(self.measured_arg(item));
         }
         self.event(
@@ -111,8 +112,8 @@ impl Encoder<'_, '_> {
         let is_inside = item.time < self.source.chosen.span.end.0;
         if is_inside {
             let finish = EventId(item.slice.finish);
-            // Some readers need the begin's names at the end. Ends of FXT files keep their own names or have none.
-            if self.is_of_fxt(finish) {
+            // Some readers need the begin's names at the end.
+            if self.role_of(finish) == Role::Named {
                 names = self.names_of(self.events.kind(finish));
             }
             self.read(finish);
@@ -127,20 +128,9 @@ impl Encoder<'_, '_> {
         self.event(EventType::End, (item.time, thread), names, more, None);
     }
 
-    /// Returns whether an event comes from an FXT file, which may be one of several on one axis.
-    pub(super) fn is_of_fxt(&self, id: EventId) -> bool {
-        let is_of_one = || {
-            self.source
-                .reader
-                .fxt_source_of(self.event_ref(id))
-                .is_some()
-        };
-        self.source.fxt.is_some() || is_of_one()
-    }
-
     /// Returns an argument with the name of the asynchronous track of an event, and whether the track belongs to the
-    /// whole trace: FXT names such tracks after their first slice, and each belongs to a process. Events of FXT files
-    /// keep their own arguments.
+    /// whole trace: FXT names such tracks after their first slice, and each belongs to a process. A track of events that
+    /// have names of their own is named after its first slice anyway.
     pub(super) fn group_arg(&self, track: u32, event: EventId) -> Option<Arg<'static>> {
         let trace = self.source.trace;
         let track = trace.tracks.get(track as usize)?;
@@ -150,7 +140,7 @@ impl Encoder<'_, '_> {
             _ => return None,
         };
         let text = trace.strings.bytes(track.name).to_vec();
-        let is_said = track.name == StringId::EMPTY || self.is_of_fxt(event);
+        let is_said = track.name == StringId::EMPTY || self.role_of(event) == Role::Named;
         (!is_said).then(|| Arg::new(name, ArgValue::Text(text.into())))
     }
 
@@ -181,7 +171,7 @@ impl Encoder<'_, '_> {
         let id = id.unwrap_or_else(|| source.async_ids.of_slice(SliceId(item.row)));
         if !has_own_fields {
             self.read_nothing();
-        } else if is_end && self.is_of_fxt(EventId(event)) {
+        } else if is_end && self.role_of(EventId(event)) == Role::Named {
             // The same names as for other ends.
             names = self.names_of(self.events.kind(EventId(event)));
         }

@@ -3,10 +3,9 @@
 use super::encode::Encoder;
 use super::item::{Item, What};
 use super::records::{Arg, ArgValue};
+use super::scheduling_args::{int32_of, value_of};
 use super::scheduling_records::Side;
-use super::source_args::{int32_of, own_args, value_of};
-use crate::event::{EndState, ValueRef};
-use crate::formats::fxt::{SchedulingSort, SourceScheduling};
+use crate::event::{EndState, Role, ValueRef};
 use crate::fxt::agreed::END_NOT_SEEN;
 use crate::fxt::layout::scheduling::IDLE_WEIGHT;
 use crate::trace::{CpuId, EventId, StateId, ThreadId, ThreadState, Trace};
@@ -216,7 +215,7 @@ impl<'a> Encoder<'a, '_> {
         let is_lossy = !trace.gaps.is_empty() || infos.any(|info| !info.losses.is_empty());
         let is_cut =
             chosen.ends_before_trace() && state.end.is_none_or(|end| end >= chosen.span.end);
-        let is_made_of_more = is_wait == Some(false) && self.source.fxt.is_none();
+        let is_made_of_more = is_wait == Some(false) && self.source.kept.is_none();
         let is_marked = match state.state {
             ThreadState::Running => false,
             // `waits` says enough for this state.
@@ -276,7 +275,7 @@ impl<'a> Encoder<'a, '_> {
     /// returns the weight of the outgoing thread.
     fn prepare_switch(&mut self, item: &Item, own_said: OwnSaid) -> Option<i32> {
         self.records.prepare(&[]);
-        let fxt = self.source.fxt?;
+        let kept = self.source.kept?;
         let trace = self.source.trace;
         let index = item.row as usize;
         let event = match item.what {
@@ -294,10 +293,10 @@ impl<'a> Encoder<'a, '_> {
             }
             _ => None,
         };
-        let place = self.events.get(EventId(event?)).row.place;
-        // A thread that was woken at once has a wakeup record at this place, not a switch.
-        fxt.woken(place).is_none().then_some(())?;
-        let own = own_args(&fxt, place)?;
+        let event = EventId(event?);
+        // A thread that was woken at once has a wakeup here, not a switch.
+        (self.role_of(event) == Role::Switch).then_some(())?;
+        let own = (kept.scheduling_args)(event)?;
         self.prepare_but(&own, TOLD_ANEW);
         if own_said == OwnSaid::Kept {
             self.keep_said(&own);
@@ -310,7 +309,7 @@ impl<'a> Encoder<'a, '_> {
     }
 
     /// Returns a thread as one side of a switch; a thread that is not chosen is not named.
-    fn side(&self, thread: ThreadId, weight: i32) -> Side {
+    pub(super) fn side(&self, thread: ThreadId, weight: i32) -> Side {
         let koid = self.source.koids.thread(thread).1;
         match self.source.chosen.has_thread(thread) {
             true => Side::Thread { koid, weight },
@@ -407,7 +406,7 @@ impl<'a> Encoder<'a, '_> {
     }
 
     /// Returns whether `time` is the range's start and a thread's life was over by then.
-    fn is_dead_at_start(&self, thread: ThreadId, time: i64) -> bool {
+    pub(super) fn is_dead_at_start(&self, thread: ThreadId, time: i64) -> bool {
         let start = self.source.chosen.span.start;
         let end = self.source.trace.over_at(thread);
         time == start.0 && end.is_some_and(|end| end <= start)
@@ -441,7 +440,7 @@ impl<'a> Encoder<'a, '_> {
 
     /// Returns the priority of an outgoing thread without a known run, from the switch's event.
     fn priority_before(&self, event: u32) -> i32 {
-        if event == u32::MAX || self.source.fxt.is_some() {
+        if event == u32::MAX || self.source.kept.is_some() {
             return 0;
         }
         let mut fields = Vec::new();
@@ -454,81 +453,6 @@ impl<'a> Encoder<'a, '_> {
             _ => 0,
         })
     }
-
-    /// Writes a scheduling record of an FXT file: unchanged, except switches of the older form, and switches from a
-    /// thread that was dead at the range's start.
-    pub(super) fn scheduling_record(&mut self, item: &Item) {
-        let Some(fxt) = self.source.fxt else { return };
-        let id = EventId(item.row);
-        let place = self.place(id);
-        let Some(SourceScheduling { cpu, sort }) = fxt.scheduling(place) else {
-            return;
-        };
-        let at = (self.ticks(item.time), cpu as u16);
-        let is_at_start = item.time == self.source.chosen.span.start.0;
-        let is_dead = is_at_start && self.is_dead_at_start(self.events.thread(id), item.time);
-        self.records.prepare(&[]);
-        let own = own_args(&fxt, place);
-        match sort {
-            SchedulingSort::Wakeup { thread } => {
-                if let Some(own) = own {
-                    self.records.prepare(&own);
-                }
-                self.records.prepared_wakeup(at.0, at.1, thread, None);
-            }
-            SchedulingSort::Switch {
-                state,
-                outgoing,
-                incoming,
-            } => {
-                let Some(own) = own else { return };
-                if !is_dead {
-                    self.records.prepare(&own);
-                    let threads = (outgoing, incoming);
-                    return self.records.switch_as_it_stands(at, state, threads);
-                }
-                self.prepare_but(&own, TOLD_ANEW);
-                let weight = int32_of(&own, "incoming_weight");
-                if weight != Some(IDLE_WEIGHT) {
-                    let koid = incoming;
-                    let weight = weight.unwrap_or(0);
-                    let incoming = Side::Thread { koid, weight };
-                    let state = state_number(EndState::Runnable);
-                    self.records
-                        .prepared_switch(at, Side::Idle, state, incoming, None);
-                }
-            }
-            SchedulingSort::OldSwitch { state, priorities } => {
-                let out = match self.events.thread(id) {
-                    ThreadId::IDLE | ThreadId::NONE => Side::Idle,
-                    _ if is_dead => Side::Idle,
-                    prev => self.side(prev, priorities.0),
-                };
-                let next = self.run_of_event(cpu, item);
-                let incoming = next.map_or(Side::Idle, |next| self.side(next, priorities.1));
-                if !is_dead || incoming != Side::Idle {
-                    self.records
-                        .prepared_switch(at, out, (state, ""), incoming, None);
-                }
-            }
-        }
-    }
-
-    /// Returns the thread of the run that a switch begins.
-    fn run_of_event(&self, cpu: u32, item: &Item) -> Option<ThreadId> {
-        let trace = self.source.trace;
-        let cpu = trace
-            .cpus
-            .binary_search_by_key(&cpu, |cpu| cpu.number)
-            .ok()?;
-        let range = trace.runs.on(CpuId(cpu as u32));
-        let (first, last) = (range.start as usize, range.end as usize);
-        let starts = trace.runs.starts.get(first..last)?;
-        let from = first + starts.partition_point(|&start| start < item.time);
-        let mut same = (from..last).take_while(|&run| trace.runs.starts[run] == item.time);
-        let run = same.find(|&run| trace.runs.events[run] == item.row)?;
-        Some(ThreadId(trace.runs.threads[run]))
-    }
 }
 
 /// Returns the state that begins for a thread where a run of it ends, and its event.
@@ -537,6 +461,11 @@ pub(crate) fn event_behind(trace: &Trace, run: usize) -> Option<(u32, ThreadStat
     let row = states.behind_run(&trace.runs, run)?.0 as usize;
     let (event, state) = (*states.events.get(row)?, *states.states.get(row)?);
     (event != u32::MAX).then_some((event, state))
+}
+
+/// Returns the format's number of a thread that is ready.
+pub(super) fn runnable_number() -> (u8, &'static str) {
+    state_number(EndState::Runnable)
 }
 
 /// Returns the format's number of a state (15 if it has none), and the state's letters if the number is less precise.

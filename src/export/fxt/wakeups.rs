@@ -3,7 +3,6 @@
 use super::encode::Encoder;
 use super::item::Item;
 use super::records::ArgValue;
-use super::source_args::{own_args, value_of};
 use super::switches::{OwnSaid, TOLD_ANEW};
 use crate::query::waker::{InterruptWaker, Waker, waker_of};
 use crate::trace::{EventId, State, StateId, ThreadId};
@@ -16,15 +15,7 @@ impl Encoder<'_, '_> {
         let interrupt = self.interrupt_of(&state);
         let waker = state.waker.filter(|_| interrupt.is_none());
         let waker = waker.map(|waker| source.koids.thread(waker).1);
-        let cpu = state.event.and_then(|id| {
-            let event = self.events.get(id);
-            match (event.cpu, source.fxt) {
-                (Some(cpu), _) => self.cpu_number(cpu),
-                (None, Some(fxt)) => u16::try_from(fxt.cpu(event.row.place)?).ok(),
-                // With several files the event's number is the CPU of its own file.
-                (None, None) => self.cpu_number((source.cpu_of)(id)?),
-            }
-        });
+        let cpu = (state.event).and_then(|id| source.cpus.number(id, source.koids));
         let said = self.said(state.id);
         let event = state.event.filter(|_| state.start.0 == item.time);
         self.prepare_wakeup(event, OwnSaid::beside(said));
@@ -44,15 +35,15 @@ impl Encoder<'_, '_> {
         }
     }
 
-    /// Prepares arguments for the interrupt that woke a thread and the thread that it interrupted, unless the wakeup's
-    /// own record in an FXT file has them.
+    /// Prepares arguments for the interrupt that woke a thread and the thread that it interrupted, unless they are among
+    /// the arguments of the wakeup's own record.
     fn prepare_interrupt(&mut self, interrupt: &InterruptWaker) {
         if let Some(kind) = interrupt.kind {
             let name = self.records.name("woken_in");
             let value = self.records.name(kind.word());
             self.records.prepare_text(name, value);
         }
-        if self.source.fxt.is_some() {
+        if self.source.kept.is_some() {
             return;
         }
         if interrupt.name.is_some() || !interrupt.slices.is_empty() {
@@ -70,33 +61,13 @@ impl Encoder<'_, '_> {
 
     fn prepare_wakeup(&mut self, event: Option<EventId>, own_said: OwnSaid) {
         self.records.prepare(&[]);
-        let place = event.map(|event| self.place(event));
-        if let (Some(fxt), Some(place)) = (self.source.fxt, place)
-            && let Some(own) = own_args(&fxt, place)
+        if let (Some(kept), Some(event)) = (self.source.kept, event)
+            && let Some(own) = (kept.scheduling_args)(event)
         {
             self.prepare_but(&own, TOLD_ANEW);
             if own_said == OwnSaid::Kept {
                 self.keep_said(&own);
             }
         }
-    }
-
-    /// Writes a wakeup of a thread that was ready or running already; the row is the event.
-    pub(super) fn wakeup_of_ready(&mut self, item: &Item) {
-        let source = self.source;
-        let id = EventId(item.row);
-        let event = self.events.get(id);
-        let cpu = source.fxt.and_then(|fxt| fxt.cpu(event.row.place));
-        let cpu = cpu.and_then(|cpu| u16::try_from(cpu).ok()).unwrap_or(0);
-        let woken = ThreadId(item.of);
-        let own = source.fxt.and_then(|fxt| own_args(&fxt, event.row.place));
-        let waker = value_of(&own.unwrap_or_default(), b"waker", |value| match value {
-            ArgValue::Koid(koid) => Some(*koid),
-            _ => None,
-        });
-        let thread = source.koids.thread(woken).1;
-        self.prepare_wakeup(Some(id), OwnSaid::Kept);
-        self.records
-            .prepared_wakeup(self.ticks(item.time), cpu, thread, waker);
     }
 }

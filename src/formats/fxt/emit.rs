@@ -19,7 +19,7 @@ use super::summary::{Pair, SHARE as SUMMARY_SHARE};
 use super::ticks::TickScale;
 use crate::base::ByteOrder;
 use crate::fxt::layout::{RECORD_TYPE, record_type, string, thread};
-use crate::fxt::words::{TextRef, Words, fetch_ahead, size_bytes};
+use crate::fxt::words::{TextRef, Words, fetch_ahead, size_bytes, unresolved_text};
 
 const CHECK_BYTES: u64 = 1 << 20;
 
@@ -485,10 +485,4 @@ fn push_label(labels: &mut Vec<Label>, category: StringId, name: StringId) -> u3
         key: 0,
     });
     labels.len() as u32 - 1
-}
-
-/// Returns the placeholder text of a string index that was never registered.
-#[must_use]
-pub(crate) fn unresolved_text(index: u16) -> String {
-    format!("<string {index}?>")
 }

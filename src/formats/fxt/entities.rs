@@ -121,6 +121,19 @@ struct ObjectName {
     with_arguments: Option<u64>,
 }
 
+/// A kernel object that a file names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NamedObject<'a> {
+    /// The number of its type.
+    pub object_type: u64,
+    /// Its koid.
+    pub koid: u64,
+    /// Its name.
+    pub name: &'a [u8],
+    /// Place of its record, if the record has arguments other than the process.
+    pub with_arguments: Option<u64>,
+}
+
 /// All threads, processes and named objects of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Entities {
@@ -416,26 +429,25 @@ impl Entities {
             })
     }
 
-    /// Returns the place of the object's record, if the record has arguments other than the process.
-    #[must_use]
-    pub(crate) fn object_place(&self, koid: u64, object_type: u64) -> Option<u64> {
-        self.objects
-            .get(&(koid, sort_of(object_type)))?
-            .with_arguments
-    }
-
-    /// Returns named objects other than processes and threads: (koid, type, name), sorted by koid.
-    #[must_use]
-    pub(crate) fn other_objects(&self) -> Vec<(u64, u64, &[u8])> {
-        let others = self
+    /// Returns the named objects of types that the model has no table for, and processes and threads whose records have
+    /// arguments other than the process; in no particular order.
+    pub(crate) fn objects_to_list(&self) -> impl Iterator<Item = NamedObject<'_>> {
+        let listed = self
             .objects
             .iter()
-            .filter(|((_, sort), _)| *sort == OBJECT_OTHER);
-        let mut rows: Vec<_> = others
-            .map(|(&(koid, _), object)| (koid, object.object_type, self.strings.bytes(object.name)))
-            .collect();
-        rows.sort_unstable();
-        rows
+            .filter(|((_, sort), object)| *sort == OBJECT_OTHER || object.with_arguments.is_some());
+        listed.map(|(&(koid, _), object)| NamedObject {
+            object_type: object.object_type,
+            koid,
+            name: self.strings.bytes(object.name),
+            with_arguments: object.with_arguments,
+        })
+    }
+
+    /// Returns the name of the stand-in thread of a provider.
+    #[must_use]
+    pub(crate) fn provider_thread_name(&self, slot: u32) -> String {
+        self.late_name(LateThread::Provider(slot))
     }
 
     /// Adds all threads, processes and names to a directory that already has its kinds. In files of our own exporter

@@ -375,7 +375,6 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             self.bad_argument(head.at);
         }
         if self.cache.rows.samples.len() as u32 == first {
-            self.scan.note_counter_without_number(head.at);
             return None;
         }
         Some(first)

@@ -7,7 +7,6 @@ use crate::event::{FieldRef, ValueRef};
 use crate::formats::EventRef;
 
 use super::describe::describe;
-use super::emit::unresolved_text;
 use super::kinds::Sort;
 use super::scan::{Scan, string_bytes};
 use super::tables::ProviderSlot;
@@ -15,7 +14,7 @@ use crate::base::ByteOrder;
 use crate::fxt::args::{Arg, ArgValue, Args};
 use crate::fxt::layout::{RECORD_TYPE, blob, event, large, record_type};
 use crate::fxt::packed::{MORE, unpack_last};
-use crate::fxt::words::{TextRef, Words, read_text};
+use crate::fxt::words::{TextRef, Words, read_text, unresolved_text};
 
 /// Context in which the texts of a record are looked up.
 #[derive(Clone, Copy)]

@@ -114,15 +114,14 @@ impl Sort {
 
     fn role(self) -> Role {
         match self {
-            Sort::Instant
-            | Sort::Log
-            | Sort::Object
-            | Sort::Blob
-            | Sort::Module
-            | Sort::Mapping
-            | Sort::Backtrace => Role::Instant,
+            Sort::Instant | Sort::Log | Sort::Module | Sort::Mapping | Sort::Backtrace => {
+                Role::Instant
+            }
+            Sort::Object => Role::PointerName,
+            Sort::Blob => Role::Attachment,
             Sort::Switch => Role::Switch,
-            _ => Role::Consumed,
+            Sort::Wakeup => Role::Consumed,
+            _ => Role::Named,
         }
     }
 }
@@ -162,7 +161,7 @@ impl Inner {
 
     fn has_room(&self, sort: Sort) -> bool {
         match sort.role() {
-            Role::Consumed | Role::Switch => self.kinds.len() < MOST_CONSUMED,
+            Role::Consumed | Role::Named | Role::Switch => self.kinds.len() < MOST_CONSUMED,
             _ => self.kinds.len() < MOST_KINDS,
         }
     }

@@ -27,6 +27,7 @@ mod fold;
 mod kinds;
 mod lives;
 mod loss_facts;
+mod objects;
 mod other_records;
 mod profiler;
 mod rare_records;
@@ -36,16 +37,12 @@ mod scan;
 mod scheduling;
 mod settle;
 mod sniff;
-mod source;
 mod summary;
 mod tables;
 mod ticks;
 
 use crate::base::{Job, ReadError};
 use crate::formats::{Format, Input, Recording};
-
-pub(crate) use emit::unresolved_text;
-pub(crate) use source::{FxtSource, SchedulingSort, SourceScheduling};
 
 use reader::FxtReader;
 

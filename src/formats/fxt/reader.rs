@@ -7,12 +7,12 @@ use crate::base::{
     Big, ByteOrder, Diagnostics, Endian, Job, Little, Location, Problem, ReadError, Severity,
     Timestamp,
 };
-use crate::event::part::ClockUnit;
+use crate::event::part::{ClockUnit, Provider};
 use crate::event::{
     Coarse, DecodedEvent, Directory, Lane, LaneColumns, Need, Part, ThreadKey, TraceInfo,
 };
 use crate::formats::stream::in_one_lane;
-use crate::formats::{EventRef, Events, Gathered, Input, Recording, Stream};
+use crate::formats::{EventRef, Events, Gathered, Input, RawRecords, Recording, Stream};
 use crate::fxt::Words;
 
 use super::borders::{PART_BYTES, Window, windows};
@@ -23,12 +23,14 @@ use super::kinds::{Kinds, Sort};
 use super::scan::Scan;
 use super::settle::settle;
 use super::sniff::{Magic, likely_order_of};
-use super::source::FxtSource;
 use super::summary::{Summary, summarise};
-use super::{coarse, describe, fields};
+use super::{FORMAT, coarse, describe, fields, objects};
 
 /// Maximum count of blobs that the file's facts list.
 const MOST_LISTED_BLOBS: usize = 32;
+
+/// Ticks per second of a provider without a rate.
+const DEFAULT_RATE: u64 = 1_000_000_000;
 
 /// An opened FXT file.
 #[derive(Debug)]
@@ -175,6 +177,14 @@ impl FxtReader {
             facts.push(("more blobs".to_owned(), more.to_string()));
         }
         info.losses.clone_from(&scan.cpu_losses);
+        info.ties = scan.tables.ties();
+        info.providers = providers(scan);
+        let bytes = self.input.bytes();
+        let objects = match self.endian {
+            Endian::Little => objects::kernel_objects::<Little>(bytes, scan),
+            Endian::Big => objects::kernel_objects::<Big>(bytes, scan),
+        };
+        info.objects = objects.into();
         let zero = scan.wall_clock_zero;
         info.wall_clock_zero_ns = zero.and_then(|zero| i64::try_from(zero).ok());
         info
@@ -367,13 +377,29 @@ impl Events for FxtReader {
         found.map(Cow::Borrowed)
     }
 
-    fn fxt_source(&self) -> Option<FxtSource<'_>> {
-        let scan = self.found.get()?;
-        Some(FxtSource::new(self.input.bytes(), self.endian, scan))
+    fn raw_records(&self) -> Option<RawRecords<'_>> {
+        Some(RawRecords {
+            format: FORMAT.name,
+            bytes: self.input.bytes(),
+            endian: self.endian,
+        })
     }
 
     fn memory_bytes(&self) -> u64 {
         let found = self.found.get().map_or(0, |scan| scan.memory_bytes());
         found + self.kinds.memory_bytes()
     }
+}
+
+/// Returns the providers that the file announces.
+fn providers(scan: &Scan) -> Vec<Provider> {
+    let announced = (0_u32..).zip(scan.tables.providers()).skip(1);
+    let provider = announced.map(|(slot, provider)| Provider {
+        number: provider.id,
+        name: provider.name.clone(),
+        ticks_per_second: (provider.rates().last())
+            .map_or(DEFAULT_RATE, |(_, scale)| scale.ticks_per_second()),
+        thread_name: scan.entities.provider_thread_name(slot),
+    });
+    provider.collect()
 }

@@ -2,8 +2,6 @@
 //!
 //! Made by `fold` and `conclude`; then shared by the parts that are read and by the decoding of single records.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use crate::base::{ByteOrder, Diagnostics, Timestamp};
 use crate::event::{CpuLoss, Gap};
 use crate::fxt::layout::string;
@@ -35,8 +33,6 @@ pub(crate) struct Scan {
     pub wall_clock_zero: Option<i128>,
     /// Number of records.
     pub record_count: u64,
-    /// Places of counter events without a number; filled by the bulk pass.
-    without_numbers: Mutex<Vec<u64>>,
     /// Diagnostics of the records read so far.
     pub diagnostics: Diagnostics,
 }
@@ -97,27 +93,6 @@ impl Scan {
         let lists = self.untimed.capacity() * size_of::<ShownAt>()
             + self.objects.capacity() * size_of::<NamedPointer>();
         self.tables.memory_bytes() + self.entities.memory_bytes() + lists as u64
-    }
-
-    /// Notes the place of a counter event without a number.
-    #[cold]
-    pub(crate) fn note_counter_without_number(&self, place: u64) {
-        self.without_numbers().push(place);
-    }
-
-    /// Returns the places of counter events without a number that the bulk pass found, sorted.
-    #[must_use]
-    pub(crate) fn counters_without_numbers(&self) -> Vec<u64> {
-        let mut places = self.without_numbers().clone();
-        // A part may have been read more than once.
-        places.sort_unstable();
-        places.dedup();
-        places
-    }
-
-    fn without_numbers(&self) -> MutexGuard<'_, Vec<u64>> {
-        let list = self.without_numbers.lock();
-        list.unwrap_or_else(PoisonError::into_inner)
     }
 }
 

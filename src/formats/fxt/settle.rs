@@ -10,13 +10,12 @@ use rustc_hash::FxHashMap;
 use crate::base::{Diagnostics, Severity};
 use crate::event::{AsyncScope, EventColumns, KindId, LaneColumns, SeriesScope, ThreadKey};
 
-use super::emit::unresolved_text;
 use super::kinds::{Kinds, Names, Sort};
 use super::scan::{Scan, string_bytes};
 use crate::base::ByteOrder;
 use crate::fxt::args::object_owner_words;
 use crate::fxt::layout::{RECORD_TYPE, blob, event, large, record_type, userspace_object};
-use crate::fxt::words::{TextRef, Words, read_text};
+use crate::fxt::words::{TextRef, Words, read_text, unresolved_text};
 
 /// Corrects the columns of all parts, which are in file order. Returns diagnostics.
 pub fn settle<O: ByteOrder>(

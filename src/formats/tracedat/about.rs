@@ -70,5 +70,6 @@ pub(crate) fn info_of(file: &TraceFile) -> TraceInfo {
         cpu_count: options.cpu_count,
         losses: losses(&options.cpu_stats),
         facts,
+        ..TraceInfo::default()
     }
 }

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use threadline::base::{TimeSpan, Timestamp};
+use threadline::event::Role;
+use threadline::event::columns::EventRow;
 use threadline::export::Selection;
 use threadline::load::LoadedTrace;
 use threadline::trace::{EventId, SliceId, TrackKind};
@@ -263,13 +265,14 @@ fn without_objects(
     span: TimeSpan,
     mut rows: Rows,
 ) -> Rows {
-    let Some(objects) = source.reader.fxt_source().filter(|fxt| fxt.has_objects()) else {
-        return rows;
+    let is_object = |row: &EventRow| {
+        let kind = source.trace.kinds.get(usize::from(row.kind.0));
+        kind.is_some_and(|kind| kind.role == Role::PointerName)
     };
     let events =
         (0..source.trace.events.len() as u32).map(|id| source.trace.events.get(EventId(id)));
     let earlier: BTreeSet<String> = events
-        .filter(|event| event.row.time < span.start && objects.is_object(event.row.place))
+        .filter(|event| event.row.time < span.start && is_object(&event.row))
         .map(|event| source.trace.kind_name(event.row.kind).into_owned())
         .collect();
     let start = again.trace.span.start.0;

@@ -6,38 +6,50 @@ use std::cell::OnceCell;
 
 use rustc_hash::FxHashMap;
 
-use super::super::args::{self, Fitted, MOST_ARG_WORDS};
-use super::super::encode::Encoder;
-use super::super::item::{Item, What, order_of};
-use super::super::records::EventType;
-use super::super::source_args::own_args;
+use super::file::FxtFile;
 use super::kept::Kept;
 use super::places::Record;
 use super::references::KernelObject;
-use crate::formats::fxt::FxtSource;
-use crate::fxt::agreed::{DROPPED, OVERWRITTEN};
+use crate::export::fxt::args::{self, Fitted, MOST_ARG_WORDS};
+use crate::export::fxt::encode::Encoder;
+use crate::export::fxt::item::{Item, What, order_of};
+use crate::export::fxt::records::EventType;
+use crate::export::shared::arguments::record_word;
 use crate::fxt::layout::{RECORD_TYPE, event, record_type};
 use crate::trace::{EventId, Trace};
 
-/// The rows of logs by their events; filled at the first lookup.
+/// The rows of logs and slices by their events; filled at the first lookup.
 #[derive(Debug, Default)]
-pub(crate) struct LogRows(OnceCell<FxHashMap<u32, u32>>);
+pub(crate) struct RowsOfEvents {
+    logs: OnceCell<FxHashMap<u32, u32>>,
+    slices: OnceCell<FxHashMap<u32, u32>>,
+}
 
-impl LogRows {
-    fn row_of(&self, trace: &Trace, event: u32) -> Option<u32> {
-        let rows = self.0.get_or_init(|| {
+impl RowsOfEvents {
+    fn log(&self, trace: &Trace, event: u32) -> Option<u32> {
+        let rows = self.logs.get_or_init(|| {
             let rows = (0_u32..).zip(&trace.logs.rows);
             rows.map(|(row, log)| (log.event.0, row)).collect()
         });
         rows.get(&event).copied()
     }
+
+    /// Returns the slice that an event began.
+    fn slice(&self, trace: &Trace, event: u32) -> Option<usize> {
+        let rows = self.slices.get_or_init(|| {
+            let rows = (0_u32..).zip(trace.slices.begins.iter());
+            rows.map(|(row, begin)| (begin, row)).collect()
+        });
+        rows.get(&event).map(|&row| row as usize)
+    }
 }
 
-impl<'a> Encoder<'a, '_> {
+impl Encoder<'_, '_> {
     /// Encodes the record of an event again; `header` is the record's header.
     pub(super) fn record_anew(
         &mut self,
-        (fxt, kept, logs): (&FxtSource<'a>, &Kept, &LogRows),
+        (file, kept): (FxtFile<'_>, &Kept),
+        rows: &RowsOfEvents,
         header: u64,
         record: &Record,
     ) {
@@ -45,14 +57,14 @@ impl<'a> Encoder<'a, '_> {
         match RECORD_TYPE.get(header) {
             record_type::EVENT => {
                 if let Some(event_type) = kept.becomes(event::KIND.get(header), record.event) {
-                    self.event_anew(fxt, record, event_type);
+                    self.event_anew(rows, record, event_type);
                 }
             }
             record_type::SCHEDULING => {
-                self.scheduling_record(&Item::new(What::Scheduling, at, record.event, 0));
+                self.scheduling_anew(file, record);
             }
             record_type::LOG => {
-                if let Some(row) = logs.row_of(self.source.trace, record.event) {
+                if let Some(row) = rows.log(self.source.trace, record.event) {
                     self.item(&Item::new(What::Log, at, row, 0));
                 }
             }
@@ -60,11 +72,9 @@ impl<'a> Encoder<'a, '_> {
         }
     }
 
-    /// Writes a kernel object, without arguments that are true for the whole trace only.
-    pub(super) fn object_anew(&mut self, fxt: &FxtSource<'a>, object: &KernelObject) {
-        let mut args = own_args(fxt, object.place).unwrap_or_default();
-        let of_all = [OVERWRITTEN, DROPPED];
-        args.retain(|arg| !of_all.iter().any(|name| name.as_bytes() == &*arg.name));
+    /// Writes a kernel object.
+    pub(super) fn object_anew(&mut self, object: &KernelObject) {
+        let mut args = object.args.clone();
         let Fitted { is_packed, cut } = args::fit(&mut args, MOST_ARG_WORDS);
         self.records.counts.packed += u64::from(is_packed);
         self.cut_texts += cut.len() as u64;
@@ -73,7 +83,7 @@ impl<'a> Encoder<'a, '_> {
     }
 
     /// Encodes an event record again, field by field.
-    fn event_anew(&mut self, fxt: &FxtSource<'a>, record: &Record, event_type: EventType) {
+    fn event_anew(&mut self, rows: &RowsOfEvents, record: &Record, event_type: EventType) {
         let id = EventId(record.event);
         self.read(id);
         let (category, name) = self.names_of(self.events.kind(id));
@@ -81,12 +91,16 @@ impl<'a> Encoder<'a, '_> {
             EventType::Instant => self.scope_word(),
             EventType::Counter => self.counter_id(),
             EventType::Complete => {
-                let tick = fxt.word_behind(record.place);
-                let end = tick.and_then(|tick| fxt.nanos(tick, record.place));
-                Some(self.ticks(end.unwrap_or(record.time).max(record.time)))
+                let slices = &self.source.trace.slices;
+                let slice = rows.slice(self.source.trace, record.event);
+                let end = slice.map_or(record.time, |slice| slices.end(slice));
+                Some(self.ticks(end.max(record.time)))
             }
             EventType::Begin | EventType::End => None,
-            _ => fxt.word_behind(record.place),
+            EventType::AsyncBegin | EventType::AsyncInstant | EventType::AsyncEnd => {
+                self.async_id()
+            }
+            _ => record_word(&self.fields, "flow id"),
         };
         let thread = self.source.koids.thread(self.events.thread(id));
         let at = (record.time, thread);

@@ -1,18 +1,16 @@
 //! The input of the filter: the file, the records that are kept, and the items that are written besides them.
 
-use super::super::encode::Source;
-use super::super::items::Items;
-use super::super::names::Named;
-use super::super::records::FixedTables;
+use super::file::FxtFile;
 use super::kept::Kept;
-use crate::formats::fxt::FxtSource;
+use crate::export::fxt::encode::Source;
+use crate::export::fxt::items::Items;
+use crate::export::fxt::names::Named;
+use crate::export::fxt::records::FixedTables;
 
 /// The input of the filter.
 pub struct Input<'a, 't> {
-    /// The bytes of the file.
-    pub bytes: &'a [u8],
-    /// The records of the file, for the encoder.
-    pub fxt: FxtSource<'a>,
+    /// The file.
+    pub file: FxtFile<'a>,
     /// The events whose records are kept.
     pub kept: &'a Kept,
     /// The items to be written besides the kept records.

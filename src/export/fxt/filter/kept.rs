@@ -13,17 +13,20 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
-use super::super::forms::Form;
-use super::super::item::{Item, SliceFacts, What};
-use super::super::items::Items;
-use super::super::lanes::{Lane, Stretch};
-use super::super::records::EventType;
-use super::super::slice_items::SliceLane;
+use super::file::{FlowRecord, FxtFile};
 use crate::event::Role;
-use crate::formats::fxt::FxtSource;
+use crate::export::fxt::forms::Form;
+use crate::export::fxt::item::{Item, SliceFacts, What};
+use crate::export::fxt::items::Items;
+use crate::export::fxt::lanes::{Lane, Stretch};
+use crate::export::fxt::records::EventType;
+use crate::export::fxt::slice_items::SliceLane;
 use crate::fxt::layout::event;
-use crate::trace::{CounterTrackId, EventCursor, EventId, ProcessId, Trace, TrackId, TrackKind};
+use crate::trace::{
+    CounterTrackId, EventCursor, EventId, ProcessId, ThreadId, Trace, TrackId, TrackKind,
+};
 
 /// A set of numbers that several threads fill.
 #[derive(Debug)]
@@ -72,10 +75,10 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// Keeps the records of the items' events.
-    pub(in crate::export::fxt) fn keep_all(&self, items: &[Item]) {
+    /// Keeps the record of an event that belongs to no slice and no flow.
+    pub(crate) fn keep(&self, event: u32) {
         if let Some(chosen) = &self.chosen {
-            items.iter().for_each(|item| chosen.add(item.row as usize));
+            chosen.add(event as usize);
         }
     }
 
@@ -117,19 +120,28 @@ impl Kept {
 /// The state of a walk over lanes that finds the kept records.
 struct Sieve<'a> {
     kept: Kept,
-    fxt: FxtSource<'a>,
+    file: FxtFile<'a>,
     /// By kind: whether its events are points and their records instants.
     is_instant: Vec<bool>,
 }
 
+/// The kept records, and what is written besides them.
+pub(in crate::export::fxt) struct Choice {
+    /// The kept records.
+    pub kept: Kept,
+    /// Items of the lanes that were looked at whose records are not kept.
+    pub items: Vec<Item>,
+    /// The lanes that were not looked at.
+    pub lanes: Vec<Lane>,
+}
+
 impl Items<'_> {
-    /// Finds the kept records. `lanes` keeps the lanes that were not looked at; returns the items of the other lanes
-    /// that are not kept.
+    /// Finds the kept records.
     pub(in crate::export::fxt) fn choose_kept(
-        &mut self,
-        fxt: FxtSource<'_>,
-        lanes: &mut Vec<Lane>,
-    ) -> Vec<Item> {
+        &self,
+        file: FxtFile<'_>,
+        lanes: Vec<Lane>,
+    ) -> Choice {
         let trace = self.trace;
         let count = trace.events.len();
         let sieve = Sieve {
@@ -138,31 +150,76 @@ impl Items<'_> {
                 points: Marks::new(count),
                 chosen: self.chosen.is_narrowed().then(|| Marks::new(count)),
             },
-            fxt,
+            file,
             is_instant: (trace.kinds.iter())
                 .map(|kind| kind.role == Role::Instant)
                 .collect(),
         };
-        let (sifted, others): (Vec<Lane>, Vec<Lane>) = lanes.iter().partition(|lane| match lane {
-            Lane::Slices { form, .. } => *form != Form::Whole,
-            Lane::Instants { .. } | Lane::Samples { .. } | Lane::Flows => true,
-            _ => false,
-        });
-        if let Some(chosen) = &sieve.kept.chosen {
+        let (sifted, others): (Vec<Lane>, Vec<Lane>) =
+            lanes.into_iter().partition(|lane| match lane {
+                Lane::Slices { form, .. } => *form != Form::Whole,
+                Lane::Instants { .. } | Lane::Samples { .. } | Lane::Flows => true,
+                _ => false,
+            });
+        if self.chosen.is_narrowed() {
             let (logs, span) = (&trace.logs.rows, self.chosen.span);
             let inside = logs.iter().filter(|log| span.contains(log.time));
             for log in inside.filter(|log| self.chosen.has_log(log)) {
-                chosen.add(log.event.0 as usize);
+                sieve.kept.keep(log.event.0);
             }
+            self.keep_wakeups_of_ready(&sieve);
         }
         let found = sifted.par_iter().fold(Vec::new, |mut list, lane| {
             self.sift(*lane, &sieve, &mut list);
             list
         });
-        let found = found.flatten_iter().collect();
-        *lanes = others;
-        self.kept = Some(sieve.kept);
-        found
+        Choice {
+            items: found.flatten_iter().collect(),
+            kept: sieve.kept,
+            lanes: others,
+        }
+    }
+
+    /// Keeps the chosen wakeups that changed nothing: no state begins with them, so they are not among the items.
+    fn keep_wakeups_of_ready(&self, sieve: &Sieve<'_>) {
+        let trace = self.trace;
+        let kinds = trace.kinds.iter();
+        let is_consumed: Vec<bool> = kinds.map(|kind| kind.role == Role::Consumed).collect();
+        let begun = Marks::new(trace.events.len());
+        for &event in &trace.states.events {
+            begun.add(event as usize);
+        }
+        // Of several threads with one number only one was scheduled: the wakeup belongs to it.
+        let has_states = |id: &u32| !trace.states.of(ThreadId(*id)).is_empty();
+        let ids = 1..trace.threads.len() as u32;
+        let others = ids.clone().filter(|id| !has_states(id));
+        let threads: FxHashMap<u64, ThreadId> = others
+            .chain(ids.filter(has_states))
+            .map(|id| (trace.thread(ThreadId(id)).tid, ThreadId(id)))
+            .collect();
+        let is_chosen = |id: u32, place: u64| {
+            let thread = sieve.file.woken(place).and_then(|koid| threads.get(&koid));
+            let is_here = || {
+                let cpu = self.cpus.cpu(EventId(id));
+                cpu.is_none_or(|cpu| self.chosen.has_runs_of(cpu))
+            };
+            thread.is_some_and(|&thread| self.chosen.has_states_of(thread))
+                && (!self.chosen.limits_cpus() || is_here())
+        };
+        let span = self.chosen.span;
+        trace.events.segments().par_iter().for_each(|segment| {
+            let range = segment.lower_bound(span.start)..segment.lower_bound(span.end);
+            segment.columns.visit(range, |index, _, place| {
+                let kind = usize::from(segment.kind(index).0);
+                let id = segment.first + index;
+                if is_consumed.get(kind) == Some(&true)
+                    && !begun.has(id as usize)
+                    && is_chosen(id, place)
+                {
+                    sieve.kept.keep(id);
+                }
+            });
+        });
     }
 
     fn sift(&self, lane: Lane, sieve: &Sieve<'_>, list: &mut Vec<Item>) {
@@ -249,7 +306,7 @@ impl Items<'_> {
         let is_plain = match finish {
             u32::MAX => {
                 let is_alone = || self.is_alone((index, start), end, before);
-                form == Form::AsCame && !may_die && (self.is_nested_as_read || is_alone())
+                form == Form::AsCame && !may_die && (self.is_nested_as_read() || is_alone())
             }
             _ => start != end && slices.measured(index).is_none(),
         };
@@ -279,7 +336,7 @@ impl Items<'_> {
     ) -> bool {
         // A slice with a begin and an end of its own is written whole if it is nested in a slice that starts with it.
         let is_alone = || self.is_alone((index, start), facts.end, before);
-        facts.finish == u32::MAX && (self.is_nested_as_read || is_alone())
+        facts.finish == u32::MAX && (self.is_nested_as_read() || is_alone())
     }
 
     /// Returns whether no other slice on its track starts at the same time.
@@ -326,10 +383,10 @@ impl Items<'_> {
         for (index, mark) in self.flows.iter().enumerate() {
             let event = mark.event.0;
             let stands = || {
-                let record = sieve.fxt.flow(events.place(mark.event));
+                let record = sieve.file.flow(events.place(mark.event));
                 let kind = trace.kinds.get(usize::from(events.kind(mark.event).0));
                 let is_named = |name| kind.is_some_and(|kind| kind.name == name);
-                record.is_some_and(|(op, id)| mark.sort == op.into() && mark.id == id)
+                record.is_some_and(|FlowRecord { op, id }| mark.sort == op.into() && mark.id == id)
                     && mark.name.is_none_or(is_named)
                     && mark.thread == events.thread(mark.event)
             };
@@ -362,7 +419,7 @@ impl Items<'_> {
             if sieve.is_instant.get(kind) == Some(&true) {
                 continue;
             }
-            match sieve.fxt.event_type(kind_of.place(EventId(event))) {
+            match sieve.file.event_type(kind_of.place(EventId(event))) {
                 Some(event::END) if !is_async => sieve.kept.points.add(event as usize),
                 Some(event::ASYNC_END) if is_async => sieve.kept.points.add(event as usize),
                 _ => {}

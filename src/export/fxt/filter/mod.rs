@@ -18,10 +18,13 @@
 //! not filtered: they may use the same koids and CPUs, so the encoder writes all of them.
 
 mod anew;
+mod arguments;
+mod file;
 mod input;
 mod kept;
 mod places;
 mod references;
+mod scheduling_anew;
 mod tables;
 
 use std::io::Write;
@@ -33,25 +36,38 @@ use super::item::Item;
 use super::names::write_people;
 use super::records::{THREAD, push_provider_info, push_section, push_ticks};
 use super::written::{MOST_BYTES_AT_ONCE, Written};
-use crate::base::{ByteOrder, Endian, Job, StringId};
+use crate::base::{Big, ByteOrder, Endian, Job, Little, StringId};
 use crate::export::exporter::ExportError;
 use crate::fxt::Words;
 use crate::fxt::agreed::OWN_BORDERS;
 use crate::fxt::layout::{MAGIC, RECORD_TYPE, event, metadata, record_type, scheduling};
 use crate::fxt::parts::push_little;
 use crate::fxt::words::{fetch_ahead, size_bytes, without_nuls};
-use anew::LogRows;
-pub use input::Input;
-pub(crate) use kept::Kept;
-use places::{Beside, Places, beside_records, header_at, is_timed, is_untimed, places, records_at};
+use anew::RowsOfEvents;
+pub(crate) use file::{FxtFile, header_at};
+pub(crate) use input::Input;
+use places::{Beside, Places, beside_records, is_timed, is_untimed, places, records_at};
 use references::{References, is_loss};
+pub(crate) use scheduling_anew::scheduling_args;
 use tables::{Section, Tables};
 
 /// The number of bytes of the copy that are collected before they are written.
 const PIECE_BYTES: usize = 1 << 18;
 
 /// Writes the copy.
-pub fn write<'t, O: ByteOrder>(
+pub(crate) fn write<'t>(
+    input: &Input<'_, 't>,
+    written: &mut Written<'t>,
+    out: &mut dyn Write,
+    job: &Job,
+) -> Result<(), ExportError> {
+    match input.file.endian {
+        Endian::Little => write_as::<Little>(input, written, out, job),
+        Endian::Big => write_as::<Big>(input, written, out, job),
+    }
+}
+
+fn write_as<'t, O: ByteOrder>(
     input: &Input<'_, 't>,
     written: &mut Written<'t>,
     out: &mut dyn Write,
@@ -64,10 +80,10 @@ pub fn write<'t, O: ByteOrder>(
     let odd = records_at(input, &references.odd);
     places.anew.extend(odd);
     let (top, beside) = beside_records(input, &places, &references);
-    job.set_total(input.bytes.len() as u64);
+    job.set_total(input.file.bytes.len() as u64);
     let mut copy = Copy::<O> {
         input,
-        file: Words::new(input.bytes),
+        file: Words::new(input.file.bytes),
         references: &references,
         places: &places,
         encoder: Encoder::new(input.source, input.tables),
@@ -82,7 +98,7 @@ pub fn write<'t, O: ByteOrder>(
         is_own_announced: false,
         last_timed: None,
         last_written: None,
-        logs: LogRows::default(),
+        rows: RowsOfEvents::default(),
     };
     copy.buffer.extend_from_slice(&MAGIC.to_le_bytes());
     // A whole file contains its own names, except those of threads that no table has.
@@ -96,7 +112,7 @@ pub fn write<'t, O: ByteOrder>(
     });
     write_people(&mut copy.encoder, &unseen);
     for object in &references.objects {
-        copy.encoder.object_anew(&input.fxt, object);
+        copy.encoder.object_anew(object);
     }
     for item in at_start.iter().chain(&top) {
         copy.item(item)?;
@@ -121,7 +137,7 @@ enum Timed {
 struct Copy<'i, 'a, 't, 'w, O> {
     input: &'i Input<'a, 't>,
     file: Words<'a, O>,
-    references: &'i References,
+    references: &'i References<'a>,
     places: &'i Places,
     encoder: Encoder<'a, 't>,
     written: &'w mut Written<'t>,
@@ -139,12 +155,12 @@ struct Copy<'i, 'a, 't, 'w, O> {
     is_own_announced: bool,
     last_timed: Option<u64>,
     last_written: Option<Timed>,
-    logs: LogRows,
+    rows: RowsOfEvents,
 }
 
 impl<'a, O: ByteOrder> Copy<'_, 'a, '_, '_, O> {
     fn records(&mut self, beside: &[(u64, Beside)]) -> Result<(), ExportError> {
-        let bytes = self.input.bytes;
+        let bytes = self.input.file.bytes;
         let (mut at, mut done) = (0, 0);
         let mut beside = beside.iter().copied().peekable();
         while let Some(header) = header_at::<O>(bytes, at as u64) {
@@ -344,11 +360,11 @@ impl<'a, O: ByteOrder> Copy<'_, 'a, '_, '_, O> {
                 self.beside(Beside::Anew(record))
             }
             Beside::Anew(record) => {
-                let header = header_at::<O>(self.input.bytes, record.place).unwrap_or(0);
+                let header = header_at::<O>(self.input.file.bytes, record.place).unwrap_or(0);
                 let input = self.input;
-                let of = (&input.fxt, input.kept, &self.logs);
+                let of = (input.file, input.kept);
                 let before = self.encoder.records.out.len();
-                self.encoder.record_anew(of, header, &record);
+                self.encoder.record_anew(of, &self.rows, header, &record);
                 self.encoded(before, record.time, header)
             }
         }
@@ -395,7 +411,7 @@ impl<'a, O: ByteOrder> Copy<'_, 'a, '_, '_, O> {
     fn flush_span(&mut self) -> Result<(), ExportError> {
         let span = std::mem::replace(&mut self.span, 0..0);
         if O::ENDIAN == Endian::Little {
-            let bytes = self.input.bytes.get(span).unwrap_or(&[]);
+            let bytes = self.input.file.bytes.get(span).unwrap_or(&[]);
             let (last, pieces) = match bytes.len() > PIECE_BYTES {
                 true => bytes.split_at(bytes.len() - bytes.len() % PIECE_BYTES),
                 false => (&[][..], bytes),

@@ -4,11 +4,12 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use super::super::item::{Item, Side, event_of};
+use super::file::header_at;
 use super::input::Input;
 use super::kept::Marks;
 use super::references::References;
 use crate::base::{ByteOrder, Timestamp};
+use crate::export::fxt::item::{Item, Side, event_of};
 use crate::fxt::layout::{RECORD_TYPE, event, large, profiler, record_type, scheduling};
 use crate::trace::EventId;
 
@@ -54,12 +55,6 @@ pub(crate) enum Beside {
     Blob(Record),
 }
 
-/// Returns the header of the record at a place.
-pub(crate) fn header_at<O: ByteOrder>(bytes: &[u8], place: u64) -> Option<u64> {
-    let rest = bytes.get(usize::try_from(place).ok()?..)?;
-    rest.first_chunk::<8>().map(|&chunk| O::u64(chunk))
-}
-
 /// Returns whether a record has no time of its own.
 pub(crate) fn is_untimed(header: u64) -> bool {
     match RECORD_TYPE.get(header) {
@@ -87,27 +82,39 @@ pub(crate) fn is_timed(header: u64) -> bool {
 /// Returns the kept records of the range's events.
 pub fn places<O: ByteOrder>(input: &Input<'_, '_>) -> Places {
     let (trace, span) = (input.source.trace, input.source.chosen.span);
-    let kept = Marks::new(input.bytes.len() / 8);
+    let kept = Marks::new(input.file.bytes.len() / 8);
     let lists: Mutex<[Vec<Record>; 3]> = Mutex::default();
     trace.events.segments().par_iter().for_each(|segment| {
         let [mut points, mut untimed, mut anew] = <[Vec<Record>; 3]>::default();
         let range = segment.lower_bound(span.start)..segment.lower_bound(span.end);
         segment.columns.visit(range, |index, time, place| {
-            let Some(header) = header_at::<O>(input.bytes, place) else {
+            let Some(header) = header_at::<O>(input.file.bytes, place) else {
                 return;
             };
-            let event = segment.first + index;
-            let record = Record { time, place, event };
+            let id = segment.first + index;
+            let record = Record {
+                time,
+                place,
+                event: id,
+            };
             match RECORD_TYPE.get(header) {
                 record_type::EVENT => {
                     let kind = event::KIND.get(header);
-                    match input.kept.becomes(kind, event) {
+                    // No counter has a sample of an event without a number.
+                    let is_without_number = || {
+                        let is_chosen = input.source.chosen.has_event(EventId(id));
+                        is_chosen && !input.file.has_number(place)
+                    };
+                    match input.kept.becomes(kind, id) {
+                        None if kind == event::COUNTER && is_without_number() => {
+                            input.kept.keep(id);
+                        }
                         None => return,
                         Some(event_type) if event_type as u64 != kind => points.push(record),
                         Some(_) => {}
                     }
                 }
-                _ if !input.kept.has_record(event) => return,
+                _ if !input.kept.has_record(id) => return,
                 // A thread that ended before the range must not be switched from at the range's start.
                 record_type::SCHEDULING if time == span.start.0 => {
                     anew.push(record);

@@ -2,15 +2,19 @@
 
 use rustc_hash::FxHashSet;
 
-use super::super::lives;
-use super::super::records::{PROCESS, THREAD};
+use super::arguments::own_args;
+use super::file::header_at;
 use super::input::Input;
 use super::kept::Marks;
-use super::places::{Places, Record, header_at, is_blob, is_timed};
+use super::places::{Places, Record, is_blob, is_timed};
 use super::tables::Tables;
 use crate::base::{ByteOrder, Job, Timestamp};
 use crate::export::exporter::ExportError;
-use crate::fxt::agreed::{LIFE_ARGUMENTS, LOST_EVENTS, OWN_CATEGORY, OWN_PROVIDER, is_stand_in};
+use crate::export::fxt::lives;
+use crate::export::fxt::records::{Arg, PROCESS, THREAD};
+use crate::fxt::agreed::{
+    DROPPED, LIFE_ARGUMENTS, LOST_EVENTS, OVERWRITTEN, OWN_CATEGORY, OWN_PROVIDER, is_stand_in,
+};
 use crate::fxt::args::Args;
 use crate::fxt::layout::{
     RECORD_TYPE, event, kernel_object, metadata, record_type, string, thread,
@@ -23,11 +27,11 @@ const MOST_LOOKED_AT: usize = 64;
 
 /// The result of pass 1.
 #[derive(Debug, Default)]
-pub(crate) struct References {
+pub(crate) struct References<'a> {
     /// Kept records that cannot be copied, sorted by place.
     pub odd: Vec<u64>,
     /// Kernel objects that are encoded again.
-    pub objects: Vec<KernelObject>,
+    pub objects: Vec<KernelObject<'a>>,
     /// The processes and threads that have kernel objects, as kind and koid.
     pub seen: FxHashSet<(u64, u64)>,
     /// Koids of threads that a whole file registers and to which no kept record refers: the table of threads still
@@ -45,15 +49,15 @@ pub(crate) struct References {
 
 /// A kernel object record that cannot be copied.
 #[derive(Debug)]
-pub(crate) struct KernelObject {
+pub(crate) struct KernelObject<'a> {
     /// The kind of object: process, thread or another.
     pub kind: u64,
     /// The koid.
     pub koid: u64,
     /// The name.
-    pub name: Vec<u8>,
-    /// The place of the record.
-    pub place: u64,
+    pub name: &'a [u8],
+    /// The arguments, without those that are true for the whole trace only.
+    pub args: Vec<Arg<'a>>,
 }
 
 /// The places of the entries to which one record refers.
@@ -88,14 +92,14 @@ impl Parts for Entries<'_> {
     }
 }
 
-impl References {
+impl<'a> References<'a> {
     /// Walks the file. Adds the other records that the copy needs to `kept`, and removes those that cannot be copied.
     pub fn find<O: ByteOrder>(
-        input: &Input<'_, '_>,
+        input: &Input<'a, '_>,
         places: &Places,
         job: &Job,
-    ) -> Result<References, ExportError> {
-        let bytes = input.bytes;
+    ) -> Result<References<'a>, ExportError> {
+        let bytes = input.file.bytes;
         let mut walk = Walk::<O> {
             input,
             file: Words::new(bytes),
@@ -188,7 +192,7 @@ struct Walk<'i, 'a, 't, O> {
     /// The place of the record whose time a blob would get.
     last_timed: Option<u64>,
     tables: Tables,
-    found: References,
+    found: References<'a>,
     /// The processes and threads whose start or end the model contains, as kind and koid; empty for whole files.
     lives: FxHashSet<(u64, u64)>,
     /// The places of thread records and their koids; for whole files only.
@@ -294,7 +298,7 @@ impl<'a, O: ByteOrder> Walk<'_, 'a, '_, O> {
             .take(MOST_LOOKED_AT);
         let mut places = same.map(|id| events.get(id).row.place);
         let is_timed_at =
-            |place: u64| header_at::<O>(self.input.bytes, place).is_some_and(is_timed);
+            |place: u64| header_at::<O>(self.input.file.bytes, place).is_some_and(is_timed);
         if let Some(other) = places.find(|&other| is_kept(other) && is_timed_at(other)) {
             self.kept.remove((place / 8) as usize);
             self.found.moved.push((other.saturating_add(1), record));
@@ -392,13 +396,18 @@ impl<'a, O: ByteOrder> Walk<'_, 'a, '_, O> {
         if is_true && self.refer(record) {
             return self.keep(place);
         }
-        let name = read_text(kernel_object::NAME.get(header), record, &mut 2);
+        let mut at = 2;
+        let name = read_text(kernel_object::NAME.get(header), record, &mut at);
         if let Some(name) = name.and_then(|name| self.text(name)) {
+            let args = Args::new(record, at, kernel_object::ARGS.get(header));
+            let mut args = own_args(args, |text| self.text(text));
+            let of_all = [OVERWRITTEN, DROPPED].map(str::as_bytes);
+            args.retain(|arg| !of_all.contains(&&*arg.name));
             self.found.objects.push(KernelObject {
                 kind,
                 koid,
-                name: name.to_vec(),
-                place,
+                name,
+                args,
             });
         }
     }

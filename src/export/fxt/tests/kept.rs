@@ -422,11 +422,11 @@ fn blobs_keep_their_time() {
 /// Returns time, event type and id of all flow events, in order.
 fn flow_events(loaded: &LoadedTrace) -> Vec<(i64, crate::event::FlowOp, u64)> {
     let trace = &loaded.trace;
-    let fxt = loaded.reader.fxt_source().unwrap();
+    let file = FxtFile::of(loaded).unwrap();
     let events = (0..trace.events.len() as u32).map(|id| trace.events.get(EventId(id)).row);
     let flow = |row: crate::event::columns::EventRow| {
-        let (op, id) = fxt.flow(row.place)?;
-        Some((row.time.0, op, id))
+        let flow = file.flow(row.place)?;
+        Some((row.time.0, flow.op, flow.id))
     };
     events.filter_map(flow).collect()
 }

@@ -135,8 +135,7 @@ fn encoded(folder: &Path, source: &LoadedTrace) -> (LoadedTrace, Summary) {
         job: &Job::default(),
     };
     let mut bytes = Vec::new();
-    let way = (Zones::FULL, Way::Encode);
-    let summary = write_with(way, &request, &mut bytes).unwrap();
+    let summary = write_as(Zones::FULL, None, &request, &mut bytes).unwrap();
     let path = folder.join("encoded.fxt");
     std::fs::write(&path, bytes).unwrap();
     (open(&path, &Job::default()).unwrap(), summary)

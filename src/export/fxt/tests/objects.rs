@@ -2,6 +2,9 @@
 
 use super::kept::{copy_twice, told};
 use super::*;
+use crate::event::Role;
+use crate::event::columns::EventRow;
+use crate::event::part::KernelObject;
 
 #[test]
 fn pointers_and_koids_keep_their_names_in_any_part() {
@@ -79,13 +82,12 @@ fn kernel_objects_keep_their_arguments() {
     });
     let again = copy_twice(folder.path(), &source);
     let said = |loaded: &LoadedTrace, koid, object_type| -> Vec<String> {
-        let fxt = loaded.reader.fxt_source().unwrap();
-        let Some(place) = fxt.object_with_arguments(koid, object_type) else {
-            return Vec::new();
-        };
-        let args = source_args::own_args(&fxt, place).unwrap();
-        let name = |arg: &Arg<'_>| String::from_utf8_lossy(&arg.name).into_owned();
-        args.iter().map(name).collect()
+        let mut objects = loaded.trace.info.objects.iter();
+        let is_it =
+            |object: &&KernelObject| (object.koid, object.object_type) == (koid, object_type);
+        let fields = objects.find(is_it).map(|object| &object.fields);
+        let names = fields.into_iter().flatten().map(|field| field.name.clone());
+        names.collect()
     };
     for (koid, object_type, names) in [
         (10, 1, &["job"][..]),
@@ -119,9 +121,10 @@ fn objects_keep_their_time_where_what_they_followed_is_left_out() {
     });
     let times = |loaded: &LoadedTrace| -> Vec<(String, i64)> {
         let trace = &loaded.trace;
-        let fxt = loaded.reader.fxt_source().unwrap();
+        let is_object =
+            |row: EventRow| trace.kinds[usize::from(row.kind.0)].role == Role::PointerName;
         let events = (0..trace.events.len() as u32).map(|id| trace.events.get(EventId(id)));
-        let objects = events.filter(|event| fxt.is_object(event.row.place));
+        let objects = events.filter(|event| is_object(event.row));
         let mut rows: Vec<_> = objects
             .map(|event| {
                 let name = trace.kind_name(event.row.kind).into_owned();

@@ -143,8 +143,11 @@ fn an_argument_that_a_record_holds_stays_one() {
     let (again, summary) = cut(folder.path(), &source, &Selection::all());
     assert_eq!(summary.notes, Vec::<String>::new());
     assert_eq!(again.trace.events.len(), 1);
-    let fxt = again.reader.fxt_source().unwrap();
-    let args = fxt.args(again.trace.events.get(EventId(0)).row.place);
-    let value = args.unwrap()[0].value;
-    assert_eq!(value, crate::fxt::ArgValue::Blob(&vec![7; most]));
+    let mut fields = Vec::new();
+    let event = again.trace.events.get(EventId(0));
+    again.reader.fields_into(event.into(), &mut fields);
+    assert_eq!(
+        fields[0].value,
+        crate::event::ValueRef::Bytes(vec![7; most].into())
+    );
 }

@@ -31,7 +31,7 @@ fn full_tables_replace_their_oldest_entries() {
         table: None,
         job: &Job::default(),
     };
-    write_with((small, Way::Encode), &request, &mut bytes).unwrap();
+    write_as(small, None, &request, &mut bytes).unwrap();
     let path = folder.path().join("small.fxt");
     std::fs::write(&path, bytes).unwrap();
     let again = open(&path, &Job::default()).unwrap();

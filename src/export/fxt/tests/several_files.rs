@@ -108,10 +108,11 @@ fn objects_of_each_file_stay_objects() {
     let both = open_together(&paths, &[], &[], &Job::default(), None).unwrap();
     let (again, summary) = cut(folder.path(), &both, &Selection::all());
     assert_eq!(summary.notes, Vec::<String>::new());
-    let fxt = again.reader.fxt_source().unwrap();
-    let names: Vec<_> = fxt.kernel_objects().iter().map(|row| row.2).collect();
+    let objects = again.trace.info.objects.iter();
+    let names: Vec<&[u8]> = objects.map(|object| object.name.as_slice()).collect();
     assert_eq!(names, [&b"channel first.fxt"[..], b"channel second.fxt"]);
-    assert!(fxt.object_with_arguments(25, 4).is_some());
+    let last = again.trace.info.objects.last().unwrap();
+    assert_eq!((last.koid, last.fields.len()), (25, 1));
     let trace = &again.trace;
     assert_eq!(
         trace
