@@ -12,9 +12,8 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::PART_BYTES;
 use super::describe;
-use super::file::{File, LineCounts, cut};
+use super::file::{File, LineCounts, PART_BYTES, cut};
 use super::gather::assemble;
 use super::head::Head;
 use super::kinds::Kinds;

@@ -12,6 +12,9 @@ use super::upids::Upids;
 use crate::base::Location;
 use crate::formats::Input;
 
+/// Bytes of a part of the text.
+pub(super) const PART_BYTES: usize = 4 << 20;
+
 /// Data shared by all parts.
 #[derive(Debug)]
 pub struct File {

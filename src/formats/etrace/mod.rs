@@ -64,7 +64,7 @@ use crate::formats::text_end::note_cut_line;
 use crate::formats::{EventRef, Events, Format, Gathered, IndependentParts, Input, Recording};
 
 use environment::Environments;
-use file::File;
+use file::{File, PART_BYTES};
 use gather::assemble;
 use head::{HEAD_BYTES, Head};
 use kinds::Kinds;
@@ -88,8 +88,6 @@ pub const FORMAT: Format = Format {
         open: open_together,
     }),
 };
-
-const PART_BYTES: usize = 4 << 20;
 
 fn open(input: Input, _job: &Job) -> Result<Recording, ReadError> {
     Ok(EtraceReader::open(input, PART_BYTES).recording())

@@ -90,8 +90,9 @@ impl Tokens {
 pub(super) fn tokenise(file: &File, part: usize, job: &Job) -> Result<Tokens, ReadError> {
     let text = file.text();
     let (start, end) = file.range(part);
-    let mut tokeniser = Tokeniser::new(file, start, end - start);
     let mut outliers = Outliers::new(text, start);
+    let mut tokeniser = Tokeniser::new(file, start, end - start);
+    tokeniser.last = outliers.last_time().unwrap_or(i64::MIN);
     let (mut at, mut checked, mut line_count) = (start, start, 0);
     while at < end {
         if at.saturating_sub(checked) >= CHECK_BYTES {
@@ -171,10 +172,8 @@ impl<'a> Tokeniser<'a> {
         if time != payload.time {
             self.note_outlier(payload, (time, place as u64));
         }
-        if self.last == i64::MIN {
-            self.losses.first_time = Some(time);
-        }
         self.last = time;
+        self.losses.first_time.get_or_insert(time);
         if self.waiting > 0 {
             self.time_losses(time);
         }
