@@ -188,7 +188,9 @@ impl<'a> Tokeniser<'a> {
     #[cold]
     fn glued(&mut self, mut text: &'a [u8], mut place: usize) -> Result<(), ReadError> {
         while let Some(payload) = parse_line(text) {
-            self.event(text, &payload, place, payload.time)?;
+            // The event was written after the one before it on the line, so it must not be read before that one.
+            let time = payload.time.max(self.last);
+            self.event(text, &payload, place, time)?;
             let Some(rest) = payload.rest_of_line() else {
                 break;
             };
