@@ -69,6 +69,63 @@ fn lines_of_a_task_are_joined_by_their_times() {
     assert_eq!(all_told(&loaded), expected);
 }
 
+/// Lines of a real build, each written up to five seconds too early or too late.
+#[test]
+fn lines_out_of_order_by_seconds_keep_their_texts() {
+    let path = crate::corpus::corpus("etrace").join("lua-make-j2.etrace.zst");
+    let packed = std::fs::read(path).unwrap();
+    let text = zstd::decode_all(packed.as_slice()).unwrap();
+    let mut lines = text.split_inclusive(|&byte| byte == b'\n');
+    let head = lines.next().unwrap();
+    let mut seed = 11_u64;
+    let mut moved: Vec<(i64, &[u8])> = lines.map(|line| (written(line, &mut seed), line)).collect();
+    moved.sort_by_key(|line| line.0);
+    let moved: Vec<&[u8]> = moved.into_iter().map(|line| line.1).collect();
+    let expected = load(&text);
+    let found = load(&[head, &moved.concat()].concat());
+    assert_eq!(codes(&found.trace), codes(&expected.trace));
+    assert_eq!(all_slices(&found.trace), all_slices(&expected.trace));
+    // Events of one nanosecond are in the order of their lines, so they are compared without it.
+    let sorted = |loaded: &LoadedTrace| {
+        let trace = &loaded.trace;
+        let mut all = all_told(loaded);
+        all.extend(trace.files.rows.iter().map(|row| {
+            let [path, other] = [row.path, row.other_path].map(|id| trace.text(id).into_owned());
+            let time = trace.events.get(row.event).row.time;
+            format!("{time} {:?} {path} {other} {}", row.op, row.result)
+        }));
+        all.sort();
+        all
+    };
+    let (found, expected) = (sorted(&found), sorted(&expected));
+    let differ = found.iter().zip(&expected).find(|(a, b)| a != b);
+    assert_eq!(differ, None);
+    assert_eq!(found.len(), expected.len());
+}
+
+/// When a line is written: its time in milliseconds and up to five seconds more or less.
+fn written(line: &[u8], seed: &mut u64) -> i64 {
+    let line = String::from_utf8_lossy(line);
+    let mut numbers = line.split(['!', ',']).skip(2);
+    let mut number = || numbers.next().unwrap().parse::<i64>().unwrap();
+    *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+    number() * 1000 + number() / 1_000_000 + (*seed >> 33) as i64 % 10_000 - 5_000
+}
+
+/// Names, categories and times of all slices.
+fn all_slices(trace: &Trace) -> Vec<String> {
+    let ids = (0..trace.slices.len() as u32).map(threadline::trace::SliceId);
+    let mut all: Vec<String> = ids
+        .map(|id| {
+            let (slice, label) = (trace.slices.get(id), trace.slices.label(id));
+            let [name, category] = [label.name, label.category].map(|id| trace.text(id));
+            format!("{} {:?} {name} {category}", slice.start, slice.end)
+        })
+        .collect();
+    all.sort();
+    all
+}
+
 /// All events in full, and the fields that exporters get.
 fn all_told(loaded: &LoadedTrace) -> Vec<String> {
     let mut all = Vec::new();

@@ -10,9 +10,9 @@ use crate::formats::EventRef;
 
 use super::calls::{Call, Fit, remove_at};
 use super::file::File;
-use super::jumbled::steps_behind;
 use super::line::{Payload, Word, parse_line};
-use super::lines::{Step, line_at};
+use super::lines::line_at;
+use super::reordered::lines_behind;
 use super::sorts::{Slot, Sort};
 use super::upids::Upids;
 use super::values::{Key, pairs};
@@ -134,16 +134,12 @@ fn read<'a>(
         _ => call.start(Sort::Unknown, &line, event.place),
     }
     if !call.is_settled() || has_text(call.sort) {
-        for step in steps_behind(
-            (file.text(), &file.jumbled),
-            &line,
-            (place, next),
-            MOST_AHEAD_BYTES,
-        ) {
-            let Step::Event(more) = step else {
+        let moment = (event.time.0, event.place);
+        for behind in lines_behind(file, line.upid, moment, next, MOST_AHEAD_BYTES) {
+            if behind.follows_loss {
                 call.meet_hole();
-                continue;
-            };
+            }
+            let more = behind.line;
             let goes_on = match more.word {
                 Word::Call(_) | Word::Unknown => more.number.is_some_and(|number| number > 0),
                 _ => true,
@@ -191,7 +187,7 @@ fn detail(
         name,
         category: call.sort.category().to_owned(),
         time: crate::base::Timestamp(line.time),
-        cpu: Some(line.cpu),
+        cpu: Some(u32::from(line.cpu)),
         tid: upids.pid(line.upid),
         ..EventDetail::default()
     };

@@ -7,25 +7,24 @@
 //! events, because the recording's clock may differ from the clock in the lines. Both the print event and the call that
 //! its text belongs to are events.
 
-use std::sync::atomic::AtomicU64;
+use std::sync::OnceLock;
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::bulk;
 use super::describe;
-use super::environment;
-use super::file::{File, LineCounts};
+use super::file::{File, LineCounts, PART_BYTES, cut};
+use super::gather::assemble;
 use super::head::Head;
-use super::jumbled::Jumbled;
 use super::kinds::Kinds;
 use super::line::{Word, parse_line};
 use super::lines::HOLE;
-use super::lost_pairs;
-use super::sorts::Sort;
+use super::reordered::Reordered;
+use super::tokens::{Tokens, tokenise};
 use super::upids::{Form, Upids};
 use crate::base::{Job, ReadError, Strings, Timestamp};
 use crate::event::keys::{Derive, OpenPaths};
-use crate::event::{DecodedEvent, EventKind, KindId, Lane, Need, PartColumns, ThreadKey};
+use crate::event::{DecodedEvent, EventKind, Gap, KindId, Lane, Need, PartColumns, ThreadKey};
 use crate::formats::{EventRef, Gathered, Input};
 
 /// A line of etrace.
@@ -121,17 +120,16 @@ impl Found {
             let known = writers.map(|(upid, (_, thread))| (upid, thread.0));
             Upids::of_pids(Form::Plain, known.collect())
         };
+        let cuts = cut(&text, PART_BYTES);
         Lines(File {
-            cuts: vec![0, text.len()],
-            seams: Vec::new(),
+            line_counts: LineCounts::new(cuts.len() - 1),
+            cuts,
             input: Input::from_vec(text, "etrace lines"),
             head: Head::NONE,
             upids,
             kinds: Kinds::default(),
-            line_counts: LineCounts::new(1),
-            environments: AtomicU64::new(u64::MAX),
             pieces: None,
-            jumbled: Jumbled::default(),
+            order: OnceLock::new(),
             numbers: Some(numbers),
             is_copy: true,
         })
@@ -162,33 +160,37 @@ impl Lines {
         job: &Job,
     ) -> Result<(), ReadError> {
         let kind_of = |kind: KindId| kinds.get(usize::from(kind.0)).copied().unwrap_or_default();
-        let mut columns = bulk::read(&self.0, 0, (0, self.0.text().len()), job)?;
-        for index in 0..columns.events.len() as u32 {
-            let kind = kind_of(columns.events.kind(index));
-            columns.events.set_kind(index, kind);
+        let file = &self.0;
+        let read: Vec<Result<Tokens, ReadError>> = (0..file.cuts.len() - 1)
+            .into_par_iter()
+            .map(|part| tokenise(file, part, job))
+            .collect();
+        let read = read
+            .into_iter()
+            .collect::<Result<Vec<Tokens>, ReadError>>()?;
+        let gaps = gathered.parts.iter().flat_map(|part| &part.columns.gaps);
+        let gaps: Vec<Gap> = gaps.copied().collect();
+        let assembled = assemble(file, read, &gaps, 1, job)?;
+        for mut columns in assembled.parts {
+            for index in 0..columns.events.len() as u32 {
+                let kind = kind_of(columns.events.kind(index));
+                columns.events.set_kind(index, kind);
+            }
+            gathered.parts.push(PartColumns {
+                part,
+                lane: gathered.lanes.len() as u32,
+                columns,
+            });
         }
-        let own = gathered.parts.len();
-        gathered.parts.push(PartColumns {
-            part,
-            lane: gathered.lanes.len() as u32,
-            columns,
-        });
         gathered.lanes.push(Lane {
             name: "etrace lines".to_owned(),
             cpu: None,
         });
-        let mut parts: Vec<_> = (gathered.parts.iter_mut())
-            .map(|part| &mut part.columns)
-            .collect();
-        // Apply what gaps imply about forks and renames.
-        let clone = kind_of(Kinds::of_sort(Sort::SysClone));
-        let mut diagnostics = lost_pairs::doubt_forks(&mut parts, own, clone);
-        let renames = lost_pairs::doubt_renames(&mut parts, own, &kind_of, &|_| None);
-        diagnostics.merge(renames);
-        gathered.diagnostics.merge(diagnostics);
+        gathered.diagnostics.merge(assembled.doubts);
         gathered.directory.derive = Derive::Programs;
         gathered.directory.opens = OpenPaths::Resolved;
-        environment::list_into(&self.0, &mut gathered.directory);
+        let environments = &assembled.environments;
+        environments.list_into(&file.upids, &mut gathered.directory);
         Ok(())
     }
 
@@ -201,6 +203,7 @@ impl Lines {
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
         let numbers = self.0.numbers.as_ref().map_or(0, Vec::capacity);
-        (self.0.text().len() + numbers * size_of::<u64>()) as u64
+        let order = self.0.order.get().map_or(0, Reordered::memory_bytes);
+        (self.0.text().len() + numbers * size_of::<u64>()) as u64 + order
     }
 }

@@ -9,16 +9,22 @@
 //! Each CPU writes its own dump, and some dumps lack tasks: the result contains only what the file contains.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::Ordering;
 
 use rustc_hash::FxHashMap;
 
+use super::by_task::Tasks;
 use super::file::File;
 use super::line::{Payload, Word, parse_line};
-use super::lines::events_after;
+use super::lines::line_at;
 use super::sorts::Sort;
+use super::upids::Upids;
+use crate::base::ReadError;
 use crate::event::Directory;
 use crate::event::keys::Environment;
+
+/// The variables of each task, by upid, both sorted.
+#[derive(Debug, Default)]
+pub(super) struct Environments(Vec<(i64, BTreeSet<Vec<u8>>)>);
 
 #[derive(Default)]
 struct Walk {
@@ -29,40 +35,41 @@ struct Walk {
     found: FxHashMap<i64, BTreeSet<Vec<u8>>>,
 }
 
-/// Adds the variables to the directory, starting at the first list of tasks that was read.
-pub(crate) fn list_into(file: &File, directory: &mut Directory) {
-    let Ok(from) = usize::try_from(file.environments.load(Ordering::Relaxed)) else {
-        return;
-    };
-    let text = file.text();
-    let mut walk = Walk::default();
-    let length = text.len().saturating_sub(from);
-    for (line, _) in events_after(text, from, length) {
-        let mut line = line;
-        loop {
-            if line.upid == 0 {
-                walk.line(&line);
+impl Environments {
+    /// Returns the variables that the lines of `task` contain: the one whose upid is 0.
+    ///
+    /// # Errors
+    /// Errors if memory is insufficient.
+    pub(super) fn of(
+        file: &File,
+        tasks: &Tasks<'_>,
+        task: usize,
+    ) -> Result<Environments, ReadError> {
+        let mut walk = Walk::default();
+        tasks.visit(task, |line| {
+            let place = usize::try_from(line.place).unwrap_or(usize::MAX);
+            let text = line_at(file.text(), place).map(|(text, _)| text);
+            if let Some(payload) = text.and_then(parse_line) {
+                walk.line(&payload);
             }
-            // The tracer omits one line end.
-            if line.word != Word::ContEnd || line.text.is_empty() {
-                break;
-            }
-            let Some(next) = parse_line(line.text) else {
-                break;
-            };
-            line = next;
-        }
+            Ok(())
+        })?;
+        walk.finish_text();
+        let mut found: Vec<(i64, BTreeSet<Vec<u8>>)> = walk.found.into_iter().collect();
+        found.sort_by_key(|entry| entry.0);
+        Ok(Environments(found))
     }
-    walk.finish_text();
-    let mut found: Vec<(i64, BTreeSet<Vec<u8>>)> = walk.found.into_iter().collect();
-    found.sort_by_key(|entry| entry.0);
-    for (upid, variables) in found {
-        let strings = &mut directory.strings;
-        let variables = variables.iter().map(|text| strings.intern(text)).collect();
-        directory.environments.push(Environment {
-            thread: file.upids.key(upid),
-            variables,
-        });
+
+    /// Adds the variables to the directory.
+    pub(super) fn list_into(&self, upids: &Upids, directory: &mut Directory) {
+        for (upid, variables) in &self.0 {
+            let strings = &mut directory.strings;
+            let variables = variables.iter().map(|text| strings.intern(text)).collect();
+            directory.environments.push(Environment {
+                thread: upids.key(*upid),
+                variables,
+            });
+        }
     }
 }
 

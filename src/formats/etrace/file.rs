@@ -1,22 +1,19 @@
 //! The text of a file with the data shared by all parts, its line numbers, and its cut points.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::head::Head;
-use super::jumbled::Jumbled;
 use super::kinds::Kinds;
 use super::line::{Word, parse_line};
-use super::lines::{events_after, lines_after, lines_before};
 use super::parts::Pieces;
+use super::reordered::Reordered;
 use super::upids::Upids;
 use crate::base::Location;
 use crate::formats::Input;
 
-/// How many lines around a cut are compared.
-const CUT_LINES: usize = 64;
-/// Number of lines before and after a cut that form its seam.
-const SEAM_LINES: usize = 256;
-const SEAM_BYTES: usize = 1 << 18;
+/// Bytes of a part of the text.
+pub(super) const PART_BYTES: usize = 4 << 20;
 
 /// Data shared by all parts.
 #[derive(Debug)]
@@ -31,62 +28,26 @@ pub struct File {
     pub kinds: Kinds,
     /// Byte offsets of the starts of all parts, then the end of the last.
     pub cuts: Vec<usize>,
-    /// For each cut: the lines around it that are assigned to a part by their times.
-    pub seams: Vec<Seam>,
     /// Number of lines of each part that was read.
     pub line_counts: LineCounts,
-    /// Byte offset of the first list of tasks with their environment; `u64::MAX` if none was read.
-    pub environments: AtomicU64,
     /// Origin of the text, if it was merged from several files.
     pub pieces: Option<Pieces>,
-    /// Sections in which lines of a task are out of order, of the parts that were read.
-    pub jumbled: Jumbled,
+    /// The order of lines in time, set when all parts were read.
+    pub order: OnceLock<Reordered>,
     /// If the text was built from lines of another recording: each line's number there, 0 if it has none.
     pub numbers: Option<Vec<u64>>,
     /// Whether the text is in allocated memory, not in a mapped file.
     pub is_copy: bool,
 }
 
-/// Lines around a cut where times go back at every possible cut: lines before `time` belong to the earlier part, the
-/// others to the later part.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Seam {
-    /// Start of the first line of the seam, byte offset.
-    pub start: usize,
-    /// Start of the line after the seam; equal to `start` if lines are assigned by place.
-    pub end: usize,
-    /// Place of the cut, which decides for lines without a time.
-    pub cut: usize,
-    /// First time that belongs to the later part, ns.
-    pub time: i64,
-}
-
-impl Seam {
-    /// Returns the seam of a cut at which times do not go back.
-    fn none(cut: usize) -> Seam {
-        Seam {
-            start: cut,
-            end: cut,
-            cut,
-            time: i64::MIN,
-        }
-    }
-
-    /// Returns whether a line of the seam belongs to the later part.
-    #[must_use]
-    pub(crate) fn is_later(&self, place: usize, time: Option<i64>) -> bool {
-        time.map_or(place >= self.cut, |time| time >= self.time)
-    }
-}
-
 impl File {
-    /// Returns the seams at the start and the end of a part.
+    /// Returns where a part starts and ends, byte offsets of line starts.
     #[must_use]
-    pub(crate) fn seams_of(&self, part: usize) -> [Seam; 2] {
-        [part, part + 1].map(|at| {
-            let cut = self.cuts.get(at).copied().unwrap_or(0);
-            self.seams.get(at).copied().unwrap_or(Seam::none(cut))
-        })
+    pub(crate) fn range(&self, part: usize) -> (usize, usize) {
+        match self.cuts.get(part..) {
+            Some([start, end, ..]) => (*start, *end),
+            _ => (0, 0),
+        }
     }
 
     /// The text of the file.
@@ -200,101 +161,23 @@ pub(crate) fn with_plain_ends(input: &Input) -> Option<Input> {
     Some(Input::from_vec(plain, &input.file_name))
 }
 
-/// Cuts a text into parts of about `part_bytes` at line ends. Prefers cuts where no time after the cut is earlier than
-/// a time before it, so that the parts are in time order.
+/// Cuts a text into parts of about `part_bytes` at line ends. Returns the starts of all parts, and the end of the last.
 #[must_use]
-pub fn cut(text: &[u8], part_bytes: usize) -> Vec<Seam> {
+pub fn cut(text: &[u8], part_bytes: usize) -> Vec<usize> {
     let part_bytes = part_bytes.max(1);
-    let mut cuts = vec![Seam::none(0)];
+    let mut cuts = vec![0];
     let mut last = 0;
     while text.len() - last > part_bytes + part_bytes / 2 {
         let target = last + part_bytes;
         let Some(newline) = memchr::memchr(b'\n', &text[target..]) else {
             break;
         };
-        let line_start = target + newline + 1;
-        let seam = match quiet_place(text, line_start) {
-            Some(place) => Seam::none(place.max(last + 1)),
-            None => seam_at(text, line_start, last),
-        };
-        if seam.end >= text.len() {
+        last = target + newline + 1;
+        if last >= text.len() {
             break;
         }
-        cuts.push(seam);
-        last = seam.end;
+        cuts.push(last);
     }
-    cuts.push(Seam::none(text.len()));
+    cuts.push(text.len());
     cuts
-}
-
-/// Returns the seam around `at`, none of whose lines starts before `least`.
-fn seam_at(text: &[u8], at: usize, least: usize) -> Seam {
-    let before = lines_before(text, at, SEAM_BYTES).take(SEAM_LINES);
-    let start = before.map(|(_, place)| place).last().unwrap_or(at);
-    let behind = lines_after(text, at, SEAM_BYTES).take(SEAM_LINES);
-    let end = behind.map(|(line, place)| place + line.len() + 1).last();
-    let first = events_after(text, at, SEAM_BYTES).next();
-    match (first, end) {
-        (Some((first, _)), Some(end)) => Seam {
-            start: start.max(least),
-            end: end.min(text.len()),
-            cut: at,
-            time: first.time,
-        },
-        _ => Seam::none(at),
-    }
-}
-
-/// Returns a line start at or soon after `at` at which times do not go back.
-fn quiet_place(text: &[u8], at: usize) -> Option<usize> {
-    let latest = lines_before(text, at, 1 << 16)
-        .take(CUT_LINES)
-        .filter_map(|(line, _)| parse_line(line))
-        .map(|line| line.time)
-        .max();
-    let Some(mut latest) = latest else {
-        return Some(at);
-    };
-    let after: Vec<(i64, usize)> = events_after(text, at, 1 << 16)
-        .take(2 * CUT_LINES)
-        .map(|(line, place)| (line.time, place))
-        .collect();
-    let mut earliest = vec![i64::MAX; after.len() + 1];
-    for (index, (time, _)) in after.iter().enumerate().rev() {
-        earliest[index] = earliest[index + 1].min(*time);
-    }
-    for (index, (time, place)) in after.iter().take(CUT_LINES).enumerate() {
-        if latest <= earliest[index] {
-            return Some(if index == 0 { at } else { *place });
-        }
-        latest = latest.max(*time);
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cuts_avoid_places_where_time_goes_back() {
-        let mut text = String::new();
-        let mut starts = Vec::new();
-        for i in 0..1000 {
-            // Every line except each tenth is swapped with its neighbour.
-            let time = if i % 10 == 0 { i } else { i ^ 1 };
-            starts.push((text.len(), time));
-            text.push_str(&format!("0: 5000001,0,1,{time}!Close|fd=3\n"));
-        }
-        let cuts = cut(text.as_bytes(), 1000);
-        assert!(cuts.len() > 20);
-        for seam in &cuts[1..cuts.len() - 1] {
-            assert_eq!((seam.start, seam.end), (seam.cut, seam.cut));
-            let index = starts.iter().position(|start| start.0 == seam.cut);
-            let index = index.unwrap();
-            let before = starts[..index].iter().map(|start| start.1).max();
-            let after = starts[index..].iter().map(|start| start.1).min();
-            assert!(before <= after, "cut at line {index}");
-        }
-    }
 }

@@ -10,7 +10,7 @@ use crate::event::{EventKind, KindId, Role};
 use super::sorts::{Slot, Sort};
 
 /// Maximum number of unknown tags with a kind of their own.
-const MOST_UNKNOWN: usize = 1024;
+pub(super) const MOST_UNKNOWN: usize = 1024;
 
 /// The kinds of one file.
 #[derive(Debug, Default)]

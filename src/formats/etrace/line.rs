@@ -18,7 +18,7 @@ pub(crate) struct Payload<'a> {
     /// The task: (serial << bits) | pid.
     pub upid: i64,
     /// CPU on which the line was printed.
-    pub cpu: u32,
+    pub cpu: u16,
     /// Time, ns.
     pub time: i64,
     /// Meaning of the tag.
@@ -29,6 +29,22 @@ pub(crate) struct Payload<'a> {
     pub number: Option<u64>,
     /// The rest of the line.
     pub text: &'a [u8],
+}
+
+impl<'a> Payload<'a> {
+    /// Returns how many bytes of `line`, which contains this event, are before the event's tag.
+    #[inline]
+    #[must_use]
+    pub(super) fn bytes_before_tag(&self, line: &[u8]) -> usize {
+        (self.tag.as_ptr() as usize).saturating_sub(line.as_ptr() as usize)
+    }
+
+    /// Returns the text after the event where the next event starts because the tracer omitted the line end.
+    #[inline]
+    #[must_use]
+    pub(super) fn rest_of_line(&self) -> Option<&'a [u8]> {
+        (self.word == Word::ContEnd && !self.text.is_empty()).then_some(self.text)
+    }
 }
 
 /// Meaning of a tag.
@@ -100,44 +116,36 @@ fn parse_other(line: &[u8]) -> Option<Payload<'_>> {
 #[inline]
 #[must_use]
 pub(crate) fn parse_payload(bytes: &[u8]) -> Option<Payload<'_>> {
-    let (second, at) = parse_second(bytes)?;
-    parse_rest(bytes, at, second)
-}
-
-/// Task, CPU and second of a line: the part that consecutive lines of a task usually share.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Second {
-    upid: i64,
-    cpu: u32,
-    /// Start of the second, ns.
-    start: i64,
-}
-
-/// Parses `upid,cpu,seconds,` at the start of an event. Returns also its length in bytes.
-#[inline]
-pub(super) fn parse_second(bytes: &[u8]) -> Option<(Second, usize)> {
     let mut at = 0;
     let upid = number_until(bytes, &mut at, b',')?;
     let cpu = number_until(bytes, &mut at, b',')?;
     let seconds = number_until(bytes, &mut at, b',')?;
-    let upid = i64::try_from(upid).ok()?;
-    let cpu = u32::try_from(cpu).ok().filter(|&cpu| cpu < 1 << 16)?;
-    let start = seconds
-        .checked_mul(NS_PER_SECOND)
-        .and_then(|start| i64::try_from(start).ok())?;
-    Some((Second { upid, cpu, start }, at))
+    let nanos = number_until(bytes, &mut at, b'!')?;
+    let nanos = Some(nanos).filter(|&nanos| nanos < NS_PER_SECOND)?;
+    let time = seconds.checked_mul(NS_PER_SECOND)?.checked_add(nanos)?;
+    let stamp = Stamp {
+        upid: i64::try_from(upid).ok()?,
+        cpu: u16::try_from(cpu).ok()?,
+        time: i64::try_from(time).ok()?,
+    };
+    parse_body(bytes.get(at..)?, stamp)
 }
 
-/// Parses `nanoseconds!TAG|text` at `at` and returns the complete event.
+/// The numbers at the start of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stamp {
+    /// See [`Payload::upid`].
+    pub upid: i64,
+    /// See [`Payload::cpu`].
+    pub cpu: u16,
+    /// See [`Payload::time`].
+    pub time: i64,
+}
+
+/// Parses `TAG|text`, the rest of an event after its numbers, up to the end of the line.
 #[inline]
-pub(super) fn parse_rest(bytes: &[u8], mut at: usize, second: Second) -> Option<Payload<'_>> {
-    let nanos = number_until(bytes, &mut at, b'!')?;
-    let nanos = i64::try_from(nanos)
-        .ok()
-        .filter(|&nanos| nanos < NS_PER_SECOND as i64)?;
-    let time = second.start.checked_add(nanos)?;
-    let body = bytes.get(at..)?;
-    let Second { upid, cpu, .. } = second;
+pub(super) fn parse_body(body: &[u8], stamp: Stamp) -> Option<Payload<'_>> {
+    let Stamp { upid, cpu, time } = stamp;
     if let Some((word, length)) = frequent(body) {
         let (tag, text) = (body.get(..length)?, body.get(length + 1..)?);
         return Some(Payload {
@@ -272,10 +280,10 @@ fn word_of(tag: &[u8]) -> Word {
 /// Parses `CPU:n [LOST m EVENTS]`, or `CPU:n [LOST EVENTS]` if the kernel does not know the count: returns the CPU and
 /// the count of lost events.
 #[must_use]
-pub(crate) fn parse_lost(line: &[u8]) -> Option<(u32, Option<u64>)> {
+pub(crate) fn parse_lost(line: &[u8]) -> Option<(u16, Option<u64>)> {
     let text = std::str::from_utf8(line).ok()?.trim();
     let (cpu, rest) = text.strip_prefix("CPU:")?.split_once(' ')?;
-    let cpu = cpu.parse::<u32>().ok().filter(|&cpu| cpu < 1 << 16)?;
+    let cpu = cpu.parse::<u16>().ok()?;
     let count = rest.trim().strip_prefix("[LOST")?;
     let count = count.strip_suffix("EVENTS]")?.trim();
     match count.is_empty() {

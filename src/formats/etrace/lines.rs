@@ -1,6 +1,6 @@
-//! Iterates over the lines of a text, forwards and backwards, and over the events and gaps in them.
+//! Iterates over the lines of a text, forwards and backwards, and over the events in them.
 
-use super::line::{Payload, Word, parse_line, parse_lost};
+use super::line::{Payload, parse_line};
 
 /// Returns the line at `at` without its end, and the start of the next line.
 #[inline]
@@ -85,56 +85,8 @@ pub(crate) fn events_after(
     lines_after(text, at, limit).filter_map(|(line, place)| Some((parse_line(line)?, place)))
 }
 
-/// One step of code that follows calls.
-#[derive(Clone, Copy, Debug)]
-pub enum Step<'a> {
-    /// An event.
-    Event(Payload<'a>),
-    /// A gap: events were lost.
-    Hole,
-}
-
-impl<'a> Step<'a> {
-    /// Time in ns; `None` for gaps.
-    pub fn time(&self) -> Option<i64> {
-        match self {
-            Step::Event(event) => Some(event.time),
-            Step::Hole => None,
-        }
-    }
-
-    /// Returns whether the step concerns a task: a gap may concern any task.
-    pub fn is_of(&self, upid: i64) -> bool {
-        match self {
-            Step::Event(event) => event.upid == upid,
-            Step::Hole => true,
-        }
-    }
-
-    /// Returns the events of a line (several if the tracer omitted a line end), or its gap.
-    pub fn of_line(line: &'a [u8]) -> impl Iterator<Item = Step<'a>> {
-        let mut rest = Some(line);
-        std::iter::from_fn(move || {
-            let text = rest.take()?;
-            match parse_line(text) {
-                Some(event) => {
-                    rest = (event.word == Word::ContEnd && !event.text.is_empty())
-                        .then_some(event.text);
-                    Some(Step::Event(event))
-                }
-                None => is_hole(text).then_some(Step::Hole),
-            }
-        })
-    }
-}
-
 /// Line for lost events in a text that was built from another recording, which counts lost events itself.
 pub(crate) const HOLE: &[u8] = b"# lost";
-
-/// Returns whether a line reports lost events.
-pub(crate) fn is_hole(line: &[u8]) -> bool {
-    line == HOLE || (line.starts_with(b"CPU:") && parse_lost(line).is_some())
-}
 
 #[cfg(test)]
 mod tests {

@@ -8,60 +8,70 @@
 //! ```
 //!
 //! Specification: the tracer's description in the CAS project, and the output of its kernel module: where the two
-//! differ, files follow the module. Lines of different tasks interleave freely, so the text is cut at line ends and
-//! each part (`bulk`) assigns its lines to tasks (`emit`). `around` handles calls that cross a cut, `seconds` caches
-//! common line starts, `order` and `jumbled` handle lines out of order, and `lost_pairs` halves of calls that may not
-//! belong together. Keys of tasks come from `upids`; `describe` decodes any single call again in full.
+//! differ, files follow the module. Lines of different tasks interleave freely, and the lines of several CPUs are only
+//! nearly in time order:
+//!
+//! ```text
+//! text -> parts: | tokens, by task |  | tokens, by task |      `tokens`: in parallel; a part needs nothing of others
+//!           task:  all its lines in time order                 `by_task`
+//!                  its calls, with all their texts             `emit`, `calls`, `rows`: in parallel, task by task
+//!        columns: | earlier calls |    | later calls |         `columns`: in parallel; `gather` conducts
+//! ```
+//!
+//! Keys of tasks come from `upids`; `describe` decodes any single call again in full, with the order of lines that
+//! `reordered` keeps; `embedded` reads etrace lines inside other recordings in the same way.
 //!
 //! The clock is the kernel's CLOCK_MONOTONIC in ns. The file does not contain thread groups (only the old clone call
 //! shows that a task is a thread), signals, failed execs, and what happens between lines.
 
-mod around;
-mod bulk;
+mod by_task;
 mod calls;
+mod columns;
 mod describe;
 mod digits;
 mod embedded;
 mod emit;
 mod environment;
 mod file;
+mod gather;
 mod head;
-mod jumbled;
 mod kinds;
 mod line;
 mod lines;
-mod lost_pairs;
-mod order;
+mod losses;
+mod notes;
 mod outliers;
 mod parts;
+mod reordered;
 mod rows;
-mod seconds;
 mod sniff;
 mod sorts;
 #[cfg(test)]
 mod tests;
+mod tokens;
 mod upids;
 mod values;
 mod words;
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock};
 
 use crate::base::{Diagnostics, Job, Nanos, ReadError, TimeSpan, Timestamp};
 use crate::event::keys::{Derive, OpenPaths, Unseen};
-use crate::event::{Coarse, DecodedEvent, Directory, Lane, LaneColumns, Need, Part, TraceInfo};
+use crate::event::{Coarse, DecodedEvent, Directory, Lane, Need, Part, TraceInfo};
 use crate::formats::format::Together;
 use crate::formats::stream::in_one_lane;
 use crate::formats::text_end::note_cut_line;
 use crate::formats::{EventRef, Events, Format, Gathered, IndependentParts, Input, Recording};
 
-use file::File;
+use environment::Environments;
+use file::{File, PART_BYTES};
+use gather::assemble;
 use head::{HEAD_BYTES, Head};
-use jumbled::Jumbled;
 use kinds::Kinds;
 use lines::{events_after, lines_before};
 use parts::Pieces;
-use sorts::Sort;
+use reordered::Reordered;
+use tokens::{Tokens, tokenise};
 use upids::{Form, Upids};
 
 pub(crate) use embedded::{Found, Lines};
@@ -78,8 +88,6 @@ pub const FORMAT: Format = Format {
         open: open_together,
     }),
 };
-
-const PART_BYTES: usize = 4 << 20;
 
 fn open(input: Input, _job: &Job) -> Result<Recording, ReadError> {
     Ok(EtraceReader::open(input, PART_BYTES).recording())
@@ -115,8 +123,7 @@ impl EtraceReader {
         let is_copy = copy.is_some();
         let input = copy.unwrap_or(input);
         let text = input.bytes();
-        let seams = file::cut(text, part_bytes);
-        let cuts: Vec<usize> = seams.iter().map(|seam| seam.cut).collect();
+        let cuts = file::cut(text, part_bytes);
         let head = Head::of(text);
         let mut diagnostics = Diagnostics::default();
         note_cut_line(text, &mut diagnostics);
@@ -150,11 +157,9 @@ impl EtraceReader {
                 upids: Upids::new(head.form, head.root),
                 kinds: Kinds::default(),
                 cuts,
-                seams,
                 line_counts: file::LineCounts::new(parts.len()),
-                environments: AtomicU64::new(u64::MAX),
                 pieces: None,
-                jumbled: Jumbled::default(),
+                order: OnceLock::new(),
                 numbers: None,
                 is_copy,
             },
@@ -210,15 +215,7 @@ impl EtraceReader {
         }
     }
 
-    fn settle(&self, parts: &mut [&mut LaneColumns]) -> Diagnostics {
-        let mut diagnostics = lost_pairs::doubt_forks(parts, 0, Kinds::of_sort(Sort::SysClone));
-        let location = |place: u64| self.file.location(place);
-        let renames = lost_pairs::doubt_renames(parts, 0, &|kind| kind, &location);
-        diagnostics.merge(renames);
-        diagnostics
-    }
-
-    fn directory(&self) -> Directory {
+    fn directory(&self, environments: &Environments) -> Directory {
         let mut directory = Directory {
             derive: Derive::Programs,
             opens: OpenPaths::Resolved,
@@ -229,37 +226,32 @@ impl EtraceReader {
             ..Directory::default()
         };
         directory.kinds = self.file.kinds.list(&mut directory.strings);
-        environment::list_into(&self.file, &mut directory);
+        environments.list_into(&self.file.upids, &mut directory);
         self.file.upids.list_into(&mut directory);
         directory
     }
 }
 
 impl IndependentParts for EtraceReader {
-    type Read = LaneColumns;
+    type Read = Tokens;
 
     fn parts(&self) -> &[Part] {
         &self.parts
     }
 
-    fn read(&self, part: u32, job: &Job) -> Result<LaneColumns, ReadError> {
-        let index = part as usize;
-        let cuts = &self.file.cuts;
-        let (Some(&start), Some(&end)) = (cuts.get(index), cuts.get(index + 1)) else {
-            return Ok(LaneColumns::new(0));
-        };
-        bulk::read(&self.file, index, (start, end), job)
+    fn read(&self, part: u32, job: &Job) -> Result<Tokens, ReadError> {
+        tokenise(&self.file, part as usize, job)
     }
 
-    fn gather(&self, mut read: Vec<(u32, LaneColumns)>, _job: &Job) -> Result<Gathered, ReadError> {
-        let mut columns: Vec<&mut LaneColumns> = read.iter_mut().map(|(_, read)| read).collect();
-        let diagnostics = self.settle(&mut columns);
+    fn gather(&self, read: Vec<(u32, Tokens)>, job: &Job) -> Result<Gathered, ReadError> {
+        let tokens = read.into_iter().map(|(_, tokens)| tokens).collect();
+        let assembled = assemble(&self.file, tokens, &[], self.parts.len(), job)?;
         Ok(Gathered {
-            parts: in_one_lane(read),
+            parts: in_one_lane((0..).zip(assembled.parts).collect()),
             lanes: self.lanes.clone(),
-            directory: self.directory(),
+            directory: self.directory(&assembled.environments),
             info: self.info.clone(),
-            diagnostics,
+            diagnostics: assembled.doubts,
         })
     }
 }
@@ -275,6 +267,7 @@ impl Events for EtraceReader {
             true => self.file.text().len() as u64,
             false => 0,
         };
-        self.file.upids.memory_bytes() + pieces.map_or(0, Pieces::memory_bytes) + copied
+        let order = self.file.order.get().map_or(0, Reordered::memory_bytes);
+        self.file.upids.memory_bytes() + pieces.map_or(0, Pieces::memory_bytes) + copied + order
     }
 }

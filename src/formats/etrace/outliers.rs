@@ -30,6 +30,11 @@ impl<'a> Outliers<'a> {
         }
     }
 
+    /// Time of the line before, ns.
+    pub(super) fn last_time(&self) -> Option<i64> {
+        self.last
+    }
+
     /// Returns the corrected time of the next line, whose own time is `time` and which ends at byte `end`.
     #[inline]
     pub(super) fn corrected(&mut self, time: i64, end: usize) -> i64 {

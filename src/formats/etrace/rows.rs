@@ -1,13 +1,17 @@
 //! Creates the rows of calls, in the file or the lifetime table, and writes the calls' texts to them.
 
-use crate::base::StringId;
-use crate::event::{FileOp, FileRow, ForkSort, LaneColumns, Life, LifeRow, ThreadKey};
+use crate::base::{Severity, StringId};
+use crate::event::{FileOp, FileRow, ForkSort, Life};
 
-use super::emit::{Emitter, Target};
+use super::emit::{Calls, Emitter, Target};
 use super::line::Payload;
 use super::sorts::{Slot, Sort};
 use super::values::{Key, Values};
 use super::words;
+
+/// Minimum number of lines between halves of two calls: the failure of the first, the start of the second, and its
+/// text.
+const LEAST_BETWEEN_HALVES: u128 = 3;
 
 /// Facts of the preceding call.
 pub(super) struct Before {
@@ -15,24 +19,37 @@ pub(super) struct Before {
     pub(super) flags: i64,
     pub(super) first: StringId,
     pub(super) target: Target,
+    /// How many events were lost, at most, between the first lines of both calls, if both may be halves of one.
+    pub(super) lost: u128,
 }
 
-impl<'a> Emitter<'a> {
+impl Before {
+    /// Returns whether the call is a first half, and `next` is not its second half.
+    pub(super) fn is_half_without(&self, next: Sort) -> bool {
+        match self.sort {
+            Sort::RenameFrom | Sort::Rename2From => {
+                !matches!(next, Sort::RenameTo | Sort::RenameFailed)
+            }
+            Sort::LinkFrom | Sort::LinkatFrom => !matches!(next, Sort::LinkTo | Sort::LinkFailed),
+            _ => false,
+        }
+    }
+
+    /// Returns whether `next` is a second half, and the call is not its first half.
+    pub(super) fn lacks_half_of(&self, next: Sort) -> bool {
+        match next {
+            Sort::RenameTo => !matches!(self.sort, Sort::RenameFrom | Sort::Rename2From),
+            Sort::LinkTo => !matches!(self.sort, Sort::LinkFrom | Sort::LinkatFrom),
+            _ => false,
+        }
+    }
+}
+
+impl Emitter<'_> {
     /// Adds the rows of a call's first line.
     #[inline]
-    pub(super) fn rows(
-        &mut self,
-        sort: Sort,
-        slot: u32,
-        key: ThreadKey,
-        event: u32,
-        line: &Payload<'a>,
-        before: &Before,
-    ) -> Target {
-        let values = match self.tasks.get(slot as usize) {
-            Some(task) => task.call.values,
-            None => return Target::Nothing,
-        };
+    pub(super) fn rows(&mut self, sort: Sort, line: &Payload<'_>, before: &Before) -> Target {
+        let values = self.call.values;
         let int = |key: Key| values.get(key).unwrap_or(0);
         // A missing number is an invalid descriptor.
         let small = |key: Key| {
@@ -41,7 +58,7 @@ impl<'a> Emitter<'a> {
         };
         let flags = int(Key::Flags) as u32;
         let blank = FileRow {
-            event,
+            event: 0,
             op: FileOp::Open,
             path: StringId::EMPTY,
             other_path: StringId::EMPTY,
@@ -85,24 +102,26 @@ impl<'a> Emitter<'a> {
             Sort::RenameTo | Sort::RenameFailed
                 if matches!(before.sort, Sort::RenameFrom | Sort::Rename2From) =>
             {
-                self.file_row(FileRow {
+                let row = FileRow {
                     op: FileOp::Rename,
                     path: before.first,
                     flags: before.flags as u32,
                     result: if sort == Sort::RenameTo { 0 } else { -1 },
                     ..blank
-                })
+                };
+                self.second_half(row, before)
             }
             Sort::LinkTo | Sort::LinkFailed
                 if matches!(before.sort, Sort::LinkFrom | Sort::LinkatFrom) =>
             {
-                self.file_row(FileRow {
+                let row = FileRow {
                     op: FileOp::Link,
                     path: before.first,
                     flags: before.flags as u32,
                     result: if sort == Sort::LinkTo { 0 } else { -1 },
                     ..blank
-                })
+                };
+                self.second_half(row, before)
             }
             Sort::Symlink => self.file_row(FileRow {
                 op: FileOp::Symlink,
@@ -127,19 +146,47 @@ impl<'a> Emitter<'a> {
             Sort::RenameFrom | Sort::Rename2From | Sort::LinkFrom | Sort::LinkatFrom => {
                 Target::First
             }
-            _ => self.life(sort, key, event, line, before, &values),
+            _ => self.life(sort, line, before, &values),
         }
     }
 
-    fn life(
-        &mut self,
-        sort: Sort,
-        key: ThreadKey,
-        event: u32,
-        line: &Payload<'a>,
-        before: &Before,
-        values: &Values,
-    ) -> Target {
+    /// Adds the row of a rename or link. A task writes nothing else between the lines of its halves, so they form one
+    /// call unless events were lost between them: then nothing is assumed.
+    fn second_half(&mut self, row: FileRow, before: &Before) -> Target {
+        if before.lost < LEAST_BETWEEN_HALVES {
+            return self.file_row(row);
+        }
+        self.doubt(
+            "rename_over_lost",
+            Severity::Error,
+            "events were lost between the line that says from where and this one, which says to where: they need not \
+             belong together, so it is no use of a file",
+        );
+        Target::Nothing
+    }
+
+    /// Returns how the child of a fork was made. A clone call before lost events may not be the one that made it.
+    fn fork_sort(&mut self, before: &Before) -> ForkSort {
+        if before.sort != Sort::SysClone {
+            return ForkSort::Unknown;
+        }
+        if before.lost > 0 {
+            self.doubt(
+                "clone_before_lost",
+                Severity::Info,
+                "events were lost between a clone call and the fork behind it: they need not belong together, and how \
+                 the child was made is not known",
+            );
+            return ForkSort::Unknown;
+        }
+        match words::is_thread(before.flags) {
+            true => ForkSort::Thread,
+            false => ForkSort::Process,
+        }
+    }
+
+    fn life(&mut self, sort: Sort, line: &Payload<'_>, before: &Before, values: &Values) -> Target {
+        let key = self.key;
         let life = match sort {
             Sort::NewProc => Life::Exec {
                 thread: key,
@@ -158,11 +205,7 @@ impl<'a> Emitter<'a> {
                 Life::Fork {
                     parent: key,
                     child: self.file.upids.key(child),
-                    sort: match before.sort {
-                        Sort::SysClone if words::is_thread(before.flags) => ForkSort::Thread,
-                        Sort::SysClone => ForkSort::Process,
-                        _ => ForkSort::Unknown,
-                    },
+                    sort: self.fork_sort(before),
                     name: StringId::EMPTY,
                 }
             }
@@ -179,7 +222,7 @@ impl<'a> Emitter<'a> {
             },
             _ => return Target::Nothing,
         };
-        self.out.lives.push(LifeRow { event, life });
+        self.out.lives.push(life);
         Target::Life(self.out.lives.len() as u32 - 1)
     }
 
@@ -190,7 +233,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Marks a row's operation as failed.
-    pub(super) fn fail(&mut self, target: Target) {
+    fn fail(&mut self, target: Target) {
         if let Target::File(row) = target
             && let Some(row) = self.out.files.get_mut(row as usize)
         {
@@ -202,7 +245,7 @@ impl<'a> Emitter<'a> {
 /// Writes a complete text to its destination.
 #[inline]
 pub(super) fn deliver(
-    out: &mut LaneColumns,
+    out: &mut Calls,
     target: Target,
     first: &mut StringId,
     slot: Slot,
@@ -234,7 +277,7 @@ pub(super) fn deliver(
         }
         Target::Life(row) => {
             let text = out.strings.intern(bytes);
-            match out.lives.get_mut(row as usize).map(|row| &mut row.life) {
+            match out.lives.get_mut(row as usize) {
                 Some(Life::Exec {
                     program,
                     arguments,

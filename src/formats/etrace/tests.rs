@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::environment::Environments;
 use super::{EtraceReader, PART_BYTES};
 use crate::base::{Job, StringId};
 use crate::event::EventDetail;
@@ -38,15 +39,24 @@ fn described(reader: &dyn Events, event: EventRef) -> EventDetail {
 fn read(bytes: &[u8], part_bytes: usize) -> (EtraceReader, Vec<LaneColumns>) {
     let reader = EtraceReader::open(Input::from_vec(bytes.to_vec(), "test"), part_bytes);
     let job = Job::default();
-    let parts = (0..reader.parts.len() as u32)
-        .map(|part| reader.read(part, &job).unwrap())
+    let tokens = (0..reader.parts.len() as u32)
+        .map(|part| (part, reader.read(part, &job).unwrap()))
         .collect();
+    let gathered = reader.gather(tokens, &job).unwrap();
+    let parts: Vec<LaneColumns> = gathered.parts.into_iter().map(|it| it.columns).collect();
+    let span = |part: &LaneColumns| {
+        let last = part.events.len().checked_sub(1);
+        last.map(|last| (part.events.time(0), part.events.time(last as u32)))
+    };
+    let spans: Vec<_> = parts.iter().filter_map(span).collect();
+    // Parts follow each other in time.
+    assert!(spans.is_sorted_by(|a, b| a.1 <= b.0));
     (reader, parts)
 }
 
 /// Returns all results of a reading as sorted lines of text, without what depends on parts.
 fn all_rows(reader: &EtraceReader, parts: &[LaneColumns]) -> Vec<String> {
-    let directory = reader.directory();
+    let directory = reader.directory(&Environments::default());
     let upid = |key: crate::event::ThreadKey| {
         let entry = directory.threads.iter().find(|entry| entry.key == key);
         entry.map_or(0, |entry| entry.file_key)
@@ -241,7 +251,7 @@ fn flags_and_failed_calls_are_said_in_words() {
         detail.text,
         "path=/a original=/b flags=O_WRONLY|O_CREAT|O_TRUNC mode=0o644 fd=3"
     );
-    let directory = reader.directory();
+    let directory = reader.directory(&Environments::default());
     let kind = directory.kinds[usize::from(part.events.kind(3).0)];
     assert_eq!(directory.strings.bytes(kind.name), b"Novel");
 }

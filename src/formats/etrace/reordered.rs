@@ -1,0 +1,101 @@
+//! Where the order of lines in time is not their order in the text: what decoding a single call must know to read the
+//! call's lines as the bulk pass read them.
+//!
+//! ```text
+//! 0: 7,..,1!A[0]sh   0: 7,..,3!A[2]run   0: 7,..,2!A[1]a.sh   0: 7,..,4!A[3]x     A[1] is read before A[2]
+//! ```
+
+use rustc_hash::FxHashMap;
+
+use super::file::File;
+use super::line::{Payload, parse_line};
+use super::lines::{LONG_LINE, line_at, lines_after};
+use super::notes::Moment;
+
+/// The order of the lines that are out of order, and the losses among all lines.
+#[derive(Debug, Default)]
+pub(crate) struct Reordered {
+    /// When losses are noticed, sorted.
+    losses: Vec<Moment>,
+    /// All lines of the tasks with lines out of order, in time order, by upid.
+    lines: FxHashMap<i64, Vec<Moment>>,
+}
+
+/// A line of a task.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NextLine<'a> {
+    /// The line.
+    pub line: Payload<'a>,
+    /// Whether events were lost between it and the task's line before it.
+    pub follows_loss: bool,
+}
+
+impl Reordered {
+    pub(super) fn new(mut losses: Vec<Moment>) -> Reordered {
+        losses.sort_unstable();
+        Reordered {
+            losses,
+            lines: FxHashMap::default(),
+        }
+    }
+
+    /// Adds a task with all its lines in time order.
+    pub(super) fn add(&mut self, upid: i64, lines: Vec<Moment>) {
+        self.lines.insert(upid, lines);
+    }
+
+    fn is_lost_between(&self, from: Moment, to: Moment) -> bool {
+        let after = self.losses.partition_point(|loss| *loss <= from);
+        self.losses.get(after).is_some_and(|loss| *loss < to)
+    }
+
+    /// Heap bytes.
+    #[must_use]
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        let lines = self.lines.values().map(Vec::capacity).sum::<usize>();
+        ((lines + self.losses.capacity()) * size_of::<Moment>()
+            + self.lines.capacity() * size_of::<(i64, Vec<Moment>)>()) as u64
+    }
+}
+
+/// Iterates over the lines of a task after its line at `moment`, in time order and within about `limit` bytes of text.
+/// `next` is the start of the line after it in the file.
+pub(crate) fn lines_behind<'a>(
+    file: &'a File,
+    upid: i64,
+    moment: Moment,
+    next: usize,
+    limit: usize,
+) -> impl Iterator<Item = NextLine<'a>> {
+    let text = file.text();
+    let order = file.order.get();
+    let known = order.and_then(|order| order.lines.get(&upid));
+    let mut in_known = known.map(|all| {
+        let after = all.partition_point(|line| *line <= moment);
+        all.get(after..).unwrap_or(&[]).iter()
+    });
+    let mut in_file = lines_after(text, next, limit).flat_map(|(line, place)| {
+        let events = std::iter::successors(parse_line(line), |event| {
+            event.rest_of_line().and_then(parse_line)
+        });
+        events.map(move |event| ((event.time, place as u64), event))
+    });
+    let mut left = limit;
+    let mut last = moment;
+    std::iter::from_fn(move || {
+        let (moment, line) = match &mut in_known {
+            None => in_file.find(|(_, event)| event.upid == upid)?,
+            Some(lines) => {
+                let &(time, place) = lines.next().filter(|_| left > 0)?;
+                let (text, _) = line_at(text, usize::try_from(place).ok()?)?;
+                left = left.saturating_sub(text.len().min(LONG_LINE));
+                ((time, place), parse_line(text)?)
+            }
+        };
+        let from = std::mem::replace(&mut last, moment);
+        Some(NextLine {
+            line,
+            follows_loss: order.is_some_and(|order| order.is_lost_between(from, moment)),
+        })
+    })
+}
