@@ -79,13 +79,6 @@ impl Diagnostics {
         }
     }
 
-    /// Returns whether another place of `code` would be kept: computing a place can be expensive.
-    #[must_use]
-    pub(crate) fn has_room(&self, code: &str) -> bool {
-        let row = self.rows.iter().find(|row| row.code == code);
-        row.is_none_or(|row| row.places.len() < Diagnostic::MAX_PLACES)
-    }
-
     /// Adds the counts and places of `other` to the rows of the same code, after those that are here.
     pub(crate) fn merge(&mut self, other: Diagnostics) {
         for theirs in other.rows {
