@@ -30,10 +30,6 @@ pub const COMMAND: Command = Command {
             line: "processes sample-traces/lua-make-j2.etrace.zst --format json",
             about: "All processes of a build, for scripts",
         },
-        Example {
-            line: "",
-            about: "What tables there are, and which command prints each",
-        },
     ],
     run: table,
 };

@@ -22,9 +22,9 @@ use super::emit::Emitter;
 use super::kinds::Sort;
 use super::rows::NewEvent;
 use crate::base::ByteOrder;
-use crate::fxt::args::{ArgValue, Args};
+use crate::fxt::args::{Arg, ArgValue, Args};
 use crate::fxt::layout::scheduling::{self, IDLE_WEIGHT, legacy};
-use crate::fxt::words::{TextRef, Words};
+use crate::fxt::words::Words;
 
 /// Returns the state of a thread that was switched out, from the record's 4-bit state.
 #[must_use]
@@ -144,8 +144,8 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                     tells = SwitchTells::Runs;
                     continue;
                 }
-                ArgValue::Bool(value) => {
-                    self.read_said(&mut said, arg.name, value, at);
+                ArgValue::Bool(_) => {
+                    self.read_said(&mut said, &arg, at);
                     continue;
                 }
                 ArgValue::Unknown(_) => {
@@ -197,11 +197,14 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     }
 
     /// Reads an argument that only our own exporter writes: a fact about the thread state that starts at the record.
-    fn read_said(&mut self, said: &mut SaidState, name: TextRef<'f>, value: bool, at: u64) {
+    fn read_said(&mut self, said: &mut SaidState, arg: &Arg<'f>, at: u64) {
+        let ArgValue::Bool(value) = arg.value else {
+            return;
+        };
         if self.out.ties != Ties::First {
             return;
         }
-        let name = self.text(name, at);
+        let name = self.text(arg.name, at);
         if name == self.well_known.waits {
             said.is_wait = Some(value);
         } else if name == self.well_known.spans_loss {
@@ -253,7 +256,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                         said.woken_by = Some(self.text(text, at));
                     }
                 }
-                ArgValue::Bool(value) => self.read_said(&mut said, arg.name, value, at),
+                ArgValue::Bool(_) => self.read_said(&mut said, &arg, at),
                 ArgValue::Unknown(_) => unknown_count += 1,
                 _ => {}
             }

@@ -79,7 +79,7 @@ impl Encoder<'_, '_> {
         self.records.counts.packed += u64::from(is_packed);
         self.cut_texts += cut.len() as u64;
         let of = (object.kind, object.koid);
-        self.records.object(of, &object.name, &args);
+        self.records.object(of, object.name, &args);
     }
 
     /// Encodes an event record again, field by field.
