@@ -34,6 +34,23 @@ pub struct Coarse {
     pub density: Vec<(u32, Timestamp, u32)>,
 }
 
+impl Coarse {
+    /// Returns the picture of a recording with one lane, from the time of the first event in each part and the part's bytes.
+    pub(crate) fn of_one_lane(parts: impl IntoIterator<Item = (Timestamp, u64)>) -> Coarse {
+        let parts = parts.into_iter();
+        let mut density: Vec<(u32, Timestamp, u32)> = parts
+            .map(|(time, bytes)| (0, time, u32::try_from(bytes).unwrap_or(u32::MAX)))
+            .collect();
+        density.sort_by_key(|entry| entry.1);
+        let first = density.first().map_or(Timestamp(0), |entry| entry.1);
+        let last = density.last().map_or(Timestamp(0), |entry| entry.1);
+        Coarse {
+            span: TimeSpan::new(first, last.saturating_add(Nanos(1))),
+            density,
+        }
+    }
+}
+
 /// The unit of a clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClockUnit {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use rustc_hash::FxHashMap;
 
 use crate::base::lines::{cut_at_line_ends, lines};
-use crate::base::{Diagnostics, Job, Nanos, Problem, ReadError, Severity, TimeSpan, Timestamp};
+use crate::base::{Diagnostics, Job, Problem, ReadError, Severity, Timestamp};
 use crate::event::part::ClockUnit;
 use crate::event::{
     Coarse, DecodedEvent, Directory, FieldRef, Lane, LaneColumns, Need, Part, PartColumns,
@@ -107,7 +107,7 @@ impl FtraceReader {
         let (sample, times) = reader.sample()?;
         reader.info = reader.info_of(&sample);
         reader.lanes = sample.lanes();
-        reader.coarse = coarse(times);
+        reader.coarse = Coarse::of_one_lane(times);
         Ok(reader)
     }
 
@@ -376,21 +376,6 @@ impl FtraceReader {
         self.whole
             .get()
             .map_or_else(Shape::default, |whole| whole.shape)
-    }
-}
-
-/// Returns the coarse picture, from the time of the first event in each block and the block's bytes.
-fn coarse(times: Vec<(Timestamp, u64)>) -> Coarse {
-    let density = times
-        .into_iter()
-        .map(|(time, bytes)| (0, time, u32::try_from(bytes).unwrap_or(u32::MAX)));
-    let mut density: Vec<(u32, Timestamp, u32)> = density.collect();
-    density.sort_by_key(|entry| entry.1);
-    let first = density.first().map_or(Timestamp(0), |entry| entry.1);
-    let last = density.last().map_or(Timestamp(0), |entry| entry.1);
-    Coarse {
-        span: TimeSpan::new(first, last.saturating_add(Nanos(1))),
-        density,
     }
 }
 

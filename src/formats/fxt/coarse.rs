@@ -3,7 +3,7 @@
 //! The tables of the whole file are not known yet. A time is computed with the tick rate that the head of the file has
 //! for its provider; where providers differ in their rates, only a record after a provider section can be used.
 
-use crate::base::{ByteOrder, Job, Nanos, TimeSpan, Timestamp};
+use crate::base::{ByteOrder, Job, Timestamp};
 use crate::event::Coarse;
 use crate::fxt::layout::{RECORD_TYPE, metadata, record_type, scheduling};
 use crate::fxt::words::{Words, size_bytes};
@@ -25,23 +25,13 @@ pub(crate) fn coarse<O: ByteOrder>(bytes: &[u8], windows: &[Window]) -> Coarse {
     let rates = Rates::of_head::<O>(bytes);
     let file = Words::<O>::new(bytes);
     let timed = windows.iter().filter(|window| window.has_border);
-    let mut density: Vec<(u32, Timestamp, u32)> = timed
-        .filter_map(|window| {
-            let time = match window.start {
-                0 => rates.first_time,
-                start => rates.time_from(file, start),
-            };
-            let size = u32::try_from(window.end - window.start).unwrap_or(u32::MAX);
-            Some((0, Timestamp(time?), size))
-        })
-        .collect();
-    density.sort_by_key(|entry| entry.1);
-    let first = density.first().map_or(Timestamp(0), |entry| entry.1);
-    let last = density.last().map_or(Timestamp(0), |entry| entry.1);
-    Coarse {
-        span: TimeSpan::new(first, last.saturating_add(Nanos(1))),
-        density,
-    }
+    Coarse::of_one_lane(timed.filter_map(|window| {
+        let time = match window.start {
+            0 => rates.first_time,
+            start => rates.time_from(file, start),
+        };
+        Some((Timestamp(time?), window.end - window.start))
+    }))
 }
 
 /// What the head of a file says of tick rates.

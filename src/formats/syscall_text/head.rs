@@ -8,8 +8,8 @@ use super::dialect::Dialect;
 use super::forks::fork_result;
 use super::line::{Body, classify};
 use super::prefix::{RawTime, split_prefix};
+use crate::base::Timestamp;
 use crate::base::lines::lines;
-use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::event::{Coarse, ThreadKey};
 
 /// Key of the thread of lines without a pid, if no pid is known at all.
@@ -96,23 +96,14 @@ impl Head {
             return Coarse::default();
         }
         let mut time = self.start();
-        let mut density: Vec<(u32, Timestamp, u32)> = Vec::with_capacity(ranges.len());
-        for range in ranges {
+        Coarse::of_one_lane(ranges.iter().map(|range| {
             let part = text.get(range.clone()).unwrap_or(&[]);
             let head = part.get(..HEAD_BYTES).unwrap_or(part);
             if let Some(first) = first_time(head, self.dialect) {
                 let _ = time.advance(self.clock, Some(first), 0);
             }
-            let size = u32::try_from(range.len()).unwrap_or(u32::MAX);
-            density.push((0, Timestamp(time.last()), size));
-        }
-        density.sort_by_key(|entry| entry.1);
-        let first = density.first().map_or(Timestamp(0), |entry| entry.1);
-        let last = density.last().map_or(Timestamp(0), |entry| entry.1);
-        Coarse {
-            span: TimeSpan::new(first, last.saturating_add(Nanos(1))),
-            density,
-        }
+            (Timestamp(time.last()), range.len() as u64)
+        }))
     }
 }
 
