@@ -19,7 +19,8 @@ use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use threadline::assemble::assemble;
 use threadline::base::{Job, Nanos, StringId, TimeSpan};
-use threadline::event::pairs::DURATIONS;
+use threadline::event::SliceKind;
+use threadline::event::family::Family;
 use threadline::event::{
     AsyncMark, AsyncOp, AsyncScope, Complete, Directory, EventKind, KindId, Label, Lane,
     LaneColumns, Mark, MarkOp, PartColumns, Role, ThreadKey, TraceInfo,
@@ -194,7 +195,8 @@ fn hard_case(hard: Hard, count: u32) -> LaneColumns {
     let names = ["first", "other"].map(|text| columns.strings.intern_text(text));
     for key in 1..=200 {
         columns.labels.push(Label {
-            family: DURATIONS,
+            family: Family::Durations,
+            kind: SliceKind::Durations,
             name,
             category: StringId::EMPTY,
             key,
@@ -217,6 +219,7 @@ fn hard_case(hard: Hard, count: u32) -> LaneColumns {
                 id: u64::from(i),
                 name,
                 category: StringId::EMPTY,
+                kind: SliceKind::Async,
                 group: name,
             }),
             Hard::AsyncsOfOneId => columns.asyncs.push(AsyncMark {
@@ -230,6 +233,7 @@ fn hard_case(hard: Hard, count: u32) -> LaneColumns {
                 id: 7,
                 name: names[(i / (count / 4) % 2) as usize],
                 category: StringId::EMPTY,
+                kind: SliceKind::Async,
                 group: name,
             }),
             Hard::EqualTimes | Hard::Staircase | Hard::SteepStaircase => {
@@ -277,6 +281,7 @@ fn hard_cases(bencher: Bencher, (hard, count): (Hard, u32)) {
         name: StringId::EMPTY,
         category: StringId::EMPTY,
         role: Role::Consumed,
+        is_probe: false,
     });
     bencher
         .counter(ItemsCount::new(count))

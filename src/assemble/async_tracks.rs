@@ -21,8 +21,8 @@ use super::requests::{RequestMark, build_requests};
 use super::rows::PerPart;
 use super::slice_table::AsyncTrack;
 use crate::base::{Diagnostics, Severity, StringId, Strings};
-use crate::event::pairs::ASYNC;
-use crate::event::{AsyncMark, AsyncOp, AsyncScope, RequestRow};
+use crate::event::family::Family;
+use crate::event::{AsyncMark, AsyncOp, AsyncScope, RequestRow, SliceKind};
 use crate::trace::{ProcessId, SliceLabel};
 
 /// Asynchronous slices and instants on their tracks, as [`async_slices`] returns them.
@@ -53,6 +53,7 @@ struct Row {
     process: Option<ProcessId>,
     name: StringId,
     category: StringId,
+    kind: SliceKind,
     group: StringId,
     op: AsyncOp,
 }
@@ -246,16 +247,19 @@ fn match_id(of_id: &mut [Fate], rows: &[Row], open: &mut OpenAsyncs) {
 
 /// Returns the label of each begin, an index into `labels`; adds the labels that it makes.
 fn label_ids(rows: &[Row], labels: &mut Vec<SliceLabel>) -> Vec<u32> {
-    let mut known: FxHashMap<(StringId, StringId), u32> = FxHashMap::default();
+    let mut known: FxHashMap<(StringId, StringId, SliceKind), u32> = FxHashMap::default();
     let label_of = |row: &Row| match row.op {
-        AsyncOp::Begin => *known.entry((row.category, row.name)).or_insert_with(|| {
-            labels.push(SliceLabel {
-                name: row.name,
-                category: row.category,
-                family: ASYNC,
-            });
-            labels.len() as u32 - 1
-        }),
+        AsyncOp::Begin => *known
+            .entry((row.category, row.name, row.kind))
+            .or_insert_with(|| {
+                labels.push(SliceLabel {
+                    name: row.name,
+                    category: row.category,
+                    family: Family::Async,
+                    kind: row.kind,
+                });
+                labels.len() as u32 - 1
+            }),
         _ => 0,
     };
     rows.iter().map(label_of).collect()
@@ -336,6 +340,7 @@ fn collect(marks: PerPart<AsyncMark>, recorded: &Recorded, people: &People) -> V
                 process,
                 name: part.string(mark.name),
                 category: part.string(mark.category),
+                kind: mark.kind,
                 group: part.string(mark.group),
                 op: mark.op,
             }
@@ -356,6 +361,7 @@ fn in_order(mut rows: Vec<Row>, requests: Vec<RequestMark>) -> Vec<Row> {
         process: None,
         name: mark.name,
         category: mark.category,
+        kind: SliceKind::BlockRequests,
         group: mark.group,
         op: mark.op,
     }));

@@ -15,8 +15,8 @@ use super::slice_table::AsyncTrack;
 use super::track_number::TrackEvent;
 use crate::base::{Diagnostics, StringId, Strings};
 use crate::event::Directory;
+use crate::event::family::Family;
 use crate::event::keys::Derive;
-use crate::event::pairs::SYSCALLS;
 use crate::trace::{Runs, SliceLabel};
 
 /// Slices and arrows derived from lives and files. Only arrows of files, unless the format asks for programs.
@@ -113,7 +113,7 @@ pub fn derive(from: Evidence<'_>, strings: &mut Strings, labels: &mut Vec<SliceL
         || (file_links(link_names, from.file_source(strings)), runs()),
     );
     // If every syscall is a slice, the failed ones are visible already and need no instants.
-    let are_shown = labels.iter().any(|label| label.family == SYSCALLS);
+    let are_shown = labels.iter().any(|label| label.family == Family::Syscalls);
     labels.extend_from_slice(&open.labels);
     let mut derived = put_together(programs, open, files);
     if are_shown {

@@ -18,7 +18,7 @@ use super::recorded::{Part, Recorded};
 use super::rows::PerPart;
 use super::slice_table::TrackTables;
 use crate::base::{Diagnostics, Nanos, Severity, StringId, Timestamp};
-use crate::event::{FlowBound, FlowMark, FlowOp};
+use crate::event::{FlowBound, FlowKind, FlowMark, FlowOp};
 use crate::trace::flows::{FlowPoint, LoneFlow};
 use crate::trace::{EventId, Events, Flow, Flows, ProcessId, SliceId, ThreadId, TrackKind, tracks};
 
@@ -70,6 +70,7 @@ struct FlowPointMark {
     bound: FlowBound,
     key: u64,
     name: StringId,
+    kind: FlowKind,
 }
 
 /// Returns the marks of all parts, sorted by time.
@@ -83,6 +84,7 @@ fn collect_marks(of_parts: PerPart<FlowMark>, recorded: &Recorded) -> Vec<FlowPo
             bound: row.bound,
             key: row.id,
             name: part.string(row.name),
+            kind: row.kind,
         };
         marks.iter().map(mark).collect::<Vec<_>>()
     };
@@ -114,6 +116,7 @@ fn flow_of_link(link: &Link, ground: Ground<'_>) -> Flow {
     Flow {
         key: link.key,
         name: link.name,
+        kind: link.kind,
         from: point(link.from),
         to: point(link.to),
     }
@@ -213,6 +216,7 @@ impl OneId {
             let leg = Flow {
                 key: mark.key,
                 name: mark.name,
+                kind: mark.kind,
                 from: *from,
                 to: point,
             };

@@ -6,7 +6,8 @@ use rustc_hash::FxHashMap;
 use super::recorded::{Part, StringMap};
 use super::rows::PerPart;
 use crate::base::StringId;
-use crate::event::pairs::{ANY_KEY, FAMILIES};
+use crate::event::family::Family;
+use crate::event::pairs::ANY_KEY;
 use crate::event::{Label, Mark, MarkOp};
 use crate::trace::{LabelId, SliceLabel};
 
@@ -37,7 +38,7 @@ pub(crate) struct PairHas {
 /// Labels pair if their families are equal, and their keys or, without a key, their names.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct PairKey {
-    family: u8,
+    family: Family,
     key: u64,
     name: StringId,
 }
@@ -59,6 +60,7 @@ impl LabelTable {
             name: strings.get(label.name),
             category: strings.get(label.category),
             family: label.family,
+            kind: label.kind,
         };
         let pair_key = PairKey {
             family: label.family,
@@ -85,11 +87,9 @@ impl LabelTable {
         for (key, pair) in &self.pair_ids {
             has[*pair as usize].is_any = key.key == ANY_KEY;
         }
-        let mut family_has_end = vec![false; FAMILIES.len()];
+        let mut family_has_end = vec![false; Family::COUNT];
         for (label, pair) in self.labels.iter().zip(&self.pairs) {
-            if let Some(has_end) = family_has_end.get_mut(usize::from(label.family)) {
-                *has_end |= has[*pair as usize].end;
-            }
+            family_has_end[label.family.index()] |= has[*pair as usize].end;
         }
         let pairs = LabelPairs {
             keys: self.keys,

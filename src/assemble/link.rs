@@ -1,6 +1,7 @@
 //! Arrows between two known events, before the slices around them are known.
 
 use crate::base::StringId;
+use crate::event::FlowKind;
 use crate::trace::EventId;
 
 /// An arrow between two events.
@@ -8,6 +9,8 @@ use crate::trace::EventId;
 pub struct Link {
     /// The name of the arrow.
     pub name: StringId,
+    /// What the arrow means.
+    pub kind: FlowKind,
     /// The id of the flow that the arrow belongs to.
     pub key: u64,
     /// The event that it starts at.

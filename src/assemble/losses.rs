@@ -156,12 +156,12 @@ impl Losses {
         self.gaps.get(cpu.0 as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether no events were lost.
+    /// Returns whether no events were lost.
     pub fn is_empty(&self) -> bool {
         self.of_any.is_empty()
     }
 
-    /// Whether events of a CPU were lost between two times; both are times of recorded events.
+    /// Returns whether events of a CPU were lost between two times; both are times of recorded events.
     pub(crate) fn are_on(&self, cpu: CpuId, from: i64, until: i64) -> bool {
         let holes = self.of_cpu.get(cpu.0 as usize);
         holes.is_some_and(|holes| meets(holes, from, until) || meets(&self.loose, from, until))
@@ -181,7 +181,7 @@ impl Losses {
         own.into_iter().chain(first(&self.loose)).min()
     }
 
-    /// Whether events of any CPU were lost between two times; both are times of recorded events.
+    /// Returns whether events of any CPU were lost between two times; both are times of recorded events.
     pub(crate) fn are_anywhere(&self, from: i64, until: i64) -> bool {
         meets(&self.of_any, from, until)
     }

@@ -101,7 +101,7 @@ impl MeasuredTable {
         table
     }
 
-    /// Whether no durations were measured.
+    /// Returns whether no durations were measured.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -231,7 +231,7 @@ pub fn place(
     odd
 }
 
-/// Whether a slice's begin was not recorded and its start is computed from its end and measured duration.
+/// Returns whether a slice's begin was not recorded and its start is computed from its end and measured duration.
 pub(crate) fn is_told_by_end(draft: &Draft) -> bool {
     draft.finish == NONE && !draft.is_unended && draft.end != i64::MAX
 }

@@ -137,6 +137,7 @@ pub(crate) fn merge(
         name: directory_strings.get(kind.name),
         category: directory_strings.get(kind.category),
         role: kind.role,
+        is_probe: kind.is_probe,
     };
     Merged {
         kinds: directory.kinds.iter().map(kind).collect(),

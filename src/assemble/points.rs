@@ -55,7 +55,7 @@ fn classes(kinds: &[EventKind]) -> Vec<Class> {
     for (class, kind) in classes.iter_mut().zip(kinds) {
         *class = match kind.role {
             Role::Consumed | Role::Named | Role::Switch => Class::None,
-            Role::Instant | Role::Attachment | Role::PointerName => Class::OfThread,
+            Role::Instant | Role::Log | Role::Attachment | Role::PointerName => Class::OfThread,
             Role::CpuInstant => Class::OfCpu,
         };
     }

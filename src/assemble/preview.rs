@@ -93,7 +93,7 @@ impl Preview {
         })
     }
 
-    /// Whether no switches were added: there is then nothing to show beyond the overview.
+    /// Returns whether no switches were added: there is then nothing to show beyond the overview.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.switches.is_empty()

@@ -23,7 +23,8 @@ use super::track_number;
 use crate::base::strings::base_name;
 use crate::base::{Diagnostics, Severity, StringId, Strings, Timestamp};
 use crate::event::ThreadEntry;
-use crate::event::pairs::PROGRAMS;
+use crate::event::family::Family;
+use crate::event::{FlowKind, SliceKind};
 use crate::trace::{EventId, LabelId, SliceLabel, ThreadId};
 
 /// The programs that tasks ran.
@@ -130,7 +131,8 @@ impl Writer<'_> {
         let label = SliceLabel {
             name,
             category: self.categories[part as usize],
-            family: PROGRAMS,
+            family: Family::Programs,
+            kind: SliceKind::Processes,
         };
         let labels = &mut *self.labels;
         let label = *self.known.entry(label).or_insert_with(|| {
@@ -201,7 +203,7 @@ pub fn programs(
     let thread_count = people.threads.len();
     let firsts = first_events(recorded, thread_count);
     let unknown = strings.intern_text("(unknown program)");
-    let fork = strings.intern_text("fork");
+    let fork = strings.intern_text(FlowKind::Fork.word());
     let categories = ["fork", "thread", "exec", "earlier"].map(|word| strings.intern_text(word));
     let mut writer = Writer {
         strings,
@@ -263,6 +265,7 @@ pub fn programs(
         {
             links.push(Link {
                 name: fork,
+                kind: FlowKind::Fork,
                 key: u64::from(birth.child.0),
                 from: birth.event,
                 to: *first,

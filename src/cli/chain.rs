@@ -59,7 +59,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
         let words = format!("there is no thread {tid} in this trace");
         return Err(CliError::Usage(words));
     }
-    // Of several lives of a number, the one that waited last before then.
+    // If a number had several lives, the one that waited last before `time` counts.
     let found = lives.iter().filter_map(|id| chain_at(trace, *id, time));
     let Some(chain) = found.max_by_key(|chain| chain.wait.start) else {
         let words = format!(

@@ -27,9 +27,9 @@ use crate::trace::Trace;
 pub struct Command {
     /// The verb.
     pub name: &'static str,
-    /// One line for the help.
+    /// One line about the command, for the help.
     pub about: &'static str,
-    /// Adds its arguments.
+    /// Adds the command's arguments.
     pub arguments: fn(clap::Command) -> clap::Command,
     /// Lines that the help ends with.
     pub examples: &'static [Example],
@@ -42,7 +42,7 @@ pub struct Command {
 pub struct Example {
     /// The line without the program's name, quoted as for a shell.
     pub line: &'static str,
-    /// What the line is for.
+    /// What the example does.
     pub about: &'static str,
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn watch<'a>(files: impl IntoIterator<Item = &'a Arc<OpenedFile>>) {
     all.extend(files.into_iter().cloned());
 }
 
-/// What happened to a file that was read, if that makes what was written from it wrong.
+/// Returns an error if a file was damaged after it was opened, so that what was written from it is wrong.
 fn damage() -> Option<CliError> {
     let files = READ_FROM.lock().unwrap_or_else(PoisonError::into_inner);
     files.iter().find_map(|file| {
@@ -161,7 +161,7 @@ pub fn finish(result: Result<(), CliError>) -> ExitCode {
     let result = result.and_then(|()| Ok(std::io::stdout().flush()?));
     let result = match result {
         Err(CliError::Usage(words)) => Err(CliError::Usage(words)),
-        // Whatever came of it, of a damaged file it may be wrong.
+        // Whatever the result is, it may be wrong if the file is damaged.
         other => look_at_files().and(other),
     };
     let (code, words) = match result {
@@ -177,7 +177,8 @@ pub fn finish(result: Result<(), CliError>) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Prints a line on stderr. What stands in it may be a file's words: nothing of it acts on a terminal.
+/// Prints a line on stderr. The line may contain text of a file: control characters are escaped, so that none acts on
+/// the terminal.
 pub(crate) fn warn(words: &str) {
     print_clear(|stderr| writeln!(stderr, "threadline: {}", harmless(words)));
 }
@@ -202,7 +203,7 @@ pub(crate) fn files_arguments(command: clap::Command) -> clap::Command {
         .arg(offset_argument())
 }
 
-/// `--offset`.
+/// Returns the argument `--offset`.
 pub(crate) fn offset_argument() -> Arg {
     Arg::new("offset")
         .long("offset")
@@ -255,7 +256,7 @@ pub(crate) fn set_memory_limit(matches: &ArgMatches) {
     }
 }
 
-/// What `--date` and `--read-as` say.
+/// Returns the values of `--date` and `--read-as`.
 pub fn reading(matches: &ArgMatches) -> Reading {
     Reading {
         midnight_ns: matches.get_one::<i64>("date").copied(),
@@ -310,7 +311,7 @@ pub(crate) fn formulas_argument() -> Arg {
         .action(ArgAction::SetTrue)
 }
 
-/// What `--quote-formulas` says.
+/// Returns the value of `--quote-formulas`.
 pub(crate) fn formulas(matches: &ArgMatches) -> Formulas {
     match matches.get_flag("quote-formulas") {
         true => Formulas::Quoted,
@@ -318,7 +319,7 @@ pub(crate) fn formulas(matches: &ArgMatches) -> Formulas {
     }
 }
 
-/// What `--format` says of an answer about `trace`.
+/// Returns the value of `--format` for an answer about `trace`.
 pub(crate) fn row_format(matches: &ArgMatches, trace: &Trace) -> RowFormat {
     match matches.get_one::<String>("format").map(String::as_str) {
         Some("csv") => RowFormat::Csv(formulas(matches)),

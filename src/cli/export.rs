@@ -1,4 +1,4 @@
-//! `threadline export`: a trace, or a range of it, as a file for others.
+//! `threadline export`: writes a trace, or a range of it, as a file for other programs.
 
 use std::io::Write;
 use std::path::Path;
@@ -70,7 +70,7 @@ fn arguments(command: clap::Command) -> clap::Command {
 
 fn run_export(matches: &ArgMatches) -> Result<(), CliError> {
     let (path, overwrite) = (path_of(matches), overwrite_of(matches));
-    // What would be refused is refused before a long load.
+    // An existing file is refused before a long load.
     if overwrite == Overwrite::Refuse && path.is_file() {
         return Err(refusal(ExportError::Exists(path.to_path_buf())));
     }

@@ -1,6 +1,7 @@
 //! `threadline flame`: nested slices or recorded stacks merged by their paths, as a table or folded.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
@@ -116,7 +117,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
                 Some("bottom-up") => (flame.bottom_up(), Size::Own),
                 _ => (flame, Size::Total),
             };
-            let rows = tree_rows(flame, size, limit);
+            let rows = tree_rows(Arc::new(flame), size, limit);
             write_rows(TREE.columns, &rows, &loaded, format, &mut out)?;
         }
     }

@@ -128,7 +128,7 @@ fn as_json(loaded: &LoadedTrace) -> serde_json::Value {
     })
 }
 
-/// How long it is and from when to when; clocks without seconds count in their own steps.
+/// Returns duration, start and end as text; clocks without seconds count in their own steps.
 fn span_text(span: TimeSpan, unit: ClockUnit) -> String {
     let length = ruler::length_text(span.duration(), unit);
     match unit {
@@ -248,7 +248,7 @@ fn write_text(loaded: &LoadedTrace, out: &mut dyn Write) -> std::io::Result<()> 
     Ok(())
 }
 
-/// How wide labels are at least, with the space behind them.
+/// The least width of labels, in characters, including the space after them.
 const LABEL: usize = 17;
 
 /// The same for a person: numbers in groups, sizes in units, what is long in several lines.
@@ -276,7 +276,7 @@ fn write_for_person(loaded: &LoadedTrace, out: &mut dyn Write) -> std::io::Resul
         for line in wrapped(&visible(&text), width - beside) {
             let (label, taken) = std::mem::take(&mut first);
             if beside == 0 || taken >= beside {
-                // A label of its own line, for there is no room behind it.
+                // The label gets its own line, because there is no room beside it.
                 if taken > 0 {
                     writeln!(out, "{label}")?;
                 }

@@ -52,10 +52,10 @@ pub const COMMAND: Command = Command {
     run: install,
 };
 
-/// What is made from the table of commands.
+/// A file that is generated from the table of commands.
 struct Generated {
     name: &'static str,
-    /// Where it goes, below `share`.
+    /// The path below `share`.
     place: &'static str,
     make: fn() -> Result<Vec<u8>, CliError>,
 }
@@ -83,7 +83,7 @@ const GENERATED: &[Generated] = &[
     },
 ];
 
-/// What lies in `assets/`, and where it goes below `share`.
+/// The files in `assets/`, with their paths below `share`.
 const ASSETS: &[(&str, &[u8])] = &[
     (
         "mime/packages/threadline.xml",

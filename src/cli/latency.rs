@@ -73,7 +73,7 @@ pub const COMMAND: Command = Command {
 fn run(matches: &ArgMatches) -> Result<(), CliError> {
     let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
     let (begin, end) = (text("begin"), text("end"));
-    // What is wrong is said before a long load.
+    // Errors are reported before a long load.
     if !begin.is_empty() {
         parse(begin)?;
         parse(end)?;

@@ -8,7 +8,7 @@ use crate::export::{self, Selection};
 use crate::query::area::{Area, Lane, Lanes};
 use crate::trace::{CpuId, ProcessId, ThreadId, Trace};
 
-/// Adds the arguments.
+/// Adds the arguments that narrow down what is shown.
 pub(crate) fn narrowing_arguments(command: clap::Command) -> clap::Command {
     let numbers = |name: &'static str, value: &'static str, help: &'static str| {
         Arg::new(name)

@@ -28,18 +28,18 @@ pub(crate) fn output_arguments(command: clap::Command) -> clap::Command {
         )
 }
 
-/// Where to write.
+/// Returns the output path.
 pub fn path_of(matches: &ArgMatches) -> &Path {
     let path = matches.get_one::<PathBuf>("output");
     path.map_or(Path::new("-"), PathBuf::as_path)
 }
 
-/// Whether that is standard output.
+/// Returns whether the path means standard output.
 pub(crate) fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// What becomes of a file that is there.
+/// Returns what to do with an existing file.
 pub(crate) fn overwrite_of(matches: &ArgMatches) -> Overwrite {
     match matches.get_flag("force") {
         true => Overwrite::Replace,

@@ -1,5 +1,5 @@
-//! `threadline probes`: definitions of kprobes and uprobes with their errors, what the kernel counted, what the
-//! trace has of them; and the script that records them.
+//! `threadline probes`: definitions of kprobes and uprobes with their errors, the kernel's counts, and their events in
+//! the trace; and the script that records them.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -84,7 +84,7 @@ fn probes(matches: &ArgMatches) -> Result<(), CliError> {
     let (mut files, mut definitions) = (paths("file"), paths("definitions"));
     let is_nothing_else = definitions.is_empty() && matches!(take_out(&files), (_, None));
     if is_nothing_else && matches!(files.as_slice(), [only] if has_form(only)) {
-        // No line of it is right: the errors are what is asked for.
+        // No line is valid: the answer lists the errors.
         definitions = std::mem::take(&mut files);
     }
     let mut given = read_set(&definitions, &paths("profile"))?;

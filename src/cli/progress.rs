@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use super::terminal;
 use crate::base::Job;
 
-/// Whether the line is on the screen. Who prints to standard error holds it.
+/// Whether the line is on the screen. Whoever prints to standard error holds the lock.
 static IS_DRAWN: Mutex<bool> = Mutex::new(false);
-/// What is shorter than this needs no line.
+/// Shorter work shows no line.
 const SHORT: Duration = Duration::from_millis(200);
 const REDRAWN_EVERY: Duration = Duration::from_millis(100);
 
@@ -25,7 +25,7 @@ pub(crate) fn print_clear(print: impl FnOnce(&mut dyn Write) -> std::io::Result<
     let _unwritable = print(&mut stderr);
 }
 
-/// Does `work` while a line on stderr tells how far `job` is, if stderr is a terminal.
+/// Does `work`; meanwhile a line on stderr shows the progress of `job`, if stderr is a terminal.
 pub(crate) fn with_progress<T>(what: &str, job: &Job, work: impl FnOnce() -> T) -> T {
     if !terminal::is_person_warned() {
         return work();
@@ -79,7 +79,7 @@ fn draw_until(is_done: &AtomicBool, what: &str, job: &Job) {
     print_clear(|_| Ok(()));
 }
 
-/// What the line says. How long it will take is said once there was a second, and 2 % of the work, to learn from.
+/// Returns the text of the line. The remaining time is shown after one second and 2 % of the work.
 fn words(what: &str, elapsed: Duration, (done, total): (u64, u64)) -> String {
     if total == 0 {
         return match elapsed.as_secs() {

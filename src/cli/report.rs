@@ -159,7 +159,7 @@ fn arguments(command: clap::Command) -> clap::Command {
         )
 }
 
-/// What to print of every file.
+/// Returns the options that hold for every file.
 fn options_of(matches: &ArgMatches) -> ReportOptions {
     let mut functions = FunctionOptions::default();
     let asked = matches.get_many::<String>("function-option");
@@ -238,12 +238,12 @@ fn only_trace_dat() -> CliError {
     CliError::Usage("--ts-diff and -w are for files of trace-cmd (trace.dat)".to_owned())
 }
 
-/// Whether bytes pass as they are.
+/// Whether bytes are printed as they are.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bytes {
     /// Into a file or pipe; on a terminal they are made visible.
     Exact,
-    /// Never.
+    /// Control characters and invalid bytes are escaped.
     Visible,
 }
 
@@ -277,7 +277,7 @@ fn within(matches: &ArgMatches, options: &ReportOptions, start: Timestamp) -> Re
     }
 }
 
-/// An opened file: its events only where something is asked of them.
+/// An opened file: its events are opened only if they are needed.
 enum File {
     Head(Box<Recording>),
     Loaded(Box<LoadedTrace>, Vec<EventId>),
@@ -400,7 +400,7 @@ fn print_exact(
     with_out(Bytes::Exact, |out| write_in_order(&mut lines, out))
 }
 
-/// What each of several files' lines begin with.
+/// Returns the prefix of each file's lines, if there are several files.
 fn labels(matches: &ArgMatches, reports: &[&dyn Report]) -> Vec<Option<FileLabel>> {
     if reports.len() < 2 {
         return vec![None; reports.len()];
@@ -429,7 +429,7 @@ fn labels(matches: &ArgMatches, reports: &[&dyn Report]) -> Vec<Option<FileLabel
     labels.collect()
 }
 
-/// What `--offset` adds to the times of each file.
+/// Returns what `--offset` adds to the times of each file.
 fn offsets(matches: &ArgMatches, count: usize) -> Result<Vec<Nanos>, CliError> {
     let mut offsets = vec![Nanos(0); count];
     let given = matches.get_many::<(usize, Nanos)>("offset");
@@ -469,7 +469,7 @@ fn write_in_order(
     Ok(())
 }
 
-/// What `-F` and `-v` ask for.
+/// The values of `-F` and `-v`.
 struct Filters {
     shown: Vec<String>,
     left_out: Vec<String>,
@@ -488,7 +488,7 @@ impl Filters {
             left_out: Vec::new(),
         };
         for (text, place) in texts.zip(places) {
-            // What is wrong in it is said before a long load.
+            // Errors in the filter are reported before a long load.
             if Expression::event_list(text).is_none() {
                 parse(text)?;
             }
@@ -521,7 +521,7 @@ impl Filters {
         let (shown, left_out) = (all(&self.shown)?, all(&self.left_out)?);
         let mut shown: Vec<_> = shown.iter().map(|it| (it.probe(), false)).collect();
         let mut left_out: Vec<_> = left_out.iter().map(|it| (it.probe(), false)).collect();
-        // Each is asked until it was met once: one that never is, is told.
+        // Each probe is searched until its first event; a probe without events is reported.
         let is_met = |probes: &mut [(Probe<'_>, bool)], item| {
             probes.iter_mut().fold(false, |is_met, (probe, was_met)| {
                 let now = (!is_met || !*was_met) && probe.is_match(item);
@@ -553,7 +553,8 @@ impl Filters {
     }
 }
 
-/// A filter put to a trace: events by their names or systems where all of them are known, else an expression.
+/// Returns a matcher for a filter on a trace: events by their names or systems if all of these are known, else an
+/// expression.
 fn matcher<'a>(
     text: &str,
     trace: &'a Trace,
@@ -571,7 +572,7 @@ fn matcher<'a>(
     Matcher::new(&expression, trace, reader).map_err(wrong)
 }
 
-/// Prints what is no file of trace-cmd, or not all of it: one line an event.
+/// Prints events of a file that trace-cmd cannot read, or only some events: one line per event.
 fn print_events(
     matches: &ArgMatches,
     paths: &[PathBuf],
@@ -607,7 +608,7 @@ fn print_found(
     })
 }
 
-/// One line an event, for formats without a reference tool.
+/// Writes one line per event, for formats without a reference tool.
 fn write_events(
     loaded: &LoadedTrace,
     span: TimeSpan,

@@ -1,4 +1,5 @@
-//! What the window, or a picture of it, begins with: files or a link to a view, and commands of the palette.
+//! The arguments that define what the window, or a picture of it, starts with: files or a link to a view, and commands
+//! of the palette.
 
 use std::path::PathBuf;
 
@@ -10,7 +11,7 @@ use crate::gui::startup::{Command, Todo};
 use crate::load::Growth;
 use crate::view::link::Link;
 
-/// `--do`.
+/// Adds the argument `--do`.
 pub fn arguments(command: clap::Command) -> clap::Command {
     command.arg(
         Arg::new("do")
@@ -21,7 +22,7 @@ pub fn arguments(command: clap::Command) -> clap::Command {
     )
 }
 
-/// `--follow`.
+/// Returns the argument `--follow`.
 pub(crate) fn follow_argument() -> Arg {
     Arg::new("follow")
         .long("follow")
@@ -29,7 +30,7 @@ pub(crate) fn follow_argument() -> Arg {
         .action(ArgAction::SetTrue)
 }
 
-/// What is named: files, and what is to be done to show a link or to carry out commands.
+/// Returns the files that are named, and the actions that show a link or carry out commands.
 pub fn named(
     matches: &ArgMatches,
     files: Vec<PathBuf>,
@@ -50,7 +51,7 @@ pub fn named(
     Ok((files, todo))
 }
 
-/// What the window begins with.
+/// Returns what the window starts with.
 pub fn start(matches: &ArgMatches) -> Result<Start, CliError> {
     let files = matches.get_many::<PathBuf>("files").unwrap_or_default();
     let (files, todo) = named(matches, files.cloned().collect())?;

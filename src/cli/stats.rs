@@ -11,13 +11,13 @@ use super::command::{
 };
 use super::narrow::{area_of, narrowing_arguments, selection_of, slices_on_cpu};
 use crate::base::Job;
+use crate::event::SliceKind;
 use crate::export::Chosen;
 use crate::export::tables::{write, write_rows};
 use crate::load::LoadedTrace;
 use crate::query::area::counters::counters;
 use crate::query::area::events::event_counts;
 use crate::query::area::{Area, Group, GroupBy, What, groups};
-use crate::query::slice_kinds::SliceKind;
 use crate::tables::MadeRow;
 use crate::tables::builds::SYSCALLS;
 use crate::tables::groups::{

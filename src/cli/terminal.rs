@@ -6,22 +6,22 @@ use std::io::IsTerminal as _;
 
 use crate::export::aligned::Colours;
 
-/// Whether standard output is read by a person.
+/// Returns whether a person reads standard output.
 pub(crate) fn is_person() -> bool {
     std::io::stdout().is_terminal()
 }
 
-/// Whether standard error is read by a person.
+/// Returns whether a person reads standard error.
 pub(crate) fn is_person_warned() -> bool {
     std::io::stderr().is_terminal()
 }
 
-/// Whether standard output goes to another program, which may be a pager that has the terminal.
+/// Returns whether standard output goes to another program, which may be a pager on the terminal.
 pub(crate) fn may_be_paged() -> bool {
     !is_person() && is_pipe()
 }
 
-/// How many characters fit in a line of standard output: what the terminal says, else COLUMNS, else 80.
+/// Returns the number of characters in a line of standard output: from the terminal, else from COLUMNS, else 80.
 pub fn width() -> usize {
     let columns = || std::env::var("COLUMNS").ok()?.trim().parse().ok();
     let width = width_of_terminal().or_else(columns);
@@ -54,7 +54,8 @@ fn width_of_terminal() -> Option<usize> {
     None
 }
 
-/// Whether standard output is coloured: on a terminal that can, unless NO_COLOR is set; everywhere if CLICOLOR_FORCE is.
+/// Returns whether standard output is coloured: on a terminal with colours, unless NO_COLOR is set; everywhere if
+/// CLICOLOR_FORCE is set.
 pub(crate) fn colours() -> Colours {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let is = |name: &str, word: &str| variable(name).is_some_and(|value| value == word);

@@ -1,4 +1,4 @@
-//! What `threadline --version` says: version, commit and features.
+//! The answer of `threadline --version`: version, commit and features.
 
 use std::sync::LazyLock;
 

@@ -39,6 +39,8 @@ pub enum Role {
     /// As `Consumed`, and the kind has the names in the record: of a slice, a counter or an arrow. An end's names are its
     /// own, too; it may have none.
     Named,
+    /// A point that is a log message as well.
+    Log,
     /// A point that contains a file for other tools; it may belong to no thread.
     Attachment,
     /// A point that names the target of a pointer: its first field is the pointer, its second the process.
@@ -56,6 +58,8 @@ pub struct EventKind {
     pub category: StringId,
     /// How events of this kind are drawn.
     pub role: Role,
+    /// Whether the events come from a probe that a user defined (kprobe, uprobe, eprobe).
+    pub is_probe: bool,
 }
 
 /// The facts about a thread that do not come from its life events.

@@ -4,8 +4,11 @@
 //! its CPU); rows do not repeat them. Strings are ids in the part's own [`Strings`].
 
 use super::columns::EventColumns;
+use super::family::Family;
+use super::flow_kind::FlowKind;
 use super::keys::{ForkSort, ProcessKey, ThreadKey};
-use super::pairs::{RequestOp, SYSCALLS, USER_MODE};
+use super::pairs::{RequestOp, USER_MODE};
+use super::slice_kind::SliceKind;
 use crate::base::order::put_in_order;
 use crate::base::{Diagnostics, StringId, Strings, Timestamp};
 
@@ -334,7 +337,7 @@ impl Mark {
         self.packed & 0x3fff_ffff
     }
 
-    /// Whether the mark is a begin, an end or an unseen end.
+    /// Returns whether the mark is a begin, an end or an unseen end.
     #[inline]
     #[must_use]
     pub fn op(self) -> MarkOp {
@@ -349,8 +352,10 @@ impl Mark {
 /// The name of a slice, and which ends match it. Labels are the same if all fields are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Label {
-    /// Index in `event::pairs::FAMILIES`, which defines the slice's track and how ends match begins.
-    pub family: u8,
+    /// Defines the slice's track and how ends match begins.
+    pub family: Family,
+    /// What the slice is about.
+    pub kind: SliceKind,
     /// The name that is shown on the slice.
     pub name: StringId,
     /// The slice's category or system.
@@ -363,7 +368,8 @@ pub struct Label {
 impl Label {
     /// The label of a mark that only shows that its thread is outside of system calls.
     pub(crate) const USER_MODE: Label = Label {
-        family: SYSCALLS,
+        family: Family::Syscalls,
+        kind: SliceKind::SystemCalls,
         name: StringId::EMPTY,
         category: StringId::EMPTY,
         key: USER_MODE,
@@ -463,6 +469,8 @@ pub struct AsyncMark {
     pub name: StringId,
     /// The slice's category.
     pub category: StringId,
+    /// What the slice is about.
+    pub kind: SliceKind,
     /// Name of the group of tracks that the slice belongs to, e.g. `block requests`; empty: named after the first
     /// slice.
     pub group: StringId,
@@ -557,6 +565,8 @@ pub struct FlowMark {
     pub name: StringId,
     /// The flow's category.
     pub category: StringId,
+    /// What the arrow means that ends here.
+    pub kind: FlowKind,
 }
 
 /// Which slice a [`FlowMark`] is bound to.

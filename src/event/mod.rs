@@ -8,11 +8,14 @@
 pub mod columns;
 pub mod decoded;
 pub mod detail;
+pub mod family;
 pub(crate) mod field_ref;
+pub(crate) mod flow_kind;
 pub mod keys;
 pub mod lane;
 pub mod pairs;
 pub mod part;
+pub mod slice_kind;
 pub mod syscalls;
 mod thread_column;
 
@@ -21,8 +24,10 @@ pub use decoded::{DecodedEvent, Need};
 pub use detail::{EventDetail, Value};
 pub(crate) use detail::{Field, STACK};
 pub use field_ref::{FieldRef, ValueRef};
+pub use flow_kind::FlowKind;
 pub use keys::{Directory, EventKind, ForkSort, KindId, Role, ThreadKey};
 pub(crate) use keys::{ProcessEntry, ProcessKey, SaidImage, SaidLife, ThreadEntry};
 pub use lane::*;
 pub(crate) use part::{Coarse, CpuLoss, FirstDay, Part};
 pub use part::{Lane, TraceInfo};
+pub use slice_kind::SliceKind;

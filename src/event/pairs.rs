@@ -5,42 +5,7 @@
 //! kprobe and uprobe pairs are not rows, because users name them: an event whose format has `__probe_ip`
 //! is an entry, one with `__probe_func` a return, and both carry the function's address as label key.
 
-/// A kind of slice: which track it is on and how its ends match its begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Family {
-    /// Name for diagnostics and filters.
-    pub name: &'static str,
-    /// The track of its slices.
-    pub place: Place,
-    /// How an end matches a begin.
-    pub matching: Matching,
-    /// What a begin without an end becomes.
-    pub open: OpenBegin,
-}
-
-/// The track that a slice is on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// The track of the thread of its begin.
-    Thread,
-    /// The track of the CPU that it happened on.
-    Cpu,
-}
-
-/// How an end matches a begin, among the open begins of its family on its track.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Matching {
-    /// The end closes the innermost begin with an equal label key; the ends of begins nested in that one were lost.
-    ByKey,
-    /// As [`Matching::ByKey`], for slices that never nest in one with the same key: a second begin with the same key
-    /// shows that the end of the first was lost.
-    Once,
-    /// The end closes the innermost begin, whatever its key.
-    Innermost,
-    /// At most one begin is open: the end closes it if the keys are equal, or if the end's key is [`ANY_KEY`]; a second
-    /// begin shows that the end of the first was lost.
-    OneAtATime,
-}
+use super::family::Family;
 
 /// Key of an end that does not identify its begin: a system call whose registers were replaced ends as number -1.
 pub const ANY_KEY: u64 = u64::MAX;
@@ -55,6 +20,12 @@ pub(crate) const USER_MODE: u64 = 1 << 61;
 pub(crate) const USER_MODE_EVENTS: &[&str] =
     &["exceptions:page_fault_user", "signal:signal_deliver"];
 
+/// Returns whether the kernel puts events of probes into a system if the user names none.
+#[must_use]
+pub(crate) fn is_probe_system(system: &[u8]) -> bool {
+    matches!(system, b"kprobes" | b"uprobes" | b"eprobes")
+}
+
 /// Returns whether `system:event` shows that its thread is outside of system calls.
 #[must_use]
 pub(crate) fn is_user_mode(system: &str, event: &str) -> bool {
@@ -62,149 +33,11 @@ pub(crate) fn is_user_mode(system: &str, event: &str) -> bool {
     rows.any(|row| row.split_once(':') == Some((system, event)))
 }
 
-/// What a begin without an end becomes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OpenBegin {
-    /// A slice that lasts to the trace's end, marked unfinished, if it was still open there; an instant if another end
-    /// showed that its end was lost.
-    Unfinished,
-    /// An instant: the begin alone does not show a duration.
-    Instant,
-}
-
-/// All families. A label's `family` is an index into this table; the constants below name the rows.
-pub(crate) const FAMILIES: &[Family] = &[
-    Family {
-        name: "durations",
-        place: Place::Thread,
-        matching: Matching::Innermost,
-        open: OpenBegin::Unfinished,
-    },
-    Family {
-        name: "syscalls",
-        place: Place::Thread,
-        matching: Matching::OneAtATime,
-        open: OpenBegin::Unfinished,
-    },
-    Family {
-        name: "functions",
-        place: Place::Thread,
-        matching: Matching::ByKey,
-        open: OpenBegin::Unfinished,
-    },
-    Family {
-        name: "kprobes",
-        place: Place::Thread,
-        matching: Matching::ByKey,
-        open: OpenBegin::Instant,
-    },
-    Family {
-        name: "uprobes",
-        place: Place::Thread,
-        matching: Matching::ByKey,
-        open: OpenBegin::Instant,
-    },
-    Family {
-        name: "irqs",
-        place: Place::Cpu,
-        matching: Matching::Once,
-        open: OpenBegin::Unfinished,
-    },
-    Family {
-        name: "softirqs",
-        place: Place::Cpu,
-        matching: Matching::Once,
-        open: OpenBegin::Unfinished,
-    },
-    Family {
-        name: "vectors",
-        place: Place::Cpu,
-        matching: Matching::Once,
-        open: OpenBegin::Unfinished,
-    },
-    Family {
-        name: "timers",
-        place: Place::Cpu,
-        matching: Matching::Once,
-        open: OpenBegin::Unfinished,
-    },
-    Family {
-        name: "work",
-        place: Place::Thread,
-        matching: Matching::Once,
-        open: OpenBegin::Unfinished,
-    },
-    Family {
-        name: "pairs",
-        place: Place::Thread,
-        matching: Matching::ByKey,
-        open: OpenBegin::Instant,
-    },
-    Family {
-        name: "programs",
-        place: Place::Thread,
-        matching: Matching::Innermost,
-        open: OpenBegin::Unfinished,
-    },
-    Family {
-        name: "cpu pairs",
-        place: Place::Cpu,
-        matching: Matching::ByKey,
-        open: OpenBegin::Instant,
-    },
-    Family {
-        name: "raw syscalls",
-        place: Place::Thread,
-        matching: Matching::OneAtATime,
-        open: OpenBegin::Unfinished,
-    },
-    Family {
-        name: "noise",
-        place: Place::Cpu,
-        matching: Matching::ByKey,
-        open: OpenBegin::Instant,
-    },
-];
-
-/// Slices that the file itself marks as durations (FXT, atrace marks).
-pub const DURATIONS: u8 = 0;
-/// System calls.
-pub const SYSCALLS: u8 = 1;
-/// The function graph tracer.
-pub const FUNCTIONS: u8 = 2;
-/// kprobe to kretprobe of the same function.
-pub const KPROBES: u8 = 3;
-/// uprobe to uretprobe of the same function.
-pub(crate) const UPROBES: u8 = 4;
-/// Interrupt handlers.
-pub const IRQS: u8 = 5;
-/// Soft interrupts and tasklets.
-pub const SOFTIRQS: u8 = 6;
-/// Interrupt vectors and IPIs.
-pub(crate) const VECTORS: u8 = 7;
-/// Timer callbacks.
-pub const TIMERS: u8 = 8;
-/// Work items.
-pub(crate) const WORK: u8 = 9;
-/// Other pairs by naming convention.
-pub(crate) const PAIRED: u8 = 10;
-/// Program images between execs.
-pub const PROGRAMS: u8 = 11;
-/// Other pairs that happen on a CPU.
-pub(crate) const CPU_PAIRED: u8 = 12;
-/// Marks of system calls by number; their slices are [`SYSCALLS`].
-pub(crate) const RAW_SYSCALLS: u8 = 13;
-/// Noise that the osnoise and timerlat tracers measured: time in which something else used a CPU.
-pub(crate) const NOISE: u8 = 14;
-
-/// Not a row of [`FAMILIES`]: asynchronous slices, which are matched by their ids.
-pub(crate) const ASYNC: u8 = u8::MAX;
-
 /// Two kernel events that are the ends of one slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pair {
-    /// Index of the family in [`FAMILIES`].
-    pub family: u8,
+    /// The family of the slice.
+    pub family: Family,
     /// `system:event` that begins the slice; one `*` matches any text, which must be equal in both names.
     pub begin: &'static str,
     /// `system:event` that ends the slice.
@@ -238,371 +71,371 @@ pub(crate) const SOFTIRQ_NAMES: &[&str] = &[
 /// The pairs, most specific first: the first row that matches an event's name is used.
 pub(crate) const PAIRS: &[Pair] = &[
     Pair {
-        family: RAW_SYSCALLS,
+        family: Family::RawSyscalls,
         begin: "raw_syscalls:sys_enter",
         end: "raw_syscalls:sys_exit",
         key: "id",
         name: PairName::Syscall("id"),
     },
     Pair {
-        family: SYSCALLS,
+        family: Family::Syscalls,
         begin: "syscalls:sys_enter_*",
         end: "syscalls:sys_exit_*",
         key: "",
         name: PairName::Stem,
     },
     Pair {
-        family: IRQS,
+        family: Family::Irqs,
         begin: "irq:irq_handler_entry",
         end: "irq:irq_handler_exit",
         key: "irq",
         name: PairName::Text("name"),
     },
     Pair {
-        family: SOFTIRQS,
+        family: Family::Softirqs,
         begin: "irq:softirq_entry",
         end: "irq:softirq_exit",
         key: "vec",
         name: PairName::Word("vec", SOFTIRQ_NAMES),
     },
     Pair {
-        family: SOFTIRQS,
+        family: Family::Softirqs,
         begin: "irq:tasklet_entry",
         end: "irq:tasklet_exit",
         key: "tasklet",
         name: PairName::Symbol("func"),
     },
     Pair {
-        family: SOFTIRQS,
+        family: Family::Softirqs,
         begin: "irq:tasklet_hi_entry",
         end: "irq:tasklet_hi_exit",
         key: "tasklet",
         name: PairName::Symbol("func"),
     },
     Pair {
-        family: VECTORS,
+        family: Family::Vectors,
         begin: "ipi:ipi_entry",
         end: "ipi:ipi_exit",
         key: "",
         name: PairName::Text("reason"),
     },
     Pair {
-        family: VECTORS,
+        family: Family::Vectors,
         begin: "irq_vectors:*_entry",
         end: "irq_vectors:*_exit",
         key: "",
         name: PairName::Stem,
     },
     Pair {
-        family: FUNCTIONS,
+        family: Family::Functions,
         begin: "ftrace:funcgraph_entry",
         end: "ftrace:funcgraph_exit",
         key: "func",
         name: PairName::Symbol("func"),
     },
     Pair {
-        family: FUNCTIONS,
+        family: Family::Functions,
         begin: "ftrace:fgraph_retaddr_entry",
         end: "ftrace:funcgraph_exit",
         key: "func",
         name: PairName::Symbol("func"),
     },
     Pair {
-        family: WORK,
+        family: Family::Work,
         begin: "workqueue:workqueue_execute_start",
         end: "workqueue:workqueue_execute_end",
         key: "work",
         name: PairName::Symbol("function"),
     },
     Pair {
-        family: TIMERS,
+        family: Family::Timers,
         begin: "timer:hrtimer_expire_entry",
         end: "timer:hrtimer_expire_exit",
         key: "hrtimer",
         name: PairName::Symbol("function"),
     },
     Pair {
-        family: TIMERS,
+        family: Family::Timers,
         begin: "timer:timer_expire_entry",
         end: "timer:timer_expire_exit",
         key: "timer",
         name: PairName::Symbol("function"),
     },
     Pair {
-        family: CPU_PAIRED,
+        family: Family::CpuPaired,
         begin: "napi:*_entry",
         end: "napi:*_exit",
         key: "",
         name: PairName::Stem,
     },
     Pair {
-        family: CPU_PAIRED,
+        family: Family::CpuPaired,
         begin: "power:device_pm_callback_start",
         end: "power:device_pm_callback_end",
         key: "device",
         name: PairName::Text("device"),
     },
     Pair {
-        family: CPU_PAIRED,
+        family: Family::CpuPaired,
         begin: "cpuhp:cpuhp_enter",
         end: "cpuhp:cpuhp_exit",
         key: "cpu",
         name: PairName::Stem,
     },
     Pair {
-        family: CPU_PAIRED,
+        family: Family::CpuPaired,
         begin: "cpuhp:cpuhp_multi_enter",
         end: "cpuhp:cpuhp_exit",
         key: "cpu",
         name: PairName::Stem,
     },
     Pair {
-        family: CPU_PAIRED,
+        family: Family::CpuPaired,
         begin: "csd:csd_function_entry",
         end: "csd:csd_function_exit",
         key: "func",
         name: PairName::Symbol("func"),
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "lock:contention_begin",
         end: "lock:contention_end",
         key: "lock_addr",
         name: PairName::Stem,
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "sched:sched_kthread_work_execute_start",
         end: "sched:sched_kthread_work_execute_end",
         key: "work",
         name: PairName::Symbol("function"),
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "initcall:initcall_start",
         end: "initcall:initcall_finish",
         key: "func",
         name: PairName::Symbol("func"),
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "vmscan:mm_shrink_slab_start",
         end: "vmscan:mm_shrink_slab_end",
         key: "shr",
         name: PairName::Symbol("shrink"),
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "vmscan:mm_vmscan_kswapd_wake",
         end: "vmscan:mm_vmscan_kswapd_sleep",
         key: "nid",
         name: PairName::Stem,
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "compaction:mm_compaction_kcompactd_wake",
         end: "compaction:mm_compaction_kcompactd_sleep",
         key: "nid",
         name: PairName::Stem,
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "ksm:ksm_enter",
         end: "ksm:ksm_exit",
         key: "mm",
         name: PairName::Stem,
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "migrate:mm_migrate_pages_start",
         end: "migrate:mm_migrate_pages",
         key: "",
         name: PairName::Stem,
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "dma_fence:dma_fence_wait_start",
         end: "dma_fence:dma_fence_wait_end",
         key: "seqno",
         name: PairName::Stem,
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "regmap:regmap_hw_read_start",
         end: "regmap:regmap_hw_read_done",
         key: "reg",
         name: PairName::Stem,
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "regmap:regmap_hw_write_start",
         end: "regmap:regmap_hw_write_done",
         key: "reg",
         name: PairName::Stem,
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "spi:spi_transfer_start",
         end: "spi:spi_transfer_stop",
         key: "xfer",
         name: PairName::Stem,
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "rpm:rpm_suspend",
         end: "rpm:rpm_return_int",
         key: "name",
         name: PairName::Text("name"),
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "rpm:rpm_resume",
         end: "rpm:rpm_return_int",
         key: "name",
         name: PairName::Text("name"),
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "rpm:rpm_idle",
         end: "rpm:rpm_return_int",
         key: "name",
         name: PairName::Text("name"),
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "writeback:writeback_start",
         end: "writeback:writeback_written",
         key: "name",
         name: PairName::Stem,
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "writeback:writeback_single_inode_start",
         end: "writeback:writeback_single_inode",
         key: "ino",
         name: PairName::Stem,
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "writeback:writeback_write_inode_start",
         end: "writeback:writeback_write_inode",
         key: "ino",
         name: PairName::Stem,
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "writeback:writeback_dirty_inode_start",
         end: "writeback:writeback_dirty_inode",
         key: "ino",
         name: PairName::Stem,
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "ext4:ext4_writepages",
         end: "ext4:ext4_writepages_result",
         key: "ino",
         name: PairName::Stem,
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "ext4:ext4_ext_remove_space",
         end: "ext4:ext4_ext_remove_space_done",
         key: "ino",
         name: PairName::Stem,
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "ext4:ext4_fc_commit_start",
         end: "ext4:ext4_fc_commit_stop",
         key: "dev",
         name: PairName::Stem,
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "f2fs:f2fs_dataread_start",
         end: "f2fs:f2fs_dataread_end",
         key: "ino",
         name: PairName::Stem,
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "f2fs:f2fs_datawrite_start",
         end: "f2fs:f2fs_datawrite_end",
         key: "ino",
         name: PairName::Stem,
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "xfs:xfs_buf_iowait",
         end: "xfs:xfs_buf_iowait_done",
         key: "bno",
         name: PairName::Stem,
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "xfs:xfs_itruncate_extents_start",
         end: "xfs:xfs_itruncate_extents_end",
         key: "ino",
         name: PairName::Stem,
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "regulator:regulator_enable",
         end: "regulator:regulator_enable_complete",
         key: "name",
         name: PairName::Stem,
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "regulator:regulator_disable",
         end: "regulator:regulator_disable_complete",
         key: "name",
         name: PairName::Stem,
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "clk:clk_prepare",
         end: "clk:clk_prepare_complete",
         key: "name",
         name: PairName::Stem,
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "clk:clk_enable",
         end: "clk:clk_enable_complete",
         key: "name",
         name: PairName::Stem,
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "exceptions:page_fault_*_entry",
         end: "exceptions:page_fault_*_exit",
         key: "",
         name: PairName::Stem,
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "kvm:kvm_entry",
         end: "kvm:kvm_exit",
         key: "",
         name: PairName::Stem,
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "*_entry",
         end: "*_exit",
         key: "",
         name: PairName::Stem,
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "*_enter",
         end: "*_exit",
         key: "",
         name: PairName::Stem,
     },
     Pair {
-        family: PAIRED,
+        family: Family::Paired,
         begin: "*_begin",
         end: "*_end",
         key: "",
@@ -632,7 +465,7 @@ impl Pair {
     #[must_use]
     pub(crate) fn salt(&self) -> u64 {
         use std::hash::Hasher;
-        if self.key.is_empty() || !matches!(self.family, PAIRED | CPU_PAIRED) {
+        if self.key.is_empty() || !matches!(self.family, Family::Paired | Family::CpuPaired) {
             return 0;
         }
         let mut hasher = rustc_hash::FxHasher::default();
@@ -1073,17 +906,17 @@ mod tests {
         let (pair, end, stem) = find_pair("syscalls", "sys_enter_openat").unwrap();
         assert_eq!(
             (pair.family, end, stem),
-            (SYSCALLS, PairEnd::Begin, "openat")
+            (Family::Syscalls, PairEnd::Begin, "openat")
         );
         let (pair, end, stem) = find_pair("irq_vectors", "local_timer_exit").unwrap();
         assert_eq!(
             (pair.family, end, stem),
-            (VECTORS, PairEnd::End, "local_timer")
+            (Family::Vectors, PairEnd::End, "local_timer")
         );
         let (pair, end, stem) = find_pair("ext4", "ext4_sync_file_enter").unwrap();
         assert_eq!(
             (pair.family, end, stem),
-            (PAIRED, PairEnd::Begin, "ext4_sync_file")
+            (Family::Paired, PairEnd::Begin, "ext4_sync_file")
         );
         assert!(find_pair("sched", "sched_switch").is_none());
         assert_eq!(find_counters("power", "cpu_idle").len(), 1);
@@ -1095,28 +928,5 @@ mod tests {
             find_async_pair("libata", "ata_qc_complete_failed").map(|(_, end)| end),
             Some(PairEnd::End)
         );
-    }
-
-    #[test]
-    fn family_constants_name_their_rows() {
-        for (constant, name) in [
-            (DURATIONS, "durations"),
-            (SYSCALLS, "syscalls"),
-            (FUNCTIONS, "functions"),
-            (KPROBES, "kprobes"),
-            (UPROBES, "uprobes"),
-            (IRQS, "irqs"),
-            (SOFTIRQS, "softirqs"),
-            (VECTORS, "vectors"),
-            (TIMERS, "timers"),
-            (WORK, "work"),
-            (PAIRED, "pairs"),
-            (PROGRAMS, "programs"),
-            (CPU_PAIRED, "cpu pairs"),
-            (RAW_SYSCALLS, "raw syscalls"),
-            (NOISE, "noise"),
-        ] {
-            assert_eq!(FAMILIES[usize::from(constant)].name, name);
-        }
     }
 }

@@ -127,6 +127,8 @@ pub struct TraceInfo {
     pub format: String,
     /// The clock's name as the file has it, e.g. `mono`; empty if it does not say.
     pub clock: String,
+    /// What is known of a clock without a name.
+    pub unnamed_clock: UnnamedClock,
     /// The clock's unit.
     pub clock_unit: ClockUnit,
     /// Wall-clock time of the trace clock's zero in ns since the Unix epoch, if the file says.
@@ -150,6 +152,18 @@ pub struct TraceInfo {
     pub objects: Arc<[KernelObject]>,
     /// Other facts for the info pane, in order: (name, value) such as (`uname`, `Linux 6.1 ...`).
     pub facts: Vec<(String, String)>,
+}
+
+/// What is known of a clock whose name the file does not contain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UnnamedClock {
+    /// Nothing, or the file names its clock.
+    #[default]
+    Unknown,
+    /// It is one of the kernel's clocks; most of these count from boot.
+    OfKernel,
+    /// It is the clock of the recording from which Threadline exported the file.
+    OfOrigin,
 }
 
 /// A program that wrote events of a recording.

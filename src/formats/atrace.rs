@@ -12,10 +12,10 @@ use std::hash::Hasher;
 
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
-use crate::event::pairs::DURATIONS;
+use crate::event::family::Family;
 use crate::event::{
     AsyncMark, AsyncOp, AsyncScope, Label, LaneColumns, Life, LifeRow, Mark, MarkOp, Sample,
-    Series, SeriesScope, ThreadKey,
+    Series, SeriesScope, SliceKind, ThreadKey,
 };
 
 /// Longer names are cut.
@@ -229,7 +229,8 @@ fn emit_slice(
     labels: &mut FxHashMap<Label, u32>,
 ) {
     let wanted = Label {
-        family: DURATIONS,
+        family: Family::Durations,
+        kind: SliceKind::Durations,
         name: columns.strings.intern(cut(name)),
         category: columns.strings.intern(b"atrace"),
         key: 0,
@@ -260,6 +261,7 @@ fn emit_async(
         id: hasher.finish(),
         name: columns.strings.intern(cut(name)),
         category: columns.strings.intern(b"atrace"),
+        kind: SliceKind::Async,
         group: columns.strings.intern(cut(place.track)),
     };
     columns.asyncs.push(mark);

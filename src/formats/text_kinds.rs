@@ -8,6 +8,7 @@ use std::sync::{PoisonError, RwLock};
 use rustc_hash::FxHashMap;
 
 use crate::base::{StringId, Strings};
+use crate::event::pairs::is_probe_system;
 use crate::event::{EventKind, KindId, Role};
 
 const MOST_KINDS: usize = 65_000;
@@ -42,6 +43,7 @@ impl Default for Kinds {
             name: inner.strings.intern_text("other"),
             category: inner.strings.intern_text("text"),
             role: Role::Instant,
+            is_probe: false,
         };
         inner.kinds.push(kind);
         Kinds {
@@ -85,12 +87,14 @@ impl Kinds {
             return KindId(0);
         }
         let id = KindId(inner.kinds.len() as u16);
+        let is_probe = is_probe_system(category.as_bytes());
         let category = inner.strings.intern_text(category);
         let name = inner.strings.intern(name);
         inner.kinds.push(EventKind {
             name,
             category,
             role,
+            is_probe,
         });
         inner.by_name.insert((category, name, role), id);
         id

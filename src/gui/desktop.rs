@@ -30,7 +30,7 @@ pub(super) fn desktop_of(context: &eframe::CreationContext<'_>) -> Desktop {
     }
 }
 
-/// Whether the environment names a display.
+/// Returns whether the environment names a display.
 #[cfg(target_os = "linux")]
 pub(super) fn has_display() -> bool {
     ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"]

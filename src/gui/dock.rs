@@ -35,7 +35,7 @@ impl Default for DockTiles {
 }
 
 impl DockTiles {
-    /// Whether a visible pane waits for a result.
+    /// Returns whether a visible pane waits for a result.
     pub(super) fn is_waiting(&self, panes: &[Box<dyn Pane>]) -> bool {
         let mut shown = self
             .shown

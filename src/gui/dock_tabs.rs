@@ -99,7 +99,7 @@ impl Panes<'_, '_> {
     }
 }
 
-/// Whether the pointer is pressed in this pane rather than in a window above it.
+/// Returns whether the pointer is pressed in this pane rather than in a window above it.
 fn is_pressed(ui: &Ui) -> bool {
     let at = ui.input(|input| {
         let pressed = input.pointer.any_pressed();

@@ -27,7 +27,7 @@ pub(super) enum Answer {
 }
 
 impl FileDialog {
-    /// Whether a dialog is open.
+    /// Returns whether a dialog is open.
     pub(super) fn is_open(&self) -> bool {
         self.chosen.is_pending()
     }

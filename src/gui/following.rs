@@ -29,17 +29,17 @@ pub(super) struct Follow {
 }
 
 impl Follow {
-    /// Whether there is something to reload or to show.
+    /// Returns whether there is something to reload or to show.
     pub(super) fn is_busy(&self) -> bool {
         self.loading.is_some() || self.arrived.is_some() || self.has_more(self.watch.bytes())
     }
 
-    /// Whether the total size differs from that of the last reload.
+    /// Returns whether the total size differs from that of the last reload.
     pub(super) fn has_more(&self, bytes: u64) -> bool {
         bytes > 0 && self.read_bytes != Some(bytes)
     }
 
-    /// Whether the files may have been appended to since the last reload. A smaller file was rewritten.
+    /// Returns whether the files may have been appended to since the last reload. A smaller file was rewritten.
     pub(super) fn has_grown(&self, bytes: u64) -> bool {
         self.read_bytes.is_none_or(|read| read <= bytes)
     }

@@ -24,7 +24,7 @@ pub trait Pane {
     /// Draws the pane; returns the user's actions.
     fn ui(&mut self, ui: &mut egui::Ui, scene: &Scene<'_>) -> Vec<Action>;
 
-    /// Whether the pane waits for a background computation.
+    /// Returns whether the pane waits for a background computation.
     fn is_waiting(&self) -> bool {
         false
     }

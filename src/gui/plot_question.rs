@@ -37,7 +37,7 @@ impl PlotQuestion {
         }
     }
 
-    /// Whether the offered numbers are still being computed; the buttons move when they arrive.
+    /// Returns whether the offered numbers are still being computed; the buttons move when they arrive.
     pub(super) fn is_waiting(&self) -> bool {
         self.offered.is_busy()
     }
@@ -93,7 +93,7 @@ impl PlotQuestion {
         });
     }
 
-    /// Whether the filter can be used; otherwise its field shows the error.
+    /// Returns whether the filter can be used; otherwise its field shows the error.
     fn is_right(&mut self, scene: &Scene<'_>) -> bool {
         let (trace, reader) = (&scene.loaded.trace, scene.loaded.reader.as_ref());
         let expression = filter_of(trace, &self.filter.text);

@@ -28,7 +28,7 @@ pub(super) struct Plotting {
 }
 
 impl Plotting {
-    /// Whether plots are being computed.
+    /// Returns whether plots are being computed.
     pub(super) fn is_busy(&self) -> bool {
         self.plotted.is_busy()
     }

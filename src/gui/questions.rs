@@ -31,7 +31,7 @@ pub(super) struct Questions {
 }
 
 impl Questions {
-    /// Whether a part of the question is still being computed.
+    /// Returns whether a part of the question is still being computed.
     pub(super) fn is_waiting(&self) -> bool {
         self.plot.is_waiting()
     }

@@ -73,7 +73,7 @@ impl RecentFiles {
         recent.iter().enumerate().filter_map(row).collect()
     }
 
-    /// Whether the disk has not answered yet.
+    /// Returns whether the disk has not answered yet.
     pub(super) fn is_waiting(&self) -> bool {
         self.found.is_busy()
     }

@@ -16,12 +16,12 @@ use unicode_bidi::{BidiClass, BidiInfo, bidi_class};
 
 use crate::base::visible::is_active;
 
-/// Whether a character is drawn as a symbol.
+/// Returns whether a character is drawn as a symbol.
 fn needs_sign(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\t') || is_active(c)
 }
 
-/// Whether egui draws a line of text correctly without changes.
+/// Returns whether egui draws a line of text correctly without changes.
 fn is_plain(line: &str) -> bool {
     !line.contains(needs_sign) && !has_right_to_left(line)
 }
@@ -44,7 +44,7 @@ pub(crate) fn with_signs(text: &str) -> Cow<'_, str> {
     shown.into()
 }
 
-/// Whether a part of the text is written from right to left.
+/// Returns whether a part of the text is written from right to left.
 fn has_right_to_left(text: &str) -> bool {
     // All such letters have at least two bytes in UTF-8, the first of which is at least 0xD6.
     let is_beyond = |byte: &u8| *byte >= 0xd6;

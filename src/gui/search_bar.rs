@@ -77,7 +77,7 @@ impl SearchBox {
         self.search.interrupt();
     }
 
-    /// Whether a search was stopped before it was complete.
+    /// Returns whether a search was stopped before it was complete.
     fn is_stopped(&self) -> bool {
         let has_ended = !self.is_busy();
         has_ended && self.found().is_some_and(|found| !found.is_complete)

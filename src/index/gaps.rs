@@ -55,7 +55,7 @@ impl GapIndex {
         index
     }
 
-    /// All gaps.
+    /// Returns all gaps.
     #[must_use]
     pub fn all(&self) -> &GapList {
         &self.all

@@ -81,7 +81,7 @@ fn definition_text(path: &Path) -> Option<Found> {
     })
 }
 
-/// Whether a file that is no trace contains lines of the form of a definition, valid or not.
+/// Returns whether a file that is no trace contains lines in the form of a definition, valid or not.
 #[must_use]
 pub(crate) fn has_form(path: &Path) -> bool {
     let mut head = Vec::new();
@@ -92,7 +92,7 @@ pub(crate) fn has_form(path: &Path) -> bool {
     is_read.is_ok() && probes::sniff_form(&head) && detect(&head).is_err()
 }
 
-/// Whether a format is certain that these bytes belong to it.
+/// Returns whether a format is certain that these bytes belong to it.
 fn is_trace(head: &[u8]) -> bool {
     use crate::formats::Sniff;
     detect(head).is_ok_and(|format| (format.sniff)(head) == Sniff::Yes)

@@ -142,13 +142,13 @@ impl Spool {
         self.folder.path().join(STANDARD_INPUT)
     }
 
-    /// Whether the copy has ended.
+    /// Returns whether the copy has ended.
     #[must_use]
     pub(crate) fn has_ended(&self) -> bool {
         self.has_ended.load(Ordering::Acquire)
     }
 
-    /// Whether a path is one of a spooled file, which is deleted when the program ends.
+    /// Returns whether a path belongs to a spooled file, which is deleted when the program ends.
     #[must_use]
     pub fn is_of(path: &Path) -> bool {
         let folder = path.parent().and_then(Path::file_name);

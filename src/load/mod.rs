@@ -144,7 +144,7 @@ impl LoadedTrace {
             .find_map(|file| Some((file.path(), file.damage()?)))
     }
 
-    /// Whether the user set the date of its times.
+    /// Returns whether the user set the date of its times.
     #[must_use]
     pub(crate) fn has_given_day(&self) -> bool {
         self.trace.info.first_day == FirstDay::Given

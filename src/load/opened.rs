@@ -34,11 +34,11 @@ const SAMPLES: usize = 64;
 /// A change of a file since it was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// It lost bytes at its end.
+    /// The file lost bytes at its end.
     CutShort,
     /// Bytes in it were overwritten.
     Rewritten,
-    /// It has more bytes than when it was opened.
+    /// The file has more bytes than when it was opened.
     Grown {
         /// Its length when it was opened, in bytes.
         opened_bytes: u64,
@@ -48,7 +48,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// Whether bytes that are read from the file now may be wrong.
+    /// Returns whether bytes that are read from the file now may be wrong.
     #[must_use]
     pub(crate) fn is_damage(self) -> bool {
         !matches!(self, Change::Grown { .. })

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::LoadedTrace;
 use crate::base::{Nanos, TimeSpan};
 use crate::event::TraceInfo;
-use crate::event::part::ClockUnit;
+use crate::event::part::{ClockUnit, UnnamedClock};
 use crate::trace::sources::PlacedBy;
 
 /// The offset of a trace on the common axis.
@@ -137,7 +137,7 @@ fn relation(
     }
     // ftrace texts have times and do not name their clock; mostly it is one that counts from boot.
     let is_unnamed =
-        |info: &TraceInfo| info.clock.is_empty() && info.format.starts_with("ftrace text");
+        |info: &TraceInfo| info.clock.is_empty() && info.unnamed_clock == UnnamedClock::OfKernel;
     let may_be_same = match (is_unnamed(a), is_unnamed(b)) {
         (true, true) => true,
         (true, false) => counts_from_boot(&b.clock),
@@ -158,7 +158,7 @@ fn relation(
     }
     // Our own export keeps the times of its origin, and FXT has no field for the clock's name.
     let is_part = |part: &TraceInfo, of: TimeSpan, whole: TimeSpan| {
-        is_exported(part) && whole.start < of.end && of.start < whole.end
+        part.unnamed_clock == UnnamedClock::OfOrigin && whole.start < of.end && of.start < whole.end
     };
     if is_part(b, here, there) && is_same_machine {
         let words = format!(
@@ -173,19 +173,6 @@ fn relation(
         return found(Sureness::Overlap, Nanos(0), words);
     }
     None
-}
-
-/// Name of the provider in FXT files that this program wrote.
-const PROVIDER: &str = "threadline";
-
-/// Whether this program wrote a file: an FXT file in which it is a provider. Other providers in it are its origin's.
-fn is_exported(info: &TraceInfo) -> bool {
-    let mut providers = info
-        .facts
-        .iter()
-        .filter(|(fact, _)| fact.starts_with("provider "));
-    let is_ours = |(_, name): &(String, String)| name.starts_with(&format!("{PROVIDER} ("));
-    info.clock.is_empty() && info.format == "FXT" && providers.any(is_ours)
 }
 
 fn fact<'a>(info: &'a TraceInfo, name: &str) -> Option<&'a str> {

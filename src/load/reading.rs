@@ -12,10 +12,10 @@ use super::growing::whole_lines;
 /// Whether files are expected to grow while they are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Growth {
-    /// They are whole.
+    /// The files are complete.
     #[default]
     Unexpected,
-    /// They are being written: a last line that is not whole is read later, and growth is not reported.
+    /// The files are being written: an incomplete last line is read later, and growth is not reported.
     Expected,
 }
 
@@ -48,10 +48,11 @@ impl Reading {
         }
     }
 
-    /// Whether a format is detected in the first bytes of a stream that may have more.
+    /// Returns whether a format is detected in the first bytes of a stream that may have more.
     ///
     /// # Errors
-    /// If there are enough bytes for detection, and no format is detected.
+    ///
+    /// Errors if there are enough bytes for detection, and no format is detected.
     pub(super) fn head_is_known(self, bytes: &[u8]) -> Result<bool, ReadError> {
         if bytes.len() < HEAD_BYTES {
             return Ok(false);

@@ -11,15 +11,15 @@ use crate::trace::{EventId, Trace};
 pub(crate) struct Blob {
     /// The event that carries it.
     pub event: EventId,
-    /// When.
+    /// The time of its event.
     pub time: Timestamp,
-    /// Its name.
+    /// The attachment's name.
     pub name: String,
-    /// Its category.
+    /// The attachment's category.
     pub category: String,
-    /// What it holds, where the file says: `Perfetto trace`.
+    /// What the attachment contains, if the file names it: `Perfetto trace`.
     pub sort: String,
-    /// Its size.
+    /// The size in bytes.
     pub size_bytes: u64,
 }
 
@@ -29,7 +29,7 @@ pub fn payload<'r>(trace: &Trace, reader: &'r dyn Events, id: EventId) -> Option
     reader.payload(trace.events.get(id).into())
 }
 
-/// All attachments, in the file's order.
+/// Returns all attachments, in the file's order.
 #[must_use]
 pub(crate) fn blobs(trace: &Trace, reader: &dyn Events) -> Vec<Blob> {
     let mut found = Vec::new();

@@ -27,20 +27,21 @@ use super::job_slots::JobSlots;
 use super::process_times::ProcessTimes;
 use crate::assemble::file_history::FileHistory;
 use crate::base::{Nanos, StringId, TimeSpan, Timestamp};
+use crate::event::FlowKind;
 use crate::trace::{Process, ProcessId, Trace};
 
 /// Why a process had to wait for the one before it on the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Because {
-    /// It is the first.
+    /// The step is the first of the chain.
     First,
     /// The one before made it.
     Fork,
-    /// It waited for the one before, its child, to end.
+    /// The process waited for its child, the previous step, to end.
     Child,
-    /// It reads this file, which the one before wrote.
+    /// The process reads this file, which the previous step wrote.
     File(StringId),
-    /// It reads what the one before wrote into a pipe.
+    /// The process reads from a pipe what the previous step wrote.
     Pipe,
 }
 
@@ -61,11 +62,11 @@ impl Because {
 /// A stretch of a process's life on the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChainStep {
-    /// Who.
+    /// The process.
     pub process: ProcessId,
     /// From when to when.
     pub span: TimeSpan,
-    /// How much of it the process itself took: no child of it lived.
+    /// The part in which no child of the process lived.
     pub own: Nanos,
     /// Why it had to wait for the step before.
     pub because: Because,
@@ -76,11 +77,11 @@ pub struct ChainStep {
 pub enum Wait {
     /// The chain had not begun.
     Before,
-    /// Its job runner had as many jobs as it may have.
+    /// All job slots of the process's job runner were taken.
     NoSlot,
     /// The process waited for children that are not on the chain.
     Children,
-    /// What the next process needs was there, but nobody had started it.
+    /// What the next process needs was ready, but nobody had started the process.
     NotStarted,
     /// The next process ran, but had not come to what it needs.
     Beside,
@@ -106,24 +107,24 @@ impl Wait {
 /// Time that no step of the chain took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChainWait {
-    /// Who waited, or was waited for.
+    /// The process that waited, or that was waited for.
     pub process: ProcessId,
     /// From when to when; inside of a step, the step's.
     pub span: TimeSpan,
-    /// How long, all pieces in `span` together.
+    /// The total time of all pieces in `span`.
     pub time: Nanos,
-    /// Why.
+    /// The reason.
     pub why: Wait,
 }
 
 /// The critical chain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chain {
-    /// Its steps in time order.
+    /// The steps in time order.
     pub steps: Vec<ChainStep>,
     /// The sum of their own times.
     pub length: Nanos,
-    /// What no step took, in time order.
+    /// The times between steps, in time order.
     pub waits: Vec<ChainWait>,
     /// From the beginning of the trace to its end: `length` and all waits together.
     pub wall: TimeSpan,
@@ -152,7 +153,7 @@ impl ChainRow {
         }
     }
 
-    /// What the row accounts for.
+    /// Returns the time of the row.
     #[must_use]
     pub fn time(&self) -> Nanos {
         match self {
@@ -161,7 +162,7 @@ impl ChainRow {
         }
     }
 
-    /// Who.
+    /// Returns the process of the row.
     #[must_use]
     pub fn process(&self) -> ProcessId {
         match self {
@@ -207,7 +208,7 @@ impl Chain {
 struct ChainSoFar {
     /// The sum of the own times of its closed stretches, in ns.
     length: i64,
-    /// Its last closed stretch, an index into [`Walk::links`]; `None`: no stretch was closed yet.
+    /// The last closed stretch, an index into [`Walk::links`]; `None`: no stretch was closed yet.
     link: Option<u32>,
 }
 
@@ -234,14 +235,14 @@ struct Link {
     because: Because,
 }
 
-/// A step of a chain, and for how much of it all job slots were taken.
+/// A step of a chain, and the part of it in which all job slots were taken.
 struct SlottedStep {
     step: ChainStep,
     /// In ns.
     no_slot: i64,
 }
 
-/// A process while time goes on: the longest chain that leads to what it does now.
+/// A process during the walk: the longest chain that leads to what it does now.
 #[derive(Clone, Copy)]
 struct State {
     /// The chain until `begun`.
@@ -250,21 +251,21 @@ struct State {
     /// Since when the present stretch lasts, and its own time so far.
     begun: Timestamp,
     own: i64,
-    /// How long in it all job slots were taken.
+    /// The time in it in which all job slots were taken, in ns.
     no_slot: i64,
     /// Until when `own` is counted.
     counted: Timestamp,
     living_children: u32,
     /// The longest chain that leads to the end of a child.
     of_children: Option<ChainSoFar>,
-    /// Of a compiler driver that joins its children by pipes: the child that it started last.
+    /// If the process is a compiler driver that joins its children by pipes: the child that it started last.
     last_child: Option<ProcessId>,
-    /// Who reads what this one writes into a pipe, until it ends.
+    /// The process that reads from a pipe what this one writes, until this one ends.
     feeds: Option<ProcessId>,
     has_ended: bool,
 }
 
-/// What happens, in the order in which things at the same time are taken.
+/// What happens. The order of the variants is the order of things at the same time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
     Written { dependency: u32 },
@@ -274,7 +275,7 @@ enum What {
     Begin { process: u32 },
 }
 
-/// Whether each process is a compiler driver whose stages run at once, joined by pipes.
+/// Returns by process whether it is a compiler driver whose stages run at once, joined by pipes.
 fn have_piped_stages(trace: &Trace) -> Vec<bool> {
     let is_one = |process: &Process| {
         process.images.last().is_some_and(|image| {
@@ -297,7 +298,7 @@ struct Walk<'a> {
     have_piped_stages: Vec<bool>,
 }
 
-/// Finds it.
+/// Returns the critical chain.
 #[must_use]
 pub fn critical_chain(trace: &Trace, times: &ProcessTimes, history: &FileHistory) -> Chain {
     let count = times.rows.len();
@@ -332,9 +333,8 @@ pub fn critical_chain(trace: &Trace, times: &ProcessTimes, history: &FileHistory
             events.push((dependency.to.time, What::Read { dependency: index }));
         }
     }
-    let pipe = trace.strings.find(b"pipe");
     for (index, flow) in (0..).zip(&trace.flows.rows) {
-        if Some(flow.name) == pipe {
+        if flow.kind == FlowKind::Pipe {
             events.push((flow.from.time, What::Piped { flow: index }));
         }
     }
@@ -441,7 +441,7 @@ impl Walk<'_> {
         if is_same && state.own == 0 {
             return state.chain;
         }
-        // A stretch that only goes on need not be closed where nobody else goes on from it, but here somebody does.
+        // A stretch is only closed where another process continues from it, as here.
         self.links.push(Link {
             before: state.chain.link,
             process: id,
@@ -464,7 +464,7 @@ impl Walk<'_> {
         chain
     }
 
-    /// From `time` on a process goes on from another's chain, if that is longer than its own.
+    /// Makes a process continue another chain from `time` on, if that chain is longer than its own.
     fn join(&mut self, id: ProcessId, time: Timestamp, from: ChainSoFar, because: Because) {
         self.count(id, time);
         if let Some(state) = self.state(id)
@@ -477,7 +477,7 @@ impl Walk<'_> {
         }
     }
 
-    /// At `time` the writer of a pipe let go of it: until then its reader could not be done, however long it lived.
+    /// The writer of a pipe closed it at `time`: its reader could not be done before, however long the reader lived.
     fn pipe(&mut self, writer: ProcessId, reader: ProcessId, time: Timestamp) {
         let lives = |state: &State| !state.has_ended && state.begun < time;
         if writer != reader && self.states.get(reader.0 as usize).is_some_and(lives) {

@@ -1,38 +1,37 @@
-//! System calls added up as `strace -c` does: calls by name, with the time that they took and the errors that they
-//! returned.
+//! Totals of system calls as `strace -c` prints them: calls by name, with their time and the errors that they returned.
 //!
-//! Calls are slices. What one returned stands in its last event (in its only one, if it was recorded whole): `result` and
-//! `error` of system-call text, `ret` of the kernel's events. A call whose end was not seen is counted, but adds no time.
+//! Calls are slices. The result of a call is a field of its last event (of its only event, if it was recorded whole):
+//! `result` and `error` in system-call text, `ret` in the kernel's events. A call whose end was not seen is counted,
+//! but adds no time.
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::item::event_ref;
 use crate::base::{Cancelled, Job};
-use crate::event::Value;
-use crate::event::pairs::SYSCALLS;
+use crate::event::{SliceKind, Value};
 use crate::formats::Events;
 use crate::formats::syscall_text::error_name;
 use crate::trace::{EventId, SliceId, Trace, TrackId};
 
-/// All calls of one name.
+/// All calls with one name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CallTotal {
     /// The name.
     pub name: String,
-    /// How many, with those whose end was not seen.
+    /// The number of calls, including unfinished ones.
     pub calls: u64,
-    /// How many have no end in the trace.
+    /// The number of calls without an end in the trace.
     pub unfinished: u64,
-    /// How many say what they returned.
+    /// The number of calls whose result is known.
     pub returned: u64,
-    /// How many returned an error.
+    /// The number of calls that returned an error.
     pub errors: u64,
     /// The time of those that ended, in ns.
     pub time_ns: i128,
     /// The longest of those, in ns.
     pub longest_ns: i64,
-    /// How often each error was returned, the most frequent first.
+    /// The number of times that each error was returned, the most frequent first.
     pub by_error: Vec<(String, u64)>,
 }
 
@@ -45,24 +44,23 @@ impl CallTotal {
     }
 }
 
-/// Categories of calls in formats that have no family for them (FXT that was exported from a recording of calls).
-const CATEGORIES: &[&[u8]] = &[b"syscalls", b"raw_syscalls"];
 /// Calls that one job asks for what they returned.
 const CALLS_A_JOB: usize = 4096;
 /// Results below are no errors (the kernel's MAX_ERRNO).
 const LEAST_ERROR: i64 = -4095;
 
-/// What is known of the end of one call.
+/// What is known about the end of a call.
 #[derive(Default)]
 struct Returned {
     is_known: bool,
     error: Option<String>,
 }
 
-/// Adds up the calls that `is_chosen` accepts, the name with the longest time first.
+/// Returns the totals of the calls that `is_chosen` accepts, the name with the longest time first.
 ///
 /// # Errors
-/// If the job is cancelled.
+///
+/// Errors if the job is cancelled.
 pub(crate) fn call_totals(
     trace: &Trace,
     reader: &dyn Events,
@@ -73,10 +71,7 @@ pub(crate) fn call_totals(
     let is_call: Vec<bool> = slices
         .labels
         .iter()
-        .map(|label| {
-            let category = trace.strings.bytes(label.category);
-            label.family == SYSCALLS || CATEGORIES.contains(&category)
-        })
+        .map(|label| label.kind == SliceKind::SystemCalls)
         .collect();
     let mut calls: Vec<u32> = Vec::new();
     for row in &slices.rows {
@@ -162,7 +157,7 @@ impl Totals {
     }
 }
 
-/// What a call returned, as far as its events say.
+/// Returns the result of a call, as far as its events contain it.
 fn returned(trace: &Trace, reader: &dyn Events, slice: u32) -> Returned {
     let finish = trace.slices.finish(slice as usize);
     let begin = EventId(trace.slices.begins.at(slice as usize));

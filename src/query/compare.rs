@@ -6,10 +6,10 @@ use super::area::events::event_counts;
 use super::area::{Area, Group, GroupBy, Key, What, groups, lengths};
 use super::distribution::Distribution;
 use crate::base::{Cancelled, Job};
-use crate::query::slice_kinds::SliceKind;
+use crate::event::SliceKind;
 use crate::trace::Trace;
 
-/// What is compared.
+/// The items that are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompareWhat {
     /// Slices by name and category.
@@ -22,14 +22,14 @@ pub enum CompareWhat {
     States,
 }
 
-/// One name in both.
+/// The rows of one name in both traces.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompareRow {
     /// The name.
     pub name: String,
     /// Category, where it has one.
     pub category: String,
-    /// What kind of slices it is, where it is slices.
+    /// The kind of the slices, if they are slices.
     pub kind: Option<SliceKind>,
     /// In the first.
     pub left: Option<Side>,
@@ -37,14 +37,14 @@ pub struct CompareRow {
     pub right: Option<Side>,
 }
 
-/// What a name adds up to on one side. Times in ns.
+/// The sums of a name on one side. Times in ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Side {
-    /// How many, without those that never ended.
+    /// The number of finished items.
     pub count: u64,
-    /// Together.
+    /// The total time.
     pub sum_ns: i128,
-    /// How many never ended, and how long these certainly lasted, together.
+    /// The number of unfinished items, and their least total duration.
     pub unfinished: u64,
     /// See `unfinished`.
     pub unfinished_ns: i128,
@@ -56,7 +56,7 @@ pub struct Side {
     pub max_ns: Option<i64>,
 }
 
-/// By what rows are sorted: the largest change first, whichever way.
+/// The quantity by which rows are sorted: the largest change first, in either direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SortBy {
     /// Change of the sum.
@@ -112,12 +112,12 @@ impl CompareRow {
     }
 }
 
-/// One trace and what of it is compared.
+/// One trace, and the part of it that is compared.
 #[derive(Clone, Copy, Debug)]
 pub struct Compared<'a> {
     /// The trace.
     pub trace: &'a Trace,
-    /// The part of it.
+    /// The compared part.
     pub area: &'a Area,
 }
 
@@ -158,8 +158,8 @@ pub fn compare(
     Ok(rows)
 }
 
-/// Sorts rows, the largest change first. In sums and counts what never ended counts with what is certain of it; rows of
-/// an equal change stand by the change of the sum.
+/// Sorts rows, the largest change first. In sums and counts, unfinished items count with their least duration; rows
+/// with equal changes are sorted by the change of the sum.
 pub fn sort(rows: &mut [CompareRow], by: SortBy) {
     rows.sort_by(|a, b| {
         let size = |row: &CompareRow| (row.distance(by), row.distance(SortBy::Sum));
@@ -169,7 +169,7 @@ pub fn sort(rows: &mut [CompareRow], by: SortBy) {
     });
 }
 
-/// What has one name twice adds up; the percentiles do not.
+/// Adds up two rows of one name; their percentiles cannot be added.
 fn add(place: &mut Option<Side>, side: Side) {
     *place = Some(match place {
         None => side,
@@ -185,7 +185,7 @@ fn add(place: &mut Option<Side>, side: Side) {
     });
 }
 
-/// What identifies a row of [`compare`]'s answer.
+/// What identifies a row in the answer of [`compare`].
 #[derive(Clone, Copy, Debug)]
 pub struct ComparedName<'a> {
     /// The name.
@@ -229,7 +229,7 @@ struct Names {
 type Named = (Names, Side);
 
 impl CompareWhat {
-    /// What is added up, and how; nothing where there are only counts.
+    /// Returns what is added up, and the grouping; `None` if there are only counts.
     fn grouped(self) -> Option<(What, GroupBy)> {
         match self {
             CompareWhat::Events => None,

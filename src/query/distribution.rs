@@ -12,25 +12,26 @@ pub struct Distribution {
 /// How the buckets of a histogram grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Buckets {
-    /// All are as wide.
+    /// All buckets have the same width.
     Linear,
-    /// Each is a fixed share wider than the one before.
+    /// Each bucket is wider than the previous one by a fixed factor.
     Log,
 }
 
 /// Counts between edges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
-    /// One more than there are buckets; bucket i holds what is at least `edges[i]` and less than `edges[i + 1]`.
+    /// The borders of the buckets, one more than there are buckets: bucket i contains values from `edges[i]` to below
+    /// `edges[i + 1]`.
     pub edges: Vec<i64>,
-    /// How many in each.
+    /// The number of values in each bucket.
     pub counts: Vec<u64>,
     /// Their durations together, in each.
     pub sums: Vec<i128>,
 }
 
 impl Distribution {
-    /// Of these durations, in any order.
+    /// Returns the distribution of these durations, which may be in any order.
     #[must_use]
     pub fn of(mut lengths: Vec<i64>) -> Distribution {
         lengths.sort_unstable();
@@ -40,13 +41,13 @@ impl Distribution {
         }
     }
 
-    /// How many.
+    /// Returns the number of durations.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.sorted.len() as u64
     }
 
-    /// All together.
+    /// Returns the total of all durations in ns.
     #[must_use]
     pub fn sum_ns(&self) -> i128 {
         self.sum
@@ -70,7 +71,7 @@ impl Distribution {
         self.sorted.last().copied().unwrap_or(0)
     }
 
-    /// All of them, sorted.
+    /// Returns all durations, sorted.
     #[must_use]
     pub fn sorted(&self) -> &[i64] {
         &self.sorted

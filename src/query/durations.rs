@@ -1,6 +1,6 @@
-//! All slices of one name in an area, by duration: for a histogram of which a range can be taken out. On a CPU the
-//! duration of a thread's slice is the time that its thread ran there in the area. Slices that never ended have no
-//! duration: they are listed beside the others, by the time that they certainly lasted.
+//! The slices of one name in an area, by duration: for a histogram in which a range can be selected. On a CPU, the
+//! duration of a thread's slice is the time for which its thread ran there in the area. Unfinished slices have no
+//! duration: they are listed beside the others, by their least duration.
 
 use rayon::prelude::*;
 
@@ -20,7 +20,7 @@ pub struct Durations {
     rows: Vec<(i64, u32)>,
     /// The durations alone: percentiles, curve, histogram.
     pub lengths: Distribution,
-    /// Those that never ended: (how long they lasted at least in ns, slice), sorted.
+    /// The unfinished slices as (least duration in ns, slice), sorted.
     unfinished: Vec<(i64, u32)>,
 }
 
@@ -36,7 +36,7 @@ impl Durations {
         rows.iter().map(|&(length, slice)| (length, SliceId(slice)))
     }
 
-    /// Those that never ended with the ns that each lasted at least, the shortest first.
+    /// Returns the unfinished slices with their least durations in ns, the shortest first.
     pub fn unfinished(
         &self,
     ) -> impl DoubleEndedIterator<Item = (i64, SliceId)> + ExactSizeIterator {
@@ -45,14 +45,14 @@ impl Durations {
             .map(|&(length, slice)| (length, SliceId(slice)))
     }
 
-    /// How long those that never ended lasted at least, together, in ns.
+    /// Returns the total least duration of the unfinished slices, in ns.
     #[must_use]
     pub fn unfinished_ns(&self) -> i128 {
         let lengths = self.unfinished.iter();
         lengths.map(|(length, _)| i128::from(*length)).sum()
     }
 
-    /// All that ended, the shortest first.
+    /// Returns the finished slices, the shortest first.
     pub fn slices(&self) -> impl Iterator<Item = SliceId> {
         self.rows.iter().map(|(_, slice)| SliceId(*slice))
     }

@@ -1,4 +1,4 @@
-//! What a slice is among slices: what lies right inside it, its own time, and the next of its name.
+//! The relatives of a slice: its children, its own time, and the next slices with its name.
 
 use crate::base::Nanos;
 use crate::base::order::first_not;
@@ -16,7 +16,7 @@ pub fn children(trace: &Trace, id: SliceId) -> impl Iterator<Item = SliceId> {
         .slices
         .rows
         .partition_point(|row| row.slices.start <= id.0);
-    // The next row of the same track holds what lies one deeper.
+    // The next row of the same track contains the slices that are one level deeper.
     let track = trace.slices.row_of(id).track;
     let below = trace.slices.rows.get(row).filter(|row| row.track == track);
     let range = below.map_or(0..0, |row| row.slices.clone());

@@ -26,7 +26,7 @@ pub struct Relative {
     pub file: FileId,
     /// The row of `trace.files` that opened it: it says the name that it had then.
     pub row: u32,
-    /// How many steps away: 1 is what the writers read themselves.
+    /// The number of steps to the file: 1 for files that the writers read themselves.
     pub steps: u32,
     /// The process between it and the file one step nearer.
     pub through: ProcessId,
@@ -34,30 +34,30 @@ pub struct Relative {
     pub towards: FileId,
 }
 
-/// Which way to look.
+/// The direction of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kinship {
-    /// What went into it.
+    /// The files that went into the file.
     WentInto,
-    /// What was made from it.
+    /// The files that were made from the file.
     MadeFrom,
 }
 
 /// Whether a list was cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum More {
-    /// It is whole.
+    /// The list is complete.
     No,
     /// There would be more.
     ThereIs,
 }
 
-/// How many relatives are listed.
+/// The most relatives that are listed.
 pub(crate) const MOST_RELATIVES: usize = 20_000;
-/// How many steps are gone.
+/// The most steps that are followed.
 const MOST_STEPS: u32 = 64;
 
-/// One content of a file, from the time that the file was emptied until it is emptied again.
+/// One content of a file: from one time that the file is emptied to the next.
 #[derive(Clone, Copy)]
 struct Content {
     file: FileId,
@@ -99,7 +99,7 @@ impl<K: std::hash::Hash + Eq> Asked<K> {
         }
     }
 
-    /// Whether asking for `time` may bring more than what was asked for.
+    /// Returns whether a search from `time` may find more than the searches before.
     fn brings_more(&mut self, key: K, time: Timestamp) -> bool {
         let known = self.times.get(&key).copied();
         let is_new = known.is_none_or(|known| match self.kinship {
@@ -114,14 +114,14 @@ impl<K: std::hash::Hash + Eq> Asked<K> {
 }
 
 impl Relative {
-    /// What the file was called when it was used.
+    /// Returns the file's name when it was used.
     #[must_use]
     pub fn name(&self, trace: &Trace) -> StringId {
         let row = trace.files.rows.get(self.row as usize);
         row.map_or(StringId::EMPTY, |row| row.path)
     }
 
-    /// What it was called in the end, if that is another name: what is made is often renamed when it is whole.
+    /// Returns the file's last name, if that is another one: results are often renamed when they are complete.
     #[must_use]
     pub fn later_name(&self, trace: &Trace, list: &FileList) -> Option<StringId> {
         let last = list.history.name(self.file);
@@ -130,7 +130,8 @@ impl Relative {
 }
 
 impl FileList {
-    /// What went into a file, or was made from it: each file once, nearest first; and whether there would be more.
+    /// Returns the files that went into a file or were made from it, each once, nearest first; and whether the list was
+    /// cut.
     #[must_use]
     pub fn relatives(
         &self,
@@ -153,7 +154,7 @@ impl FileList {
             let mut around: Vec<Around> = Vec::new();
             for &(towards, time) in &present {
                 let written = match (kinship, time) {
-                    // Whatever it held.
+                    // The content at any time counts.
                     (Kinship::MadeFrom, Timestamp::MIN) => {
                         TimeSpan::new(Timestamp::MIN, Timestamp::MAX)
                     }
@@ -218,7 +219,7 @@ impl FileList {
         (out, More::ThereIs)
     }
 
-    /// When a file was emptied: who opens it for writing may empty it. In order of time.
+    /// Returns the times at which a file was emptied, in order: whoever opens it for writing may empty it.
     fn emptied(&self, trace: &Trace, file: FileId) -> Vec<Timestamp> {
         let rows = self.rows_of(file).iter();
         let rows = rows.map(|&index| &trace.files.rows[index as usize]);
@@ -227,8 +228,8 @@ impl FileList {
             .collect()
     }
 
-    /// Who had written what the file held at a time (and when they were done), or who read it from then on (and when
-    /// they began).
+    /// Returns the processes that had written the file's content at a time (with the time when they were done), or that
+    /// read it from then on (with the time when they began).
     fn processes_around(
         &self,
         trace: &Trace,
@@ -298,7 +299,7 @@ impl FileList {
         found
     }
 
-    /// When a process was done with what it opened in a row.
+    /// Returns the time when a process was done with a file that it opened in a row.
     fn end_of(&self, trace: &Trace, row: u32, process: ProcessId) -> Timestamp {
         let end = self.history.ended_by.get(&row);
         let exit = || trace.processes.get(process.0 as usize)?.end;
@@ -307,8 +308,8 @@ impl FileList {
             .unwrap_or(Timestamp::MAX)
     }
 
-    /// What a process read before `time`, or had open for writing after it: the rows that opened it, and from (or up
-    /// to) when what the file held counts.
+    /// Returns the rows by which a process opened files that it read before `time`, or had open for writing after it;
+    /// and the time from (or up to) which the content of each file counts.
     fn touched(
         &self,
         trace: &Trace,
@@ -322,7 +323,7 @@ impl FileList {
             let access = Access::of_flags(row.flags);
             let counts = match kinship {
                 Kinship::WentInto => access.takes && row.time <= time,
-                // What was open for writing already takes what is read later, too.
+                // A file that was already open for writing contains what is read later, too.
                 Kinship::MadeFrom => access.writes && self.end_of(trace, index, process) >= time,
             };
             (row.op == FileOp::Open && counts).then_some((index, row.time))
@@ -355,7 +356,8 @@ impl FileList {
     }
 }
 
-/// What asks for most comes first: what others ask for is then known, so that nobody is asked twice in one step.
+/// Sorts the processes that ask for most to the front: their results contain those of others, so that no process is
+/// asked twice in one step.
 fn most_first<T>(kinship: Kinship, list: &mut [T], time: impl Fn(&T) -> Timestamp) {
     match kinship {
         Kinship::WentInto => list.sort_by_key(|it| std::cmp::Reverse(time(it))),
@@ -373,7 +375,7 @@ fn content_at(emptied: &[Timestamp], time: Timestamp) -> TimeSpan {
     )
 }
 
-/// Whether what a file held is gone after what a row says.
+/// Returns whether the content of a file is gone after a row.
 fn empties(row: &FileUse) -> bool {
     row.op == FileOp::Open
         && row.flags & TRUNCATE != 0

@@ -9,7 +9,7 @@ pub(crate) use super::file_relatives::Relative;
 pub use super::file_relatives::{Kinship, More};
 use crate::assemble::file_history::{File, FileHistory, FileId, Heir, Inherited};
 use crate::base::Timestamp;
-use crate::event::FileOp;
+use crate::event::{FileOp, FlowKind};
 use crate::trace::files::Access;
 use crate::trace::{ProcessId, Trace};
 
@@ -18,20 +18,20 @@ use crate::trace::{ProcessId, Trace};
 pub struct FileList {
     /// The files and what depends on what.
     pub history: FileHistory,
-    /// What is to be told of each, by [`FileId`].
+    /// The summary of each file, by [`FileId`].
     pub summaries: Vec<FileSummary>,
     /// Rows of `trace.files` by file.
     rows: Vec<u32>,
-    /// Where each file's rows start, and their end.
+    /// By file: the index of its first row; one more entry for the end.
     starts: Vec<u32>,
     /// Rows of `trace.files` by process, and where each process's start.
     pub(super) by_process: FxHashMap<ProcessId, Vec<u32>>,
     /// Children that used what was open, as places in the history's list: by file, and by process.
     pub(super) heirs: FxHashMap<FileId, Vec<u32>>,
     pub(super) heirs_by_process: FxHashMap<ProcessId, Vec<u32>>,
-    /// Of files with heirs: what was done to each, by time.
+    /// By file with heirs: what was done to it, sorted by time.
     uses: FxHashMap<FileId, Vec<(Timestamp, Entry)>>,
-    /// Whoever wrote into a pipe that a process read.
+    /// By process that read from pipes: the processes that wrote into them.
     pub(super) piped_from: FxHashMap<ProcessId, Vec<ProcessId>>,
     pub(super) piped_to: FxHashMap<ProcessId, Vec<ProcessId>>,
 }
@@ -47,37 +47,37 @@ enum Entry {
 /// Something that was done to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Use {
-    /// When.
+    /// The time.
     pub time: Timestamp,
-    /// By whom.
+    /// The process.
     pub process: Option<ProcessId>,
-    /// What, in a word or two.
+    /// What was done, in one or two words.
     pub word: &'static str,
-    /// When it was over, for what was open.
+    /// The time when the file was closed, if it was open.
     pub until: Option<Timestamp>,
     /// The row of `trace.files` that says so; an heir's is its parent's open.
     pub row: u32,
 }
 
-/// One file in numbers.
+/// The counts of one file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileSummary {
-    /// How often it was opened to be read, or given to a child that read it.
+    /// The number of times that the file was opened for reading, or inherited by a child that read it.
     pub reads: u32,
-    /// How often it was opened to be written, or inherited by a child that wrote to it.
+    /// The number of times that the file was opened for writing, or inherited by a child that wrote to it.
     pub writes: u32,
-    /// How often it was renamed, linked to, or removed under its old name.
+    /// The number of times that the file was renamed, linked, or removed under its old name.
     pub renames: u32,
-    /// By how many processes.
+    /// The number of processes that used the file.
     pub processes: u32,
-    /// When it was first met.
+    /// The time of its first use.
     pub first: Timestamp,
-    /// When it was last met.
+    /// The time of its last use.
     pub last: Timestamp,
 }
 
 impl FileList {
-    /// Puts it together.
+    /// Returns all files of a trace.
     #[must_use]
     pub fn new(trace: &Trace) -> FileList {
         let history = FileHistory::new(trace);
@@ -143,10 +143,8 @@ impl FileList {
     }
 
     fn add_pipes(&mut self, trace: &Trace) {
-        let Some(pipe) = trace.strings.find(b"pipe") else {
-            return;
-        };
-        for flow in trace.flows.rows.iter().filter(|flow| flow.name == pipe) {
+        let pipes = trace.flows.rows.iter();
+        for flow in pipes.filter(|flow| flow.kind == FlowKind::Pipe) {
             let from = trace.thread(flow.from.thread).process;
             let to = trace.thread(flow.to.thread).process;
             if let (Some(from), Some(to)) = (from, to)
@@ -213,7 +211,7 @@ impl FileList {
         of_file.filter_map(|&index| self.history.heirs.get(index as usize))
     }
 
-    /// How many things were done to a file.
+    /// Returns the number of things that were done to a file.
     #[must_use]
     pub fn use_count(&self, file: FileId) -> usize {
         match self.uses.get(&file) {
@@ -222,7 +220,7 @@ impl FileList {
         }
     }
 
-    /// One of them, by time.
+    /// Returns one of the things that were done to a file; they are numbered in time order.
     #[must_use]
     pub fn use_at(&self, trace: &Trace, file: FileId, index: usize) -> Option<Use> {
         let entry = match self.uses.get(&file) {
@@ -257,7 +255,7 @@ impl FileList {
         }
     }
 
-    /// A file in numbers: what all did to it, or what one process did. (How many processes used it is said of all.)
+    /// Returns the counts of a file: of all processes, or of one. (The number of processes is always that of all.)
     fn summary(&self, trace: &Trace, file: FileId, of: Option<ProcessId>) -> FileSummary {
         let is_counted = |process: Option<ProcessId>| of.is_none() || process == of;
         let (mut first, mut last) = (None, None);
@@ -356,7 +354,7 @@ impl FileList {
     }
 }
 
-/// Which files are listed.
+/// The files that are listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileView {
     /// Words that must all be in one of a file's names.

@@ -1,13 +1,13 @@
-//! What is said of lost events, in one place: how many a gap lost, where, and between which events.
+//! Words for lost events: how many events a gap lost, where, and between which events.
 
 use crate::base::Timestamp;
 use crate::base::time::grouped;
 use crate::event::Gap;
 use crate::trace::{GapId, Trace};
 
-/// What a gap is called.
+/// The name of gaps.
 pub(crate) const NAME: &str = "lost events";
-/// How many events a gap lost: `1 234 events lost`; `events lost` where the file gives no number.
+/// Returns the number of events that a gap lost: `1 234 events lost`; `events lost` if the file contains no number.
 #[must_use]
 pub fn count_words(gap: &Gap) -> String {
     match gap.lost {
@@ -17,7 +17,8 @@ pub fn count_words(gap: &Gap) -> String {
     }
 }
 
-/// How many events a trace lost, and in how many gaps: `1 234 events lost in 5 gaps`. Empty if none was lost.
+/// Returns the number of events that a trace lost, and of its gaps: `1 234 events lost in 5 gaps`. Empty if none was
+/// lost.
 #[must_use]
 pub fn sum_words(trace: &Trace) -> String {
     let gaps = match trace.gaps.len() {
@@ -36,7 +37,7 @@ pub fn sum_words(trace: &Trace) -> String {
     }
 }
 
-/// Whose events a gap lost: `CPU 3`, with the file where there are several; empty if the file does not say.
+/// Returns the owner of the lost events: `CPU 3`, with the file if there are several; empty if it is not known.
 #[must_use]
 pub fn whose(trace: &Trace, id: GapId) -> String {
     let cpu = trace.gap(id).and_then(|gap| gap.cpu);
@@ -50,14 +51,14 @@ pub fn whose(trace: &Trace, id: GapId) -> String {
     }
 }
 
-/// What a search for text looks at.
+/// Returns the text of a gap that a search looks at.
 #[must_use]
 pub(crate) fn search_text(trace: &Trace, id: GapId) -> String {
     let words = trace.gap(id).map(count_words).unwrap_or_default();
     format!("{NAME} gap {words} {}", whose(trace, id))
 }
 
-/// Which way one steps from a gap or a time.
+/// The direction of a step from a gap or a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Toward {
     /// To what begins earlier.
@@ -78,9 +79,9 @@ impl Toward {
 /// Among which gaps one steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Among {
-    /// All of the trace.
+    /// All gaps of the trace.
     All,
-    /// Those of the same CPU and file.
+    /// The gaps of the same CPU and file.
     ItsCpu,
 }
 

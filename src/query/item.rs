@@ -1,4 +1,4 @@
-//! What can be pointed at, selected, linked to.
+//! The items of a trace that can be selected and linked.
 
 use super::gaps;
 use crate::base::{TimeSpan, Timestamp};
@@ -10,14 +10,14 @@ use crate::trace::{
     ThreadId, Trace, TrackId, TrackKind,
 };
 
-/// One thing in a trace.
+/// One item of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Item {
     /// A slice.
     Slice(SliceId),
     /// A thread on a CPU.
     Run(RunId),
-    /// What a thread was doing.
+    /// A state of a thread.
     State(StateId),
     /// A point on a track.
     Instant(InstantId),
@@ -97,9 +97,9 @@ impl Item {
         }
     }
 
-    /// How long it took, as far as that is known: what the recorder measured, else from its start to its end. Where the
-    /// end was not seen (of a thread or process: its start or its end), how long it certainly lasted. `None` if there is
-    /// no such item, or if it has no time of its own.
+    /// Returns the duration of an item, as far as it is known: the measured duration, else the distance from its start
+    /// to its end. If an end was not seen (of a thread or process: its start or its end), the least duration. `None` if
+    /// there is no such item, or if it has no duration.
     #[must_use]
     pub fn duration(self, trace: &Trace, seen: &Seen) -> Option<Length> {
         let span = self.span(trace)?;
@@ -199,7 +199,7 @@ fn label_name(trace: &Trace, id: SliceId) -> String {
     label.map_or_else(String::new, |label| trace.text(label.name).into_owned())
 }
 
-/// What an item is called; empty if there is no such item or it has no name.
+/// Returns the item's name; empty if there is no such item or it has no name.
 #[must_use]
 pub fn title(trace: &Trace, item: Item) -> String {
     match item {
@@ -236,7 +236,7 @@ pub fn title(trace: &Trace, item: Item) -> String {
     }
 }
 
-/// What a track is called: by its own name, or its owner's.
+/// Returns the track's own name, or else its owner's.
 #[must_use]
 pub(crate) fn track_title(trace: &Trace, id: TrackId) -> String {
     let Some(track) = trace.tracks.get(id.0 as usize) else {

@@ -34,7 +34,7 @@ const RUNNERS: &[&[u8]] = &[
     b"just",
     b"rake",
 ];
-/// Runners that have one job at a time unless told otherwise.
+/// Runners that run one job at a time unless an option says otherwise.
 const SERIAL: &[&[u8]] = &[
     b"make",
     b"gmake",
@@ -43,14 +43,14 @@ const SERIAL: &[&[u8]] = &[
     b"xargs",
     b"scons",
 ];
-/// Where no runner is known by name: who has so many children may be one.
+/// If no runner is known by name: a process with at least this many children may be one.
 const MANY_CHILDREN: u32 = 3;
 
 /// See the module's text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct JobSlots {
-    /// Where all slots come to be taken or one becomes free: when, how long they had been taken in all, and whether they
-    /// are from then on.
+    /// The times at which the last slot is taken or one becomes free: (time, total time before in which all were taken
+    /// in ns, whether all are taken from then on).
     steps: Vec<(Timestamp, i64, bool)>,
     runners: Vec<bool>,
 }
@@ -98,7 +98,7 @@ impl JobSlots {
                 }
             }
         }
-        // Of changes at one time the ends come first.
+        // Of changes at the same time the ends come first.
         changes.sort_unstable();
         let most = most_at_once(&changes);
         let may_have = match outermost.map(|id| allowed(trace, id)) {
@@ -130,7 +130,7 @@ impl JobSlots {
         slots
     }
 
-    /// Whether a process starts jobs.
+    /// Returns whether a process starts jobs.
     #[must_use]
     pub(crate) fn is_runner(&self, id: ProcessId) -> bool {
         self.runners.get(id.0 as usize).copied().unwrap_or(false)
@@ -160,7 +160,7 @@ fn most_at_once(changes: &[(Timestamp, i32)]) -> i32 {
     counts.max().unwrap_or(0)
 }
 
-/// How many jobs a runner may have at once.
+/// The number of jobs that a runner may run at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Allowed {
     Jobs(i32),

@@ -22,7 +22,6 @@ pub mod latency;
 pub(crate) mod on_cpus;
 pub mod plots;
 pub mod probes;
-pub(crate) mod process_rows;
 pub mod process_times;
 pub(crate) mod process_tree;
 pub mod programs;

@@ -1,8 +1,9 @@
-//! What of a trace belongs to some of its CPUs.
+//! The part of a trace that belongs to some of its CPUs.
 //!
-//! An event belongs to the CPU that it names. One that names none (those of FXT never do) belongs to where its thread ran
-//! then: in the run around it, else in the last one before it, else in its first. A slice of a thread belongs to every CPU on
-//! which the thread ran during it, and to those of its own begin and end. What nothing is known of belongs to all.
+//! An event belongs to the CPU that it names. An event that names none (as all events of FXT) belongs to the CPU on
+//! which its thread ran: in the run around it, else in the last run before it, else in the first run. A slice of a
+//! thread belongs to every CPU on which the thread ran during it, and to the CPUs of its begin and end. Anything
+//! without a known CPU belongs to all.
 
 use std::ops::Range;
 
@@ -12,7 +13,7 @@ use crate::trace::{CpuId, EventId, RunId, ThreadId, Trace};
 /// The CPUs, and when each thread ran there.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OnCpus {
-    /// Which they are; empty: nothing was asked.
+    /// The CPUs; empty: all CPUs.
     cpus: Vec<CpuId>,
     /// Start and end of each stretch; those of a thread are sorted and do not overlap.
     stretches: Vec<(i64, i64)>,
@@ -51,19 +52,19 @@ impl OnCpus {
         found
     }
 
-    /// Whether this leaves anything out.
+    /// Returns whether some CPUs are left out.
     #[must_use]
     pub(crate) fn is_limit(&self) -> bool {
         !self.cpus.is_empty()
     }
 
-    /// Whether a CPU is one of them, or nothing was asked.
+    /// Returns whether a CPU is one of them; true for all if there is no choice.
     #[must_use]
     pub fn has(&self, cpu: CpuId) -> bool {
         self.cpus.is_empty() || self.cpus.contains(&cpu)
     }
 
-    /// Whether a thread ran there at any time of `span`, its end included.
+    /// Returns whether a thread ran on these CPUs at any time of `span`, including its end.
     #[must_use]
     pub(crate) fn has_run_in(&self, thread: ThreadId, span: TimeSpan) -> bool {
         let range = self.of_thread.get(thread.0 as usize).cloned();
@@ -78,7 +79,7 @@ impl OnCpus {
             .is_some_and(|stretch| stretch.0 <= span.end.0)
     }
 
-    /// Whether an event belongs there.
+    /// Returns whether an event belongs to these CPUs.
     #[must_use]
     pub(crate) fn has_event(&self, trace: &Trace, id: EventId) -> bool {
         if !self.is_limit() {
@@ -90,7 +91,7 @@ impl OnCpus {
         cpu.is_none_or(|cpu| self.cpus.contains(&cpu))
     }
 
-    /// Whether a slice of a thread belongs there, as far as it lies in `span`.
+    /// Returns whether the part of a thread's slice in `span` belongs to these CPUs.
     #[must_use]
     pub(crate) fn has_slice(
         &self,
@@ -108,7 +109,8 @@ impl OnCpus {
         }
         let start = Timestamp(slices.starts.at(slice)).max(span.start);
         let end = Timestamp(slices.end(slice)).min(span.end);
-        // What ran up to its start or from its end on was there for no time of it, unless it has no length.
+        // A run that ends at the start or starts at the end of the slice overlaps it for no time, unless the slice has
+        // no length.
         let inside = match end.0.saturating_sub(start.0) {
             0 | 1 => TimeSpan::new(start, start),
             _ => TimeSpan::new(Timestamp(start.0 + 1), Timestamp(end.0 - 1)),

@@ -27,13 +27,13 @@ const CHUNK: usize = 1 << 14;
 /// The numbers of one plot, sorted by time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples {
-    /// When.
+    /// The times of the samples in ns.
     pub times: Vec<i64>,
-    /// What it was.
+    /// The values.
     pub values: Vec<f64>,
-    /// The event that said so.
+    /// The events with the values.
     pub events: Vec<u32>,
-    /// How many were meant: those without such a number are no samples.
+    /// The number of events that match; those without a number make no sample.
     pub meant: u64,
 }
 
@@ -42,7 +42,7 @@ pub struct Samples {
 pub enum PlotError {
     /// The filter is wrong, or asks for what the trace cannot have.
     Filter(ExpressionError),
-    /// It was called off.
+    /// The job was cancelled.
     Cancelled,
 }
 
@@ -67,10 +67,11 @@ impl From<Cancelled> for PlotError {
     }
 }
 
-/// What the filter of a plot means: the name of a kind of events stands for all of that kind.
+/// Returns the expression of a plot's filter: the name of a kind of events matches all events of the kind.
 ///
 /// # Errors
-/// If it is no expression.
+///
+/// Errors if the text is no valid expression.
 pub(crate) fn filter_of(trace: &Trace, filter: &str) -> Result<Expression, ExpressionError> {
     let name = filter.trim();
     let is_kind =
@@ -136,7 +137,7 @@ pub fn samples_of(
     Ok(all)
 }
 
-/// How long the slices took that are meant.
+/// Returns the durations of the slices that match.
 fn durations(
     trace: &Trace,
     reader: &dyn Events,
@@ -292,7 +293,7 @@ pub fn numbers_of(trace: &Trace, reader: &dyn Events, filter: &str) -> Vec<Strin
             }
         }
     }
-    // What all events have comes last.
+    // The fields that all events have come last.
     names.sort_by_key(|name| is_common(name));
     names
 }

@@ -5,8 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Item;
 use super::details::describe;
-use crate::event::pairs::{KPROBES, UPROBES};
-use crate::event::{EventDetail, KindId};
+use crate::event::{EventDetail, KindId, SliceKind};
 use crate::formats::Events;
 use crate::probes::readable::is_text_group;
 use crate::probes::{ProbeDefinition, ProbeSet, ProbeSort};
@@ -15,7 +14,8 @@ use crate::trace::{EventId, SliceId, Trace};
 /// All probes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProbeTable {
-    /// One a probe's event: the defined ones first, in their order, then those that only the trace has.
+    /// One row for each event of a probe: first the defined events in the order of their definitions, then events that
+    /// only the trace has.
     pub rows: Vec<ProbeRow>,
     /// Entries and returns that belong together.
     pub pairs: Vec<ProbePair>,
@@ -24,25 +24,25 @@ pub struct ProbeTable {
 /// A probe's event.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProbeRow {
-    /// Its group.
+    /// The event's group.
     pub group: String,
-    /// Its name.
+    /// The event's name.
     pub event: String,
-    /// Its definitions: several probes may have one event.
+    /// The event's definitions: several probes may share one event.
     pub definitions: Vec<ProbeDefinition>,
-    /// How often the kernel says it hit.
+    /// The number of hits that the kernel counted.
     pub hits: Option<u64>,
-    /// How often the kernel says it could not.
+    /// The number of misses that the kernel counted.
     pub misses: Option<u64>,
-    /// Its kinds of events in the trace.
+    /// The event's kinds in the trace.
     pub kinds: Vec<KindId>,
-    /// How many events it has in the trace.
+    /// The number of its events in the trace.
     pub events: u64,
     /// Index of its durations.
     pub pair: Option<usize>,
-    /// Where its first event in the trace says that it sits; empty if there is none.
+    /// The place of the probe according to its first event in the trace; empty if there is none.
     pub seen_at: String,
-    /// What its first event says that it is.
+    /// The type of the probe according to its first event.
     pub seen_as: Option<ProbeSort>,
 }
 
@@ -63,7 +63,8 @@ impl ProbeRow {
         })
     }
 
-    /// Where it sits; where it is not defined, what its slices are called, or what its events say.
+    /// Returns the place of the probe; if it is not defined: the name of its slices, or the place that its events
+    /// contain.
     #[must_use]
     pub fn place(&self, table: &ProbeTable) -> String {
         if self.definitions.is_empty() {
@@ -83,9 +84,9 @@ pub struct ProbePair {
     pub entry: KindId,
     /// The returns' kind.
     pub back: KindId,
-    /// What the slices are called: the function.
+    /// The name of the slices: the function.
     pub subject: String,
-    /// How long each call took, in ns, sorted.
+    /// The durations of the calls in ns, sorted.
     pub durations: Vec<i64>,
     /// The longest call.
     pub longest: SliceId,
@@ -135,16 +136,16 @@ impl ProbePair {
 /// Steps of a histogram from one power of two to the next.
 pub(crate) const STEPS_A_DOUBLING: f64 = 4.0;
 
-/// One step of a histogram.
+/// One bucket of a histogram.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
     /// The binary logarithm of the shortest duration in it, in ns.
     pub from_log2: f64,
-    /// How many calls.
+    /// The number of calls.
     pub count: u64,
 }
 
-/// All probes of a trace, which `reader` describes, and of the definitions beside it.
+/// Returns all probes of a trace, whose events `reader` describes, and of the definitions in `set`.
 #[must_use]
 pub fn table(trace: &Trace, reader: Option<&dyn Events>, set: Option<&ProbeSet>) -> ProbeTable {
     let pairs = pairs(trace);
@@ -164,8 +165,7 @@ pub fn table(trace: &Trace, reader: Option<&dyn Events>, set: Option<&ProbeSet>)
         let (group, event) = (trace.text(entry.category), trace.text(entry.name));
         let count = counts.get(usize::from(kind.0)).copied().unwrap_or(0);
         let at = rows.at(&group, &event).or_else(|| {
-            let is_probe = best_pairs.contains_key(&kind)
-                || matches!(&*group, "kprobes" | "uprobes" | "eprobes");
+            let is_probe = best_pairs.contains_key(&kind) || entry.is_probe;
             (is_probe && count > 0).then(|| rows.add(&group, &event))
         });
         if let Some(row) = at.and_then(|at| rows.all.get_mut(at)) {
@@ -177,7 +177,7 @@ pub fn table(trace: &Trace, reader: Option<&dyn Events>, set: Option<&ProbeSet>)
     if let Some(only_traced) = rows.get_mut(defined..) {
         only_traced.sort_by(|a, b| (&a.group, &a.event).cmp(&(&b.group, &b.event)));
     }
-    // What the kernel counted of probes that are neither defined here nor in the trace.
+    // The kernel also counts probes that are neither defined here nor in the trace.
     let mut named: FxHashSet<String> = rows.iter().map(|row| row.event.clone()).collect();
     for counted in set.into_iter().flat_map(|set| set.profile.iter()) {
         if named.insert(counted.event.clone()) {
@@ -192,7 +192,7 @@ pub fn table(trace: &Trace, reader: Option<&dyn Events>, set: Option<&ProbeSet>)
         let counted = counted.get(row.event.as_str());
         row.hits = counted.map(|it| it.hits);
         row.misses = counted.and_then(|it| it.misses);
-        // Of several pairs the one with the most calls.
+        // Of several pairs, the one with the most calls.
         let own_pairs = row.kinds.iter().filter_map(|kind| best_pairs.get(kind));
         row.pair = own_pairs
             .max_by_key(|&&index| (pairs[index].durations.len(), index))
@@ -212,14 +212,14 @@ pub fn table(trace: &Trace, reader: Option<&dyn Events>, set: Option<&ProbeSet>)
 #[derive(Default)]
 struct Rows {
     all: Vec<ProbeRow>,
-    /// By event and group.
+    /// The indices of rows, by event and group.
     places: FxHashMap<String, FxHashMap<String, usize>>,
     /// The first that is defined, by event.
     defined: FxHashMap<String, usize>,
 }
 
 impl Rows {
-    /// One for each event that is defined.
+    /// Returns one row for each event that is defined.
     fn of(set: Option<&ProbeSet>) -> Rows {
         let mut rows = Rows::default();
         for probe in set.into_iter().flat_map(|set| set.definitions.standing()) {
@@ -257,7 +257,7 @@ impl Rows {
     }
 }
 
-/// Where a probe's event says that the probe sits, and what it is.
+/// Returns the place and type of a probe, from the text of one of its events.
 fn seen(detail: &EventDetail) -> (String, Option<ProbeSort>) {
     let field = |name: &str| {
         let field = detail.fields.iter().find(|field| field.name == name)?;
@@ -298,7 +298,7 @@ fn pairs(trace: &Trace) -> Vec<ProbePair> {
     let is_probe: Vec<bool> = slices
         .labels
         .iter()
-        .map(|label| matches!(label.family, KPROBES | UPROBES))
+        .map(|label| label.kind == SliceKind::Probes)
         .collect();
     let mut found: FxHashMap<(KindId, KindId, u32), ProbePair> = FxHashMap::default();
     if !is_probe.contains(&true) {
@@ -342,7 +342,7 @@ fn pairs(trace: &Trace) -> Vec<ProbePair> {
     pairs
 }
 
-/// How many events each kind has, and which is the first that was read.
+/// Returns by kind the number of its events, and its first event.
 fn counts(trace: &Trace) -> (Vec<u64>, Vec<Option<EventId>>) {
     let mut counts = vec![0_u64; trace.kinds.len()];
     let mut firsts = vec![None; trace.kinds.len()];
@@ -379,7 +379,8 @@ pub fn events_of(trace: &Trace, kinds: &[KindId], most: usize) -> Vec<EventId> {
     found.into_iter().map(|(_, id)| id).collect()
 }
 
-/// What to select for an event of a probe: the slice that it begins or ends, if there is one on its thread.
+/// Returns the item to select for an event of a probe: the slice that the event begins or ends, if there is one on its
+/// thread.
 #[must_use]
 pub(crate) fn item_of(trace: &Trace, event: EventId) -> Item {
     let thread = trace.events.thread(event);

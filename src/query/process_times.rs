@@ -16,30 +16,30 @@ use crate::trace::{ProcessId, Trace};
 /// The processes with what they took.
 #[derive(Clone, Debug, Default)]
 pub struct ProcessTimes {
-    /// Who made whom.
+    /// The processes as a forest.
     pub tree: ProcessTree,
-    /// One entry a process, by [`ProcessId`].
+    /// The times of each process, by [`ProcessId`].
     pub rows: Vec<ProcessTime>,
-    /// How deep each process lies, by [`ProcessId`].
+    /// The number of processes above each process, by [`ProcessId`].
     pub depths: Vec<u32>,
 }
 
-/// What one process took.
+/// The times of one process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcessTime {
-    /// Its life, as far as it lies in the trace.
+    /// The part of the process's life that is in the trace.
     pub span: TimeSpan,
-    /// The part of it in which none of its children lived.
+    /// The part of its life in which none of its children lived.
     pub own: Nanos,
-    /// Its own time and that of all below it.
+    /// Its own time and that of all processes below it.
     pub subtree: Nanos,
-    /// How many children it has.
+    /// The number of its children.
     pub children: u32,
-    /// How many processes are below it.
+    /// The number of processes below it.
     pub below: u32,
 }
 
-/// The life of a process, as far as it lies in the trace.
+/// Returns the part of a process's life that is in the trace.
 #[must_use]
 pub(crate) fn life_of(trace: &Trace, id: ProcessId) -> TimeSpan {
     let Some(process) = trace.processes.get(id.0 as usize) else {
@@ -128,7 +128,7 @@ impl ProcessTimes {
     }
 }
 
-/// How much of `span` is covered by the lives of children, which are sorted by start.
+/// Returns the part of `span` that the lives of children cover, which are sorted by start.
 fn covered(span: TimeSpan, lives: impl Iterator<Item = TimeSpan>) -> i64 {
     let mut sum = 0;
     let mut until = span.start;
@@ -218,15 +218,34 @@ pub(crate) fn first_arguments_of(trace: &Trace, id: ProcessId, most: usize) -> S
     line
 }
 
-/// How many processes lived at once: (from this time on, so many), by time.
+/// Returns whether all words, which are in lower case, are in a process's program, path or arguments, or are its pid.
+#[must_use]
+pub(crate) fn is_found(trace: &Trace, id: ProcessId, words: &[&str]) -> bool {
+    let Some(process) = trace.processes.get(id.0 as usize) else {
+        return false;
+    };
+    let mut text = program_of(trace, id).to_lowercase();
+    for image in &process.images {
+        text.push(' ');
+        text.push_str(&trace.text(image.program).to_lowercase());
+        for &argument in &image.arguments {
+            text.push(' ');
+            text.push_str(&trace.text(argument).to_lowercase());
+        }
+    }
+    let pid = process.pid.to_string();
+    words.iter().all(|word| text.contains(word) || pid == *word)
+}
+
+/// Returns the number of living processes as steps: (time, number from then on).
 #[must_use]
 pub(crate) fn alive(trace: &Trace) -> Vec<(Timestamp, u32)> {
     let lives = (0..trace.processes.len() as u32).map(|id| life_of(trace, ProcessId(id)));
     steps(lives)
 }
 
-/// How many processes did something themselves at once (lived while none of their children did): the degree of
-/// parallelism. (from this time on, so many), by time.
+/// Returns the degree of parallelism as steps (time, number from then on): the number of living processes none of whose
+/// children live.
 #[must_use]
 pub fn parallelism(trace: &Trace, times: &ProcessTimes) -> Vec<(Timestamp, u32)> {
     let own = (0..times.rows.len() as u32).flat_map(|id| own_spans(trace, times, ProcessId(id)));
@@ -305,8 +324,8 @@ pub fn mean_and_most(steps: &[(Timestamp, u32)], span: TimeSpan) -> (f64, u32) {
     (sum / (span.duration().0 as f64).max(1.0), most)
 }
 
-/// Steps as points of a curve over `span`: all of them, or where there are more than `most`, the largest value in each
-/// of `most` equal stretches.
+/// Returns steps as points of a curve over `span`: all steps, or, if there are more than `most`, the largest value in
+/// each of `most` equal parts.
 #[must_use]
 pub fn curve(steps: &[(Timestamp, u32)], span: TimeSpan, most: usize) -> Vec<(Timestamp, u32)> {
     if steps.len() <= most {
@@ -323,7 +342,7 @@ pub fn curve(steps: &[(Timestamp, u32)], span: TimeSpan, most: usize) -> Vec<(Ti
                 entry.1 = entry.1.max(next);
             }
         } else {
-            // What held before reaches into this stretch.
+            // The value from before reaches into this part.
             out.push((time, next.max(value)));
             last = Some(bucket);
         }

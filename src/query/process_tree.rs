@@ -1,4 +1,4 @@
-//! Who made whom: the processes as a forest, in the order of their starts.
+//! The processes as a forest of parents and children, in the order of their starts.
 
 use crate::trace::{ProcessId, Trace};
 
@@ -12,7 +12,7 @@ pub struct ProcessTree {
 }
 
 impl ProcessTree {
-    /// Builds it. Parents that form a circle (a damaged file) are cut: one of them becomes a root.
+    /// Returns the forest. Parents that form a circle (in a damaged file) are cut: one of them becomes a root.
     #[must_use]
     pub fn new(trace: &Trace) -> ProcessTree {
         let count = trace.processes.len();
@@ -69,7 +69,7 @@ impl ProcessTree {
         tree
     }
 
-    /// All processes depth first, with their depth.
+    /// Returns all processes with their depths, depth first.
     #[must_use]
     pub fn walk(&self) -> Vec<(ProcessId, u32)> {
         let mut out = Vec::with_capacity(self.children.len());

@@ -6,10 +6,10 @@ use super::process_times::{ProcessTimes, program_bytes};
 use crate::base::Nanos;
 use crate::trace::{ProcessId, Trace};
 
-/// One program over all its processes, of which `longest_process` is one.
+/// The totals of all processes that ran one program; `longest_process` is one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgramTotal {
-    /// How many processes ran it (last).
+    /// The number of processes that ran the program last.
     pub count: u32,
     /// The sum of their lives.
     pub total: Nanos,
@@ -17,13 +17,13 @@ pub struct ProgramTotal {
     pub own: Nanos,
     /// The longest life.
     pub longest: Nanos,
-    /// Whose that was.
+    /// The process with the longest own time.
     pub longest_process: ProcessId,
-    /// How many of them failed.
+    /// The number of processes that failed.
     pub failed: u32,
 }
 
-/// All programs, the one with the most own time first. Processes that were there before the trace are left out.
+/// Returns all programs, the one with the most own time first. Processes from before the trace are left out.
 #[must_use]
 pub fn programs(trace: &Trace, times: &ProcessTimes) -> Vec<ProgramTotal> {
     let mut totals: FxHashMap<&[u8], ProgramTotal> = FxHashMap::default();

@@ -31,7 +31,7 @@ impl Length {
         }
     }
 
-    /// What of the duration is certain, in ns: all of it, or its lower bound.
+    /// Returns the certain part of the duration in ns: the duration itself, or its lower bound.
     #[must_use]
     pub fn certain(self) -> i64 {
         match self {
@@ -40,16 +40,16 @@ impl Length {
     }
 }
 
-/// What of a slice's duration lies in a span.
+/// The part of a slice's duration that is in a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// How long the part is.
+    /// The length of the part.
     pub length: Length,
-    /// Whether it is all of the slice.
+    /// Whether the part is the whole slice.
     pub is_whole: bool,
 }
 
-/// What a trace proves about the durations of its unfinished slices. Made once for a walk over many of them.
+/// The least durations of a trace's unfinished slices; made once for a walk over many of them.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
     /// By file: its gaps.
@@ -96,7 +96,7 @@ impl Gaps {
 }
 
 impl Seen {
-    /// What `trace` proves.
+    /// Returns the least durations that follow from `trace`.
     #[must_use]
     pub fn new(trace: &Trace) -> Seen {
         let whole = std::iter::once(0..trace.gaps.len()).filter(|_| trace.sources.is_empty());
@@ -143,9 +143,9 @@ impl Seen {
         end_of(trace, file).min(Timestamp(lost_from)).max(start)
     }
 
-    /// How much of a slice's duration lies in `span`, in ns: of an unfinished slice, as far as it certainly lasted. Where
-    /// the measured duration is not what is drawn, a part of the slice has the share of it that is drawn there. Panics if
-    /// there is no such slice, as slices do.
+    /// Returns the part of a slice's duration that is in `span`, in ns; of an unfinished slice, the least duration. If
+    /// the measured duration is not the drawn one, a part of the slice has the same share of both. Panics if there is
+    /// no such slice, as slices do.
     #[must_use]
     pub fn part_of_duration(&self, trace: &Trace, id: SliceId, span: TimeSpan) -> Part {
         let (slices, row) = (&trace.slices, id.0 as usize);
@@ -178,7 +178,7 @@ impl Seen {
         }
     }
 
-    /// How long an unfinished slice certainly lasted, in ns.
+    /// Returns the least duration of an unfinished slice, in ns.
     #[must_use]
     pub fn length(&self, trace: &Trace, id: SliceId) -> i64 {
         let start = trace.slices.starts.at(id.0 as usize);
@@ -186,13 +186,13 @@ impl Seen {
     }
 }
 
-/// When a file ends; `None`: there is only one.
+/// Returns the end of a file; if there is only one file, the trace's end.
 fn end_of(trace: &Trace, file: Option<SourceId>) -> Timestamp {
     let file = file.and_then(|SourceId(at)| trace.sources.get(at as usize));
     file.map_or(trace.span, Source::span).end
 }
 
-/// When the thread of a slice's track ended.
+/// Returns the end of the thread of a slice's track.
 fn thread_end(trace: &Trace, id: SliceId) -> Option<Timestamp> {
     let track = trace.slices.row_of(id).track;
     match trace.tracks.get(track.0 as usize)?.kind {

@@ -14,14 +14,14 @@ use crate::trace::{
     CounterTrackId, CpuId, EventId, ProcessId, ThreadId, Trace, TrackId, TrackKind,
 };
 
-/// What to export. The default is nothing in no time: use [`Selection::all`].
+/// The exported part of a trace. The default is empty: use [`Selection::all`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// The time range, on the trace's own clock; may reach past the trace.
     pub span: TimeSpan,
     /// Only these CPUs; empty: all.
     pub cpus: Vec<CpuId>,
-    /// These processes; see the module's text.
+    /// These processes; see the module's documentation.
     pub processes: Vec<ProcessId>,
     /// These threads.
     pub threads: Vec<ThreadId>,
@@ -34,7 +34,7 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Everything.
+    /// Returns the selection of everything.
     #[must_use]
     pub fn all() -> Selection {
         Selection::range(TimeSpan::new(Timestamp::MIN, Timestamp::MAX))
@@ -64,11 +64,11 @@ impl Selection {
     }
 }
 
-/// How much of a track or counter is chosen.
+/// The part of a track or counter that is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Share {
     None,
-    /// What chosen threads did there.
+    /// What chosen threads did on the track.
     OfThreads,
     All,
 }
@@ -136,10 +136,10 @@ impl<'a> Chosen<'a> {
         }
     }
 
-    /// Finds out how much of each track and counter is chosen.
+    /// Determines for each track and counter which part is chosen.
     fn share_out(&mut self, selection: &Selection) {
         let trace = self.trace;
-        // Whether threads of it may have done something there.
+        // By process: whether chosen threads of it may have done something on its tracks.
         let mut has_threads = vec![false; trace.processes.len()];
         let mut has_homeless = false;
         for (thread, &is_chosen) in trace.threads.iter().zip(&self.threads) {
@@ -184,33 +184,33 @@ impl<'a> Chosen<'a> {
         (self.tracks, self.counters) = (tracks, counters);
     }
 
-    /// Whether what a thread does is chosen.
+    /// Returns whether everything that a thread does is chosen.
     #[must_use]
     pub(crate) fn has_thread(&self, id: ThreadId) -> bool {
         !self.is_narrowed || self.threads.get(id.0 as usize).copied().unwrap_or(false)
     }
 
-    /// Whether what lies on a thread's own track is chosen: by the thread, or by the track itself.
+    /// Returns whether a thread's own track is chosen, through the thread or by itself.
     #[must_use]
     pub(crate) fn has_track_of(&self, id: ThreadId) -> bool {
         let track = || self.trace.track_of(TrackKind::Thread(id));
         self.has_thread(id) || track().is_some_and(|track| self.has_whole_track(track))
     }
 
-    /// Whether a process is chosen as such.
+    /// Returns whether a process itself is chosen.
     #[must_use]
     pub(crate) fn has_process(&self, id: ProcessId) -> bool {
         !self.is_narrowed || self.processes.get(id.0 as usize).copied().unwrap_or(false)
     }
 
-    /// Whether the trace goes on behind the range: then what never ended is cut at the range's end, as all that lasts
-    /// over it.
+    /// Returns whether the trace continues after the range: then unfinished items are cut at the range's end, as is
+    /// everything that lasts beyond it.
     #[must_use]
     pub(crate) fn ends_before_trace(&self) -> bool {
         self.span.end < self.trace.span.end
     }
 
-    /// Whether what happens on a CPU is chosen, whoever runs.
+    /// Returns whether everything on a CPU is chosen, whichever thread runs.
     #[must_use]
     pub(crate) fn has_cpu(&self, id: CpuId) -> bool {
         match self.on_cpus.is_limit() {
@@ -219,37 +219,37 @@ impl<'a> Chosen<'a> {
         }
     }
 
-    /// Whether runs on a CPU are chosen (if their threads are).
+    /// Returns whether runs on a CPU are chosen (if their threads are).
     #[must_use]
     pub(crate) fn has_runs_of(&self, id: CpuId) -> bool {
         self.on_cpus.has(id)
     }
 
-    /// Whether the track of a CPU was chosen by itself.
+    /// Returns whether the track of a CPU was chosen by itself.
     #[must_use]
     pub(crate) fn has_cpu_track(&self, id: CpuId) -> bool {
         self.cpu_tracks.contains(&id)
     }
 
-    /// Whether what a thread ran on a CPU is chosen.
+    /// Returns whether a thread's runs on a CPU are chosen.
     #[must_use]
     pub(crate) fn has_run(&self, cpu: CpuId, thread: ThreadId) -> bool {
         self.has_runs_of(cpu) && (self.has_thread(thread) || self.has_cpu_track(cpu))
     }
 
-    /// Whether a thread's states are chosen: those of one that ran on none of the CPUs in the range are not.
+    /// Returns whether a thread's states are chosen: not if it ran on none of the CPUs in the range.
     #[must_use]
     pub(crate) fn has_states_of(&self, id: ThreadId) -> bool {
         self.has_thread(id) && (!self.on_cpus.is_limit() || self.on_cpus.has_run_in(id, self.span))
     }
 
-    /// Whether what lies on a track is chosen, or some of it.
+    /// Returns whether a track is chosen, or a part of it.
     #[must_use]
     pub(crate) fn has_track(&self, id: TrackId) -> bool {
         self.share_of_track(id) != Share::None
     }
 
-    /// Whether a track was chosen by itself, whoever did what lies on it.
+    /// Returns whether a track was chosen by itself, with everything on it.
     #[must_use]
     pub(crate) fn has_whole_track(&self, id: TrackId) -> bool {
         self.share_of_track(id) == Share::All
@@ -260,7 +260,7 @@ impl<'a> Chosen<'a> {
         share.unwrap_or(Share::None)
     }
 
-    /// Whether a slice of a track is chosen.
+    /// Returns whether a slice of a track is chosen.
     #[must_use]
     pub(crate) fn has_slice(&self, track: TrackId, slice: usize) -> bool {
         let is_chosen = match self.share_of_track(track) {
@@ -284,7 +284,7 @@ impl<'a> Chosen<'a> {
         }
     }
 
-    /// Whether a point of a track is chosen.
+    /// Returns whether a point of a track is chosen.
     #[must_use]
     pub(crate) fn has_point(&self, track: TrackId, event: EventId) -> bool {
         let is_chosen = match self.share_of_track(track) {
@@ -295,13 +295,13 @@ impl<'a> Chosen<'a> {
         is_chosen && self.has_cpu_of(event)
     }
 
-    /// Whether a counter is chosen, or some of its samples.
+    /// Returns whether a counter is chosen, or some of its samples.
     #[must_use]
     pub(crate) fn has_counter(&self, id: CounterTrackId) -> bool {
         self.share_of_counter(id) != Share::None
     }
 
-    /// Whether no counter is left out.
+    /// Returns whether all counters are chosen.
     #[must_use]
     pub(crate) fn has_all_counters(&self) -> bool {
         self.counters.iter().all(|share| *share != Share::None)
@@ -312,7 +312,7 @@ impl<'a> Chosen<'a> {
         share.unwrap_or(Share::None)
     }
 
-    /// Whether a sample (its row) of a counter is chosen.
+    /// Returns whether a sample (by its row) of a counter is chosen.
     #[must_use]
     pub(crate) fn has_sample(&self, id: CounterTrackId, row: u32) -> bool {
         match self.share_of_counter(id) {
@@ -340,45 +340,45 @@ impl<'a> Chosen<'a> {
             .filter(|_| !is_told_anew)
     }
 
-    /// Whether an event's CPU, if that is known, is chosen.
+    /// Returns whether an event's CPU is chosen, or unknown.
     #[must_use]
     pub(crate) fn has_cpu_of(&self, event: EventId) -> bool {
         self.on_cpus.has_event(self.trace, event)
     }
 
-    /// Whether an event is chosen: by its thread, and by its CPU, if that is known.
+    /// Returns whether an event is chosen: by its thread, and by its CPU, if the CPU is known.
     #[must_use]
     pub(crate) fn has_event(&self, event: EventId) -> bool {
         (!self.is_narrowed || self.has_thread(self.trace.events.thread(event)))
             && self.has_cpu_of(event)
     }
 
-    /// Whether a log message is chosen: as what lies on its thread's track.
+    /// Returns whether a log message is chosen: by its thread's track.
     #[must_use]
     pub(crate) fn has_log(&self, log: &Log) -> bool {
         self.has_track_of(log.thread) && self.has_cpu_of(log.event)
     }
 
-    /// Whether `cpus` leaves anything out.
+    /// Returns whether `cpus` excludes anything.
     #[must_use]
     pub(crate) fn limits_cpus(&self) -> bool {
         self.on_cpus.is_limit()
     }
 
-    /// Whether anything is left out but by time.
+    /// Returns whether anything other than the time range is limited.
     #[must_use]
     pub(crate) fn is_narrowed(&self) -> bool {
         self.is_narrowed || self.limits_cpus()
     }
 
-    /// Whether everything is chosen.
+    /// Returns whether everything is chosen.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         let whole = self.trace.span;
         !self.is_narrowed() && self.span.start <= whole.start && self.span.end >= whole.end
     }
 
-    /// Whether something that lasts from `start` to `end` shows in the range.
+    /// Returns whether an item from `start` to `end` overlaps the range.
     #[must_use]
     pub fn meets(&self, start: Timestamp, end: Timestamp) -> bool {
         start < self.span.end

@@ -1,31 +1,31 @@
-//! What a range adds up to, by name: counts and times of slices.
+//! The totals of a range by name: counts and times of slices.
 
 use super::area::{Area, GroupBy, What, groups};
 use crate::base::{Job, StringId, TimeSpan};
 use crate::trace::{SliceId, Trace};
 
-/// All slices of one name in a range.
+/// All slices with one name in a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NameStats {
     /// The name.
     pub name: StringId,
     /// The category.
     pub category: StringId,
-    /// How many, without those that never ended.
+    /// The number of finished slices.
     pub count: u64,
     /// Their whole durations together, in ns.
     pub total_ns: i128,
-    /// The same without what lies inside other slices of theirs.
+    /// The same without nested slices.
     pub own_ns: i128,
     /// The shortest.
     pub min_ns: i64,
     /// The longest.
     pub max_ns: i64,
-    /// Which one is the longest.
+    /// The longest slice.
     pub longest: Option<SliceId>,
-    /// How many never ended.
+    /// The number of unfinished slices.
     pub unfinished: u64,
-    /// How long these certainly lasted, together, in ns.
+    /// The least total duration of the unfinished slices, in ns.
     pub unfinished_ns: i128,
 }
 

@@ -1,10 +1,11 @@
-//! Who woke a thread: another thread, or an interrupt that ran on the CPU in place of a thread.
+//! The waker of a thread: another thread, or an interrupt that ran on the CPU in place of a thread.
 //!
-//! Whether it was an interrupt is said by the waking event's own flags, and by the interrupts that were recorded: a
-//! wakeup inside a handler is the handler's, whoever was interrupted.
+//! The flags of the waking event and recorded interrupts show whether it was an interrupt: a wakeup inside a handler is
+//! the handler's, whichever thread was interrupted.
 
 use crate::base::{Nanos, StringId, Timestamp};
-use crate::event::{Interrupt, pairs};
+use crate::event::Interrupt;
+use crate::event::family::Family;
 use crate::query::Item;
 use crate::query::item::title;
 use crate::trace::slices::SliceRow;
@@ -13,7 +14,7 @@ use crate::trace::{CpuId, SliceId, State, ThreadId, Trace, TrackId, TrackKind};
 /// A softirq that begins this soon after an interrupt's end was raised by it.
 const SOFTIRQ_FOLLOWS: Nanos = Nanos(50_000);
 
-/// Who woke a thread.
+/// The waker of a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Waker {
     /// A thread.
@@ -25,16 +26,16 @@ pub enum Waker {
 /// An interrupt that woke a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InterruptWaker {
-    /// Its kind, where the event's flags or a recorded handler say so.
+    /// The kind of interrupt, if the event's flags or a recorded handler show it.
     pub kind: Option<Interrupt>,
     /// The recorded handlers inside of which it happened, the innermost first; before a softirq that follows right on an
     /// interrupt, that interrupt. None if interrupts were not recorded.
     pub slices: Vec<SliceId>,
     /// The handler's name, where the file says it beside the wakeup.
     pub name: Option<StringId>,
-    /// Where, if that is known.
+    /// The CPU, if it is known.
     pub cpu: Option<CpuId>,
-    /// Whom it interrupted; [`ThreadId::NONE`] if that is not known.
+    /// The interrupted thread; [`ThreadId::NONE`] if it is not known.
     pub interrupted: ThreadId,
 }
 
@@ -73,7 +74,8 @@ impl InterruptWaker {
     }
 }
 
-/// Who woke the thread of a state that began with a wakeup. `None` if it did not, or if the file does not say.
+/// Returns the waker of the thread of a state that began with a wakeup. `None` if it began otherwise, or if the waker
+/// is not recorded.
 #[must_use]
 pub fn waker_of(trace: &Trace, state: &State) -> Option<Waker> {
     if !state.notes.is_woken() {
@@ -111,8 +113,8 @@ pub fn waker_of(trace: &Trace, state: &State) -> Option<Waker> {
 /// The kind of a handler; timers run in both.
 fn kind_of(trace: &Trace, slice: SliceId) -> Option<Interrupt> {
     match trace.slices.label(slice).family {
-        pairs::SOFTIRQS => Some(Interrupt::Soft),
-        pairs::IRQS | pairs::VECTORS => Some(Interrupt::Hard),
+        Family::Softirqs => Some(Interrupt::Soft),
+        Family::Irqs | Family::Vectors => Some(Interrupt::Hard),
         _ => None,
     }
 }
@@ -140,7 +142,7 @@ fn is_interrupt(trace: &Trace, slice: SliceId) -> bool {
     let family = trace.slices.label(slice).family;
     matches!(
         family,
-        pairs::IRQS | pairs::SOFTIRQS | pairs::VECTORS | pairs::TIMERS
+        Family::Irqs | Family::Softirqs | Family::Vectors | Family::Timers
     )
 }
 

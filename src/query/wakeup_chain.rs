@@ -10,7 +10,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::base::{Nanos, TimeSpan, Timestamp};
-use crate::event::pairs;
+use crate::event::family::Family;
 use crate::query::Item;
 use crate::query::item::title;
 use crate::query::waker::{InterruptWaker, Waker, waker_of};
@@ -26,11 +26,11 @@ const MOST_STEPS: usize = 20_000_000;
 /// Why a thread waited.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chain {
-    /// Who waited.
+    /// The thread that waited.
     pub thread: ThreadId,
     /// From the beginning of the wait until the thread ran again.
     pub wait: TimeSpan,
-    /// What went on, in time order, without holes.
+    /// The hops of the chain, in time order, without holes.
     pub hops: Vec<Hop>,
     /// How the walk back ended.
     pub end: ChainEnd,
@@ -39,7 +39,7 @@ pub struct Chain {
 /// How the walk back ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChainEnd {
-    /// Where the wait began.
+    /// The start of the wait.
     Whole,
     /// After very many steps.
     TooLong,
@@ -49,30 +49,30 @@ pub enum ChainEnd {
     Unknown,
 }
 
-/// One stretch of a chain.
+/// One hop of a chain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hop {
-    /// What went on.
+    /// What happened during the hop.
     pub kind: HopKind,
-    /// Whose time it was (of interrupts: the thread that was interrupted).
+    /// The thread that did it (for interrupts: the interrupted thread).
     pub thread: ThreadId,
-    /// Where it ran, or the interrupt happened.
+    /// The CPU on which the thread ran, or the interrupt happened.
     pub cpu: Option<CpuId>,
-    /// When.
+    /// The time range.
     pub span: TimeSpan,
-    /// Its share of the whole wait, 0 to 1.
+    /// The hop's share of the whole wait, 0 to 1.
     pub share: f64,
     /// The state, or the slice of an interrupt.
     pub item: Item,
-    /// Of a thread that waited for its CPU: who had it for the longest time.
+    /// If the thread waited for its CPU: the thread that occupied the CPU for the longest time.
     pub rival: Option<ThreadId>,
-    /// Whether this stands for several short hops; then `thread` is the one that has most of its time.
+    /// The number of short hops that were merged into this one; then `thread` is the thread with most of the time.
     pub count: u32,
-    /// Whether events were lost meanwhile, so that the thread may have done something else in between.
+    /// Whether events were lost during the hop, so that the thread may have done something else in between.
     pub spans_loss: bool,
 }
 
-/// What went on.
+/// What happens during a hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HopKind {
     /// The thread ran.
@@ -115,7 +115,7 @@ impl HopKind {
         }
     }
 
-    /// Whether it happened on a CPU whoever ran there.
+    /// Returns whether it happens on a CPU, whichever thread runs there.
     #[must_use]
     pub(crate) fn is_interrupt(self) -> bool {
         matches!(self, HopKind::Irq | HopKind::Softirq | HopKind::Timer)
@@ -123,7 +123,7 @@ impl HopKind {
 }
 
 impl Hop {
-    /// Who: the thread's name, or what the interrupt is called.
+    /// Returns the thread's name, or the interrupt's.
     #[must_use]
     pub fn who(&self, trace: &Trace) -> String {
         match self.item {
@@ -132,7 +132,7 @@ impl Hop {
         }
     }
 
-    /// What went on, in words.
+    /// Returns what happens, in words.
     #[must_use]
     pub fn what(&self) -> String {
         let mut words = match self.kind {
@@ -147,8 +147,8 @@ impl Hop {
 }
 
 impl Chain {
-    /// Who woke the thread of the hop of that number, if it was woken: where an interrupt did, that one and not the thread
-    /// that it interrupted.
+    /// Returns the waker of the thread of the hop with that number, if it was woken: an interrupt itself, not the
+    /// thread that it interrupted.
     #[must_use]
     pub fn waker_of(&self, trace: &Trace, hop: usize) -> Option<String> {
         let hop = self.hops.get(hop)?;
@@ -178,8 +178,8 @@ impl Chain {
     }
 }
 
-/// Why `thread` waited at `time`; if it ran then, why it had waited before. `None` if the trace has no wait of
-/// it at or before that time.
+/// Returns why `thread` waited at `time`; if it ran then, why it had waited before. `None` if the thread has no wait at
+/// or before that time.
 #[must_use]
 pub fn chain_at(trace: &Trace, thread: ThreadId, time: Timestamp) -> Option<Chain> {
     let rows = trace.states.of(thread);
@@ -233,7 +233,7 @@ pub fn chain(trace: &Trace, state: StateId) -> Option<Chain> {
     })
 }
 
-/// The state in which a thread waited longest of what lies in `span`.
+/// Returns the state in which a thread waited longest within `span`.
 #[must_use]
 pub fn longest_wait(trace: &Trace, thread: ThreadId, span: TimeSpan) -> Option<StateId> {
     let states = &trace.states;
@@ -244,12 +244,12 @@ pub fn longest_wait(trace: &Trace, thread: ThreadId, span: TimeSpan) -> Option<S
         let of_row = TimeSpan::new(start, end_of(trace, *row));
         of_row.intersection(span).duration()
     };
-    // Of equals the first.
+    // Of equally long waits, the first.
     let longest = waits.rev().max_by_key(inside)?;
     (inside(&longest) > Nanos(0)).then_some(StateId(longest))
 }
 
-/// Whether a thread waits. Of an unknown stretch that is not known: it may have run.
+/// Returns whether a thread waits. An unknown state is no wait, because the thread may have run.
 fn is_wait(state: ThreadState) -> bool {
     !matches!(
         state,
@@ -261,7 +261,7 @@ fn end_of(trace: &Trace, row: u32) -> Timestamp {
     Timestamp(trace.states.ends[row as usize].min(trace.span.end.0))
 }
 
-/// Where the walk back goes on.
+/// Where the walk back continues.
 enum Step {
     /// With the row before that one, of the same thread.
     Before(u32),
@@ -323,7 +323,7 @@ impl Walk<'_> {
         }
     }
 
-    /// One state of the way back from `time`; where the walk goes on.
+    /// Adds one state of the way back from `time`; returns where the walk continues.
     fn step(&mut self, state: &State, time: Timestamp) -> Step {
         let thread = state.thread;
         match state.state {
@@ -331,7 +331,7 @@ impl Walk<'_> {
             ThreadState::Preempted => self.push(HopKind::Preempted, state, time),
             ThreadState::Created => {
                 self.push(HopKind::Created, state, time);
-                // Whoever made it goes on from there.
+                // The walk continues with the thread that made it.
                 let maker = state.event.map(|event| self.trace.events.thread(event));
                 if let Some(maker) = maker.filter(|it| *it != thread && *it != ThreadId::NONE) {
                     return Step::Thread(maker, state.start);
@@ -359,7 +359,7 @@ impl Walk<'_> {
                 // The interrupt came from outside: until then it slept.
                 Step::Before(ready.id.0)
             }
-            // It only gave up its CPU, or nobody knows who woke it.
+            // The thread only yielded its CPU, or its waker is not known.
             _ => Step::Before(ready.id.0),
         }
     }
@@ -389,7 +389,7 @@ impl Walk<'_> {
 
     fn push(&mut self, kind: HopKind, state: &State, until: Timestamp) {
         let start = state.start.max(self.wait.start).min(until);
-        // What lasts no time is told only if somebody ended it.
+        // A hop without duration is only listed if another thread ended it.
         if start == until && !(kind == HopKind::RunnableDelay && state.notes.is_woken()) {
             return;
         }
@@ -406,7 +406,7 @@ impl Walk<'_> {
         });
     }
 
-    /// What is left of the wait, of which nothing is known.
+    /// Adds the rest of the wait, about which nothing is known.
     fn rest(&mut self, thread: ThreadId, until: Timestamp) {
         self.hops.push(Hop {
             kind: HopKind::Unknown,
@@ -426,7 +426,8 @@ impl Walk<'_> {
         row.checked_sub(1).filter(|before| rows.contains(before))
     }
 
-    /// What a thread did when it woke another one at `time`: it ran, even if only then; else what it did before.
+    /// Returns the state of a thread when it woke another one at `time`: a run that includes `time`, else the state
+    /// before.
     fn row_at(&self, thread: ThreadId, time: Timestamp) -> Option<u32> {
         let states = &self.trace.states;
         let rows = states.of(thread);
@@ -444,7 +445,7 @@ impl Walk<'_> {
     }
 }
 
-/// Who had the CPU on which a waiting thread ran next for most of the time.
+/// Finds the thread that occupied the CPU on which a waiting thread ran next for the longest time.
 fn add_rival(trace: &Trace, hop: &mut Hop) {
     let waits = matches!(hop.kind, HopKind::RunnableDelay | HopKind::Preempted);
     let Item::State(state) = hop.item else { return };
@@ -470,7 +471,7 @@ fn add_rival(trace: &Trace, hop: &mut Hop) {
         );
         run.intersection(span).duration()
     };
-    // The longest single run stands for its thread: many short ones are nobody's fault alone.
+    // The longest single run represents its thread: many short runs together are not the fault of any of them.
     let longest = rows
         .take(4096)
         .filter(|&row| runs.threads[row as usize] != hop.thread.0)
@@ -483,7 +484,7 @@ fn merge_short(hops: &mut Vec<Hop>, limit: usize) {
     if hops.len() <= limit {
         return;
     }
-    // Between two that stay lies at most one that was merged.
+    // Between two kept hops there is at most one merged hop.
     let kept_count = limit / 2 - 2;
     let mut order: Vec<u32> = (0..hops.len() as u32).collect();
     let length = |at: &u32| std::cmp::Reverse(hops[*at as usize].span.duration());
@@ -492,7 +493,7 @@ fn merge_short(hops: &mut Vec<Hop>, limit: usize) {
     for &at in order.iter().take(kept_count) {
         is_kept[at as usize] = true;
     }
-    // That of the thread that waited.
+    // The hop of the waiting thread.
     is_kept[0] = true;
     let numbered: Vec<(bool, Hop)> = is_kept.into_iter().zip(hops.drain(..)).collect();
     for stretch in numbered.chunk_by(|a, b| !a.0 && !b.0) {
@@ -532,8 +533,8 @@ fn merged(several: &[(bool, Hop)]) -> Hop {
 
 fn kind_of(trace: &Trace, slice: SliceId) -> HopKind {
     match trace.slices.label(slice).family {
-        pairs::SOFTIRQS => HopKind::Softirq,
-        pairs::TIMERS => HopKind::Timer,
+        Family::Softirqs => HopKind::Softirq,
+        Family::Timers => HopKind::Timer,
         _ => HopKind::Irq,
     }
 }

@@ -3,9 +3,9 @@
 use super::columns::{CATEGORY, NAME};
 use super::rows::RowsOfIds;
 use super::{Cell, ColumnDef, RowSource, Rows, TableDef, Unit};
+use crate::event::SliceKind;
 use crate::load::LoadedTrace;
 use crate::query::compare::{CompareRow, CompareWhat, Side, SortBy};
-use crate::query::slice_kinds::SliceKind;
 
 /// A comparison.
 pub(crate) const COMPARED: TableDef = TableDef {

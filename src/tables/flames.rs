@@ -1,5 +1,7 @@
 //! Tables of call trees, and of names with their totals.
 
+use std::sync::Arc;
+
 use super::columns::{AT_LEAST, NAME, UNFINISHED};
 use super::rows::{MadeRow, RowsOfIds};
 use super::{Cell, ColumnDef, RowSource, Rows, TableDef, Unit};
@@ -38,6 +40,9 @@ const TOTAL: ColumnDef<'static> =
 const OWN: ColumnDef<'static> =
     ColumnDef::duration("self", "Self", "How long it lasted without what it called.");
 const COUNT: ColumnDef<'static> = ColumnDef::count("count", "Count", "How often it was called.");
+
+/// For panes only: the cell after those of [`TREE`].
+pub(crate) const TREE_EXTRA: ColumnDef<'static> = NAME_EXTRAS[0];
 
 /// For panes only: cells after those of [`NAMES`].
 pub(crate) const NAME_EXTRAS: [ColumnDef<'static>; 2] = [
@@ -85,12 +90,13 @@ pub(crate) enum Size {
     Own,
 }
 
-/// Returns at most `limit` rows of [`TREE`]: each node directly before the nodes that it calls.
-pub(crate) fn tree_rows(flame: Flame, size: Size, limit: usize) -> impl RowSource {
+/// Returns at most `limit` rows of [`TREE`], followed by a cell of [`TREE_EXTRA`]: each node directly before the nodes
+/// that it calls. The key of a row is the index of its node.
+pub(crate) fn tree_rows(flame: Arc<Flame>, size: Size, limit: usize) -> impl RowSource {
     let mut nodes = in_depth(&flame);
     nodes.truncate(limit);
     let depth = |node: &TreeNode| node.depth.saturating_sub(1);
-    RowsOfIds::new(nodes, (flame, size), tree_cells).nested(depth)
+    RowsOfIds::new(nodes, (flame, size), tree_cells).nested(depth, |node| node.id)
 }
 
 /// A node of a call tree, and the number of nodes above it.
@@ -118,7 +124,7 @@ fn in_depth(flame: &Flame) -> Vec<TreeNode> {
 
 fn tree_cells(
     _: &LoadedTrace,
-    (flame, size): &(Flame, Size),
+    (flame, size): &(Arc<Flame>, Size),
     &TreeNode { id, depth }: &TreeNode,
     cells: &mut Vec<Cell>,
 ) {
@@ -137,5 +143,9 @@ fn tree_cells(
         Cell::Float((share * 10_000.0).round() / 10_000.0),
         node.unfinished.into(),
         node.unfinished_ns.into(),
+        match flame.is_at_least(id) {
+            true => Cell::AtLeast(node.total.into()),
+            false => node.total.into(),
+        },
     ]);
 }

@@ -4,12 +4,12 @@ use super::columns::{AT_LEAST, CATEGORY, UNFINISHED};
 use super::rows::MadeRow;
 use super::{Cell, ColumnDef, Rows, TableDef, Unit};
 use crate::base::TimeSpan;
+use crate::event::SliceKind;
 use crate::query::Item;
 use crate::query::area::counters::CounterSummary;
 use crate::query::area::events::{EventGroup, per_second};
 use crate::query::area::{Group, GroupBy, What};
 use crate::query::item::{cpu_number, title};
-use crate::query::slice_kinds::SliceKind;
 use crate::trace::counters::CounterScope;
 use crate::trace::{CounterTrackId, Trace};
 

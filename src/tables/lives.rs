@@ -182,6 +182,10 @@ pub(crate) const PROCESS_TIMES: TableDef = TableDef {
 pub(crate) const EXIT: ColumnDef<'static> =
     ColumnDef::text("exit", "Exit", "Exit code, or the signal that killed it");
 
+/// For panes only: how long the process lived; if the trace ends before, at least how long.
+pub(crate) const LIVED: ColumnDef<'static> =
+    ColumnDef::duration("lived", "Duration", "How long it lived");
+
 /// A process in the tree.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ProcessNode {
@@ -204,13 +208,14 @@ fn process_times(scope: &Scope<'_>) -> Box<dyn RowSource> {
     Box::new(process_rows(nodes, Arc::new(times)))
 }
 
-/// Returns rows of [`PROCESS_TIMES`], followed by a cell of [`EXIT`]; the item of each is its process.
+/// Returns rows of [`PROCESS_TIMES`], followed by a cell of [`EXIT`] and one of [`LIVED`]; the item of each is its
+/// process.
 pub(crate) fn process_rows(nodes: Vec<ProcessNode>, times: Arc<ProcessTimes>) -> impl RowSource {
     let rows = RowsOfIds::new(nodes, times, |loaded, times, node, cells| {
         node_cells(loaded, times, *node, cells);
     });
     rows.about(|_, node| Some(Item::Process(node.id)))
-        .nested(|node| node.depth)
+        .nested(|node| node.depth, |node| node.id.0)
 }
 
 fn node_cells(
@@ -244,6 +249,10 @@ fn node_cells(
         u32::from(process.may_be_thread()).into(),
         arguments_cell(trace, node.id),
         exit_text(process.exit_status, process.exit_signal).into(),
+        match (process.end, time.span.duration().0) {
+            (None, ns) => Cell::AtLeast(ns.into()),
+            (Some(_), ns) => ns.into(),
+        },
     ]);
 }
 

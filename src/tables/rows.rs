@@ -54,9 +54,14 @@ pub trait RowSource: Send + Sync {
         None
     }
 
-    /// Returns the depth of row `at` in a tree; 0 in other tables.
+    /// Returns the depth of row `at` in a tree, in which each row is followed by its children; 0 in other tables.
     fn depth(&self, _at: usize) -> u32 {
         0
+    }
+
+    /// Returns a number that row `at` of a tree keeps if the table is made again: rows that were open stay open.
+    fn key(&self, at: usize) -> u32 {
+        u32::try_from(at).unwrap_or(u32::MAX)
     }
 }
 
@@ -75,6 +80,8 @@ pub(crate) struct RowsOfIds<I, K> {
     pub item: fn(&K, &I) -> Option<Item>,
     /// Returns the depth of a row in a tree.
     pub depth: fn(&I) -> u32,
+    /// Returns the key of a row in a tree; `None`: its index.
+    pub key: Option<fn(&I) -> u32>,
 }
 
 impl<I, K> RowsOfIds<I, K> {
@@ -90,6 +97,7 @@ impl<I, K> RowsOfIds<I, K> {
             cells,
             item: |_, _| None,
             depth: |_| 0,
+            key: None,
         }
     }
 
@@ -98,9 +106,13 @@ impl<I, K> RowsOfIds<I, K> {
         RowsOfIds { item, ..self }
     }
 
-    /// Returns the rows as a tree.
-    pub fn nested(self, depth: fn(&I) -> u32) -> RowsOfIds<I, K> {
-        RowsOfIds { depth, ..self }
+    /// Returns the rows as a tree; `key` returns the number by which a row is known ([`RowSource::key`]).
+    pub fn nested(self, depth: fn(&I) -> u32, key: fn(&I) -> u32) -> RowsOfIds<I, K> {
+        RowsOfIds {
+            depth,
+            key: Some(key),
+            ..self
+        }
     }
 }
 
@@ -121,6 +133,11 @@ impl<I: Send + Sync, K: Send + Sync> RowSource for RowsOfIds<I, K> {
 
     fn depth(&self, at: usize) -> u32 {
         self.ids.get(at).map_or(0, self.depth)
+    }
+
+    fn key(&self, at: usize) -> u32 {
+        let own = self.key.zip(self.ids.get(at));
+        own.map_or(u32::try_from(at).unwrap_or(u32::MAX), |(key, id)| key(id))
     }
 }
 

@@ -4,7 +4,7 @@ use super::entities::ThreadId;
 use super::events::EventId;
 use super::slices::SliceId;
 use crate::base::{StringId, TimeSpan, Timestamp};
-use crate::event::FlowOp;
+use crate::event::{FlowKind, FlowOp};
 
 /// Row number of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,6 +17,8 @@ pub struct Flow {
     pub key: u64,
     /// The flow's name.
     pub name: StringId,
+    /// What the arrow means.
+    pub kind: FlowKind,
     /// The start: time, thread, slice and event.
     pub from: FlowPoint,
     /// The end: time, thread, slice and event.

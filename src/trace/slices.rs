@@ -8,6 +8,8 @@ use super::packed::Packed;
 use super::slice_ends::{EndColumns, EndExceptions, EndRow, Ends, Finishes};
 use super::tracks::TrackId;
 use crate::base::{Nanos, StringId, TimeSpan, Timestamp};
+use crate::event::SliceKind;
+use crate::event::family::Family;
 use std::ops::Range;
 
 /// Row number of a slice.
@@ -25,8 +27,10 @@ pub struct SliceLabel {
     pub name: StringId,
     /// The category or system.
     pub category: StringId,
-    /// Index of the family in `event::pairs::FAMILIES`.
-    pub family: u8,
+    /// The family: how the slice was made of events.
+    pub family: Family,
+    /// What the slice is about.
+    pub kind: SliceKind,
 }
 
 /// Value in [`Slices::parents`]: the slice has no parent.

@@ -73,7 +73,7 @@ fn selects(action: &Action) -> Option<SelectedLast> {
     }
 }
 
-/// Whether an action shows that the user has left the time they jumped to.
+/// Returns whether an action shows that the user has left the time they jumped to.
 fn looks_elsewhere(action: &Action) -> bool {
     matches!(
         action,

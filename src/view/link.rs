@@ -49,7 +49,7 @@ impl Link {
         }
     }
 
-    /// Whether a text starts like a link; the rest may be malformed.
+    /// Returns whether a text starts like a link; the rest may be malformed.
     #[must_use]
     pub fn is_one(text: &str) -> bool {
         text.trim().starts_with(START)
@@ -101,7 +101,7 @@ impl Link {
         }
     }
 
-    /// Whether the link is to exactly these files, in this order.
+    /// Returns whether the link is to exactly these files, in this order.
     #[must_use]
     pub fn is_of(&self, files: &[PathBuf]) -> bool {
         let whole = |path: &PathBuf| std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
@@ -177,7 +177,7 @@ pub(crate) fn pasted_paths(text: &str, home: Option<&Path>) -> Vec<PathBuf> {
     lines.unwrap_or_default()
 }
 
-/// Whether a text is a link.
+/// Returns whether a text is a link.
 #[must_use]
 pub(crate) fn is_link(text: &str) -> bool {
     text.starts_with(START)

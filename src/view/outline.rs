@@ -38,7 +38,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// Whether the node is a track rather than a group of tracks.
+    /// Returns whether the node is a track rather than a group of tracks.
     #[must_use]
     pub(crate) fn is_track(&self) -> bool {
         !matches!(self.kind, RowKind::Group | RowKind::Source(_))
@@ -58,7 +58,7 @@ impl Node {
         }
     }
 
-    /// Whether closing the row hides anything.
+    /// Returns whether closing the row hides anything.
     #[must_use]
     pub(crate) fn can_close(&self) -> bool {
         !self.children.is_empty() || self.closed_lanes.len() < self.lanes.len()

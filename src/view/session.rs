@@ -93,7 +93,7 @@ impl Session {
         write_json(path, self)
     }
 
-    /// Whether the user has changed nothing yet.
+    /// Returns whether the user has changed nothing yet.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         let plain = Session {

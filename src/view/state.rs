@@ -262,7 +262,7 @@ impl ViewState {
         Some((row.key, row.top - self.scroll))
     }
 
-    /// Whether a process, or a span of its life, is highlighted.
+    /// Returns whether a process, or a span of its life, is highlighted.
     #[must_use]
     pub fn is_highlighted(&self, id: ProcessId) -> bool {
         self.highlight

@@ -1,6 +1,6 @@
 //! What sums over slices include: the kind of slices, and whether hidden tracks count.
 
-use crate::query::slice_kinds::SliceKind;
+use crate::event::SliceKind;
 use serde::{Deserialize, Serialize};
 
 /// Whether hidden tracks are included in sums.
@@ -24,7 +24,7 @@ pub struct Sums {
 }
 
 impl Sums {
-    /// Whether all choices are the defaults.
+    /// Returns whether all choices are the defaults.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         *self == Sums::default()

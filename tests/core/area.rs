@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::certain::{certain, length};
 
 use threadline::base::{Job, StringId, TimeSpan, Timestamp};
+use threadline::event::SliceKind;
 use threadline::load::{LoadedTrace, open};
 use threadline::query::Item;
 use threadline::query::area::counters::{counter, counters};
@@ -13,7 +14,7 @@ use threadline::query::area::events::{event_counts, per_second};
 use threadline::query::area::{Area, Group, GroupBy, Lane, Lanes, LiveArea, What, groups};
 use threadline::query::durations::durations;
 use threadline::query::flame::{Roots, of_slices};
-use threadline::query::slice_kinds::{SliceKind, SliceKinds};
+use threadline::query::slice_kinds::SliceKinds;
 use threadline::trace::{
     CounterTrackId, CpuId, EventId, RunId, SliceId, StateId, ThreadId, ThreadState, Trace, TrackId,
     TrackKind,

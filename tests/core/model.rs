@@ -2,11 +2,12 @@
 
 use threadline::assemble::assemble;
 use threadline::base::{Job, StringId, Timestamp};
+use threadline::event::family::Family;
 use threadline::event::pairs;
 use threadline::event::{
-    AsyncMark, AsyncOp, AsyncScope, Directory, EndState, EventKind, FlowMark, FlowOp, ForkSort,
-    KindId, Label, Lane, LaneColumns, Life, LifeRow, Mark, MarkOp, PartColumns, Role, Switch,
-    SwitchTells, ThreadKey, TraceInfo, Wakeup, WakeupSort,
+    AsyncMark, AsyncOp, AsyncScope, Directory, EndState, EventKind, FlowKind, FlowMark, FlowOp,
+    ForkSort, KindId, Label, Lane, LaneColumns, Life, LifeRow, Mark, MarkOp, PartColumns, Role,
+    SliceKind, Switch, SwitchTells, ThreadKey, TraceInfo, Wakeup, WakeupSort,
 };
 use threadline::index::Index;
 use threadline::trace::{SliceId, StateId, ThreadId, ThreadState, Trace, TrackKind};
@@ -33,10 +34,11 @@ impl Story {
             .push(time, place, kind, ThreadKey(thread))
     }
 
-    fn label(&mut self, family: u8, name: &str, key: u64) -> u32 {
+    fn label(&mut self, family: Family, name: &str, key: u64) -> u32 {
         let name = self.columns.strings.intern_text(name);
         let label = Label {
             family,
+            kind: family.slice_kind(),
             name,
             category: StringId::EMPTY,
             key,
@@ -45,17 +47,17 @@ impl Story {
         self.columns.labels.len() as u32 - 1
     }
 
-    fn mark(&mut self, time: i64, thread: u32, family: u8, name: &str, key: u64, op: MarkOp) {
+    fn mark(&mut self, time: i64, thread: u32, family: Family, name: &str, key: u64, op: MarkOp) {
         let event = self.event(time, thread, USED);
         let label = self.label(family, name, key);
         self.columns.marks.push(Mark::new(event, label, op));
     }
 
-    fn begin(&mut self, time: i64, thread: u32, family: u8, name: &str, key: u64) {
+    fn begin(&mut self, time: i64, thread: u32, family: Family, name: &str, key: u64) {
         self.mark(time, thread, family, name, key, MarkOp::Begin);
     }
 
-    fn end(&mut self, time: i64, thread: u32, family: u8, name: &str, key: u64) {
+    fn end(&mut self, time: i64, thread: u32, family: Family, name: &str, key: u64) {
         self.mark(time, thread, family, name, key, MarkOp::End);
     }
 
@@ -114,6 +116,7 @@ fn made(stories: Vec<Story>) -> Trace {
             name,
             category: StringId::EMPTY,
             role,
+            is_probe: false,
         });
     }
     let lanes: Vec<Lane> = (0..stories.len() as u32)
@@ -173,15 +176,15 @@ fn named(
 fn a_recursive_kprobe_nests_and_a_lost_return_is_an_instant() {
     let mut cpu = Story::new();
     let (f, g) = (0x1000, 0x2000);
-    cpu.begin(10, 5, pairs::KPROBES, "f", f);
-    cpu.begin(20, 5, pairs::KPROBES, "f", f);
-    cpu.begin(30, 5, pairs::KPROBES, "g", g); // its return is lost
-    cpu.end(40, 5, pairs::KPROBES, "f_ret", f);
-    cpu.end(50, 5, pairs::KPROBES, "f_ret", f);
-    cpu.begin(60, 5, pairs::KPROBES, "g", g);
-    cpu.end(70, 5, pairs::KPROBES, "g_ret", g);
-    cpu.end(80, 5, pairs::KPROBES, "g_ret", g); // its entry was before the trace
-    cpu.begin(90, 5, pairs::KPROBES, "lone", 0x3000); // a probe that no return belongs to
+    cpu.begin(10, 5, Family::Kprobes, "f", f);
+    cpu.begin(20, 5, Family::Kprobes, "f", f);
+    cpu.begin(30, 5, Family::Kprobes, "g", g); // its return is lost
+    cpu.end(40, 5, Family::Kprobes, "f_ret", f);
+    cpu.end(50, 5, Family::Kprobes, "f_ret", f);
+    cpu.begin(60, 5, Family::Kprobes, "g", g);
+    cpu.end(70, 5, Family::Kprobes, "g_ret", g);
+    cpu.end(80, 5, Family::Kprobes, "g_ret", g); // its entry was before the trace
+    cpu.begin(90, 5, Family::Kprobes, "lone", 0x3000); // a probe that no return belongs to
     let trace = made(vec![cpu]);
     assert_eq!(
         slices(&trace),
@@ -210,9 +213,9 @@ fn a_recursive_kprobe_nests_and_a_lost_return_is_an_instant() {
 fn a_syscall_that_migrates_is_one_slice_and_an_open_one_lasts() {
     let mut first = Story::new();
     let mut second = Story::new();
-    first.begin(10, 7, pairs::SYSCALLS, "read", 0);
-    second.end(90, 7, pairs::SYSCALLS, "read", 0);
-    second.begin(95, 7, pairs::SYSCALLS, "futex", 202);
+    first.begin(10, 7, Family::Syscalls, "read", 0);
+    second.end(90, 7, Family::Syscalls, "read", 0);
+    second.begin(95, 7, Family::Syscalls, "futex", 202);
     let trace = made(vec![first, second]);
     assert_eq!(
         slices(&trace),
@@ -224,10 +227,10 @@ fn a_syscall_that_migrates_is_one_slice_and_an_open_one_lasts() {
 #[test]
 fn system_calls_never_nest_and_die_with_their_thread() {
     let mut cpu = Story::new();
-    cpu.begin(10, 7, pairs::SYSCALLS, "rt_sigreturn", 15);
-    cpu.end(20, 7, pairs::SYSCALLS, "", pairs::ANY_KEY); // registers were replaced: number -1
-    cpu.begin(30, 7, pairs::SYSCALLS, "read", 1); // its end is lost
-    cpu.begin(40, 7, pairs::SYSCALLS, "exit_group", 231);
+    cpu.begin(10, 7, Family::Syscalls, "rt_sigreturn", 15);
+    cpu.end(20, 7, Family::Syscalls, "", pairs::ANY_KEY); // registers were replaced: number -1
+    cpu.begin(30, 7, Family::Syscalls, "read", 1); // its end is lost
+    cpu.begin(40, 7, Family::Syscalls, "exit_group", 231);
     cpu.life(
         50,
         7,
@@ -250,9 +253,9 @@ fn system_calls_never_nest_and_die_with_their_thread() {
 fn a_switch_to_dead_ends_the_life_and_its_calls() {
     let mut cpu = Story::new();
     cpu.switch(5, 0, 0, EndState::Runnable, 7);
-    cpu.begin(10, 7, pairs::SYSCALLS, "read", 1);
-    cpu.end(11, 7, pairs::SYSCALLS, "read", 1);
-    cpu.begin(20, 7, pairs::SYSCALLS, "futex", 202);
+    cpu.begin(10, 7, Family::Syscalls, "read", 1);
+    cpu.end(11, 7, Family::Syscalls, "read", 1);
+    cpu.begin(20, 7, Family::Syscalls, "futex", 202);
     cpu.switch(30, 0, 7, EndState::Zombie, 0);
     cpu.event(100, 1, POINT);
     let trace = made(vec![cpu]);
@@ -269,8 +272,8 @@ fn a_switch_to_dead_ends_the_life_and_its_calls() {
 #[test]
 fn begins_whose_ends_were_not_recorded_are_points() {
     let mut cpu = Story::new();
-    cpu.begin(10, 7, pairs::TIMERS, "tick", 5);
-    cpu.begin(20, 7, pairs::TIMERS, "tick", 5);
+    cpu.begin(10, 7, Family::Timers, "tick", 5);
+    cpu.begin(20, 7, Family::Timers, "tick", 5);
     let trace = made(vec![cpu]);
     assert_eq!((trace.slices.len(), trace.instants.len()), (0, 2));
     assert!(trace.diagnostics.is_empty());
@@ -279,12 +282,12 @@ fn begins_whose_ends_were_not_recorded_are_points() {
 #[test]
 fn interrupts_lie_on_their_cpu_whoever_ran() {
     let mut cpu = Story::new();
-    cpu.begin(5, 7, pairs::SYSCALLS, "write", 1);
-    cpu.begin(10, 7, pairs::IRQS, "eth0", 30);
-    cpu.end(12, 7, pairs::IRQS, "", 30);
-    cpu.begin(12, 0, pairs::SOFTIRQS, "NET_RX", 3);
-    cpu.end(20, 0, pairs::SOFTIRQS, "NET_RX", 3);
-    cpu.end(30, 7, pairs::SYSCALLS, "write", 1);
+    cpu.begin(5, 7, Family::Syscalls, "write", 1);
+    cpu.begin(10, 7, Family::Irqs, "eth0", 30);
+    cpu.end(12, 7, Family::Irqs, "", 30);
+    cpu.begin(12, 0, Family::Softirqs, "NET_RX", 3);
+    cpu.end(20, 0, Family::Softirqs, "NET_RX", 3);
+    cpu.end(30, 7, Family::Syscalls, "write", 1);
     let trace = made(vec![cpu]);
     let kinds: Vec<TrackKind> = trace.tracks.iter().map(|track| track.kind).collect();
     assert!(
@@ -424,6 +427,7 @@ fn asynchronous_slices_end_on_any_thread() {
             id,
             name,
             category: StringId::EMPTY,
+            kind: SliceKind::Async,
             group,
         });
     }
@@ -450,15 +454,16 @@ fn flows_join_the_slices_around_them() {
             id: 77,
             name,
             category,
+            kind: FlowKind::Stated,
         });
     };
-    cpu.begin(10, 5, pairs::DURATIONS, "send", 0);
+    cpu.begin(10, 5, Family::Durations, "send", 0);
     flow(&mut cpu, 15, 5, FlowOp::Begin);
-    cpu.end(20, 5, pairs::DURATIONS, "", 0);
-    cpu.begin(30, 6, pairs::DURATIONS, "receive", 0);
+    cpu.end(20, 5, Family::Durations, "", 0);
+    cpu.begin(30, 6, Family::Durations, "receive", 0);
     flow(&mut cpu, 30, 6, FlowOp::End);
     flow(&mut cpu, 35, 6, FlowOp::End); // the flow is over
-    cpu.end(40, 6, pairs::DURATIONS, "", 0);
+    cpu.end(40, 6, Family::Durations, "", 0);
     let trace = made(vec![cpu]);
     assert_eq!(trace.flows.rows.len(), 1);
     let flow = trace.flows.rows[0];

@@ -685,7 +685,7 @@ fn programs_and_files_of_strace_are_shown() {
     let trace = &loaded.trace;
     let programs: Vec<String> = (0..trace.slices.len() as u32)
         .map(|id| trace.slices.label(threadline::trace::SliceId(id)))
-        .filter(|label| label.family == threadline::event::pairs::PROGRAMS)
+        .filter(|label| label.family == threadline::event::family::Family::Programs)
         .map(|label| trace.text(label.name).into_owned())
         .collect();
     for program in ["bash", "ls", "head", "sort", "tail", "cat"] {

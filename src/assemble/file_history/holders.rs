@@ -228,7 +228,7 @@ impl Holders {
         }
     }
 
-    /// Whether forks copied more descriptors than the limit.
+    /// Returns whether forks copied more descriptors than the limit.
     pub fn is_cut(&self) -> bool {
         self.copies > self.most_copies
     }
@@ -281,13 +281,13 @@ impl Holders {
     }
 }
 
-/// Whether a process runs a program of its own at `time`.
+/// Returns whether a process runs a program of its own at `time`.
 pub(super) fn runs_program(process: &Process, time: Timestamp) -> bool {
     let first = process.images.first();
     first.is_some_and(|image| image.start <= time)
 }
 
-/// Whether `fd` is the standard output or error of a program of the process.
+/// Returns whether `fd` is the standard output or error of a program of the process.
 fn is_output(fd: i32, process: &Process, time: Timestamp) -> bool {
     (fd == 1 || fd == 2) && runs_program(process, time)
 }

@@ -75,7 +75,7 @@ impl<'a> FileNames<'a> {
         }
     }
 
-    /// Whether folders moved more files than the limit.
+    /// Returns whether folders moved more files than the limit.
     pub fn is_cut(&self) -> bool {
         self.moved > self.most_moved
     }

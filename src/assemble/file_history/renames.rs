@@ -170,7 +170,8 @@ impl Walk<'_> {
         file
     }
 
-    /// Whether a file is opened where a symbolic link was: the path led to itself, so the link was deleted unrecorded.
+    /// Returns whether a file is opened where a symbolic link was: the path led to itself, so the link was deleted
+    /// unrecorded.
     pub(super) fn is_instead_of_link(&self, row: &FileUse) -> bool {
         self.trace.opens == OpenPaths::Resolved
             && !self.links.is_empty()

@@ -65,7 +65,7 @@ impl Writers {
         self.list.range(first..).filter_map(|it| it.1)
     }
 
-    /// Whether a writer opened the file.
+    /// Returns whether a writer opened the file.
     pub(crate) fn have_opened(&self) -> bool {
         self.open_count > 0
     }

@@ -26,8 +26,8 @@ use super::super::track_number::{self, TrackEvent};
 use super::FileWork;
 use super::fd_table::{Copies, FdTable, OnExec};
 use crate::base::{Diagnostics, Severity, StringId, Strings, Timestamp};
-use crate::event::FileOp;
-use crate::event::pairs::ASYNC;
+use crate::event::family::Family;
+use crate::event::{FileOp, FlowKind, SliceKind};
 use crate::trace::{EventId, FileUse, LabelId, ProcessId, SliceLabel, ThreadId};
 
 /// Descriptors with this number or a higher one are not followed.
@@ -129,7 +129,7 @@ impl DescriptorNames {
     pub fn new(strings: &mut Strings) -> DescriptorNames {
         DescriptorNames {
             category: strings.intern_text("open files"),
-            pipe: strings.intern_text("pipe"),
+            pipe: strings.intern_text(FlowKind::Pipe.word()),
         }
     }
 }
@@ -273,6 +273,7 @@ impl Replay<'_> {
         for from in self.waiting.remove(&process.0).unwrap_or_default() {
             self.out.links.push(Link {
                 name: self.names.pipe,
+                kind: FlowKind::Pipe,
                 key: u64::from(from.0),
                 from,
                 to: event,
@@ -454,7 +455,8 @@ impl Replay<'_> {
         self.out.labels.push(SliceLabel {
             name: path,
             category: self.names.category,
-            family: ASYNC,
+            family: Family::Async,
+            kind: SliceKind::OpenFiles,
         });
         self.labels[at] = Some(label);
         label
@@ -552,6 +554,7 @@ impl Replay<'_> {
             if let Some(Some(from)) = self.latest.get(other.0 as usize).copied() {
                 self.out.links.push(Link {
                     name: self.names.pipe,
+                    kind: FlowKind::Pipe,
                     key: u64::from(from.0),
                     from,
                     to: now.event,

@@ -138,7 +138,7 @@ pub(crate) fn resolve_paths(
     images
 }
 
-/// Whether the file contains directories of processes besides those stated with execs.
+/// Returns whether the file contains directories of processes besides those stated with execs.
 fn says_directories(lives: &PerPart<LifeRow>) -> bool {
     let mut lives = lives.iter().flatten();
     lives.any(|row| matches!(row.life, Life::Directory { .. }))

@@ -104,7 +104,7 @@ impl Copies {
         !self.is_cut()
     }
 
-    /// Whether some copies were not allowed.
+    /// Returns whether some copies were not allowed.
     pub fn is_cut(&self) -> bool {
         self.made > self.most
     }

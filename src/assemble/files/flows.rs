@@ -1,9 +1,9 @@
 //! Makes arrows from files: from the process that wrote a file to those that read, renamed or linked it afterwards.
 
-use super::super::file_history::{Cuts, FileHistory, FileSource};
+use super::super::file_history::{Cuts, FileDependency, FileHistory, FileSource};
 use super::super::link::Link;
 use crate::base::{Diagnostics, Severity, StringId, Strings};
-use crate::event::FileOp;
+use crate::event::{FileOp, FlowKind};
 
 /// Names of arrows, interned before the arrows are made.
 #[derive(Clone, Copy, Default)]
@@ -20,9 +20,9 @@ impl LinkNames {
     /// Returns the names; adds them to `strings`.
     pub fn new(strings: &mut Strings) -> LinkNames {
         LinkNames {
-            file: strings.intern_text("file"),
-            rename: strings.intern_text("rename"),
-            link: strings.intern_text("link"),
+            file: strings.intern_text(FlowKind::File.word()),
+            rename: strings.intern_text(FlowKind::Rename.word()),
+            link: strings.intern_text(FlowKind::Link.word()),
         }
     }
 }
@@ -42,20 +42,22 @@ pub(crate) fn file_links(names: LinkNames, source: FileSource<'_>) -> FileLinks 
         return FileLinks::default();
     }
     let history = FileHistory::of(source);
-    let links = history
-        .dependencies
-        .iter()
-        .map(|dependency| Link {
-            name: match source.rows.get(dependency.read as usize).map(|row| row.op) {
-                Some(FileOp::Rename) => names.rename,
-                Some(FileOp::Link | FileOp::Symlink) => names.link,
-                _ => names.file,
-            },
+    let link = |dependency: &FileDependency| {
+        let op = source.rows.get(dependency.read as usize).map(|row| row.op);
+        let (name, kind) = match op {
+            Some(FileOp::Rename) => (names.rename, FlowKind::Rename),
+            Some(FileOp::Link | FileOp::Symlink) => (names.link, FlowKind::Link),
+            _ => (names.file, FlowKind::File),
+        };
+        Link {
+            name,
+            kind,
             key: u64::from(dependency.file.0),
             from: dependency.from.event,
             to: dependency.to.event,
-        })
-        .collect();
+        }
+    };
+    let links = history.dependencies.iter().map(link).collect();
     FileLinks {
         links,
         diagnostics: cut_notes(history.cuts),

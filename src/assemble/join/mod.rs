@@ -165,6 +165,7 @@ impl<'a> Joined<'a> {
                     name: string(kind.name),
                     category: string(kind.category),
                     role: kind.role,
+                    is_probe: kind.is_probe,
                 };
                 let count = alike.entry(kind).or_default();
                 *count += 1;
@@ -355,6 +356,7 @@ impl<'a> Joined<'a> {
                 name: moves.string(label.name),
                 category: moves.string(label.category),
                 family: label.family,
+                kind: label.kind,
             }));
     }
 

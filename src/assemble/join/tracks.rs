@@ -136,6 +136,7 @@ impl Joined<'_> {
             rows.extend(theirs.flows.rows.iter().map(|flow| Flow {
                 key: flow.key,
                 name: moves.string(flow.name),
+                kind: flow.kind,
                 from: point(&flow.from),
                 to: point(&flow.to),
             }));

@@ -17,7 +17,8 @@ use rustc_hash::FxHashMap;
 use super::super::labels::LabelPairs;
 use super::row::{COMPAT, END, OVER, Row};
 use crate::base::Strings;
-use crate::event::pairs::{ANY_KEY, NUMBER_ZERO, RAW_SYSCALLS, SYSCALLS, UPROBES, USER_MODE};
+use crate::event::family::Family;
+use crate::event::pairs::{ANY_KEY, NUMBER_ZERO, USER_MODE};
 use crate::event::syscalls::{self, Abi};
 use crate::trace::SliceLabel;
 
@@ -162,14 +163,14 @@ impl Calls {
         let native = from.abi.unwrap_or_default();
         let labels = from.labels.iter().zip(&from.pairs.keys);
         let sorts = labels.map(|(label, &key)| match label.family {
-            SYSCALLS if key == USER_MODE => Some(Sort::UserMode),
+            Family::Syscalls if key == USER_MODE => Some(Sort::UserMode),
             // Other formats record calls by name alone, and their ends have names of their own.
-            SYSCALLS if key != 0 => {
+            Family::Syscalls if key != 0 => {
                 let name = std::str::from_utf8(from.strings.bytes(label.name));
                 Some(Sort::Named(Traits::of(name.unwrap_or(""))))
             }
-            RAW_SYSCALLS => Some(Sort::Raw(Raw::new(key, native))),
-            UPROBES => Some(Sort::UserMode),
+            Family::RawSyscalls => Some(Sort::Raw(Raw::new(key, native))),
+            Family::Uprobes => Some(Sort::UserMode),
             _ => None,
         });
         let sorts: Vec<Option<Sort>> = sorts.collect();

@@ -27,14 +27,15 @@ use super::recorded::{Part, Recorded};
 use super::rows::PerPart;
 use super::track_number::{self, TrackEvent};
 use crate::base::{Diagnostics, Severity, Strings};
-use crate::event::pairs::{FUNCTIONS, NUMBER_ZERO, Place, RAW_SYSCALLS, SYSCALLS};
+use crate::event::family::{Family, Place};
+use crate::event::pairs::NUMBER_ZERO;
 use crate::event::syscalls::{self, Abi};
 use crate::event::{Complete, Mark, MarkOp, Measured, ThreadKey, Ties, UNSEEN_END};
 use crate::trace::{SliceLabel, Thread, ThreadId, TrackKind};
 use calls::{CallSource, Calls};
 use pairer::{Known, Leftovers, LostEvents, pair};
 use row::{COMPAT, END, OVER, Row};
-use rules::{RuleSource, family_of, rules};
+use rules::{RuleSource, rules};
 
 /// The input of [`pair_slices`]: the rows to pair, and the rules for pairing.
 pub(crate) struct PairingRows {
@@ -163,7 +164,7 @@ pub(crate) fn pair_slices(
             if !measured.is_empty() {
                 let is_call = |label: u32| {
                     let label = labels.get(label as usize);
-                    label.is_some_and(|label| label.family == FUNCTIONS)
+                    label.is_some_and(|label| label.family == Family::Functions)
                 };
                 odd = place(&mut drafts, &measured, axis, is_call);
                 if axis == Axis::OtherUnit {
@@ -197,8 +198,8 @@ pub(crate) fn pair_slices(
     };
     compat.give_to(&mut results);
     for label in labels {
-        if label.family == RAW_SYSCALLS {
-            label.family = SYSCALLS;
+        if label.family == Family::RawSyscalls {
+            label.family = Family::Syscalls;
         }
     }
 
@@ -331,7 +332,7 @@ impl Sorter {
         let threads = &recorded.events.threads;
         let cpu_count = recorded.cpus.len();
         let places = part.labels.iter();
-        let places = places.map(|id| family_of(labels[id.0 as usize].family).1.place);
+        let places = places.map(|id| labels[id.0 as usize].family.rules().place);
         let places: Vec<Place> = places.collect();
         // Neighbouring rows mostly have the same key: the thread of a unique key is looked up once.
         let mut last = (ThreadKey::UNKNOWN, ThreadId::NONE);

@@ -6,7 +6,7 @@ use super::super::measured::{MeasuredTable, is_told_by_end};
 use super::row::{COMPAT, END, OVER, Row};
 use super::rules::Rule;
 use super::stack::{Open, Stack};
-use crate::event::pairs::{FAMILIES, FUNCTIONS, Family, Matching, OpenBegin};
+use crate::event::family::{Family, Matching, OpenBegin, Rules};
 use crate::trace::{CpuId, EventId, Events};
 
 /// An event and its time.
@@ -82,7 +82,7 @@ struct Pairer<'a> {
     /// Whether some drafts are not in order of start.
     is_unsorted: bool,
     /// The open begins of each family that has had any.
-    stacks: Vec<(u8, Stack)>,
+    stacks: Vec<(Family, Stack)>,
     leftovers: Leftovers,
 }
 
@@ -145,7 +145,7 @@ pub(super) fn pair(rows: &[Row], known: Known<'_>) -> (Vec<Draft>, Leftovers) {
 }
 
 impl Pairer<'_> {
-    fn stack(&mut self, family: u8) -> &mut Stack {
+    fn stack(&mut self, family: Family) -> &mut Stack {
         let at = self.stacks.iter().position(|(own, _)| *own == family);
         let at = at.unwrap_or_else(|| {
             self.stacks.push((family, Stack::default()));
@@ -156,7 +156,7 @@ impl Pairer<'_> {
 
     fn begin(&mut self, row: &Row) {
         let rule = self.rules[row.label() as usize];
-        let family = &FAMILIES[usize::from(rule.family)];
+        let family = rule.family.rules();
         if !rule.can_end {
             // No end of this kind was recorded at all: the begin is an instant.
             self.leftovers.instants.push(row.event);
@@ -194,14 +194,14 @@ impl Pairer<'_> {
         let family = self.rules[row.label() as usize].family;
         // Innermost first, as for ends: our own exporter writes one such mark for each open slice.
         if let Some(open) = self.stack(family).pop() {
-            self.lose_end(&open, row.time, &FAMILIES[usize::from(family)]);
+            self.lose_end(&open, row.time, family.rules());
         }
     }
 
     fn end(&mut self, row: &Row) {
         let rule = self.rules[row.label() as usize];
         let pair = rule.pair;
-        let family = &FAMILIES[usize::from(rule.family)];
+        let family = rule.family.rules();
         let stack = self.stack(rule.family);
         let is_open = match family.matching {
             Matching::Innermost => !stack.open.is_empty(),
@@ -261,10 +261,10 @@ impl Pairer<'_> {
         }
     }
 
-    /// Whether the return of a call may belong to another call than the open one: events were lost between them, and
-    /// the return states another name, or by its measured duration its call began after events were lost.
+    /// Returns whether the return of a call may belong to another call than the open one: events were lost between
+    /// them, and the return states another name, or by its measured duration its call began after events were lost.
     fn is_of_another(&mut self, row: &Row, rule: &Rule) -> bool {
-        if self.lost.losses.is_empty() || rule.family != FUNCTIONS {
+        if self.lost.losses.is_empty() || rule.family != Family::Functions {
             return false;
         }
         let open = self.stack(rule.family).open.iter().rev();
@@ -292,7 +292,7 @@ impl Pairer<'_> {
     }
 
     /// Closes `open` without an end: something at `time` (in ns) proves that it is over.
-    fn lose_end(&mut self, open: &Open, time: i64, family: &Family) {
+    fn lose_end(&mut self, open: &Open, time: i64, family: Rules) {
         self.leftovers.unmatched_begins += 1;
         let draft = &mut self.drafts[open.draft as usize];
         match family.open {
@@ -313,7 +313,7 @@ impl Pairer<'_> {
         let mut stacks = std::mem::take(&mut self.stacks);
         stacks.sort_by_key(|(family, _)| *family);
         for (family, stack) in stacks {
-            let family = &FAMILIES[usize::from(family)];
+            let family = family.rules();
             for open in stack.open {
                 match family.open {
                     OpenBegin::Unfinished => match death {

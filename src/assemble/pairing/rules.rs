@@ -4,9 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::super::labels::LabelPairs;
 use crate::base::{StringId, Strings};
-use crate::event::pairs::{
-    FAMILIES, FUNCTIONS, Family, Matching, OpenBegin, RAW_SYSCALLS, SYSCALLS,
-};
+use crate::event::family::{Family, Matching, OpenBegin};
 use crate::event::{LoneBegins, NAMELESS_CALL};
 use crate::trace::SliceLabel;
 
@@ -15,8 +13,8 @@ use crate::trace::SliceLabel;
 pub(super) struct Rule {
     /// Pair number: begins and ends with equal numbers pair.
     pub(super) pair: u32,
-    /// Index of its family.
-    pub(super) family: u8,
+    /// Its family.
+    pub(super) family: Family,
     /// Whether the trace has ends for its begins.
     pub(super) can_end: bool,
     /// Whether the trace has begins for its ends.
@@ -44,23 +42,29 @@ pub(super) fn rules(from: RuleSource<'_>) -> Vec<Rule> {
     let call_labels = call_labels(from);
     let nameless = from.strings.find(NAMELESS_CALL.as_bytes());
     let rule = |(label, &pair): (&SliceLabel, &u32)| {
-        let (number, family) = family_of(label.family);
+        let family = label.family.rules();
         // A thread is in one call at a time, whether it was recorded by name or by number.
-        let is_call = matches!(label.family, SYSCALLS | RAW_SYSCALLS);
-        let has_end = |family: u8| from.pairs.family_has_end[usize::from(family)];
+        let is_call = matches!(label.family, Family::Syscalls | Family::RawSyscalls);
+        let has_end = |family: Family| from.pairs.family_has_end[family.index()];
         let has = from.pairs.has[pair as usize];
-        let is_function = label.family == FUNCTIONS;
+        let is_function = label.family == Family::Functions;
         Rule {
             pair,
-            family: if is_call { SYSCALLS } else { number },
+            family: if is_call {
+                Family::Syscalls
+            } else {
+                label.family
+            },
             can_end: match (family.matching, family.open) {
                 (Matching::ByKey, OpenBegin::Instant) => has.end,
                 // The file itself records these as durations: a begin without an end did not end.
                 (Matching::Innermost, OpenBegin::Unfinished) => true,
                 // So does the function graph tracer.
                 _ if is_function => true,
-                _ if is_call => are_open || has_end(SYSCALLS) || has_end(RAW_SYSCALLS),
-                _ => are_open || has_end(number),
+                _ if is_call => {
+                    are_open || has_end(Family::Syscalls) || has_end(Family::RawSyscalls)
+                }
+                _ => are_open || has_end(label.family),
             },
             can_begin: has.begin,
             is_any: has.is_any,
@@ -81,7 +85,7 @@ fn call_labels(from: RuleSource<'_>) -> FxHashMap<u32, Option<u32>> {
     let mut labels: FxHashMap<u32, Option<u32>> = FxHashMap::default();
     let all = from.labels.iter().zip(&from.pairs.numbers).zip(0..);
     for ((label, &pair), number) in all {
-        if label.family == FUNCTIONS && label.name != StringId::EMPTY {
+        if label.family == Family::Functions && label.name != StringId::EMPTY {
             let known = labels.entry(pair).or_insert(Some(number));
             if *known != Some(number) {
                 *known = None;
@@ -89,12 +93,4 @@ fn call_labels(from: RuleSource<'_>) -> FxHashMap<u32, Option<u32>> {
         }
     }
     labels
-}
-
-/// Returns the number and the row of a label's family; the first family if there is no such number.
-pub(super) fn family_of(number: u8) -> (u8, Family) {
-    match FAMILIES.get(usize::from(number)) {
-        Some(family) => (number, *family),
-        None => (0, FAMILIES[0]),
-    }
 }

@@ -75,7 +75,7 @@ pub(crate) fn date_lost_forks(threads: &[Thread], processes: &mut [Process], uns
     }
 }
 
-/// Whether later births have higher numbers, with few exceptions; `all` is sorted by number.
+/// Returns whether later births have higher numbers, with few exceptions; `all` is sorted by number.
 fn rises(all: &[Known]) -> bool {
     let mut latest = Timestamp::MIN;
     let mut count = 0;

@@ -198,7 +198,7 @@ fn idle_thread(merged: &Merged, directory: &Directory, span: TimeSpan) -> Thread
     }
 }
 
-/// Whether two paths have the same last component.
+/// Returns whether two paths have the same last component.
 fn have_one_name(strings: &Strings, a: StringId, b: StringId) -> bool {
     let name = |path: StringId| base_name(strings.bytes(path));
     a == b || name(a) == name(b)

@@ -70,13 +70,13 @@ impl Naming {
         }
     }
 
-    /// Whether a thread's name comes from its fork or the directory's list of names, which has no times.
+    /// Returns whether a thread's name comes from its fork or the directory's list of names, which has no times.
     fn is_of_list(&self, thread: usize) -> bool {
         self.told_in.get(thread) == Some(&None)
     }
 }
 
-/// Whether the kernel can name a task `name` that runs `program`.
+/// Returns whether the kernel can name a task `name` that runs `program`.
 fn may_be_called(strings: &Strings, program: StringId, name: StringId) -> bool {
     let program = base_name(strings.bytes(program));
     let name = strings.bytes(name);

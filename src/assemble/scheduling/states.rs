@@ -48,7 +48,7 @@ impl Facts<'_> {
         self.said(event)?.is_wait
     }
 
-    /// Whether events were lost during a state that is neither a run nor a wait for a CPU.
+    /// Returns whether events were lost during a state that is neither a run nor a wait for a CPU.
     fn spans_loss(&self, row: &Row, end: i64) -> bool {
         let said = self.said(row.event_number).and_then(|said| said.spans_loss);
         said.unwrap_or_else(|| self.losses.are_anywhere(row.start, end))
@@ -308,8 +308,8 @@ impl Walk<'_> {
         self.woken_before = woken_before;
     }
 
-    /// Whether a wakeup's event is the second of two (`sched_waking`, `sched_wakeup`) and the first is lost: who woke
-    /// the thread, and when, is then unknown. (Only the second is recorded on the thread's own CPU.)
+    /// Returns whether a wakeup's event is the second of two (`sched_waking`, `sched_wakeup`) and the first is lost:
+    /// who woke the thread, and when, is then unknown. (Only the second is recorded on the thread's own CPU.)
     fn was_asked_before(&self, change: &Change, sort: WakeupSort) -> bool {
         let now = self.made.rows.last();
         let is_new = now.is_some_and(|now| now.state == ThreadState::Created);
@@ -319,12 +319,12 @@ impl Walk<'_> {
             && (self.facts.losses).are_anywhere(now.map_or(i64::MIN, |now| now.start), change.time)
     }
 
-    /// Whether the wakeup may still have its second event: `sched_wakeup` follows `sched_waking`.
+    /// Returns whether the wakeup may still have its second event: `sched_wakeup` follows `sched_waking`.
     fn waits_for_other_half(&self) -> bool {
         matches!(self.woken_by, Some((WakeupSort::Waking, _)))
     }
 
-    /// Whether two events recorded the same wakeup in two buffers of one CPU.
+    /// Returns whether two events recorded the same wakeup in two buffers of one CPU.
     fn is_told_twice(&self, before: Option<EventId>, event: Option<EventId>) -> bool {
         let events = self.facts.events;
         before.zip(event).is_some_and(|(before, event)| {
@@ -335,8 +335,8 @@ impl Walk<'_> {
         })
     }
 
-    /// Whether the ready thread waited for a CPU until `change`: the change makes it run, and it cannot have run
-    /// before.
+    /// Returns whether the ready thread waited for a CPU until `change`: the change makes it run, and it cannot have
+    /// run before.
     fn is_wait(&self, change: &Change) -> bool {
         let Some(ready) = self.made.rows.last() else {
             return false;

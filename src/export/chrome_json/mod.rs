@@ -32,10 +32,14 @@ use super::shared::losses::Losses;
 use super::{Chosen, ExportError, Exporter, Request, Summary};
 use crate::base::strings::text_of;
 use crate::base::{Job, StringId, Timestamp};
+use crate::event::family::Family;
+use crate::event::flow_kind::{FLOW_KIND, FlowKind};
+use crate::event::slice_kind::{Nesting, SLICE_KIND, SliceKind};
 use crate::event::{FieldRef, Value, ValueRef};
 use crate::formats::EventRef;
 use crate::load::LoadedTrace;
 use crate::tables::items::track_name;
+use crate::trace::slices::SliceLabel;
 use crate::trace::{
     CpuId, EventId, InstantId, ProcessId, SliceId, ThreadId, Trace, TrackId, TrackKind,
 };
@@ -335,11 +339,25 @@ impl<'a> JsonEvents<'a> {
         if let Some(ns) = slice.measured_ns {
             args.insert("measured_ns".to_owned(), json!(ns));
         }
+        self.say_kind(label, &mut args);
         let when = When {
             time: slice.start.0,
             duration,
         };
         self.event(&head, when, "", Some(args))
+    }
+
+    /// Adds the kind of a slice to its arguments, if its category does not imply it.
+    fn say_kind(&self, label: SliceLabel, args: &mut Map<String, Json>) {
+        let nesting = match label.family {
+            Family::Async => Nesting::Async,
+            _ => Nesting::Nested,
+        };
+        let category = self.trace.strings.bytes(label.category);
+        if label.kind != SliceKind::implied(category, nesting) {
+            args.entry(SLICE_KIND)
+                .or_insert_with(|| json!(label.kind.word()));
+        }
     }
 
     fn async_slice(
@@ -364,7 +382,9 @@ impl<'a> JsonEvents<'a> {
             name: &name,
             owner: self.owner_of(kind, slice.begin),
         };
-        self.event(&head, When::at(slice.start.0), &id, Some(json_args(fields)))?;
+        let mut args = json_args(fields);
+        self.say_kind(label, &mut args);
+        self.event(&head, When::at(slice.start.0), &id, Some(args))?;
         let end = self.trace.slices.open_end(slice.id.0 as usize);
         if end != i64::MAX {
             let mut args = slice.finish.map(|finish| json_args(self.fields(finish)));
@@ -458,6 +478,10 @@ impl<'a> JsonEvents<'a> {
             }
             if let Some(own) = mark.name.filter(|&own| own != label.name) {
                 args.insert("name".to_owned(), json!(exact(self.trace, own)));
+            }
+            let name = self.trace.strings.bytes(mark.name.unwrap_or(label.name));
+            if mark.kind != FlowKind::implied(name) {
+                args.insert(FLOW_KIND.to_owned(), json!(mark.kind.word()));
             }
             let more = format!(",\"id\":\"{:#x}\",\"bp\":\"e\"", label.id);
             self.event(&head, When::at(time), &more, Some(args))?;

@@ -11,6 +11,8 @@ use super::records::{
     Arg, ArgValue, EventType, FixedTables, Head, MOST_ARGS, Records, TextRef, ThreadKoids,
 };
 use crate::base::StringId;
+use crate::event::SliceKind;
+use crate::event::flow_kind::{FLOW_KIND, FlowKind};
 use crate::event::{FieldRef, KindId, Role};
 use crate::export::shared::arguments::{arguments, is_argument, record_word};
 use crate::export::shared::async_ids::AsyncIds;
@@ -56,6 +58,8 @@ pub struct Source<'a> {
     pub providers: &'a Providers,
     /// Looks up the CPUs of events.
     pub cpus: &'a EventCpus<'a>,
+    /// By label: the kind of its slices, if their category does not imply it.
+    pub kinds_to_say: &'a [Option<SliceKind>],
 }
 
 /// What the encoder must know about the records of the file among which its own are written.
@@ -442,6 +446,12 @@ impl<'a, 't> Encoder<'a, 't> {
                 ReallyIn::Nothing => ArgValue::Null,
             };
             more.push(Arg::new(REALLY_IN, value));
+        }
+        let implied = FlowKind::implied(self.name_bytes(name));
+        // Among the records of another program no name implies a kind.
+        let is_plain = source.kept.is_none() || mark.kind == FlowKind::default();
+        if mark.kind != implied || !is_plain {
+            more.push(Arg::new(FLOW_KIND, ArgValue::text(mark.kind.word())));
         }
         let at = (item.time, thread);
         self.event(event_type, at, (category, name), &more, Some(mark.id));

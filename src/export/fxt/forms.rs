@@ -6,7 +6,6 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::item::SliceFacts;
-use crate::event::pairs::{ASYNC, DURATIONS};
 use crate::trace::{SliceId, Trace, Track, TrackKind};
 
 /// How the slices of a track are written.
@@ -62,7 +61,7 @@ impl BeginsAround {
         let of_tracks = trace.tracks.par_iter().map(of_track);
         let of_tracks: Vec<_> = of_tracks.filter(|found| !found.1.is_empty()).collect();
         let mut begins = BeginsAround {
-            are_durations: slices.labels.iter().all(|label| is_stated(label.family)),
+            are_durations: slices.labels.iter().all(|label| label.family.is_stated()),
             ..BeginsAround::default()
         };
         for (found, starting) in of_tracks {
@@ -134,7 +133,7 @@ pub(crate) fn form_of(trace: &Trace, begins: &BeginsAround, track: &Track) -> Fo
         .rows
         .get(track.rows.start as usize..track.rows.end as usize)
         .unwrap_or(&[]);
-    let is_duration = |index: u32| is_stated(slices.label(SliceId(index)).family);
+    let is_duration = |index: u32| slices.label(SliceId(index)).family.is_stated();
     // Durations pair the same way when they are read back.
     if rows.iter().all(|row| row.slices.clone().all(is_duration)) {
         return Form::AsCame;
@@ -202,9 +201,4 @@ fn nests(
         false => end(before) <= begin(index),
     });
     follows && begin(index) <= end(index)
-}
-
-/// Returns whether a family consists of slices that the file itself states, not of pairs of events.
-fn is_stated(family: u8) -> bool {
-    matches!(family, DURATIONS | ASYNC)
 }

@@ -14,6 +14,7 @@ use super::lone_states::{LoneStates, TrueEnds};
 use super::losses;
 use super::objects::Objects;
 use crate::base::{TimeSpan, Timestamp};
+use crate::event::Role;
 use crate::export::shared::flow_marks::FlowMark;
 use crate::query::selection::Chosen;
 use crate::trace::{CounterTrackId, CpuId, EventId, ThreadId, Trace, TrackId};
@@ -121,7 +122,10 @@ impl<'a> Items<'a> {
             .logs
             .rows
             .iter()
-            .filter(|log| trace.kind_name(trace.events.kind(log.event)) == "log")
+            .filter(|log| {
+                let kind = trace.kinds.get(usize::from(trace.events.kind(log.event).0));
+                kind.is_some_and(|kind| kind.role == Role::Log)
+            })
             .map(|log| log.event.0)
             .collect();
         items.log_events.sort_unstable();

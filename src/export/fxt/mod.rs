@@ -81,6 +81,8 @@ use super::shared::koids::{Koids, Zero};
 use super::{Chosen, ExportError, Exporter, Request, Summary};
 use crate::base::{Job, StringId};
 use crate::event::Ties;
+use crate::event::family::Family;
+use crate::event::slice_kind::{Nesting, SliceKind};
 use crate::formats::EventRef;
 use crate::load::LoadedTrace;
 use crate::trace::{EventId, ThreadId, Trace, TrackId, TrackKind};
@@ -204,6 +206,7 @@ fn write_as(
         None => Providers::of(trace, &stand_ins),
     };
     let args_of = file.map(|file| move |id| scheduling_args(file, trace, reader, id));
+    let kinds_to_say = kinds_to_say(trace, file);
     let source = Source {
         trace,
         reader,
@@ -224,6 +227,7 @@ fn write_as(
         thread_of_process: &thread_of_process,
         providers: &providers,
         cpus: &cpus,
+        kinds_to_say: &kinds_to_say,
     };
     let mut written = Written::new(&tables);
     let met = met_at_borders(trace, &chosen, &items.across_start(), &flow_marks.marks);
@@ -249,6 +253,23 @@ fn write_as(
     }
     out.flush()?;
     Ok(summary(&source, &written, &named, &flow_marks))
+}
+
+/// Returns by label the kind of its slices where their category does not imply it. Among the `kept` records of another
+/// program no category implies a kind.
+fn kinds_to_say(trace: &Trace, kept: Option<FxtFile<'_>>) -> Vec<Option<SliceKind>> {
+    let labels = trace.slices.labels.iter();
+    let to_say = labels.map(|label| {
+        let (nesting, plain) = match label.family {
+            Family::Async => (Nesting::Async, SliceKind::Async),
+            _ => (Nesting::Nested, SliceKind::Durations),
+        };
+        let category = trace.strings.bytes(label.category);
+        let is_plain = kept.is_none() || label.kind == plain;
+        let is_implied = is_plain && label.kind == SliceKind::implied(category, nesting);
+        (!is_implied).then_some(label.kind)
+    });
+    to_say.collect()
 }
 
 /// Returns whether every thread that switches and wakeups name has its own number in the output.

@@ -5,6 +5,7 @@ use super::item::{Item, SliceFacts, What};
 use super::records::{Arg, ArgValue, EventType, ThreadKoids};
 use crate::base::StringId;
 use crate::event::Role;
+use crate::event::slice_kind::SLICE_KIND;
 use crate::export::shared::arguments::merge;
 use crate::fxt::agreed::END_NOT_SEEN;
 use crate::trace::slices::SliceLabel;
@@ -48,6 +49,13 @@ impl Encoder<'_, '_> {
         let part = (whole.0.max(span.start.0), whole.1.min(span.end.0));
         let ns = slices.part_of_duration(row, whole, part);
         Some(Arg::new("measured_ns", ArgValue::Int64(ns)))
+    }
+
+    /// Returns an argument with the kind of a slice, if its category does not imply the kind.
+    fn kind_arg(&self, item: &Item) -> Option<Arg<'static>> {
+        let kinds = self.source.kinds_to_say;
+        let kind = kinds.get(item.slice.label as usize).copied().flatten()?;
+        Some(Arg::new(SLICE_KIND, ArgValue::text(kind.word())))
     }
 
     fn label(&self, item: &Item) -> SliceLabel {
@@ -97,6 +105,7 @@ impl Encoder<'_, '_> {
         if item.what == What::Whole {
             more.extend(self.measured_arg(item));
         }
+        more.extend(self.kind_arg(item));
         self.event(
             event_type,
             (item.time, thread),
@@ -181,6 +190,9 @@ impl Encoder<'_, '_> {
             false => self.border_args(item),
         };
         more.extend(self.group_arg(item.of, EventId(said_by)));
+        if !is_end {
+            more.extend(self.kind_arg(item));
+        }
         let event_type = match is_end {
             true => EventType::AsyncEnd,
             false => EventType::AsyncBegin,

@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 
 use super::lone_flows::{ReadFlow, lone_flows, reads_as_meant, says_where};
 use crate::base::{StringId, Timestamp};
-use crate::event::FlowOp;
+use crate::event::{FlowKind, FlowOp};
 use crate::formats::Events;
 use crate::query::selection::Chosen;
 use crate::trace::flows::{FlowPoint, LoneFlow};
@@ -59,6 +59,8 @@ pub struct FlowMark {
     pub id: u64,
     /// The name of the arrow that ends here, if the arrow has one.
     pub name: Option<StringId>,
+    /// What the arrow means that ends here.
+    pub kind: FlowKind,
     /// The thread of the event.
     pub thread: ThreadId,
     /// The order among items of one time: its event, or that of the flow's previous mark if that is later.
@@ -87,6 +89,8 @@ struct Role {
     sort: FlowStepSort,
     /// The name of the arrow that ends here.
     name: Option<StringId>,
+    /// What the arrow means that ends here.
+    kind: FlowKind,
     /// The number of the flow.
     flow: u32,
 }
@@ -137,6 +141,7 @@ impl FlowMarks {
                     let role = Role {
                         sort: FlowStepSort::Begin,
                         name: None,
+                        kind: FlowKind::default(),
                         flow: number,
                     };
                     found.push(trace, chosen, flow.from, role);
@@ -147,6 +152,7 @@ impl FlowMarks {
             let role = Role {
                 sort: FlowStepSort::End,
                 name: Some(flow.name),
+                kind: flow.kind,
                 flow: number,
             };
             found.push(trace, chosen, flow.to, role);
@@ -183,6 +189,7 @@ impl FlowMarks {
             sort: lone.op.into(),
             id: 0,
             name: None,
+            kind: FlowKind::default(),
             thread: trace.events.thread(lone.event),
             order: lone.event.0,
             is_moved: false,
@@ -233,7 +240,12 @@ impl FlowMarks {
     }
 
     fn push(&mut self, trace: &Trace, chosen: &Chosen<'_>, point: FlowPoint, role: Role) {
-        let Role { sort, name, flow } = role;
+        let Role {
+            sort,
+            name,
+            kind,
+            flow,
+        } = role;
         let span = chosen.span;
         let last = Timestamp(span.end.0.saturating_sub(1));
         let mut time = point.time.max(span.start).min(last);
@@ -261,6 +273,7 @@ impl FlowMarks {
             sort,
             id: 0,
             name,
+            kind,
             thread: point.thread,
             order: point.event.0,
             is_moved,

@@ -66,6 +66,7 @@ impl Kinds {
                 name: strings.intern_text(sort.name()),
                 category: strings.intern_text(sort.category()),
                 role: sort.role(),
+                is_probe: false,
             });
         }
         let lone = strings.intern_text("etrace");
@@ -74,6 +75,7 @@ impl Kinds {
                 name: strings.intern_text(slot.tag()),
                 category: lone,
                 role: Role::Instant,
+                is_probe: false,
             });
         }
         let unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,6 +84,7 @@ impl Kinds {
                 name: strings.intern(tag),
                 category: lone,
                 role: Role::Instant,
+                is_probe: false,
             });
         }
         kinds

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::base::lines::{cut_at_line_ends, lines};
 use crate::base::{Diagnostics, Job, Problem, ReadError, Severity, Timestamp};
-use crate::event::part::ClockUnit;
+use crate::event::part::{ClockUnit, UnnamedClock};
 use crate::event::{
     Coarse, DecodedEvent, Directory, FieldRef, Lane, LaneColumns, Need, Part, PartColumns,
     ThreadEntry, ThreadKey, TraceInfo,
@@ -168,6 +168,7 @@ impl FtraceReader {
                 "ftrace text".to_owned()
             },
             clock: clock_words(head, layout, clock_unit).to_owned(),
+            unnamed_clock: UnnamedClock::OfKernel,
             clock_unit,
             wall_clock_zero_ns: self.facts.wall_clock_zero_ns,
             cpu_count: cpu_count(head),

@@ -32,7 +32,7 @@ fn a_seed_kprobe_pair_has_equal_keys_and_its_functions_name() {
     assert_eq!((begin.op(), end.op()), (MarkOp::Begin, MarkOp::End));
     let labels = [begin, end].map(|mark| lane.labels[mark.label() as usize]);
     assert_eq!(labels[0].key, labels[1].key);
-    assert_eq!(labels[0].family, crate::event::pairs::KPROBES);
+    assert_eq!(labels[0].family, crate::event::family::Family::Kprobes);
     assert_eq!(lane.strings.bytes(labels[0].name), b"do_sys_open");
     let detail = describe(&reader, lane, 1);
     assert_eq!(detail.name, "myretprobe");

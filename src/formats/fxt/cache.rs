@@ -330,7 +330,7 @@ impl Cache {
         sort: Sort,
         names: NameIds,
         intern: impl FnOnce(&Strings) -> KindId,
-        label: impl FnOnce() -> u32,
+        label: impl FnOnce(&Strings) -> u32,
     ) -> (KindId, u32) {
         let index = self
             .names
@@ -341,7 +341,7 @@ impl Cache {
         // One predictable branch instead of two: the record type of the next event is unpredictable.
         let wants_label = matches!(sort, Sort::Begin | Sort::Complete);
         if wants_label & (named.label_part != self.part) {
-            named.label = label();
+            named.label = label(&self.strings);
             named.label_part = self.part;
         }
         let kind = &mut named.kinds[class_index(sort)];
@@ -382,7 +382,7 @@ mod tests {
                             asks += 1;
                             KindId(number as u16 + GENERIC_KINDS)
                         },
-                        || {
+                        |_| {
                             labels += 1;
                             number + part
                         },
@@ -401,9 +401,9 @@ mod tests {
             category: StringId(0),
             name: StringId(0),
         };
-        let end = cache.kind(Sort::End, names, |_| KindId(900), || 0);
+        let end = cache.kind(Sort::End, names, |_| KindId(900), |_| 0);
         assert_eq!(end.0, KindId(GENERIC_KINDS), "of the class of begins");
-        let point = cache.kind(Sort::Instant, names, |_| KindId(900), || 0);
+        let point = cache.kind(Sort::Instant, names, |_| KindId(900), |_| 0);
         assert_eq!(point.0, KindId(900));
         // What found no room is generic, each sort in its way.
         let names = NameIds {
@@ -412,7 +412,7 @@ mod tests {
         };
         let generic = |sort: Sort| move |_: &Strings| sort.generic_kind();
         for sort in [Sort::Begin, Sort::FlowEnd] {
-            let found = cache.kind(sort, names, generic(sort), || 0);
+            let found = cache.kind(sort, names, generic(sort), |_| 0);
             assert_eq!(found.0, sort.generic_kind());
         }
     }

@@ -7,8 +7,10 @@
 use rustc_hash::FxHashMap;
 
 use crate::base::{Diagnostics, Job, Location, ReadError, Severity, StringId};
-use crate::event::pairs;
-use crate::event::{KindId, Label, LaneColumns, Series, SeriesScope, ThreadKey};
+use crate::event::family::Family;
+use crate::event::flow_kind::FLOW_KIND;
+use crate::event::slice_kind::{Nesting, SLICE_KIND};
+use crate::event::{KindId, Label, LaneColumns, Series, SeriesScope, SliceKind, ThreadKey};
 
 use super::cache::{Cache, NameIds, StringEntry, UNREAD};
 use super::entities::LateThread;
@@ -99,6 +101,8 @@ pub(super) struct WellKnown {
     pub(super) measured_ns: StringId,
     pub(super) end_not_seen: StringId,
     pub(super) never_ended: StringId,
+    pub(super) slice_kind: StringId,
+    pub(super) flow_kind: StringId,
 }
 
 /// What identifies a counter's series in a part.
@@ -120,6 +124,10 @@ pub(super) struct Emitter<'f, O> {
     pub(super) cache: &'f mut Cache,
     pub(super) out: LaneColumns,
     end_label: Option<u32>,
+    /// The labels of slices whose kind is an argument, by the label for their names.
+    labels_of_kinds: FxHashMap<(u32, SliceKind), u32>,
+    /// Whether categories imply the kinds of slices.
+    pub(super) is_own: bool,
     all_series: FxHashMap<SeriesKey, u32>,
     recent_pair: Option<(Pair, ThreadKey)>,
     /// Places of the events still to come that only describe a loss, see `loss_facts`.
@@ -153,6 +161,8 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             measured_ns: cache.strings.intern_text("measured_ns"),
             end_not_seen: cache.strings.intern_text("end_not_seen"),
             never_ended: cache.strings.intern_text("never_ended"),
+            slice_kind: cache.strings.intern_text(SLICE_KIND),
+            flow_kind: cache.strings.intern_text(FLOW_KIND),
         };
         Emitter {
             file: Words::new(bytes),
@@ -164,6 +174,8 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                 ..LaneColumns::new(3)
             },
             end_label: None,
+            labels_of_kinds: FxHashMap::default(),
+            is_own: scan.tables.is_own(),
             all_series: FxHashMap::default(),
             recent_pair: None,
             loss_facts: scan.loss_facts.get(first..).unwrap_or(&[]),
@@ -427,22 +439,46 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     /// Returns the kind of a record, and the label of the slice that the record is or begins.
     #[inline]
     pub(super) fn kind(&mut self, sort: Sort, category: StringId, name: StringId) -> (KindId, u32) {
-        let (kinds, labels) = (self.kinds, &mut self.out.labels);
+        let (kinds, labels, is_own) = (self.kinds, &mut self.out.labels, self.is_own);
         self.cache.kind(
             sort,
             NameIds { category, name },
             |strings| kinds.intern(sort, strings.bytes(category), strings.bytes(name)),
-            || push_label(labels, category, name),
+            |strings| {
+                let kind = match is_own {
+                    true => SliceKind::implied(strings.bytes(category), Nesting::Nested),
+                    false => SliceKind::Durations,
+                };
+                push_label(labels, kind, category, name)
+            },
         )
+    }
+
+    /// Returns the label with the names of `label` and another kind.
+    pub(super) fn label_of_kind(&mut self, label: u32, kind: SliceKind) -> u32 {
+        let labels = &mut self.out.labels;
+        let Some(&named) = labels.get(label as usize) else {
+            return label;
+        };
+        if named.kind == kind {
+            return label;
+        }
+        let known = self.labels_of_kinds.entry((label, kind));
+        *known.or_insert_with(|| push_label(labels, kind, named.category, named.name))
     }
 
     /// Returns the label shared by all ends: only its family matters.
     #[inline]
     pub(super) fn end_label(&mut self) -> u32 {
         let labels = &mut self.out.labels;
-        *self
-            .end_label
-            .get_or_insert_with(|| push_label(labels, StringId::EMPTY, StringId::EMPTY))
+        *self.end_label.get_or_insert_with(|| {
+            push_label(
+                labels,
+                SliceKind::default(),
+                StringId::EMPTY,
+                StringId::EMPTY,
+            )
+        })
     }
 
     /// Returns the series of a counter event's argument.
@@ -477,9 +513,10 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     }
 }
 
-fn push_label(labels: &mut Vec<Label>, category: StringId, name: StringId) -> u32 {
+fn push_label(labels: &mut Vec<Label>, kind: SliceKind, category: StringId, name: StringId) -> u32 {
     labels.push(Label {
-        family: pairs::DURATIONS,
+        family: Family::Durations,
+        kind,
         name,
         category,
         key: 0,

@@ -12,9 +12,11 @@
 
 use crate::base::{Location, Severity, StringId};
 use crate::event::{
-    AsyncMark, AsyncOp, AsyncScope, Complete, FlowBound, FlowMark, FlowOp, Sample, SeriesScope,
-    ThreadKey, Ties, UNSEEN_END,
+    AsyncMark, AsyncOp, AsyncScope, Complete, FlowBound, FlowKind, FlowMark, FlowOp, Sample,
+    SeriesScope, SliceKind, ThreadKey, Ties, UNSEEN_END,
 };
+
+use crate::event::slice_kind::Nesting;
 
 use super::emit::{Emitter, SeriesKey, WellKnown};
 use super::kinds::Sort;
@@ -73,7 +75,9 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         if matches!(sort, Sort::Instant | Sort::Begin | Sort::End) {
             let (kind, label) = self.kind(sort, category, name);
             let args = Args::new(record, next, arg_count);
-            let detail = if sort != Sort::End {
+            let detail = if sort == Sort::Begin && arg_count > 0 {
+                self.own_label(label, args, at)
+            } else if sort != Sort::End {
                 label
             } else if arg_count > 0 && self.says_end_not_seen(at, args) {
                 self.end_label() | END_BIT | OVER_BIT
@@ -110,7 +114,10 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             },
             _ => time,
         };
-        let (kind, label) = self.kind(sort, category, name);
+        let (kind, mut label) = self.kind(sort, category, name);
+        if sort == Sort::Complete && arg_count > 0 {
+            label = self.own_label(label, args.clone(), at);
+        }
         let head = Head {
             at,
             time,
@@ -153,9 +160,18 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                     Sort::FlowStep => FlowOp::Step,
                     _ => FlowOp::End,
                 };
-                let bound = self.flow_bound(&head, args);
+                let bound = self.flow_bound(&head, args.clone());
                 time = time.saturating_add(i64::from(bound == FlowBound::AtEnd));
-                self.flow(&head, op, id, bound)
+                let kind = self.flow_kind(&head, args);
+                self.flow(FlowMark {
+                    event: 0,
+                    op,
+                    bound,
+                    id,
+                    name,
+                    category,
+                    kind,
+                })
             }
         };
         self.cache.rows.push(NewEvent {
@@ -225,6 +241,28 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         })
     }
 
+    /// Returns the kind of slice that a record of our own exporter has as an argument.
+    fn said_slice_kind(&mut self, mut args: Args<'f, O>, at: u64) -> Option<SliceKind> {
+        if self.out.ties != Ties::First {
+            return None;
+        }
+        args.find_map(|arg| match arg.value {
+            ArgValue::Text(word) if self.text(arg.name, at) == self.well_known.slice_kind => {
+                let word = self.text(word, at);
+                SliceKind::of_word(self.cache.strings.bytes(word))
+            }
+            _ => None,
+        })
+    }
+
+    /// Returns the label of a slice with arguments, which may say another kind than `label` has.
+    fn own_label(&mut self, label: u32, args: Args<'f, O>, at: u64) -> u32 {
+        match self.said_slice_kind(args, at) {
+            Some(kind) => self.label_of_kind(label, kind),
+            None => label,
+        }
+    }
+
     /// Sets the CPU of the next event: in our own files the last argument with the CPU's name contains it.
     pub(super) fn read_cpu(&mut self, args: Args<'f, O>, at: u64) {
         let mut found = None;
@@ -275,6 +313,13 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             Some(process) => (AsyncScope::Process(process), StringId::EMPTY),
             None => (AsyncScope::ProcessOf(head.thread), StringId::EMPTY),
         };
+        let mut kind = match self.is_own {
+            true => {
+                let category = self.cache.strings.bytes(head.category);
+                SliceKind::implied(category, Nesting::Async)
+            }
+            false => SliceKind::Async,
+        };
         if self.out.ties == Ties::First {
             for arg in args {
                 let ArgValue::Text(text) = arg.value else {
@@ -284,6 +329,10 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                 let is_global = name == self.well_known.global_async_group;
                 if is_global || name == self.well_known.async_group {
                     group = self.text(text, head.at);
+                }
+                if name == self.well_known.slice_kind {
+                    let word = self.text(text, head.at);
+                    kind = SliceKind::of_word(self.cache.strings.bytes(word)).unwrap_or(kind);
                 }
                 if is_global {
                     scope = AsyncScope::Global;
@@ -298,6 +347,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             id,
             name: head.name,
             category: head.category,
+            kind,
             group,
         });
         asyncs.len() as u32 - 1
@@ -320,16 +370,30 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         bound
     }
 
-    fn flow(&mut self, head: &Head, op: FlowOp, id: u64, bound: FlowBound) -> u32 {
+    /// Returns what the arrow of a flow event means, in files of our own exporter.
+    fn flow_kind(&mut self, head: &Head, args: Args<'f, O>) -> FlowKind {
+        let args = match self.out.ties {
+            Ties::First => Some(args),
+            Ties::Longest => None,
+        };
+        for arg in args.into_iter().flatten() {
+            if let ArgValue::Text(word) = arg.value
+                && self.text(arg.name, head.at) == self.well_known.flow_kind
+            {
+                let word = self.text(word, head.at);
+                let said = FlowKind::of_word(self.cache.strings.bytes(word));
+                return said.unwrap_or_default();
+            }
+        }
+        match self.is_own {
+            true => FlowKind::implied(self.cache.strings.bytes(head.name)),
+            false => FlowKind::Stated,
+        }
+    }
+
+    fn flow(&mut self, mark: FlowMark) -> u32 {
         let flows = &mut self.cache.rows.flows;
-        flows.push(FlowMark {
-            event: 0,
-            op,
-            bound,
-            id,
-            name: head.name,
-            category: head.category,
-        });
+        flows.push(mark);
         flows.len() as u32 - 1
     }
 

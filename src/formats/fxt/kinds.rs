@@ -114,9 +114,8 @@ impl Sort {
 
     fn role(self) -> Role {
         match self {
-            Sort::Instant | Sort::Log | Sort::Module | Sort::Mapping | Sort::Backtrace => {
-                Role::Instant
-            }
+            Sort::Instant | Sort::Module | Sort::Mapping | Sort::Backtrace => Role::Instant,
+            Sort::Log => Role::Log,
             Sort::Object => Role::PointerName,
             Sort::Blob => Role::Attachment,
             Sort::Switch => Role::Switch,
@@ -176,6 +175,7 @@ impl Inner {
                 name: inner.strings.intern_text(name),
                 category: inner.strings.intern_text(category),
                 role: sort.role(),
+                is_probe: false,
             };
             inner.kinds.push(kind);
         }
@@ -198,6 +198,7 @@ impl Inner {
             name,
             category,
             role: sort.role(),
+            is_probe: false,
         });
         self.by_name.insert((sort.class(), category, name), id);
         Some(id)

@@ -7,7 +7,8 @@ use crate::base::{
     Big, ByteOrder, Diagnostics, Endian, Job, Little, Location, Problem, ReadError, Severity,
     Timestamp,
 };
-use crate::event::part::{ClockUnit, Provider};
+use crate::event::pairs::is_probe_system;
+use crate::event::part::{ClockUnit, Provider, UnnamedClock};
 use crate::event::{
     Coarse, DecodedEvent, Directory, Lane, LaneColumns, Need, Part, ThreadKey, TraceInfo,
 };
@@ -178,6 +179,9 @@ impl FxtReader {
         }
         info.losses.clone_from(&scan.cpu_losses);
         info.ties = scan.tables.ties();
+        if scan.tables.providers().iter().any(|it| it.is_ours()) {
+            info.unnamed_clock = UnnamedClock::OfOrigin;
+        }
         info.providers = providers(scan);
         let bytes = self.input.bytes();
         let objects = match self.endian {
@@ -237,7 +241,12 @@ impl FxtReader {
     pub(super) fn directory(&self, scan: &Scan) -> Directory {
         // All parts were read.
         self.caches().clear();
-        let (kinds, strings) = self.kinds.list();
+        let (mut kinds, strings) = self.kinds.list();
+        if scan.tables.is_own() {
+            for kind in &mut kinds {
+                kind.is_probe = is_probe_system(strings.bytes(kind.category));
+            }
+        }
         let mut directory = Directory {
             kinds,
             strings,

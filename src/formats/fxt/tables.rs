@@ -128,6 +128,21 @@ impl Tables {
         }
     }
 
+    /// Returns whether our own exporter encoded the records from a trace's rows, so that categories imply the kinds of
+    /// slices. It is not so in a copy of another program's records.
+    #[must_use]
+    pub(crate) fn is_own(&self) -> bool {
+        let mut all = self.providers.iter().skip(1);
+        let encodes = |provider: &Provider| {
+            provider.is_ours() && !provider.name.starts_with(OWN_BORDERS.as_bytes())
+        };
+        let registers = |provider: &Provider| {
+            provider.first_string.is_some() || provider.first_thread.is_some()
+        };
+        let others = || self.providers.iter().skip(1).filter(|it| !it.is_ours());
+        all.any(encodes) && !others().any(registers)
+    }
+
     /// Announces a provider, which is current from `place` on. It keeps the tick rate of an earlier announcement and
     /// nothing else. Returns its slot.
     pub fn announce(&mut self, place: u64, id: u32, name: &[u8]) -> ProviderSlot {

@@ -133,7 +133,7 @@ impl Btf {
         Some(())
     }
 
-    /// Whether no names were read.
+    /// Returns whether no names were read.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()

@@ -12,7 +12,7 @@ use crate::formats::format::Input;
 use crate::formats::ftrace_text;
 use crate::formats::stream::{AnyStream, Gathered, IndependentParts, Recording, Shown};
 
-/// Whether a file contains the text of a latency tracer and no events.
+/// Returns whether a file contains the text of a latency tracer and no events.
 #[must_use]
 pub(crate) fn has_only_text(reader: &TraceDat) -> bool {
     !reader.file().latency_texts.is_empty() && IndependentParts::parts(reader).is_empty()

@@ -150,7 +150,7 @@ impl<'a, E: ByteOrder> Records<'a, E> {
         self.at
     }
 
-    /// Whether the iteration ended at a damaged record.
+    /// Returns whether the iteration ended at a damaged record.
     #[must_use]
     pub(crate) fn is_damaged(&self) -> bool {
         self.is_damaged

@@ -19,6 +19,7 @@ use crate::base::{
     Big, ByteOrder, Diagnostics, Endian, Job, Little, Location, Problem, ReadError, Severity,
     Strings, TimeSpan, Timestamp,
 };
+use crate::event::pairs::is_probe_system;
 use crate::event::{
     Coarse, DecodedEvent, Directory, EventDetail, EventKind, KindId, Lane, LaneColumns, Need, Part,
     PartColumns, Role, ThreadEntry, ThreadKey, TraceInfo,
@@ -403,12 +404,18 @@ impl TraceDat {
                 name: strings.intern_text(&format.name),
                 category: strings.intern_text(&format.system),
                 role: role_of(format, self.recipes.of(kind)),
+                is_probe: is_probe_system(format.system.as_bytes())
+                    || format
+                        .fields
+                        .iter()
+                        .any(|field| field.name.starts_with("__probe_")),
             })
             .collect();
         kinds.push(EventKind {
             name: strings.intern_text("unknown event"),
             category: strings.intern_text(""),
             role: Role::Instant,
+            is_probe: false,
         });
         for &print in self.recipes.prints() {
             let format = formats.get(usize::from(print));
@@ -416,6 +423,7 @@ impl TraceDat {
                 name: strings.intern_text(format.map_or("", |format| &format.name)),
                 category: strings.intern_text(format.map_or("", |format| &format.system)),
                 role: Role::Consumed,
+                is_probe: false,
             });
         }
         let threads = self

@@ -6,9 +6,10 @@
 use super::event_format::{EventFormat, FieldFormat};
 use super::{TraceFile, switch_state::StateTable};
 use crate::base::ByteOrder;
+use crate::event::family::Family;
 use crate::event::pairs::{
-    AsyncPair, Counter, FUNCTIONS, KPROBES, Noise, Pair, PairEnd, PairName, RequestOp, UPROBES,
-    find_async_pair, find_counters, find_noise, find_pair, find_request, is_user_mode,
+    AsyncPair, Counter, Noise, Pair, PairEnd, PairName, RequestOp, find_async_pair, find_counters,
+    find_noise, find_pair, find_request, is_user_mode,
 };
 use crate::event::{MarkOp, Role, WakeupSort};
 
@@ -85,8 +86,8 @@ pub(crate) enum NameOf {
 /// Recipe of an event that begins or ends a slice.
 #[derive(Clone, Debug)]
 pub(crate) struct MarkRecipe {
-    /// Index of the row in FAMILIES. Probes may be kernel or user probes, depending on their address (`is_probe`).
-    pub family: u8,
+    /// The family of its slices. Probes may be kernel or user probes, depending on their address (`is_probe`).
+    pub family: Family,
     /// Whether the family depends on the address in the key.
     pub is_probe: bool,
     /// Begin or end.
@@ -398,7 +399,11 @@ fn probe_recipe(file: &TraceFile, format: &EventFormat) -> Option<MarkRecipe> {
     // Without kernel symbols, the default names of the two systems decide.
     let is_user = format.system == "uprobes";
     Some(MarkRecipe {
-        family: if is_user { UPROBES } else { KPROBES },
+        family: if is_user {
+            Family::Uprobes
+        } else {
+            Family::Kprobes
+        },
         is_probe: !file.metadata.kallsyms.is_empty() && !is_user && format.system != "kprobes",
         op,
         key: KeyOf::Num(address),
@@ -453,7 +458,7 @@ fn mark_recipe(
         family: pair.family,
         is_probe: false,
         call: match (end, pair.family) {
-            (PairEnd::End, FUNCTIONS) => call(),
+            (PairEnd::End, Family::Functions) => call(),
             _ => None,
         },
         op: match end {

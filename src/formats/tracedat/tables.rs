@@ -122,7 +122,8 @@ impl Kallsyms {
         Some(row.address)
     }
 
-    /// Whether `address` can belong to the kernel: at or after its first symbol, and at most 64 MiB after its last.
+    /// Returns whether `address` can belong to the kernel: at or after its first symbol, and at most 64 MiB after its
+    /// last.
     #[must_use]
     pub(crate) fn covers(&self, address: u64) -> bool {
         const SLACK: u64 = 64 << 20;
@@ -140,7 +141,7 @@ impl Kallsyms {
         self.symbols.len()
     }
 
-    /// Whether there are no symbols.
+    /// Returns whether there are no symbols.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.symbols.is_empty()
@@ -222,7 +223,7 @@ impl PrintkFormats {
         self.formats.len()
     }
 
-    /// Whether there are no formats.
+    /// Returns whether there are no formats.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.formats.is_empty()

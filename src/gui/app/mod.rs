@@ -196,7 +196,7 @@ impl App {
         self.notices.last_error()
     }
 
-    /// Whether a load, a pane or another task is still running.
+    /// Returns whether a load, a pane or another task is still running.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         self.loading.is_some()
@@ -317,7 +317,7 @@ impl App {
         }
     }
 
-    /// Whether a layer covers the window or a field has focus: Esc closes or leaves that first.
+    /// Returns whether a layer covers the window or a field has focus: Esc closes or leaves that first.
     fn has_layer(&self, ctx: &egui::Context) -> bool {
         let state = &self.state;
         self.had_focus

@@ -65,7 +65,7 @@ impl App {
         }
     }
 
-    /// Whether a requested plot is still missing.
+    /// Returns whether a requested plot is still missing.
     pub(super) fn lacks_plots(&self) -> bool {
         let loaded = self.loaded.as_ref().filter(|loaded| loaded.is_complete);
         loaded.is_some_and(|loaded| loaded.trace.plots != self.state.layout.plots)

@@ -55,7 +55,7 @@ impl ExportPanel {
         self.outcome.as_ref().map(Outcome::words)
     }
 
-    /// Whether an export is running.
+    /// Returns whether an export is running.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         self.exporting.is_pending()

@@ -103,7 +103,7 @@ pub(crate) fn open_written(path: &Path, actions: &mut Vec<Action>) {
     actions.push(Action::Do(Effect::Open(vec![path.to_path_buf()])));
 }
 
-/// Whether the extension is one of a format that we read.
+/// Returns whether the extension is one of a format that we read.
 pub(crate) fn can_open(path: &Path) -> bool {
     let ending = path.extension().map(|ending| ending.to_string_lossy());
     let Some(ending) = ending else { return false };

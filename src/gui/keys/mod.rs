@@ -150,7 +150,7 @@ pub fn pressed(ctx: &egui::Context, state: &ViewState, ahead: &mut TypedAhead) -
     actions
 }
 
-/// Whether an action is allowed while a dialog covers the window: what is under the dialog must not change.
+/// Returns whether an action is allowed while a dialog covers the window: what is under the dialog must not change.
 fn reaches(state: &ViewState, action: &Action) -> bool {
     let quits = *action == Action::Do(Effect::Quit);
     if state.question.is_some() {
@@ -168,7 +168,7 @@ fn reaches(state: &ViewState, action: &Action) -> bool {
     true
 }
 
-/// Whether `action` opens a text field, for which the next typed keys are meant.
+/// Returns whether `action` opens a text field, for which the next typed keys are meant.
 fn opens_field(state: &ViewState, action: &Action) -> bool {
     match action {
         Action::OpenSearch
@@ -196,7 +196,7 @@ enum Focus {
 }
 
 impl Focus {
-    /// Whether a key is handled by the focused widget instead of by the window.
+    /// Returns whether a key is handled by the focused widget instead of by the window.
     fn takes(self, stroke: Stroke) -> bool {
         let Stroke { key, modifiers, .. } = stroke;
         let is_plain = !modifiers.command && !modifiers.ctrl && !modifiers.alt;

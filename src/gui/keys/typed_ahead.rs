@@ -90,7 +90,7 @@ impl TypedAhead {
     }
 }
 
-/// Whether an event is typed input. Esc is not: it closes what was opened.
+/// Returns whether an event is typed input. Esc is not: it closes what was opened.
 fn is_typed(event: &Event) -> bool {
     match event {
         Event::Key { key, pressed, .. } => *pressed && *key != Key::Escape,

@@ -1,29 +1,21 @@
 //! A pane with the processes as a tree of parents and children, with their times and a bar for each life.
-//!
-//! The list of rows is computed by a task whenever the order, the filter or the open rows change; a frame draws only
-//! the rows in view.
 
 use std::sync::Arc;
 
-use egui::{Align, Rect, RichText, Sense, Ui, pos2, vec2};
-use egui_extras::{Column, TableBuilder, TableRow};
+use egui::{Align, Rect, RichText, Ui, pos2, vec2};
 
 use crate::base::signals::{exit_short, exit_text};
 use crate::base::{Task, TaskKey, Work};
-use crate::gui::heading::{Heading, heading_ui, wide};
 use crate::gui::pane::{Pane, Scene};
 use crate::gui::script::one_line;
 use crate::gui::shortened::shortened;
-use crate::gui::table::{
-    COPIES_ROWS, Copying, PaneColumn, TableData, copy_button, filtered_ui, is_copied, row_info,
-};
+use crate::gui::table::{DataTable, OpenRule, Order, PaneColumn, TEXT_SIZE, TableData};
 use crate::gui::tint::Tint;
-use crate::load::TraceId;
+use crate::load::LoadedTrace;
 use crate::query::Item;
-use crate::query::process_rows::{OpenRule, Opened, SortBy, TreeRow, TreeView, rows};
-use crate::query::process_times::{ProcessTimes, first_arguments_of, program_of};
-use crate::tables::lives::{EXIT, PROCESS_TIMES, ProcessNode, process_rows};
-use crate::trace::{ProcessId, Trace};
+use crate::query::process_times::{ProcessTimes, is_found, program_of};
+use crate::tables::lives::{EXIT, LIVED, PROCESS_TIMES, ProcessNode, process_rows};
+use crate::trace::{Process, ProcessId, Trace};
 use crate::view::{Action, ruler};
 
 /// Returns the pane.
@@ -31,44 +23,64 @@ pub fn make() -> Box<dyn Pane> {
     Box::<TreePane>::default()
 }
 
-#[derive(Default)]
 struct TreePane {
-    view: TreeView,
-    listed: Task<TreeView, Answer>,
-    times: Option<(TraceId, Arc<ProcessTimes>)>,
+    found: Task<(), Arc<Found>>,
+    /// Whether all but the first levels were closed, because there are many processes.
+    is_folded: bool,
     /// The selected item to which the list last scrolled.
     shown: Option<Item>,
-    /// The process to which the list scrolls as soon as it has its row.
-    wanted: Option<ProcessId>,
-    copying: Copying,
+    table: DataTable,
 }
 
-struct Answer {
+/// The processes of a trace with their times, as a table.
+struct Found {
     times: Arc<ProcessTimes>,
-    rows: Arc<[TreeRow]>,
-    match_count: usize,
+    data: Arc<TableData>,
+    /// The row of each process; `None` for the few that are in no row.
+    rows: Vec<Option<u32>>,
 }
 
-const ROW_HEIGHT: f32 = 18.0;
-const INDENT: f32 = 14.0;
-/// The most bytes of arguments in a row: no screen is wider.
-const MOST_ARGUMENTS: usize = 1000;
 /// With at least this many processes only the first levels are open initially.
 const MANY: usize = 2000;
+/// The number of levels that are open then.
+const FIRST_LEVELS: u32 = 3;
+/// The index of the column by which rows are sorted at first.
+const BY_START: usize = 2;
 
-const COLUMNS: &[Heading<SortBy>] = &[
-    Heading::new("Program", SortBy::Program),
-    Heading::number("Pid", SortBy::Pid).smallest_first(),
-    Heading::number("Start", SortBy::Start).smallest_first(),
-    Heading::number("Duration", SortBy::Duration).about("How long it lived"),
-    Heading::number("Own", SortBy::Own).about("The time in which none of its children lived"),
-    Heading::number("Subtree", SortBy::Subtree).about("Its own time and that of all below it"),
-    Heading::number("Exit", SortBy::Exit).about("Exit code, or the signal that killed it"),
-    Heading::number("Children", SortBy::Children),
-    Heading::number("Files", SortBy::Files).about("How many files it opened"),
-    Heading::new("Lifetime", SortBy::Start),
-    Heading::new("Arguments", SortBy::Arguments),
-];
+impl Default for TreePane {
+    fn default() -> TreePane {
+        TreePane {
+            found: Task::default(),
+            is_folded: false,
+            shown: None,
+            table: DataTable::sorted(BY_START, Order::Ascending),
+        }
+    }
+}
+
+impl Found {
+    fn new(trace: &Trace) -> Found {
+        let times = Arc::new(ProcessTimes::new(trace));
+        let nodes = times.tree.walk().into_iter();
+        let nodes: Vec<ProcessNode> = nodes.map(|(id, depth)| ProcessNode { id, depth }).collect();
+        let mut rows = vec![None; trace.processes.len()];
+        for (row, node) in (0..).zip(&nodes) {
+            if let Some(place) = rows.get_mut(node.id.0 as usize) {
+                *place = Some(row);
+            }
+        }
+        Found {
+            data: Arc::new(table_of(nodes, &times)),
+            times,
+            rows,
+        }
+    }
+
+    fn row_of(&self, id: ProcessId) -> Option<usize> {
+        let row = self.rows.get(id.0 as usize).copied().flatten();
+        row.map(|row| row as usize)
+    }
+}
 
 impl Pane for TreePane {
     fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
@@ -83,174 +95,172 @@ impl Pane for TreePane {
             ui.label(RichText::new(words).color(scene.palette.weak));
             return actions;
         }
-        self.copying.poll(&mut actions);
-        let key = scene.loaded.id;
-        self.follow_selection(scene, key);
-        let (loaded, view) = (scene.loaded.clone(), self.view.clone());
-        let known = self.times.clone().filter(|times| times.0 == key);
-        let work = move |_: &Work<Answer>| {
-            let times = known.map_or_else(|| Arc::new(ProcessTimes::new(&loaded.trace)), |it| it.1);
-            let rows = rows(&loaded.trace, &times, &view);
-            Ok(Answer {
-                times,
-                match_count: rows.iter().filter(|row| row.is_match).count(),
-                rows: rows.into(),
-            })
-        };
-        let question = TaskKey::about(key, self.view.clone()).in_turn();
-        self.listed.ask(ui.ctx(), question, work);
-        let Some(answer) = self.listed.exact(key) else {
-            self.listed.ui(ui, scene.palette);
+        let id = scene.loaded.id;
+        let loaded = scene.loaded.clone();
+        let work = move |_: &Work<Arc<Found>>| Ok(Arc::new(Found::new(&loaded.trace)));
+        self.found
+            .ask(ui.ctx(), TaskKey::about(id, ()).in_turn(), work);
+        let Some(found) = self.found.exact(id).cloned() else {
+            self.found.ui(ui, scene.palette);
             return actions;
         };
-        let is_first = self.times.as_ref().is_none_or(|times| times.0 != key);
-        self.times = Some((key, Arc::clone(&answer.times)));
-        let times = Arc::clone(&answer.times);
-        if is_first && trace.processes.len() > MANY {
-            self.view.opened = first_levels(&times);
+        if !self.is_folded && trace.processes.len() > MANY {
+            self.is_folded = true;
+            self.open_first_levels(&found.times);
         }
-        let wants_copy = toolbar_ui(
-            ui,
-            scene,
-            &mut self.view,
-            &mut self.wanted,
-            &times,
-            answer,
-            &mut actions,
-        );
-        if wants_copy || is_copied(ui, ui.available_rect_before_wrap()) {
-            let data = Arc::new(table_of(&answer.rows, &times));
-            self.copying
-                .start_table(ui.ctx(), scene.loaded, &data, None);
-        }
-        path_ui(ui, scene, &times, &mut actions);
-        if answer.rows.is_empty() {
-            if filtered_ui(ui, scene, "The filter hides all processes.") {
-                self.view.filter.clear();
+        self.follow_selection(scene, &found);
+        self.toolbar_ui(ui, scene, &found, &mut actions);
+        path_ui(ui, scene, &found.times, &mut actions);
+        let selected = selected_process(scene);
+        (self.table).detail(selected.and_then(|selected| found.row_of(selected)));
+        let mut draw = |ui: &mut Ui, row: usize, column: &PaneColumn| {
+            if let Some(Item::Process(id)) = found.data.rows.item(scene.loaded, row) {
+                cell_ui(ui, scene, &found.times, id, column);
             }
-            return actions;
-        }
-        let mut toggled = None;
-        let (mut sort, mut order) = (self.view.sort, self.view.order);
-        let wanted = &mut self.wanted;
-        wide(ui, "process table", 1148.0, |ui| {
-            let mut table = TableBuilder::new(ui)
-                .min_scrolled_height(0.0)
-                .id_salt("processes")
-                .striped(true)
-                .resizable(true)
-                .auto_shrink([false, false])
-                .cell_layout(egui::Layout::left_to_right(Align::Center))
-                .sense(Sense::click())
-                .column(Column::initial(230.0).at_least(100.0).clip(true))
-                .column(Column::initial(62.0).at_least(40.0).clip(true))
-                .column(Column::initial(106.0).at_least(50.0).clip(true))
-                .columns(Column::initial(82.0).at_least(50.0).clip(true), 3)
-                .column(Column::initial(78.0).at_least(36.0).clip(true))
-                .column(Column::initial(64.0).at_least(36.0).clip(true))
-                .column(Column::initial(48.0).at_least(36.0).clip(true))
-                .column(Column::initial(180.0).at_least(60.0).clip(true))
-                .column(Column::remainder().at_least(120.0).clip(true));
-            if let Some(id) = *wanted
-                && let Some(at) = answer.rows.iter().position(|row| row.id == id)
-            {
-                table = table.scroll_to_row(at, Some(Align::Center));
-                *wanted = None;
-            }
-            table
-                .header(20.0, |mut header| {
-                    heading_ui(&mut header, COLUMNS, &mut sort, &mut order);
-                })
-                .body(|body| {
-                    body.rows(ROW_HEIGHT, answer.rows.len(), |mut row| {
-                        let Some(&entry) = answer.rows.get(row.index()) else {
-                            return;
-                        };
-                        row.set_selected(selected_process(scene) == Some(entry.id));
-                        let is_toggled = row_ui(&mut row, scene, &times, entry);
-                        let response = row.response();
-                        response.widget_info(|| {
-                            let texts = texts_of(scene, &times, entry.id);
-                            row_info(COLUMNS.iter().map(Heading::title).zip(texts))
-                        });
-                        response.ctx.accesskit_node_builder(response.id, |node| {
-                            node.set_level(entry.depth as usize + 1);
-                            if entry.has_children {
-                                node.set_expanded(entry.is_open);
-                            }
-                        });
-                        if is_toggled {
-                            toggled = Some(entry.id);
-                        } else if response.clicked() {
-                            select(trace, entry.id, &mut actions);
-                        }
-                    });
-                });
-        });
-        (self.view.sort, self.view.order) = (sort, order);
-        if let Some(id) = toggled {
-            self.view.opened.toggle(id);
-        }
-        if let Some(Action::Select(item)) = actions.last() {
+        };
+        let parts = (&mut draw as _, |_: &mut Ui, _, _: &mut Vec<Action>| {});
+        let answer =
+            (self.table).ui_with_cells(ui, scene, "processes", &found.data, &mut actions, parts);
+        let clicked = answer.clicked;
+        let clicked = clicked.and_then(|row| found.data.rows.item(scene.loaded, row));
+        if let Some(Item::Process(id)) = clicked {
+            select(trace, id, &mut actions);
             // The row was clicked, so the list must not scroll to it.
-            self.shown = Some(*item);
+            self.shown = Some(Item::Process(id));
         }
         actions
     }
 
     fn is_waiting(&self) -> bool {
-        self.listed.is_busy() || self.copying.is_waiting()
+        self.found.is_busy() || self.table.is_waiting()
     }
 
     fn stop(&mut self) {
-        self.copying.stop();
+        self.table.stop();
     }
 }
 
-/// Returns the rows of the tree as a table, for the clipboard.
-fn table_of(rows: &[TreeRow], times: &Arc<ProcessTimes>) -> TableData {
-    let of = |name: &str| PaneColumn::of(&PROCESS_TIMES, name, 0.0);
+/// Returns the processes as a table.
+fn table_of(nodes: Vec<ProcessNode>, times: &Arc<ProcessTimes>) -> TableData {
+    let of = |name: &str, width: f32| PaneColumn::of(&PROCESS_TIMES, name, width);
+    let after = |at: usize, def, width: f32| PaneColumn::after(&PROCESS_TIMES, at, def, width);
     let columns = vec![
-        of("name").titled("Program"),
-        of("pid").titled("Pid"),
-        of("start"),
-        of("dur"),
-        of("own"),
-        of("subtree"),
-        PaneColumn::after(&PROCESS_TIMES, 0, EXIT, 0.0),
-        of("children"),
-        of("opens").titled("Files"),
-        of("args"),
+        of("name", 230.0).titled("Program").about("").drawn(),
+        of("pid", 62.0).titled("Pid").about(""),
+        of("start", 106.0)
+            .with_none("before")
+            .first_sorted(Order::Ascending)
+            .drawn(),
+        after(1, LIVED, 82.0),
+        of("own", 82.0).about("The time in which none of its children lived"),
+        of("subtree", 82.0).about("Its own time and that of all below it"),
+        after(0, EXIT, 78.0).first_sorted(Order::Descending).drawn(),
+        of("children", 64.0).hiding_zero(),
+        of("opens", 48.0)
+            .titled("Files")
+            .about("How many files it opened")
+            .hiding_zero(),
+        PaneColumn::of_controls("When it lived", 180.0).titled(LIFETIME),
+        of("args", 120.0).mono().growing(),
     ];
-    let node = |row: &TreeRow| ProcessNode {
-        id: row.id,
-        depth: row.depth,
+    TableData {
+        matches: Some(matches),
+        ..TableData::new(columns, process_rows(nodes, times.clone()))
+    }
+    .as_tree()
+}
+
+/// The title of the column with the bars.
+const LIFETIME: &str = "Lifetime";
+
+/// Returns whether all words of a filter are in a process's program, arguments or pid.
+fn matches(loaded: &LoadedTrace, item: Item, filter: &str) -> bool {
+    let Item::Process(id) = item else {
+        return false;
     };
-    let nodes = rows.iter().map(node).collect();
-    TableData::new(columns, process_rows(nodes, times.clone()))
+    let words: Vec<&str> = filter.split_whitespace().collect();
+    is_found(&loaded.trace, id, &words)
 }
 
 impl TreePane {
     /// Opens the rows above a process that was selected elsewhere, and scrolls to it.
-    fn follow_selection(&mut self, scene: &Scene<'_>, key: TraceId) {
+    fn follow_selection(&mut self, scene: &Scene<'_>, found: &Found) {
         if scene.state.selected == self.shown {
             return;
         }
-        let Some((known, times)) = &self.times else {
-            return;
-        };
-        if *known != key {
-            return;
-        }
         self.shown = scene.state.selected;
-        if let Some(id) = selected_process(scene) {
-            for above in times.path_to(&scene.loaded.trace, id) {
-                if above != id {
-                    self.view.opened.set(above, OpenRule::All);
+        let row = selected_process(scene).and_then(|id| found.row_of(id));
+        if let Some(row) = row {
+            self.table.reveal(&found.data, row);
+        }
+    }
+
+    fn open_first_levels(&mut self, times: &ProcessTimes) {
+        self.table.open_all(OpenRule::None);
+        for (id, _) in (0..)
+            .zip(&times.depths)
+            .filter(|(_, depth)| **depth < FIRST_LEVELS)
+        {
+            self.table.open(id);
+        }
+    }
+
+    /// Draws the controls above the list.
+    fn toolbar_ui(
+        &mut self,
+        ui: &mut Ui,
+        scene: &Scene<'_>,
+        found: &Found,
+        actions: &mut Vec<Action>,
+    ) {
+        let (trace, times) = (&scene.loaded.trace, &found.times);
+        ui.horizontal(|ui| {
+            let edit = egui::TextEdit::singleline(self.table.filter())
+                .hint_text("Filter: program, arguments, pid")
+                .desired_width(220.0);
+            let response = ui.add(edit);
+            response.widget_info(|| {
+                egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Filter processes")
+            });
+            if !self.table.filter().is_empty() && ui.small_button("Clear").clicked() {
+                self.table.filter().clear();
+            }
+            for (text, rule) in [
+                ("Expand all", OpenRule::All),
+                ("Collapse all", OpenRule::None),
+            ] {
+                if ui.button(text).clicked() {
+                    self.table.open_all(rule);
                 }
             }
-            self.wanted = Some(id);
-        }
+            let slowest = ui.button("Slowest child").on_hover_text(
+                "From the selected process down: always the child that lived longest",
+            );
+            if slowest.clicked() {
+                let from = selected_process(scene).or_else(|| longest(&times.tree.roots, times));
+                let path = from
+                    .map(|from| times.slowest_path(from))
+                    .unwrap_or_default();
+                if let Some(&last) = path.last() {
+                    self.table.open(last.0);
+                    select(trace, last, actions);
+                    if let Some(row) = found.row_of(last) {
+                        self.table.reveal(&found.data, row);
+                    }
+                }
+            }
+            let count = trace.processes.len();
+            let words = match self.table.filter().trim() {
+                "" => ruler::counted(count, "process", "processes"),
+                _ => format!(
+                    "{} of {} processes match",
+                    ruler::grouped(self.table.match_count() as i64),
+                    ruler::grouped(count as i64)
+                ),
+            };
+            (self.table).copy_button_ui(ui, scene, &found.data, actions);
+            ui.label(RichText::new(words).color(scene.palette.weak));
+        });
     }
 }
 
@@ -271,84 +281,6 @@ pub(crate) fn select(trace: &Trace, id: ProcessId, actions: &mut Vec<Action>) {
         .and_then(|process| process.main_thread);
     actions.push(Action::Reveal(main.map_or(Item::Process(id), Item::Thread)));
     actions.push(Action::Select(Item::Process(id)));
-}
-
-fn first_levels(times: &ProcessTimes) -> Opened {
-    let mut opened = Opened {
-        rule: OpenRule::None,
-        ..Opened::default()
-    };
-    for (index, &depth) in times.depths.iter().enumerate() {
-        if depth < 3 {
-            opened.set(ProcessId(index as u32), OpenRule::All);
-        }
-    }
-    opened
-}
-
-/// Draws the controls above the list; returns whether the copy button was clicked.
-fn toolbar_ui(
-    ui: &mut Ui,
-    scene: &Scene<'_>,
-    view: &mut TreeView,
-    wanted: &mut Option<ProcessId>,
-    times: &ProcessTimes,
-    answer: &Answer,
-    actions: &mut Vec<Action>,
-) -> bool {
-    let trace = &scene.loaded.trace;
-    let mut wants_copy = false;
-    ui.horizontal(|ui| {
-        let edit = egui::TextEdit::singleline(&mut view.filter)
-            .hint_text("Filter: program, arguments, pid")
-            .desired_width(220.0);
-        let response = ui.add(edit);
-        response.widget_info(|| {
-            egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Filter processes")
-        });
-        if !view.filter.is_empty() && ui.small_button("Clear").clicked() {
-            view.filter.clear();
-        }
-        for (text, rule) in [
-            ("Expand all", OpenRule::All),
-            ("Collapse all", OpenRule::None),
-        ] {
-            if ui.button(text).clicked() {
-                view.opened = Opened {
-                    rule,
-                    ..Opened::default()
-                };
-            }
-        }
-        let slowest = ui
-            .button("Slowest child")
-            .on_hover_text("From the selected process down: always the child that lived longest");
-        if slowest.clicked() {
-            let from = selected_process(scene).or_else(|| longest(&times.tree.roots, times));
-            let path = from
-                .map(|from| times.slowest_path(from))
-                .unwrap_or_default();
-            for &id in &path {
-                view.opened.set(id, OpenRule::All);
-            }
-            if let Some(&last) = path.last() {
-                select(trace, last, actions);
-                *wanted = Some(last);
-            }
-        }
-        let words = if view.filter.trim().is_empty() {
-            ruler::counted(trace.processes.len(), "process", "processes")
-        } else {
-            format!(
-                "{} of {} processes match",
-                ruler::grouped(answer.match_count as i64),
-                ruler::grouped(trace.processes.len() as i64)
-            )
-        };
-        wants_copy = copy_button(ui, answer.rows.len(), COPIES_ROWS).clicked();
-        ui.label(RichText::new(words).color(scene.palette.weak));
-    });
-    wants_copy
 }
 
 fn longest(ids: &[ProcessId], times: &ProcessTimes) -> Option<ProcessId> {
@@ -378,175 +310,73 @@ fn path_ui(ui: &mut Ui, scene: &Scene<'_>, times: &ProcessTimes, actions: &mut V
     });
 }
 
-fn text_ui(ui: &mut Ui, text: RichText) {
+fn text_ui(ui: &mut Ui, text: RichText) -> egui::Response {
     let text = one_line(ui, text);
-    ui.add(egui::Label::new(text).selectable(false).truncate());
+    ui.add(egui::Label::new(text).selectable(false).truncate())
 }
 
-fn number_ui(ui: &mut Ui, text: String) {
-    ui.with_layout(egui::Layout::right_to_left(Align::Center), |ui| {
-        text_ui(ui, RichText::new(text).size(12.0));
-    });
-}
-
-/// Draws one row; returns whether its triangle was clicked.
-fn row_ui(
-    row: &mut TableRow<'_, '_>,
+/// Draws a cell of a column that the table does not draw itself.
+fn cell_ui(
+    ui: &mut Ui,
     scene: &Scene<'_>,
     times: &ProcessTimes,
-    entry: TreeRow,
-) -> bool {
-    let (trace, palette) = (&scene.loaded.trace, scene.palette);
-    let Some(process) = trace.processes.get(entry.id.0 as usize) else {
-        return false;
+    id: ProcessId,
+    column: &PaneColumn,
+) {
+    let Some(process) = scene.loaded.trace.processes.get(id.0 as usize) else {
+        return;
     };
-    let time = times.of(entry.id);
-    let unit = scene.state.origins.unit;
-    let mut is_toggled = false;
-    row.col(|ui| {
-        is_toggled = program_ui(ui, scene, entry);
-    });
-    row.col(|ui| number_ui(ui, process.pid.to_string()));
-    row.col(|ui| {
-        let text = process.start.map_or("before".to_owned(), |time| {
-            let mark = if process.made.is_none() { "≤ " } else { "" };
-            let time = ruler::full_text(time, scene.state.time_format, scene.state.origins);
-            format!("{mark}{time}")
-        });
-        number_ui(ui, text);
-    });
-    for (length, suffix) in [
-        (
-            time.span.duration(),
-            if process.end.is_none() { " +" } else { "" },
-        ),
-        (time.own, ""),
-        (time.subtree, ""),
-    ] {
-        row.col(|ui| number_ui(ui, format!("{}{suffix}", ruler::length_text(length, unit))));
+    match column.def.name {
+        "name" => program_ui(ui, scene, id, process),
+        "start" => start_ui(ui, scene, process),
+        "exit" => exit_ui(ui, scene, process),
+        _ => bar_ui(ui, scene, times, id),
     }
-    row.col(|ui| {
-        let text = exit_short(process.exit_status, process.exit_signal);
-        let text = RichText::new(text).size(12.0);
-        let text = if process.has_failed() {
-            text.color(palette.error).strong()
-        } else {
-            text
-        };
-        ui.with_layout(egui::Layout::right_to_left(Align::Center), |ui| {
-            let label = ui.add(egui::Label::new(text).selectable(false).truncate());
-            let whole = exit_text(process.exit_status, process.exit_signal);
-            if !whole.is_empty() {
-                label.on_hover_text(whole);
-            }
-        });
-    });
-    for count in [time.children, process.opens] {
-        row.col(|ui| {
-            number_ui(
-                ui,
-                if count == 0 {
-                    String::new()
-                } else {
-                    ruler::grouped(i64::from(count))
-                },
-            );
-        });
-    }
-    row.col(|ui| bar_ui(ui, scene, times, entry.id));
-    row.col(|ui| {
-        let text = RichText::new(first_arguments_of(trace, entry.id, MOST_ARGUMENTS))
-            .size(12.0)
-            .monospace();
-        text_ui(ui, text);
-    });
-    is_toggled
 }
 
-/// Returns the texts of a process's row.
-fn texts_of(scene: &Scene<'_>, times: &ProcessTimes, id: ProcessId) -> Vec<String> {
-    let trace = &scene.loaded.trace;
-    let Some(process) = trace.processes.get(id.0 as usize) else {
-        return Vec::new();
-    };
-    let (time, unit) = (times.of(id), scene.state.origins.unit);
-    let start = process.start.map_or("before".to_owned(), |time| {
-        ruler::full_text(time, scene.state.time_format, scene.state.origins)
+fn start_ui(ui: &mut Ui, scene: &Scene<'_>, process: &Process) {
+    let text = process.start.map_or("before".to_owned(), |time| {
+        let mark = if process.made.is_none() { "≤ " } else { "" };
+        let time = ruler::full_text(time, scene.state.time_format, scene.state.origins);
+        format!("{mark}{time}")
     });
-    let end = match process.end {
-        None => " or more",
-        Some(_) => "",
-    };
-    let counted = |count: u32| match count {
-        0 => String::new(),
-        count => ruler::grouped(i64::from(count)),
-    };
-    vec![
-        program_of(trace, id).to_string(),
-        process.pid.to_string(),
-        start,
-        format!("{}{end}", ruler::length_text(time.span.duration(), unit)),
-        ruler::length_text(time.own, unit),
-        ruler::length_text(time.subtree, unit),
-        exit_text(process.exit_status, process.exit_signal),
-        counted(time.children),
-        counted(process.opens),
-        String::new(),
-        first_arguments_of(trace, id, MOST_ARGUMENTS),
-    ]
+    ui.with_layout(egui::Layout::right_to_left(Align::Center), |ui| {
+        text_ui(ui, RichText::new(text).size(TEXT_SIZE));
+    });
 }
 
-/// Draws the triangle and the name, indented by the process's depth; returns whether the triangle was clicked.
-fn program_ui(ui: &mut Ui, scene: &Scene<'_>, entry: TreeRow) -> bool {
-    let (trace, palette) = (&scene.loaded.trace, scene.palette);
-    ui.spacing_mut().item_spacing.x = 3.0;
-    // Levels that are too deep for the column are drawn at the deepest indentation that fits.
-    let most = ((ui.available_width() - 60.0) / INDENT).max(0.0);
-    ui.add_space(INDENT * (entry.depth as f32).min(most));
-    let (area, response) = ui.allocate_exact_size(vec2(13.0, ROW_HEIGHT), Sense::click());
-    let mut is_toggled = false;
-    if entry.has_children {
-        let middle = area.center();
-        let points = if entry.is_open {
-            [vec2(-4.0, -2.5), vec2(4.0, -2.5), vec2(0.0, 3.5)]
-        } else {
-            [vec2(-2.5, -4.0), vec2(3.5, 0.0), vec2(-2.5, 4.0)]
-        };
-        let color = if response.hovered() {
-            palette.text
-        } else {
-            palette.weak
-        };
-        ui.painter().add(egui::Shape::convex_polygon(
-            points.map(|at| middle + at).to_vec(),
-            color,
-            egui::Stroke::NONE,
-        ));
-        let pid = trace
-            .processes
-            .get(entry.id.0 as usize)
-            .map_or(0, |it| it.pid);
-        let label = format!("Children of {} ({pid})", program_of(trace, entry.id));
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &label));
-        is_toggled = response.clicked();
-    }
-    let mut text = RichText::new(shortened(&program_of(trace, entry.id))).size(12.0);
-    if !entry.is_match {
-        text = text.color(palette.weak);
-    } else if scene.state.is_highlighted(entry.id) {
-        text = text.color(palette.flow).strong();
-    }
+fn exit_ui(ui: &mut Ui, scene: &Scene<'_>, process: &Process) {
+    let text = exit_short(process.exit_status, process.exit_signal);
+    let text = RichText::new(text).size(TEXT_SIZE);
+    let text = match process.has_failed() {
+        true => text.color(scene.palette.error).strong(),
+        false => text,
+    };
+    ui.with_layout(egui::Layout::right_to_left(Align::Center), |ui| {
+        let label = text_ui(ui, text);
+        let whole = exit_text(process.exit_status, process.exit_signal);
+        if !whole.is_empty() {
+            label.on_hover_text(whole);
+        }
+    });
+}
+
+/// Draws the name of the program that a process ran last.
+fn program_ui(ui: &mut Ui, scene: &Scene<'_>, id: ProcessId, process: &Process) {
+    let palette = scene.palette;
+    let name = program_of(&scene.loaded.trace, id);
+    let text = RichText::new(shortened(&name)).size(TEXT_SIZE);
+    let text = match scene.state.is_highlighted(id) {
+        true => text.color(palette.flow).strong(),
+        false => text,
+    };
     text_ui(ui, text);
-    let process = trace.processes.get(entry.id.0 as usize);
-    if process.is_some_and(crate::trace::Process::may_be_thread) {
-        ui.add(egui::Label::new(
-            RichText::new("thread?").size(10.5).color(palette.weak),
-        ))
-        .on_hover_text(
+    if process.may_be_thread() {
+        let note = RichText::new("thread?").size(10.5).color(palette.weak);
+        ui.add(egui::Label::new(note)).on_hover_text(
             "Possibly a thread: it ran no program, and the trace does not say how it was made",
         );
     }
-    is_toggled
 }
 
 /// Draws the life of a process within the trace; an end outside the recording is drawn open.

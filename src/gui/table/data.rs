@@ -5,7 +5,11 @@ use std::sync::Arc;
 
 use egui::Ui;
 
+use super::order::Order;
+use super::tree::Tree;
 use crate::gui::tint::Tint;
+use crate::load::LoadedTrace;
+use crate::query::Item;
 use crate::tables::{Cell, ColumnDef, MadeRow, RowSource, TableDef};
 
 /// The height of a row, in points.
@@ -43,6 +47,12 @@ pub(crate) struct PaneColumn {
     pub is_drawn: bool,
     /// Whether the text has a monospaced font.
     pub is_mono: bool,
+    /// Whether cells with the number 0 are left empty.
+    pub hides_zero: bool,
+    /// The text of cells without a value.
+    pub none_text: &'static str,
+    /// The direction of the first sort by the column; `None`: the kind of the column decides.
+    pub first_order: Option<Order>,
 }
 
 impl PaneColumn {
@@ -72,6 +82,9 @@ impl PaneColumn {
             counts_trouble: false,
             is_drawn: false,
             is_mono: false,
+            hides_zero: false,
+            none_text: "",
+            first_order: None,
         }
     }
 
@@ -130,6 +143,30 @@ impl PaneColumn {
         }
     }
 
+    /// Returns the column with empty cells where the number is 0.
+    #[must_use]
+    pub(crate) fn hiding_zero(self) -> PaneColumn {
+        PaneColumn {
+            hides_zero: true,
+            ..self
+        }
+    }
+
+    /// Returns the column with a text for cells without a value.
+    #[must_use]
+    pub(crate) fn with_none(self, none_text: &'static str) -> PaneColumn {
+        PaneColumn { none_text, ..self }
+    }
+
+    /// Returns the column with another direction of its first sort.
+    #[must_use]
+    pub(crate) fn first_sorted(self, order: Order) -> PaneColumn {
+        PaneColumn {
+            first_order: Some(order),
+            ..self
+        }
+    }
+
     /// Returns the column with another explanation.
     #[must_use]
     pub fn about(mut self, about: &'static str) -> PaneColumn {
@@ -179,7 +216,14 @@ pub(crate) struct TableData {
     pub tints: Vec<Option<Tint>>,
     /// The height of each row, in points.
     pub row_height: f32,
+    /// The parents and children of the rows, if they are a tree.
+    pub tree: Option<Arc<Tree>>,
+    /// Returns whether a row of a tree matches a filter, by its item; `None`: the texts of the cells decide.
+    pub matches: Option<Matches>,
 }
+
+/// Returns whether the row about an item matches a filter, which is in lower case.
+pub(crate) type Matches = fn(&LoadedTrace, Item, &str) -> bool;
 
 impl Default for TableData {
     fn default() -> TableData {
@@ -196,7 +240,16 @@ impl TableData {
             rows: Arc::new(rows),
             tints: Vec::new(),
             row_height: ROW_HEIGHT,
+            tree: None,
+            matches: None,
         }
+    }
+
+    /// Returns the table as a tree whose rows open and close: the rows are in preorder.
+    #[must_use]
+    pub(crate) fn as_tree(self) -> TableData {
+        let tree = Some(Arc::new(Tree::new(self.rows.as_ref())));
+        TableData { tree, ..self }
     }
 
     /// Returns whether cells are made by a task, and rows are not sorted.

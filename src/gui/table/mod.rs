@@ -9,25 +9,30 @@
 
 mod copied;
 mod data;
+mod heading;
 mod kept;
 mod order;
 mod shown;
+mod tree;
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use egui::{Align, Layout, Rect, RichText, Sense, Ui};
+use egui::{Align, Layout, Rect, RichText, Sense, Ui, vec2};
 use egui_extras::{Column, TableBuilder, TableRow};
 
 pub(crate) use self::copied::{COPIES_ROWS, Copying, copy_button, whole_text};
 use self::data::HEADING_HEIGHT;
-pub(crate) use self::data::{PaneColumn, ROW_HEIGHT, TEXT_SIZE, TableData};
+pub(crate) use self::data::{PaneColumn, TEXT_SIZE, TableData};
+use self::heading::heading_button;
 use self::kept::KeptCells;
+pub(crate) use self::order::Order;
 use self::order::{RowOrder, Sort, Wanted};
 pub(crate) use self::shown::number_text;
 pub use self::shown::text_of;
 use self::shown::{Marks, align_of, cell_ui};
-use super::heading::heading_button;
+pub(crate) use self::tree::OpenRule;
+use self::tree::{Opened, TreeMark};
 use super::long_list::LongList;
 use super::pane::Scene;
 use crate::gui::shortened::shortened;
@@ -35,6 +40,8 @@ use crate::view::{Action, ruler};
 
 /// Tables with more rows than this are scrolled by rows: an `f32` cannot represent their height in points exactly.
 const LONG: usize = 500_000;
+/// The indentation of each level of a tree, in points.
+const INDENT: f32 = 14.0;
 
 /// The user's input to a table.
 #[derive(Debug, Default)]
@@ -61,6 +68,8 @@ struct Drawn<'a, 's, M> {
 pub(crate) struct DataTable {
     sort: Option<Sort>,
     filter: String,
+    /// In a tree: the rows whose children are shown.
+    opened: Opened,
     order: RowOrder,
     kept: KeptCells,
     copying: Copying,
@@ -75,6 +84,48 @@ pub(crate) struct DataTable {
 }
 
 impl DataTable {
+    /// Returns a table that is sorted by the pane's column with index `column` at first.
+    #[must_use]
+    pub(crate) fn sorted(column: usize, order: Order) -> DataTable {
+        DataTable {
+            sort: Some(Sort { column, order }),
+            ..DataTable::default()
+        }
+    }
+
+    /// Returns the text of the filter, for a pane that draws the filter's field itself.
+    pub(crate) fn filter(&mut self) -> &mut String {
+        &mut self.filter
+    }
+
+    /// Returns the number of shown rows of a tree that match the filter themselves.
+    #[must_use]
+    pub(crate) fn match_count(&self) -> usize {
+        self.order.match_count()
+    }
+
+    /// Opens or closes all rows of a tree.
+    pub(crate) fn open_all(&mut self, rule: OpenRule) {
+        self.opened = Opened::all(rule);
+    }
+
+    /// Opens a row of a tree by its key.
+    pub(crate) fn open(&mut self, key: u32) {
+        self.opened.open(key);
+    }
+
+    /// Opens a row of a tree if it is closed, and closes it if it is open.
+    pub(crate) fn toggle(&mut self, data: &TableData, row: usize) {
+        self.opened.toggle(data.rows.key(row));
+    }
+
+    /// Opens the rows above a row of a tree, and scrolls to the row.
+    pub(crate) fn reveal(&mut self, data: &TableData, row: usize) {
+        let above = data.tree.iter().flat_map(|tree| tree.above(row as u32));
+        above.for_each(|above| self.opened.open(data.rows.key(above as usize)));
+        self.show_row(row);
+    }
+
     /// Draws the filter and the copy button, above the table.
     pub(crate) fn tools_ui(
         &mut self,
@@ -207,7 +258,7 @@ impl DataTable {
             self.copy(ui, scene, data);
         }
         let count = self.order.len(data);
-        if count == 0 && !data.rows.is_empty() {
+        if count == 0 && !data.rows.is_empty() && !self.order.is_waiting() {
             let rows = ruler::counted(data.rows.len(), "row", "rows");
             let words = format!("The filter '{}' hides {rows}.", shortened(&self.filter));
             if filtered_ui(ui, scene, &words) {
@@ -248,7 +299,7 @@ impl DataTable {
         let step = data.row_height + spacing;
         let top = egui::vec2(0.0, HEADING_HEIGHT + spacing);
         let rows_area = Rect::from_min_max(area.min + top, area.max);
-        if let Some(place) = self.wanted.take().and_then(|row| self.order.place_of(row)) {
+        if let Some(place) = self.wanted_place() {
             self.list.show(place, self.seen);
         }
         let left = (self.list).scroll_ui(ui, rows_area, count, step, scene.palette);
@@ -257,6 +308,14 @@ impl DataTable {
         // One more row, which may be partly visible.
         let rows = first..(first + self.seen + 1).min(count);
         (Rect::from_min_max(area.min, left.max), rows)
+    }
+
+    /// Returns the place of the row to which the table is to scroll, once; waits until the rows are in order.
+    fn wanted_place(&mut self) -> Option<usize> {
+        if self.order.is_waiting() {
+            return None;
+        }
+        self.wanted.take().and_then(|row| self.order.place_of(row))
     }
 
     /// Draws the headings, and the rows at these places of the order.
@@ -293,13 +352,14 @@ impl DataTable {
                 for column in &data.columns {
                     let width = match column.grows {
                         true => Column::remainder().at_least(column.width),
-                        false if !column.has_cells() => Column::exact(column.width),
+                        false if column.title.is_empty() => Column::exact(column.width),
                         false => Column::initial(column.width).at_least(40.0),
                     };
                     table = table.column(width.clip(true));
                 }
-                if let Some(place) = self.wanted.take().and_then(|row| self.order.place_of(row)) {
-                    table = table.scroll_to_row(place, None);
+                if let Some(place) = self.wanted_place() {
+                    let align = data.tree.as_ref().map(|_| Align::Center);
+                    table = table.scroll_to_row(place, align);
                 }
                 let body = table.header(HEADING_HEIGHT, |mut header| {
                     for (at, column) in data.columns.iter().enumerate() {
@@ -310,7 +370,8 @@ impl DataTable {
                     body.rows(data.row_height, rows.len(), |row| {
                         let place = rows.start + row.index();
                         if let Some(index) = self.order.row_at(data, place) {
-                            self.row_ui(row, &mut drawn, index, actions, answer);
+                            let mark = self.order.mark_at(place);
+                            self.row_ui(row, &mut drawn, (index, mark), actions, answer);
                         }
                     });
                 });
@@ -321,7 +382,7 @@ impl DataTable {
         &mut self,
         mut row: TableRow<'_, '_>,
         drawn: &mut Drawn<'_, '_, M>,
-        index: usize,
+        (index, mark): (usize, Option<TreeMark>),
         actions: &mut Vec<Action>,
         answer: &mut TableAnswer,
     ) {
@@ -331,9 +392,20 @@ impl DataTable {
             return;
         };
         row.set_selected(self.is_marked(scene, data, index));
+        let mut is_toggled = false;
         for (at, column) in data.columns.iter().enumerate() {
+            let mark = mark.filter(|_| at == 0);
+            let mut indent = |ui: &mut Ui| {
+                if let Some(mark) = mark {
+                    let name = || column.text(&cells, scene);
+                    is_toggled = tree_mark_ui(ui, scene, data.row_height, mark, &name);
+                }
+            };
             if column.is_drawn {
-                row.col(|ui| (drawn.draw)(ui, index, column));
+                row.col(|ui| {
+                    indent(ui);
+                    (drawn.draw)(ui, index, column);
+                });
                 continue;
             }
             let cell = column.cell(&cells);
@@ -343,18 +415,28 @@ impl DataTable {
                 is_trouble: column.is_trouble(&cells),
                 is_mono: column.is_mono,
             };
-            let text = text_of(&column.def, cell, scene);
-            row.col(|ui| cell_ui(ui, scene, &column.def, (cell, &text), marks));
+            let text = column.text(&cells, scene);
+            row.col(|ui| {
+                indent(ui);
+                cell_ui(ui, scene, &column.def, (cell, &text), marks);
+            });
         }
         let response = row.response();
         response.widget_info(|| {
             let texts = data.columns.iter();
-            row_info(texts.map(|it| {
-                let text = text_of(&it.def, it.cell(&cells), scene);
-                (it.title.as_ref(), text)
-            }))
+            row_info(texts.map(|it| (it.title.as_ref(), it.text(&cells, scene))))
         });
-        if response.clicked() {
+        if let Some(mark) = mark {
+            response.ctx.accesskit_node_builder(response.id, |node| {
+                node.set_level(mark.depth as usize + 1);
+                if mark.has_children {
+                    node.set_expanded(mark.is_open);
+                }
+            });
+        }
+        if is_toggled {
+            self.toggle(data, index);
+        } else if response.clicked() {
             answer.clicked = Some(index);
         }
         response.context_menu(|ui| (drawn.menu)(ui, index, actions));
@@ -371,10 +453,10 @@ impl DataTable {
     }
 
     fn heading_ui(&mut self, ui: &mut Ui, data: &TableData, at: usize, column: &PaneColumn) {
-        if !column.has_cells() {
+        if column.title.is_empty() {
             return;
         }
-        if data.is_slow() {
+        if data.is_slow() || !column.has_cells() {
             let title = RichText::new(&*column.title).size(TEXT_SIZE).strong();
             let layout = match align_of(&column.def) {
                 Align::Max => Layout::right_to_left(Align::Center),
@@ -398,9 +480,50 @@ impl DataTable {
         let wanted = Wanted {
             sort: self.sort,
             filter: self.filter.to_lowercase(),
+            opened: self.opened.clone(),
         };
         self.order.refresh(ui.ctx(), scene.loaded, data, &wanted);
     }
+}
+
+/// Draws the indentation of a row of a tree, and the triangle that opens and closes the row; returns whether the
+/// triangle was clicked. `name` returns the name of the row.
+fn tree_mark_ui(
+    ui: &mut Ui,
+    scene: &Scene<'_>,
+    row_height: f32,
+    mark: TreeMark,
+    name: &dyn Fn() -> String,
+) -> bool {
+    ui.spacing_mut().item_spacing.x = 3.0;
+    // Levels that are too deep for the column are drawn at the deepest indentation that fits.
+    let most = ((ui.available_width() - 60.0) / INDENT).max(0.0);
+    ui.add_space(INDENT * (mark.depth as f32).min(most));
+    let (area, response) = ui.allocate_exact_size(vec2(13.0, row_height), Sense::click());
+    if !mark.is_match {
+        ui.visuals_mut().override_text_color = Some(scene.palette.weak);
+    }
+    if !mark.has_children {
+        return false;
+    }
+    let points = match mark.is_open {
+        true => [vec2(-4.0, -2.5), vec2(4.0, -2.5), vec2(0.0, 3.5)],
+        false => [vec2(-2.5, -4.0), vec2(3.5, 0.0), vec2(-2.5, 4.0)],
+    };
+    let color = match response.hovered() {
+        true => scene.palette.text,
+        false => scene.palette.weak,
+    };
+    ui.painter().add(egui::Shape::convex_polygon(
+        points.map(|at| area.center() + at).to_vec(),
+        color,
+        egui::Stroke::NONE,
+    ));
+    response.widget_info(|| {
+        let words = format!("Children of {}", name());
+        egui::WidgetInfo::labeled(egui::Role::Button, true, words)
+    });
+    response.clicked()
 }
 
 /// Returns the text that screen readers read for a row: its first cell, then each column's title with its cell.

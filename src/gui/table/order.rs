@@ -5,15 +5,25 @@
 use std::sync::Arc;
 
 use super::data::TableData;
+use super::tree::{Opened, TreeMark, TreeOrder};
 use crate::base::{Cancelled, Job, Task, TaskKey, TraceId, Work};
 use crate::load::LoadedTrace;
-use crate::query::process_rows::Order;
 use crate::tables::{Cell, ColumnKind};
 
 /// Tables with more rows than this are sorted and filtered by a task.
 const SHORT: usize = 20_000;
 /// The number of rows between two checks for cancellation.
 const STEP: usize = 1 << 12;
+
+/// The direction of a sort.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// The smallest comes first.
+    #[default]
+    Ascending,
+    /// The largest comes first.
+    Descending,
+}
 
 /// The column and direction by which rows are sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,14 +34,16 @@ pub(super) struct Sort {
 }
 
 impl Sort {
-    /// Returns the sort after a click on the heading of a column. The first click sorts names from A and times from
-    /// the earliest, but numbers from the largest; the second reverses that; the third removes the sort.
+    /// Returns the sort after a click on the heading of a column. The first click sorts names from A, and numbers and
+    /// times from the largest, unless the column says otherwise; the second click reverses that; the third removes the
+    /// sort.
     pub fn next(sort: Option<Sort>, data: &TableData, column: usize) -> Option<Sort> {
-        let kind = data.columns.get(column).map(|it| it.def.kind);
-        let first = match kind {
+        let of = data.columns.get(column);
+        let first = match of.map(|it| it.def.kind) {
             Some(ColumnKind::Text | ColumnKind::Path | ColumnKind::Key) => Order::Ascending,
             _ => Order::Descending,
         };
+        let first = of.and_then(|it| it.first_order).unwrap_or(first);
         match sort {
             Some(sort) if sort.column != column => Some(Sort {
                 column,
@@ -59,6 +71,8 @@ pub(super) struct Wanted {
     pub sort: Option<Sort>,
     /// In lower case; a row matches if one of its texts contains it.
     pub filter: String,
+    /// In a tree: the rows whose children are shown.
+    pub opened: Opened,
 }
 
 impl Wanted {
@@ -75,9 +89,27 @@ pub(super) struct RowOrder {
     of: Option<(Arc<TableData>, Wanted)>,
     /// Row numbers; `None`: all rows in their first order.
     rows: Option<Arc<[u32]>>,
+    /// In a tree: how each of `rows` is shown.
+    marks: Arc<[TreeMark]>,
     /// The number of tables that were shown so far.
     table: u64,
-    sorting: Task<(u64, Wanted), Arc<[u32]>>,
+    sorting: Task<(u64, Wanted), Ordered>,
+}
+
+/// Rows in order; in a tree, how each is shown.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ordered {
+    rows: Arc<[u32]>,
+    marks: Arc<[TreeMark]>,
+}
+
+impl From<TreeOrder> for Ordered {
+    fn from(order: TreeOrder) -> Ordered {
+        Ordered {
+            rows: order.rows.into(),
+            marks: order.marks.into(),
+        }
+    }
 }
 
 impl RowOrder {
@@ -95,33 +127,49 @@ impl RowOrder {
         }
         if !is_same_table {
             self.table += 1;
-            // The order belongs to the rows of another table.
-            self.rows = None;
+            // The order belongs to the rows of another table. Which rows of a tree are shown is not known yet.
+            self.set(data.tree.as_ref().map(|_| Ordered::default()));
             self.of = None;
         }
-        if wanted.is_nothing() {
+        if data.tree.is_none() && wanted.is_nothing() {
             self.sorting.cancel();
-            self.rows = None;
+            self.set(None);
             self.of = Some((data.clone(), wanted.clone()));
             return;
         }
-        if data.rows.len() <= SHORT {
+        if let Ok(Some(ordered)) = ordered(data, loaded, wanted, SHORT, &Job::default()) {
             self.sorting.cancel();
-            let rows = ordered(data, loaded, wanted, &Job::default());
-            self.rows = rows.ok().map(Arc::from);
+            self.set(Some(ordered));
             self.of = Some((data.clone(), wanted.clone()));
             return;
         }
         let id: TraceId = loaded.id;
         let key = (self.table, wanted.clone());
         let (loaded, of, asked) = (loaded.clone(), data.clone(), wanted.clone());
-        let work =
-            move |work: &Work<Arc<[u32]>>| ordered(&of, &loaded, &asked, work).map(Arc::from);
+        let work = move |work: &Work<Ordered>| {
+            let rows = ordered(&of, &loaded, &asked, usize::MAX, work)?;
+            Ok(rows.unwrap_or_default())
+        };
         self.sorting.ask(ctx, TaskKey::about(id, key.clone()), work);
         if self.sorting.is_of(id, &key) {
-            self.rows = self.sorting.answer(id).cloned();
+            self.set(self.sorting.answer(id).cloned());
             self.of = Some((data.clone(), wanted.clone()));
         }
+    }
+
+    fn set(&mut self, ordered: Option<Ordered>) {
+        let (rows, marks) = ordered.map_or_else(Default::default, |it| (Some(it.rows), it.marks));
+        (self.rows, self.marks) = (rows, marks);
+    }
+
+    /// Returns how the row at a position of the shown order of a tree is shown.
+    pub(super) fn mark_at(&self, place: usize) -> Option<TreeMark> {
+        self.marks.get(place).copied()
+    }
+
+    /// Returns the number of shown rows of a tree that match the filter themselves.
+    pub(super) fn match_count(&self) -> usize {
+        self.marks.iter().filter(|mark| mark.is_match).count()
     }
 
     /// Returns the number of rows that are shown.
@@ -154,7 +202,7 @@ impl RowOrder {
     }
 
     /// Returns the task that sorts long tables.
-    pub(crate) fn sorting(&mut self) -> &mut Task<(u64, Wanted), Arc<[u32]>> {
+    pub(super) fn sorting(&mut self) -> &mut Task<(u64, Wanted), Ordered> {
         &mut self.sorting
     }
 
@@ -164,8 +212,35 @@ impl RowOrder {
     }
 }
 
-/// Filters and sorts rows. The sort compares typed cells, and is stable.
+/// Filters and sorts rows; `None` if that would take more than about `most` steps.
 fn ordered(
+    data: &TableData,
+    loaded: &LoadedTrace,
+    wanted: &Wanted,
+    most: usize,
+    job: &Job,
+) -> Result<Option<Ordered>, Cancelled> {
+    let is_long = data.rows.len() > most;
+    if let Some(tree) = &data.tree {
+        // A filter looks at all rows, not only at those that are shown.
+        if is_long && !wanted.filter.is_empty() {
+            return Ok(None);
+        }
+        let order = tree.order(data, loaded, wanted, most, job)?;
+        return Ok(order.map(Ordered::from));
+    }
+    if is_long {
+        return Ok(None);
+    }
+    let rows = in_order(data, loaded, wanted, job)?.into();
+    Ok(Some(Ordered {
+        rows,
+        ..Ordered::default()
+    }))
+}
+
+/// Filters and sorts the rows of a table that is no tree. The sort compares typed cells, and is stable.
+fn in_order(
     data: &TableData,
     loaded: &LoadedTrace,
     wanted: &Wanted,
@@ -209,7 +284,7 @@ fn ordered(
 }
 
 /// Returns whether a displayed text of a row contains `wanted`, which is in lower case.
-fn has_text(data: &TableData, cells: &[Cell], wanted: &str) -> bool {
+pub(super) fn has_text(data: &TableData, cells: &[Cell], wanted: &str) -> bool {
     data.columns
         .iter()
         .any(|column| match cells.get(column.at) {

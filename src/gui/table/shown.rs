@@ -2,7 +2,7 @@
 
 use egui::{Align, Layout, RichText, Sense, Ui, Vec2};
 
-use super::data::TEXT_SIZE;
+use super::data::{PaneColumn, TEXT_SIZE};
 use crate::base::{Nanos, Timestamp};
 use crate::gui::pane::Scene;
 use crate::gui::script::one_line;
@@ -30,6 +30,18 @@ pub fn text_of(column: &ColumnDef<'_>, cell: &Cell, scene: &Scene<'_>) -> String
             Unit::Change => format!("{:+.1} %", value * 100.0),
             _ => number_text(*value),
         },
+    }
+}
+
+impl PaneColumn {
+    /// Returns the column's cell of a row as people read it.
+    #[must_use]
+    pub(crate) fn text(&self, cells: &[Cell], scene: &Scene<'_>) -> String {
+        match self.cell(cells) {
+            Cell::None => self.none_text.to_owned(),
+            Cell::Int(0) if self.hides_zero => String::new(),
+            cell => text_of(&self.def, cell, scene),
+        }
     }
 }
 

@@ -46,7 +46,7 @@ impl LaneColors {
     }
 }
 
-/// Whether a block is a single state during which events were lost.
+/// Returns whether a block is a single state during which events were lost.
 pub(super) fn is_doubtful(scene: &Scene<'_>, kind: LaneKind, block: &Block) -> bool {
     matches!(kind, LaneKind::States(_))
         && block.count == 1

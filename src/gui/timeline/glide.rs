@@ -36,7 +36,7 @@ impl Glide {
         from
     }
 
-    /// Whether a glide is running.
+    /// Returns whether a glide is running.
     pub(super) fn is_moving(&self, now: f64) -> bool {
         self.way
             .as_ref()

@@ -116,7 +116,7 @@ impl KeptLists {
         (self.painted, self.is_near) = (0, false);
     }
 
-    /// Whether the previous frame showed another span.
+    /// Returns whether the previous frame showed another span.
     pub(super) fn is_moving(&self) -> bool {
         self.is_moving
     }
@@ -125,7 +125,7 @@ impl KeptLists {
         (self.turn..self.turn + TURNS).contains(&number)
     }
 
-    /// Whether the view is moving and the lane's strip can be shown as it is, without its blocks.
+    /// Returns whether the view is moving and the lane's strip can be shown as it is, without its blocks.
     pub(super) fn serves(&mut self, kind: LaneKind, columns: &Columns, room: &Room) -> bool {
         let list = self.lanes.get(&kind).filter(|_| self.is_moving);
         let serves = list.is_some_and(|list| match list.strip.fit(columns, room, self.look) {
@@ -137,7 +137,7 @@ impl KeptLists {
         serves
     }
 
-    /// Whether something in this frame was shown approximately.
+    /// Returns whether something in this frame was shown approximately.
     pub(super) fn is_near(&self) -> bool {
         self.is_near
     }

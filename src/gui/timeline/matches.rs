@@ -35,7 +35,7 @@ pub(super) enum Lit<'a> {
 }
 
 impl Lit<'_> {
-    /// Whether a block stays bright.
+    /// Returns whether a block stays bright.
     pub(super) fn has(&self, block: &Block) -> bool {
         match self {
             Lit::All => true,

@@ -40,7 +40,7 @@ impl<'a> Fading<'a> {
         }
     }
 
-    /// Whether a block is a single slice that never ended.
+    /// Returns whether a block is a single slice that never ended.
     #[inline]
     pub(super) fn is_open(&self, block: &Block) -> bool {
         let at = block.first as usize;

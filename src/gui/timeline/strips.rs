@@ -209,7 +209,7 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Whether bars look the same in both except for their positions.
+    /// Returns whether bars look the same in both except for their positions.
     pub(super) fn draws_like(&self, other: &Columns) -> bool {
         let looks = |it: &Columns| (it.gap_from, it.wide_from, it.point);
         looks(self) == looks(other)

@@ -128,7 +128,7 @@ impl GuardedMap {
         &self.map
     }
 
-    /// Whether pages vanished under the map; they read as zeros.
+    /// Returns whether pages vanished under the map; they read as zeros.
     #[must_use]
     pub(crate) fn was_torn(&self) -> bool {
         self.slot.is_torn.load(Ordering::SeqCst)

@@ -5,14 +5,15 @@ use crate::trace::counters::CounterScope;
 use crate::trace::{CounterTrackId, CpuId, ThreadId, Trace, TrackId, TrackKind};
 
 impl Area {
-    /// What a thread does: its state, its slices, its counters.
+    /// Adds the lanes of a thread: its states, its slices and its counters.
     pub(crate) fn add_thread(&mut self, trace: &Trace, thread: ThreadId) {
         self.add(Lane::States(thread));
         self.add_tracks(trace, TrackKind::Thread(thread));
         self.add_counters(trace, CounterScope::Thread(thread));
     }
 
-    /// What happens on a CPU: who runs there, what they do as long as they run there, interrupts, its counters.
+    /// Adds the lanes of a CPU: its runs, what the threads that run there do meanwhile, its interrupts and its
+    /// counters.
     pub fn add_cpu(&mut self, trace: &Trace, cpu: CpuId) {
         self.add(Lane::Runs(cpu));
         self.add(Lane::OnCpu(cpu));
@@ -20,7 +21,7 @@ impl Area {
         self.add_counters(trace, CounterScope::Cpu(cpu));
     }
 
-    /// Adds what the track of a CPU shows: who runs there, its own slices and its counters.
+    /// Adds what the track of a CPU shows: its runs, its own slices and its counters.
     pub(crate) fn add_cpu_track(&mut self, trace: &Trace, cpu: CpuId) {
         self.add(Lane::Runs(cpu));
         self.add_tracks(trace, TrackKind::Cpu(cpu));

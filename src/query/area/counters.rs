@@ -6,10 +6,10 @@ use crate::index::Index;
 use crate::query::visible::{self, CounterStep};
 use crate::trace::{CounterTrack, CounterTrackId, Trace};
 
-/// What a counter did in a span.
+/// The values of a counter in a span.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CounterSummary {
-    /// Which.
+    /// The counter's track.
     pub track: CounterTrackId,
     /// Samples taken inside.
     pub count: u64,
@@ -46,7 +46,7 @@ pub fn counters(trace: &Trace, area: &Area) -> Vec<CounterSummary> {
         .collect()
 }
 
-/// What one counter did in a span; `None` if it has no value in it. NaNs count only as samples.
+/// Returns the values of a counter in a span; `None` if it has no value there. NaNs count as samples only.
 #[must_use]
 pub fn counter(trace: &Trace, id: CounterTrackId, span: TimeSpan) -> Option<CounterSummary> {
     let track = trace.counters.tracks.get(id.0 as usize)?;

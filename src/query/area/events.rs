@@ -21,14 +21,14 @@ const CHUNK: u32 = 1 << 18;
 /// Events that have something in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventGroup {
-    /// What they have in common; nothing for those of whom it is not known.
+    /// What the events have in common; empty fields for events of which it is not known.
     pub key: Key,
-    /// How many.
+    /// The number of events.
     pub count: u64,
 }
 
 impl EventGroup {
-    /// What to call it.
+    /// Returns the group's name, for people.
     #[must_use]
     pub fn label(&self, trace: &Trace, by: GroupBy) -> String {
         match by {
@@ -41,7 +41,8 @@ impl EventGroup {
     }
 }
 
-/// How many events a second that is in a span, as far as the trace reaches; `None` if it has no length.
+/// Returns the number of events per second of the part of a span that is inside the trace; `None` if that part is
+/// empty.
 #[must_use]
 pub fn per_second(trace: &Trace, span: TimeSpan, count: u64) -> Option<f64> {
     let length = span.intersection(trace.span).duration().0;
@@ -124,7 +125,7 @@ pub(crate) fn for_each_chosen(
             if !among.may_have(thread) {
                 return;
             }
-            // What holds for one holds for all, if the CPU does not matter or is the same.
+            // If the CPU does not matter or is the same, one event decides for all events of the thread.
             if cpu.is_some() || among.has_anywhere(thread) {
                 if among.has(thread, cpu) {
                     each(stretch, thread);
@@ -148,7 +149,7 @@ struct Counter<'a> {
 }
 
 impl Counter<'_> {
-    /// One more than there are things: the last is for what nothing is known of.
+    /// Returns the number of groups: one more than there are things, because the last one is for unknown things.
     fn group_count(&self) -> usize {
         1 + match self.by {
             GroupBy::Name => self.trace.kinds.len(),

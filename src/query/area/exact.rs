@@ -1,5 +1,5 @@
-//! Exact sums and percentiles of an area: two walks over what lies in it, on all cores. The first counts into
-//! buckets; the second collects only what is in the buckets that hold a percentile.
+//! Exact sums and percentiles of an area: two walks over its intervals, on all cores. The first walk counts into
+//! buckets; the second collects only the values of the buckets that contain a percentile.
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -18,10 +18,11 @@ const CHUNK: u32 = 1 << 15;
 /// Groups by number; most are never met.
 pub(super) type Tallies = Vec<Option<Box<Tally>>>;
 
-/// What an area adds up to, the largest sum first.
+/// Returns the groups of an area, the largest sum first.
 ///
 /// # Errors
-/// If the job is cancelled.
+///
+/// Errors if the job is cancelled.
 pub fn groups(
     trace: &Trace,
     area: &Area,
@@ -81,7 +82,7 @@ pub fn groups(
     let mut groups = summaries(&source, &tallies);
     let cut = match what {
         What::Slices => cut_off(&source, area),
-        // They are cut already.
+        // Their intervals are cut at the borders of the area already.
         What::Runs | What::States => FxHashMap::default(),
     };
     for (group, number) in &mut groups {
@@ -94,11 +95,12 @@ pub fn groups(
     Ok(groups.into_iter().map(|(group, _)| group).collect())
 }
 
-/// All durations of an area whose group `is_wanted`, in no order, in ns: what [`groups`] sums up, without what never
-/// ended.
+/// Returns the durations in ns of the intervals of an area whose group `is_wanted`, unsorted: the intervals that
+/// [`groups`] sums up, without unfinished ones.
 ///
 /// # Errors
-/// If the job is cancelled.
+///
+/// Errors if the job is cancelled.
 pub fn lengths(
     trace: &Trace,
     area: &Area,
@@ -177,7 +179,7 @@ pub(super) fn summaries(source: &Source<'_>, tallies: &Tallies) -> Vec<(Group, u
     groups
 }
 
-/// What groups are sorted by, the largest first.
+/// Returns the quantity by which groups are sorted, the largest first.
 pub(super) fn size(group: &Group) -> i128 {
     group.sum_ns + group.unfinished_ns
 }
@@ -197,7 +199,7 @@ fn join(mut ours: Tallies, theirs: Tallies) -> Tallies {
     ours
 }
 
-/// How much of each group lies outside of the area.
+/// Returns the time of each group that is outside of the area, in ns.
 fn cut_off(source: &Source<'_>, area: &Area) -> FxHashMap<u32, i128> {
     let mut cut = FxHashMap::default();
     for row in &source.shape.rows {
@@ -226,7 +228,7 @@ fn chunks(source: &Source<'_>, area: &Area) -> Vec<Chunk> {
     chunks
 }
 
-/// Each interval of a chunk: its row number, its group (or [`NOWHERE`]), how long it counts.
+/// Returns row number, group (or [`NOWHERE`]) and duration of each interval of a chunk.
 fn measured(
     source: &Source<'_>,
     area: &Area,
@@ -247,8 +249,8 @@ fn measured(
     })
 }
 
-/// Adds what threads did on CPUs: each slice once, with the time of all its parts. Those of several parts are
-/// handed back, by slice and group.
+/// Adds what threads did on CPUs: each slice once, with the time of all its parts. Returns the slices with several
+/// parts, by slice and group.
 fn add_parts(
     source: &Source<'_>,
     on: &OnCpus<'_>,
@@ -291,7 +293,7 @@ fn add_parts(
     parts
 }
 
-/// Of each group, the buckets that its percentiles lie in.
+/// The buckets that contain the percentiles, by group.
 struct Wanted(Vec<Option<[usize; 3]>>);
 
 impl Wanted {
@@ -360,7 +362,7 @@ impl Wanted {
     }
 }
 
-/// The exact p50, p95 and p99 of each group, from the durations of the buckets that they lie in.
+/// Returns the exact p50, p95 and p99 of each group, from the durations in the buckets that contain them.
 fn percentiles(tallies: &Tallies, mut values: Vec<(u32, i64)>) -> FxHashMap<u32, [i64; 3]> {
     const PERCENTS: [u64; 3] = [50, 95, 99];
     values.par_sort_unstable();

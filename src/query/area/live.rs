@@ -18,15 +18,15 @@ pub struct LiveArea {
     trace: Arc<Trace>,
     shape: Shape,
     span: TimeSpan,
-    /// Of each row, which intervals are in the tallies.
+    /// By row: the intervals that are in the tallies.
     held: Vec<Range<u32>>,
     tallies: Tallies,
     is_settled: bool,
 }
 
 impl LiveArea {
-    /// Whether sums of these lanes can follow a drag. Those of what threads did on CPUs cannot: a slice has as many
-    /// parts as its thread has runs.
+    /// Returns whether sums of these lanes can follow a drag. Sums of what threads did on CPUs cannot, because a slice
+    /// has as many parts as its thread has runs.
     #[must_use]
     pub fn can_follow(lanes: &Lanes, what: What) -> bool {
         let is_on_cpu = match lanes {
@@ -106,7 +106,7 @@ impl LiveArea {
         self.is_settled
     }
 
-    /// Whether the last [`LiveArea::follow`] came to its end.
+    /// Returns whether the last [`LiveArea::follow`] was complete.
     #[must_use]
     pub fn is_settled(&self) -> bool {
         self.is_settled
@@ -137,7 +137,7 @@ impl LiveArea {
             }
             return groups.into_iter().map(|(group, _)| group).collect();
         }
-        // Of runs and states only what lies inside counts.
+        // Of runs and states only the part inside the area counts.
         let mut groups = summaries(&source, &self.tallies);
         for (group, number) in &mut groups {
             let cut = cut_of(number);
@@ -159,7 +159,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// How many of `rows` the budget is good for; they are paid for.
+    /// Returns how many of `rows` the budget allows, and subtracts them from it.
     fn take(&mut self, rows: Range<u32>) -> u32 {
         let some = (rows.len() as u32).min(*self.left);
         *self.left -= some;

@@ -19,7 +19,7 @@ mod source;
 mod tally;
 
 use crate::base::{StringId, TimeSpan, Timestamp};
-use crate::query::slice_kinds::SliceKind;
+use crate::event::SliceKind;
 use crate::trace::{
     CounterTrackId, CpuId, ProcessId, SliceId, ThreadId, ThreadState, Trace, TrackId,
 };
@@ -30,22 +30,22 @@ pub use live::LiveArea;
 /// Lanes and a span.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Area {
-    /// Which lanes.
+    /// The lanes.
     pub lanes: Lanes,
-    /// When.
+    /// The time range.
     pub span: TimeSpan,
-    /// Which slices; `None`: those of all kinds, each kind by itself.
+    /// The kind of slices; `None`: all kinds, each in groups of its own.
     pub kind: Option<SliceKind>,
-    /// What threads did, and what was done on CPUs, whose own tracks are left out: on no lane of the area it counts.
+    /// Threads and CPUs whose tracks are hidden: their intervals count on no lane of the area.
     pub hidden: Hidden,
 }
 
 /// Threads and CPUs that do not count, each sorted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Hidden {
-    /// Whose slices and events do not count, on whichever CPU.
+    /// Threads whose slices and events do not count, on any CPU.
     pub threads: Vec<ThreadId>,
-    /// Where events do not count.
+    /// CPUs whose events do not count.
     pub cpus: Vec<CpuId>,
 }
 
@@ -56,13 +56,13 @@ impl Default for Area {
 }
 
 impl Area {
-    /// All lanes at all times.
+    /// Returns the area of all lanes at all times.
     #[must_use]
     pub fn all() -> Area {
         Area::of(TimeSpan::new(Timestamp::MIN, Timestamp::MAX))
     }
 
-    /// All lanes in a span.
+    /// Returns the area of all lanes in a span.
     #[must_use]
     pub fn of(span: TimeSpan) -> Area {
         Area {
@@ -74,19 +74,19 @@ impl Area {
     }
 }
 
-/// Which lanes an area has.
+/// The lanes of an area.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Lanes {
-    /// All.
+    /// All lanes.
     #[default]
     All,
-    /// These.
+    /// These lanes.
     Of(Vec<Lane>),
-    /// What some threads did on some CPUs, as far as runs tell.
+    /// What some threads did on some CPUs, according to the runs.
     Both {
-        /// Whose.
+        /// The threads.
         threads: Vec<ThreadId>,
-        /// Where.
+        /// The CPUs.
         cpus: Vec<CpuId>,
     },
 }
@@ -96,17 +96,17 @@ pub enum Lanes {
 pub enum Lane {
     /// The slices of a track, all its rows.
     Track(TrackId),
-    /// Who runs on a CPU.
+    /// The runs of a CPU.
     Runs(CpuId),
     /// The slices of threads, as far as they ran on a CPU.
     OnCpu(CpuId),
-    /// What a thread does.
+    /// The states of a thread.
     States(ThreadId),
     /// A counter.
     Counter(CounterTrackId),
 }
 
-/// What of an area is added up.
+/// The intervals of an area that are added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum What {
     /// Slices, each with its whole duration.
@@ -117,7 +117,7 @@ pub enum What {
     States,
 }
 
-/// What makes a group.
+/// What the intervals of a group have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GroupBy {
     /// Slices: name and category. States: the state. Runs: the thread.
@@ -132,14 +132,14 @@ pub enum GroupBy {
     Cpu,
 }
 
-/// What a group has in common; empty where [`GroupBy`] does not say.
+/// The common properties of a group; empty where [`GroupBy`] does not group by them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Key {
     /// Name and category of slices.
     pub name: Option<(StringId, StringId)>,
     /// The thread; of threads of one name the first.
     pub thread: Option<ThreadId>,
-    /// Whether all threads of its name are meant.
+    /// Whether all threads with this name are meant.
     pub is_any_of_name: bool,
     /// The process; none for what has no known one.
     pub process: Option<ProcessId>,
@@ -147,12 +147,12 @@ pub struct Key {
     pub cpu: Option<CpuId>,
     /// The state.
     pub state: Option<ThreadState>,
-    /// What kind the slices are of.
+    /// The kind of the slices.
     pub kind: Option<SliceKind>,
 }
 
 impl Key {
-    /// What to call it.
+    /// Returns the group's name, for people.
     #[must_use]
     pub fn label(&self, trace: &Trace) -> String {
         let own = if let Some((name, _)) = self.name {
@@ -190,22 +190,22 @@ pub enum Precision {
     About,
 }
 
-/// What a group adds up to. All times in ns.
+/// The sums of a group. All times in ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// What it has in common.
+    /// What the intervals of the group have in common.
     pub key: Key,
-    /// How many, without those that never ended; where this is 0, so are all durations.
+    /// The number of finished intervals; if it is 0, all durations are 0 as well.
     pub count: u64,
     /// Their durations together.
     pub sum_ns: i128,
-    /// The same without what lies inside other slices of theirs (of those that never ended: as far as they are drawn).
+    /// The same without nested slices (in unfinished slices: as far as these are drawn).
     pub own_ns: i128,
-    /// What of their durations lies inside the area.
+    /// The part of their durations that is inside the area.
     pub inside_ns: i128,
-    /// How many slices never ended: they are in no other number but the next.
+    /// The number of unfinished slices, which are in no other number but the next.
     pub unfinished: u64,
-    /// How long these certainly lasted, together.
+    /// The least total duration of the unfinished slices.
     pub unfinished_ns: i128,
     /// The shortest.
     pub min_ns: i64,
@@ -217,7 +217,7 @@ pub struct Group {
     pub p95_ns: i64,
     /// 99 of 100 are not longer.
     pub p99_ns: i64,
-    /// Which slice is the longest, where that is known.
+    /// The longest slice, if it is known.
     pub longest: Option<SliceId>,
     /// How exact the above are.
     pub precision: Precision,

@@ -27,7 +27,7 @@ pub(crate) struct OnCpus<'a> {
     trace: &'a Trace,
     /// The runs of each.
     cpus: Vec<(CpuId, Range<u32>)>,
-    /// Where the tracks of each thread begin in `tracks`, and where the last one's end.
+    /// By thread: the index of its first track in `tracks`; one more entry for the end.
     firsts: Vec<u32>,
     tracks: Vec<TrackId>,
     seen: Seen,
@@ -40,7 +40,7 @@ pub(crate) struct Stretch {
     runs: Range<u32>,
 }
 
-/// A thread on a CPU, as far as it lies in the span that is asked for.
+/// A run of a thread on a CPU, cut at the borders of the span that is asked for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
     pub run: RunId,
@@ -49,21 +49,21 @@ pub(crate) struct Window {
     pub span: TimeSpan,
 }
 
-/// What of a slice lies in a window.
+/// The part of a slice that is in a window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     pub slice: u32,
     pub track: TrackId,
     pub cpu: CpuId,
-    /// How long it took; of a slice that never ended, what of it certainly was.
+    /// The duration of the part; the least duration if the slice is unfinished.
     pub length: Length,
-    /// Whether that is all of the slice.
+    /// Whether the part is the whole slice.
     pub is_whole: bool,
 }
 
 impl<'a> OnCpus<'a> {
-    /// What the lanes of `area` have of CPUs; nothing if that is nothing. Tracks that they have by themselves count whole,
-    /// and so not here once more. Hidden threads do not count.
+    /// Returns the stretches on the CPUs of an area; `None` if it has none. Tracks that the area contains by themselves
+    /// count whole, so they are left out here. Hidden threads do not count.
     pub fn of(trace: &'a Trace, area: &Area) -> Option<OnCpus<'a>> {
         let mut is_chosen = vec![false; trace.threads.len()];
         let mut whole: Vec<TrackId> = Vec::new();
@@ -110,7 +110,7 @@ impl<'a> OnCpus<'a> {
             tracks: Vec::new(),
             seen: Seen::new(trace),
         };
-        // Tracks lie sorted by what they are of.
+        // Tracks are sorted by what they belong to.
         let first = |kind| trace.tracks.partition_point(|track| track.kind < kind);
         let mut at = first(TrackKind::Thread(ThreadId(0)));
         for (thread, is_chosen) in (0..).map(ThreadId).zip(is_chosen) {
@@ -180,7 +180,7 @@ impl<'a> OnCpus<'a> {
         }
     }
 
-    /// Each part of a slice that lies in a stretch.
+    /// Calls `each` with every part of a slice that is in a stretch.
     pub fn for_each(&self, stretch: &Stretch, span: TimeSpan, mut each: impl FnMut(&Part)) {
         let slices = &self.trace.slices;
         for window in self.windows(stretch, span) {
@@ -206,7 +206,7 @@ impl<'a> OnCpus<'a> {
         }
     }
 
-    /// Whether a slice of the window's thread has no part before the window: there it is counted.
+    /// Returns whether a slice of the window's thread has no part before the window: it is counted in this window.
     pub(crate) fn is_first(&self, window: &Window, slice: u32, span: TimeSpan) -> bool {
         let runs = &self.trace.runs;
         let since = self.trace.slices.starts.at(slice as usize);
@@ -223,7 +223,7 @@ impl<'a> OnCpus<'a> {
     }
 }
 
-/// Slices that do not lie in one run, with the time of all their parts: by slice and a number of the caller's.
+/// Slices that are in several runs, with the time of all their parts in ns: by slice and a number of the caller's.
 pub(crate) type Parts = FxHashMap<(u32, u32), i64>;
 
 /// Walks all stretches on all cores: `each` takes a part into the worker's own `T`, or gives the number by which it is

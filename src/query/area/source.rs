@@ -11,7 +11,7 @@ use crate::query::seen::{Length, Seen};
 use crate::query::slice_kinds::SliceKinds;
 use crate::trace::{CpuId, EventId, ProcessId, SliceId, ThreadId, ThreadState, Trace, TrackKind};
 
-/// How many states there are.
+/// The number of states.
 const STATES: u32 = ThreadState::ALL.len() as u32;
 /// In no group.
 pub(super) const NOWHERE: u32 = u32::MAX;
@@ -26,7 +26,7 @@ pub(super) struct Shape {
     /// Slices by name: the group of each label, and the first label of each group.
     label_groups: Vec<u32>,
     group_labels: Vec<u32>,
-    /// By name of threads: the first thread that is called as each is.
+    /// By thread: the first thread with the same name.
     namesakes: Vec<u32>,
     pub group_count: usize,
     limits: Option<Limits>,
@@ -35,11 +35,11 @@ pub(super) struct Shape {
     seen: Seen,
 }
 
-/// Which kinds of slices are in groups at all.
+/// The kinds of slices that are in groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WantedKinds {
     All,
-    /// By number; `None`: the trace has none of the kind that is asked for.
+    /// The kind with this number; `None`: the trace has no slices of the kind.
     One(Option<u32>),
 }
 
@@ -173,7 +173,7 @@ impl Source<'_> {
         }
     }
 
-    /// Its end, at most the trace's.
+    /// Returns the interval's end, at most the trace's.
     #[inline]
     pub fn end(&self, row: u32) -> i64 {
         let end = match self.shape.what {
@@ -184,7 +184,7 @@ impl Source<'_> {
         end.min(self.trace.span.end.0)
     }
 
-    /// How long it is drawn, in ns; of a slice that ended, its duration.
+    /// Returns the interval's drawn length in ns; if it ended, that is its duration.
     #[inline]
     fn length(&self, row: u32) -> i64 {
         let measured = match self.shape.what {
@@ -194,13 +194,13 @@ impl Source<'_> {
         measured.unwrap_or_else(|| self.end(row).saturating_sub(self.start(row)).max(0))
     }
 
-    /// Whether it is a slice that never ended. (Runs and states count with what lies inside the area.)
+    /// Returns whether the interval is an unfinished slice. (Of runs and states the part inside the area counts.)
     #[inline]
     pub(crate) fn is_unfinished(&self, row: u32) -> bool {
         self.shape.what == What::Slices && self.trace.slices.is_unfinished(row as usize)
     }
 
-    /// How long it took, as far as that is known.
+    /// Returns the interval's duration, as far as it is known.
     #[inline]
     pub(crate) fn measure(&self, row: u32) -> Length {
         match self.is_unfinished(row) {
@@ -209,8 +209,8 @@ impl Source<'_> {
         }
     }
 
-    /// The group of the slice around slice `row` of `owner` (a track): what lies inside it is not its own time. `None`
-    /// if it is in no sum.
+    /// Returns the group of the slice around slice `row` of `owner` (a track): the time of a nested slice is not the
+    /// outer slice's own. `None` if the outer slice is in no sum.
     #[inline]
     pub fn around(&self, owner: u32, row: u32) -> Option<u32> {
         let parent = self.parent(row).filter(|&it| !self.is_unfinished(it))?;
@@ -226,7 +226,7 @@ impl Source<'_> {
         }
     }
 
-    /// Those of `row` that overlap `span`.
+    /// Returns the intervals of `row` that overlap `span`.
     pub fn overlapping(&self, row: &Row, span: TimeSpan) -> Range<u32> {
         match self.shape.what {
             What::Slices => {
@@ -301,14 +301,14 @@ impl Source<'_> {
         }
     }
 
-    /// Whether what a thread did on a CPU counts.
+    /// Returns whether the slices of a thread on a CPU count.
     #[inline]
     fn is_within(&self, thread: u32, cpu: u32) -> bool {
         let limits = self.shape.limits.as_ref();
         limits.is_none_or(|limits| limits.has(ThreadId(thread), CpuId(cpu)))
     }
 
-    /// Whether a state counts: where only some CPUs do, that it runs on one of them.
+    /// Returns whether a state counts: if only some CPUs count, the thread must run on one of them.
     #[inline]
     fn is_state_within(&self, thread: u32, at: u32) -> bool {
         let states = &self.trace.states;
@@ -376,7 +376,7 @@ impl Source<'_> {
         ((begin as usize) < self.trace.events.len()).then_some(EventId(begin))
     }
 
-    /// What group number `group` stands for; `sample` is one of its intervals.
+    /// Returns the key of a group; `sample` is one of its intervals.
     pub fn key(&self, group: u32, sample: Option<SliceId>) -> Key {
         let kinds = self.shape.kinds.present();
         let (group, none) = match self.shape.what {
@@ -439,8 +439,8 @@ impl Source<'_> {
         }
     }
 
-    /// Adds to each group how much of it lies outside of `span`: of the intervals of a row that are `inside`, only
-    /// the first and the last reach out.
+    /// Adds to each group the time that is outside of `span`: of the intervals of a row that are `inside`, only the
+    /// first and the last reach out of the span.
     pub(crate) fn cut_off(
         &self,
         owner: u32,
@@ -450,7 +450,7 @@ impl Source<'_> {
     ) {
         let mut edges = vec![inside.start, inside.end.saturating_sub(1)];
         edges.dedup();
-        // What never ended is in no sum.
+        // Unfinished slices are in no sum.
         let is_cut = |at: &u32| inside.contains(at) && !self.is_unfinished(*at);
         for at in edges.into_iter().filter(is_cut) {
             let (start, end) = (self.start(at), self.end(at));
@@ -467,8 +467,8 @@ impl Source<'_> {
         }
     }
 
-    /// Time inside the slices of `area` that their children outside of it take: (child, length) pairs.
-    /// Only slices that reach out of the span have such children.
+    /// Returns the children of the slices of `area` that are outside of the area, as (child, duration inside its parent
+    /// in ns). Only slices that reach out of the span have such children.
     pub(crate) fn children_outside(&self, span: TimeSpan, mut found: impl FnMut(u32, u32, i64)) {
         if self.shape.what != What::Slices {
             return;

@@ -32,21 +32,21 @@ pub(super) fn bounds_of(bucket: usize) -> (i64, i64) {
     (low as i64, (low + ((1 << shift) - 1)) as i64)
 }
 
-/// What some durations add up to.
+/// The sums of some durations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Tally {
     pub count: u64,
     pub sum: i128,
-    /// Without what lies inside.
+    /// The sum without nested slices.
     pub own: i128,
     pub min: i64,
     pub max: i64,
-    /// How many never ended, and how long they lasted at least, together.
+    /// The number of unfinished slices, and their least total duration.
     pub unfinished: u64,
     pub at_least: i128,
     /// Row number of the longest.
     pub longest: u32,
-    /// Whether something was taken out: then `min`, `max` and `longest` may be too far out.
+    /// Whether something was removed: then `min`, `max` and `longest` may be too extreme.
     pub has_shrunk: bool,
     buckets: Vec<u32>,
 }
@@ -69,12 +69,12 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// Whether nothing is in it.
+    /// Returns whether the tally is empty.
     pub fn is_empty(&self) -> bool {
         self.count == 0 && self.unfinished == 0
     }
 
-    /// Takes in `row`, whether it ended or not.
+    /// Adds an interval, finished or not.
     #[inline]
     pub(crate) fn take_in(&mut self, row: u32, length: Length) {
         match length {
@@ -86,7 +86,7 @@ impl Tally {
         }
     }
 
-    /// Puts out what was taken in with this length.
+    /// Removes an interval that was added with this length.
     #[inline]
     pub(crate) fn put_out(&mut self, length: Length) {
         match length {
@@ -197,7 +197,7 @@ impl Tally {
     }
 }
 
-/// How many of `count` sorted values lie before their `percent`-th percentile (nearest rank).
+/// Returns the number of `count` sorted values that come before their `percent`-th percentile (nearest rank).
 pub(crate) fn rank_of(percent: u64, count: u64) -> u64 {
     (u128::from(percent) * u128::from(count))
         .div_ceil(100)

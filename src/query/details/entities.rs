@@ -51,7 +51,7 @@ fn lost_start(trace: &Trace, id: ThreadId) -> Option<String> {
     is_main.then(|| lost_fork(trace, process.start)).flatten()
 }
 
-/// When a process was there at the latest.
+/// Returns words for the start of a process whose fork was lost; `start` is the time of its first event.
 fn lost_fork(trace: &Trace, start: Option<Timestamp>) -> Option<String> {
     let time = trace_time(trace, start?);
     Some(format!("{time} or shortly before: its fork was lost"))

@@ -6,7 +6,7 @@ use crate::query::gaps::{Among, NAME, Toward, beside, count_words, whose};
 use crate::query::item::Item;
 use crate::trace::{CpuId, EventId, GapId, Trace};
 
-/// How many events around a gap are looked at to find one of its CPU.
+/// The number of events around a gap among which one of its CPU is searched.
 const NEAR: usize = 10_000;
 
 /// A gap in full.
@@ -80,7 +80,7 @@ pub(super) fn gap_details(trace: &Trace, id: GapId) -> Details {
     }
 }
 
-/// Whether an event was recorded where the gap is: on its CPU, in its file.
+/// Returns whether an event was recorded where the gap is: on its CPU, in its file.
 fn is_of(trace: &Trace, gap: GapId, cpu: Option<CpuId>, event: EventId) -> bool {
     let source = trace.gap_source(gap);
     let source = source.and_then(|id| trace.sources.get(id.0 as usize));

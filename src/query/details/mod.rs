@@ -1,4 +1,4 @@
-//! One item in full, for the details pane: decoded fields of its events, and links to what it touches.
+//! One item in full, for the details pane: decoded fields of its events, and links to related items.
 
 use crate::base::Nanos;
 use crate::event::EventDetail;
@@ -35,11 +35,11 @@ pub fn describe(trace: &Trace, reader: &dyn Events, id: EventId) -> EventDetail 
     detail
 }
 
-/// Of a thread that was woken and not seen to run next.
+/// The wait of a thread that was woken and not seen to run next.
 const UNKNOWN_WAIT: &str =
     "unknown: it was woken, and what it did until the end of this stretch was not recorded";
 
-/// Who woke a thread, and where a click on it leads.
+/// Adds who woke a thread, with a link to the waker.
 fn waker_row(facts: &mut Section, trace: &Trace, waker: &Waker) {
     match waker {
         Waker::Thread(ThreadId::IDLE) => {
@@ -67,7 +67,7 @@ fn waker_row(facts: &mut Section, trace: &Trace, waker: &Waker) {
     }
 }
 
-/// All that is known of `item`; an empty answer if there is no such item.
+/// Returns the details of `item`; empty details if there is no such item.
 #[must_use]
 pub fn details(trace: &Trace, reader: &dyn Events, item: Item) -> Details {
     let has_item = item.span(trace).is_some() || matches!(item, Item::Cpu(_) | Item::Track(_));
@@ -278,12 +278,12 @@ fn slice_details(trace: &Trace, reader: &dyn Events, id: SliceId) -> Details {
     whole
 }
 
-/// How many flows of a slice are listed.
+/// The most flows of a slice that are listed.
 const FLOWS: usize = 60;
-/// How many of the slices inside one are listed.
+/// The most children of a slice that are listed.
 const CHILDREN: usize = 12;
 
-/// What lies in a slice, and where its name is next.
+/// Returns the children of a slice, and the next slices with its name.
 fn relatives(trace: &Trace, id: SliceId) -> Section {
     let mut section = Section::new("around it");
     let seen = Seen::new(trace);
@@ -384,7 +384,7 @@ fn with_events(
 
 fn push_event(sections: &mut Vec<Section>, title: &str, detail: &EventDetail) {
     let mut fields = Section::new(if title.is_empty() { "fields" } else { title });
-    // What every event has is looked at last.
+    // The fields that every event has come last.
     let all = detail.fields.iter();
     let (common, own): (Vec<_>, Vec<_>) = all.partition(|field| is_common(&field.name));
     for field in own {
@@ -408,7 +408,7 @@ fn push_event(sections: &mut Vec<Section>, title: &str, detail: &EventDetail) {
     }
 }
 
-/// When an item began, and its duration.
+/// Adds an item's start and duration.
 fn times(facts: &mut Section, trace: &Trace, item: Item) {
     if let Some(span) = item.span(trace) {
         facts.row("start", trace_time(trace, span.start));

@@ -7,18 +7,18 @@ use crate::trace::{ThreadId, Trace};
 /// An item in full.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Details {
-    /// What it is called.
+    /// The item's name.
     pub title: String,
-    /// What sort of thing it is, e.g. `slice · raw_syscalls`.
+    /// The item's type and category, e.g. `slice · raw_syscalls`.
     pub subtitle: String,
-    /// Its facts, in groups.
+    /// The item's facts, in groups.
     pub sections: Vec<Section>,
 }
 
 /// A group of facts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Section {
-    /// Its heading; empty for the first.
+    /// The group's heading; empty for the first group.
     pub title: String,
     /// The facts.
     pub rows: Vec<DetailRow>,
@@ -27,16 +27,16 @@ pub struct Section {
 /// A fact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DetailRow {
-    /// Its name.
+    /// The fact's name.
     pub name: String,
-    /// Its value as text.
+    /// The fact's value as text.
     pub value: String,
-    /// What it points to.
+    /// The item to which the fact links.
     pub link: Option<Item>,
 }
 
 impl Details {
-    /// All of it as text, a fact a line.
+    /// Returns all facts as text, one per line.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = format!("{} ({})\n", self.title, self.subtitle);
@@ -97,7 +97,7 @@ pub(super) fn thread_text(trace: &Trace, id: ThreadId) -> String {
     format!("{} ({})", trace.thread_name(id), trace.thread(id).tid)
 }
 
-/// A time as since the trace's start, with the trace's own clock behind it.
+/// Returns a time since the trace's start, followed by the time on the trace's own clock.
 pub(super) fn trace_time(trace: &Trace, time: Timestamp) -> String {
     trace.info.clock_unit.time_text(time, trace.span.start)
 }

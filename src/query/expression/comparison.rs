@@ -1,4 +1,4 @@
-//! What one comparison says of one value.
+//! Whether one value fulfils one comparison.
 
 use super::parse::{Literal, Number, Op};
 use super::pattern::Pattern;
@@ -29,7 +29,7 @@ impl NumberTest {
         }
     }
 
-    /// Whether it holds for a value of which only the lower bound `least` is known: whatever the value is.
+    /// Returns whether the comparison holds for every value that is at least `least`.
     pub(crate) fn holds_from(self, least: i128) -> bool {
         match self.op {
             Op::More | Op::MoreOrEqual => self.holds(least),

@@ -11,14 +11,14 @@ use crate::formats::Events;
 use crate::query::item::track_title;
 use crate::trace::{ProcessId, ThreadId, ThreadState, Trace, TrackId};
 
-/// What is known of all events of a kind, or all slices of a name.
+/// Whether events of a kind, or slices with a name, match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// None of them is meant.
+    /// None of them matches.
     No,
-    /// All are.
+    /// All of them match.
     Yes,
-    /// Each must be asked.
+    /// Each one is tested by itself.
     Ask,
 }
 
@@ -32,12 +32,12 @@ impl Verdict {
     }
 }
 
-/// Whose name or category it is.
+/// The kinds and labels whose name or category matches.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ByLabel {
-    /// By kind of event.
+    /// By kind of event: whether it matches.
     pub kinds: Vec<bool>,
-    /// By label of slices.
+    /// By label of slices: whether it matches.
     pub labels: Vec<bool>,
 }
 
@@ -47,21 +47,21 @@ pub(super) enum Test {
     Not(Box<Test>),
     All(Vec<Test>),
     Any(Vec<Test>),
-    /// By kind.
+    /// By kind: whether events of the kind have the field.
     Event(Vec<bool>, Box<Test>),
     /// The pattern in names, categories and texts.
     Anywhere(Pattern, ByLabel),
     Name(TextTest, ByLabel),
     Category(ByLabel),
-    /// By thread, and by process.
+    /// Whether a thread matches, by thread and by process.
     Whose(Vec<bool>, Vec<bool>),
     Cpu(NumberTest),
     Time(NumberTest),
     Duration(NumberTest),
     Depth(NumberTest),
-    /// By state.
+    /// Whether a thread state matches, by state.
     State([bool; 13]),
-    /// By track.
+    /// Whether a track matches, by track.
     Track(TextTest, Vec<bool>),
     Text(TextTest),
     /// Name, comparison, which kinds have it (`None`: not known), and what is asked of those that have not.
@@ -69,7 +69,7 @@ pub(super) enum Test {
     Never,
 }
 
-/// What a verdict is about.
+/// The kind or label that a verdict is about.
 #[derive(Clone, Copy)]
 pub(super) enum About {
     Kind(usize),
@@ -90,7 +90,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Puts a part of the expression to the trace.
+    /// Prepares a part of the expression for the trace.
     pub fn compile(&self, node: &Node, scope: Scope) -> Result<Test, ExpressionError> {
         let all = |nodes: &[Node]| -> Result<Vec<Test>, ExpressionError> {
             nodes.iter().map(|node| self.compile(node, scope)).collect()
@@ -155,8 +155,8 @@ impl<'a> Compiler<'a> {
             .find(|(_, own, _)| own == field)
             .map_or("", |(name, ..)| *name);
         let kinds = self.kinds_with(name);
-        // Where an argument has the name of a field of ours, `event:` means the argument; so does `state`
-        // for all that is no thread's state.
+        // If an argument has the name of one of our own fields, `event:` refers to the argument; so does `state` for
+        // everything but thread states.
         let may_be_argument = scope == Scope::Event || *field == Field::State;
         if !may_be_argument || kinds.iter().all(|has| *has == Some(false)) {
             return Ok(test);
@@ -277,7 +277,7 @@ impl<'a> Compiler<'a> {
         found
     }
 
-    /// Whether a kind of events has both fields.
+    /// Returns whether a kind of events has both fields.
     fn share_a_kind(&self, one: &str, other: &str) -> bool {
         let mut kinds = self.field_names.iter().flatten();
         kinds.any(|names| names.contains(&one) && names.contains(&other))
@@ -291,7 +291,7 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// Where a comparison stands.
+/// Where a comparison is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scope {
     Any,
@@ -306,7 +306,7 @@ enum Part {
 }
 
 impl Test {
-    /// What is known of all events of a kind, or of all slices with a label.
+    /// Returns whether events of a kind, or slices with a label, match.
     pub(crate) fn verdict(&self, about: About) -> Verdict {
         Verdict::of(self.known(about))
     }
@@ -340,7 +340,7 @@ impl Test {
     }
 }
 
-/// What one answer is enough for.
+/// The answer of one part that decides the answer for all parts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Settled {
     ByOneNo,

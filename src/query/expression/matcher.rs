@@ -24,7 +24,7 @@ pub struct Matcher<'a> {
     labels: Vec<Verdict>,
     /// The depth of each slice, once one was asked for.
     depths: OnceLock<Vec<u32>>,
-    /// What is known of unfinished slices, once a duration was asked for.
+    /// The certain durations of unfinished slices, set when a duration is compared for the first time.
     seen: OnceLock<Seen>,
 }
 
@@ -59,7 +59,7 @@ impl<'a> Matcher<'a> {
         })
     }
 
-    /// What is known of all events of a kind.
+    /// Returns whether events of a kind match.
     #[inline]
     #[must_use]
     pub(crate) fn of_kind(&self, kind: KindId) -> Verdict {
@@ -69,7 +69,7 @@ impl<'a> Matcher<'a> {
             .unwrap_or(Verdict::Ask)
     }
 
-    /// What is known of all slices with a label (a row of `Slices::labels`).
+    /// Returns whether slices with a label (a row of `Slices::labels`) match.
     #[inline]
     #[must_use]
     pub(crate) fn of_label(&self, label: u32) -> Verdict {
@@ -92,14 +92,14 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// Whether `item` is meant.
+    /// Returns whether `item` matches.
     #[must_use]
     pub fn is_match(&self, item: Item) -> bool {
         self.probe().is_match(item)
     }
 }
 
-/// Asks a [`Matcher`]; keeps the memory that texts need.
+/// Tests items against a [`Matcher`]; keeps the memory that texts need.
 #[derive(Debug)]
 pub struct Probe<'a> {
     matcher: &'a Matcher<'a>,
@@ -107,7 +107,7 @@ pub struct Probe<'a> {
 }
 
 impl Probe<'_> {
-    /// Whether `item` is meant. What does not exist is not.
+    /// Returns whether `item` matches. Items that do not exist do not match.
     #[must_use]
     pub fn is_match(&mut self, item: Item) -> bool {
         let matcher = self.matcher;
@@ -214,7 +214,7 @@ impl Probe<'_> {
         }
     }
 
-    /// What the label says: `None` for what has neither a kind nor a label.
+    /// Returns whether the item's kind or label matches; `None` for items that have neither.
     fn by_label(&self, by: &ByLabel, item: Item) -> Option<bool> {
         let trace = self.matcher.trace;
         match item {
@@ -230,7 +230,7 @@ impl Probe<'_> {
         }
     }
 
-    /// All that an item says: events `name: text`, others their names.
+    /// Calls `question` with all text of an item: of events `name: text`, of others the name.
     fn with_text(&mut self, item: Item, question: impl FnOnce(&[u8]) -> bool) -> bool {
         let (trace, reader) = (self.matcher.trace, self.matcher.reader);
         self.text.clear();

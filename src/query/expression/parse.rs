@@ -1,4 +1,4 @@
-//! Tokens in, a tree out. Knows the fields and what can be asked of them, but no trace.
+//! Parses tokens into a tree. Knows the fields and their types, but no trace.
 
 use super::ExpressionError;
 use super::pattern::{Pattern, WrongPattern, is_glob};
@@ -8,7 +8,7 @@ use crate::base::time::{TimeArg, parse_duration};
 /// Deepest nesting.
 const MAX_DEPTH: u32 = 64;
 
-/// What was asked for, taken apart.
+/// The parsed expression.
 #[derive(Clone, Debug)]
 pub struct Expression {
     text: String,
@@ -22,11 +22,11 @@ pub enum Node {
     Text(Pattern),
     /// A field compared to a value.
     Compare {
-        /// Which field.
+        /// The field.
         field: Field,
-        /// Where its name stands, in bytes.
+        /// Byte offset of the field's name in the text.
         at: usize,
-        /// How.
+        /// The comparison.
         op: Op,
         /// To what.
         value: Literal,
@@ -34,20 +34,20 @@ pub enum Node {
     /// Only events of these names or systems (`sched_switch`, `sched`, `sched/sched_switch`; with `*` for any text, or
     /// as regular expressions of the whole name); their own fields come first in what follows.
     Event(Vec<String>, Box<Node>),
-    /// Not.
+    /// The part does not match.
     Not(Box<Node>),
-    /// All of them.
+    /// All parts match.
     All(Vec<Node>),
-    /// Any of them.
+    /// One of the parts matches.
     Any(Vec<Node>),
 }
 
-/// What can be compared.
+/// The fields that can be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Field {
     /// The item's name.
     Name,
-    /// Its category or system.
+    /// The item's category or system.
     Category,
     /// The number of its CPU.
     Cpu,
@@ -55,19 +55,19 @@ pub enum Field {
     Tid,
     /// The number of its process.
     Pid,
-    /// Its thread's name, or number.
+    /// The item's thread, by name or number.
     Thread,
-    /// Its process's name, or number.
+    /// The item's process, by name or number.
     Process,
-    /// Its track's name.
+    /// The item's track, by name.
     Track,
-    /// When it begins.
+    /// The item's start.
     Time,
-    /// How long it lasts.
+    /// The item's duration.
     Duration,
-    /// How many slices are around it.
+    /// The number of slices around the item.
     Depth,
-    /// What the thread was doing.
+    /// The state of the thread.
     State,
     /// The event's text.
     Text,
@@ -111,21 +111,21 @@ pub(crate) const FIELDS: &[(&str, Field, &str)] = &[
 /// How a field is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
-    /// `==`
+    /// Equal: `==`.
     Equal,
-    /// `!=`
+    /// Not equal: `!=`.
     Differs,
-    /// `<`
+    /// Less: `<`.
     Less,
-    /// `<=`
+    /// Less or equal: `<=`.
     LessOrEqual,
-    /// `>`
+    /// Greater: `>`.
     More,
-    /// `>=`
+    /// Greater or equal: `>=`.
     MoreOrEqual,
-    /// `~`
+    /// Matches the pattern: `~`.
     Like,
-    /// `!~`
+    /// Does not match the pattern: `!~`.
     Unlike,
     /// `&`: any of these bits is set.
     Bits,
@@ -134,13 +134,13 @@ pub enum Op {
 /// A value that a field is compared to.
 #[derive(Clone, Debug)]
 pub struct Literal {
-    /// As it was written, without quotes.
+    /// The text as it was written, without quotes.
     pub text: String,
-    /// Whether it was written without quotes.
+    /// Whether the text was written without quotes.
     pub is_bare: bool,
-    /// As a number (durations in ns), if it can be one.
+    /// The text as a number (durations in ns), if it is one.
     pub number: Option<Number>,
-    /// As a time, if it can be one.
+    /// The text as a time, if it is one.
     pub time: Option<TimeArg>,
     /// For `~` and `!~`.
     pub pattern: Option<Pattern>,
@@ -149,9 +149,9 @@ pub struct Literal {
 /// A number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
-    /// Whole.
+    /// A whole number.
     Int(i128),
-    /// Any.
+    /// Another number.
     Float(f64),
 }
 
@@ -164,10 +164,11 @@ impl std::str::FromStr for Expression {
 }
 
 impl Expression {
-    /// Takes apart what a user wrote: plain text, `/regex/` or an expression.
+    /// Parses what a user wrote: plain text, `/regex/` or an expression.
     ///
     /// # Errors
-    /// Where it is wrong, and why; also if there is nothing to look for.
+    ///
+    /// Errors with the place and the reason if the text is malformed or empty.
     pub fn parse(text: &str) -> Result<Expression, ExpressionError> {
         let trimmed = text.trim();
         let start = text.len() - text.trim_start().len();
@@ -229,19 +230,19 @@ impl Expression {
         })
     }
 
-    /// As it was written.
+    /// Returns the text as it was written.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The whole of it.
+    /// Returns the root of the parsed tree.
     #[must_use]
     pub fn root(&self) -> &Node {
         &self.node
     }
 
-    /// Whether `field` is compared anywhere in it.
+    /// Returns whether `field` is compared anywhere in the expression.
     #[must_use]
     pub(crate) fn mentions(&self, field: &Field) -> bool {
         fn looks_at(node: &Node, wanted: &Field) -> bool {
@@ -270,12 +271,12 @@ fn as_quoted(text: &str) -> Option<&str> {
     (!inner.is_empty() && !inner.contains('"')).then_some(inner)
 }
 
-/// What an `||` belongs to.
+/// The part of an expression that `||` joins.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Scope {
-    /// All of it.
+    /// The whole expression.
     Whole,
-    /// What is asked of an event.
+    /// The part inside `event:`.
     Event,
 }
 
@@ -314,7 +315,7 @@ impl Parser {
         Ok(one_or(nodes, Node::Any))
     }
 
-    /// Whether `|| event:` follows, where what was asked of the event before ends.
+    /// Returns whether `|| event:` follows: there the part about the event before ends.
     fn is_other_event(&self) -> bool {
         let after = self.tokens.get(self.next + 1);
         after.is_some_and(|placed| matches!(placed.token, Token::Event(_)))
@@ -463,7 +464,7 @@ enum Trouble {
     Value(String),
 }
 
-/// Whether that can be asked of a field of ours. Arguments can be anything.
+/// Checks that one of our own fields can be compared like this. Arguments can be anything.
 fn check(field: &Field, name: &str, op: Op, value: &Literal) -> Result<(), Trouble> {
     let is_ordered = matches!(
         op,

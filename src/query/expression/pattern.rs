@@ -15,7 +15,7 @@ const MAX_REGEX_BYTES: usize = 1 << 20;
 pub struct Pattern(Regex);
 
 impl Pattern {
-    /// Whether it is anywhere in these bytes.
+    /// Returns whether the pattern occurs in these bytes.
     #[inline]
     #[must_use]
     pub fn is_in(&self, bytes: &[u8]) -> bool {
@@ -27,7 +27,7 @@ impl Pattern {
         Pattern::build(&regex::escape(text), "i")
     }
 
-    /// A text in which `*` stands for any text, whole.
+    /// Returns a pattern that matches whole texts, in which `*` stands for any text.
     pub(super) fn of_glob(glob: &str) -> Result<Pattern, WrongPattern> {
         let parts: Vec<String> = glob.split('*').map(regex::escape).collect();
         Pattern::build(&format!("(?s)^{}$", parts.join(".*")), "")
@@ -42,13 +42,13 @@ impl Pattern {
         Pattern::build(&format!("^(?:{name})$"), "i")
     }
 
-    /// A regular expression and what stands behind it.
+    /// Returns the pattern of a regular expression with flags.
     pub(super) fn build(pattern: &str, flags: &str) -> Result<Pattern, WrongPattern> {
         if let Some(flag) = flags.chars().find(|flag| *flag != 'i') {
             let message = format!("'{flag}' after a regular expression; only i is known");
             return Err(WrongPattern::whole(message));
         }
-        // What a file calls a name need not be UTF-8; without Unicode, a byte is a character.
+        // Names in a file need not be UTF-8; without Unicode, a byte is a character.
         RegexBuilder::new(pattern)
             .case_insensitive(flags.contains('i'))
             .unicode(!pattern.is_ascii())
@@ -72,16 +72,16 @@ impl Pattern {
     }
 }
 
-/// Whether a pattern is a text with `*` for any text (`*sh*`, as in the kernel's filters), not a regular expression: a
-/// star and none of the other signs of these.
+/// Returns whether a pattern is a text with `*` for any text (`*sh*`, as in the kernel's filters), not a regular
+/// expression: it has a star and no other special character.
 pub(super) fn is_glob(pattern: &str) -> bool {
     pattern.contains('*') && !pattern.contains(|c| ".[](){}+?^$|\\".contains(c))
 }
 
-/// What is wrong with a pattern.
+/// The reason why a pattern is malformed.
 pub(super) struct WrongPattern {
     pub message: String,
-    /// Which bytes of it, where that is known.
+    /// The malformed bytes of the pattern, if they are known.
     within: Option<Range<usize>>,
 }
 
@@ -111,7 +111,7 @@ impl WrongPattern {
     }
 }
 
-/// Which bytes of a pattern are wrong.
+/// Returns the malformed bytes of a pattern.
 fn place_of_fault(pattern: &str) -> Option<Range<usize>> {
     let mut parser = regex_syntax::ParserBuilder::new()
         .utf8(false)
@@ -125,8 +125,8 @@ fn place_of_fault(pattern: &str) -> Option<Range<usize>> {
     Some(span.start.offset..span.end.offset)
 }
 
-/// Of each kind of events, whether `name` (of an event or a system, or `system/event`) means it. What is no pattern means
-/// nothing.
+/// Returns by kind of events whether `name` (of an event or a system, or `system/event`) matches it. A malformed
+/// pattern matches nothing.
 pub(super) fn kinds_called(trace: &Trace, name: &str) -> Vec<bool> {
     let (system, event) = match name.split_once('/') {
         Some((system, event)) => (Pattern::of_name(system).ok(), event),

@@ -21,9 +21,9 @@ pub(super) enum Token {
     Matches,
     Unlike,
     Bits,
-    /// What stood in quotes.
+    /// Text in quotes.
     Quoted(String),
-    /// What stood between slashes, and the flags after them.
+    /// The text between slashes, and the flags after them.
     Regex(String, String),
     /// `a, b:` before what is asked of these events.
     Event(Vec<String>),
@@ -31,7 +31,7 @@ pub(super) enum Token {
     Word(String),
 }
 
-/// A token and where it stands.
+/// A token and its byte range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Placed {
     pub token: Token,
@@ -60,7 +60,7 @@ const OPERATORS: &[(&str, Token)] = &[
 ];
 
 impl Token {
-    /// Whether it makes a text an expression: parentheses and `!` alone do not.
+    /// Returns whether the token makes a text an expression: parentheses and `!` alone do not.
     fn is_operator(&self) -> bool {
         !matches!(
             self,
@@ -233,9 +233,9 @@ fn regex(rest: &str, at: usize) -> Result<(Token, usize), ExpressionError> {
     ))
 }
 
-/// Whether `text` is meant as an expression: it has an operator outside of quotes.
+/// Returns whether `text` is meant as an expression: it has an operator outside of quotes.
 pub(super) fn has_operator(text: &str) -> bool {
-    // A text whose quotes have no partner may still be one: its operators before them tell.
+    // A text with an unmatched quote may still be an expression: the operators before the quote decide.
     let mut at = 0;
     while let Some(first) = text.get(at..).and_then(|rest| rest.chars().next()) {
         if first.is_whitespace() {

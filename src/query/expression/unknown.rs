@@ -1,7 +1,8 @@
-//! Fields that an expression asks for and no event has: said with the name that was perhaps meant.
+//! Errors about fields that no event has, with the most similar field name.
 //!
-//! Some formats know the fields of each kind of event; there [`Matcher`](super::Matcher) refuses others. In the
-//! other ones only each event tells. What nothing was found of is then looked for in some events of each kind.
+//! Some formats know the fields of each kind of event; there [`Matcher`](super::Matcher) refuses other fields. In the
+//! other formats only the events show their fields: if an expression matched nothing, its fields are looked for in some
+//! events of each kind.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +13,7 @@ use crate::formats::Events;
 use crate::query::item::event_ref;
 use crate::trace::{EventId, Trace};
 
-/// How many events of a kind are asked first.
+/// The number of events of each kind that are looked at first.
 const OF_EACH_KIND: u8 = 32;
 /// And how many of all, evenly spread.
 const SPREAD: usize = 2_000;
@@ -68,7 +69,7 @@ pub(crate) fn unknown_event(expression: &Expression, trace: &Trace) -> Option<Ex
 struct Asked<'a> {
     name: &'a str,
     at: usize,
-    /// With what, if that stands there without quotes.
+    /// The value, if it was written without quotes.
     value: Option<&'a str>,
 }
 
@@ -80,7 +81,7 @@ pub(super) fn is_field_too(name: &str, at: usize, other: &str) -> ExpressionErro
     ExpressionError::new(at, name.len(), words)
 }
 
-/// That error, with what was perhaps meant.
+/// Returns the error that there is no such field, with the most similar field name.
 pub(super) fn no_such_field<'a>(
     name: &str,
     at: usize,
@@ -142,7 +143,7 @@ fn seen_names(trace: &Trace, reader: &dyn Events) -> BTreeSet<String> {
     names
 }
 
-/// How many signs must be put in, taken out, exchanged or changed to make one name of the other.
+/// Returns the edit distance of two names: the number of characters to insert, remove, swap or change.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut before: Vec<usize> = Vec::new();

@@ -22,10 +22,10 @@ const MAX_STACKS: usize = 1_000_000;
 /// Deepest path.
 const MAX_DEPTH: usize = 1024;
 
-/// What stands right above the root.
+/// The first level below the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Roots {
-    /// All tracks merged: the outermost slices.
+    /// The outermost slices of all tracks, merged.
     Merged,
     /// A node for each track (thread), with its slices above.
     Tracks,
@@ -100,7 +100,7 @@ struct Merge<'a> {
     seen: &'a Seen,
 }
 
-/// Where a slice is put into the tree.
+/// Where a slice is added to the tree.
 #[derive(Clone, Copy)]
 struct Spot {
     /// The node above the outermost slices of its track.
@@ -115,7 +115,7 @@ struct RowNodes {
     nodes: Vec<u32>,
 }
 
-/// What a slice adds to its node.
+/// The numbers that a slice adds to its node.
 #[derive(Clone, Copy)]
 struct Amount {
     length: i64,
@@ -136,7 +136,7 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// The node that a track's outermost slices stand above.
+    /// Returns the node that is the parent of a track's outermost slices.
     fn root(&mut self, track: TrackId) -> u32 {
         if self.roots == Roots::Merged {
             return 0;
@@ -165,7 +165,8 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// Puts in the slices of a track, as far as they lie in `span`; those that `is_counted` says count as one more.
+    /// Adds the parts of a track's slices that are in `span`; slices for which `is_counted` returns true add 1 to the
+    /// count.
     fn add(&mut self, id: TrackId, span: TimeSpan, is_counted: impl Fn(u32) -> bool) {
         let (trace, slices) = (self.trace, &self.trace.slices);
         let Some(track) = trace.tracks.get(id.0 as usize) else {
@@ -209,14 +210,14 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// How long a slice certainly was in `span`, in ns.
+    /// Returns the least time of a slice in `span`, in ns.
     fn length(&self, slice: u32, span: TimeSpan) -> i64 {
         let part = (self.seen).part_of_duration(self.trace, SliceId(slice), span);
         part.length.certain()
     }
 
-    /// The slices whose ends were not seen, with how long they certainly were in `span`: at least as long as all that
-    /// lies right inside them.
+    /// Returns the slices whose ends were not seen with their least time in `span` in ns: at least the time of their
+    /// children.
     fn lost_lengths(&self, rows: &[SliceRow], span: TimeSpan) -> FxHashMap<u32, i64> {
         let slices = &self.trace.slices;
         let mut lost: FxHashMap<u32, i64> = FxHashMap::default();
@@ -228,7 +229,7 @@ impl<'a> Merge<'a> {
             return lost;
         }
         let mut children: FxHashMap<u32, i64> = FxHashMap::default();
-        // What lies inside comes in rows below.
+        // Nested slices are in the rows below.
         for row in rows.iter().rev() {
             for at in slices.overlapping(row, span) {
                 let own = lost.get(&at).copied();
@@ -246,7 +247,7 @@ impl<'a> Merge<'a> {
         lost
     }
 
-    /// Puts in one slice; the node that it is in.
+    /// Adds one slice; returns its node.
     fn add_slice(&mut self, spot: Spot, name: u32, amount: Amount) -> u32 {
         let Spot { root, parent } = spot;
         let length = amount.length;
@@ -257,7 +258,7 @@ impl<'a> Merge<'a> {
         let unfinished_ns = if amount.is_unfinished { length } else { 0 };
         let tree = &mut self.tree;
         if parent == root {
-            // What encloses everything has all of the time.
+            // The root contains all time.
             tree.add(0, length, 0, 0);
             if root != 0 {
                 tree.add(root, length, 0, 0);
@@ -287,7 +288,7 @@ fn node_of(above: &[RowNodes], slice: u32) -> Option<u32> {
         let node = row.nodes.get(at as usize).copied();
         node.filter(|_| slice < row.slices.end)
     };
-    // It mostly is the last.
+    // It is mostly the last one.
     let last = above.last()?;
     has(last).or_else(|| {
         let after = above.partition_point(|row| row.slices.start <= slice);
@@ -359,7 +360,7 @@ fn add_stack(tree: &mut Tree, stack: &[String]) {
     let mut at = 0;
     tree.add(0, 1, 0, 1);
     for frame in stack.iter().rev().take(MAX_DEPTH) {
-        // Where in the function it was is one detail too many here.
+        // The offset inside the function is left out: it would split the function into many nodes.
         let name = frame
             .split_once("+0x")
             .map_or(frame.as_str(), |(name, _)| name);

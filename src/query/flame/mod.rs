@@ -16,23 +16,23 @@ pub use build::{Roots, of_slices, of_stacks};
 /// Most nodes of a graph.
 pub(crate) const MAX_NODES: usize = 200_000;
 
-/// What the numbers of a graph are.
+/// The unit of a graph's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Nanoseconds.
+    /// Times in ns.
     Nanos,
-    /// Stacks.
+    /// Numbers of stacks.
     Samples,
 }
 
 /// A merged call tree. Node 0 is the root: everything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flame {
-    /// All nodes; callers stand before what they call.
+    /// All nodes; callers come before what they call.
     pub nodes: Vec<Node>,
-    /// What the numbers are.
+    /// The unit of the numbers.
     pub unit: Unit,
-    /// How many slices or stacks did not fit.
+    /// The number of slices or stacks that did not fit.
     pub left_out: u64,
     names: Vec<String>,
 }
@@ -48,20 +48,20 @@ pub struct Node {
     pub depth: u32,
     /// With all that it calls.
     pub total: i64,
-    /// Without.
+    /// The total without nested slices or called functions.
     pub own: i64,
-    /// How many slices (without those that never ended), or stacks through it.
+    /// The number of finished slices, or of stacks through the node.
     pub count: u64,
-    /// How many of its slices never ended.
+    /// The number of its unfinished slices.
     pub unfinished: u64,
-    /// What of the total these take.
+    /// The part of the total that unfinished slices make up.
     pub unfinished_ns: i64,
-    /// What it calls, the largest first.
+    /// Indices of the nodes that it calls, the largest first.
     pub children: Vec<u32>,
 }
 
 impl Flame {
-    /// What a node is called; the root has no name.
+    /// Returns a node's name; the root has none.
     #[must_use]
     pub fn name(&self, node: u32) -> &str {
         let node = self.nodes.get(node as usize);
@@ -102,18 +102,18 @@ impl Flame {
             })
     }
 
-    /// Whether a node's total contains slices that never ended: then it is "at least" so much.
+    /// Returns whether a node's total contains unfinished slices: then it is a lower bound.
     #[must_use]
     pub(crate) fn is_at_least(&self, node: u32) -> bool {
         let Some(of) = self.nodes.get(node as usize) else {
             return false;
         };
-        // The root, and tracks above it, have no slices of their own: only what stands above them.
+        // The root and the nodes of tracks have no slices of their own: their children decide.
         let is_container = of.count == 0 && of.depth <= 1;
         of.unfinished > 0 || (is_container && of.children.iter().any(|&it| self.is_at_least(it)))
     }
 
-    /// Whether there is nothing in it.
+    /// Returns whether the graph is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.len() < 2
@@ -199,7 +199,7 @@ impl Tree {
         }
     }
 
-    /// Adds to what a node has of slices that never ended.
+    /// Adds unfinished slices to a node.
     pub(crate) fn add_unfinished(&mut self, node: u32, count: u64, ns: i64) {
         if let Some(node) = self.nodes.get_mut(node as usize) {
             node.unfinished += count;
@@ -216,7 +216,7 @@ impl Tree {
         self.left_out += count;
     }
 
-    /// Takes in another tree.
+    /// Adds another tree.
     pub(crate) fn absorb(&mut self, other: &Tree) {
         let names: Vec<u32> = other.names.iter().map(|name| self.name(name)).collect();
         let mut places: Vec<u32> = vec![0; other.nodes.len()];
@@ -233,7 +233,7 @@ impl Tree {
                     self.add_unfinished(place, node.unfinished, node.unfinished_ns);
                 }
                 None => {
-                    // Its caller has it in its total already.
+                    // The caller's total contains it already.
                     places[at] = places[node.parent as usize];
                     self.add(places[at], 0, node.own, 0);
                     self.left_out += node.count + node.unfinished;

@@ -4,31 +4,31 @@ use rustc_hash::FxHashMap;
 
 use super::{Flame, Tree};
 
-/// All nodes of one name.
+/// All nodes with one name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameTotal {
     /// The name.
     pub name: String,
     /// With all that they call; recursion counts once.
     pub total: i64,
-    /// Without.
+    /// The total without called functions.
     pub own: i64,
-    /// How many slices (without those that never ended), or stacks through them.
+    /// The number of finished slices, or of stacks through the nodes.
     pub count: u64,
-    /// How many of the slices never ended.
+    /// The number of unfinished slices.
     pub unfinished: u64,
-    /// What of the total these take; recursion counts once.
+    /// The part of the total that unfinished slices make up; recursion counts once.
     pub unfinished_ns: i64,
 }
 
 /// A node as it is drawn: `start..start + total` of the root's total, `depth` rows up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// Which.
+    /// Index of the node.
     pub node: u32,
     /// 0 for the root.
     pub depth: u32,
-    /// Where it begins.
+    /// The position of its left edge, in the graph's unit.
     pub start: i64,
     /// How wide it is.
     pub width: i64,
@@ -42,11 +42,11 @@ enum Visit {
     Leave(u32),
 }
 
-/// Callers that are told apart in a graph that was turned over: what calls these is left out.
+/// The most levels of callers in a bottom-up graph; callers above them are left out.
 const MOST_CALLERS: usize = 256;
 
-/// How many callers all nodes may have together, and how many more for each node. With all of them the graph of one
-/// deep recursion would have as many entries as the square of its depth.
+/// The most callers that all nodes may have together, and the additional callers per node. Without a limit the graph of
+/// one deep recursion would have as many entries as the square of its depth.
 const MOST_STEPS: usize = 1 << 12;
 const MOST_STEPS_EACH: usize = 32;
 
@@ -70,15 +70,15 @@ impl Flame {
         }
     }
 
-    /// The same turned over: what has most time of its own first, above it who calls that. Of a caller, `total` and
-    /// `own` are those of the name at its root while it is called from there. At most 256 callers are told apart, in graphs
-    /// that are deeper than 32 calls on average fewer, but no fewer than 32.
+    /// Returns the bottom-up graph: the names with the most own time first, with their callers below them. `total` and
+    /// `own` of a caller are the times of the name at its root while that is called from there. Graphs have at most 256
+    /// levels of callers; graphs that are deeper than 32 calls on average have fewer, but at least 32.
     #[must_use]
     pub fn bottom_up(&self) -> Flame {
         let mut tree = Tree::new();
         let names: Vec<u32> = self.names.iter().map(|name| tree.name(name)).collect();
-        // How many of the nodes that the walk is inside of have their time in each place of the new tree already: who
-        // calls itself counts once in the callers that its calls have in common.
+        // By node of the new tree: how many of the nodes around the current one have added their time to it already. A
+        // recursive function counts once in the callers that its calls have in common.
         let mut inside: Vec<u32> = Vec::new();
         let mut lasts: Vec<u32> = Vec::new();
         let most_callers = self.most_callers();
@@ -124,9 +124,10 @@ impl Flame {
         tree.finish(self.unit, |node| node.own)
     }
 
-    /// How many callers of each node are told apart.
+    /// Returns the number of levels of callers for each node.
     fn most_callers(&self) -> usize {
-        // How many nodes are as deep as that, or deeper: that many steps more if one more caller is told apart.
+        // By depth: the number of nodes that are at least that deep, which is the number of steps that one more level
+        // costs.
         let mut deep = [0; MOST_CALLERS + 1];
         for node in &self.nodes {
             deep[MOST_CALLERS.min(node.depth as usize)] += 1;
@@ -180,8 +181,8 @@ impl Flame {
         totals
     }
 
-    /// Where each node is drawn if `top` takes the whole width; nodes narrower than `least` are left out.
-    /// Callers come before what they call.
+    /// Returns the visible nodes and their positions if `top` takes the whole width; nodes narrower than `least` are
+    /// left out. Callers come before what they call.
     #[must_use]
     pub fn layout(&self, top: u32, least: i64) -> Vec<Frame> {
         let Some(node) = self.nodes.get(top as usize) else {

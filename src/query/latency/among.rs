@@ -1,24 +1,24 @@
-//! Whose waits and events are asked for.
+//! The threads and CPUs whose waits and events count.
 
 use crate::query::area::{Area, Hidden, Lane, Lanes};
 use crate::trace::{CpuId, ThreadId, Trace, TrackKind};
 
-/// Which threads and CPUs count.
+/// The threads and CPUs that count.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Among {
-    /// All.
+    /// All threads and CPUs.
     #[default]
     All,
-    /// What one of these did, or what was done on one of these, as lanes are selected.
+    /// Everything that one of these threads did, and everything on one of these CPUs, as lanes are selected.
     AnyOf(Vec<ThreadId>, Vec<CpuId>),
-    /// What these did on these, each if there are some.
+    /// What these threads did on these CPUs; an empty list means all.
     AllOf(Vec<ThreadId>, Vec<CpuId>),
-    /// Those, but nothing that one of these threads did, and nothing on one of these CPUs.
+    /// The first part without what these threads did, and without what happened on these CPUs.
     Without(Box<Among>, Hidden),
 }
 
 impl Among {
-    /// Those of the lanes of an area, without what is hidden of it.
+    /// Returns the threads and CPUs of an area's lanes, without hidden ones.
     #[must_use]
     pub fn area(trace: &Trace, area: &Area) -> Among {
         let among = Among::lanes(trace, &area.lanes);
@@ -28,7 +28,7 @@ impl Among {
         }
     }
 
-    /// Those of selected lanes.
+    /// Returns the threads and CPUs of selected lanes.
     #[must_use]
     fn lanes(trace: &Trace, lanes: &Lanes) -> Among {
         let lanes = match lanes {
@@ -58,7 +58,7 @@ impl Among {
         Among::AnyOf(sorted(threads), sorted(cpus))
     }
 
-    /// Whether something that `thread` did counts; on which CPU, as far as that is known.
+    /// Returns whether something that `thread` did on `cpu` counts; `cpu` is `None` if the CPU is unknown.
     #[must_use]
     pub fn has(&self, thread: ThreadId, cpu: Option<CpuId>) -> bool {
         let is_on = |cpus: &[CpuId]| cpu.is_some_and(|cpu| cpus.contains(&cpu));
@@ -77,7 +77,7 @@ impl Among {
         }
     }
 
-    /// Whether what `thread` did counts, on whichever CPU.
+    /// Returns whether everything that `thread` did counts, on any CPU.
     #[must_use]
     pub(crate) fn has_anywhere(&self, thread: ThreadId) -> bool {
         match self {
@@ -90,7 +90,7 @@ impl Among {
         }
     }
 
-    /// Whether `thread` may count, wherever it was.
+    /// Returns whether something that `thread` did may count, on some CPU.
     #[must_use]
     pub(crate) fn may_have(&self, thread: ThreadId) -> bool {
         match self {

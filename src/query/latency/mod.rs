@@ -13,16 +13,16 @@ pub use wakeups::wakeups;
 use crate::base::{TimeSpan, Timestamp};
 use crate::query::Item;
 
-/// One latency that was measured.
+/// One measured latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// When it began.
+    /// The start.
     pub start: Timestamp,
-    /// How long it took, in ns.
+    /// The length in ns.
     pub length_ns: i64,
-    /// Where it began: the ready state, or the first event.
+    /// The item at the start: the ready state, or the first event.
     pub from: Item,
-    /// Where it ended: the running state, or the second event.
+    /// The item at the end: the running state, or the second event.
     pub to: Item,
 }
 

@@ -69,20 +69,20 @@ pub(crate) fn parse_events(text: &str, trace: &Trace) -> Result<Expression, Expr
     Expression::parse(text)
 }
 
-/// Which pairs.
+/// The pairs to find.
 #[derive(Clone, Debug)]
 pub struct PairQuery {
-    /// What opens.
+    /// The event that opens a pair.
     pub from: Expression,
-    /// What closes.
+    /// The event that closes a pair.
     pub to: Expression,
-    /// What both have in common.
+    /// What both events have in common.
     pub key: PairKey,
-    /// When.
+    /// The time range.
     pub span: TimeSpan,
-    /// By whom, and where.
+    /// The threads and CPUs.
     pub among: Among,
-    /// How many of the longest to keep.
+    /// The number of longest pairs to keep.
     pub worst: usize,
 }
 
@@ -91,15 +91,15 @@ pub struct PairQuery {
 pub struct EventPairs {
     /// In the order in which they closed.
     pub samples: Vec<Sample>,
-    /// How long they took.
+    /// The lengths.
     pub lengths: Distribution,
     /// The longest, the longest first.
     pub worst: Vec<Sample>,
     /// Opened and never closed, or opened again before.
     pub unmatched_from: u64,
-    /// Of these: those that were still open at the end.
+    /// The number of pairs that were still open at the end.
     pub unfinished: u64,
-    /// How long these were open until then, together, in ns.
+    /// The total time in ns for which these were open.
     pub unfinished_ns: i128,
     /// Closed nothing.
     pub unmatched_to: u64,
@@ -109,10 +109,11 @@ pub struct EventPairs {
     pub left_out: u64,
 }
 
-/// Finds pairs. `Ok(Err(..))`: one of the expressions asks for what the trace cannot have.
+/// Finds pairs. Returns `Ok(Err(..))` if one of the expressions refers to something that the trace does not have.
 ///
 /// # Errors
-/// If the job is cancelled.
+///
+/// Errors if the job is cancelled.
 pub fn event_pairs(
     trace: &Trace,
     reader: &dyn Events,
@@ -157,8 +158,8 @@ pub fn event_pairs(
     };
     let (mut from, mut to) = (from.iter().peekable(), to.iter().peekable());
     loop {
-        // Of two at the same time the closing one comes first: it belongs to what was open before. An event
-        // that both expressions mean closes the last and opens the next.
+        // Of two events at the same time the closing one comes first, because it belongs to a pair that was open
+        // before. An event that both expressions match closes the last pair and opens the next.
         let opens = match (from.peek(), to.peek()) {
             (None, None) => break,
             (Some(open), Some(close)) => open.time < close.time,
@@ -201,7 +202,7 @@ fn is_among(trace: &Trace, hit: &Hit, among: &Among) -> bool {
     *among == Among::All || among.has(trace.events.thread(id), cpu())
 }
 
-/// Which end of a pair an event is.
+/// The end of a pair that an event is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Begin,

@@ -1,4 +1,4 @@
-//! How long woken threads waited for a CPU.
+//! The time that woken threads waited for a CPU.
 
 use rayon::prelude::*;
 
@@ -12,18 +12,18 @@ use crate::trace::{CpuId, StateId, ThreadId, ThreadState, Trace};
 /// The wakeups of one thread.
 #[derive(Clone, Debug)]
 pub struct WakeupLatency {
-    /// Whose.
+    /// The thread.
     pub thread: ThreadId,
-    /// How long it waited each time.
+    /// The lengths of its waits.
     pub lengths: Distribution,
     /// The longest waits, the longest first.
     pub worst: Vec<Sample>,
     /// Woken, but not seen to run next: it never ran again, or it ran and slept unseen (it was woken once more, or events
     /// of its CPUs were lost meanwhile).
     pub unmatched: u64,
-    /// Of these: those that still waited when the recording ended.
+    /// The number of waits that had not ended at the recording's end.
     pub unfinished: u64,
-    /// How long these waited until then, together, in ns.
+    /// The total time in ns of these waits until then.
     pub unfinished_ns: i128,
 }
 
@@ -73,7 +73,7 @@ fn of_thread(
     for row in states.overlapping(rows.clone(), span) {
         let at = row as usize;
         let start = Timestamp(states.starts[at]);
-        // Who was only pushed off its CPU, or gave it up, was not woken.
+        // A thread that was preempted, or yielded its CPU, was not woken.
         if !states.notes[at].is_woken() || !span.contains(start) {
             continue;
         }

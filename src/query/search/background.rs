@@ -10,11 +10,11 @@ use crate::trace::Trace;
 
 /// The trace that is searched.
 pub struct SearchedTrace {
-    /// Its number.
+    /// The trace's id.
     pub id: TraceId,
-    /// Its tables.
+    /// The trace's tables.
     pub trace: Arc<Trace>,
-    /// What describes its events.
+    /// The decoder of its events.
     pub reader: Arc<dyn Events>,
 }
 

@@ -24,14 +24,14 @@ impl BitSet {
         }
     }
 
-    /// Whether a bit is set.
+    /// Returns whether a bit is set.
     #[must_use]
     pub fn has(&self, at: u32) -> bool {
         let word = self.words.get(at as usize / 64);
         word.is_some_and(|word| word.load(Ordering::Relaxed) >> (at % 64) & 1 != 0)
     }
 
-    /// Whether any bit of `first..first + count` is set.
+    /// Returns whether any bit of `first..first + count` is set.
     #[must_use]
     pub(crate) fn has_any(&self, first: u32, count: u32) -> bool {
         let end = u64::from(first) + u64::from(count);

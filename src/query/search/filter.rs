@@ -1,5 +1,5 @@
-//! All raw events that an expression means, or that some threads and CPUs have, in time order, 4 bytes each: for lists of any length. Found window
-//! by window like a search, off the window's thread.
+//! The events that an expression matches, or that belong to some threads and CPUs, in time order, 4 bytes each: for
+//! lists of any length. They are searched in time windows like a search, off the window's thread.
 
 use std::sync::Arc;
 
@@ -23,10 +23,10 @@ use crate::trace::{EventId, Trace};
 /// Events in time order. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct FilteredEvents {
-    /// Each with the number of its first event.
+    /// The events in chunks, each with the number of its first event.
     chunks: Vec<(usize, Arc<[u32]>)>,
     count: usize,
-    /// Whether all are here.
+    /// Whether the list is complete.
     pub is_complete: bool,
     /// If there is none: a field that was asked for and that no event seems to have.
     pub unknown: Option<ExpressionError>,
@@ -41,13 +41,13 @@ impl FilteredEvents {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of events.
     #[must_use]
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there is none.
+    /// Returns whether there is no event.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
@@ -61,7 +61,7 @@ impl FilteredEvents {
         chunk.get(at - first).copied().map(EventId)
     }
 
-    /// How many events of the list happened before `time`: the place to scroll to.
+    /// Returns the number of events before `time`: the place to scroll to.
     #[must_use]
     pub fn rank(&self, trace: &Trace, time: Timestamp) -> usize {
         let is_before = |at| self.get(at).is_some_and(|id| trace.events.time(id) < time);
@@ -73,7 +73,7 @@ impl FilteredEvents {
         (from..self.count).map_while(|at| self.get(at))
     }
 
-    /// Takes in what each window of `span` has, some windows at a time on all cores.
+    /// Adds the events of each window of `span`, several windows at a time on all cores.
     fn fill(
         &mut self,
         trace: &Trace,
@@ -108,13 +108,13 @@ impl FilteredEvents {
     }
 }
 
-/// Which events are listed.
+/// The events that are listed.
 pub struct EventFilter {
-    /// Those that this means; `None`: all.
+    /// Events that match this expression; `None`: all.
     pub expression: Option<Expression>,
-    /// Those of these threads and CPUs.
+    /// Events of these threads and CPUs.
     pub among: Among,
-    /// Those in this span.
+    /// Events in this span.
     pub span: TimeSpan,
 }
 
@@ -188,7 +188,7 @@ fn pick(trace: &Trace, among: &Among, window: TimeSpan) -> (Vec<u32>, u64) {
             events.extend(indices.map(|index| (segment.time(index), segment.first + index)));
         });
     }
-    // Those of one time stay as they lie.
+    // Events with the same time keep their order.
     events.sort_by_key(|(time, _)| *time);
     (events.into_iter().map(|(_, id)| id).collect(), count)
 }

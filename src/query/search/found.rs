@@ -1,4 +1,4 @@
-//! What a search has found so far: a sorted list, how many in all, and marks for each row of the tables.
+//! The results of a search so far: a sorted list, a count, and marks for the rows of each table.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,25 +13,25 @@ use crate::trace::Trace;
 /// Steps of the density over the whole trace.
 pub(super) const STEPS: usize = 2048;
 
-/// One thing that was found.
+/// One result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// When it begins.
+    /// The item's start.
     pub time: Timestamp,
-    /// What it is.
+    /// The item.
     pub item: Item,
 }
 
-/// What was found up to now. The last one published is complete, unless the search was cancelled.
+/// The results so far. The last ones that are published are complete, unless the search was cancelled.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// Sorted by time; the earliest, if there are more than are kept.
     pub hits: Vec<Hit>,
-    /// How many there are in all, by [`Place`].
+    /// The number of all results, by [`Place`].
     pub counts: [u64; Place::ALL.len()],
-    /// Whether the search is through.
+    /// Whether the search is complete.
     pub is_complete: bool,
-    /// All slices, events, states ... that were found, as marks.
+    /// Marks of all slices, events, states ... that were found.
     pub marks: Arc<Marks>,
     /// If nothing was found: a field that was asked for and that no event seems to have.
     pub unknown: Option<ExpressionError>,
@@ -42,17 +42,17 @@ pub struct Found {
 /// A mark for each row of the tables that can be searched.
 #[derive(Debug, Default)]
 pub struct Marks {
-    /// By `SliceId`: once the search is complete, those that events which were found began are marked too.
+    /// By `SliceId`: when the search is complete, slices that begin with a found event are marked too.
     pub slices: BitSet,
-    /// By `EventId`.
+    /// Marks by `EventId`.
     pub events: BitSet,
-    /// By `InstantId`: once the search is complete, those whose events are marked too.
+    /// Marks by `InstantId`: when the search is complete, instants of found events are marked too.
     pub instants: BitSet,
-    /// By `StateId`: as slices.
+    /// Marks by `StateId`, as for slices.
     pub states: BitSet,
-    /// By `RunId`: as slices.
+    /// Marks by `RunId`, as for slices.
     pub runs: BitSet,
-    /// By `FlowId`.
+    /// Marks by `FlowId`.
     pub flows: BitSet,
     /// Threads, processes and tracks that were found by what they are, once they were looked for.
     pub whole: OnceLock<WholeMarks>,
@@ -89,13 +89,13 @@ impl Found {
         }
     }
 
-    /// How many were found in all.
+    /// Returns the number of all results.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// Whether [`Found::hits`] has all of them.
+    /// Returns whether [`Found::hits`] contains all results.
     #[must_use]
     pub fn lists_all(&self) -> bool {
         self.hits.len() as u64 == self.total()
@@ -126,7 +126,8 @@ impl Found {
         Some(from + at)
     }
 
-    /// How many hits begin in each of `columns` equal parts of `span`. Of what is not listed, about.
+    /// Returns the number of results that begin in each of `columns` equal parts of `span`; results that are not listed
+    /// are estimated.
     #[must_use]
     pub fn density(&self, span: TimeSpan, columns: usize) -> Vec<u32> {
         let mut counts = vec![0_u32; columns];
@@ -159,7 +160,7 @@ impl Found {
         counts
     }
 
-    /// Whether an item was found (for what has marks: slices, events, instants, states, runs, flows).
+    /// Returns whether an item was found (for items with marks: slices, events, instants, states, runs, flows).
     #[must_use]
     pub fn has(&self, item: Item) -> bool {
         match item {

@@ -41,7 +41,7 @@ use crate::trace::{
     TrackId,
 };
 
-/// How often an unfinished result is published.
+/// The time between two publications of incomplete results.
 const PUBLISH_EVERY: Duration = Duration::from_millis(120);
 
 /// Searches; `publish` gets what was found whenever there is more. The job's progress counts rows; when it is
@@ -166,7 +166,7 @@ impl Search<'_> {
             return;
         }
         let count = count as u32;
-        // Several steps, so that there is something to show while a long one goes on.
+        // Several steps, so that a long search shows results early.
         let step = CHUNK * 64;
         for from in (0..count.div_ceil(step)).map(|step_number| step_number * step) {
             let until = count.min(from.saturating_add(step));

@@ -1,4 +1,4 @@
-//! Where a search looks: a set of kinds of things.
+//! The kinds of items among which a search looks.
 
 use crate::query::expression::{Expression, Field};
 
@@ -26,12 +26,12 @@ pub enum Place {
     States,
     /// Runs on CPUs.
     Runs,
-    /// Where events were lost.
+    /// Gaps, in which events were lost.
     Gaps,
 }
 
 impl Place {
-    /// All of them, with the words for them.
+    /// All places with their names.
     pub const ALL: [(Place, &'static str); 11] = [
         (Place::Processes, "processes"),
         (Place::Threads, "threads"),
@@ -59,8 +59,9 @@ impl Place {
 pub struct Places(u16);
 
 impl Places {
-    /// Where a user expects `expression` to look: everywhere, each thing once. Instants and log messages are
-    /// found as events; states only where the expression asks for states or durations, runs where it asks for durations.
+    /// Returns the places in which a user expects results of `expression`: everywhere, each item once. Instants and log
+    /// messages are found as events; states only if the expression is about states or durations, runs only if it is
+    /// about durations.
     #[must_use]
     pub(crate) fn usual(expression: &Expression) -> Places {
         let usual = [
@@ -82,8 +83,8 @@ impl Places {
         }
     }
 
-    /// Whether a thread, process or track that `expression` finds is meant with all that lies on it: it was found by
-    /// what it is, not by when or for how long.
+    /// Returns whether a thread, process or track that `expression` matches is found together with everything on it: if
+    /// it matches by what it is, not by its time or duration.
     #[must_use]
     pub(crate) fn means_whole(expression: &Expression) -> bool {
         let of_one = [Field::Duration, Field::Time, Field::Depth, Field::State];
@@ -98,13 +99,13 @@ impl Places {
             .fold(Places::default(), |set, place| set.with(*place))
     }
 
-    /// These and one more.
+    /// Returns these places and one more.
     #[must_use]
     pub fn with(self, place: Place) -> Places {
         Places(self.0 | 1 << place as u8)
     }
 
-    /// Whether `place` is one of them.
+    /// Returns whether `place` is one of them.
     #[must_use]
     pub fn has(self, place: Place) -> bool {
         self.0 >> place as u8 & 1 != 0

@@ -1,22 +1,22 @@
-//! What a search looks for, and where.
+//! The expression, places, span and limits of a search.
 
 use super::places::Places;
 use crate::base::{TimeSpan, Timestamp};
 use crate::query::expression::Expression;
 
-/// How many hits are kept as a list unless asked otherwise: 24 MB.
+/// The most results that are kept as a list by default: 24 MB.
 pub(crate) const USUAL_LIMIT: usize = 1_000_000;
 
-/// What to look for, and where.
+/// A search's input.
 #[derive(Clone, Debug)]
 pub struct Query {
-    /// What.
+    /// The expression.
     pub expression: Expression,
     /// In what.
     pub places: Places,
     /// Only what happens in this span.
     pub span: TimeSpan,
-    /// How many hits to keep as a list.
+    /// The most results that are kept as a list.
     pub limit: usize,
 }
 

@@ -20,16 +20,16 @@ pub(super) const CHUNK: u32 = 1 << 14;
 /// Most windows of time.
 const MAX_WINDOWS: usize = 2048;
 
-/// What all threads look at.
+/// The input that all threads of a search share.
 pub(super) struct Scan<'a> {
     pub trace: &'a Trace,
     pub matcher: &'a Matcher<'a>,
     pub query: &'a Query,
     pub job: &'a Job,
     pub marks: Arc<Marks>,
-    /// Events that slices found stand for.
+    /// The events that found slices represent.
     pub covered: BitSet,
-    /// Whose events count, and on which CPUs.
+    /// The threads and CPUs whose events count.
     pub among: &'a Among,
 }
 
@@ -170,7 +170,7 @@ impl Scan<'_> {
         }
     }
 
-    /// When something first happens on a track.
+    /// Returns the time of the first item on a track.
     fn first_time(&self, item: Item) -> Timestamp {
         let trace = self.trace;
         let Item::Track(id) = item else {
@@ -197,8 +197,8 @@ pub(super) fn range_of(segment: &Segment, span: TimeSpan) -> Option<std::ops::Ra
     Some(segment.lower_bound(span.start)..segment.lower_bound(span.end))
 }
 
-/// Spans of time with about as many events each, that cover `span` of the trace. There are not more because the events
-/// lie in many segments: each window looks at all of these.
+/// Returns time spans with about equally many events that cover `span`. They are few, because events are in many
+/// segments and each span looks at all segments.
 pub(super) fn windows(trace: &Trace, span: TimeSpan) -> Vec<TimeSpan> {
     let stride = (trace.events.len() / MAX_WINDOWS).max(CHUNK as usize);
     let mut marks: Vec<(Timestamp, usize)> = trace

@@ -1,5 +1,5 @@
-//! Threads, processes and tracks that were found by what they are, and with each all that lies on it: for those who
-//! dim the rest.
+//! Threads, processes and tracks that were found by what they are, and everything on them: the window dims everything
+//! else.
 
 use rayon::prelude::*;
 
@@ -7,14 +7,14 @@ use super::bit_set::BitSet;
 use crate::query::Item;
 use crate::trace::{ThreadId, Trace, TrackId, TrackKind};
 
-/// What lies on them.
+/// The found threads, processes and tracks, and what belongs to them.
 #[derive(Debug, Default)]
 pub struct WholeMarks {
-    /// By `ThreadId`: also those of the processes.
+    /// By `ThreadId`: including the threads of found processes.
     threads: BitSet,
-    /// By `TrackId`: also those of the threads and processes.
+    /// By `TrackId`: including the tracks of found threads and processes.
     tracks: BitSet,
-    /// By `RunId`: those of the threads.
+    /// By `RunId`: the runs of found threads.
     runs: BitSet,
 }
 
@@ -70,19 +70,19 @@ impl WholeMarks {
         }
     }
 
-    /// Whether all that a thread does is meant.
+    /// Returns whether everything that a thread does was found.
     #[must_use]
     pub(crate) fn has_thread(&self, id: ThreadId) -> bool {
         self.threads.has(id.0)
     }
 
-    /// Whether all that lies on a track is meant.
+    /// Returns whether everything on a track was found.
     #[must_use]
     pub(crate) fn has_track(&self, id: TrackId) -> bool {
         self.tracks.has(id.0)
     }
 
-    /// Whether any of the runs `first..first + count` is one of a thread that is meant.
+    /// Returns whether one of the runs `first..first + count` belongs to a found thread.
     #[must_use]
     pub(crate) fn has_any_run(&self, first: u32, count: u32) -> bool {
         self.runs.has_any(first, count)

@@ -1,19 +1,19 @@
-//! What a draw list consists of.
+//! The elements of a draw list.
 
-/// One or several neighbouring items of a row.
+/// One item of a row, or several neighbouring ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Block {
-    /// First nanosecond; may lie before the span asked for.
+    /// First nanosecond; may be before the visible span.
     pub start: i64,
-    /// First nanosecond after; may lie after the span asked for.
+    /// First nanosecond after; may be after the visible span.
     pub end: i64,
-    /// What it is called or coloured by: slices: [`LabelId`](crate::trace::LabelId), runs:
-    /// [`ThreadId`](crate::trace::ThreadId), states: the number of the [`ThreadState`](crate::trace::ThreadState), instants:
-    /// [`KindId`](crate::event::KindId). Of several, the one that takes most of the time.
+    /// What the block's name and colour come from: slices: [`LabelId`](crate::trace::LabelId), runs:
+    /// [`ThreadId`](crate::trace::ThreadId), states: the number of the [`ThreadState`](crate::trace::ThreadState),
+    /// instants: [`KindId`](crate::event::KindId). A block of several items has the label that takes most of the time.
     pub label: u32,
     /// Row number of the (first) item: [`SliceId`](crate::trace::SliceId) and so on.
     pub first: u32,
-    /// How many items it stands for.
+    /// The number of items in the block.
     pub count: u32,
     /// The share of its time that the items take, 0 to 1; of one item always 1.
     pub busy: f32,

@@ -11,7 +11,7 @@ pub struct CounterStep {
     pub start: i64,
     /// First nanosecond after: the next step's start.
     pub end: i64,
-    /// When its last sample was taken: `last` holds from there to the end.
+    /// The time of the last sample: `last` holds from there to the end.
     pub settled: i64,
     /// The smallest value in it.
     pub min: f64,
@@ -21,7 +21,7 @@ pub struct CounterStep {
     pub last: f64,
     /// Row number of its first sample.
     pub first: u32,
-    /// How many samples it stands for.
+    /// The number of samples in the block.
     pub count: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Joining what is too thin to be told apart.
+//! Joins items that are too thin to be drawn by themselves.
 
 use super::block::Block;
 
@@ -30,7 +30,7 @@ impl Piece {
         }
     }
 
-    /// Takes in the piece after it. What it is called is voted for by time.
+    /// Adds the next piece. The label that takes most of the time becomes the label of the block.
     #[inline]
     pub(crate) fn take_in(&mut self, next: &Piece) {
         self.count += next.count;
@@ -114,7 +114,7 @@ impl Joiner<'_> {
     }
 }
 
-/// Where the bucket of `time` ends, of buckets `width` ns wide.
+/// Returns the end of the bucket that contains `time`, of buckets `width` ns wide.
 pub(super) fn bucket_end(time: i64, width: i64) -> i64 {
     let bucket = time.div_euclid(width);
     bucket.saturating_add(1).saturating_mul(width)
@@ -134,12 +134,13 @@ pub fn joined(blocks: &[Block], width: i64) -> Joined<'_> {
 pub struct Joined<'a> {
     blocks: &'a [Block],
     width: i64,
-    /// Where the bucket of the block before ended.
+    /// The end of the last block's bucket.
     bucket_end: i64,
 }
 
 impl Joined<'_> {
-    /// Where the bucket of a time ends, of times that only grow. Dividing is slow, and it is mostly the next bucket.
+    /// Returns the end of the bucket that contains a time; times only grow. Dividing is slow, and it is mostly the next
+    /// bucket.
     #[inline]
     fn bucket_end_of(&mut self, time: i64) -> i64 {
         if time >= self.bucket_end {

@@ -1,9 +1,9 @@
-//! What a row shows in a span at so many pixels: the draw lists of the timeline.
+//! What a row shows in a span of a number of pixels: the draw lists of the timeline.
 //!
-//! An item at least a pixel wide is a block by itself; neighbours that are thinner and start in the same
-//! pixel-wide bucket are one block that knows how many they are and how much of its time they take. Nothing
-//! vanishes, and a list is never longer than a few blocks a pixel. Buckets lie at multiples of the pixel's
-//! width in time, so that blocks keep their places when the view is moved.
+//! An item that is at least a pixel wide is a block by itself. Thinner neighbours that start in the same pixel-wide
+//! bucket are one block with their count and their share of its time. Nothing vanishes, and a list has at most a few
+//! blocks per pixel. Buckets start at multiples of the pixel's width in time, so that blocks keep their places when the
+//! view moves.
 
 mod block;
 mod counter;
@@ -168,7 +168,7 @@ fn first_where(count: usize, is_past: impl Fn(usize) -> bool) -> usize {
     first_not(0..count, |at| !is_past(at))
 }
 
-/// Items one by one; where a finest entry of the pyramid lies within one bucket, it is taken whole.
+/// Adds items one by one, except where a finest entry of the pyramid is inside one bucket: it is added whole.
 fn walk_items<R: Row>(row: &R, lod: Option<&Lod>, span: TimeSpan, joiner: &mut Joiner<'_>) {
     let low = first_where(row.len() as usize, |at| {
         row.end(at as u32) > span.start.0 || row.start(at as u32) >= span.start.0
@@ -224,9 +224,9 @@ fn walk_items<R: Row>(row: &R, lod: Option<&Lod>, span: TimeSpan, joiner: &mut J
     }
 }
 
-/// Points, those of a bucket at once; the label is the first one's.
+/// Adds points, the points of a bucket at once; the label is that of the first point.
 ///
-/// A row that no level serves has up to some ten points a bucket, and to look where one lies misses the cache.
+/// A row without a pyramid has about ten points per bucket, and a search for one of them misses the cache.
 fn walk_points<R: Row>(row: &R, span: TimeSpan, joiner: &mut Joiner<'_>) {
     let count = row.len();
     let mut at = first_where(count as usize, |at| row.start(at as u32) >= span.start.0) as u32;

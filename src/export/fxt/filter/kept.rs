@@ -152,7 +152,7 @@ impl Items<'_> {
             },
             file,
             is_instant: (trace.kinds.iter())
-                .map(|kind| kind.role == Role::Instant)
+                .map(|kind| matches!(kind.role, Role::Instant | Role::Log))
                 .collect(),
         };
         let (sifted, others): (Vec<Lane>, Vec<Lane>) =

@@ -17,6 +17,7 @@ mod copied;
 mod edges;
 mod exact_bytes;
 mod kept;
+mod kinds;
 mod objects;
 mod payloads;
 mod ranges;

@@ -3,7 +3,7 @@
 
 use super::{Emitter, Lane, Now, TEXT};
 use crate::base::lines::Line;
-use crate::event::pairs::FUNCTIONS;
+use crate::event::family::Family;
 use crate::event::{Label, MarkOp, Measured, NAMELESS_CALL, Role, Stated, ThreadKey};
 use crate::formats::ftrace_text::facts::Facts;
 use crate::formats::ftrace_text::facts::Layout;
@@ -176,7 +176,8 @@ impl<'a> Emitter<'a> {
 
     fn function_label(&mut self, now: &Now, name: &[u8], category: &[u8], key: u64) -> u32 {
         let label = Label {
-            family: FUNCTIONS,
+            family: Family::Functions,
+            kind: Family::Functions.slice_kind(),
             name: self.intern(now.lane, name),
             category: self.intern(now.lane, category),
             key,

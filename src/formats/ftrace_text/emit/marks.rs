@@ -3,14 +3,15 @@
 use super::{Emitter, Now, hash_text};
 use crate::base::StringId;
 use crate::base::lines::Line;
+use crate::event::family::Family;
 use crate::event::pairs::{
-    AsyncPair, Counter, KPROBES, NOISE, NUMBER_ZERO, Noise, OWN_CPU, Pair, PairEnd, PairName,
-    RequestOp, SYSCALLS, UPROBES, find_counters, find_pair, label_word,
+    AsyncPair, Counter, NUMBER_ZERO, Noise, OWN_CPU, Pair, PairEnd, PairName, RequestOp,
+    find_counters, find_pair, label_word,
 };
 use crate::event::syscalls;
 use crate::event::{
     AsyncMark, AsyncOp, AsyncScope, Label, MarkOp, Measured, RequestRow, Role, Sample, Series,
-    SeriesScope, Stated,
+    SeriesScope, SliceKind, Stated,
 };
 use crate::formats::atrace::{self, Atrace};
 use crate::formats::ftrace_text::fields::{field, find_short, first_word, number, raw_syscall};
@@ -86,6 +87,7 @@ impl<'a> Emitter<'a> {
         };
         let label = Label {
             family: pair.family,
+            kind: pair.family.slice_kind(),
             name: self.intern(now.lane, name),
             category: self.intern(now.lane, category),
             key,
@@ -115,7 +117,8 @@ impl<'a> Emitter<'a> {
         });
         self.push(now, prefix.time, line.offset, kind);
         let label = Label {
-            family: SYSCALLS,
+            family: Family::Syscalls,
+            kind: Family::Syscalls.slice_kind(),
             name: match op {
                 MarkOp::Begin => self.intern(now.lane, name),
                 MarkOp::End | MarkOp::Over => StringId::EMPTY,
@@ -165,8 +168,13 @@ impl<'a> Emitter<'a> {
             (_, true) => b"uprobes",
             (_, false) => b"kprobes",
         };
+        let family = match is_user {
+            true => Family::Uprobes,
+            false => Family::Kprobes,
+        };
         let label = Label {
-            family: if is_user { UPROBES } else { KPROBES },
+            family,
+            kind: family.slice_kind(),
             name: self.intern(now.lane, shown),
             category: self.intern(now.lane, category),
             key: hash_text(function),
@@ -261,6 +269,7 @@ impl<'a> Emitter<'a> {
             id,
             name: self.intern(now.lane, name),
             category: self.intern(now.lane, category.as_bytes()),
+            kind: SliceKind::Async,
             group: self.intern(now.lane, pair.group.as_bytes()),
         };
         let marks = &mut self.lanes.get_mut(now.lane)?.columns.asyncs;
@@ -342,7 +351,8 @@ impl<'a> Emitter<'a> {
         let text = text_of(row.text).map(String::from_utf8_lossy);
         let name = row.name(text.as_deref(), text_of(row.number).and_then(number));
         let label = Label {
-            family: NOISE,
+            family: Family::Noise,
+            kind: Family::Noise.slice_kind(),
             name: self.intern(now.lane, name.as_bytes()),
             category: self.intern(now.lane, row.event.as_bytes()),
             key: hash_text(name.as_bytes()),

@@ -24,7 +24,7 @@ use super::prefix::split_prefix;
 use super::values::split_duration;
 use crate::base::lines::{Line, lines};
 use crate::base::{Job, ReadError, StringId};
-use crate::event::pairs::SYSCALLS;
+use crate::event::family::Family;
 use crate::event::{
     Complete, DirectorySort, ForkSort, KindId, Label, LaneColumns, Life, LifeRow, LoneBegins, Role,
     ThreadKey, UNSEEN_END,
@@ -237,7 +237,8 @@ impl<'a> Emitter<'a> {
         let kind = self.source.kinds.intern(CALLS, name, Role::Consumed);
         let label = self.out.labels.len() as u32;
         let row = Label {
-            family: SYSCALLS,
+            family: Family::Syscalls,
+            kind: Family::Syscalls.slice_kind(),
             name: self.out.strings.intern(name),
             category: self.out.strings.intern_text(CALLS),
             key: 0,

@@ -2,7 +2,8 @@
 
 use super::{FOUND_SHIFT, Found, PartPass, until_nul};
 use crate::base::{ByteOrder, StringId};
-use crate::event::pairs::{FUNCTIONS, KPROBES, NUMBER_ZERO, UPROBES};
+use crate::event::family::Family;
+use crate::event::pairs::NUMBER_ZERO;
 use crate::event::syscalls;
 use crate::event::{KindId, Label, Mark, MarkOp, Measured, Stated, ThreadKey};
 use crate::formats::atrace;
@@ -43,7 +44,7 @@ impl PartPass<'_> {
             label
         };
         self.columns.marks.push(Mark::new(event, label, recipe.op));
-        if recipe.family == FUNCTIONS {
+        if recipe.family == Family::Functions {
             self.call::<E>(event, kind, recipe, key, payload);
         }
         Some(())
@@ -93,7 +94,7 @@ impl PartPass<'_> {
         self.columns.measured.push(row);
     }
 
-    /// Whether a cached label that was found by its key also has this event's name.
+    /// Returns whether a cached label that was found by its key also has this event's name.
     #[inline]
     fn has_name(&self, name: &NameOf, label: u32, payload: &[u8]) -> bool {
         match name {
@@ -157,8 +158,8 @@ impl PartPass<'_> {
         };
         let family = match recipe.family {
             _ if !recipe.is_probe => recipe.family,
-            _ if symbols.covers(key) => KPROBES,
-            _ => UPROBES,
+            _ if symbols.covers(key) => Family::Kprobes,
+            _ => Family::Uprobes,
         };
         let system = file.metadata.formats.get(usize::from(kind.0));
         let category = match recipe.op {
@@ -169,6 +170,7 @@ impl PartPass<'_> {
         let key = if key == 0 { NUMBER_ZERO } else { key };
         let label = Label {
             family,
+            kind: family.slice_kind(),
             name,
             category,
             key,

@@ -3,10 +3,11 @@
 
 use super::{PartPass, until_nul};
 use crate::base::{ByteOrder, StringId};
-use crate::event::pairs::{AsyncPair, Counter, NOISE, OWN_CPU, PairEnd, label_word};
+use crate::event::family::Family;
+use crate::event::pairs::{AsyncPair, Counter, OWN_CPU, PairEnd, label_word};
 use crate::event::{
     AsyncMark, AsyncOp, AsyncScope, ForkSort, Label, Life, Mark, MarkOp, RequestRow, Sample,
-    Series, SeriesScope, Stated, ThreadKey,
+    Series, SeriesScope, SliceKind, Stated, ThreadKey,
 };
 use crate::formats::tracedat::recipe::{Recipe, hash_text};
 
@@ -74,7 +75,8 @@ impl PartPass<'_> {
                 let name = row.name(text.as_deref(), number.map(|number| number as i64));
                 let strings = &mut self.columns.strings;
                 let label = Label {
-                    family: NOISE,
+                    family: Family::Noise,
+                    kind: Family::Noise.slice_kind(),
                     name: strings.intern_text(&name),
                     category: strings.intern_text(row.event),
                     key: hash_text(name.as_bytes()).max(1),
@@ -205,6 +207,7 @@ impl PartPass<'_> {
             id,
             name,
             category: strings.intern_text(category),
+            kind: SliceKind::Async,
             group: strings.intern_text(pair.group),
         };
         if end == PairEnd::Begin {

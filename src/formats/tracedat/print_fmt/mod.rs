@@ -136,7 +136,7 @@ impl PrintFmt {
         self
     }
 
-    /// Whether `-R` prints fields in the form of the print fmt.
+    /// Returns whether `-R` prints fields in the form of the print fmt.
     fn has_table(&self) -> bool {
         !self.is_beyond_reference
     }
@@ -176,8 +176,8 @@ impl PrintFmt {
     }
 }
 
-/// Whether `format` is a probe's (kernel's `trace_probe.c`), which has a field like FIELD_STRING_IP. A probe on another
-/// event has no such field, but its print fmt begins with the space before its first argument.
+/// Returns whether `format` is a probe's (kernel's `trace_probe.c`), which has a field like FIELD_STRING_IP. A probe on
+/// another event has no such field, but its print fmt begins with the space before its first argument.
 fn is_probe(format: &EventFormat, steps: &[Step]) -> bool {
     let mut fields = format.fields.iter();
     fields.any(|field| field.name.starts_with("__probe_"))
@@ -221,7 +221,7 @@ fn named_field(expr: &Expr, field: u16) -> Option<&Expr> {
     }
 }
 
-/// Whether `expr` is the field `field`, perhaps with casts.
+/// Returns whether `expr` is the field `field`, perhaps with casts.
 fn is_bare(expr: &Expr, field: u16) -> bool {
     match expr {
         Expr::Number(found, _) | Expr::Field(found) | Expr::Data(found) => *found == field,

@@ -235,7 +235,7 @@ fn form_of(extension: &[u8]) -> Form {
     }
 }
 
-/// Whether `%pS`, `%ps` and the like print offsets.
+/// Returns whether `%pS`, `%ps` and the like print offsets.
 #[must_use]
 pub(crate) fn offset_of(extension: &[u8]) -> Offset {
     match extension.first() {

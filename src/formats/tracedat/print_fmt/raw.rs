@@ -182,7 +182,7 @@ fn push_plain(out: &mut Vec<u8>, scope: &Scope<'_>, field: &FieldFormat) {
     }
 }
 
-/// Whether all bytes up to the first NUL are printable.
+/// Returns whether all bytes up to the first NUL are printable.
 fn is_printable(data: &[u8]) -> bool {
     data.iter()
         .take_while(|&&byte| byte != 0)

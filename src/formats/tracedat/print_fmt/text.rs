@@ -99,8 +99,8 @@ pub(crate) fn push_string(out: &mut Vec<u8>, scope: &Scope<'_>, layout: &Layout,
     }
 }
 
-/// Whether the argument is a string that the kernel could not read: not even its NUL is in the record, unlike for an
-/// empty string.
+/// Returns whether the argument is a string that the kernel could not read: not even its NUL is in the record, unlike
+/// for an empty string.
 pub(crate) fn is_unread(scope: &Scope<'_>, argument: &Expr) -> bool {
     match argument {
         Expr::String(field) => scope.data(*field).is_none_or(<[u8]>::is_empty),

@@ -39,7 +39,7 @@ pub(crate) trait Stream: Send {
     fn cpu(&self) -> u32;
     /// Index into [`Setup::buffers`].
     fn buffer(&self) -> usize;
-    /// Whether the next record is one of the events that the user selected ([`ReportOptions::only`]).
+    /// Returns whether the next record is one of the events that the user selected ([`ReportOptions::only`]).
     fn is_chosen(&self) -> bool {
         true
     }

@@ -164,8 +164,8 @@ fn push_latency_texts(texts: &[Vec<u8>], out: &mut Vec<u8>) {
     }
 }
 
-/// Whether trace-cmd prints times of `clock` as seconds with a fraction. It does not for `boot` and for clocks that it
-/// does not know.
+/// Returns whether trace-cmd prints times of `clock` as seconds with a fraction. It does not for `boot` and for clocks
+/// that it does not know.
 fn is_split(clock: &str) -> bool {
     clock.starts_with("mono")
         || matches!(

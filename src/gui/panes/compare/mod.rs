@@ -11,6 +11,7 @@ use egui::{RichText, Ui};
 use self::rows::{curve_of, table_of};
 use self::sides::{OtherFile, Side, resolve, sides};
 use crate::base::{Task, TaskKey};
+use crate::event::SliceKind;
 use crate::gui::chart::{Curve, curves_ui};
 use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::shortened::{line_within, shortened};
@@ -19,7 +20,6 @@ use crate::load::LoadedTrace;
 use crate::load::TraceId;
 use crate::query::area::Area;
 use crate::query::compare::{CompareRow, CompareWhat, Compared, ComparedName, compare};
-use crate::query::slice_kinds::SliceKind;
 use crate::view::Action;
 
 /// Returns the pane.

@@ -9,6 +9,7 @@ use egui::{RichText, Ui};
 
 use self::one_name::OneName;
 use crate::base::{StringId, Task, TaskKey};
+use crate::event::SliceKind;
 use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::panes::selection::area::{
     From as AreaFrom, counted, kinds_of, shown_kind, summed_area_of, summed_words, sums_ui,
@@ -19,7 +20,6 @@ use crate::gui::table::{DataTable, TableData};
 use crate::load::TraceId;
 use crate::query::Item;
 use crate::query::area::{Area, Group, GroupBy, What, groups};
-use crate::query::slice_kinds::SliceKind;
 use crate::trace::Trace;
 use crate::view::{Action, ruler};
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use egui::{RichText, Ui};
 
-use self::tree::{TreeTable, by_name};
+use self::tree::{by_name, call_tree, first_view, tree_ui};
 use crate::base::{Task, TaskKey};
 use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::panes::selection::area::{area_of, words};
@@ -16,6 +16,7 @@ use crate::gui::table::{DataTable, TableData};
 use crate::query::area::Area;
 use crate::query::flame::{Flame, Roots, of_slices, of_stacks};
 use crate::tables::Cell;
+use crate::tables::flames::Size;
 use crate::view::{Action, Effect, ruler};
 
 /// Returns the pane.
@@ -42,8 +43,10 @@ enum Shown {
 
 /// A graph with its description and tables.
 struct Found {
-    top_down: Flame,
-    bottom_up: Flame,
+    top_down: Arc<Flame>,
+    bottom_up: Arc<Flame>,
+    /// The call tree, and the callers.
+    trees: [Arc<TableData>; 2],
     names: Arc<TableData>,
     /// A description of what the graph contains.
     about: String,
@@ -60,7 +63,7 @@ struct FlamePane {
     /// The graph to which `top` belongs.
     top_of: Option<Arc<Found>>,
     find: String,
-    trees: [TreeTable; 2],
+    trees: [DataTable; 2],
     table: DataTable,
 }
 
@@ -88,10 +91,14 @@ impl Pane for FlamePane {
                     0 => about,
                     many => format!("{about}. {} unfinished", ruler::grouped(many)),
                 };
+                let bottom_up = Arc::new(top_down.bottom_up());
+                let top_down = Arc::new(top_down);
+                let trees = [(&top_down, Size::Total), (&bottom_up, Size::Own)];
                 Ok(Arc::new(Found {
                     about,
                     has_unfinished: unfinished > 0,
-                    bottom_up: top_down.bottom_up(),
+                    trees: trees.map(|(flame, size)| Arc::new(call_tree(flame, size))),
+                    bottom_up,
                     names: Arc::new(by_name(&top_down)),
                     top_down,
                 }))
@@ -124,7 +131,10 @@ impl Pane for FlamePane {
                 .as_ref()
                 .map_or(0, |old| same_path(&old.top_down, self.top, &found.top_down));
             self.top_of = Some(found.clone());
-            self.trees = [TreeTable::top_down(), TreeTable::bottom_up()];
+            self.trees = [
+                first_view(&found.top_down, Size::Total),
+                first_view(&found.bottom_up, Size::Own),
+            ];
         }
         if found.top_down.is_empty() {
             self.nothing_ui(ui, scene);
@@ -142,27 +152,11 @@ impl Pane for FlamePane {
                     &mut actions,
                 );
             }
-            Shown::TopDown => {
-                let tree = &mut self.trees[0];
-                tree.ui(
-                    ui,
-                    scene,
-                    "call tree",
-                    &found.top_down,
-                    &self.find,
-                    &mut actions,
-                );
-            }
-            Shown::BottomUp => {
-                let tree = &mut self.trees[1];
-                tree.ui(
-                    ui,
-                    scene,
-                    "callers",
-                    &found.bottom_up,
-                    &self.find,
-                    &mut actions,
-                );
+            Shown::TopDown | Shown::BottomUp => {
+                let at = usize::from(self.shown == Shown::BottomUp);
+                let name = ["call tree", "callers"][at];
+                let (table, data) = (&mut self.trees[at], &found.trees[at]);
+                tree_ui(ui, scene, name, table, data, &self.find, &mut actions);
             }
             Shown::Names => {
                 let answer = self.table.ui(
@@ -183,11 +177,12 @@ impl Pane for FlamePane {
     }
 
     fn is_waiting(&self) -> bool {
-        self.found.is_busy()
+        self.found.is_busy() || self.trees.iter().any(DataTable::is_waiting)
     }
 
     fn stop(&mut self) {
         self.found.stop();
+        self.trees.iter_mut().for_each(DataTable::stop);
     }
 }
 

@@ -1,280 +1,134 @@
-//! A merged call tree as a table whose rows expand, and totals by name.
+//! The call tree and the callers of a flame graph as tables whose rows open, and totals by name.
 
-use egui::{RichText, Sense, Ui};
-use egui_extras::{Column, TableBuilder};
-use rustc_hash::FxHashSet;
+use std::sync::Arc;
+
+use egui::{RichText, Ui};
 
 use super::name_expression;
-use super::paint::{amount, total_of};
-use crate::gui::heading::{Heading, heading_ui};
 use crate::gui::pane::Scene;
-use crate::gui::table::{PaneColumn, ROW_HEIGHT, TEXT_SIZE, TableData, row_info};
+use crate::gui::table::{DataTable, OpenRule, Order, PaneColumn, TEXT_SIZE, TableData};
 use crate::gui::tint::Tint;
 use crate::query::flame::{Flame, Node, Unit};
-use crate::query::process_rows::Order;
-use crate::tables::flames::{NAME_EXTRAS, NAMES, name_rows};
+use crate::tables::flames::{NAME_EXTRAS, NAMES, Size, TREE, TREE_EXTRA, name_rows, tree_rows};
 use crate::tables::{Cell, ColumnKind, MadeRow};
-use crate::view::{Action, Effect, ruler};
+use crate::view::{Action, Effect};
 
-/// The quantity by which sibling rows are sorted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum By {
-    Name,
-    Total,
-    Own,
-    Count,
-    Unfinished,
+/// The index of the column by which rows are sorted at first.
+const BY_SIZE: usize = 1;
+/// The most rows that are open at first.
+const MOST_OPEN: usize = 12;
+
+/// Returns a call tree as a table: by total time with callers above what they call, or by own time with callers below.
+#[must_use]
+pub(super) fn call_tree(flame: &Arc<Flame>, size: Size) -> TableData {
+    let of = |name: &str, width: f32| PaneColumn::of(&TREE, name, width);
+    let total = PaneColumn::after(&TREE, 0, TREE_EXTRA, 90.0);
+    let (own, share) = (of("self", 90.0), of("share", 90.0).titled("Of all"));
+    let name = of("name", 380.0).drawn();
+    let sizes = match size {
+        Size::Total => [
+            name.about("What it is called"),
+            total.about(
+                "With all that it calls; ≥: some never ended, and count with what was seen of them",
+            ),
+            share.about("Total, as a share of the total of the graph"),
+            own.about("Without what it calls"),
+        ],
+        Size::Own => [
+            name.about("What it is called; below it, who calls it"),
+            own.about("Without what it calls; of a caller, the part of that under it"),
+            share.about("Self, as a share of the total of the graph"),
+            total.about("With all that it calls; of a caller, the part of that under it"),
+        ],
+    };
+    let mut columns = Vec::from(sizes);
+    columns.push(of("count", 90.0).about("How many that ended"));
+    if flame.nodes.iter().any(|node| node.unfinished > 0) {
+        let unfinished = of("unfinished", 90.0).about("How many never ended");
+        columns.push(unfinished.hiding_zero());
+    }
+    count_samples(flame, &mut columns);
+    TableData::new(columns, tree_rows(flame.clone(), size, usize::MAX)).as_tree()
 }
 
-const TOP_DOWN: &[Heading<By>] = &[
-    Heading::new("Name", By::Name).about("What it is called"),
-    Heading::number("Total", By::Total)
-        .about("With all that it calls; ≥: some never ended, and count with what was seen of them"),
-    Heading::number("Of all", By::Total).about("Total, as a share of the total of the graph"),
-    Heading::number("Self", By::Own).about("Without what it calls"),
-    Heading::number("Count", By::Count).about("How many that ended"),
-    UNFINISHED,
-];
-
-const BOTTOM_UP: &[Heading<By>] = &[
-    Heading::new("Name", By::Name).about("What it is called; below it, who calls it"),
-    Heading::number("Self", By::Own)
-        .about("Without what it calls; of a caller, the part of that under it"),
-    Heading::number("Of all", By::Own).about("Self, as a share of the total of the graph"),
-    Heading::number("Total", By::Total)
-        .about("With all that it calls; of a caller, the part of that under it"),
-    Heading::number("Count", By::Count).about("How many that ended"),
-    UNFINISHED,
-];
-
-/// The column is left out if all slices ended.
-const UNFINISHED: Heading<By> =
-    Heading::number("Unfinished", By::Unfinished).about("How many never ended");
-
-/// The state of a tree: which rows are open, and how they are sorted.
-#[derive(Debug)]
-pub(crate) struct TreeTable {
-    open: FxHashSet<u32>,
-    is_begun: bool,
-    /// Whether the tree contains slices that never ended.
-    has_unfinished: bool,
-    /// The quantity by which rows are sorted initially, and of which they show the share.
-    size: By,
-    sort: By,
-    order: Order,
-    /// The search text, and the rows in order with their depth; computed again when `open`, the order or the text
-    /// changes.
-    rows: Option<(String, Vec<(u32, u32)>)>,
-}
-
-impl Default for TreeTable {
-    fn default() -> TreeTable {
-        TreeTable::top_down()
-    }
-}
-
-impl TreeTable {
-    /// Returns a table of callers, with the nodes that they call below them.
-    pub(crate) fn top_down() -> TreeTable {
-        TreeTable::by(By::Total)
-    }
-
-    /// Returns a table of nodes with own time, with their callers below them.
-    pub fn bottom_up() -> TreeTable {
-        TreeTable::by(By::Own)
-    }
-
-    fn by(size: By) -> TreeTable {
-        TreeTable {
-            open: FxHashSet::default(),
-            is_begun: false,
-            has_unfinished: false,
-            size,
-            sort: size,
-            order: Order::Descending,
-            rows: None,
-        }
-    }
-
-    /// Draws the tree; names that contain `find` are highlighted.
-    pub fn ui(
-        &mut self,
-        ui: &mut Ui,
-        scene: &Scene<'_>,
-        name: &str,
-        flame: &Flame,
-        find: &str,
-        actions: &mut Vec<Action>,
-    ) {
-        if !self.is_begun {
-            self.is_begun = true;
-            self.has_unfinished = flame.nodes.iter().any(|node| node.unfinished > 0);
-            self.open_widest(flame);
-        }
-        let wanted = find.to_lowercase();
-        if self.rows.as_ref().is_none_or(|(of, _)| *of != wanted) {
-            self.rows = Some((wanted.clone(), self.flat(flame)));
-        }
-        let rows = self.rows.take().map(|(_, rows)| rows).unwrap_or_default();
-        let mut toggled = None;
-        let sorted = (self.sort, self.order);
-        let whole = flame.nodes.first().map_or(1, |node| node.total).max(1);
-        let headings = match self.size {
-            By::Own => BOTTOM_UP,
-            _ => TOP_DOWN,
+/// Returns the state of a call tree in which the largest child is open again and again, until it is smaller than three
+/// quarters of its parent.
+#[must_use]
+pub(super) fn first_view(flame: &Flame, size: Size) -> DataTable {
+    let mut table = DataTable::sorted(BY_SIZE, Order::Descending);
+    table.open_all(OpenRule::None);
+    // The root has a total only, which counts for both.
+    let size_of = |node: &Node| match size {
+        Size::Own if node.depth > 0 => node.own,
+        _ => node.total,
+    };
+    let mut at = 0_u32;
+    for _ in 0..MOST_OPEN {
+        let node = flame.nodes.get(at as usize);
+        let first = node.and_then(|node| node.children.first().copied());
+        let (Some(node), Some(first)) = (node, first) else {
+            break;
         };
-        let columns = headings.len() - usize::from(!self.has_unfinished);
-        let headings = headings.get(..columns).unwrap_or(headings);
-        TableBuilder::new(ui)
-            .id_salt(name)
-            .min_scrolled_height(0.0)
-            .striped(true)
-            .resizable(true)
-            .auto_shrink([false, false])
-            .sense(Sense::click())
-            .cell_layout(egui::Layout::left_to_right(egui::Align::Center))
-            .column(Column::initial(380.0).at_least(120.0).clip(true))
-            .columns(Column::initial(90.0).at_least(50.0).clip(true), columns - 1)
-            .header(22.0, |mut header| {
-                heading_ui(&mut header, headings, &mut self.sort, &mut self.order);
-            })
-            .body(|body| {
-                body.rows(ROW_HEIGHT, rows.len(), |mut row| {
-                    let Some(&(id, depth)) = rows.get(row.index()) else {
-                        return;
-                    };
-                    let Some(node) = flame.nodes.get(id as usize) else {
-                        return;
-                    };
-                    let title = flame.name(id);
-                    row.col(|ui| {
-                        ui.add_space(depth.min(60) as f32 * 12.0);
-                        let mark = match (node.children.is_empty(), self.open.contains(&id)) {
-                            (true, _) => "   ",
-                            (false, true) => "⏷",
-                            (false, false) => "⏵",
-                        };
-                        // A selectable label would take the click from its row.
-                        let mark = RichText::new(mark).size(10.0).monospace();
-                        ui.add(egui::Label::new(mark).selectable(false));
-                        let mut text = RichText::new(title).size(TEXT_SIZE);
-                        if !wanted.is_empty() && title.to_lowercase().contains(&wanted) {
-                            text = text.strong().color(scene.palette.accent);
-                        }
-                        ui.add(egui::Label::new(text).truncate().selectable(false));
-                    });
-                    let (own, total) = (amount(flame, node.own, scene), total_of(flame, id, scene));
-                    let (size, first, other) = match self.size {
-                        By::Own => (node.own, own, total),
-                        _ => (node.total, total, own),
-                    };
-                    let counted =
-                        |count: u64| ruler::grouped(i64::try_from(count).unwrap_or(i64::MAX));
-                    let unfinished = match node.unfinished {
-                        0 => String::new(),
-                        open => counted(open),
-                    };
-                    let share = format!("{:.1} %", 100.0 * size as f64 / whole as f64);
-                    let cells = [first, share, other, counted(node.count), unfinished];
-                    for text in cells.iter().take(columns - 1) {
-                        row.col(|ui| {
-                            let layout = egui::Layout::right_to_left(egui::Align::Center);
-                            ui.with_layout(layout, |ui| {
-                                let text = RichText::new(text).size(TEXT_SIZE);
-                                ui.add(egui::Label::new(text).truncate().selectable(false));
-                            });
-                        });
-                    }
-                    let response = row.response();
-                    response.widget_info(|| {
-                        let texts = std::iter::once(title).chain(cells.iter().map(String::as_str));
-                        row_info(headings.iter().map(Heading::title).zip(texts))
-                    });
-                    if response.clicked() {
-                        toggled = Some(id);
-                    }
-                    response.context_menu(|ui| {
-                        if ui.button("Mark in the timeline").clicked() {
-                            actions.push(Action::Search(name_expression(title)));
-                            ui.close();
-                        }
-                        if ui.button("Copy the name").clicked() {
-                            actions.push(Action::Do(Effect::Copy(title.to_owned())));
-                            ui.close();
-                        }
-                    });
-                });
-            });
-        if let Some(id) = toggled {
-            if !self.open.remove(&id) {
-                self.open.insert(id);
-            }
-        } else if sorted == (self.sort, self.order) {
-            self.rows = Some((wanted, rows));
+        table.open(at);
+        if flame.nodes.get(first as usize).map_or(0, size_of) * 4 < size_of(node) * 3 {
+            break;
         }
+        at = first;
     }
+    table
+}
 
-    /// Opens the largest child again and again, until it is smaller than three quarters of its parent.
-    fn open_widest(&mut self, flame: &Flame) {
-        let mut at = 0_u32;
-        for _ in 0..12 {
-            let Some(node) = flame.nodes.get(at as usize) else {
-                return;
-            };
-            let Some(&first) = node.children.first() else {
-                return;
-            };
-            self.open.insert(at);
-            // The root has a total only, which counts for both.
-            let size = |node: &Node| match self.size {
-                By::Own if node.depth > 0 => node.own,
-                _ => node.total,
-            };
-            if flame.nodes.get(first as usize).map_or(0, size) * 4 < size(node) * 3 {
-                return;
-            }
-            at = first;
-        }
-    }
-
-    fn flat(&self, flame: &Flame) -> Vec<(u32, u32)> {
-        let mut rows = Vec::new();
-        let mut stack: Vec<(u32, u32)> = Vec::new();
-        let children = |id: u32| self.sorted_children(flame, id);
-        stack.extend(children(0).iter().rev().map(|&id| (id, 0)));
-        while let Some((id, depth)) = stack.pop() {
-            rows.push((id, depth));
-            if self.open.contains(&id) {
-                stack.extend(children(id).iter().rev().map(|&id| (id, depth + 1)));
-            }
-        }
-        rows
-    }
-
-    fn sorted_children(&self, flame: &Flame, id: u32) -> Vec<u32> {
-        let node = flame.nodes.get(id as usize);
-        let mut children = node.map_or_else(Vec::new, |node| node.children.clone());
-        let number = |id: u32| {
-            let node = flame.nodes.get(id as usize);
-            node.map_or(0, |node| match self.sort {
-                By::Name => 0,
-                By::Total => i128::from(node.total),
-                By::Own => i128::from(node.own),
-                By::Count => i128::from(node.count),
-                By::Unfinished => i128::from(node.unfinished),
-            })
+/// Draws a call tree; names that contain `find` are highlighted.
+pub(super) fn tree_ui(
+    ui: &mut Ui,
+    scene: &Scene<'_>,
+    name: &str,
+    table: &mut DataTable,
+    data: &Arc<TableData>,
+    find: &str,
+    actions: &mut Vec<Action>,
+) {
+    let wanted = find.to_lowercase();
+    let names = TREE.columns.iter();
+    let at = names.take_while(|column| column.name != "name").count();
+    let name_of = |row: usize| match data.rows.cell(scene.loaded, row, at) {
+        Cell::Text(name) => name,
+        _ => String::new(),
+    };
+    let mut draw = |ui: &mut Ui, row: usize, _: &PaneColumn| {
+        let name = name_of(row);
+        let text = RichText::new(&name).size(TEXT_SIZE);
+        let text = match !wanted.is_empty() && name.to_lowercase().contains(&wanted) {
+            true => text.strong().color(scene.palette.accent),
+            false => text,
         };
-        children.sort_by(|&a, &b| {
-            let order = match self.sort {
-                By::Name => flame.name(a).cmp(flame.name(b)),
-                _ => number(a).cmp(&number(b)),
-            };
-            match self.order {
-                Order::Ascending => order,
-                Order::Descending => order.reverse(),
-            }
-        });
-        children
+        ui.add(egui::Label::new(text).truncate().selectable(false));
+    };
+    let menu = |ui: &mut Ui, row: usize, actions: &mut Vec<Action>| {
+        if ui.button("Mark in the timeline").clicked() {
+            actions.push(Action::Search(name_expression(&name_of(row))));
+            ui.close();
+        }
+        if ui.button("Copy the name").clicked() {
+            actions.push(Action::Do(Effect::Copy(name_of(row))));
+            ui.close();
+        }
+    };
+    let answer = table.ui_with_cells(ui, scene, name, data, actions, (&mut draw, menu));
+    if let Some(row) = answer.clicked {
+        table.toggle(data, row);
+    }
+}
+
+/// Makes the times of a graph of samples counts.
+fn count_samples(flame: &Flame, columns: &mut [PaneColumn]) {
+    if flame.unit != Unit::Samples {
+        return;
+    }
+    for column in columns {
+        if column.def.kind == ColumnKind::Duration {
+            column.def.kind = ColumnKind::Count;
+        }
     }
 }
 
@@ -293,13 +147,7 @@ pub fn by_name(flame: &Flame) -> TableData {
         of("at_least", 90.0)
             .about("How long the unfinished ones certainly lasted: a part of the total"),
     ];
-    if flame.unit == Unit::Samples {
-        for column in &mut columns {
-            if column.def.kind == ColumnKind::Duration {
-                column.def.kind = ColumnKind::Count;
-            }
-        }
-    }
+    count_samples(flame, &mut columns);
     let rows = name_rows(flame, usize::MAX);
     let tint = |row: &MadeRow| match row.cells.first() {
         Some(Cell::Text(name)) => Some(Tint::of_name(name.as_bytes())),

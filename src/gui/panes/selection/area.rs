@@ -3,10 +3,10 @@
 use egui::Ui;
 
 use crate::base::{Nanos, TimeSpan};
+use crate::event::SliceKind;
 use crate::gui::boxes::check_box;
 use crate::gui::pane::Scene;
 use crate::query::area::{Area, Group, Hidden, Lane, Lanes};
-use crate::query::slice_kinds::SliceKind;
 use crate::trace::{CpuId, Trace, TrackId, TrackKind};
 use crate::view::rows::{LaneKind, RowKey};
 use crate::view::{Action, HiddenTracks, Sums, ViewState, ruler};

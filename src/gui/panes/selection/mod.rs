@@ -14,6 +14,7 @@ use self::area::{
     counted, event_area_of, kinds_of, shown_kind, summed_area_of, summed_words, sums_ui,
 };
 use crate::base::{Task, TaskKey, TimeSpan};
+use crate::event::SliceKind;
 use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::table::{DataTable, TableData};
 use crate::load::TraceId;
@@ -21,7 +22,6 @@ use crate::query::Item;
 use crate::query::area::counters::counters;
 use crate::query::area::events::event_counts;
 use crate::query::area::{Area, Group, GroupBy, Lane, Lanes, LiveArea, What, groups};
-use crate::query::slice_kinds::SliceKind;
 use crate::tables::Cell;
 use crate::trace::{Trace, TrackId};
 use crate::view::rows::RowKey;

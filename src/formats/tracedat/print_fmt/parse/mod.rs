@@ -65,8 +65,8 @@ pub fn parse(format: &EventFormat, long_size: u32) -> Option<Parsed> {
     })
 }
 
-/// Whether a literal contains a character that ends it for trace-cmd's library: an unescaped tab, or a byte beyond
-/// ASCII.
+/// Returns whether a literal contains a character that ends it for trace-cmd's library: an unescaped tab, or a byte
+/// beyond ASCII.
 fn has_control_characters(token: &Token) -> bool {
     let is_plain = |byte: &u8| matches!(byte, b'\n' | 0x20..0x7f);
     matches!(token, Token::Text(text) if !text.iter().all(is_plain))

@@ -1,0 +1,148 @@
+//! Families of slices, which readers set: the track of a family's slices, and how its ends match its begins.
+
+use super::slice_kind::SliceKind;
+
+/// A family of slices: begins and ends match within a family only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Family {
+    /// Slices that the file itself marks as durations (FXT, atrace marks).
+    #[default]
+    Durations,
+    /// System calls.
+    Syscalls,
+    /// Calls of the function graph tracer.
+    Functions,
+    /// From a kprobe to the kretprobe of the same function.
+    Kprobes,
+    /// From a uprobe to the uretprobe of the same function.
+    Uprobes,
+    /// Interrupt handlers.
+    Irqs,
+    /// Soft interrupts and tasklets.
+    Softirqs,
+    /// Interrupt vectors and inter-processor interrupts.
+    Vectors,
+    /// Timer callbacks.
+    Timers,
+    /// Work items.
+    Work,
+    /// Other pairs of events of a thread, by naming convention.
+    Paired,
+    /// Programs that a process runs, each from one exec to the next.
+    Programs,
+    /// Other pairs of events of a CPU.
+    CpuPaired,
+    /// Marks of system calls by number; their slices are [`Family::Syscalls`].
+    RawSyscalls,
+    /// Time in which something else used a CPU, as the osnoise and timerlat tracers measured it.
+    Noise,
+    /// Asynchronous slices, whose begins and ends match by their ids.
+    Async,
+}
+
+/// The track of a family's slices, and how its ends match its begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rules {
+    /// The track of its slices.
+    pub place: Place,
+    /// How an end matches a begin.
+    pub matching: Matching,
+    /// What a begin without an end becomes.
+    pub open: OpenBegin,
+}
+
+/// The track that a slice is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The track of the thread of its begin.
+    Thread,
+    /// The track of the CPU that it happened on.
+    Cpu,
+}
+
+/// How an end matches a begin, among the open begins of its family on its track.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Matching {
+    /// The end closes the innermost begin with an equal label key; the ends of begins nested in that one were lost.
+    ByKey,
+    /// As [`Matching::ByKey`], for slices that never nest in one with the same key: a second begin with the same key
+    /// shows that the end of the first was lost.
+    Once,
+    /// The end closes the innermost begin, whatever its key.
+    Innermost,
+    /// At most one begin is open: the end closes it if the keys are equal, or if the end's key is
+    /// [`ANY_KEY`](super::pairs::ANY_KEY); a second begin shows that the end of the first was lost.
+    OneAtATime,
+}
+
+/// What a begin without an end becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OpenBegin {
+    /// A slice that lasts to the trace's end, marked unfinished, if it was still open there; an instant if another end
+    /// showed that its end was lost.
+    Unfinished,
+    /// An instant: the begin alone does not show a duration.
+    Instant,
+}
+
+impl Family {
+    /// The number of families.
+    pub(crate) const COUNT: usize = Family::Async as usize + 1;
+
+    /// Returns the family's place in tables with [`Family::COUNT`] rows.
+    #[must_use]
+    pub(crate) fn index(self) -> usize {
+        self as usize
+    }
+
+    /// Returns the track of the family's slices, and how its ends match its begins. (Asynchronous slices are matched
+    /// elsewhere, by their ids.)
+    #[must_use]
+    pub(crate) fn rules(self) -> Rules {
+        let (place, matching, open) = match self {
+            Family::Durations | Family::Programs | Family::Async => {
+                (Place::Thread, Matching::Innermost, OpenBegin::Unfinished)
+            }
+            Family::Syscalls | Family::RawSyscalls => {
+                (Place::Thread, Matching::OneAtATime, OpenBegin::Unfinished)
+            }
+            Family::Functions => (Place::Thread, Matching::ByKey, OpenBegin::Unfinished),
+            Family::Kprobes | Family::Uprobes | Family::Paired => {
+                (Place::Thread, Matching::ByKey, OpenBegin::Instant)
+            }
+            Family::Work => (Place::Thread, Matching::Once, OpenBegin::Unfinished),
+            Family::Irqs | Family::Softirqs | Family::Vectors | Family::Timers => {
+                (Place::Cpu, Matching::Once, OpenBegin::Unfinished)
+            }
+            Family::CpuPaired | Family::Noise => (Place::Cpu, Matching::ByKey, OpenBegin::Instant),
+        };
+        Rules {
+            place,
+            matching,
+            open,
+        }
+    }
+
+    /// Returns the kind of the family's slices, where the file does not say another one.
+    #[must_use]
+    pub fn slice_kind(self) -> SliceKind {
+        match self {
+            Family::Durations => SliceKind::Durations,
+            Family::Syscalls | Family::RawSyscalls => SliceKind::SystemCalls,
+            Family::Functions => SliceKind::Functions,
+            Family::Kprobes | Family::Uprobes => SliceKind::Probes,
+            Family::Irqs | Family::Softirqs | Family::Vectors => SliceKind::Interrupts,
+            Family::Timers => SliceKind::Timers,
+            Family::Work => SliceKind::Work,
+            Family::Programs => SliceKind::Processes,
+            Family::Paired | Family::CpuPaired | Family::Noise => SliceKind::EventPairs,
+            Family::Async => SliceKind::Async,
+        }
+    }
+
+    /// Returns whether the file itself states the family's slices, so that they are no pairs of events.
+    #[must_use]
+    pub(crate) fn is_stated(self) -> bool {
+        matches!(self, Family::Durations | Family::Async)
+    }
+}

@@ -1,0 +1,153 @@
+//! Kinds of slices: what may be added up together. The time of a process contains that of its system calls, which
+//! contains that of interrupts: sums over several kinds count the same time several times.
+//!
+//! Readers set the kind. In trace.dat and the texts it follows from the slice's family; FXT and Chrome JSON only state
+//! durations, so our own exports imply the kind by the category ([`SliceKind::implied`]) and write it as an argument
+//! ([`SLICE_KIND`]) where the category implies another one.
+
+use serde::{Deserialize, Serialize};
+
+/// The argument with [`SliceKind::word`] in our own exports.
+pub(crate) const SLICE_KIND: &str = "slice_kind";
+
+/// A kind of slices.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub enum SliceKind {
+    /// Durations that the recorded program names itself.
+    #[default]
+    Durations,
+    /// Functions of the function graph tracer.
+    Functions,
+    /// Functions between a kprobe or uprobe and its return.
+    Probes,
+    /// System calls.
+    SystemCalls,
+    /// Programs that processes ran.
+    Processes,
+    /// Files while they were open.
+    OpenFiles,
+    /// Interrupts: their handlers, soft interrupts, vectors.
+    Interrupts,
+    /// Timer callbacks.
+    Timers,
+    /// Work items.
+    Work,
+    /// Other pairs of kernel events.
+    EventPairs,
+    /// Requests to block devices.
+    BlockRequests,
+    /// Other asynchronous slices.
+    Async,
+}
+
+impl SliceKind {
+    /// All, in the order of menus; the first that a trace has is the one that is shown at first.
+    pub const ALL: [SliceKind; 12] = [
+        SliceKind::Durations,
+        SliceKind::Functions,
+        SliceKind::Probes,
+        SliceKind::SystemCalls,
+        SliceKind::Processes,
+        SliceKind::OpenFiles,
+        SliceKind::Interrupts,
+        SliceKind::Timers,
+        SliceKind::Work,
+        SliceKind::EventPairs,
+        SliceKind::BlockRequests,
+        SliceKind::Async,
+    ];
+
+    /// The name of the kind, for people and for `--kind`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            SliceKind::Durations => "durations",
+            SliceKind::Functions => "functions",
+            SliceKind::Probes => "probes",
+            SliceKind::SystemCalls => "system calls",
+            SliceKind::Processes => "processes",
+            SliceKind::OpenFiles => "open files",
+            SliceKind::Interrupts => "interrupts",
+            SliceKind::Timers => "timers",
+            SliceKind::Work => "work items",
+            SliceKind::EventPairs => "event pairs",
+            SliceKind::BlockRequests => "block requests",
+            SliceKind::Async => "asynchronous",
+        }
+    }
+
+    /// One sentence for those who wonder.
+    #[must_use]
+    pub fn about(self) -> &'static str {
+        match self {
+            SliceKind::Durations => "Durations that the recorded program names itself",
+            SliceKind::Functions => "Functions of the function graph tracer",
+            SliceKind::Probes => "Functions between a kprobe or uprobe and its return",
+            SliceKind::SystemCalls => "System calls, from their begin to their end",
+            SliceKind::Processes => {
+                "Programs that processes ran, from exec or fork to exec or exit"
+            }
+            SliceKind::OpenFiles => "Files, from open to close",
+            SliceKind::Interrupts => "Interrupt handlers, soft interrupts and vectors",
+            SliceKind::Timers => "Timer callbacks",
+            SliceKind::Work => "Work items of the kernel's workqueues",
+            SliceKind::EventPairs => "Other kernel events that begin and end something",
+            SliceKind::BlockRequests => "Requests to block devices",
+            SliceKind::Async => "Asynchronous slices, which may begin and end on different threads",
+        }
+    }
+
+    /// Returns the kind that a category implies in our own exports.
+    #[must_use]
+    pub(crate) fn implied(category: &[u8], nesting: Nesting) -> SliceKind {
+        let (list, other) = match nesting {
+            Nesting::Nested => (CATEGORIES, SliceKind::Durations),
+            Nesting::Async => (ASYNC_CATEGORIES, SliceKind::Async),
+        };
+        let found = list.iter().find(|(word, _)| word.as_bytes() == category);
+        found.map_or(other, |(_, kind)| *kind)
+    }
+
+    /// Returns the kind with a word from [`SliceKind::word`].
+    #[must_use]
+    pub(crate) fn of_word(word: &[u8]) -> Option<SliceKind> {
+        let mut all = SliceKind::ALL.into_iter();
+        all.find(|kind| kind.word().as_bytes() == word)
+    }
+}
+
+/// Whether slices nest in each other on the track of a thread, or have a track for their id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Nesting {
+    /// On the track of a thread or CPU.
+    Nested,
+    /// Asynchronous.
+    Async,
+}
+
+/// The categories that imply a kind in our own exports; other categories imply [`SliceKind::Durations`].
+const CATEGORIES: &[(&str, SliceKind)] = &[
+    ("syscalls", SliceKind::SystemCalls),
+    ("raw_syscalls", SliceKind::SystemCalls),
+    ("ftrace", SliceKind::Functions),
+    ("kprobes", SliceKind::Probes),
+    ("uprobes", SliceKind::Probes),
+    ("probe", SliceKind::Probes),
+    ("fork", SliceKind::Processes),
+    ("exec", SliceKind::Processes),
+    ("thread", SliceKind::Processes),
+    ("earlier", SliceKind::Processes),
+    ("irq", SliceKind::Interrupts),
+    ("irq_vectors", SliceKind::Interrupts),
+    ("ipi", SliceKind::Interrupts),
+    ("timer", SliceKind::Timers),
+    ("workqueue", SliceKind::Work),
+];
+
+/// The categories that imply a kind of asynchronous slices; other categories imply [`SliceKind::Async`].
+const ASYNC_CATEGORIES: &[(&str, SliceKind)] = &[
+    ("open files", SliceKind::OpenFiles),
+    ("block", SliceKind::BlockRequests),
+];
