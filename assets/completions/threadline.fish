@@ -24,8 +24,8 @@ function __fish_threadline_using_subcommand
     contains -- $cmd[1] $argv
 end
 
-complete -c threadline -n "__fish_threadline_needs_command" -l do -d 'Do this once the trace is there: a command by its name in the palette, e.g. "Fold all" or "Search: dur > 1ms"; may be repeated' -r
-complete -c threadline -n "__fish_threadline_needs_command" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
+complete -c threadline -n "__fish_threadline_needs_command" -l do -d 'Do this when the trace is loaded: a command by its name in the palette, e.g. "Fold all" or "Search: dur > 1ms"; may be repeated' -r
+complete -c threadline -n "__fish_threadline_needs_command" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_needs_command" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_needs_command" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_needs_command" -l follow -d 'Read the files again as they grow'
@@ -48,8 +48,8 @@ complete -c threadline -n "__fish_threadline_needs_command" -a "probes" -d 'List
 complete -c threadline -n "__fish_threadline_needs_command" -a "formats" -d 'List the formats that can be opened'
 complete -c threadline -n "__fish_threadline_needs_command" -a "install" -d 'Put icon, file types, completions and manual page in place, so that a trace opens by double click'
 complete -c threadline -n "__fish_threadline_needs_command" -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c threadline -n "__fish_threadline_using_subcommand info" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
-complete -c threadline -n "__fish_threadline_using_subcommand info" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand info" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files' clocks' -r
+complete -c threadline -n "__fish_threadline_using_subcommand info" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand info" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand info" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand info" -l json -d 'Print one JSON object'
@@ -60,8 +60,8 @@ complete -c threadline -n "__fish_threadline_using_subcommand report" -s O -d 'H
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l cpu -d 'Only these CPUs: numbers and ranges from low to high (0,2-4); may be given several times' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s F -l filter -d 'Only events that this text, /regex/ or expression means (see search), or these events: sched, sched_switch, irq/.*; may be given several times' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s i -d 'A trace, as trace-cmd takes it' -r -F
-complete -c threadline -n "__fish_threadline_using_subcommand report" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
-complete -c threadline -n "__fish_threadline_using_subcommand report" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files' clocks' -r
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s t -d 'Full time stamps instead of microseconds'
@@ -77,26 +77,26 @@ complete -c threadline -n "__fish_threadline_using_subcommand report" -l events 
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l until -d 'Only what happens before T' -r
-complete -c threadline -n "__fish_threadline_using_subcommand table" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
+complete -c threadline -n "__fish_threadline_using_subcommand table" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files' clocks' -r
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l format -d 'How to write it; table: aligned columns with units, cut to the width [default: table on a terminal, else tsv]' -r -f -a "table\t''
 tsv\t''
 csv\t''
 json\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand table" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand table" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand table" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -s o -l output -d 'Where to write; - for standard output' -r -F
-complete -c threadline -n "__fish_threadline_using_subcommand blob" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
-complete -c threadline -n "__fish_threadline_using_subcommand blob" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand blob" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files' clocks' -r
+complete -c threadline -n "__fish_threadline_using_subcommand blob" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
-complete -c threadline -n "__fish_threadline_using_subcommand blob" -s f -l force -d 'Replace OUT if it is there'
+complete -c threadline -n "__fish_threadline_using_subcommand blob" -s f -l force -d 'Replace OUT if it exists'
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l until -d 'Only what happens before T' -r
-complete -c threadline -n "__fish_threadline_using_subcommand search" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
+complete -c threadline -n "__fish_threadline_using_subcommand search" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files' clocks' -r
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l in -d 'Look only in these; may be given again' -r -f -a "processes\t''
 threads\t''
 tracks\t''
@@ -113,7 +113,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand search" -l format 
 tsv\t''
 csv\t''
 json\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand search" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand search" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l count -d 'Print only how many there are'
@@ -121,7 +121,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand search" -l quote-f
 complete -c threadline -n "__fish_threadline_using_subcommand search" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l until -d 'Only what happens before T' -r
-complete -c threadline -n "__fish_threadline_using_subcommand stats" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files' clocks' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l process -d 'Only what this process did; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l thread -d 'Only what this thread did; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l track -d 'Only tracks and counters of this name, or with it in theirs: `CPU 0` alone as --cpu 0, beside others what that CPU\'s track shows; may be given again' -r
@@ -153,14 +153,14 @@ complete -c threadline -n "__fish_threadline_using_subcommand stats" -l format -
 tsv\t''
 csv\t''
 json\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand stats" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l until -d 'Only what happens before T' -r
-complete -c threadline -n "__fish_threadline_using_subcommand latency" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files' clocks' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l cpu -d 'Only what happened on CPU N, or on several (0,2-4); may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l process -d 'Only what this process did; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l thread -d 'Only what this thread did; may be given again' -r
@@ -173,7 +173,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand latency" -l format
 tsv\t''
 csv\t''
 json\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand latency" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
@@ -184,14 +184,14 @@ complete -c threadline -n "__fish_threadline_using_subcommand chain" -l format -
 tsv\t''
 csv\t''
 json\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand chain" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand chain" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l until -d 'Only what happens before T' -r
-complete -c threadline -n "__fish_threadline_using_subcommand flame" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files' clocks' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l process -d 'Only what this process did; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l thread -d 'Only what this thread did; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l track -d 'Only tracks and counters of this name, or with it in theirs: `CPU 0` alone as --cpu 0, beside others what that CPU\'s track shows; may be given again' -r
@@ -205,7 +205,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand flame" -l format -
 tsv\t''
 csv\t''
 json\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand flame" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l stacks -d 'Recorded stacks (kernel_stack and others) instead of slices'
@@ -218,7 +218,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand compare" -l of -d 
 events\t''
 threads\t''
 states\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand compare" -l sort -d 'Whose change comes first [default: sum, of events count]; unfinished slices count with what is certain of them' -r -f -a "sum\t''
+complete -c threadline -n "__fish_threadline_using_subcommand compare" -l sort -d 'Sort by the change of this [default: sum, of events count]; unfinished slices count with their least duration' -r -f -a "sum\t''
 count\t''
 mean\t''
 p95\t''"
@@ -226,17 +226,17 @@ complete -c threadline -n "__fish_threadline_using_subcommand compare" -l format
 tsv\t''
 csv\t''
 json\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand compare" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand compare" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -s h -l help -d 'Print help'
-complete -c threadline -n "__fish_threadline_using_subcommand file" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
+complete -c threadline -n "__fish_threadline_using_subcommand file" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files' clocks' -r
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l format -d 'How to write it; table: aligned columns with units, cut to the width [default: table on a terminal, else tsv]' -r -f -a "table\t''
 tsv\t''
 csv\t''
 json\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand file" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand file" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l went-into -d 'List what went into it, step by step'
@@ -245,23 +245,23 @@ complete -c threadline -n "__fish_threadline_using_subcommand file" -l quote-for
 complete -c threadline -n "__fish_threadline_using_subcommand file" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l until -d 'Only what happens before T' -r
-complete -c threadline -n "__fish_threadline_using_subcommand render" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
-complete -c threadline -n "__fish_threadline_using_subcommand render" -l do -d 'Do this once the trace is there: a command by its name in the palette, e.g. "Fold all" or "Search: dur > 1ms"; may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand render" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files' clocks' -r
+complete -c threadline -n "__fish_threadline_using_subcommand render" -l do -d 'Do this when the trace is loaded: a command by its name in the palette, e.g. "Fold all" or "Search: dur > 1ms"; may be repeated' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -s o -d 'Where to put the picture, an SVG if it is called so; - for standard output' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l size -d 'Its size in pixels' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l scale -d 'Pixels a point: 2 makes everything twice as large' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l theme -d 'Colours' -r -f -a "light\t''
 dark\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand render" -l pane -d 'Open this pane, e.g. info or process-tree; several stand side by side' -r
+complete -c threadline -n "__fish_threadline_using_subcommand render" -l pane -d 'Open this pane, e.g. info or process-tree; several are side by side' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l select -d 'Select the first item that EXPR means in the span, a slice if there is one' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l find -d 'Mark what EXPR means, and dim all else; EXPR as in the window\'s search' -r
-complete -c threadline -n "__fish_threadline_using_subcommand render" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand render" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l until -d 'Only what happens before T' -r
-complete -c threadline -n "__fish_threadline_using_subcommand export" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say' -r
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files' clocks' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l cpu -d 'Only what happened on CPU N, or on several (0,2-4); may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l process -d 'Only what this process did; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l thread -d 'Only what this thread did; may be given again' -r
@@ -298,10 +298,10 @@ syscalls\t''
 probes\t''
 gaps\t''
 sources\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand export" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
-complete -c threadline -n "__fish_threadline_using_subcommand export" -s f -l force -d 'Replace OUT if it is there'
+complete -c threadline -n "__fish_threadline_using_subcommand export" -s f -l force -d 'Replace OUT if it exists'
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand export" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -l definitions -d 'kprobe_events, uprobe_events or dynamic_events, or a kernel command line' -r -F
@@ -312,13 +312,13 @@ complete -c threadline -n "__fish_threadline_using_subcommand probes" -l format 
 tsv\t''
 csv\t''
 json\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand probes" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand probes" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -l force -d 'Replace OUT if it exists'
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -s h -l help -d 'Print help'
-complete -c threadline -n "__fish_threadline_using_subcommand formats" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand formats" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand formats" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand formats" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand formats" -s h -l help -d 'Print help'
@@ -327,7 +327,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand install" -l print 
 bash\t''
 zsh\t''
 fish\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand install" -l date -d 'The first day of a text whose times have no date; with +02:00 behind it where they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand install" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand install" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand install" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand install" -l remove -d 'Take them away again'

@@ -78,7 +78,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
 fn say(chain: &Chain) {
     let end = match chain.end {
         ChainEnd::Whole => "",
-        ChainEnd::TooLong => "; the chain is too long to be told whole",
+        ChainEnd::TooLong => "; the chain is too long to be listed completely",
         ChainEnd::Cycle => "; the chain runs in a circle",
         ChainEnd::Unknown => "; what was before the first hop is not known",
     };

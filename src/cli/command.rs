@@ -147,9 +147,7 @@ fn look_at_files() -> Result<(), CliError> {
 /// Why a file could not be read, with what may help.
 pub(crate) fn not_loaded(error: &LoadError) -> CliError {
     let hint = match error.error.problem {
-        Problem::UnknownFormat { .. } => {
-            " (where a text is one of these all the same, --read-as NAME says so)"
-        }
+        Problem::UnknownFormat { .. } => " (to read a text as one of these, use --read-as NAME)",
         Problem::NoMemory { .. } => " (--memory sets the limit)",
         _ => "",
     };
@@ -208,7 +206,7 @@ pub(crate) fn offset_argument() -> Arg {
     Arg::new("offset")
         .long("offset")
         .value_name("N=T")
-        .help("Add T to the times of the Nth file, e.g. 2=1.5ms, instead of what the files say")
+        .help("Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files' clocks")
         .action(ArgAction::Append)
         .value_parser(parse_offset)
 }
@@ -220,7 +218,7 @@ pub(crate) fn reading_arguments(command: clap::Command) -> clap::Command {
             Arg::new("date")
                 .long("date")
                 .value_name("YYYY-MM-DD")
-                .help("The first day of a text whose times have no date; with +02:00 behind it where they are not UTC")
+                .help("The first day of a text whose times have no date; followed by +02:00 if they are not UTC")
                 .global(true)
                 .value_parser(|date: &str| {
                     midnight_of(date)

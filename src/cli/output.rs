@@ -23,7 +23,7 @@ pub(crate) fn output_arguments(command: clap::Command) -> clap::Command {
             Arg::new("force")
                 .short('f')
                 .long("force")
-                .help("Replace OUT if it is there")
+                .help("Replace OUT if it exists")
                 .action(ArgAction::SetTrue),
         )
 }

@@ -63,7 +63,7 @@ pub const COMMAND: Command = Command {
                 word(
                     "pane",
                     "NAME",
-                    "Open this pane, e.g. info or process-tree; several stand side by side",
+                    "Open this pane, e.g. info or process-tree; several are side by side",
                 )
                 .action(ArgAction::Append),
             )

@@ -171,7 +171,7 @@ impl fmt::Display for ExportError {
                 write!(f, "this is a folder: {}", path.display())
             }
             ExportError::Exists(path) => {
-                write!(f, "there is such a file already: {}", path.display())
+                write!(f, "{} exists already", path.display())
             }
             ExportError::Io(error) if error.kind() == std::io::ErrorKind::StorageFull => f
                 .write_str(

@@ -186,7 +186,7 @@ impl App {
         let home = std::env::var_os("HOME").map(PathBuf::from);
         let paths = pasted_paths(&text, home.as_deref());
         if paths.is_empty() {
-            let words = "What is on the clipboard is no path of a file (a whole one, from / or ~)";
+            let words = "The clipboard contains no path of a file (an absolute one, from / or ~)";
             self.notices.say(Mood::Wrong, words);
             return None;
         }

@@ -177,7 +177,7 @@ impl Questions {
                     path.set_extension(if is_picture { "png" } else { ENDING });
                 }
                 if path.exists() {
-                    self.error = Some(format!("There is such a file already: {}", path.display()));
+                    self.error = Some(format!("{} exists already", path.display()));
                     self.is_there = Some(path);
                     return;
                 }

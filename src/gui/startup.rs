@@ -96,7 +96,7 @@ const WITH_ARGUMENTS: &[Wants] = &[
         action: |text, _| {
             let (filter, field) = text
                 .rsplit_once(char::is_whitespace)
-                .ok_or_else(|| "say which events, and behind them which number".to_owned())?;
+                .ok_or_else(|| "write the events, and then the number".to_owned())?;
             let plot = Plot {
                 filter: filter.trim().to_owned(),
                 field: field.to_owned(),

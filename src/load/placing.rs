@@ -120,7 +120,7 @@ fn relation(
     }
     if let (Some(zero_a), Some(zero_b)) = (a.wall_clock_zero_ns, b.wall_clock_zero_ns) {
         let words = format!(
-            "both it and {name} tell the time of day; the clocks of two machines can be some ms apart"
+            "both it and {name} contain the time of day; the clocks of two machines can be some ms apart"
         );
         return found(
             Sureness::TimeOfDay,
@@ -218,7 +218,7 @@ fn at_the_start_of(first: &LoadedTrace, loaded: &LoadedTrace) -> Placed {
             step_word(unit)
         ),
         _ => format!(
-            "nothing tells how its clock and that of {name} are related: they were made to start together"
+            "the relation of its clock and that of {name} is unknown: they were made to start together"
         ),
     };
     Placed {

@@ -201,7 +201,7 @@ pub(crate) const UNFINISHED: ColumnDef<'static> =
 pub(crate) const AT_LEAST: ColumnDef<'static> = ColumnDef::duration(
     "at_least",
     "At least",
-    "How long those that never ended lasted at least, together.",
+    "The least total duration of the unfinished ones.",
 )
 .minor();
 /// The wall-clock time of the row.

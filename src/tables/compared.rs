@@ -58,12 +58,12 @@ pub(crate) const COMPARED: TableDef = TableDef {
         ColumnDef::duration(
             "at_least_a",
             "At least A",
-            "How long those that never ended lasted at least in A.",
+            "The least total duration of the unfinished ones in A.",
         ),
         ColumnDef::duration(
             "at_least_b",
             "At least B",
-            "How long those that never ended lasted at least in B.",
+            "The least total duration of the unfinished ones in B.",
         ),
     ],
     rows: Rows::Answer("compare A B"),

@@ -15,7 +15,11 @@ pub(crate) const GAPS: TableDef = TableDef {
     columns: &[
         ColumnDef::time("ts", "From", "The last time before the loss."),
         ColumnDef::duration("dur", "Duration", "How long nothing was recorded."),
-        ColumnDef::count("lost", "Lost", "How many events, where the file says so."),
+        ColumnDef::count(
+            "lost",
+            "Lost",
+            "The number of lost events, if it is recorded.",
+        ),
         CPU,
         ColumnDef::text("file", "File", "In which of several files."),
     ],

@@ -46,11 +46,7 @@ pub(crate) const OF_SOME: [ColumnDef<'static>; 3] = [
         "Their part of the whole area",
     ),
     ColumnDef::duration("sum_of_some", "Total", "Their whole durations together"),
-    ColumnDef::duration(
-        "self_of_some",
-        "Self",
-        "Total without what lies inside other slices of theirs",
-    ),
+    ColumnDef::duration("self_of_some", "Self", "Total without nested slices"),
 ];
 
 /// Returns a row of [`GROUPS`], followed by cells of [`OF_SOME`]; shares are relative to `whole_ns`, in ns.

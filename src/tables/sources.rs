@@ -52,7 +52,7 @@ pub(crate) fn source_rows(count: usize) -> impl RowSource {
 pub(crate) const FACTS: TableDef = TableDef {
     name: "facts",
     title: "File",
-    about: "What the file says about itself, and what it became.",
+    about: "The file's facts about itself, and its counts.",
     columns: &[
         ColumnDef::text("fact", "Fact", "The name of the fact."),
         ColumnDef::text("value", "Value", "Its value."),

@@ -222,7 +222,7 @@ fn open_files_are_hidden_and_shown_again() {
 fn panes_say_what_to_do_where_there_is_no_build() {
     let mut window = window(&file("tests/golden/fxt/simple_trace.fxt"));
     for (pane, words) in [
-        (PaneKind::Files, "This trace says nothing of files"),
+        (PaneKind::Files, "This trace contains no use of files"),
         (PaneKind::Build, "No process was started in this trace"),
     ] {
         act(&mut window, Action::OpenPane(pane));

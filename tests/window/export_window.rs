@@ -79,7 +79,7 @@ fn a_file_that_is_there_is_replaced_only_when_asked_to() {
     name_the_file(&mut window, &path);
     click(&mut window, "Export");
     settle(&mut window);
-    assert!(says(&window, "There is such a file already"));
+    assert!(says(&window, "exists already"));
     assert_eq!(std::fs::read(&path).unwrap(), b"old");
     click(&mut window, "Replace it");
     settle(&mut window);

@@ -380,7 +380,7 @@ fn a_file_that_is_there_is_replaced_only_if_the_user_says_so() {
     settle(&mut window);
     assert!(
         window
-            .query_all_by_label_contains("such a file already")
+            .query_all_by_label_contains("exists already")
             .next()
             .is_some()
     );

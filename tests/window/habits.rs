@@ -567,7 +567,7 @@ fn a_session_is_saved_and_a_trace_opened_by_a_typed_path() {
     save(&mut window);
     assert!(
         window
-            .query_all_by_label_contains("such a file already")
+            .query_all_by_label_contains("exists already")
             .next()
             .is_some()
     );

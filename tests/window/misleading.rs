@@ -48,10 +48,17 @@ fn a_triangle_of_the_flame_tree_opens_its_row() {
     let mut window = window(&file("sample-traces/function-graph.dat"));
     act(&mut window, Action::OpenPane(PaneKind::FlameGraph));
     click_button(&mut window, "Top-down");
-    let before = table_rows(&window).len();
-    let closed = window.query_all_by_label("⏵").next().unwrap().rect();
-    click_at(&mut window, closed.center());
-    assert_ne!(table_rows(&window).len(), before, "the row opens");
+    let before = table_rows(&window);
+    let triangle = |window: &Window| {
+        let mut triangles = window.query_all_by_label_contains("Children of");
+        triangles.next().unwrap().rect().center()
+    };
+    let at = triangle(&window);
+    click_at(&mut window, at);
+    assert!(table_rows(&window).len() < before.len(), "the row closes");
+    let at = triangle(&window);
+    click_at(&mut window, at);
+    assert_eq!(table_rows(&window), before, "the row opens");
 }
 
 #[test]

@@ -193,11 +193,7 @@ fn the_listed_events_are_saved_as_csv() {
     );
     // It is not replaced unasked.
     click_button(&mut window, "Write");
-    assert!(
-        window
-            .query_by_label("There is such a file already.")
-            .is_some()
-    );
+    assert!(window.query_by_label("The file exists already.").is_some());
     let copied = copied_by(&mut window, "Copy");
     assert_eq!(copied.lines().count(), lines.len());
 }

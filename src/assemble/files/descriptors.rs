@@ -194,7 +194,7 @@ pub fn open_files(names: DescriptorNames, first_label: usize, from: Sessions<'_>
         let code = "too_many_descriptors";
         out.diagnostics
             .note_many(code, Severity::Info, None, 1, || {
-                "forks copied so many descriptors that those of later children are not followed"
+                "forks copied too many descriptors: the descriptors of later children are not followed"
                     .to_owned()
             });
     }

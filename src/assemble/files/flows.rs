@@ -75,7 +75,7 @@ fn cut_notes(cuts: Cuts) -> Diagnostics {
     note(
         "writers_left_out",
         cuts.writers,
-        "writers of files that had a thousand others after them: nobody who read the file later is said to depend on them",
+        "files with more than a thousand later writers: later readers are not listed as depending on the first writers",
     );
     note(
         "dependencies_left_out",
@@ -90,7 +90,7 @@ fn cut_notes(cuts: Cuts) -> Diagnostics {
     note(
         "inherited_files_left_out",
         cuts.inherited.into(),
-        "so many open files were inherited that those of later children are not followed",
+        "too many open files were inherited: the files of later children are not followed",
     );
     diagnostics
 }

@@ -19,8 +19,7 @@ pub(crate) fn summary(
     summary.count("threads", named.threads.len() as u64);
     if source.shift > 0 {
         let shift = source.shift;
-        let note =
-            format!("times below zero cannot be said in FXT: {shift} ns were added to all times");
+        let note = format!("FXT has no times below zero: {shift} ns were added to all times");
         summary.notes.push(note);
     }
     summary.notes.extend(source.koids.notes());
@@ -44,8 +43,8 @@ pub(crate) fn summary(
     );
     note(
         (source.trace.diagnostics).count_of("unknown_argument_type"),
-        "argument of the trace has a type that is not known: such are left out",
-        "arguments of the trace have types that are not known: such are left out",
+        "argument of the trace has an unknown type and is left out",
+        "arguments of the trace have unknown types and are left out",
     );
     note(
         written.counts.packed,

@@ -51,9 +51,9 @@ impl Losses {
             0 => {}
             1 => summary
                 .notes
-                .push("1 loss of events is left out: the format cannot say it".to_owned()),
+                .push("1 loss of events is left out: the format has no record for it".to_owned()),
             count => summary.notes.push(format!(
-                "{count} losses of events are left out: the format cannot say them"
+                "{count} losses of events are left out: the format has no record for them"
             )),
         }
     }

@@ -227,7 +227,7 @@ impl<'a> Emitter<'a> {
         }
         let tag = String::from_utf8_lossy(line.tag).into_owned();
         self.note("stray_line", Severity::Error, place, || {
-            format!("{tag} goes on with or ends something that is not there")
+            format!("{tag} continues or ends something that did not begin")
         });
     }
 
@@ -268,7 +268,7 @@ impl<'a> Emitter<'a> {
             let name = before.sort.name();
             self.note("call_without_end", Severity::Error, half_at, || {
                 format!(
-                    "{name} comes without the line that says to where, or that it failed: it is no use of a file"
+                    "{name} comes without the line with the other path or the error: it is not counted as use of a file"
                 )
             });
         }
@@ -276,7 +276,7 @@ impl<'a> Emitter<'a> {
             let name = sort.name();
             self.note("call_without_start", Severity::Error, place, || {
                 format!(
-                    "{name} comes without the line that says from where: it is no use of a file"
+                    "{name} comes without the line with the old path: it is not counted as use of a file"
                 )
             });
         }

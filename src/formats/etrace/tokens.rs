@@ -322,7 +322,7 @@ impl<'a> Tokeniser<'a> {
         self.note("junk_line", Severity::Error, (at, 1), || {
             let shown: Vec<u8> = line.iter().copied().take(60).collect();
             format!(
-                "this line is no event and was skipped: {}",
+                "this unrecognised line was skipped: {}",
                 words::escaped(&shown, "")
             )
         });
@@ -341,11 +341,11 @@ impl<'a> Tokeniser<'a> {
         let at = (self.last, place);
         match loss.lost {
             None => self.note("uncounted_loss", Severity::DataLoss, (at, 1), || {
-                "the tracer lost events before this line, or another that says so of its CPU; it does not say how many"
+                "the tracer lost an unknown number of events before this line, or before another line that reports a loss of its CPU"
                     .to_owned()
             }),
             Some(lost) => self.note("lost_events", Severity::DataLoss, (at, lost), || {
-                "the tracer lost an event before this line, or another that says so of its CPU"
+                "the tracer lost an event before this line, or before another line that reports a loss of its CPU"
                     .to_owned()
             }),
         }

@@ -226,7 +226,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     #[cold]
     pub(super) fn short(&mut self, at: u64, what: &'static str) {
         self.note("short_record", at, || {
-            format!("{what} is too short for what its header says and was dropped")
+            format!("{what} is too short for the content that its header announces and was dropped")
         });
     }
 

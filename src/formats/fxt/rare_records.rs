@@ -160,7 +160,7 @@ impl<'a, O: ByteOrder> Fold<'_, 'a, O> {
             read_text(kernel_object::NAME.get(header), record, &mut next),
         ) else {
             self.note("short_record", Severity::Error, place, || {
-                "a kernel object record is too short for what it says".to_owned()
+                "a kernel object record is too short for its content".to_owned()
             });
             return;
         };

@@ -36,7 +36,7 @@ pub fn settle<O: ByteOrder>(
     });
     if nameless > 0 {
         diagnostics.note_many("too_many_names", Severity::Info, None, nameless, || {
-            "events whose names lists of events do not tell apart, as there are more than 65,000 (40,000 for all but points); slices and details have them"
+            "events without a name in lists of events, because there are more than 65,000 names (40,000 for all but points); slices and details contain the names"
                 .to_owned()
         });
     }

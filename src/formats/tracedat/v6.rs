@@ -96,7 +96,7 @@ pub(crate) fn read_contents(
     for (offset, name) in &contents.missing {
         let at = Location::Byte(*offset);
         diagnostics.note("instance_damaged", Severity::Error, at, || {
-            format!("the data of instance {name} is not where the file says")
+            format!("the data of instance {name} is not at the offset in the file")
         });
     }
     Ok(contents)

@@ -257,7 +257,7 @@ impl<'a> Walk<'a, '_> {
         if buffers.is_empty() {
             let at = Location::Byte(self.bytes.len() as u64);
             self.diagnostics.note("file_cut", Severity::Error, at, || {
-                "the file ends before it says where its events are".into()
+                "the file ends before the place of its events".into()
             });
         }
         contents.options = self.options;

@@ -134,7 +134,7 @@ fn plotted(
 /// Returns why a plot has no samples.
 fn nothing_of(plot: &Plot, samples: &Samples) -> String {
     if samples.meant == 0 {
-        return "no event is meant".to_owned();
+        return "no event matches".to_owned();
     }
     let count = crate::view::ruler::counted(samples.meant as usize, "event is", "events are");
     format!("{count} meant, but none has a number '{}'", plot.field)

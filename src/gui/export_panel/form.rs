@@ -205,7 +205,7 @@ impl Form {
                 return Err("Nothing is checked in the list.".to_owned());
             }
             Tracks::Selected if !is_narrowed && order.cpus.is_empty() => {
-                return Err("Nothing lies on the selected tracks.".to_owned());
+                return Err("The selected tracks are empty.".to_owned());
             }
             Tracks::Filtered if !is_narrowed && order.cpus.is_empty() => {
                 return Err("The filter names no track.".to_owned());

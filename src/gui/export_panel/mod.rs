@@ -234,7 +234,7 @@ impl ExportPanel {
                 ui.label(RichText::new(words).color(scene.palette.error));
             }
             Some(Outcome::Exists(path)) => {
-                let words = format!("There is such a file already: {}", path.display());
+                let words = format!("{} exists already", path.display());
                 ui.label(RichText::new(words).color(scene.palette.error));
             }
             None => {}

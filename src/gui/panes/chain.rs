@@ -205,7 +205,7 @@ fn in_slice(trace: &Trace, id: SliceId) -> Sought {
     match longest_wait(trace, thread, span) {
         Some(id) => Sought::Wait(Wait::State(id)),
         None if trace.states.of(thread).is_empty() => Sought::None(format!(
-            "This trace does not say what {} waited for: no sched_switch tells of it.",
+            "This trace does not contain what {} waited for: there is no sched_switch of it.",
             trace.thread_name(thread)
         )),
         None => Sought::None(format!(
@@ -236,7 +236,7 @@ fn of_state(scene: &Scene<'_>) -> Option<Wait> {
 
 fn nothing_ui(ui: &mut Ui, scene: &Scene<'_>) {
     let words = if scene.loaded.trace.states.is_empty() {
-        "This trace does not say what threads waited for. That takes sched_switch and sched_waking events."
+        "This trace does not contain what threads waited for. Record sched_switch and sched_waking events."
     } else {
         "Select a stretch in which a thread sleeps or waits (the thin row of a thread), one in which it runs, or a slice in which it waits, and press C: here comes who woke it, who woke the waker, and so on."
     };
@@ -248,7 +248,7 @@ fn end_words(end: ChainEnd) -> &'static str {
         ChainEnd::Whole => "back to where the wait began",
         ChainEnd::TooLong => "the chain is longer; only its last part is shown",
         ChainEnd::Cycle => "ends where threads woke each other at the same time",
-        ChainEnd::Unknown => "the trace does not say what went on before",
+        ChainEnd::Unknown => "the trace does not contain what happened before",
     }
 }
 

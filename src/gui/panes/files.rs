@@ -127,7 +127,7 @@ impl Pane for FilesPane {
         let trace = &scene.loaded.trace;
         if trace.files.rows.is_empty() {
             let words = if scene.loaded.is_complete {
-                "This trace says nothing of files. etrace and strace recordings do."
+                "This trace contains no use of files. etrace and strace recordings do."
             } else {
                 "Files come when the trace is read."
             };
@@ -381,7 +381,7 @@ fn kin_ui(
     if kin.files.is_empty() {
         let words = match kin.kinship {
             Kinship::WentInto => "Nobody wrote it in this trace.",
-            Kinship::MadeFrom => "Nobody who read it wrote anything.",
+            Kinship::MadeFrom => "No process that read it wrote anything.",
         };
         ui.label(RichText::new(words).color(scene.palette.weak));
         return None;

@@ -102,7 +102,7 @@ pub const PANES: &[PaneRow] = &[
     },
     PaneRow {
         kind: PaneKind::Info,
-        about: "What the file says, and what was odd",
+        about: "Facts about the file, and diagnostics",
         make: info::make,
     },
 ];

@@ -154,7 +154,10 @@ fn table_of(nodes: Vec<ProcessNode>, times: &Arc<ProcessTimes>) -> TableData {
         after(1, LIVED, 82.0),
         of("own", 82.0).about("The time in which none of its children lived"),
         of("subtree", 82.0).about("Its own time and that of all below it"),
-        after(0, EXIT, 78.0).first_sorted(Order::Descending).drawn(),
+        after(0, EXIT, 78.0)
+            .first_sorted(Order::Descending)
+            .at_right()
+            .drawn(),
         of("children", 64.0).hiding_zero(),
         of("opens", 48.0)
             .titled("Files")

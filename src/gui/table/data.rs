@@ -49,6 +49,8 @@ pub(crate) struct PaneColumn {
     pub is_mono: bool,
     /// Whether cells with the number 0 are left empty.
     pub hides_zero: bool,
+    /// Whether the heading is at the right, although the cells are texts.
+    pub is_at_right: bool,
     /// The text of cells without a value.
     pub none_text: &'static str,
     /// The direction of the first sort by the column; `None`: the kind of the column decides.
@@ -83,6 +85,7 @@ impl PaneColumn {
             is_drawn: false,
             is_mono: false,
             hides_zero: false,
+            is_at_right: false,
             none_text: "",
             first_order: None,
         }
@@ -148,6 +151,15 @@ impl PaneColumn {
     pub(crate) fn hiding_zero(self) -> PaneColumn {
         PaneColumn {
             hides_zero: true,
+            ..self
+        }
+    }
+
+    /// Returns the column with its heading at the right.
+    #[must_use]
+    pub(crate) fn at_right(self) -> PaneColumn {
+        PaneColumn {
+            is_at_right: true,
             ..self
         }
     }

@@ -469,7 +469,10 @@ impl DataTable {
         }
         let sorted = self.sort.filter(|sort| sort.column == at);
         let sorted = sorted.map(|sort| sort.order);
-        let align = align_of(&column.def);
+        let align = match column.is_at_right {
+            true => Align::Max,
+            false => align_of(&column.def),
+        };
         if heading_button(ui, &column.title, column.def.about, sorted, align).clicked() {
             self.sort = Sort::next(self.sort, data, at);
         }

@@ -85,8 +85,10 @@ impl Wanted {
 /// The rows of a table that are shown, in their order.
 #[derive(Default)]
 pub(super) struct RowOrder {
-    /// The table, filter and sort to which `rows` belongs.
-    of: Option<(Arc<TableData>, Wanted)>,
+    /// The table.
+    of: Option<Arc<TableData>>,
+    /// The filter and sort to which `rows` belongs; `None` until the rows of the table are in order.
+    done: Option<Wanted>,
     /// Row numbers; `None`: all rows in their first order.
     rows: Option<Arc<[u32]>>,
     /// In a tree: how each of `rows` is shown.
@@ -121,26 +123,28 @@ impl RowOrder {
         data: &Arc<TableData>,
         wanted: &Wanted,
     ) {
-        let is_same_table = (self.of.as_ref()).is_some_and(|(of, _)| Arc::ptr_eq(of, data));
-        if is_same_table && self.of.as_ref().is_some_and(|(_, of)| of == wanted) {
+        let is_same_table = (self.of.as_ref()).is_some_and(|of| Arc::ptr_eq(of, data));
+        if is_same_table && self.done.as_ref() == Some(wanted) {
             return;
         }
         if !is_same_table {
+            // Once for each table: the task below is asked again in each frame until it ends.
             self.table += 1;
+            self.of = Some(data.clone());
             // The order belongs to the rows of another table. Which rows of a tree are shown is not known yet.
             self.set(data.tree.as_ref().map(|_| Ordered::default()));
-            self.of = None;
+            self.done = None;
         }
         if data.tree.is_none() && wanted.is_nothing() {
             self.sorting.cancel();
             self.set(None);
-            self.of = Some((data.clone(), wanted.clone()));
+            self.done = Some(wanted.clone());
             return;
         }
         if let Ok(Some(ordered)) = ordered(data, loaded, wanted, SHORT, &Job::default()) {
             self.sorting.cancel();
             self.set(Some(ordered));
-            self.of = Some((data.clone(), wanted.clone()));
+            self.done = Some(wanted.clone());
             return;
         }
         let id: TraceId = loaded.id;
@@ -153,7 +157,7 @@ impl RowOrder {
         self.sorting.ask(ctx, TaskKey::about(id, key.clone()), work);
         if self.sorting.is_of(id, &key) {
             self.set(self.sorting.answer(id).cloned());
-            self.of = Some((data.clone(), wanted.clone()));
+            self.done = Some(wanted.clone());
         }
     }
 

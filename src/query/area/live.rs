@@ -72,7 +72,7 @@ impl LiveArea {
                 owner: row.owner,
                 left: &mut left,
             };
-            // Out goes what is no longer wanted, then in comes what is missing, at either end.
+            // First removes the rows that are no longer in the span, then adds the missing ones, at both ends.
             let is_apart = held.end <= wanted.start || wanted.end <= held.start;
             let keep_from = if is_apart { held.end } else { wanted.start };
             while held.start < held.end.min(keep_from) {

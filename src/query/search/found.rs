@@ -115,7 +115,7 @@ impl Found {
         at.checked_sub(1)
     }
 
-    /// The number in the list of `item`, which begins at `time`.
+    /// Returns the index of `item`, which begins at `time`, in the list of results.
     #[must_use]
     pub fn position(&self, time: Timestamp, item: Item) -> Option<usize> {
         let from = self.hits.partition_point(|hit| hit.time < time);

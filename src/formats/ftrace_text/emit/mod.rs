@@ -506,7 +506,7 @@ impl<'a> Emitter<'a> {
         let at = Location::Line(line.number);
         self.note(now.lane, "unknown_line", at, || {
             format!(
-                "lines that are no events, shown as instants; the first: {}",
+                "unrecognised lines, shown as instants; the first: {}",
                 shown(text)
             )
         });
@@ -520,7 +520,7 @@ impl<'a> Emitter<'a> {
         let severity = Severity::DataLoss;
         match count {
             Some(count) => diagnostics.note_many("lost_events", severity, Some(at), count, || {
-                "the kernel lost an event before this line, or another that says so of its CPU"
+                "the kernel lost an event before this line, or before another line that reports a loss of its CPU"
                     .to_owned()
             }),
             None => diagnostics.note("uncounted_loss", severity, at, || {

@@ -93,7 +93,7 @@ impl<'a> Emitter<'a> {
                     .note("unknown_line", Severity::Info, number, || {
                         let shown = prefix.body.get(..80).unwrap_or(prefix.body);
                         format!(
-                            "lines that are no calls, shown as instants; the first: {}",
+                            "unrecognised lines, shown as instants; the first: {}",
                             String::from_utf8_lossy(shown)
                         )
                     });

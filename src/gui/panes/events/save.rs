@@ -165,7 +165,7 @@ impl SaveBar {
                 ui.label(weak(&format!("Wrote {count} events to {}", path.display())))
             }
             Some(Outcome::Failed(words)) => ui.label(bad(words)),
-            Some(Outcome::Exists) => ui.label(bad("There is such a file already.")),
+            Some(Outcome::Exists) => ui.label(bad("The file exists already.")),
         };
     }
 

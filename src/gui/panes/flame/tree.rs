@@ -24,7 +24,7 @@ pub(super) fn call_tree(flame: &Arc<Flame>, size: Size) -> TableData {
     let of = |name: &str, width: f32| PaneColumn::of(&TREE, name, width);
     let total = PaneColumn::after(&TREE, 0, TREE_EXTRA, 90.0);
     let (own, share) = (of("self", 90.0), of("share", 90.0).titled("Of all"));
-    let name = of("name", 380.0).drawn();
+    let name = of("name", 200.0).growing().drawn();
     let sizes = match size {
         Size::Total => [
             name.about("What it is called"),

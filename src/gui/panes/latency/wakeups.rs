@@ -98,7 +98,7 @@ impl WakeupsView {
         });
         if found.table.rows.is_empty() {
             let words = if trace.states.is_empty() {
-                "This trace does not say when threads were woken. That takes sched_switch and sched_waking events."
+                "This trace does not contain when threads were woken. Record sched_switch and sched_waking events."
             } else {
                 "No thread is seen to be woken here. Select a longer range, or other tracks; wakeups take sched_waking events."
             };

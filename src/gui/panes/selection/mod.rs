@@ -99,7 +99,7 @@ impl Shown {
         match self {
             Shown::Slices => "No slices here. Drag over other tracks or times in the timeline.",
             Shown::CpuUse => {
-                "Nothing is known here of who ran on the CPUs. That takes sched_switch events, and tracks of CPUs in the selection."
+                "It is not known who ran on the CPUs here. Record sched_switch events, and select tracks of CPUs."
             }
             Shown::States => {
                 "Nothing is known here of what threads were doing. That takes sched_switch events, and tracks of threads in the selection."
