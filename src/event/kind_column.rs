@@ -32,30 +32,29 @@ impl KindColumn {
     /// Adds an event.
     #[inline]
     pub fn push(&mut self, kind: KindId) {
-        match u16::try_from(kind.0) {
-            Ok(word) if self.wide.is_empty() => self.words.push(word),
-            _ => {
-                self.widen();
-                self.wide.push(kind.0);
+        if self.wide.is_empty() {
+            match u16::try_from(kind.0) {
+                Ok(word) => return self.words.push(word),
+                Err(_) => self.widen(),
             }
         }
+        self.wide.push(kind.0);
     }
 
     /// Replaces the kind of event `index`; does nothing if there is no such event.
     pub fn set(&mut self, index: usize, kind: KindId) {
         match (self.words.get_mut(index), u16::try_from(kind.0)) {
-            (Some(slot), Ok(word)) => *slot = word,
-            _ => {
-                self.widen();
-                if let Some(slot) = self.wide.get_mut(index) {
-                    *slot = kind.0;
-                }
-            }
+            (Some(slot), Ok(word)) => return *slot = word,
+            (Some(_), Err(_)) => self.widen(),
+            (None, _) => {}
+        }
+        if let Some(slot) = self.wide.get_mut(index) {
+            *slot = kind.0;
         }
     }
 
     /// Gives all numbers 4 bytes.
-    #[inline(never)]
+    #[cold]
     fn widen(&mut self) {
         let words = std::mem::take(&mut self.words);
         self.wide.reserve(words.capacity());
