@@ -12,6 +12,7 @@ pub mod family;
 pub(crate) mod field_ref;
 pub(crate) mod flow_kind;
 pub mod keys;
+pub(crate) mod kind_column;
 pub mod lane;
 pub mod pairs;
 pub mod part;

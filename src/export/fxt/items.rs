@@ -123,7 +123,7 @@ impl<'a> Items<'a> {
             .rows
             .iter()
             .filter(|log| {
-                let kind = trace.kinds.get(usize::from(trace.events.kind(log.event).0));
+                let kind = trace.kinds.get(trace.events.kind(log.event).index());
                 kind.is_some_and(|kind| kind.role == Role::Log)
             })
             .map(|log| log.event.0)

@@ -163,6 +163,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                 let bound = self.flow_bound(&head, args.clone());
                 time = time.saturating_add(i64::from(bound == FlowBound::AtEnd));
                 let kind = self.flow_kind(&head, args);
+                let (name, category) = (self.own_text(name), self.own_text(category));
                 self.flow(FlowMark {
                     event: 0,
                     op,
@@ -339,17 +340,18 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                 }
             }
         }
-        let asyncs = &mut self.cache.rows.asyncs;
-        asyncs.push(AsyncMark {
+        let mark = AsyncMark {
             event: 0,
             op,
             scope,
             id,
-            name: head.name,
-            category: head.category,
+            name: self.own_text(head.name),
+            category: self.own_text(head.category),
             kind,
-            group,
-        });
+            group: self.own_text(group),
+        };
+        let asyncs = &mut self.cache.rows.asyncs;
+        asyncs.push(mark);
         asyncs.len() as u32 - 1
     }
 
