@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::scheduling::{SwitchRow, runs_of_cpu, sort_by_thread};
+use super::scheduling::{SwitchRow, SwitchSource, Witnessed, runs_of_cpu, sort_by_thread};
 use crate::base::{StringId, Strings, TimeSpan, Timestamp};
 use crate::event::{Lane, LaneColumns, Life, ThreadKey, TraceInfo};
 use crate::trace::events::NO_EVENT;
@@ -112,7 +112,12 @@ impl Preview {
         for number in &numbers {
             let first = runs.starts.len() as u32;
             if let Some((rows, first_event)) = self.switches.get(number) {
-                let mut part = runs_of_cpu(*number, rows, Some(*first_event), &[]).runs;
+                let source = SwitchSource {
+                    first_event: Some(*first_event),
+                    holes: &[],
+                };
+                let nothing = |_: &SwitchRow, _: &SwitchRow| Witnessed::default();
+                let mut part = runs_of_cpu(*number, rows, source, nothing).runs;
                 if let Some(end) = part.ends.last_mut() {
                     // Parts of this CPU may be missing: its last run is certain only up to its last switch.
                     *end = (*end).min(rows.last().map_or(*end, |row| row.time.saturating_add(1)));

@@ -407,7 +407,7 @@ impl Measured {
     pub(crate) const NOT_SAID: i32 = i32::MIN;
     /// Value of `late`: one event both begins and ends the slice; the time of its end is not recorded.
     pub(crate) const ONE_EVENT: i32 = i32::MIN + 1;
-    /// Value of `late`: the event is one of `completes`, whose `duration_ns` is only the drawn length.
+    /// Value of `late`: the slice is drawn with another length. The event is one of `completes`, or ends a pair.
     pub const COMPLETE: i32 = i32::MIN + 2;
 
     /// Returns the duration of a slice that ended at `ended` (ns) by the clock that measured it, and whose event is at

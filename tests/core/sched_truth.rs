@@ -477,3 +477,33 @@ fn a_chain_of_thousands_of_hops_is_told_whole() {
     let merged = |hop: &Row| hop["what"].strip_suffix(" short hops")?.parse::<u32>().ok();
     assert!(chain.iter().filter_map(merged).sum::<u32>() > 300);
 }
+
+/// Switches are missing although no loss is recorded: a thread left when another one was seen on its CPU.
+#[test]
+fn events_of_another_thread_end_a_run_whose_switch_is_missing() {
+    let file = case("ftrace_text/missing-switches.ftrace.txt.zst");
+    let folder = tempfile::tempdir().unwrap();
+    for file in [file.clone(), as_fxt(folder.path(), &file)] {
+        let runs: Vec<_> = rows(&["table", "runs", &file])
+            .iter()
+            .map(|row| {
+                (
+                    number(row, "ts") / 1000,
+                    row["dur"].clone(),
+                    row["tid"].clone(),
+                )
+            })
+            .collect();
+        let run = |ts: i64, dur: &str, tid: &str| (ts, dur.to_owned(), tid.to_owned());
+        assert_eq!(
+            runs[..4],
+            [
+                run(366_859_221, "3000", "14581"),
+                run(366_859_224, "986000", "75"),
+                run(366_860_210, "47000", "44"),
+                run(366_860_257, "711000", "75"),
+            ],
+            "{file}"
+        );
+    }
+}

@@ -343,3 +343,53 @@ fn calls_that_did_not_return_have_no_time() {
     assert_eq!(of("clock_nanosleep")["by_error"], "ERESTART_RESTARTBLOCK 1");
     assert_eq!(pause["by_error"], "ERESTARTNOHAND 3");
 }
+
+/// The sum in ns of the durations that strace printed, for each call.
+fn printed_durations(file: &str) -> std::collections::BTreeMap<String, i64> {
+    let text = std::fs::read_to_string(file).unwrap();
+    let calls = text.lines().take_while(|line| !line.starts_with('%'));
+    let mut sums = std::collections::BTreeMap::new();
+    for line in calls {
+        let Some((call, took)) = line
+            .strip_suffix('>')
+            .and_then(|line| line.rsplit_once(" <"))
+        else {
+            continue;
+        };
+        let Ok(seconds) = took.parse::<f64>() else {
+            continue;
+        };
+        let name = match call.split_once("<... ") {
+            Some((_, rest)) => rest.split(' ').next().unwrap(),
+            None => call.split_once('(').unwrap().0.rsplit(' ').next().unwrap(),
+        };
+        *sums.entry(name.to_owned()).or_insert(0) += (seconds * 1e6).round() as i64 * 1000;
+    }
+    sums
+}
+
+#[test]
+fn a_call_lasts_as_long_as_strace_measured_wherever_its_lines_are() {
+    for name in ["relative-32-bit.strace", "whole-seconds.strace"] {
+        let file = case(name);
+        let printed = printed_durations(&file);
+        let rows = table("syscalls", &file).into_iter();
+        let ours: std::collections::BTreeMap<String, i64> = rows
+            .filter(|row| row["returned"].as_i64() > Some(0))
+            .filter_map(|row| Some((row["name"].as_str()?.to_owned(), row["time"].as_i64()?)))
+            .collect();
+        assert_eq!(ours, printed, "{name}");
+        assert!(printed["wait4"] > 0, "{name}");
+    }
+}
+
+#[test]
+fn tables_of_64_and_32_bit_calls_behind_the_text_are_no_calls() {
+    let file = case("relative-32-bit.strace");
+    let told = table("diagnostics", &file);
+    let codes: Vec<_> = told
+        .iter()
+        .map(|row| row["code"].as_str().unwrap())
+        .collect();
+    assert_eq!(codes, ["summary_table"]);
+}

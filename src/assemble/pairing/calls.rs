@@ -11,6 +11,8 @@
 //! instants. If a number has no twin although other marks of that number have one, the thread runs a 32-bit program,
 //! whose calls have the numbers of another table. The number with which an `execve` returns shows this as well.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -100,7 +102,7 @@ struct Twin {
     pair: u32,
     /// The label of a begin of the named call, if there are begins.
     label: Option<u32>,
-    /// Whether most raw marks of the number have a twin.
+    /// Whether most raw marks of the number have a twin, in programs that have named calls.
     is_usual: bool,
 }
 
@@ -142,14 +144,39 @@ pub(super) struct Resolved {
     pub has_compat: bool,
 }
 
+/// A count of marks.
+#[derive(Clone, Copy, Default)]
+struct Marks {
+    begins: u64,
+    ends: u64,
+}
+
+impl Marks {
+    fn add(&mut self, row: Row) {
+        match row.is_end() {
+            true => self.ends += 1,
+            false => self.begins += 1,
+        }
+    }
+
+    fn and(&mut self, other: Marks) {
+        self.begins += other.begins;
+        self.ends += other.ends;
+    }
+
+    fn total(self) -> u64 {
+        self.begins + self.ends
+    }
+}
+
 /// How often the marks of a thread, or of all, have raw marks next to named ones.
 #[derive(Default)]
 struct Votes {
     /// For each (number, named pair): the count of raw marks next to a named mark.
-    beside: FxHashMap<(u64, u32), u64>,
-    /// For each number: (count of raw begins, count of raw marks).
-    raw: FxHashMap<u64, (u64, u64)>,
-    /// For threads with named calls: (count of raw begins, count of those next to a named mark).
+    beside: FxHashMap<(u64, u32), Marks>,
+    /// For each number: the count of raw marks in programs that also have named calls.
+    raw: FxHashMap<u64, Marks>,
+    /// For programs with named calls: (count of raw begins, count of those next to a named mark).
     of_native: (u64, u64),
 }
 
@@ -215,58 +242,73 @@ impl Calls {
     }
 
     fn votes(&self, rows: &[Row]) -> Votes {
-        let mut votes = Votes::default();
         let is_call = |row: &&Row| matches!(self.sort(**row), Some(Sort::Named(_) | Sort::Raw(_)));
-        let rows: Vec<Row> = rows.iter().filter(is_call).copied().collect();
+        let calls: Vec<Row> = rows.iter().filter(is_call).copied().collect();
+        let programs = self.programs(&calls).into_iter();
+        let votes = programs.map(|program| self.votes_of_program(&calls, program.calls));
+        votes.fold(Votes::default(), Votes::and)
+    }
+
+    /// Returns the votes of one program of a thread; `own` are the indices of its marks.
+    fn votes_of_program(&self, calls: &[Row], own: Range<usize>) -> Votes {
+        let mut votes = Votes::default();
         let (mut begins, mut beside) = (0, 0);
-        for (at, row) in rows.iter().enumerate() {
-            let Some(Sort::Raw(Raw { number, .. })) = self.sort(*row) else {
+        for at in own {
+            let row = calls[at];
+            let Some(Sort::Raw(Raw { number, .. })) = self.sort(row) else {
                 continue;
             };
             let mut has_named = false;
-            for other in neighbours(&rows, at) {
+            for other in neighbours(calls, at) {
                 if other.is_end() == row.is_end()
                     && matches!(self.sort(other), Some(Sort::Named(_)))
                 {
-                    *votes.beside.entry((number, self.pair(other))).or_insert(0) += 1;
+                    let beside = votes.beside.entry((number, self.pair(other)));
+                    beside.or_default().add(row);
                     has_named = true;
                 }
             }
-            let raw = votes.raw.entry(number).or_default();
-            raw.1 += 1;
+            votes.raw.entry(number).or_default().add(row);
             if !row.is_end() {
-                raw.0 += 1;
                 begins += 1;
                 beside += u64::from(has_named);
             }
         }
-        if beside > 0 {
-            votes.of_native = (begins, beside);
+        // Without a named call it may be a 32-bit program, whose numbers mean other calls.
+        if beside == 0 {
+            return Votes::default();
         }
+        votes.of_native = (begins, beside);
         votes
     }
 
     fn count(&mut self, votes: &Votes, named: &FxHashMap<u32, Named>) {
         let mut best: FxHashMap<u64, (u64, u32)> = FxHashMap::default();
-        for (&(number, pair), &count) in &votes.beside {
+        for (&(number, pair), count) in &votes.beside {
             let entry = best.entry(number).or_default();
             // Ties are broken by the pair, so that the order of a hash map does not matter.
-            *entry = (*entry).max((count, pair));
+            *entry = (*entry).max((count.total(), pair));
         }
         let mut twins: FxHashMap<u64, Twin> = FxHashMap::default();
-        for (number, (count, pair)) in best {
-            let (begins, marks) = votes.raw.get(&number).copied().unwrap_or_default();
+        for (number, (_, pair)) in best {
+            let beside = votes.beside.get(&(number, pair)).copied();
+            let beside = beside.unwrap_or_default();
+            let marks = votes.raw.get(&number).copied().unwrap_or_default();
             let named = named.get(&pair);
-            // A raw mark may happen to be next to the lone mark of another call. Some names differ (newfstat, fstat).
+            // A raw end may happen to be next to the lone end of another call: begins decide, where both have them.
+            let is_usual = match named.is_some() && marks.begins > 0 {
+                true => beside.begins * 2 >= marks.begins,
+                false => beside.total() * 2 >= marks.total(),
+            };
+            // Some names differ (newfstat, fstat).
             let own = syscalls::name(self.native, number);
-            if count * 2 < marks && own != named.map(|(_, name)| name.as_str()) {
+            if !is_usual && own != named.map(|(_, name)| name.as_str()) {
                 continue;
             }
             let twin = Twin {
                 pair,
                 label: named.map(|(label, _)| *label),
-                // `count` counts begins and ends, so half of all marks are enough.
-                is_usual: count >= begins,
+                is_usual,
             };
             twins.insert(number, twin);
         }
@@ -367,7 +409,16 @@ impl Calls {
         if self.native.compat().is_none() {
             return modes;
         }
-        // A program lasts from the return of one `execve` to the return of the next.
+        for Program { calls: own, said } in self.programs(calls) {
+            let mode = self.mode_of(&calls[own.clone()], &is_twin[own.clone()], said);
+            modes[own].fill(mode);
+        }
+        modes
+    }
+
+    /// Returns the programs that a thread ran: each lasts from the return of one `execve` to the return of the next.
+    fn programs(&self, calls: &[Row]) -> Vec<Program> {
+        let mut programs = Vec::new();
         let (mut first, mut said) = (0, None);
         let mut entered = None;
         for (at, call) in calls.iter().enumerate() {
@@ -387,20 +438,19 @@ impl Calls {
                 });
                 continue;
             }
-            let change = entered
-                .take()
-                .and_then(|entered| mode_by_exec(entered, raw));
-            if let Some((before, after)) = change {
-                let range = first..at;
-                let (calls, is_twin) = (&calls[range.clone()], &is_twin[range.clone()]);
-                let mode = self.mode_of(calls, is_twin, said.or(Some(before)));
-                modes[range].fill(mode);
-                (first, said) = (at, Some(after));
+            if let Some(exec) = Exec::of(entered.take(), raw) {
+                programs.push(Program {
+                    calls: first..at,
+                    said: said.or(exec.before),
+                });
+                (first, said) = (at, exec.after);
             }
         }
-        let mode = self.mode_of(&calls[first..], &is_twin[first..], said);
-        modes[first..].fill(mode);
-        modes
+        programs.push(Program {
+            calls: first..calls.len(),
+            said,
+        });
+        programs
     }
 
     /// Returns the table of the raw calls of one program; `said` is the table that the `execve` before or after shows.
@@ -433,18 +483,45 @@ enum Entered {
     Other(Raw),
 }
 
-/// Returns the tables of the programs (before, after) a call that may have been an `execve`, by the number that it
-/// returned with; `None` if it was none.
-fn mode_by_exec(entered: Entered, returned: Raw) -> Option<(Mode, Mode)> {
-    let after = match (returned.native.is_exec, returned.compat.is_exec) {
-        (true, false) => Mode::Native,
-        (false, true) => Mode::Compat,
-        _ => return None,
-    };
-    match entered {
-        Entered::Exec => Some((Mode::Native, after)),
-        Entered::Other(raw) if raw.number == returned.number => None,
-        Entered::Other(raw) => raw.compat.is_exec.then_some((Mode::Compat, after)),
+/// A program that a thread ran.
+struct Program {
+    /// The indices of its marks.
+    calls: Range<usize>,
+    /// The table that the `execve` before or after it shows.
+    said: Option<Mode>,
+}
+
+/// The tables of the programs before and after an `execve`; `None` where nothing about the call decides them.
+struct Exec {
+    before: Option<Mode>,
+    after: Option<Mode>,
+}
+
+impl Exec {
+    /// Returns what the number that a call returned with says; `None` if the call was no `execve`.
+    fn of(entered: Option<Entered>, returned: Raw) -> Option<Exec> {
+        let after = match (returned.native.is_exec, returned.compat.is_exec) {
+            (true, false) => Mode::Native,
+            (false, true) => Mode::Compat,
+            _ => return None,
+        };
+        match entered {
+            Some(Entered::Exec) => Some(Exec {
+                before: Some(Mode::Native),
+                after: Some(after),
+            }),
+            Some(Entered::Other(raw)) if raw.number == returned.number => None,
+            Some(Entered::Other(raw)) if raw.compat.is_exec => Some(Exec {
+                before: Some(Mode::Compat),
+                after: Some(after),
+            }),
+            // Another thread's `execve` gave it this one's place, so the call was not entered here. That, or the begin
+            // of an ordinary call with this number was lost.
+            _ => Some(Exec {
+                before: None,
+                after: (after == Mode::Native).then_some(after),
+            }),
+        }
     }
 }
 
@@ -457,11 +534,10 @@ fn neighbours(rows: &[Row], at: usize) -> impl Iterator<Item = Row> {
 impl Votes {
     fn and(mut self, other: Votes) -> Votes {
         for (key, count) in other.beside {
-            *self.beside.entry(key).or_insert(0) += count;
+            self.beside.entry(key).or_default().and(count);
         }
-        for (key, (begins, marks)) in other.raw {
-            let own = self.raw.entry(key).or_default();
-            *own = (own.0 + begins, own.1 + marks);
+        for (key, count) in other.raw {
+            self.raw.entry(key).or_default().and(count);
         }
         self.of_native.0 += other.of_native.0;
         self.of_native.1 += other.of_native.1;
@@ -549,9 +625,11 @@ impl ThreadCalls<'_> {
                         None => twin.is_none_or(|twin| twin.pair == open.pair),
                     }
             }
-            Sort::Named(_) => {
+            Sort::Named(traits) => {
                 let twin = open.raw.and_then(|raw| raw.twin);
-                pair == open.pair || twin.is_some_and(|twin| twin.pair == pair)
+                let has_pair = pair == open.pair || twin.is_some_and(|twin| twin.pair == pair);
+                // A 32-bit program's `execve`, entered by number, returns to a 64-bit program.
+                has_pair || (open.is_exec && traits.is_exec)
             }
             Sort::UserMode => false,
         };

@@ -170,6 +170,7 @@ pub(crate) fn pair_slices(
                 if axis == Axis::OtherUnit {
                     of_lone_ends(&drafts, &measured, &mut odd);
                 }
+                pairs_drawn_otherwise(&drafts, &measured, &mut odd);
                 drafts.sort_by_key(|draft| (draft.start, std::cmp::Reverse(draft.end)));
             }
             if !wholes.is_empty() {
@@ -288,7 +289,10 @@ impl CompatNames<'_> {
                 };
                 let name = match syscalls::name(compat, number) {
                     Some(name) => self.strings.intern_text(name),
-                    None => self.strings.intern_text(&format!("syscall {number}")),
+                    None => {
+                        let text = format!("syscall {}", number.cast_signed());
+                        self.strings.intern_text(&text)
+                    }
                 };
                 let label = SliceLabel {
                     name,
@@ -403,6 +407,22 @@ fn add_wholes(drafts: &mut Vec<Draft>, wholes: &Pieces<'_, Whole>, ties: Ties) {
     match ties {
         Ties::Longest => drafts.sort_by_key(|draft| (draft.start, std::cmp::Reverse(draft.end))),
         Ties::First => drafts.sort_by_key(|draft| (draft.start, draft.begin)),
+    }
+}
+
+/// Adds the measured durations in ns of pairs that are drawn with another length, by the event that begins them.
+fn pairs_drawn_otherwise(
+    drafts: &[Draft],
+    measured: &MeasuredTable,
+    odd: &mut FxHashMap<u32, i64>,
+) {
+    let mut hint = 0;
+    for draft in drafts.iter().filter(|draft| draft.finish != u32::MAX) {
+        if let Some(found) = measured.find(draft.finish, &mut hint)
+            && found.late == Measured::COMPLETE
+        {
+            odd.insert(draft.begin, found.duration_ns);
+        }
     }
 }
 

@@ -4,7 +4,9 @@
 //! switch of a CPU takes off has run since that CPU's first event, if that was earlier: a CPU's events are recorded by
 //! the thread that runs. The same holds after a hole in the CPU's recording. A run in progress where a hole begins ends
 //! there: which thread ran in the hole is unknown. If a switch takes off another thread than the one that ran, switches
-//! were lost between: the open run ends there, with an unknown state, and the mismatch is counted.
+//! were lost between: the open run ends at the first event that another thread recorded on the CPU, or else there, with
+//! an unknown state, and the mismatch is counted. The thread that is taken off has run since the first of its events
+//! before the switch that no other thread's event follows.
 //!
 //! A thread's states follow from its switches and wakeups on all CPUs: running from a switch to it; after a switch away
 //! the state that the switch records; ready from the first waking or wakeup (whose waker is kept) until it runs; see
@@ -34,7 +36,7 @@ use states::{Facts, build_states};
 
 pub(crate) use changes::SwitchRow;
 pub(crate) use cpu_activity::runs_of_lines;
-pub(crate) use runs::{runs_of_cpu, sort_by_thread};
+pub(crate) use runs::{SwitchSource, Witnessed, runs_of_cpu, sort_by_thread};
 
 /// The runs of all CPUs and the states of all threads.
 #[derive(Debug, Default)]
@@ -86,7 +88,7 @@ pub(crate) fn schedule(
     let switches = gather(parts.iter().map(|part| &part.switches));
     // A wakeup alone does not show what a thread does after it: without any switches the state after it is unknown.
     let has_switches = !switches.is_empty();
-    let mut cpus = runs_of_cpus(switches, losses);
+    let mut cpus = runs_of_cpus(switches, recorded, losses);
     let mismatches = cpus.iter().map(|cpu| cpu.mismatches).sum();
     let told = told_by_runs(&mut cpus);
     let targets = parts.iter().flat_map(|part| &part.targets);

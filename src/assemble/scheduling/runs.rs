@@ -6,11 +6,12 @@ use rayon::prelude::*;
 
 use super::super::group::{Groups, Numbered, Pieces, Sorted, join_in_order};
 use super::super::losses::{Hole, Losses};
+use super::super::recorded::Recorded;
 use super::changes::{Change, SwitchRow, To};
 use crate::base::Timestamp;
 use crate::event::{EndState, SwitchTells};
 use crate::trace::events::NO_EVENT;
-use crate::trace::{CpuId, Runs, ThreadId, ThreadState};
+use crate::trace::{CpuId, EventId, Runs, ThreadId, ThreadState};
 
 /// The runs of one CPU, and the changes of threads' states that follow from them.
 #[derive(Default)]
@@ -24,16 +25,77 @@ pub(crate) struct CpuRuns {
     told: Vec<(u32, Change)>,
 }
 
+/// What the events of a CPU between two of its switches show, if a switch is missing between them. A CPU's events are
+/// recorded by the thread that runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Witnessed {
+    /// The first event of another thread than the first switch's next, ns: that thread had left by then.
+    left_by: Option<i64>,
+    /// Since when all events are of the thread that the second switch takes off, ns.
+    prev_since: Option<i64>,
+}
+
+impl Witnessed {
+    /// Returns what the events between two successive switches of a CPU show; nothing if its events are not in a lane
+    /// of their own.
+    fn between(
+        recorded: &Recorded,
+        cpu: CpuId,
+        first: &SwitchRow,
+        second: &SwitchRow,
+    ) -> Witnessed {
+        let mut witnessed = Witnessed::default();
+        let lane_of_cpu = |event: u32| {
+            let parts = &recorded.parts;
+            let after = parts.partition_point(|part| part.first_event <= event);
+            let part = after.checked_sub(1).and_then(|at| parts.get(at))?;
+            (part.cpu == Some(cpu)).then(|| recorded.lane(part))
+        };
+        if first.event == NO_EVENT || second.event == NO_EVENT {
+            return witnessed;
+        }
+        let lane = lane_of_cpu(first.event);
+        if lane.is_none() || lane != lane_of_cpu(second.event) {
+            return witnessed;
+        }
+        let events = recorded.events.cursor();
+        let mut is_settled = false;
+        for event in (first.event + 1..second.event).map(EventId) {
+            let thread = events.thread(event).0;
+            // The rest of a switch is recorded by the thread that leaves.
+            if thread == first.prev && !is_settled {
+                continue;
+            }
+            is_settled = true;
+            let time = events.time(event).0.clamp(first.time, second.time);
+            if thread != first.next {
+                witnessed.left_by.get_or_insert(time);
+            }
+            match thread == second.prev {
+                true => _ = witnessed.prev_since.get_or_insert(time),
+                false => witnessed.prev_since = None,
+            }
+        }
+        witnessed
+    }
+}
+
 pub(super) fn runs_of_cpus(
     cpus: Vec<Numbered<Pieces<'_, SwitchRow>>>,
+    recorded: &Recorded,
     losses: &Losses,
 ) -> Vec<CpuRuns> {
     cpus.into_par_iter()
         .map_init(Vec::new, |rows, of| {
             let cpu = of.number;
             join_in_order(&of.own, |row| row.time, rows);
-            let first_event = losses.first_event_of(CpuId(cpu)).map(Timestamp);
-            runs_of_cpu(cpu, rows, first_event, losses.gaps_of(CpuId(cpu)))
+            let source = SwitchSource {
+                first_event: losses.first_event_of(CpuId(cpu)).map(Timestamp),
+                holes: losses.gaps_of(CpuId(cpu)),
+            };
+            runs_of_cpu(cpu, rows, source, |first, second| {
+                Witnessed::between(recorded, CpuId(cpu), first, second)
+            })
         })
         .collect()
 }
@@ -88,12 +150,22 @@ fn reserve(runs: &mut Runs, count: usize) {
     runs.events.reserve_exact(count);
 }
 
-/// Returns the runs that follow from a CPU's switches, in order of time. `holes` in its recording are sorted by start.
+/// Where the recording of a CPU begins and where it has holes.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct SwitchSource<'a> {
+    /// The time of the CPU's first event.
+    pub first_event: Option<Timestamp>,
+    /// The holes, sorted by start.
+    pub holes: &'a [Hole],
+}
+
+/// Returns the runs that follow from a CPU's switches, in order of time. `witnessed` is asked about two successive
+/// switches between which one is missing.
 pub(crate) fn runs_of_cpu(
     cpu: u32,
     rows: &[SwitchRow],
-    first_event: Option<Timestamp>,
-    holes: &[Hole],
+    source: SwitchSource<'_>,
+    witnessed: impl Fn(&SwitchRow, &SwitchRow) -> Witnessed,
 ) -> CpuRuns {
     let mut all = CpuRuns {
         cpu,
@@ -101,9 +173,11 @@ pub(crate) fn runs_of_cpu(
     };
     reserve(&mut all.runs, rows.len() + 1);
     let mut is_open = false;
-    let mut holes = holes.iter().peekable();
+    let mut holes = source.holes.iter().peekable();
     // The time since which the CPU is recorded, ns, while it is unknown which thread runs.
-    let mut recorded_since = first_event.map(|first| first.0);
+    let mut recorded_since = source.first_event.map(|first| first.0);
+    // The switch before, unless it is before a hole.
+    let mut before: Option<&SwitchRow> = None;
     for row in rows {
         // A hole before the first event ends at that event's time: at equal times it comes before that event's switch.
         while let Some(hole) =
@@ -113,14 +187,27 @@ pub(crate) fn runs_of_cpu(
                 all.lose(hole.from);
             }
             recorded_since = recorded_since.max(Some(hole.until));
+            before = None;
         }
-        let since = recorded_since.take();
+        let is_known = |thread: u32| thread != ThreadId::NONE.0;
+        let seen = match before {
+            Some(before)
+                if before.next != row.prev && is_known(before.next) && is_known(row.prev) =>
+            {
+                witnessed(before, row)
+            }
+            _ => Witnessed::default(),
+        };
+        let since = recorded_since.take().or(seen.prev_since);
         if is_open {
-            all.end(row);
-        } else if let Some(start) = since.filter(|&start| start < row.time)
+            all.end(row, seen.left_by);
+        }
+        if let Some(start) = since.filter(|&start| start < row.time)
+            && (!is_open || seen.prev_since.is_some())
             && row.prev != ThreadId::IDLE.0
-            && row.prev != ThreadId::NONE.0
+            && is_known(row.prev)
         {
+            all.mismatches += u64::from(!is_open && seen.prev_since.is_some());
             all.begin_without_switch(row, start);
         }
         is_open = row.next != ThreadId::IDLE.0 && row.next != ThreadId::NONE.0;
@@ -133,6 +220,7 @@ pub(crate) fn runs_of_cpu(
                 row.event,
             );
         }
+        before = Some(row);
     }
     if let Some(hole) = holes.next().filter(|_| is_open) {
         all.lose(hole.from);
@@ -141,8 +229,8 @@ pub(crate) fn runs_of_cpu(
 }
 
 impl CpuRuns {
-    /// Ends the latest run with a switch.
-    fn end(&mut self, row: &SwitchRow) {
+    /// Ends the latest run with a switch; `left_by` is when another thread was seen on the CPU before it, in ns.
+    fn end(&mut self, row: &SwitchRow, left_by: Option<i64>) {
         let runs = &mut self.runs;
         let Some(last) = runs.ends.len().checked_sub(1) else {
             return;
@@ -161,10 +249,10 @@ impl CpuRuns {
         // unknown.
         let says_only_end = row.prev == row.next && row.prev == ThreadId::IDLE.0;
         self.mismatches += u64::from(!says_only_end);
-        let goes_on = runs.threads[last] == row.next;
+        let goes_on = runs.threads[last] == row.next && left_by.is_none();
         match goes_on {
             true => runs.ends[last] = row.time.max(runs.starts[last]),
-            false => self.lose(row.time),
+            false => self.lose(left_by.unwrap_or(row.time)),
         }
     }
 
@@ -259,7 +347,11 @@ mod tests {
             switch(40, 8, 9),
             switch(45, 8, 9),
         ];
-        let all = runs_of_cpu(2, &rows, Some(Timestamp(3)), &[]);
+        let source = SwitchSource {
+            first_event: Some(Timestamp(3)),
+            holes: &[],
+        };
+        let all = runs_of_cpu(2, &rows, source, |_, _| Witnessed::default());
         let runs = &all.runs;
         assert_eq!(runs.starts, vec![3, 10, 30, 40, 45]);
         assert_eq!(runs.ends, vec![10, 20, 40, 45, i64::MAX]);
@@ -276,11 +368,46 @@ mod tests {
     }
 
     #[test]
+    fn events_of_other_threads_end_a_run_whose_switch_is_missing() {
+        let rows = [switch(10, 5, 6), switch(40, 7, 0), switch(60, 8, 6)];
+        let source = SwitchSource::default();
+        let all = runs_of_cpu(2, &rows, source, |first, second| match second.time {
+            40 => Witnessed {
+                left_by: Some(22),
+                prev_since: Some(31),
+            },
+            _ => {
+                assert_eq!(first.time, 40);
+                Witnessed {
+                    left_by: Some(51),
+                    prev_since: Some(51),
+                }
+            }
+        });
+        let runs = &all.runs;
+        assert_eq!(runs.threads, vec![6, 7, 8, 6]);
+        assert_eq!(runs.starts, vec![10, 31, 51, 60]);
+        assert_eq!(runs.ends, vec![22, 40, 60, i64::MAX]);
+        assert_eq!(all.mismatches, 2);
+        let running = To::new(ThreadState::Running, 2);
+        let told = vec![
+            (6, 22, To::stops_running_on(2)),
+            (7, 31, running),
+            (8, 51, running),
+        ];
+        assert_eq!(shown(&all.told), told);
+    }
+
+    #[test]
     fn nobody_is_known_to_run_in_a_hole() {
         let rows = [switch(10, 5, 6), switch(50, 6, 7), switch(70, 7, 0)];
         let hole = |from, until| Hole { from, until };
         let holes = [hole(2, 4), hole(20, 30), hole(35, 40), hole(72, 80)];
-        let all = runs_of_cpu(1, &rows, None, &holes);
+        let of = |rows: &[SwitchRow], first_event: Option<Timestamp>, holes: &[Hole]| {
+            let source = SwitchSource { first_event, holes };
+            runs_of_cpu(1, rows, source, |_, _| Witnessed::default())
+        };
+        let all = of(&rows, None, &holes);
         assert_eq!(all.runs.starts, vec![4, 10, 40, 50]);
         assert_eq!(all.runs.ends, vec![10, 20, 50, 70]);
         assert_eq!(all.runs.threads, vec![5, 6, 6, 7]);
@@ -288,13 +415,13 @@ mod tests {
         let (running, lost) = (To::new(ThreadState::Running, 1), To::stops_running_on(1));
         let told = vec![(5, 4, running), (6, 20, lost), (6, 40, running)];
         assert_eq!(shown(&all.told), told);
-        let all = runs_of_cpu(1, &rows[..2], None, &holes[3..]);
+        let all = of(&rows[..2], None, &holes[3..]);
         assert_eq!(all.runs.ends, vec![50, 72]);
         // A hole that ends at the time of the first switch hides nothing about which thread runs then.
-        let all = runs_of_cpu(1, &rows[..2], None, &[hole(10, 10)]);
+        let all = of(&rows[..2], None, &[hole(10, 10)]);
         assert_eq!(all.runs.starts, vec![10, 50]);
         // A hole before a CPU's first event does not show which thread ran up to that event.
-        let all = runs_of_cpu(1, &rows[..2], Some(Timestamp(8)), &[hole(5, 5)]);
+        let all = of(&rows[..2], Some(Timestamp(8)), &[hole(5, 5)]);
         assert_eq!(all.runs.starts, vec![8, 10, 50]);
     }
 }

@@ -73,7 +73,10 @@ impl AsyncIds {
                 Some(&around) => around,
                 None => {
                     let id = free.pop().unwrap_or_else(|| take(next));
-                    busy.push(Reverse((slices.open_end(index), id)));
+                    // An end that was not seen has no event, whose order tells it from a begin at its time.
+                    let after = i64::from(slices.is_unended(index));
+                    let end = slices.open_end(index).saturating_add(after);
+                    busy.push(Reverse((end, id)));
                     id
                 }
             };

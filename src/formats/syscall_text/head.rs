@@ -117,17 +117,42 @@ fn first_time(head: &[u8], dialect: Dialect) -> Option<RawTime> {
     lines(head, 1, 0).find_map(|line| split_prefix(line.bytes, dialect).time)
 }
 
-/// Returns the offset of the table that `strace -C` prints after the calls.
+/// Returns the offset of the tables that `strace -C` prints after the calls: one for each of 64-bit and 32-bit calls.
 fn summary_at(text: &[u8]) -> Option<usize> {
     let near = text.len().saturating_sub(MOST_SUMMARY);
     let tail = text.get(near..)?;
-    let dashes = memchr::memmem::rfind(tail, b"\n------ ")
-        .or_else(|| memchr::memmem::rfind(tail, b"\n-----"))?;
+    let mut first = last_table(tail)?;
+    loop {
+        let mut above = tail.get(..first)?;
+        if let Some((before, b"System call usage summary")) =
+            last_line(above).map(|(before, line)| (before, line.get(..25).unwrap_or(line)))
+        {
+            above = before;
+        }
+        let is_end = last_line(above).is_some_and(|(_, line)| line.ends_with(b" total"));
+        match last_table(above).filter(|_| is_end) {
+            Some(upper) => first = upper,
+            None => return Some(near + first),
+        }
+    }
+}
+
+/// Returns the offset of the last table in `text`.
+fn last_table(text: &[u8]) -> Option<usize> {
+    let dashes = memchr::memmem::rfind(text, b"\n------ ")
+        .or_else(|| memchr::memmem::rfind(text, b"\n-----"))?;
     // The last row of dashes may be the table's end.
     let header = |dashes: usize| {
-        let start = memchr::memrchr(b'\n', tail.get(..dashes)?)? + 1;
-        super::sniff::is_summary(tail.get(start..)?).then_some(near + start)
+        let start = memchr::memrchr(b'\n', text.get(..dashes)?)? + 1;
+        super::sniff::is_summary(text.get(start..)?).then_some(start)
     };
-    let upper = memchr::memmem::rfind(tail.get(..dashes)?, b"\n-----");
+    let upper = memchr::memmem::rfind(text.get(..dashes)?, b"\n-----");
     header(dashes).or_else(|| header(upper?))
+}
+
+/// Returns the last line of `text` and what is before it.
+fn last_line(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let text = text.strip_suffix(b"\n").unwrap_or(text);
+    let start = memchr::memrchr(b'\n', text).map_or(0, |at| at + 1);
+    Some((text.get(..start)?, text.get(start..)?))
 }

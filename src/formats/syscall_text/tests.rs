@@ -381,6 +381,31 @@ fn what_options_add_to_lines_is_no_noise() {
 }
 
 #[test]
+fn a_second_table_for_32_bit_calls_is_no_noise() {
+    let rule = "------ ----------- ---- --- --- ----\n";
+    let table = format!(
+        "% time     seconds  usecs/call     calls    errors syscall\n{rule}100.00    0.000000           0         3           read\n\
+         {rule}100.00    0.000000           0         3         total\n"
+    );
+    let text = format!(
+        "7 10:00:00.5 read(3, \"\", 8) = 0\n7 10:00:00.6 +++ exited with 0 +++\n{table}System call usage summary for 32 bit mode:\n{table}"
+    );
+    let (reader, columns) = read(&text, Dialect::Strace);
+    let told = reader.whole_diagnostics(reader.found.get().unwrap());
+    let told: Vec<_> = told
+        .rows()
+        .iter()
+        .map(|row| (row.code, &row.places))
+        .collect();
+    assert_eq!(told, [("summary_table", &vec![Location::Line(3)])]);
+    let summary = names(&reader, &columns);
+    assert_eq!(
+        summary.iter().filter(|name| **name == "summary").count(),
+        11
+    );
+}
+
+#[test]
 fn a_summary_table_is_refused_in_words() {
     let table = "% time     seconds  usecs/call     calls    errors syscall\n------ ----\n";
     // Output of the traced program may come before it.

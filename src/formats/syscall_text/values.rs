@@ -185,10 +185,14 @@ pub(crate) fn split_duration(text: &[u8]) -> (&[u8], Option<i64>) {
     let Some(open) = memchr::memrchr(b'<', inner) else {
         return none;
     };
+    let before = slice(text, 0, open);
     let seconds = inner.get(open + 1..).unwrap_or(&[]);
     match decimal_seconds(seconds) {
-        Some((ns, length, true)) if length == seconds.len() => {
-            (slice(text, 0, open).trim_ascii_end(), Some(ns))
+        // Whole seconds (`--syscall-times=s`) stand apart; `3<5>` is a descriptor with what it stands for.
+        Some((ns, length, has_fraction))
+            if length == seconds.len() && (has_fraction || before.ends_with(b" ")) =>
+        {
+            (before.trim_ascii_end(), Some(ns))
         }
         _ => none,
     }

@@ -13,7 +13,7 @@
 //! ```
 
 use super::{Begun, Emitter, PROCESSES};
-use crate::event::{Complete, Life, LifeRow, Mark, MarkOp, ThreadKey};
+use crate::event::{Complete, Life, LifeRow, Mark, MarkOp, Measured, ThreadKey};
 use crate::formats::syscall_text::acts;
 use crate::formats::syscall_text::clock::Clock;
 use crate::formats::syscall_text::dialect::Dialect;
@@ -33,6 +33,15 @@ pub(super) struct TakenOver {
     /// Place and time at which the leader was superseded.
     place: u64,
     time: i64,
+}
+
+/// The end of a call.
+#[derive(Clone, Copy)]
+struct CallEnd {
+    /// Where it is drawn, ns.
+    time: i64,
+    /// The duration as printed, in ns, if the call is drawn shorter.
+    cut_duration_ns: Option<i64>,
 }
 
 impl<'a> Emitter<'a> {
@@ -126,8 +135,9 @@ impl<'a> Emitter<'a> {
         }
         let (kind, label) = self.call(name);
         let begin = self.open.remove(&thread.0);
-        let end = self.end_time(begin, text, time);
-        let event = self.out.events.push(end, place, kind, thread);
+        let end = self.end_of_call(begin, text, time);
+        let event = self.out.events.push(end.time, place, kind, thread);
+        self.measured(event, end);
         if self.has_no_return(text) {
             if !self.is_exit(name) {
                 return self.died(event, thread);
@@ -140,14 +150,35 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Returns the end time of a call whose last line was printed at `time`.
-    fn end_time(&mut self, begin: Option<Begun>, text: &[u8], time: i64) -> i64 {
+    /// Returns the end of a call whose last line was printed at `time`.
+    fn end_of_call(&mut self, begin: Option<Begun>, text: &[u8], time: i64) -> CallEnd {
         let clock = self.source.head.clock;
         match self.end_of(begin, text) {
             // Whole seconds leave room after the last line.
-            Some(end) if clock == Clock::DaySeconds => self.time.reach(clock, end),
-            // Summed times lose a little precision: a call must not end after its last line.
-            end => end.unwrap_or(time).min(time),
+            Some(end) if clock == Clock::DaySeconds => CallEnd {
+                time: self.time.reach(clock, end),
+                cut_duration_ns: None,
+            },
+            // Summed times lose a little precision: a call is not drawn behind its last line.
+            Some(end) if end > time => CallEnd {
+                time,
+                cut_duration_ns: split_duration(text).1,
+            },
+            end => CallEnd {
+                time: end.unwrap_or(time),
+                cut_duration_ns: None,
+            },
+        }
+    }
+
+    /// Records how long a call lasted whose end is drawn earlier.
+    fn measured(&mut self, event: u32, end: CallEnd) {
+        if let Some(duration_ns) = end.cut_duration_ns {
+            self.out.measured.push(Measured {
+                event,
+                late: Measured::COMPLETE,
+                duration_ns,
+            });
         }
     }
 
@@ -222,9 +253,13 @@ impl<'a> Emitter<'a> {
                 });
                 event
             }
-            (begun, _) => {
-                let end = self.end_time(begun, text, taken.time);
-                self.end_of_thread(&taken, end)
+            (begun, took) => {
+                // Without a duration the call is over where its leader was superseded.
+                let last = took.map_or(taken.time, |_| time);
+                let end = self.end_of_call(begun, text, last);
+                let event = self.end_of_thread(&taken, end.time);
+                self.measured(event, end);
+                event
             }
         };
         self.exits(event, taken.thread);
