@@ -266,14 +266,6 @@ impl<'a> Iterator for Elements<'a> {
 }
 
 impl<'a> Raw<'a> {
-    /// Returns the string; `None` if the value is none.
-    pub(super) fn text(self) -> Option<Quoted<'a>> {
-        match self {
-            Raw::Text(text) => Some(text),
-            _ => None,
-        }
-    }
-
     /// Returns what is between the quotes of a string, or a number or word; empty for other values.
     pub(super) fn bytes(self) -> &'a [u8] {
         match self {
