@@ -41,7 +41,7 @@ pub(super) fn fields_into<'a>(object: &'a [u8], fields: &mut Vec<FieldRef<'a>>) 
     for (key, value) in Members::of(event.args.nested()) {
         walk.add(shown(key), value);
     }
-    if !matches!(event.args, Raw::Nested([b'{', ..])) {
+    if !matches!(event.args, Raw::None | Raw::Nested([b'{', ..])) {
         walk.add(Cow::Borrowed("args"), event.args);
     }
     for (key, value) in Members::of(object) {

@@ -5,12 +5,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::FORMAT;
-use super::describe::{
-    FrameObjects, fields_into, has_fields, head_of, object_at, stack_of, text_of_raw,
-};
+use super::describe::{FrameObjects, fields_into, has_fields, head_of, object_at, stack_of};
 use super::emit::{PartRead, Reach, Source, emit};
 use super::event::RawEvent;
 use super::facts::Facts;
@@ -26,7 +24,7 @@ use crate::event::{
 };
 use crate::formats::stream::in_one_lane;
 use crate::formats::text_kinds::Kinds;
-use crate::formats::{EventRef, Events, Gathered, IndependentParts, Input, Recording, Sniff};
+use crate::formats::{EventRef, Events, Gathered, IndependentParts, Input, Recording};
 
 /// Size of a part, bytes.
 const PART_BYTES: usize = 4 << 20;
