@@ -1,7 +1,8 @@
 //! Makes arrows from flow marks: one from each begin or step to the next step or end of the same flow.
 //!
 //! A mark is bound to the innermost slice that contains it on its thread; a slice contains its start, but not its end.
-//! A mark can also state that it belongs to no slice. An id is looked up in the mark's own process first. A step or end
+//! A mark can also state that it is bound to the next slice, or that it belongs to no slice. Marks belong together by their
+//! ids, or by ids, categories and names ([`FlowJoin`]). An id is looked up in the mark's own process first. A step or end
 //! from another process joins the flow if exactly one process has the id open; otherwise it is ambiguous and dropped.
 //! Begins of an id that is open, and steps and ends of an id that is not, are dropped and counted.
 
@@ -18,7 +19,7 @@ use super::recorded::{Part, Recorded};
 use super::rows::PerPart;
 use super::slice_table::TrackTables;
 use crate::base::{Diagnostics, Nanos, Severity, StringId, Timestamp};
-use crate::event::{FlowBound, FlowKind, FlowMark, FlowOp};
+use crate::event::{FlowBound, FlowJoin, FlowKind, FlowMark, FlowOp};
 use crate::trace::flows::{FlowPoint, LoneFlow};
 use crate::trace::{EventId, Events, Flow, Flows, ProcessId, SliceId, ThreadId, TrackKind, tracks};
 
@@ -58,6 +59,14 @@ impl Ground<'_> {
         let rows = &tracks.get(track.0 as usize)?.rows;
         self.tables.slices.innermost(rows, time)
     }
+
+    /// Returns the first slice of a thread that starts at a time or later.
+    fn next(&self, thread: ThreadId, time: Timestamp) -> Option<SliceId> {
+        let tracks = &self.tables.tracks;
+        let track = tracks::of_kind(tracks, TrackKind::Thread(thread))?;
+        let rows = &tracks.get(track.0 as usize)?.rows;
+        self.tables.slices.next_from(rows, time)
+    }
 }
 
 /// A flow mark with the trace's numbers.
@@ -71,6 +80,15 @@ struct FlowPointMark {
     key: u64,
     name: StringId,
     kind: FlowKind,
+    /// Category and name, if marks of other names belong to other flows.
+    names: [StringId; 2],
+}
+
+impl FlowPointMark {
+    /// What the marks of one flow share.
+    fn identity(&self) -> (u64, [StringId; 2]) {
+        (self.key, self.names)
+    }
 }
 
 /// Returns the marks of all parts, sorted by time.
@@ -85,6 +103,10 @@ fn collect_marks(of_parts: PerPart<FlowMark>, recorded: &Recorded) -> Vec<FlowPo
             key: row.id,
             name: part.string(row.name),
             kind: row.kind,
+            names: match row.joined {
+                FlowJoin::ById => [StringId::EMPTY; 2],
+                FlowJoin::ByIdAndNames => [part.string(row.category), part.string(row.name)],
+            },
         };
         marks.iter().map(mark).collect::<Vec<_>>()
     };
@@ -144,6 +166,7 @@ fn slices_around(marks: &[FlowPointMark], ground: Ground<'_>) -> Vec<Option<Slic
                             let before = mark.time.saturating_add(Nanos(-1));
                             ground.innermost(mark.thread, before)?
                         }
+                        FlowBound::Next => ground.next(mark.thread, mark.time)?,
                         _ => around.innermost(mark.time.0)?,
                     };
                     Some((number, slice))
@@ -263,9 +286,10 @@ fn lone_flows(marks: &[FlowPointMark], flows: &[Flow]) -> Vec<LoneFlow> {
 pub(crate) fn flow_table(rows: FlowRows, ground: Ground<'_>) -> FlowTable {
     let marks = collect_marks(rows.marks, ground.recorded);
     let slices = slices_around(&marks, ground);
-    let mut by_key: Vec<(u64, u32)> = marks.iter().map(|mark| mark.key).zip(0..).collect();
+    let identities = marks.iter().map(FlowPointMark::identity);
+    let mut by_key: Vec<((u64, [StringId; 2]), u32)> = identities.zip(0..).collect();
     by_key.par_sort_unstable();
-    let walk = |mut walked: OneId, marks_of_key: &[(u64, u32)]| {
+    let walk = |mut walked: OneId, marks_of_key: &[((u64, [StringId; 2]), u32)]| {
         walked.start();
         for &(_, number) in marks_of_key {
             let mark = &marks[number as usize];

@@ -1,12 +1,14 @@
 //! The trace formats: the interface that a format implements (`format`) and the registry (`FORMATS`).
 
 pub(crate) mod atrace;
+pub mod chrome_json;
 pub mod compression;
 pub mod etrace;
 pub mod events;
 pub mod format;
 pub mod ftrace_text;
 pub mod fxt;
+pub(crate) mod html;
 pub(crate) mod latency_flags;
 pub mod open_calls;
 pub mod stream;
@@ -28,4 +30,5 @@ pub const FORMATS: &[Format] = &[
     ftrace_text::FORMAT,
     syscall_text::STRACE,
     syscall_text::MINIX,
+    chrome_json::FORMAT,
 ];

@@ -10,6 +10,7 @@ mod against_trace_cmd;
 mod analysis;
 mod area;
 mod changed_files;
+mod chrome_round_trip;
 mod cli;
 mod cli_export;
 mod cli_queries;

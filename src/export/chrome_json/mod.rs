@@ -2,7 +2,7 @@
 //!
 //! Finished slices are `X`, unfinished ones `B`; instants `i` with their scope, counters `C` (see `counter_events`),
 //! flows `s` `t` `f` (bound to the slice around them, see `flow_labels`), asynchronous slices `b` `n` `e` (with an
-//! `id2` in their process, or an `id` if they belong to no process), names `M`. Slices of one thread nest: slices that
+//! `id2` that is local to their process, or global if they belong to no process), names `M`. Slices of one thread nest: slices that
 //! cross others are on an extra thread (`layers`). Runs and interrupts of a CPU are in a process called `CPU n`,
 //! states of threads and their wakeups on threads called `NAME states` (`scheduling`). Times are microseconds with
 //! three decimals, so that no nanosecond is lost; numbers above 2^53 are texts, ids above 32 bits have stand-ins (see
@@ -26,7 +26,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::shared::arguments::{Arg, ArgValue, arguments, async_id, merge, record_word};
 use super::shared::async_ids::AsyncIds;
-use super::shared::flow_marks::{FlowMark, FlowMarks, FlowStepSort};
+use super::shared::flow_marks::{FlowMark, FlowMarks, FlowStepSort, ReallyIn};
 use super::shared::koids::Koids;
 use super::shared::losses::Losses;
 use super::{Chosen, ExportError, Exporter, Request, Summary};
@@ -37,6 +37,7 @@ use crate::event::flow_kind::{FLOW_KIND, FlowKind};
 use crate::event::slice_kind::{Nesting, SLICE_KIND, SliceKind};
 use crate::event::{FieldRef, Value, ValueRef};
 use crate::formats::EventRef;
+use crate::formats::chrome_json::OUR_NAME;
 use crate::load::LoadedTrace;
 use crate::tables::items::track_name;
 use crate::trace::slices::SliceLabel;
@@ -93,9 +94,11 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
         + trace.states.len();
     job.set_total(total as u64);
     let mut summary = Summary::default();
-    writer
-        .out
-        .write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
+    write!(
+        writer.out,
+        "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"writer\":\"{OUR_NAME} {}\"}},\"traceEvents\":[",
+        env!("CARGO_PKG_VERSION")
+    )?;
     writer.names()?;
     let names = writer.count;
     summary.count("slices", writer.slices()?);
@@ -483,7 +486,13 @@ impl<'a> JsonEvents<'a> {
             if mark.kind != FlowKind::implied(name) {
                 args.insert(FLOW_KIND.to_owned(), json!(mark.kind.word()));
             }
-            let more = format!(",\"id\":\"{:#x}\",\"bp\":\"e\"", label.id);
+            // Without `bp` an end belongs to the next slice.
+            let is_next = |slice: SliceId| self.trace.slices.get(slice).start.0 >= mark.time;
+            let bound = match (mark.sort, mark.really_in) {
+                (FlowStepSort::End, Some(ReallyIn::Slice(slice))) if is_next(slice) => "",
+                _ => ",\"bp\":\"e\"",
+            };
+            let more = format!(",\"id\":\"{:#x}\"{bound}", label.id);
             self.event(&head, When::at(time), &more, Some(args))?;
         }
         Ok(marks.len() as u64)
@@ -542,7 +551,7 @@ fn numbers_of(trace: &Trace, koids: &Koids) -> Numbers {
 /// The JSON member that joins the events of an asynchronous slice: its id in its process, or in the whole trace.
 fn async_id_text(kind: TrackKind, number: u64) -> String {
     match kind {
-        TrackKind::Async(None) => format!(",\"id\":\"{number:#x}\""),
+        TrackKind::Async(None) => format!(",\"id2\":{{\"global\":\"{number:#x}\"}}"),
         _ => format!(",\"id2\":{{\"local\":\"{number:#x}\"}}"),
     }
 }

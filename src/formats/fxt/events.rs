@@ -12,8 +12,8 @@
 
 use crate::base::{Location, Severity, StringId};
 use crate::event::{
-    AsyncMark, AsyncOp, AsyncScope, Complete, FlowBound, FlowKind, FlowMark, FlowOp, Sample,
-    SeriesScope, SliceKind, ThreadKey, Ties, UNSEEN_END,
+    AsyncMark, AsyncOp, AsyncScope, Complete, FlowBound, FlowJoin, FlowKind, FlowMark, FlowOp,
+    Sample, SeriesScope, SliceKind, ThreadKey, Ties, UNSEEN_END,
 };
 
 use crate::event::slice_kind::Nesting;
@@ -168,6 +168,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                     event: 0,
                     op,
                     bound,
+                    joined: FlowJoin::ById,
                     id,
                     name,
                     category,
