@@ -24,5 +24,5 @@ pub use field_ref::{FieldRef, ValueRef};
 pub use keys::{Directory, EventKind, ForkSort, KindId, Role, ThreadKey};
 pub(crate) use keys::{ProcessEntry, ProcessKey, SaidImage, SaidLife, ThreadEntry};
 pub use lane::*;
-pub(crate) use part::{Coarse, CpuLoss, FirstDay, Part};
+pub(crate) use part::{Coarse, CpuLoss, DensitySample, FirstDay, Part};
 pub use part::{Lane, TraceInfo};

@@ -20,8 +20,8 @@ use crate::base::{
     Strings, TimeSpan, Timestamp,
 };
 use crate::event::{
-    Coarse, DecodedEvent, Directory, EventDetail, EventKind, KindId, Lane, LaneColumns, Need, Part,
-    PartColumns, Role, ThreadEntry, ThreadKey, TraceInfo,
+    Coarse, DecodedEvent, DensitySample, Directory, EventDetail, EventKind, KindId, Lane,
+    LaneColumns, Need, Part, PartColumns, Role, ThreadEntry, ThreadKey, TraceInfo,
 };
 use crate::formats::etrace::{Found, Lines};
 use crate::formats::events::{EventRef, Events};
@@ -375,8 +375,8 @@ impl TraceDat {
                 if let Some(raw) = self.file.page_time(data, buffer.page_size, place) {
                     last = map.time(raw).max(last);
                     include(last);
-                    let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-                    coarse.density.push((lane, Timestamp(last), bytes));
+                    let sample = DensitySample::new(lane, Timestamp(last), bytes);
+                    coarse.density.push(sample);
                 }
             }
             let end = match self.file.endian() {
