@@ -109,12 +109,21 @@ fn earliest_of(ends: &[i64]) -> i64 {
     ends.iter().copied().min().unwrap_or(i64::MIN)
 }
 
-/// Returns the topmost free row for each draft, and the number of slices in each row. Drafts must be sorted by start.
-pub fn pack(drafts: &[Draft]) -> (Vec<u32>, Vec<u32>) {
+/// Drafts in rows without overlaps.
+pub struct Packed {
+    /// The row of each draft: the topmost that was free.
+    pub rows: Vec<u32>,
+    /// The number of drafts in each row.
+    pub counts: Vec<u32>,
+}
+
+/// Returns rows for drafts, which must be sorted by start.
+pub fn pack(drafts: &[Draft]) -> Packed {
     let mut free = FreeRows::default();
     let take = |draft: &Draft| free.take(0, draft.start, draft.end);
     let rows = drafts.iter().map(take).collect();
-    (rows, free.into_counts())
+    let counts = free.into_counts();
+    Packed { rows, counts }
 }
 
 #[cfg(test)]
@@ -175,7 +184,7 @@ mod tests {
             begin: 0,
             finish: 0,
         };
-        let (rows, counts) = pack(&[
+        let Packed { rows, counts } = pack(&[
             draft(0, 10),
             draft(5, 20),
             draft(10, 12),

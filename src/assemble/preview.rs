@@ -11,7 +11,7 @@ use super::scheduling::{SwitchRow, SwitchSource, Witnessed, runs_of_cpu, sort_by
 use crate::base::{StringId, Strings, TimeSpan, Timestamp};
 use crate::event::{Lane, LaneColumns, Life, ThreadKey, TraceInfo};
 use crate::trace::events::NO_EVENT;
-use crate::trace::{Cpu, Runs, Thread, Trace};
+use crate::trace::{Cpu, Runs, SeenTimes, Thread, Trace};
 
 /// The switches and names of the parts added so far.
 #[derive(Debug, Default)]
@@ -79,7 +79,7 @@ impl Preview {
         let threads = &mut self.threads;
         *self.ids.entry(key.0).or_insert_with(|| {
             let tid = u64::from(key.0);
-            let seen = (Timestamp(0), Timestamp(0));
+            let seen = SeenTimes::once(Timestamp(0));
             threads.push(Thread {
                 tid,
                 key: tid,

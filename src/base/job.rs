@@ -18,6 +18,24 @@ struct Shared {
     total_bytes: AtomicU64,
 }
 
+/// How much of a job's work is done. The job decides what a unit is: bytes, rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// The units of work that are done.
+    pub done: u64,
+    /// The units in all; `None` while unknown.
+    pub total: Option<u64>,
+}
+
+impl Progress {
+    /// Returns the finished share, at most 1; 0 while the total is unknown.
+    #[must_use]
+    pub(crate) fn share(self) -> f64 {
+        self.total
+            .map_or(0.0, |total| self.done.min(total) as f64 / total as f64)
+    }
+}
+
 /// The work was cancelled before it was complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cancelled;
@@ -63,13 +81,14 @@ impl Job {
         self.shared.done_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Returns the number of processed bytes, and of bytes in all (0 while unknown).
+    /// Returns how much of the work is done.
     #[must_use]
-    pub fn progress(&self) -> (u64, u64) {
-        (
-            self.shared.done_bytes.load(Ordering::Relaxed),
-            self.shared.total_bytes.load(Ordering::Relaxed),
-        )
+    pub fn progress(&self) -> Progress {
+        let total = self.shared.total_bytes.load(Ordering::Relaxed);
+        Progress {
+            done: self.shared.done_bytes.load(Ordering::Relaxed),
+            total: (total > 0).then_some(total),
+        }
     }
 }
 

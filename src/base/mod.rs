@@ -32,7 +32,7 @@ pub(crate) use diagnostic::{Diagnostic, Diagnostics};
 pub use error::Location;
 pub(crate) use error::{Problem, ReadError};
 pub(crate) use job::Cancelled;
-pub use job::Job;
+pub use job::{Job, Progress};
 pub use strings::StringId;
 pub(crate) use strings::Strings;
 pub use task::{Task, Waker};

@@ -1,5 +1,7 @@
 //! Stable radix sort of times, for times that arrive as several sorted streams, one after the other or interleaved.
 
+use std::ops::RangeInclusive;
+
 const DIGIT_BITS: u32 = 11;
 const BUCKETS: usize = 1 << DIGIT_BITS;
 
@@ -12,14 +14,15 @@ pub(crate) struct Sorter {
 
 impl Sorter {
     /// Calls `visit` with the index of each time and the time (ns), earliest first; equal times in order of their
-    /// index. All times must be within `first..=last`.
+    /// index. All times must be within `span`.
     pub(crate) fn visit_in_order(
         &mut self,
         times: &[i64],
-        (first, last): (i64, i64),
+        span: RangeInclusive<i64>,
         mut visit: impl FnMut(usize, i64),
     ) {
         let index_bits = u64::BITS - (times.len() as u64).leading_zeros();
+        let (first, last) = span.into_inner();
         let range = (last as u64).wrapping_sub(first as u64);
         let key_bits = u64::BITS - range.leading_zeros();
         if index_bits + key_bits >= u64::BITS {
@@ -93,12 +96,10 @@ mod tests {
                 .collect();
             let mut expected: Vec<usize> = (0..times.len()).collect();
             expected.sort_by_key(|&index| times[index]);
-            let span = (
-                times.iter().copied().min().unwrap_or(0),
-                times.iter().copied().max().unwrap_or(0),
-            );
+            let first = times.iter().copied().min().unwrap_or(0);
+            let last = times.iter().copied().max().unwrap_or(0);
             let mut found = Vec::new();
-            sorter.visit_in_order(&times, span, |index, time| {
+            sorter.visit_in_order(&times, first..=last, |index, time| {
                 assert_eq!(time, times[index]);
                 found.push(index);
             });

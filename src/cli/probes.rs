@@ -12,7 +12,7 @@ use crate::base::visible::harmless;
 use crate::export::atomic_file::{FileError, Overwrite, write_whole};
 use crate::export::rows::RowWriter;
 use crate::load::definitions::{attach, has_form, take_out};
-use crate::probes::{self, Definitions, ProbeSet, script};
+use crate::probes::{self, DefinitionFile, Definitions, ProbeSet, script};
 use crate::query::probes::{ProbeRow, ProbeTable, table};
 use crate::tables::probes::{PROBES, probe_cells};
 use crate::trace::Trace;
@@ -158,7 +158,10 @@ fn read_set(definitions: &[PathBuf], profiles: &[PathBuf]) -> Result<ProbeSet, C
     };
     let mut files = Vec::new();
     for path in definitions {
-        files.push((path.display().to_string(), read(path)?));
+        files.push(DefinitionFile {
+            name: path.display().to_string(),
+            text: read(path)?,
+        });
     }
     let mut set = ProbeSet::from_files(&files);
     let mut rows = Vec::new();

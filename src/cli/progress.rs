@@ -7,7 +7,7 @@ use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 use super::terminal;
-use crate::base::Job;
+use crate::base::{Job, Progress};
 
 /// Whether the line is on the screen. Whoever prints to standard error holds the lock.
 static IS_DRAWN: Mutex<bool> = Mutex::new(false);
@@ -80,14 +80,14 @@ fn draw_until(is_done: &AtomicBool, what: &str, job: &Job) {
 }
 
 /// Returns the text of the line. The remaining time is shown after one second and 2 % of the work.
-fn words(what: &str, elapsed: Duration, (done, total): (u64, u64)) -> String {
-    if total == 0 {
+fn words(what: &str, elapsed: Duration, progress: Progress) -> String {
+    if progress.total.is_none() {
         return match elapsed.as_secs() {
             0 => format!("{what} ..."),
             seconds => format!("{what} ... {}", length_text(seconds)),
         };
     }
-    let share = done.min(total) as f64 / total as f64;
+    let share = progress.share();
     let percent = (share * 100.0) as u64;
     if elapsed < Duration::from_secs(1) || share < 0.02 {
         return format!("{what} {percent:3} %");
@@ -111,13 +111,16 @@ mod tests {
 
     #[test]
     fn time_left_is_said_once_there_is_something_to_learn_from() {
-        let at = |millis, progress| words("reading", Duration::from_millis(millis), progress);
-        assert_eq!(at(300, (50, 100)), "reading  50 %");
-        assert_eq!(at(5_000, (1, 100)), "reading   1 %");
-        assert_eq!(at(5_000, (25, 100)), "reading  25 %, 15 s left");
-        assert_eq!(at(60_000, (10, 100)), "reading  10 %, 9 min 0 s left");
-        assert_eq!(at(5_000, (300, 200)), "reading 100 %, 0 s left");
-        assert_eq!(at(300, (0, 0)), "reading ...");
-        assert_eq!(at(3_000, (7, 0)), "reading ... 3 s");
+        let at = |millis, done, total| {
+            let progress = Progress { done, total };
+            words("reading", Duration::from_millis(millis), progress)
+        };
+        assert_eq!(at(300, 50, Some(100)), "reading  50 %");
+        assert_eq!(at(5_000, 1, Some(100)), "reading   1 %");
+        assert_eq!(at(5_000, 25, Some(100)), "reading  25 %, 15 s left");
+        assert_eq!(at(60_000, 10, Some(100)), "reading  10 %, 9 min 0 s left");
+        assert_eq!(at(5_000, 300, Some(200)), "reading 100 %, 0 s left");
+        assert_eq!(at(300, 0, None), "reading ...");
+        assert_eq!(at(3_000, 7, None), "reading ... 3 s");
     }
 }

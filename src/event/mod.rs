@@ -29,6 +29,6 @@ pub use flow_kind::FlowKind;
 pub use keys::{Directory, EventKind, ForkSort, KindId, Role, ThreadKey};
 pub(crate) use keys::{ProcessEntry, ProcessKey, SaidImage, SaidLife, ThreadEntry};
 pub use lane::*;
-pub(crate) use part::{Coarse, CpuLoss, FirstDay, Part};
+pub(crate) use part::{Coarse, CpuLoss, DensitySample, FirstDay, Part};
 pub use part::{Lane, TraceInfo};
 pub use slice_kind::SliceKind;

@@ -831,19 +831,25 @@ pub(crate) enum PairEnd {
     End,
 }
 
-/// Returns the row of [`PAIRS`] for `system:event`, which end the event is, and the text that the row's `*` matches
-/// (without `*`: the event's name without its ending).
+/// The row of [`PAIRS`] that an event belongs to.
+#[derive(Clone, Copy)]
+pub(crate) struct PairOfEvent<'a> {
+    pub(crate) pair: &'static Pair,
+    /// Which end of the pair the event is.
+    pub(crate) end: PairEnd,
+    /// The text that the row's `*` matches; without `*`, the event's name without its ending.
+    pub(crate) stem: &'a str,
+}
+
+/// Returns the row of [`PAIRS`] for `system:event`.
 #[must_use]
-pub(crate) fn find_pair<'a>(
-    system: &str,
-    event: &'a str,
-) -> Option<(&'static Pair, PairEnd, &'a str)> {
+pub(crate) fn find_pair<'a>(system: &str, event: &'a str) -> Option<PairOfEvent<'a>> {
     PAIRS.iter().find_map(|pair| {
-        if let Some(stem) = match_pattern(pair.begin, system, event) {
-            Some((pair, PairEnd::Begin, stem))
-        } else {
-            match_pattern(pair.end, system, event).map(|stem| (pair, PairEnd::End, stem))
-        }
+        let at = |pattern, end| {
+            let stem = match_pattern(pattern, system, event)?;
+            Some(PairOfEvent { pair, end, stem })
+        };
+        at(pair.begin, PairEnd::Begin).or_else(|| at(pair.end, PairEnd::End))
     })
 }
 
@@ -903,19 +909,20 @@ mod tests {
 
     #[test]
     fn events_find_their_rows() {
-        let (pair, end, stem) = find_pair("syscalls", "sys_enter_openat").unwrap();
+        let found = |system, event| {
+            let PairOfEvent { pair, end, stem } = find_pair(system, event).unwrap();
+            (pair.family, end, stem)
+        };
         assert_eq!(
-            (pair.family, end, stem),
+            found("syscalls", "sys_enter_openat"),
             (Family::Syscalls, PairEnd::Begin, "openat")
         );
-        let (pair, end, stem) = find_pair("irq_vectors", "local_timer_exit").unwrap();
         assert_eq!(
-            (pair.family, end, stem),
+            found("irq_vectors", "local_timer_exit"),
             (Family::Vectors, PairEnd::End, "local_timer")
         );
-        let (pair, end, stem) = find_pair("ext4", "ext4_sync_file_enter").unwrap();
         assert_eq!(
-            (pair.family, end, stem),
+            found("ext4", "ext4_sync_file_enter"),
             (Family::Paired, PairEnd::Begin, "ext4_sync_file")
         );
         assert!(find_pair("sched", "sched_switch").is_none());

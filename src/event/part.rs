@@ -30,20 +30,36 @@ pub struct Part {
 pub struct Coarse {
     /// From the first to just after the last time that was seen.
     pub span: TimeSpan,
-    /// (lane, time, bytes of events from here to the lane's next entry), sorted by lane, then time.
-    pub density: Vec<(u32, Timestamp, u32)>,
+    /// Samples of the lanes, sorted by lane, then time.
+    pub density: Vec<DensitySample>,
+}
+
+/// How many bytes of events a lane has from a time on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DensitySample {
+    /// The index of the lane in the recording.
+    pub lane: u32,
+    /// The time of the first event.
+    pub time: Timestamp,
+    /// Bytes of events from there to the lane's next sample; at most `u32::MAX`.
+    pub bytes: u32,
+}
+
+impl DensitySample {
+    /// Returns a sample of a lane.
+    #[must_use]
+    pub(crate) fn new(lane: u32, time: Timestamp, bytes: u64) -> DensitySample {
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+        DensitySample { lane, time, bytes }
+    }
 }
 
 impl Coarse {
-    /// Returns the picture of a recording with one lane, from the time of the first event in each part and the part's bytes.
-    pub(crate) fn of_one_lane(parts: impl IntoIterator<Item = (Timestamp, u64)>) -> Coarse {
-        let parts = parts.into_iter();
-        let mut density: Vec<(u32, Timestamp, u32)> = parts
-            .map(|(time, bytes)| (0, time, u32::try_from(bytes).unwrap_or(u32::MAX)))
-            .collect();
-        density.sort_by_key(|entry| entry.1);
-        let first = density.first().map_or(Timestamp(0), |entry| entry.1);
-        let last = density.last().map_or(Timestamp(0), |entry| entry.1);
+    /// Returns the picture of a recording with one lane, from one sample for each part, in any order.
+    pub(crate) fn of_one_lane(mut density: Vec<DensitySample>) -> Coarse {
+        density.sort_by_key(|sample| sample.time);
+        let first = density.first().map_or(Timestamp(0), |sample| sample.time);
+        let last = density.last().map_or(Timestamp(0), |sample| sample.time);
         Coarse {
             span: TimeSpan::new(first, last.saturating_add(Nanos(1))),
             density,

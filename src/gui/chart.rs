@@ -1,5 +1,7 @@
 //! Charts that several panes draw: a histogram of durations in which a range can be dragged, and percentile curves.
 
+use std::ops::Range;
+
 use egui::{Color32, Stroke, Ui};
 use egui_plot::{
     AxisHints, Bar, BarChart, GridInput, GridMark, HoverPosition, Line, Plot, PlotPoints, Points,
@@ -239,7 +241,7 @@ pub(crate) fn histogram_ui(
     name: &str,
     histogram: &Histogram,
     style: HistogramStyle,
-    chosen: &mut Option<(i64, i64)>,
+    chosen: &mut Option<Range<i64>>,
     drag_from: &mut Option<i64>,
 ) {
     let unit = scene.state.origins.unit;
@@ -253,7 +255,8 @@ pub(crate) fn histogram_ui(
             let left = place(edges[0] as f64, buckets);
             let right = place(edges[1] as f64, buckets);
             // Without a chosen range all bars are highlighted.
-            let is_in = chosen.is_none_or(|(low, high)| edges[1] > low && edges[0] < high);
+            let is_in = (chosen.as_ref())
+                .is_none_or(|chosen| edges[1] > chosen.start && edges[0] < chosen.end);
             let color = if is_in {
                 palette.accent
             } else {
@@ -267,7 +270,7 @@ pub(crate) fn histogram_ui(
         .collect();
     let counts = histogram.clone();
     let range = palette.range;
-    let shown = *chosen;
+    let shown = chosen.clone();
     let plot = Plot::new(name)
         .allow_drag(false)
         .allow_zoom(false)
@@ -320,8 +323,8 @@ pub(crate) fn histogram_ui(
         Heights::Linear => plot.y_grid_spacer(count_marks),
     };
     let answer = plot.show(ui, |plot| {
-        if let Some((low, high)) = shown {
-            let (low, high) = (place(low as f64, buckets), place(high as f64, buckets));
+        if let Some(Range { start, end }) = shown {
+            let (low, high) = (place(start as f64, buckets), place(end as f64, buckets));
             plot.span(Span::new("", low..=high).fill(range).border_width(0.0));
         }
         plot.bar_chart(BarChart::new("", bars).allow_hover(false));
@@ -341,7 +344,7 @@ pub(crate) fn histogram_ui(
         });
     }
     if let (true, Some(from), Some(at)) = (response.dragged(), *drag_from, at) {
-        *chosen = Some((from.min(at), from.max(at).saturating_add(1)));
+        *chosen = Some(from.min(at)..from.max(at).saturating_add(1));
     }
     if response.clicked() {
         *chosen = None;

@@ -26,6 +26,13 @@ pub(super) enum Answer {
     NotThere,
 }
 
+/// A kind of file that a dialog for saving offers.
+pub(crate) struct FileKind {
+    pub(crate) name: &'static str,
+    /// Endings of names, without the dot; the first is the usual one.
+    pub(crate) extensions: Vec<&'static str>,
+}
+
 impl FileDialog {
     /// Returns whether a dialog is open.
     pub(super) fn is_open(&self) -> bool {
@@ -50,13 +57,13 @@ impl FileDialog {
         ctx: &egui::Context,
         title: &'static str,
         proposed: &Path,
-        kinds: Vec<(&'static str, Vec<&'static str>)>,
+        kinds: Vec<FileKind>,
     ) {
         let proposed = proposed.to_path_buf();
         self.open(ctx, move || {
             let mut dialog = rfd::FileDialog::new().set_title(title);
-            for (name, endings) in &kinds {
-                dialog = dialog.add_filter(*name, endings);
+            for kind in &kinds {
+                dialog = dialog.add_filter(kind.name, &kind.extensions);
             }
             if let Some(name) = proposed.file_name() {
                 dialog = dialog.set_file_name(name.to_string_lossy());

@@ -119,20 +119,15 @@ impl App {
             }
             if let Some(loading) = &self.loading {
                 ui.separator();
-                let (done, total) = loading.progress();
-                let share = if total == 0 {
-                    0.0
-                } else {
-                    done as f32 / total as f32
-                };
+                let progress = loading.progress();
                 let text = format!(
                     "{}  {} of {}",
                     loading.name(),
-                    ruler::size_text(done),
-                    ruler::size_text(total)
+                    ruler::size_text(progress.done),
+                    ruler::size_text(progress.total.unwrap_or(0))
                 );
                 ui.add(
-                    egui::ProgressBar::new(share)
+                    egui::ProgressBar::new(progress.share() as f32)
                         .desired_width(220.0)
                         .text(RichText::new(text).size(11.0)),
                 );

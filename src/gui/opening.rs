@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::app::App;
-use super::file_dialog::Answer;
+use super::file_dialog::{Answer, FileKind};
 use super::notices::Mood;
 use super::picture_file::{self, Shown};
 use crate::base::{Nanos, Problem};
 use crate::load::background::{Loading, Request, Update};
 use crate::load::definitions::ALONE;
-use crate::load::together::{files_of, members_of};
+use crate::load::together::{Files, Members, files_of, members_of};
 use crate::load::{LoadedTrace, Reading};
 use crate::probes::ProbeSet;
 use crate::trace::SourceId;
@@ -57,7 +57,7 @@ impl App {
 
     /// Adds files to the current trace, on the same time axis.
     pub(super) fn add(&mut self, ctx: &egui::Context, paths: Vec<PathBuf>) {
-        let (already, fixed) = self.members();
+        let Members { traces, fixed } = self.members();
         // The day that the user chose also applies to added files; the chosen format does not.
         let shown = self.loaded.as_ref();
         let reading = Reading {
@@ -68,7 +68,7 @@ impl App {
             ctx,
             Request {
                 paths,
-                already,
+                already: traces,
                 fixed,
                 reading,
                 ..Request::default()
@@ -78,34 +78,33 @@ impl App {
 
     /// Shifts one of several files by an offset; `None`: by the offset found from the files themselves.
     pub(super) fn place(&mut self, ctx: &egui::Context, source: SourceId, offset: Option<Nanos>) {
-        self.rejoin(ctx, source, |_, fixed, at| fixed[at] = offset);
+        self.rejoin(ctx, source, |members, at| members.fixed[at] = offset);
     }
 
     /// Removes one of several files.
     pub(super) fn remove(&mut self, ctx: &egui::Context, source: SourceId) {
-        if self.members().0.len() > 1 {
-            self.rejoin(ctx, source, |already, fixed, at| {
-                already.remove(at);
-                fixed.remove(at);
+        if self.members().traces.len() > 1 {
+            self.rejoin(ctx, source, |members, at| {
+                members.traces.remove(at);
+                members.fixed.remove(at);
             });
         }
     }
 
-    /// Joins the current files again after `change`, which gets the files, their offsets, and the index of `source` in
-    /// both.
+    /// Joins the current files again after `change`, which gets the files and the index of `source` in them.
     fn rejoin(
         &mut self,
         ctx: &egui::Context,
         source: SourceId,
-        change: impl FnOnce(&mut Vec<Arc<LoadedTrace>>, &mut Vec<Option<Nanos>>, usize),
+        change: impl FnOnce(&mut Members, usize),
     ) {
-        let (mut already, mut fixed) = self.members();
+        let mut members = self.members();
         let at = source.0 as usize;
-        if at < already.len().min(fixed.len()) {
-            change(&mut already, &mut fixed, at);
+        if at < members.traces.len().min(members.fixed.len()) {
+            change(&mut members, at);
             let request = Request {
-                already,
-                fixed,
+                already: members.traces,
+                fixed: members.fixed,
                 ..Request::default()
             };
             self.load(ctx, request);
@@ -142,7 +141,7 @@ impl App {
         let Some(loaded) = &self.loaded else {
             return;
         };
-        let (paths, fixed) = files_of(loaded);
+        let Files { paths, fixed } = files_of(loaded);
         let request = Request {
             paths,
             fixed,
@@ -154,13 +153,13 @@ impl App {
 
     /// Attaches probe definitions to the current trace.
     pub(super) fn define_probes(&mut self, ctx: &egui::Context, text: &str) {
-        let (already, fixed) = self.members();
-        if already.is_empty() {
+        let Members { traces, fixed } = self.members();
+        if traces.is_empty() {
             return;
         }
         let set = ProbeSet::from_text("", text);
         let request = Request {
-            already,
+            already: traces,
             fixed,
             probes: Some(Arc::new(set)),
             ..Request::default()
@@ -252,7 +251,6 @@ impl App {
     /// Opens traces, replacing the current one. Probe definitions without a trace are attached to the current one
     /// instead.
     pub(super) fn replace(&mut self, ctx: &egui::Context, paths: Vec<PathBuf>) {
-        let (beside, beside_fixed) = self.members();
         // Definitions opened before without a trace are attached to this one.
         let waiting = self
             .loaded
@@ -260,8 +258,7 @@ impl App {
             .filter(|loaded| loaded.trace.info.format == ALONE)
             .and_then(|loaded| loaded.probes.as_ref());
         let request = Request {
-            beside,
-            beside_fixed,
+            beside: self.members(),
             probes: waiting.map(|attached| Arc::clone(&attached.set)),
             reading: Reading {
                 midnight_ns: self.session_kept(&paths).and_then(|kept| kept.midnight_ns),
@@ -302,7 +299,7 @@ impl App {
         self.act(ctx, Action::OpenPane(PaneKind::Probes));
     }
 
-    fn members(&self) -> (Vec<Arc<LoadedTrace>>, Vec<Option<Nanos>>) {
+    fn members(&self) -> Members {
         self.loaded.as_ref().map(members_of).unwrap_or_default()
     }
 
@@ -337,11 +334,23 @@ impl App {
             }),
             Purpose::SaveSession => {
                 let proposed = format!("session.{ENDING}");
-                let kinds = vec![("Sessions", vec![ENDING])];
+                let kinds = vec![FileKind {
+                    name: "Sessions",
+                    extensions: vec![ENDING],
+                }];
                 self.dialog.save_as(ctx, title, Path::new(&proposed), kinds);
             }
             Purpose::SavePicture => {
-                let kinds = vec![("PNG", vec!["png"]), ("SVG", vec!["svg"])];
+                let kinds = vec![
+                    FileKind {
+                        name: "PNG",
+                        extensions: vec!["png"],
+                    },
+                    FileKind {
+                        name: "SVG",
+                        extensions: vec!["svg"],
+                    },
+                ];
                 self.dialog
                     .save_as(ctx, title, Path::new("trace.png"), kinds);
             }

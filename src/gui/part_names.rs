@@ -133,29 +133,37 @@ fn holds(bar: Rect, tab: Rect) -> bool {
     bar.y0 <= tab.y0 + 1.0 && bar.y1 >= tab.y1 - 1.0 && bar.x0 <= tab.x0 + 1.0 && tab.x0 < bar.x1
 }
 
-/// Returns rectangles and texts of possible column headings.
-fn headings(nodes: &[(NodeId, Node)]) -> Vec<(Rect, String)> {
+/// A possible heading of a column.
+struct Heading {
+    rect: Rect,
+    text: String,
+}
+
+fn headings(nodes: &[(NodeId, Node)]) -> Vec<Heading> {
     let found = nodes.iter().filter_map(|(_, node)| {
         let text = match node.role() {
             Role::ColumnHeader => node.label()?.trim_start_matches("Sort by "),
             Role::Label => node.value()?,
             _ => return None,
         };
-        Some((node.bounds()?, text.to_owned()))
+        Some(Heading {
+            rect: node.bounds()?,
+            text: text.to_owned(),
+        })
     });
     found.collect()
 }
 
 /// Returns the heading of the column whose right edge is `edge`.
-fn heading_before(headings: &[(Rect, String)], edge: Rect) -> Option<String> {
+fn heading_before(headings: &[Heading], edge: Rect) -> Option<String> {
     let middle = (edge.x0 + edge.x1) / 2.0;
     let is_beside = |rect: &Rect| {
         let y = (rect.y0 + rect.y1) / 2.0;
         y >= edge.y0 && y <= edge.y0 + 26.0 && rect.x0 < middle
     };
-    let before = headings.iter().filter(|(rect, _)| is_beside(rect));
-    let nearest = before.max_by(|a, b| a.0.x0.total_cmp(&b.0.x0))?;
-    Some(nearest.1.clone())
+    let before = headings.iter().filter(|heading| is_beside(&heading.rect));
+    let nearest = before.max_by(|a, b| a.rect.x0.total_cmp(&b.rect.x0))?;
+    Some(nearest.text.clone())
 }
 
 fn parents(nodes: &[(NodeId, Node)]) -> HashMap<NodeId, usize> {

@@ -58,7 +58,7 @@ fn draw(shown: Shown, theme: egui::Theme, format: PictureFormat) -> Result<Vec<u
         is_export_open: false,
         ..shown.state
     };
-    file_of_app(&ctx, &mut app, (shown.size, shown.scale), format)
+    file_of_app(&ctx, &mut app, shown.size, shown.scale, format)
 }
 
 fn write(path: &Path, png: &[u8]) -> Result<(), String> {

@@ -94,8 +94,7 @@ pub fn render(loaded: &LoadedTrace, options: &RenderOptions) -> Result<Vec<u8>, 
         app.act(&ctx, Action::Show(span));
     }
     app.later(options.todo.iter().cloned());
-    let at = (options.size, options.scale);
-    let picture = file_of_app(&ctx, &mut app, at, options.format)?;
+    let picture = file_of_app(&ctx, &mut app, options.size, options.scale, options.format)?;
     match app.todo_errors() {
         [] => Ok(picture),
         [first, ..] => Err(first.clone()),
@@ -172,14 +171,16 @@ struct Frame {
     pixels_per_point: f32,
 }
 
-/// Draws the window once it has settled, and returns the bytes of a picture file.
+/// Draws the window once it has settled, and returns the bytes of a picture file of `size` pixels, `scale` of which are
+/// a point.
 ///
 /// # Errors
 /// Returns a sentence if the size is zero.
 pub(crate) fn file_of_app(
     ctx: &egui::Context,
     app: &mut App,
-    (size, scale): ([u32; 2], f32),
+    size: [u32; 2],
+    scale: f32,
     format: PictureFormat,
 ) -> Result<Vec<u8>, String> {
     let frame = settled(ctx, app, size, scale)?;

@@ -239,9 +239,9 @@ impl Svg<'_> {
     fn mesh(&mut self, mesh: &Mesh) {
         let is_plain = mesh.texture_id == TextureId::default();
         let mut same = Same::default();
-        for (corners, quad) in quads(mesh) {
+        for Piece { corners, rect } in pieces(mesh) {
             let [first, ..] = corners;
-            match quad {
+            match rect {
                 Some(rect) if is_plain => {
                     same.add(self, first.color, rect);
                 }
@@ -333,8 +333,14 @@ impl Same {
     }
 }
 
-/// Returns the triangles of a mesh; two that form a rectangle of one colour are returned as one rectangle.
-fn quads(mesh: &Mesh) -> Vec<([egui::epaint::Vertex; 3], Option<Rect>)> {
+/// A triangle of a mesh, or two that form a rectangle of one colour.
+struct Piece {
+    /// The corners of the first triangle.
+    corners: [egui::epaint::Vertex; 3],
+    rect: Option<Rect>,
+}
+
+fn pieces(mesh: &Mesh) -> Vec<Piece> {
     let vertex = |at: u32| mesh.vertices.get(at as usize).copied().unwrap_or_default();
     let triangles: Vec<[egui::epaint::Vertex; 3]> = mesh
         .indices
@@ -343,12 +349,12 @@ fn quads(mesh: &Mesh) -> Vec<([egui::epaint::Vertex; 3], Option<Rect>)> {
         .collect();
     let mut found = Vec::new();
     let mut at = 0;
-    while let Some(&first) = triangles.get(at) {
+    while let Some(&corners) = triangles.get(at) {
         let rect = triangles
             .get(at + 1)
-            .and_then(|second| rect_of(&first, second));
+            .and_then(|second| rect_of(&corners, second));
         at += if rect.is_some() { 2 } else { 1 };
-        found.push((first, rect));
+        found.push(Piece { corners, rect });
     }
     found
 }

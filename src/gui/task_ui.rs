@@ -5,6 +5,7 @@ use std::time::Duration;
 use egui::{RichText, Ui};
 
 use super::theme::Palette;
+use crate::base::Progress;
 use crate::base::task::{Task, Waker};
 
 /// Work shorter than this gets no progress display and no stop button.
@@ -72,8 +73,8 @@ impl<K, T> Task<K, T> {
 
 /// Returns the finished share in percent; `None` while the total is unknown.
 #[must_use]
-pub fn percent((done, total): (u64, u64)) -> Option<String> {
-    (total > 0).then(|| format!("{} %", done.min(total) * 100 / total))
+pub fn percent(Progress { done, total }: Progress) -> Option<String> {
+    total.map(|total| format!("{} %", done.min(total) * 100 / total))
 }
 
 /// Draws the button that stops background work; returns whether it was clicked.
@@ -89,8 +90,9 @@ mod tests {
 
     #[test]
     fn work_says_how_far_it_is() {
-        assert_eq!(percent((1, 3)).as_deref(), Some("33 %"));
-        assert_eq!(percent((9, 3)).as_deref(), Some("100 %"));
-        assert_eq!(percent((9, 0)), None);
+        let of = |done, total| percent(Progress { done, total });
+        assert_eq!(of(1, Some(3)).as_deref(), Some("33 %"));
+        assert_eq!(of(9, Some(3)).as_deref(), Some("100 %"));
+        assert_eq!(of(9, None), None);
     }
 }

@@ -241,6 +241,16 @@ impl Size {
     }
 }
 
+/// An entry to add to a level.
+struct New {
+    entry: Entry,
+    /// The lead in the vote for the entry's label, in ns.
+    lead: f32,
+    start: i64,
+    length: i64,
+    size: Size,
+}
+
 /// A level that is being built, or from which the next coarser one is built.
 struct DraftLevel {
     level: Level,
@@ -263,9 +273,16 @@ impl DraftLevel {
         }
     }
 
-    /// Adds an entry of `length` ns; a short one is merged into the open entry of the same bucket.
+    /// Adds an entry; a short one is merged into the open entry of the same bucket.
     #[inline]
-    fn push(&mut self, entry: Entry, lead: f32, (start, length): (i64, i64), size: Size) {
+    fn push(&mut self, new: New) {
+        let New {
+            entry,
+            lead,
+            start,
+            length,
+            size,
+        } = new;
         let is_short = size == Size::Short;
         let level = &mut self.level;
         let bucket = is_short.then_some(start >> level.shift);
@@ -293,7 +310,13 @@ impl DraftLevel {
         let busy = length as f32;
         let entry = Entry { first, label, busy };
         let size = Size::of(length, self.level.shift);
-        self.push(entry, busy.max(1.0), (start, length), size);
+        self.push(New {
+            entry,
+            lead: busy.max(1.0),
+            start,
+            length,
+            size,
+        });
     }
 
     /// Adds the sentinel that ends the last entry.
@@ -332,16 +355,17 @@ fn coarser(row: &impl Row, finer: &DraftLevel, count: u32) -> DraftLevel {
         let length = end.saturating_sub(start);
         let pair = &finer.level.entries[at..at + 2];
         let is_one = pair[1].first - pair[0].first == 1;
-        draft.push(
-            pair[0],
+        let size = match is_one {
+            true => Size::of(length, shift),
+            false => Size::Short,
+        };
+        draft.push(New {
+            entry: pair[0],
             lead,
-            (start, length),
-            if is_one {
-                Size::of(length, shift)
-            } else {
-                Size::Short
-            },
-        );
+            start,
+            length,
+            size,
+        });
     }
     draft.close(row.len())
 }

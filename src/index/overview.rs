@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use crate::base::order::first_not;
 use crate::base::{TimeSpan, Timestamp};
+use crate::event::DensitySample;
 use crate::trace::{CpuId, Trace};
 
 /// Number of steps of equal length that the trace is divided into.
@@ -134,23 +135,23 @@ fn first_step(is_before: impl Fn(usize) -> bool) -> usize {
     first_not(0..STEPS - 1, is_before)
 }
 
-/// Returns bytes of events by step for a sampled density: (lane, time, bytes from here to the lane's next entry).
+/// Returns bytes of events by step, from samples that are sorted by lane, then time.
 #[must_use]
-pub(crate) fn steps_of_density(span: TimeSpan, density: &[(u32, Timestamp, u32)]) -> Vec<u32> {
+pub(crate) fn steps_of_density(span: TimeSpan, density: &[DensitySample]) -> Vec<u32> {
     let length = (i128::from(span.end.0) - i128::from(span.start.0)).max(1);
     let mut steps = vec![0_u32; if density.is_empty() { 0 } else { STEPS }];
     let step_of = |time: Timestamp| {
         let step = (i128::from(time.0) - i128::from(span.start.0)) * STEPS as i128 / length;
         (step.max(0) as usize).min(STEPS - 1)
     };
-    for (at, &(lane, time, bytes)) in density.iter().enumerate() {
-        let first = step_of(time);
+    for (at, sample) in density.iter().enumerate() {
+        let first = step_of(sample.time);
         let next = density
             .get(at + 1)
-            .filter(|next| next.0 == lane)
-            .map_or(span.end, |next| next.1);
+            .filter(|next| next.lane == sample.lane)
+            .map_or(span.end, |next| next.time);
         let last = step_of(next).max(first);
-        let share = bytes / (last - first + 1) as u32;
+        let share = sample.bytes / (last - first + 1) as u32;
         for step in &mut steps[first..=last] {
             *step = step.saturating_add(share);
         }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::definitions::{alone, attach, take_out};
 use super::placing::place;
-use super::together::{attach_to_all, join_at, open_as};
+use super::together::{Members, attach_to_all, join_at, open_as};
 use super::{LoadError, LoadedTrace, Reading, file_name};
 use crate::base::task::Failure;
-use crate::base::{Cancelled, Job, Nanos, Problem, ReadError, Task, TraceId, Waker};
+use crate::base::{Cancelled, Job, Nanos, Problem, Progress, ReadError, Task, TraceId, Waker};
 use crate::probes::ProbeSet;
 
 /// A request to load files, or to join and extend loaded traces.
@@ -25,9 +25,7 @@ pub(crate) struct Request {
     /// How the files are to be read.
     pub reading: Reading,
     /// The traces that are shown: if the files are only probe definitions, these are attached to the shown traces.
-    pub beside: Vec<Arc<LoadedTrace>>,
-    /// The offsets that the user gave the shown traces.
-    pub beside_fixed: Vec<Option<Nanos>>,
+    pub beside: Members,
     /// The id of the trace that these files have grown from; the loaded trace is its next generation.
     pub grown_from: Option<TraceId>,
 }
@@ -65,12 +63,12 @@ impl Request {
             && traces.is_empty()
             && let Some(first) = self.paths.first()
         {
-            let mut members = self.beside.clone();
-            publish(if members.is_empty() {
+            let Members { mut traces, fixed } = self.beside.clone();
+            publish(if traces.is_empty() {
                 alone(first, set)
             } else {
-                attach_to_all(&mut members, &Arc::new(set));
-                join_at(&members, &place(&members, &self.beside_fixed))
+                attach_to_all(&mut traces, &Arc::new(set));
+                join_at(&traces, &place(&traces, &fixed))
             });
             return Ok(());
         }
@@ -197,9 +195,9 @@ impl Loading {
         file_name(&self.path())
     }
 
-    /// Returns (bytes done, bytes in all); the second is 0 while unknown.
+    /// Returns how many bytes were read, and how many there are in all.
     #[must_use]
-    pub fn progress(&self) -> (u64, u64) {
+    pub fn progress(&self) -> Progress {
         self.task.progress()
     }
 }

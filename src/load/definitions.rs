@@ -12,7 +12,7 @@ use crate::formats::events::NoEvents;
 use crate::formats::{EventRef, Events, RawRecords};
 use crate::index::Index;
 use crate::probes::readable::{self, ByEvent};
-use crate::probes::{self, ProbeDefinition, ProbeSet};
+use crate::probes::{self, DefinitionFile, ProbeDefinition, ProbeSet};
 use crate::trace::Trace;
 
 /// At most this many bytes of a file of definitions are read.
@@ -31,19 +31,22 @@ pub struct Attached {
 #[must_use]
 pub(crate) fn take_out(paths: &[PathBuf]) -> (Vec<PathBuf>, Option<ProbeSet>) {
     let mut traces = Vec::new();
-    let mut texts: Vec<(String, String)> = Vec::new();
+    let mut files: Vec<DefinitionFile> = Vec::new();
     let mut counted = Vec::new();
     for path in paths {
         match definition_text(path) {
-            Some(Found::Definitions(text)) => texts.push((file_name(path), text)),
+            Some(Found::Definitions(text)) => files.push(DefinitionFile {
+                name: file_name(path),
+                text,
+            }),
             Some(Found::Profile(text)) => counted.extend(probes::parse_profile(&text)),
             None => traces.push(path.clone()),
         }
     }
-    if texts.is_empty() && counted.is_empty() {
+    if files.is_empty() && counted.is_empty() {
         return (traces, None);
     }
-    let mut set = ProbeSet::from_files(&texts);
+    let mut set = ProbeSet::from_files(&files);
     set.profile = Arc::new(counted);
     (traces, Some(set))
 }

@@ -103,14 +103,20 @@ impl Opening<'_> {
     }
 }
 
-/// Groups `paths` into traces, in their order; returns each with the offset that the user gave it. Parts of one
-/// recording to which the user gave different offsets are traces of their own.
+/// What to open, and the offset that the user gave it.
+pub(crate) struct OpeningAt<'a> {
+    pub(crate) opening: Opening<'a>,
+    pub(crate) fixed: Option<Nanos>,
+}
+
+/// Groups `paths` into traces, in their order. Parts of one recording to which the user gave different offsets are
+/// traces of their own.
 pub(crate) fn openings<'a>(
     paths: &'a [PathBuf],
     fixed: &[Option<Nanos>],
     reading: Reading,
     job: &Job,
-) -> Vec<(Opening<'a>, Option<Nanos>)> {
+) -> Vec<OpeningAt<'a>> {
     let fixed_at = |at: usize| fixed.get(at).copied().flatten();
     let heads: Vec<Option<Head>> = match paths {
         [_] => vec![None],
@@ -143,7 +149,12 @@ pub(crate) fn openings<'a>(
     }
     let found = found.into_iter().enumerate();
     found
-        .filter_map(|(at, opening)| Some((opening?, fixed_at(at))))
+        .filter_map(|(at, opening)| {
+            Some(OpeningAt {
+                opening: opening?,
+                fixed: fixed_at(at),
+            })
+        })
         .collect()
 }
 

@@ -54,8 +54,8 @@ pub fn place(traces: &[Arc<LoadedTrace>], fixed: &[Option<Nanos>]) -> Vec<Placed
             (None, Some((first, _))) => before
                 .iter()
                 .filter_map(|(other, there)| relation(other, there.offset, loaded))
-                .min_by_key(|(sureness, _)| *sureness)
-                .map_or_else(|| at_the_start_of(first, loaded), |(_, placed)| placed),
+                .min_by_key(|relation| relation.sureness)
+                .map_or_else(|| at_the_start_of(first, loaded), |it| it.placed),
         };
         before.push((loaded, placed));
     }
@@ -72,25 +72,26 @@ enum Sureness {
     Overlap,
 }
 
-/// Returns the relation of two clocks, and the offset of `loaded` that follows; `None` if they have nothing in common.
-fn relation(
-    other: &LoadedTrace,
-    other_offset: Nanos,
-    loaded: &LoadedTrace,
-) -> Option<(Sureness, Placed)> {
+/// How two clocks are related.
+struct Relation {
+    sureness: Sureness,
+    /// The offset that follows.
+    placed: Placed,
+}
+
+/// Returns the relation of the clock of `loaded` to that of `other`; `None` if they have nothing in common.
+fn relation(other: &LoadedTrace, other_offset: Nanos, loaded: &LoadedTrace) -> Option<Relation> {
     let (a, b) = (&other.trace.info, &loaded.trace.info);
     let name = other.file_name();
     let found = |sureness, offset: Nanos, evidence: String| {
         let offset = Nanos(other_offset.0.saturating_add(offset.0));
         let by = PlacedBy::Evidence;
-        Some((
-            sureness,
-            Placed {
-                offset,
-                evidence,
-                by,
-            },
-        ))
+        let placed = Placed {
+            offset,
+            evidence,
+            by,
+        };
+        Some(Relation { sureness, placed })
     };
     let is_shifted = |guest: &TraceInfo, host: &TraceInfo| {
         guest.shifted_to.is_some() && guest.shifted_to == host.trace_id

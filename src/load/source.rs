@@ -83,13 +83,13 @@ pub fn read(path: &Path, reading: Reading, job: &Job) -> Result<Source, ReadErro
     let map = Arc::new(GuardedMap::new(&file).map_err(|error| io_error(&error))?);
     let opened = OpenedFile::new(path, file, &metadata, Arc::clone(&map));
     let mapped = Input::new(Arc::new(Mapped(map)), file_name);
-    let (input, stopped, is_mapped) = unwrapped(mapped, job)?;
+    let plain = unwrapped(mapped, job)?;
     Ok(Source {
-        input,
+        input: plain.input,
         file_bytes: metadata.len(),
-        stopped,
+        stopped: plain.stopped,
         opened: Some(Arc::new(opened)),
-        is_mapped,
+        is_mapped: plain.is_as_given,
     })
 }
 
@@ -168,33 +168,50 @@ fn read_stream(source: &mut impl Read, reading: Reading, job: &Job) -> Result<St
 
 fn in_memory(stream: Stream, name: &str, job: &Job) -> Result<Source, ReadError> {
     let file_bytes = stream.bytes.len() as u64;
-    let (input, stopped, _) = unwrapped(Input::from_vec(stream.bytes, name), job)?;
+    let plain = unwrapped(Input::from_vec(stream.bytes, name), job)?;
     Ok(Source {
-        input,
+        input: plain.input,
         file_bytes,
-        stopped: stream.stopped.or(stopped),
+        stopped: stream.stopped.or(plain.stopped),
         opened: None,
         is_mapped: false,
     })
 }
 
-/// Returns the plain bytes, where unpacking stopped, and whether the bytes are still those of `input`.
-fn unwrapped(input: Input, job: &Job) -> Result<(Input, Option<Stopped>, bool), ReadError> {
-    let (input, stopped, is_same) = match compression::unwrap_file(input.bytes(), job)? {
-        Some(Unwrapped { plain, stopped }) => {
-            let input = Input::from_vec(plain, &input.file_name);
-            (input, stopped, false)
-        }
-        None => (input, None, true),
+/// The bytes of a file as a format reads them: without its compression, and without the page around them.
+struct Plain {
+    input: Input,
+    /// Where unpacking stopped before the end.
+    stopped: Option<Stopped>,
+    /// The bytes are those of the file, or a range of them.
+    is_as_given: bool,
+}
+
+fn unwrapped(input: Input, job: &Job) -> Result<Plain, ReadError> {
+    let plain = match compression::unwrap_file(input.bytes(), job)? {
+        Some(Unwrapped { plain, stopped }) => Plain {
+            input: Input::from_vec(plain, &input.file_name),
+            stopped,
+            is_as_given: false,
+        },
+        None => Plain {
+            input,
+            stopped: None,
+            is_as_given: true,
+        },
     };
     let is_trace = |text: &[u8]| detect(text.get(..HEAD_BYTES).unwrap_or(text)).is_ok();
-    Ok(match html::unwrap(input.bytes(), &is_trace, job)? {
-        Some(Embedded::Part(range)) => (input.part(range), stopped, is_same),
-        Some(Embedded::Decoded(plain)) => {
-            let input = Input::from_vec(plain, &input.file_name);
-            (input, stopped, false)
-        }
-        None => (input, stopped, is_same),
+    Ok(match html::unwrap(plain.input.bytes(), &is_trace, job)? {
+        Some(Embedded::Part(range)) => Plain {
+            input: plain.input.part(range),
+            ..plain
+        },
+        Some(Embedded::Decoded(bytes)) => Plain {
+            input: Input::from_vec(bytes, &plain.input.file_name),
+            stopped: plain.stopped,
+            is_as_given: false,
+        },
+        None => plain,
     })
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::definitions::{attach, take_out};
-use super::parts::openings;
+use super::parts::{OpeningAt, openings};
 use super::placing::{Placed, place};
 use super::{LoadError, LoadedTrace, Reading, Timings, TraceId};
 use crate::assemble::join::{Member, join};
@@ -61,9 +61,9 @@ pub fn open_as(
     let their_fixed = fixed.get(already.len()..).unwrap_or_default();
     let openings = openings(paths, their_fixed, reading, job);
     let is_alone = already.is_empty() && probes.is_none() && openings.len() == 1;
-    if is_alone && openings.iter().all(|(_, fixed)| fixed.is_none()) {
-        if let Some((opening, _)) = openings.into_iter().next() {
-            return opening.load(reading, job, listener);
+    if is_alone && openings.iter().all(|it| it.fixed.is_none()) {
+        if let Some(only) = openings.into_iter().next() {
+            return only.opening.load(reading, job, listener);
         }
         return Err(nothing_named());
     }
@@ -71,7 +71,7 @@ pub fn open_as(
     let mut places: Vec<Option<Nanos>> = fixed.to_vec();
     places.resize(already.len(), None);
     let mut left_out: Vec<LoadError> = Vec::new();
-    for (opening, place) in openings {
+    for OpeningAt { opening, fixed } in openings {
         // Generations of the first file are shown while it is read; the others are shown when they are whole.
         let mut show_part = |loaded: LoadedTrace| {
             if let Some(publish) = listener.as_mut() {
@@ -88,7 +88,7 @@ pub fn open_as(
         match opening.load(reading, job, parts) {
             Ok(loaded) => {
                 members.push(Arc::new(loaded));
-                places.push(place);
+                places.push(fixed);
             }
             Err(error) if job.is_cancelled() => return Err(error),
             Err(error) => left_out.push(error),
@@ -125,27 +125,47 @@ pub(crate) fn attach_to_all(members: &mut [Arc<LoadedTrace>], set: &Arc<ProbeSet
     }
 }
 
-/// Returns the members of `loaded` (itself, if it has none), and the offsets that the user gave them.
-#[must_use]
-pub fn members_of(loaded: &Arc<LoadedTrace>) -> (Vec<Arc<LoadedTrace>>, Vec<Option<Nanos>>) {
-    if loaded.members.is_empty() {
-        return (vec![LoadedTrace::as_read(loaded)], vec![None]);
-    }
-    let fixed = |source: &Source| (source.placed_by == PlacedBy::User).then(|| source.offset());
-    (
-        loaded.members.clone(),
-        loaded.trace.sources.iter().map(fixed).collect(),
-    )
+/// Traces that are shown together.
+#[derive(Clone, Debug, Default)]
+pub struct Members {
+    /// The traces.
+    pub traces: Vec<Arc<LoadedTrace>>,
+    /// The offset that the user gave each.
+    pub fixed: Vec<Option<Nanos>>,
 }
 
-/// Returns the files to read to load `loaded` again, and the offset that the user gave each.
+/// Files to read.
+pub(crate) struct Files {
+    pub(crate) paths: Vec<PathBuf>,
+    /// The offset that the user gave each.
+    pub(crate) fixed: Vec<Option<Nanos>>,
+}
+
+/// Returns the members of `loaded`; itself, if it has none.
 #[must_use]
-pub(crate) fn files_of(loaded: &Arc<LoadedTrace>) -> (Vec<PathBuf>, Vec<Option<Nanos>>) {
-    let (members, fixed) = members_of(loaded);
-    let files = members.iter().zip(fixed);
-    files
+pub fn members_of(loaded: &Arc<LoadedTrace>) -> Members {
+    if loaded.members.is_empty() {
+        return Members {
+            traces: vec![LoadedTrace::as_read(loaded)],
+            fixed: vec![None],
+        };
+    }
+    let fixed = |source: &Source| (source.placed_by == PlacedBy::User).then(|| source.offset());
+    Members {
+        traces: loaded.members.clone(),
+        fixed: loaded.trace.sources.iter().map(fixed).collect(),
+    }
+}
+
+/// Returns the files to read to load `loaded` again.
+#[must_use]
+pub(crate) fn files_of(loaded: &Arc<LoadedTrace>) -> Files {
+    let members = members_of(loaded);
+    let files = members.traces.iter().zip(members.fixed);
+    let (paths, fixed) = files
         .flat_map(|(member, fixed)| member.paths().into_iter().map(move |path| (path, fixed)))
-        .unzip()
+        .unzip();
+    Files { paths, fixed }
 }
 
 /// Joins `members` at the offsets in `places`; a single trace with offset 0 is returned as it is.

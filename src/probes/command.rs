@@ -8,7 +8,7 @@ use super::definition::{
 };
 use super::fault::{Fault, ProbeError};
 use super::fetch::argument;
-use super::place::{Wrong, generated_name, names, place, unsigned};
+use super::place::{EventName, Wrong, event_name, generated_name, place, unsigned};
 
 const MOST_LINE: usize = 4094;
 const MOST_ACTIVE: u64 = 4096;
@@ -24,12 +24,19 @@ pub fn parse(text: &str) -> Definitions {
     found.all
 }
 
-/// Parses several files of definitions, (name, text) each, as if they were given to the kernel one after the other.
+/// A file of definitions.
+pub(crate) struct DefinitionFile {
+    /// The name that messages give it.
+    pub(crate) name: String,
+    pub(crate) text: String,
+}
+
+/// Parses several files of definitions as if they were given to the kernel one after the other.
 #[must_use]
-pub(crate) fn parse_files(files: &[(String, String)]) -> Definitions {
+pub(crate) fn parse_files(files: &[DefinitionFile]) -> Definitions {
     let mut found = Found::default();
-    for (name, text) in files {
-        found.read(name, text);
+    for file in files {
+        found.read(&file.name, &file.text);
     }
     found.all
 }
@@ -362,14 +369,14 @@ fn define(words: &[Word<'_>]) -> Result<ProbeDefinition, Wrong> {
     if letter == b'f' && arguments.iter().any(|(_, word)| fetches_return(word)) {
         sort = ProbeSort::Return;
     }
-    let (group, event) = match colon {
+    let EventName { group, event } = match colon {
         // After a number the kernel does not parse the name of a probe in a program.
-        Some(_) if place.is_user() && !number.is_empty() => (None, None),
+        Some(_) if place.is_user() && !number.is_empty() => EventName::default(),
         Some(colon) => {
             let text = head.get(colon + 1..).unwrap_or("");
-            within(head_at, names(text, colon + 1))?
+            within(head_at, event_name(text, colon + 1))?
         }
-        None => (None, None),
+        None => EventName::default(),
     };
     let around = around(sort, &place);
     // The words after `if` are the filter of an event probe.

@@ -58,13 +58,13 @@ pub(super) fn argument(
         return Err((0, Fault::ArgumentNameUsed));
     }
     let text = word.get(body_at..).unwrap_or("");
-    let (fetch, type_, count) = body(text, around).map_err(|(at, fault)| (body_at + at, fault))?;
+    let body = body(text, around).map_err(|(at, fault)| (body_at + at, fault))?;
     Ok(FetchArgument {
         name,
         is_named,
-        fetch,
-        type_,
-        count,
+        fetch: body.fetch,
+        type_: body.type_,
+        count: body.count,
         text: text.to_owned(),
     })
 }
@@ -95,7 +95,15 @@ fn all_arguments(
     })
 }
 
-fn body(text: &str, around: Around) -> Result<(Fetch, FetchType, Option<u32>), Wrong> {
+/// `FETCH[:TYPE[N]]`, an argument without its name.
+struct Body {
+    fetch: Fetch,
+    type_: FetchType,
+    /// The length of an array.
+    count: Option<u32>,
+}
+
+fn body(text: &str, around: Around) -> Result<Body, Wrong> {
     if text.len() > MOST_TEXT {
         return Err((0, Fault::ArgumentTooLong));
     }
@@ -120,7 +128,11 @@ fn body(text: &str, around: Around) -> Result<(Fetch, FetchType, Option<u32>), W
         if matches!(fetch, Fetch::Comm | Fetch::ImmediateText(_)) {
             return Err((0, Fault::CommNotFollowed));
         }
-        return Ok((fetch, FetchType::Text, None));
+        return Ok(Body {
+            fetch,
+            type_: FetchType::Text,
+            count: None,
+        });
     }
     let has_type = type_at > 0;
     let is_text_value = matches!(value, "$comm" | "$COMM") || value.starts_with("\\\"");
@@ -146,7 +158,11 @@ fn body(text: &str, around: Around) -> Result<(Fetch, FetchType, Option<u32>), W
         _ => 0,
     };
     match finish(&fetch, type_, count, around) {
-        None => Ok((fetch, type_, count)),
+        None => Ok(Body {
+            fetch,
+            type_,
+            count,
+        }),
         // The kernel reports too many steps at the first opening bracket.
         Some(Fault::TooDeep) => Err((bracket_at, Fault::TooDeep)),
         Some(fault) => Err((type_at, fault)),

@@ -39,7 +39,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 pub use command::parse;
-pub(crate) use command::parse_files;
+pub(crate) use command::{DefinitionFile, parse_files};
 pub use definition::Command;
 pub(crate) use definition::{Definitions, FetchArgument, ProbeDefinition, ProbeSort};
 pub use fault::Fault;
@@ -70,10 +70,10 @@ impl ProbeSet {
         }
     }
 
-    /// Parses definitions from files: (name, text) of each.
+    /// Parses definitions from files.
     #[must_use]
-    pub(crate) fn from_files(files: &[(String, String)]) -> ProbeSet {
-        let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+    pub(crate) fn from_files(files: &[DefinitionFile]) -> ProbeSet {
+        let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
         ProbeSet {
             source: names.join(", "),
             definitions: Arc::new(parse_files(files)),

@@ -59,8 +59,15 @@ pub(super) fn is_symbol(text: &str) -> bool {
             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'$' | b'@'))
 }
 
+/// The name of a probe's event: `[GRP/][EVENT]`.
+#[derive(Default)]
+pub(super) struct EventName {
+    pub(super) group: Option<String>,
+    pub(super) event: Option<String>,
+}
+
 /// Parses `[GRP/][EVENT]`, the text after the first colon; `at` is its byte offset in the word.
-pub(super) fn names(text: &str, at: usize) -> Result<(Option<String>, Option<String>), Wrong> {
+pub(super) fn event_name(text: &str, at: usize) -> Result<EventName, Wrong> {
     let slash = text.find('/').or_else(|| text.find('.'));
     let (group, event, event_at) = match slash {
         Some(slash) => {
@@ -83,15 +90,19 @@ pub(super) fn names(text: &str, at: usize) -> Result<(Option<String>, Option<Str
             return Err((at, fault));
         }
     }
+    let named = |event: Option<&str>| EventName {
+        group: group.map(str::to_owned),
+        event: event.map(str::to_owned),
+    };
     let fault = if event.is_empty() {
         if group.is_some() {
-            return Ok((group.map(str::to_owned), None));
+            return Ok(named(None));
         }
         Fault::NoEvent
     } else if event.len() >= NAME_SIZE {
         Fault::EventTooLong
     } else if is_name(event) {
-        return Ok((group.map(str::to_owned), Some(event.to_owned())));
+        return Ok(named(Some(event)));
     } else {
         Fault::BadEvent
     };

@@ -172,10 +172,19 @@ impl ChainRow {
     }
 }
 
+/// A step or wait of a chain, and its share of the whole time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SharedRow {
+    /// The step or wait.
+    pub row: ChainRow,
+    /// The share in hundredths of a percent; the shares of a chain sum to 10,000.
+    pub share: u32,
+}
+
 impl Chain {
-    /// Steps and waits by time, each with its share of the whole time in hundredths of a percent: these sum to 10,000.
+    /// Returns steps and waits by time.
     #[must_use]
-    pub fn rows(&self) -> Vec<(ChainRow, u32)> {
+    pub fn rows(&self) -> Vec<SharedRow> {
         let steps = self.steps.iter().map(|step| ChainRow::Step(*step));
         let waits = self.waits.iter().map(|wait| ChainRow::Wait(*wait));
         let mut rows: Vec<ChainRow> = steps.chain(waits).collect();
@@ -188,7 +197,8 @@ impl Chain {
             let until = (sum * 10_000 + total / 2) / total.max(1);
             let share = until - given;
             given = until;
-            (row, share as u32)
+            let share = share as u32;
+            SharedRow { row, share }
         };
         rows.into_iter().map(share).collect()
     }

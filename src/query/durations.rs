@@ -2,6 +2,8 @@
 //! duration of a thread's slice is the time for which its thread ran there in the area. Unfinished slices have no
 //! duration: they are listed beside the others, by their least duration.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::area::on_cpu::{OnCpus, gather};
@@ -25,13 +27,11 @@ pub struct Durations {
 }
 
 impl Durations {
-    /// The slices that take at least `low` and less than `high` ns with their durations in ns, the shortest first.
-    pub fn between(&self, low: i64, high: i64) -> impl DoubleEndedIterator<Item = (i64, SliceId)> {
-        let from = self.rows.partition_point(|(length, _)| *length < low);
-        let until = self
-            .rows
-            .partition_point(|(length, _)| *length < high)
-            .max(from);
+    /// The slices whose durations in ns are in `range`, with their durations in ns, the shortest first.
+    pub fn between(&self, range: &Range<i64>) -> impl DoubleEndedIterator<Item = (i64, SliceId)> {
+        let shorter = |than: i64| self.rows.partition_point(|(length, _)| *length < than);
+        let from = shorter(range.start);
+        let until = shorter(range.end).max(from);
         let rows = self.rows.get(from..until).unwrap_or(&[]);
         rows.iter().map(|&(length, slice)| (length, SliceId(slice)))
     }

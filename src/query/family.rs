@@ -29,17 +29,28 @@ pub fn children(trace: &Trace, id: SliceId) -> impl Iterator<Item = SliceId> {
         .filter(move |&child| trace.slices.get(child).parent == Some(id))
 }
 
-/// The time of a slice that none of the slices right inside it takes (an unfinished one takes what it certainly lasted),
-/// and how many those are. `None` for the time of a slice whose end was not seen.
+/// What a slice does itself.
+pub(crate) struct Own {
+    /// The time that none of the slices directly inside it takes (an unfinished one takes what it certainly lasted);
+    /// `None` if the end of the slice was not seen.
+    pub(crate) time: Option<Nanos>,
+    /// The number of slices directly inside it.
+    pub(crate) children: usize,
+}
+
+/// Returns what a slice does itself.
 #[must_use]
-pub(crate) fn self_time(trace: &Trace, seen: &Seen, id: SliceId) -> (Option<Nanos>, usize) {
+pub(crate) fn own_of(trace: &Trace, seen: &Seen, id: SliceId) -> Own {
     let (mut inside, mut count) = (0_i64, 0);
     for child in children(trace, id) {
         inside = inside.saturating_add(seen.measure(trace, child).certain());
         count += 1;
     }
     let own = |length: i64| Nanos(length.saturating_sub(inside).max(0));
-    (seen.measure(trace, id).known().map(own), count)
+    Own {
+        time: seen.measure(trace, id).known().map(own),
+        children: count,
+    }
 }
 
 /// The previous and the next slice of the same name on the same track, by their starts (of those that start together the

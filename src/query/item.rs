@@ -81,8 +81,8 @@ impl Item {
             }
             Item::Thread(id) => trace.threads.get(id.0 as usize).map(|thread| {
                 TimeSpan::new(
-                    thread.start.unwrap_or(thread.seen.0),
-                    thread.end.unwrap_or(thread.seen.1),
+                    thread.start.unwrap_or(thread.seen.first),
+                    thread.end.unwrap_or(thread.seen.last),
                 )
             }),
             Item::Process(id) => trace.processes.get(id.0 as usize).map(|process| {

@@ -149,7 +149,7 @@ pub struct Step {
 #[must_use]
 pub fn table(trace: &Trace, reader: Option<&dyn Events>, set: Option<&ProbeSet>) -> ProbeTable {
     let pairs = pairs(trace);
-    let (counts, firsts) = counts(trace);
+    let of_kinds = events_of_kinds(trace);
     let mut rows = Rows::of(set);
     let mut best_pairs: FxHashMap<KindId, usize> = FxHashMap::default();
     for (index, pair) in pairs.iter().enumerate() {
@@ -163,7 +163,7 @@ pub fn table(trace: &Trace, reader: Option<&dyn Events>, set: Option<&ProbeSet>)
     let defined = rows.all.len();
     for (kind, entry) in (0..).map(KindId).zip(&trace.kinds) {
         let (group, event) = (trace.text(entry.category), trace.text(entry.name));
-        let count = counts.get(kind.index()).copied().unwrap_or(0);
+        let count = of_kinds.get(kind.index()).map_or(0, |of| of.count);
         let at = rows.at(&group, &event).or_else(|| {
             let is_probe = best_pairs.contains_key(&kind) || entry.is_probe;
             (is_probe && count > 0).then(|| rows.add(&group, &event))
@@ -200,7 +200,7 @@ pub fn table(trace: &Trace, reader: Option<&dyn Events>, set: Option<&ProbeSet>)
         let mut firsts = row
             .kinds
             .iter()
-            .filter_map(|kind| *firsts.get(kind.index())?);
+            .filter_map(|kind| of_kinds.get(kind.index())?.first);
         if let Some((first, reader)) = firsts.next().zip(reader) {
             (row.seen_at, row.seen_as) = seen(&describe(trace, reader, first));
         }
@@ -342,25 +342,30 @@ fn pairs(trace: &Trace) -> Vec<ProbePair> {
     pairs
 }
 
-/// Returns by kind the number of its events, and its first event.
-fn counts(trace: &Trace) -> (Vec<u64>, Vec<Option<EventId>>) {
-    let mut counts = vec![0_u64; trace.kinds.len()];
-    let mut firsts = vec![None; trace.kinds.len()];
+/// The events of a kind.
+#[derive(Clone, Default)]
+struct EventsOfKind {
+    count: u64,
+    /// The first that was read.
+    first: Option<EventId>,
+}
+
+/// Returns the events of each kind.
+fn events_of_kinds(trace: &Trace) -> Vec<EventsOfKind> {
+    let mut all = vec![EventsOfKind::default(); trace.kinds.len()];
     for segment in trace.events.segments() {
         segment.columns.kinds().for_each(|index, kind| {
             let kind = match &segment.origin {
                 None => kind,
                 Some(origin) => origin.kinds.get(kind.index()).copied().unwrap_or(kind),
             };
-            if let Some(sum) = counts.get_mut(kind.index()) {
-                *sum += 1;
-            }
-            if let Some(known) = firsts.get_mut(kind.index()) {
-                known.get_or_insert(EventId(segment.first + index));
+            if let Some(of) = all.get_mut(kind.index()) {
+                of.count += 1;
+                of.first.get_or_insert(EventId(segment.first + index));
             }
         });
     }
-    (counts, firsts)
+    all
 }
 
 /// The events of these kinds in time order, at most `most`.

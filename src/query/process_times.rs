@@ -237,17 +237,25 @@ pub(crate) fn is_found(trace: &Trace, id: ProcessId, words: &[&str]) -> bool {
     words.iter().all(|word| text.contains(word) || pid == *word)
 }
 
-/// Returns the number of living processes as steps: (time, number from then on).
+/// A number that changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CountFrom {
+    /// The time of the change.
+    pub time: Timestamp,
+    /// The number from then on.
+    pub count: u32,
+}
+
+/// Returns the number of living processes as steps.
 #[must_use]
-pub(crate) fn alive(trace: &Trace) -> Vec<(Timestamp, u32)> {
+pub(crate) fn alive(trace: &Trace) -> Vec<CountFrom> {
     let lives = (0..trace.processes.len() as u32).map(|id| life_of(trace, ProcessId(id)));
     steps(lives)
 }
 
-/// Returns the degree of parallelism as steps (time, number from then on): the number of living processes none of whose
-/// children live.
+/// Returns the degree of parallelism as steps: the number of living processes none of whose children live.
 #[must_use]
-pub fn parallelism(trace: &Trace, times: &ProcessTimes) -> Vec<(Timestamp, u32)> {
+pub fn parallelism(trace: &Trace, times: &ProcessTimes) -> Vec<CountFrom> {
     let own = (0..times.rows.len() as u32).flat_map(|id| own_spans(trace, times, ProcessId(id)));
     steps(own)
 }
@@ -280,7 +288,7 @@ fn own_spans(trace: &Trace, times: &ProcessTimes, id: ProcessId) -> Vec<TimeSpan
         None => (process
             .main_thread
             .and_then(|id| trace.threads.get(id.0 as usize)))
-        .map_or(from, |thread| thread.seen.1),
+        .map_or(from, |thread| thread.seen.last),
     };
     if from < until {
         spans.push(TimeSpan::new(from, until));
@@ -288,69 +296,78 @@ fn own_spans(trace: &Trace, times: &ProcessTimes, id: ProcessId) -> Vec<TimeSpan
     spans
 }
 
-fn steps(spans: impl Iterator<Item = TimeSpan>) -> Vec<(Timestamp, u32)> {
+fn steps(spans: impl Iterator<Item = TimeSpan>) -> Vec<CountFrom> {
     let mut edges: Vec<(Timestamp, i32)> = spans
         .filter(|span| !span.is_empty())
         .flat_map(|span| [(span.start, 1), (span.end, -1)])
         .collect();
     edges.sort_unstable();
-    let mut out: Vec<(Timestamp, u32)> = Vec::new();
-    let mut count = 0_i64;
+    let mut out: Vec<CountFrom> = Vec::new();
+    let mut sum = 0_i64;
     for (time, change) in edges {
-        count += i64::from(change);
-        let value = u32::try_from(count.max(0)).unwrap_or(u32::MAX);
+        sum += i64::from(change);
+        let count = u32::try_from(sum.max(0)).unwrap_or(u32::MAX);
         match out.last_mut() {
-            Some(last) if last.0 == time => last.1 = value,
-            _ => out.push((time, value)),
+            Some(last) if last.time == time => last.count = count,
+            _ => out.push(CountFrom { time, count }),
         }
     }
-    out.dedup_by(|next, kept| next.1 == kept.1);
+    out.dedup_by(|next, kept| next.count == kept.count);
     out
 }
 
-/// The time-weighted mean of steps over `span`, and the largest value in it.
+/// The mean and the largest of a number over a span.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MeanAndMost {
+    /// The time-weighted mean.
+    pub mean: f64,
+    /// The largest.
+    pub most: u32,
+}
+
+/// Returns the mean and the largest of `steps` over `span`.
 #[must_use]
-pub fn mean_and_most(steps: &[(Timestamp, u32)], span: TimeSpan) -> (f64, u32) {
+pub fn mean_and_most(steps: &[CountFrom], span: TimeSpan) -> MeanAndMost {
     let mut sum = 0.0;
     let mut most = 0;
-    for (index, &(time, value)) in steps.iter().enumerate() {
-        let until = steps.get(index + 1).map_or(span.end, |next| next.0);
-        let part = TimeSpan::new(time, until.max(time)).intersection(span);
+    for (index, step) in steps.iter().enumerate() {
+        let until = steps.get(index + 1).map_or(span.end, |next| next.time);
+        let part = TimeSpan::new(step.time, until.max(step.time)).intersection(span);
         if part.duration().0 > 0 {
-            sum += part.duration().0 as f64 * f64::from(value);
-            most = most.max(value);
+            sum += part.duration().0 as f64 * f64::from(step.count);
+            most = most.max(step.count);
         }
     }
-    (sum / (span.duration().0 as f64).max(1.0), most)
+    let mean = sum / (span.duration().0 as f64).max(1.0);
+    MeanAndMost { mean, most }
 }
 
 /// Returns steps as points of a curve over `span`: all steps, or, if there are more than `most`, the largest value in
 /// each of `most` equal parts.
 #[must_use]
-pub fn curve(steps: &[(Timestamp, u32)], span: TimeSpan, most: usize) -> Vec<(Timestamp, u32)> {
+pub fn curve(steps: &[CountFrom], span: TimeSpan, most: usize) -> Vec<CountFrom> {
     if steps.len() <= most {
         return steps.to_vec();
     }
     let length = i128::from(span.duration().0.max(1));
-    let mut out: Vec<(Timestamp, u32)> = Vec::new();
-    let mut value = 0;
+    let mut out: Vec<CountFrom> = Vec::new();
+    let mut before = 0;
     let mut last = None;
-    for &(time, next) in steps {
+    for &CountFrom { time, count } in steps {
         let bucket = i128::from((time - span.start).0) * most as i128 / length;
         if last == Some(bucket) {
             if let Some(entry) = out.last_mut() {
-                entry.1 = entry.1.max(next);
+                entry.count = entry.count.max(count);
             }
         } else {
             // The value from before reaches into this part.
-            out.push((time, next.max(value)));
+            let count = count.max(before);
+            out.push(CountFrom { time, count });
             last = Some(bucket);
         }
-        value = next;
+        before = count;
     }
-    if let Some(&(time, value)) = steps.last() {
-        out.push((time, value));
-    }
+    out.extend(steps.last());
     out
 }
 
@@ -425,10 +442,11 @@ pub(super) mod tests {
         let trace = trace_of(&[(None, 0, 20), (Some(0), 5, 15), (Some(0), 8, 12)]);
         let times = ProcessTimes::new(&trace);
         let steps = parallelism(&trace, &times);
-        let numbers: Vec<(i64, u32)> = steps.iter().map(|step| (step.0.0, step.1)).collect();
-        assert_eq!(numbers, [(0, 1), (8, 2), (12, 1), (20, 0)]);
-        let (mean, most) = mean_and_most(&steps, TimeSpan::new(Timestamp(0), Timestamp(20)));
-        assert!((mean - 1.2).abs() < 1e-9 && most == 2);
-        assert_eq!(alive(&trace).iter().map(|step| step.1).max(), Some(3));
+        let numbers = steps.iter().map(|step| (step.time.0, step.count));
+        let expected = [(0, 1), (8, 2), (12, 1), (20, 0)];
+        assert_eq!(numbers.collect::<Vec<_>>(), expected);
+        let found = mean_and_most(&steps, TimeSpan::new(Timestamp(0), Timestamp(20)));
+        assert!((found.mean - 1.2).abs() < 1e-9 && found.most == 2);
+        assert_eq!(alive(&trace).iter().map(|step| step.count).max(), Some(3));
     }
 }

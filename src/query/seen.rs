@@ -149,12 +149,18 @@ impl Seen {
     #[must_use]
     pub fn part_of_duration(&self, trace: &Trace, id: SliceId, span: TimeSpan) -> Part {
         let (slices, row) = (&trace.slices, id.0 as usize);
-        let whole = (slices.starts.at(row), slices.end(row).min(trace.span.end.0));
-        let part = (whole.0.max(span.start.0), whole.1.min(span.end.0));
+        let whole = TimeSpan {
+            start: Timestamp(slices.starts.at(row)),
+            end: Timestamp(slices.end(row)).min(trace.span.end),
+        };
+        let part = TimeSpan {
+            start: whole.start.max(span.start),
+            end: whole.end.min(span.end),
+        };
         let length = match slices.is_unfinished(row) {
             true => {
-                let until = self.until(trace, id).0.min(part.1);
-                Length::AtLeast(until.saturating_sub(part.0).max(0))
+                let until = self.until(trace, id).min(part.end);
+                Length::AtLeast(until.0.saturating_sub(part.start.0).max(0))
             }
             false => Length::Known(slices.part_of_duration(row, whole, part)),
         };

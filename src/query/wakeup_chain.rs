@@ -495,19 +495,22 @@ fn merge_short(hops: &mut Vec<Hop>, limit: usize) {
     }
     // The hop of the waiting thread.
     is_kept[0] = true;
-    let numbered: Vec<(bool, Hop)> = is_kept.into_iter().zip(hops.drain(..)).collect();
-    for stretch in numbered.chunk_by(|a, b| !a.0 && !b.0) {
-        match stretch {
-            [(_, one)] => hops.push(*one),
+    let all = std::mem::take(hops);
+    let mut rest = all.as_slice();
+    for stretch in is_kept.chunk_by(|a, b| !a && !b) {
+        let (several, after) = rest.split_at(stretch.len());
+        rest = after;
+        match several {
+            [one] => hops.push(*one),
             several => hops.push(merged(several)),
         }
     }
 }
 
 /// Several hops, the latest first, as one.
-fn merged(several: &[(bool, Hop)]) -> Hop {
-    let all = || several.iter().map(|(_, hop)| hop);
-    let span = all().fold(several[0].1.span, |span, hop| span.union(hop.span));
+fn merged(several: &[Hop]) -> Hop {
+    let all = || several.iter();
+    let span = all().fold(several[0].span, |span, hop| span.union(hop.span));
     let mut of_threads: FxHashMap<ThreadId, i64> = FxHashMap::default();
     for hop in all() {
         *of_threads.entry(hop.thread).or_default() += hop.span.duration().0;
@@ -515,7 +518,7 @@ fn merged(several: &[(bool, Hop)]) -> Hop {
     let most = of_threads
         .into_iter()
         .max_by_key(|(thread, sum)| (*sum, std::cmp::Reverse(*thread)));
-    let thread = most.map_or(several[0].1.thread, |(thread, _)| thread);
+    let thread = most.map_or(several[0].thread, |(thread, _)| thread);
     let of_thread = all().filter(|hop| hop.thread == thread);
     let longest = of_thread.max_by_key(|hop| hop.span.duration());
     Hop {

@@ -8,9 +8,9 @@ use super::{Cell, ColumnDef, RowSource, Rows, Scope, TableDef, Unit};
 use crate::assemble::file_history::FileHistory;
 use crate::base::{Job, Timestamp};
 use crate::query::Item;
-use crate::query::build_chain::{Because, ChainRow, critical_chain};
+use crate::query::build_chain::{Because, ChainRow, SharedRow, critical_chain};
 use crate::query::call_totals::{CallTotal, call_totals};
-use crate::query::process_times::{ProcessTimes, alive, parallelism};
+use crate::query::process_times::{CountFrom, ProcessTimes, alive, parallelism};
 use crate::query::programs::{self, ProgramTotal, programs};
 use crate::trace::{ProcessId, Trace};
 
@@ -112,9 +112,9 @@ fn why_words(trace: &Trace, row: &ChainRow) -> String {
 
 /// Returns rows of [`CRITICAL_CHAIN`]: steps and waits with their shares in hundredths of a percent, followed by cells
 /// of [`PROCESS_IN_FULL`](super::columns::PROCESS_IN_FULL) and [`WHY`].
-pub(crate) fn chain_rows(rows: Vec<(ChainRow, u32)>) -> impl RowSource {
-    let rows = RowsOfIds::new(rows, (), |loaded, (), row: &(ChainRow, u32), cells| {
-        let (trace, (row, share)) = (&loaded.trace, row);
+pub(crate) fn chain_rows(rows: Vec<SharedRow>) -> impl RowSource {
+    let rows = RowsOfIds::new(rows, (), |loaded, (), shared: &SharedRow, cells| {
+        let (trace, SharedRow { row, share }) = (&loaded.trace, shared);
         let (why, path) = match row {
             ChainRow::Wait(wait) => (wait.why.word(), Cell::None),
             ChainRow::Step(step) => match step.because {
@@ -136,7 +136,7 @@ pub(crate) fn chain_rows(rows: Vec<(ChainRow, u32)>) -> impl RowSource {
             why_words(trace, row).into(),
         ]);
     });
-    rows.about(|(), (row, _)| Some(Item::Process(row.process())))
+    rows.about(|(), shared| Some(Item::Process(shared.row.process())))
 }
 
 /// Processes that failed.
@@ -215,12 +215,13 @@ fn parallelism_rows(scope: &Scope<'_>) -> Box<dyn RowSource> {
     let trace = &scope.loaded.trace;
     let working = parallelism(trace, &ProcessTimes::new(trace));
     let alive = alive(trace);
-    let mut times: Vec<Timestamp> = working.iter().chain(&alive).map(|step| step.0).collect();
+    let changes = working.iter().chain(&alive);
+    let mut times: Vec<Timestamp> = changes.map(|step| step.time).collect();
     times.sort_unstable();
     times.dedup();
-    let at = |steps: &[(Timestamp, u32)], time: Timestamp| {
-        let after = steps.partition_point(|step| step.0 <= time);
-        after.checked_sub(1).map_or(0, |index| steps[index].1)
+    let at = |steps: &[CountFrom], time: Timestamp| {
+        let after = steps.partition_point(|step| step.time <= time);
+        after.checked_sub(1).map_or(0, |index| steps[index].count)
     };
     let times = times.into_iter();
     let steps = times.filter(|&time| scope.chosen.span.contains(time));

@@ -96,7 +96,13 @@ pub(crate) fn tree_rows(flame: Arc<Flame>, size: Size, limit: usize) -> impl Row
     let mut nodes = in_depth(&flame);
     nodes.truncate(limit);
     let depth = |node: &TreeNode| node.depth.saturating_sub(1);
-    RowsOfIds::new(nodes, (flame, size), tree_cells).nested(depth, |node| node.id)
+    RowsOfIds::new(nodes, Tree { flame, size }, tree_cells).nested(depth, |node| node.id)
+}
+
+/// The call tree of a table.
+struct Tree {
+    flame: Arc<Flame>,
+    size: Size,
 }
 
 /// A node of a call tree, and the number of nodes above it.
@@ -124,7 +130,7 @@ fn in_depth(flame: &Flame) -> Vec<TreeNode> {
 
 fn tree_cells(
     _: &LoadedTrace,
-    (flame, size): &(Arc<Flame>, Size),
+    Tree { flame, size }: &Tree,
     &TreeNode { id, depth }: &TreeNode,
     cells: &mut Vec<Cell>,
 ) {

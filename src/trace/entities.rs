@@ -46,8 +46,33 @@ pub struct Thread {
     pub start: Option<Timestamp>,
     /// End time, if the trace contains it.
     pub end: Option<Timestamp>,
-    /// The first and last time at which the thread did anything.
-    pub seen: (Timestamp, Timestamp),
+    /// When the thread did anything.
+    pub seen: SeenTimes,
+}
+
+/// The first and the last time at which something was seen; both are equal if it was seen once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeenTimes {
+    /// The first time.
+    pub first: Timestamp,
+    /// The last time.
+    pub last: Timestamp,
+}
+
+impl SeenTimes {
+    /// Returns the times of something that was seen once.
+    pub(crate) const fn once(time: Timestamp) -> SeenTimes {
+        SeenTimes {
+            first: time,
+            last: time,
+        }
+    }
+
+    /// Includes the times of another sight.
+    pub(crate) fn include(&mut self, other: SeenTimes) {
+        self.first = self.first.min(other.first);
+        self.last = self.last.max(other.last);
+    }
 }
 
 impl Thread {
@@ -59,7 +84,7 @@ impl Thread {
             name: StringId::EMPTY,
             start: None,
             end: None,
-            seen: (Timestamp(0), Timestamp(0)),
+            seen: SeenTimes::once(Timestamp(0)),
         }
     }
 }

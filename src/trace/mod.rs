@@ -24,7 +24,7 @@ pub mod states;
 pub mod tracks;
 
 pub use counters::{CounterTrack, CounterTrackId, Counters};
-pub use entities::{Cpu, CpuId, Process, ProcessId, Thread, ThreadId};
+pub use entities::{Cpu, CpuId, Process, ProcessId, SeenTimes, Thread, ThreadId};
 pub(crate) use entities::{ProgramImage, ThreadMap};
 pub(crate) use events::{EventCursor, Origin, Segment};
 pub use events::{EventId, Events};
@@ -255,14 +255,14 @@ impl Trace {
     #[must_use]
     pub fn lost_events(&self) -> u64 {
         let lost = self.losses_of_sources();
-        lost.fold(0, |sum, (count, _)| sum.saturating_add(count))
+        lost.fold(0, |sum, of| sum.saturating_add(of.count))
     }
 
     /// Returns whether [`Trace::lost_events`] is only a lower bound: the file shows that events were lost somewhere,
     /// but not how many.
     #[must_use]
     pub(crate) fn are_more_lost(&self) -> bool {
-        self.losses_of_sources().any(|(_, is_bound)| is_bound)
+        self.losses_of_sources().any(|lost| lost.is_bound)
     }
 
     /// Returns how many events were lost, as text: `120`, `at least 3`.
@@ -276,7 +276,7 @@ impl Trace {
         }
     }
 
-    fn losses_of_sources(&self) -> impl Iterator<Item = (u64, bool)> {
+    fn losses_of_sources(&self) -> impl Iterator<Item = LostEvents> {
         let whole = self
             .sources
             .is_empty()
@@ -307,8 +307,16 @@ impl Trace {
     }
 }
 
-/// Returns how many events one file lost at least, and whether that is only a lower bound.
-fn lost_of(gaps: &[Gap], info: &TraceInfo) -> (u64, bool) {
+/// How many events one file lost.
+#[derive(Default)]
+struct LostEvents {
+    count: u64,
+    /// More may have been lost.
+    is_bound: bool,
+}
+
+/// Returns how many events one file lost.
+fn lost_of(gaps: &[Gap], info: &TraceInfo) -> LostEvents {
     #[derive(Default)]
     struct Sum {
         counted: u64,
@@ -329,14 +337,14 @@ fn lost_of(gaps: &[Gap], info: &TraceInfo) -> (u64, bool) {
     }
     // A count without a CPU covers all CPUs, including CPUs whose gaps have no count.
     let has_sum_of_all = sums.get(&None).is_some_and(|sum| sum.counted > 0);
-    let mut lost = (0_u64, false);
+    let mut lost = LostEvents::default();
     for (cpu, sum) in sums {
         let is_covered = sum.by_recorder > sum.counted || (has_sum_of_all && cpu.is_some());
         let uncounted = if is_covered { 0 } else { sum.uncounted };
         // A gap without a count lost at least one event.
         let count = sum.counted.saturating_add(uncounted).max(sum.by_recorder);
-        lost.0 = lost.0.saturating_add(count);
-        lost.1 |= uncounted > 0;
+        lost.count = lost.count.saturating_add(count);
+        lost.is_bound |= uncounted > 0;
     }
     lost
 }

@@ -26,17 +26,12 @@ pub(crate) fn active_rows(outline: &Outline, trace: &Trace, span: TimeSpan) -> F
 fn is_active(trace: &Trace, lane: LaneKind, span: TimeSpan) -> bool {
     match lane {
         LaneKind::Runs(cpu) => {
-            overlaps(
-                &trace.runs.starts,
-                &trace.runs.ends,
-                trace.runs.on(cpu),
-                span,
-            ) > 0
+            let (starts, ends) = (&trace.runs.starts, &trace.runs.ends);
+            !overlapping(starts, ends, trace.runs.on(cpu), span).is_empty()
         }
         LaneKind::States(thread) => {
-            let states = trace.states.of(thread);
-            let (first, count) =
-                overlapping(&trace.states.starts, &trace.states.ends, states, span);
+            let (starts, ends) = (&trace.states.starts, &trace.states.ends);
+            let states = overlapping(starts, ends, trace.states.of(thread), span);
             let is_busy = |at: u32| {
                 let state = trace.states.get(crate::trace::StateId(at)).state;
                 matches!(
@@ -46,7 +41,7 @@ fn is_active(trace: &Trace, lane: LaneKind, span: TimeSpan) -> bool {
             };
             // A single state over the whole span counts only if it is a busy one; several states mean that something
             // happened.
-            count > 1 || (count == 1 && is_busy(first))
+            states.len() > 1 || (states.len() == 1 && is_busy(states.start))
         }
         LaneKind::Slices(row) => trace
             .slices
@@ -74,20 +69,13 @@ fn is_active(trace: &Trace, lane: LaneKind, span: TimeSpan) -> bool {
     }
 }
 
-fn overlaps(starts: &[i64], ends: &[i64], rows: Range<u32>, span: TimeSpan) -> u32 {
-    overlapping(starts, ends, rows, span).1
-}
-
-/// Returns the first row (of rows that do not overlap) that shares time with `span`, and the number of such rows.
-fn overlapping(starts: &[i64], ends: &[i64], rows: Range<u32>, span: TimeSpan) -> (u32, u32) {
+/// Returns the rows (of rows that do not overlap) that share time with `span`.
+fn overlapping(starts: &[i64], ends: &[i64], rows: Range<u32>, span: TimeSpan) -> Range<u32> {
     let range = rows.start as usize..rows.end as usize;
     let (Some(starts), Some(ends)) = (starts.get(range.clone()), ends.get(range)) else {
-        return (rows.start, 0);
+        return rows.start..rows.start;
     };
     let first = ends.partition_point(|end| *end <= span.start.0);
     let after = starts.partition_point(|start| *start < span.end.0);
-    (
-        rows.start + first as u32,
-        after.saturating_sub(first) as u32,
-    )
+    rows.start + first as u32..rows.start + after as u32
 }

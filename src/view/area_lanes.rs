@@ -6,6 +6,15 @@ use super::state::ViewState;
 use super::sums::HiddenTracks;
 use rustc_hash::FxHashSet;
 
+/// The lanes of a trace.
+#[derive(Default)]
+pub(crate) struct PartedLanes {
+    /// Lanes that are shown or folded away.
+    pub(crate) shown: Vec<LaneKind>,
+    /// Lanes of hidden tracks.
+    pub(crate) hidden: FxHashSet<LaneKind>,
+}
+
 impl ViewState {
     /// Returns the lanes of the selected tracks. A row that is closed, or that alone is selected, adds the lanes of all
     /// rows inside it. `None`: all lanes.
@@ -39,33 +48,32 @@ impl ViewState {
     #[must_use]
     pub(crate) fn summed_lanes(&self) -> Option<Vec<LaneKind>> {
         let selected = self.area_lanes();
-        let Some((shown, hidden)) = self.parted_lanes() else {
+        let Some(parted) = self.parted_lanes() else {
             return selected;
         };
-        let mut lanes = selected.unwrap_or(shown);
-        lanes.retain(|lane| !hidden.contains(lane));
+        let mut lanes = selected.unwrap_or(parted.shown);
+        lanes.retain(|lane| !parted.hidden.contains(lane));
         Some(lanes)
     }
 
-    /// Returns all lanes of the trace, split into shown (or folded away) and hidden ones. `None`: hidden lanes are not
-    /// excluded from sums, or none are hidden.
+    /// Returns all lanes of the trace. `None`: hidden lanes are not excluded from sums, or none are hidden.
     #[must_use]
-    pub(crate) fn parted_lanes(&self) -> Option<(Vec<LaneKind>, FxHashSet<LaneKind>)> {
+    pub(crate) fn parted_lanes(&self) -> Option<PartedLanes> {
         if self.sums.hidden == HiddenTracks::Counted || self.layout.hidden.is_empty() {
             return None;
         }
-        let (mut shown, mut hidden) = (Vec::new(), FxHashSet::default());
+        let mut parted = PartedLanes::default();
         let mut open: Vec<(&Node, bool)> =
             self.outline.nodes.iter().map(|it| (it, false)).collect();
         while let Some((node, is_inside)) = open.pop() {
             let is_hidden = is_inside || self.layout.hidden.contains(&node.key);
             let lanes = node.lanes.iter().map(|lane| lane.kind);
             match is_hidden {
-                true => hidden.extend(lanes),
-                false => shown.extend(lanes),
+                true => parted.hidden.extend(lanes),
+                false => parted.shown.extend(lanes),
             }
             open.extend(node.children.iter().map(|child| (child, is_hidden)));
         }
-        Some((shown, hidden))
+        Some(parted)
     }
 }

@@ -26,25 +26,35 @@ pub struct Wanted<'a> {
     pub room: f32,
 }
 
-/// Returns the number of hidden tracks, and the number of the others that are not active.
-pub(super) fn left_out(nodes: &[Node], wanted: Wanted<'_>) -> (usize, usize) {
-    let (mut hidden, mut inactive) = (0, 0);
+/// Numbers of tracks that are not shown.
+#[derive(Default)]
+pub(super) struct LeftOut {
+    /// Tracks that the user hid.
+    pub(super) hidden: usize,
+    /// Other tracks that are not active in the visible time.
+    pub(super) inactive: usize,
+}
+
+/// Returns the numbers of tracks among and below `nodes` that are not shown.
+pub(super) fn left_out(nodes: &[Node], wanted: Wanted<'_>) -> LeftOut {
+    let mut found = LeftOut::default();
     for node in nodes {
         if wanted.layout.hidden.contains(&node.key) {
-            hidden += count_tracks(node);
+            found.hidden += count_tracks(node);
             continue;
         }
         let below = left_out(&node.children, wanted);
-        hidden += below.0;
-        inactive += below.1;
+        found.hidden += below.hidden;
+        found.inactive += below.inactive;
         let is_counted = wanted
             .active
             .is_some_and(|active| !active.contains(&node.key));
         // A group that contains an active row is shown with it.
-        let is_seen = below.0 + below.1 < count_tracks(node) - usize::from(node.is_track());
-        inactive += usize::from(is_counted && !is_seen && node.is_track());
+        let unseen = below.hidden + below.inactive;
+        let is_seen = unseen < count_tracks(node) - usize::from(node.is_track());
+        found.inactive += usize::from(is_counted && !is_seen && node.is_track());
     }
-    (hidden, inactive)
+    found
 }
 
 /// Whether a group around this node matched the filter already.

@@ -3,7 +3,7 @@
 use super::grouping::{GroupBy, SortBy};
 use super::groups::TrackGroup;
 use super::kept_places::KeptPlaces;
-use super::outline::Outline;
+use super::outline::{Family, Outline};
 use super::row::{Fold, RowKey};
 use crate::trace::{Plot, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -101,10 +101,10 @@ impl Layout {
         if before == Some(key) {
             return;
         }
-        let Some((parent, siblings)) = outline.family(key) else {
+        let Some(Family { parent, nodes }) = outline.family(key) else {
             return;
         };
-        let natural: Vec<RowKey> = siblings.iter().map(|node| node.key).collect();
+        let natural: Vec<RowKey> = nodes.iter().map(|node| node.key).collect();
         let mut order = match self.order.get(&parent) {
             Some(list) => ordered(&natural, list),
             None => natural,

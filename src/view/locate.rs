@@ -50,8 +50,8 @@ pub fn span_of(trace: &Trace, item: Item) -> Option<TimeSpan> {
         Item::Thread(id) => {
             let thread = trace.threads.get(id.0 as usize)?;
             // If its start or end was not recorded: the time when it was first or last seen.
-            let start = thread.start.unwrap_or(thread.seen.0);
-            let end = thread.end.unwrap_or(thread.seen.1);
+            let start = thread.start.unwrap_or(thread.seen.first);
+            let end = thread.end.unwrap_or(thread.seen.last);
             (end > start).then(|| TimeSpan::new(start, end))
         }
         Item::Process(id) => {
@@ -163,14 +163,23 @@ pub fn neighbour(trace: &Trace, item: Item, direction: Direction) -> Option<Item
     other.filter(|id| range.contains(id)).map(make)
 }
 
-/// Returns the number of an item among those of its lane, from 1, and their count.
+/// The place of an item among those of its lane.
+pub(crate) struct PlaceOnLane {
+    /// The number of the item, from 1.
+    pub(crate) number: u32,
+    /// The number of items on the lane.
+    pub(crate) count: u32,
+}
+
+/// Returns the place of an item among those of its lane; `None` if it is on no lane.
 #[must_use]
-pub(crate) fn place_on_lane(trace: &Trace, item: Item) -> Option<(u32, u32)> {
+pub(crate) fn place_on_lane(trace: &Trace, item: Item) -> Option<PlaceOnLane> {
     let (id, range, _) = on_lane(trace, item)?;
     let number = id.checked_sub(range.start)? + 1;
-    range
-        .contains(&id)
-        .then_some((number, range.end - range.start))
+    range.contains(&id).then_some(PlaceOnLane {
+        number,
+        count: range.end - range.start,
+    })
 }
 
 /// Returns the gap to step to: beside the selected one, else beside time `from`; wraps around at the end.

@@ -147,16 +147,12 @@ impl Outline {
         Some(top.key)
     }
 
-    /// Returns the group that contains `key`, and all nodes of that group.
+    /// Returns the group that contains `key`.
     #[must_use]
-    pub fn family(&self, key: RowKey) -> Option<(Option<RowKey>, &[Node])> {
-        fn find(
-            parent: Option<RowKey>,
-            nodes: &[Node],
-            key: RowKey,
-        ) -> Option<(Option<RowKey>, &[Node])> {
+    pub fn family(&self, key: RowKey) -> Option<Family<'_>> {
+        fn find(parent: Option<RowKey>, nodes: &[Node], key: RowKey) -> Option<Family<'_>> {
             if nodes.iter().any(|node| node.key == key) {
-                return Some((parent, nodes));
+                return Some(Family { parent, nodes });
             }
             nodes
                 .iter()
@@ -164,6 +160,22 @@ impl Outline {
         }
         find(None, &self.nodes, key)
     }
+}
+
+/// Nodes with the same parent.
+pub struct Family<'a> {
+    /// The key of the parent; `None` at the top level.
+    pub parent: Option<RowKey>,
+    /// All children of the parent.
+    pub nodes: &'a [Node],
+}
+
+/// The nodes of processes and threads.
+struct ProcessNodes {
+    /// Processes with their threads, busiest first.
+    processes: Vec<Node>,
+    /// Threads without a process, busiest first.
+    loose: Vec<Node>,
 }
 
 /// Returns the number of tracks in a node, itself included.
@@ -250,7 +262,10 @@ impl<'a> Owners<'a> {
             let key = self.group_key(RowKey::Asyncs);
             nodes.push(Node::group(key, "Asynchronous", asyncs));
         }
-        let (mut processes, loose) = self.process_nodes();
+        let ProcessNodes {
+            mut processes,
+            loose,
+        } = self.process_nodes();
         if !loose.is_empty() {
             let key = self.group_key(RowKey::Loose);
             if processes.is_empty() {
@@ -463,8 +478,7 @@ impl<'a> Owners<'a> {
         })
     }
 
-    /// Returns the processes with their threads, busiest first, and the threads without a process.
-    fn process_nodes(&self) -> (Vec<Node>, Vec<Node>) {
+    fn process_nodes(&self) -> ProcessNodes {
         let mut of_process: FxHashMap<ProcessId, Vec<Node>> = FxHashMap::default();
         let mut loose = Vec::new();
         let mut thread_count = 0_usize;
@@ -478,7 +492,7 @@ impl<'a> Owners<'a> {
                 }
             }
         }
-        let mut nodes: Vec<Node> = self
+        let mut processes: Vec<Node> = self
             .rows(self.trace.processes.len(), |source| &source.processes)
             .filter_map(|id| {
                 let threads = of_process.remove(&ProcessId(id)).unwrap_or_default();
@@ -488,15 +502,15 @@ impl<'a> Owners<'a> {
         let busiest_first = |a: &Node, b: &Node| {
             (b.activity, &a.title, &a.note).cmp(&(a.activity, &b.title, &b.note))
         };
-        nodes.sort_by(busiest_first);
+        processes.sort_by(busiest_first);
         loose.sort_by(busiest_first);
         // In a large trace, only the busiest processes are open initially.
         if thread_count > MANY_THREADS {
-            for node in nodes.iter_mut().skip(OPEN_PROCESSES) {
+            for node in processes.iter_mut().skip(OPEN_PROCESSES) {
                 node.is_open_at_first = node.kind != RowKind::Group && node.children.is_empty();
             }
         }
-        (nodes, loose)
+        ProcessNodes { processes, loose }
     }
 
     fn process_node(&self, id: ProcessId, mut threads: Vec<Node>) -> Option<Node> {

@@ -161,12 +161,17 @@ impl Row {
         }
     }
 
-    /// Returns the row's height without its lanes, and the sum of its lanes' natural heights, in points.
+    /// Returns the row's height without its lanes, in points.
     #[must_use]
-    pub(crate) fn natural_heights(&self) -> (f32, f32) {
+    pub(crate) fn height_around_lanes(&self) -> f32 {
         let gaps = self.lanes.len().saturating_sub(1) as f32 * LANE_GAP;
-        let lanes = self.lanes.iter().map(|lane| lane.kind.height()).sum();
-        (gaps + 2.0 * PADDING, lanes)
+        gaps + 2.0 * PADDING
+    }
+
+    /// Returns the sum of the lanes' natural heights, in points.
+    #[must_use]
+    pub(crate) fn natural_lanes_height(&self) -> f32 {
+        self.lanes.iter().map(|lane| lane.kind.height()).sum()
     }
 
     /// Returns the row's lower edge, in points from the top of the first row.

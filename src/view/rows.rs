@@ -42,7 +42,7 @@ impl Rows {
         let covers = flat.covers();
         let filtered_count = flat.filtered_out(&outline.nodes);
         let (rows, height) = (flat.rows, flat.height);
-        let (hidden_count, inactive_count) = left_out(&outline.nodes, wanted);
+        let left_out = left_out(&outline.nodes, wanted);
         // Pinned rows are shown regardless of filters.
         let mut flat = Flat::new(Wanted {
             filter: "",
@@ -89,8 +89,8 @@ impl Rows {
             by_lane,
             covers,
             least_height,
-            hidden_count,
-            inactive_count,
+            hidden_count: left_out.hidden,
+            inactive_count: left_out.inactive,
             filtered_count,
         }
     }

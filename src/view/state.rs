@@ -69,6 +69,15 @@ pub struct Search {
     pub isolation: Isolation,
 }
 
+/// The choices that are saved between starts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choices {
+    theme: ThemeChoice,
+    time_format: TimeFormat,
+    settings: Settings,
+    layout_names: Vec<String>,
+}
+
 /// State of the view; changed only by [`apply`](super::apply::apply), and by [`ViewState::take`] when more of the trace
 /// is loaded.
 #[derive(Clone, Debug, Default)]
@@ -302,9 +311,14 @@ impl ViewState {
 
     /// Returns the choices that are saved between starts, to be compared with the saved ones.
     #[must_use]
-    pub fn choices(&self) -> (ThemeChoice, TimeFormat, Settings, Vec<String>) {
+    pub fn choices(&self) -> Choices {
         let names = self.layouts.iter().map(|layout| layout.name.clone());
-        (self.theme, self.time_format, self.settings, names.collect())
+        Choices {
+            theme: self.theme,
+            time_format: self.time_format,
+            settings: self.settings,
+            layout_names: names.collect(),
+        }
     }
 
     /// Returns the spans of the history that contain each other and the visible one, widest first: at most `most`, the

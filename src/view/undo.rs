@@ -14,20 +14,27 @@ use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
 /// Records the state before an action, if the action changed it.
-pub(super) fn note(state: &mut ViewState, before: Option<(Past, Option<u64>)>, now: Duration) {
-    if let Some((before, hand)) = before
-        && present(state, &before) != before
+pub(super) fn note(state: &mut ViewState, before: Option<Before>, now: Duration) {
+    if let Some(Before { past, drag }) = before
+        && present(state, &past) != past
     {
-        state.history.change(before, hand, now);
+        state.history.change(past, drag, now);
     }
 }
 
-/// Returns the state that an action would change; and a key of the drag that it is part of, if any.
-pub(super) fn before(state: &ViewState, action: &Action) -> Option<(Past, Option<u64>)> {
+/// The state before an action that may change it.
+pub(super) struct Before {
+    past: Past,
+    /// A key of the drag that the action is part of.
+    drag: Option<u64>,
+}
+
+/// Returns the state that an action would change.
+pub(super) fn before(state: &ViewState, action: &Action) -> Option<Before> {
     let layout = || Past::Layout(Box::new(state.layout.clone()));
     let tracks = || Past::Tracks(Box::new(state.layout.clone()));
     let flags = || Past::Flags(state.flags.clone());
-    Some(match action {
+    let (past, drag) = match action {
         // Saved layouts are not part of the tracks' state.
         Action::Arrange(Arrange::Save(_) | Arrange::Forget(_) | Arrange::ToggleOnlyActive) => {
             return None;
@@ -44,7 +51,8 @@ pub(super) fn before(state: &ViewState, action: &Action) -> Option<(Past, Option
         Action::Flag(_) | Action::AddFlag(_) => (flags(), None),
         Action::ClearMarks => (Past::Marks(state.marks), None),
         _ => return None,
-    })
+    };
+    Some(Before { past, drag })
 }
 
 fn hash_of(value: &impl Hash) -> u64 {

@@ -64,7 +64,10 @@ fn a_process_whose_fork_was_lost_begins_with_its_first_line() {
     // It was there when the next number was given.
     assert_eq!(start_ms(trace, 77), start_ms(trace, 1002));
     assert!(start_ms(trace, 77).unwrap() > 10_000);
-    let first = trace.thread(process(trace, 78).main_thread.unwrap()).seen.0;
+    let first = trace
+        .thread(process(trace, 78).main_thread.unwrap())
+        .seen
+        .first;
     assert_eq!(process(trace, 78).start, Some(first));
     assert_eq!(process(trace, 78).made, None);
     assert_eq!(start_ms(trace, 1000), None);

@@ -654,8 +654,11 @@ fn files_flow_from_their_writers_to_their_readers() {
     );
     assert!(chain.length < trace.span.duration());
     let steps = parallelism(trace, &times);
-    let (mean, most) = mean_and_most(&steps, trace.span);
-    assert!(mean > 1.5 && mean < 2.0 && most == 2, "{mean} {most}");
+    let found = mean_and_most(&steps, trace.span);
+    assert!(
+        found.mean > 1.5 && found.mean < 2.0 && found.most == 2,
+        "{found:?}"
+    );
 }
 
 #[test]

@@ -173,8 +173,12 @@ fn programs_that_never_end_work_to_the_end_of_the_trace() {
     let trace = &loaded.trace;
     let steps = parallelism(trace, &ProcessTimes::new(trace));
     let middle = Timestamp((trace.span.start.0 + trace.span.end.0) / 2);
-    let at = steps.partition_point(|step| step.0 <= middle);
-    assert_eq!(steps[at - 1].1, 2, "both compilers, nobody who may wait");
+    let at = steps.partition_point(|step| step.time <= middle);
+    assert_eq!(
+        steps[at - 1].count,
+        2,
+        "both compilers, nobody who may wait"
+    );
 }
 
 #[test]

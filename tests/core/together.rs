@@ -298,10 +298,10 @@ fn what_the_user_placed_stays_when_a_file_is_added() {
         &members[..2],
         &place(&members[..2], &[None, Some(Nanos(77))]),
     ));
-    let (again, fixed) = members_of(&joined);
-    assert_eq!(fixed, [None, Some(Nanos(77))]);
-    assert_eq!(again.len(), 2);
-    let places = place(&members, &fixed);
+    let again = members_of(&joined);
+    assert_eq!(again.fixed, [None, Some(Nanos(77))]);
+    assert_eq!(again.traces.len(), 2);
+    let places = place(&members, &again.fixed);
     assert_eq!(places[1].offset, Nanos(77));
     assert_eq!(places[2].by, PlacedBy::Evidence);
 }

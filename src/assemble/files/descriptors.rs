@@ -213,12 +213,12 @@ fn tracks(drafts: Vec<Vec<Draft>>, name: StringId) -> Vec<AsyncTrack> {
     let of_processes = drafts.into_iter().zip(0..);
     let used: Vec<(Vec<Draft>, u32)> = of_processes.filter(|(own, _)| !own.is_empty()).collect();
     let track = |(own, process): (Vec<Draft>, u32)| {
-        let (rows, row_counts) = pack(&own);
+        let packed = pack(&own);
         let nested = Nested {
             parents: vec![u32::MAX; own.len()],
             slices: own,
-            rows,
-            row_counts,
+            rows: packed.rows,
+            row_counts: packed.counts,
             measured: Vec::new(),
         };
         AsyncTrack {

@@ -20,8 +20,8 @@ use crate::trace::files::OpenPaths;
 use crate::trace::sources::PlacedBy;
 use crate::trace::states::NO_PARTNER;
 use crate::trace::{
-    CounterTrack, CpuId, EventId, Events, FileUse, Log, Origin, Process, ProgramImage, Segment,
-    SliceLabel, Source, Thread, ThreadId, Trace,
+    CounterTrack, CpuId, EventId, Events, FileUse, Log, Origin, Process, ProgramImage, SeenTimes,
+    Segment, SliceLabel, Source, Thread, ThreadId, Trace,
 };
 use moves::{Moves, moved_range};
 
@@ -196,7 +196,10 @@ impl<'a> Joined<'a> {
             name: moves.string(thread.name),
             start: thread.start.map(|time| moves.time(time)),
             end: thread.end.map(|time| moves.time(time)),
-            seen: (moves.time(thread.seen.0), moves.time(thread.seen.1)),
+            seen: SeenTimes {
+                first: moves.time(thread.seen.first),
+                last: moves.time(thread.seen.last),
+            },
             ..*thread
         });
         self.trace.threads.extend(threads);

@@ -312,7 +312,7 @@ fn death_of(track: u32, threads: &[Thread], cpu_count: usize) -> Option<i64> {
         return None;
     };
     let thread = threads.get(id.0 as usize)?;
-    thread.end.map(|end| end.max(thread.seen.1).0)
+    thread.end.map(|end| end.max(thread.seen.last).0)
 }
 
 /// Reused memory to group the rows of a part by track.

@@ -64,7 +64,7 @@ fn born_as(
 ) -> ThreadKey {
     let candidates = aliases.get(&child.0).copied().unwrap_or_default();
     let first = |key: &ThreadKey| {
-        let seen = seen.get(&key.0).map(|seen| seen.0);
+        let seen = seen.get(&key.0).map(|seen| seen.first);
         let born = births.get(&key.0).map(|known| known.first);
         seen.into_iter().chain(born).min()
     };
@@ -139,7 +139,7 @@ pub(super) fn births(directory: &Directory, seen: &Seen, lives: &[Told<'_>]) -> 
         };
         let child = born_as(*child, told.time, &aliases, seen, &known);
         // A line is written when the call has returned (strace `-z`): the child may have lines before it.
-        let first = seen.get(&child.0).map(|seen| seen.0);
+        let first = seen.get(&child.0).map(|seen| seen.first);
         let is_late = forks_come_late
             && !known.contains_key(&child.0)
             && !over.contains(&child.0)

@@ -59,7 +59,7 @@ pub(crate) fn with_ends(mut people: People, states: &States) -> People {
                 process.end = Some(end);
                 process.exit_event = None;
             }
-            None if thread.seen.1 > leader_end => unended.push(of),
+            None if thread.seen.last > leader_end => unended.push(of),
             _ => {}
         }
     }
@@ -84,7 +84,7 @@ fn end_the_silent(threads: &mut [Thread], processes: &[Process]) {
         };
         let process = thread.process.and_then(|of| processes.get(of.0 as usize));
         let end = process.and_then(|process| process.end);
-        if thread.end.is_none() && !is_cut && end.is_some_and(|end| thread.seen.1 <= end) {
+        if thread.end.is_none() && !is_cut && end.is_some_and(|end| thread.seen.last <= end) {
             thread.end = end;
         }
     }
@@ -93,5 +93,7 @@ fn end_the_silent(threads: &mut [Thread], processes: &[Process]) {
 /// Returns whether a thread's last event is uncertain, as its key belongs to the next row's thread from then on.
 pub fn is_cut(threads: &[Thread], id: u32) -> bool {
     let pair = threads.get(id as usize).zip(threads.get(id as usize + 1));
-    pair.is_some_and(|(thread, next)| next.key == thread.key && next.start == Some(thread.seen.1))
+    pair.is_some_and(|(thread, next)| {
+        next.key == thread.key && next.start == Some(thread.seen.last)
+    })
 }

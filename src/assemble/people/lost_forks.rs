@@ -34,7 +34,7 @@ pub(crate) fn date_lost_forks(threads: &[Thread], processes: &mut [Process], uns
         .skip(1)
         .map(|thread| Known {
             key: thread.key,
-            since: thread.start.unwrap_or(thread.seen.0),
+            since: thread.start.unwrap_or(thread.seen.first),
             is_born: thread.start.is_some(),
         })
         .collect();
@@ -68,7 +68,7 @@ pub(crate) fn date_lost_forks(threads: &[Thread], processes: &mut [Process], uns
             Some(root) => thread.key != root,
             None => is_rising && lowest_born.is_some_and(|lowest| lowest < thread.key),
         };
-        let since = all[at].since.min(thread.seen.0);
+        let since = all[at].since.min(thread.seen.first);
         if is_new && since > begin {
             process.start = Some(since);
         }

@@ -21,7 +21,7 @@ use crate::base::strings::base_name;
 use crate::base::{StringId, Strings, TimeSpan, Timestamp};
 use crate::event::keys::Derive;
 use crate::event::{Directory, ForkSort, Life, ThreadEntry, ThreadKey};
-use crate::trace::{Process, ProcessId, ProgramImage, Thread, ThreadId, ThreadMap};
+use crate::trace::{Process, ProcessId, ProgramImage, SeenTimes, Thread, ThreadId, ThreadMap};
 use births::{Birth, SAME_FORK, births};
 pub(crate) use births::{Told, sorted_lives};
 pub(crate) use ends::with_ends;
@@ -63,7 +63,7 @@ struct NewThread {
 struct Known<'a> {
     key: u32,
     /// When it was first and last seen.
-    seen: Option<(Timestamp, Timestamp)>,
+    seen: Option<SeenTimes>,
     /// The forks that made threads with this key, sorted by time.
     births: &'a [(u32, Birth)],
     /// The directory's entry for it.
@@ -194,7 +194,10 @@ fn idle_thread(merged: &Merged, directory: &Directory, span: TimeSpan) -> Thread
         name,
         start: None,
         end: None,
-        seen: (span.start, span.end),
+        seen: SeenTimes {
+            first: span.start,
+            last: span.end,
+        },
     }
 }
 
@@ -238,10 +241,10 @@ impl Making {
             name: StringId::EMPTY,
             start: None,
             end: None,
-            seen: seen.unwrap_or((span.start, span.start)),
+            seen: seen.unwrap_or(SeenTimes::once(span.start)),
         };
         let lived_before = match (births.first(), seen) {
-            (Some((_, birth)), Some((first, _))) => first < birth.time,
+            (Some((_, birth)), Some(seen)) => seen.first < birth.time,
             (Some(_), None) => false,
             (None, _) => true,
         };
@@ -249,24 +252,27 @@ impl Making {
         if lived_before {
             let mut earlier = thread.clone();
             if let Some((_, birth)) = births.first() {
-                earlier.seen.1 = earlier.seen.1.min(birth.time);
+                earlier.seen.last = earlier.seen.last.min(birth.time);
             }
             self.push_thread(key, Timestamp::MIN, earlier);
         }
         for (index, (_, birth)) in births.iter().enumerate() {
             thread.start = Some(birth.time);
             thread.name = birth.name;
-            let until = births
-                .get(index + 1)
-                .map_or(thread.seen.1, |(_, next)| next.time.min(thread.seen.1));
-            thread.seen = (birth.time, until.max(birth.time));
+            let until = births.get(index + 1).map_or(thread.seen.last, |(_, next)| {
+                next.time.min(thread.seen.last)
+            });
+            thread.seen = SeenTimes {
+                first: birth.time,
+                last: until.max(birth.time),
+            };
             let id = self.push_thread(key, birth.time, thread.clone());
             born.push(NewThread {
                 time: birth.time,
                 id,
                 birth: *birth,
             });
-            thread.seen.1 = seen.map_or(birth.time, |(_, last)| last);
+            thread.seen.last = seen.map_or(birth.time, |seen| seen.last);
         }
     }
 
@@ -427,9 +433,9 @@ impl Making {
                         continue;
                     };
                     let was_told = thread.end.replace(told.time).is_some();
-                    if keys.at(key, thread.seen.1).0 as usize != index {
+                    if keys.at(key, thread.seen.last).0 as usize != index {
                         // The last time seen was the birth of the next thread with this key.
-                        thread.seen.1 = told.time;
+                        thread.seen.last = told.time;
                     }
                     let (id, of) = (ThreadId(index as u32), thread.process);
                     if let Some(process) =

@@ -16,7 +16,7 @@ pub(crate) fn end_reused(threads: &mut [Thread], processes: &mut [Process]) {
         .map(ThreadId)
         .zip(threads.iter())
         .skip(1)
-        .map(|(id, thread)| (thread.tid, thread.start.unwrap_or(thread.seen.0), id))
+        .map(|(id, thread)| (thread.tid, thread.start.unwrap_or(thread.seen.first), id))
         .collect();
     by_tid.sort_unstable();
     let mut ended: Vec<ThreadId> = Vec::new();
@@ -32,7 +32,7 @@ pub(crate) fn end_reused(threads: &mut [Thread], processes: &mut [Process]) {
         ) else {
             continue;
         };
-        if tid != next_tid || next.start.is_none() || thread.seen.1 > since {
+        if tid != next_tid || next.start.is_none() || thread.seen.last > since {
             continue;
         }
         if thread.end.is_none() {
@@ -48,7 +48,7 @@ pub(crate) fn end_reused(threads: &mut [Thread], processes: &mut [Process]) {
     }
     for id in ended {
         if let Some(thread) = threads.get_mut(id.0 as usize) {
-            thread.end = Some(thread.seen.1);
+            thread.end = Some(thread.seen.last);
         }
     }
     if gone.is_empty() {
@@ -60,7 +60,7 @@ pub(crate) fn end_reused(threads: &mut [Thread], processes: &mut [Process]) {
             continue;
         };
         if let Some(last) = thread.process.and_then(|of| gone.get_mut(&of)) {
-            let end = *thread.end.get_or_insert(thread.seen.1);
+            let end = *thread.end.get_or_insert(thread.seen.last);
             *last = (*last).max(Some(end).filter(|_| !is_cut));
         }
     }

@@ -7,9 +7,10 @@ use super::super::recorded::{Part, Recorded};
 use super::super::rows::Rows;
 use crate::base::Timestamp;
 use crate::event::{AsyncScope, Life, SeriesScope};
+use crate::trace::SeenTimes;
 
-/// For each key: (first time, last time).
-pub(super) type Seen = FxHashMap<u32, (Timestamp, Timestamp)>;
+/// The times at which each key was seen.
+pub(super) type Seen = FxHashMap<u32, SeenTimes>;
 
 pub(super) fn seen_keys(recorded: &Recorded, rows: &Rows) -> Seen {
     let parts = recorded.parts.par_iter().enumerate();
@@ -20,24 +21,22 @@ pub(super) fn seen_keys(recorded: &Recorded, rows: &Rows) -> Seen {
     let count: usize = each.iter().map(Seen::len).sum();
     all.reserve(count * 2 / 3);
     for part in each {
-        for (key, span) in part {
-            include(&mut all, key, span);
+        for (key, times) in part {
+            include(&mut all, key, times);
         }
     }
     all
 }
 
-fn include(seen: &mut Seen, key: u32, span: (Timestamp, Timestamp)) {
-    let range = seen.entry(key).or_insert(span);
-    range.0 = range.0.min(span.0);
-    range.1 = range.1.max(span.1);
+fn include(seen: &mut Seen, key: u32, times: SeenTimes) {
+    seen.entry(key).or_insert(times).include(times);
 }
 
 /// Collects the times of keys, with a cache of the keys seen last.
 struct Watch {
     all: Seen,
-    /// The cache, indexed by the low bits of the key: (key, first, last).
-    recent: Vec<Option<(u32, Timestamp, Timestamp)>>,
+    /// The cache, indexed by the low bits of the key: keys and their times.
+    recent: Vec<Option<(u32, SeenTimes)>>,
 }
 
 const RECENT: usize = 256;
@@ -45,22 +44,20 @@ const RECENT: usize = 256;
 impl Watch {
     #[inline]
     fn include(&mut self, key: u32, time: Timestamp) {
+        let times = SeenTimes::once(time);
         match &mut self.recent[key as usize % RECENT] {
-            Some((recent, first, last)) if *recent == key => {
-                *first = (*first).min(time);
-                *last = (*last).max(time);
-            }
+            Some((recent, known)) if *recent == key => known.include(times),
             slot => {
-                if let Some((key, first, last)) = slot.replace((key, time, time)) {
-                    include(&mut self.all, key, (first, last));
+                if let Some((key, known)) = slot.replace((key, times)) {
+                    include(&mut self.all, key, known);
                 }
             }
         }
     }
 
     fn finish(mut self) -> Seen {
-        for (key, first, last) in self.recent.into_iter().flatten() {
-            include(&mut self.all, key, (first, last));
+        for (key, times) in self.recent.into_iter().flatten() {
+            include(&mut self.all, key, times);
         }
         self.all
     }

@@ -19,7 +19,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use super::job::{Cancelled, Job};
+use super::job::{Cancelled, Job, Progress};
 use super::trace_id::TraceId;
 
 /// A callback that the worker's thread calls whenever there is a new answer, partial answer or end to look at.
@@ -315,11 +315,10 @@ impl<K, T> Task<K, T> {
         self.pending.is_some()
     }
 
-    /// Returns how many units of work are done, and how many there are in all (0 while unknown). The work decides what
-    /// a unit is: bytes, rows.
+    /// Returns how much of the pending work is done.
     #[must_use]
-    pub fn progress(&self) -> (u64, u64) {
-        self.pending.as_ref().map_or((0, 0), |it| it.job.progress())
+    pub fn progress(&self) -> Progress {
+        (self.pending.as_ref()).map_or(Progress::default(), |it| it.job.progress())
     }
 
     /// When the work that is pending was started.

@@ -135,7 +135,7 @@ impl Window {
         // The items are scattered in memory: copying them in a tight loop is faster than fetching each while encoding.
         let (gathered, items) = (&self.gathered, &mut self.items);
         let sorter = &mut self.sorter;
-        sorter.visit_in_order(&self.times, (first, last), |number, _| {
+        sorter.visit_in_order(&self.times, first..=last, |number, _| {
             if let Some(item) = gathered.get(number) {
                 items.push(*item);
             }

@@ -3,7 +3,7 @@
 use super::encode::Encoder;
 use super::item::{Item, SliceFacts, What};
 use super::records::{Arg, ArgValue, EventType, ThreadKoids};
-use crate::base::StringId;
+use crate::base::{StringId, TimeSpan, Timestamp};
 use crate::event::Role;
 use crate::event::slice_kind::SLICE_KIND;
 use crate::export::shared::arguments::merge;
@@ -44,9 +44,15 @@ impl Encoder<'_, '_> {
     fn measured_arg(&self, item: &Item) -> Option<Arg<'static>> {
         let (slices, row) = (&self.source.trace.slices, item.row as usize);
         let _measured = slices.measured(row)?;
-        let whole = (slices.starts.at(row), item.slice.end);
+        let whole = TimeSpan {
+            start: Timestamp(slices.starts.at(row)),
+            end: Timestamp(item.slice.end),
+        };
         let span = self.source.chosen.span;
-        let part = (whole.0.max(span.start.0), whole.1.min(span.end.0));
+        let part = TimeSpan {
+            start: whole.start.max(span.start),
+            end: whole.end.min(span.end),
+        };
         let ns = slices.part_of_duration(row, whole, part);
         Some(Arg::new("measured_ns", ArgValue::Int64(ns)))
     }

@@ -311,7 +311,7 @@ fn scheduled(trace: &Trace) -> Vec<bool> {
 mod tests {
     use super::*;
     use crate::base::{StringId, Timestamp};
-    use crate::trace::{Process, Thread};
+    use crate::trace::{Process, SeenTimes, Thread};
 
     #[test]
     fn reused_numbers_get_artificial_koids() {
@@ -333,7 +333,7 @@ mod tests {
                 name: StringId::EMPTY,
                 start: None,
                 end: None,
-                seen: (Timestamp(0), Timestamp(0)),
+                seen: SeenTimes::once(Timestamp(0)),
             });
         }
         let mut koids = Koids::new(&trace);

@@ -19,7 +19,7 @@ use super::scan::Scan;
 use super::walk::{Border, Within, likely_border};
 use crate::base::{Diagnostics, Job, Problem, ReadError, Timestamp};
 use crate::event::{
-    AsyncScope, Coarse, DecodedEvent, Directory, Lane, LaneColumns, Need, Part, ProcessKey,
+    AsyncScope, Coarse, DensitySample, DecodedEvent, Directory, Lane, LaneColumns, Need, Part, ProcessKey,
     SeriesScope, TraceInfo,
 };
 use crate::formats::stream::in_one_lane;
@@ -132,7 +132,11 @@ impl JsonReader {
         let of_parts = self.starts.iter().zip(&self.parts);
         Coarse::of_one_lane(
             of_parts
-                .filter_map(|(start, part)| Some((Timestamp(first_time(start)?), part.size_bytes))),
+                .filter_map(|(start, part)| {
+                    let time = Timestamp(first_time(start)?);
+                    Some(DensitySample::new(0, time, part.size_bytes))
+                })
+                .collect(),
         )
     }
 

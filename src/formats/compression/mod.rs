@@ -364,7 +364,7 @@ mod tests {
             let job = Job::default();
             let whole = unwrap_file(&file, &job).unwrap().unwrap();
             assert!(whole.plain == text && whole.stopped.is_none());
-            assert_eq!(job.progress().0, file.len() as u64);
+            assert_eq!(job.progress().done, file.len() as u64);
             file.truncate(file.len() - 20);
             assert!(unwrapped_head(file.clone(), 5000) == text[..5000]);
             job.cancel();

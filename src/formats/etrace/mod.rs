@@ -57,7 +57,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::base::{Diagnostics, Job, Nanos, ReadError, TimeSpan, Timestamp};
 use crate::event::keys::{Derive, OpenPaths, Unseen};
-use crate::event::{Coarse, DecodedEvent, Directory, Lane, Need, Part, TraceInfo};
+use crate::event::{Coarse, DecodedEvent, DensitySample, Directory, Lane, Need, Part, TraceInfo};
 use crate::formats::format::Together;
 use crate::formats::stream::in_one_lane;
 use crate::formats::text_end::note_cut_line;
@@ -190,24 +190,24 @@ impl EtraceReader {
 
     fn coarse(&self) -> Coarse {
         let text = self.file.text();
-        let mut density: Vec<(u32, Timestamp, u32)> = self
+        let mut density: Vec<DensitySample> = self
             .file
             .cuts
             .windows(2)
             .filter_map(|cut| {
                 let (line, _) = events_after(text, cut[0], HEAD_BYTES).next()?;
-                let size = u32::try_from(cut[1] - cut[0]).unwrap_or(u32::MAX);
-                Some((0, Timestamp(line.time), size))
+                let bytes = (cut[1] - cut[0]) as u64;
+                Some(DensitySample::new(0, Timestamp(line.time), bytes))
             })
             .collect();
-        density.sort_by_key(|entry| entry.1);
+        density.sort_by_key(|sample| sample.time);
         let last = lines_before(text, text.len(), HEAD_BYTES)
             .filter_map(|(line, _)| parse_line(line))
             .map(|line| Timestamp(line.time))
             .take(100)
             .max();
-        let first = density.first().map_or(Timestamp(0), |entry| entry.1);
-        let end = density.last().map(|entry| entry.1).max(last);
+        let first = density.first().map_or(Timestamp(0), |sample| sample.time);
+        let end = density.last().map(|sample| sample.time).max(last);
         let end = end.unwrap_or(first).saturating_add(Nanos(1));
         Coarse {
             span: TimeSpan::new(first, end),

@@ -9,8 +9,8 @@ use crate::base::lines::{cut_at_line_ends, lines};
 use crate::base::{Diagnostics, Job, Problem, ReadError, Severity, Timestamp};
 use crate::event::part::{ClockUnit, UnnamedClock};
 use crate::event::{
-    Coarse, DecodedEvent, Directory, FieldRef, Lane, LaneColumns, Need, Part, PartColumns,
-    ThreadEntry, ThreadKey, TraceInfo,
+    Coarse, DecodedEvent, DensitySample, Directory, FieldRef, Lane, LaneColumns, Need, Part,
+    PartColumns, ThreadEntry, ThreadKey, TraceInfo,
 };
 use crate::formats::etrace::{Found, Lines};
 use crate::formats::text_end::note_cut_line;
@@ -60,6 +60,12 @@ pub(super) struct FtraceReader {
     etrace: OnceLock<Lines>,
 }
 
+/// What a text shows in its head and in the first lines of each block.
+struct Sample {
+    whole: Whole,
+    density: Vec<DensitySample>,
+}
+
 impl FtraceReader {
     pub(super) fn open(input: Input) -> Result<FtraceReader, ReadError> {
         let text = input.bytes();
@@ -104,10 +110,10 @@ impl FtraceReader {
             whole: OnceLock::new(),
             etrace: OnceLock::new(),
         };
-        let (sample, times) = reader.sample()?;
-        reader.info = reader.info_of(&sample);
-        reader.lanes = sample.lanes();
-        reader.coarse = Coarse::of_one_lane(times);
+        let Sample { whole, density } = reader.sample()?;
+        reader.info = reader.info_of(&whole);
+        reader.lanes = whole.lanes();
+        reader.coarse = Coarse::of_one_lane(density);
         Ok(reader)
     }
 
@@ -116,12 +122,10 @@ impl FtraceReader {
         text.get(sniff::head_of(text)).unwrap_or(text)
     }
 
-    /// Returns facts from the head and the first lines of each block, and (time, bytes) of each block with an event
-    /// there.
-    fn sample(&self) -> Result<(Whole, Vec<(Timestamp, u64)>), ReadError> {
+    fn sample(&self) -> Result<Sample, ReadError> {
         let text = self.input.bytes();
         let mut state = State::new();
-        let mut times = Vec::new();
+        let mut density = Vec::new();
         for (number, range) in self.ranges.iter().enumerate() {
             let sample = match number {
                 0 => self.head(),
@@ -132,10 +136,11 @@ impl FtraceReader {
             };
             let summary = summarise(sample, &self.facts, &Job::default())?;
             let first = summary.first.map(|first| Timestamp(first.time));
-            times.extend(first.map(|first| (first, range.len() as u64)));
+            density.extend(first.map(|first| DensitySample::new(0, first, range.len() as u64)));
             let _ = state.pass(summary);
         }
-        Ok((state.conclude(), times))
+        let whole = state.conclude();
+        Ok(Sample { whole, density })
     }
 
     /// Returns facts about the text; `whole` is of all its lines, or of a sample.

@@ -173,8 +173,8 @@ pub(crate) fn recipe_for(name: &str) -> Recipe {
     if is_user_mode(system, name) {
         return Recipe::UserMode;
     }
-    if let Some((pair, end, _)) = find_pair(system, name) {
-        return Recipe::Mark(pair, end);
+    if let Some(found) = find_pair(system, name) {
+        return Recipe::Mark(found.pair, found.end);
     }
     if let Some((pair, end)) = find_async_pair(system, name) {
         return Recipe::Async(pair, end);

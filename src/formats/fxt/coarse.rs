@@ -4,7 +4,7 @@
 //! for its provider; where providers differ in their rates, only a record after a provider section can be used.
 
 use crate::base::{ByteOrder, Job, Timestamp};
-use crate::event::Coarse;
+use crate::event::{Coarse, DensitySample};
 use crate::fxt::layout::{RECORD_TYPE, metadata, record_type, scheduling};
 use crate::fxt::words::{Words, size_bytes};
 
@@ -25,13 +25,15 @@ pub(crate) fn coarse<O: ByteOrder>(bytes: &[u8], windows: &[Window]) -> Coarse {
     let rates = Rates::of_head::<O>(bytes);
     let file = Words::<O>::new(bytes);
     let timed = windows.iter().filter(|window| window.has_border);
-    Coarse::of_one_lane(timed.filter_map(|window| {
+    let samples = timed.filter_map(|window| {
         let time = match window.start {
             0 => rates.first_time,
             start => rates.time_from(file, start),
         };
-        Some((Timestamp(time?), window.end - window.start))
-    }))
+        let bytes = window.end - window.start;
+        Some(DensitySample::new(0, Timestamp(time?), bytes))
+    });
+    Coarse::of_one_lane(samples.collect())
 }
 
 /// What the head of a file says of tick rates.

@@ -166,8 +166,8 @@ impl Rows {
             }
         };
         if self.is_unsorted {
-            self.sorter
-                .visit_in_order(&self.times, self.span, &mut visit);
+            let span = self.span.0..=self.span.1;
+            self.sorter.visit_in_order(&self.times, span, &mut visit);
         } else {
             let times = self.times.iter().enumerate();
             times.for_each(|(index, &time)| visit(index, time));

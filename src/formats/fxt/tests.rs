@@ -501,7 +501,7 @@ fn opening_reads_the_head_only() {
     assert!(recording.events.memory_bytes() < 10_000, "no tables yet");
     let density = &recording.coarse.density;
     assert_eq!(density.len(), recording.stream.parts().len());
-    let times: Vec<i64> = density.iter().map(|entry| entry.1.0).collect();
+    let times: Vec<i64> = density.iter().map(|sample| sample.time.0).collect();
     assert_eq!(times[0], 0);
     assert!((70_000..100_000).contains(&times[1]), "{times:?}");
     let gathered = recording.read_whole(&job).unwrap();
@@ -518,12 +518,12 @@ fn the_summaries_of_a_cancelled_load_stop() {
     let recording = open(Input::from_vec(many_names(), "test.fxt"), &job).unwrap();
     let reader = FxtReader::open(Input::from_vec(many_names(), "test.fxt")).unwrap();
     reader.summarise(0, &job).unwrap();
-    let (done, _) = job.progress();
+    let done = job.progress().done;
     let share = reader.parts()[0].size_bytes / 8;
     assert!(done.abs_diff(share) < 100, "{done} of {share}");
     job.cancel();
     assert!(reader.summarise(1, &job).is_err());
-    assert_eq!(job.progress().0, done, "nothing more was read");
+    assert_eq!(job.progress().done, done, "nothing more was read");
     assert!(recording.read_whole(&job).is_err());
     assert!(
         recording.events.memory_bytes() < 10_000,

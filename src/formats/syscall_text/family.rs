@@ -15,7 +15,9 @@ use super::reader::{TextReader, pid_of_name};
 use super::sniff;
 use super::summary::Summary;
 use crate::base::{Diagnostics, Job, Location, ReadError, Severity, TimeSpan};
-use crate::event::{Coarse, DecodedEvent, Lane, LaneColumns, Need, Part, PartColumns, TraceInfo};
+use crate::event::{
+    Coarse, DecodedEvent, DensitySample, Lane, LaneColumns, Need, Part, PartColumns, TraceInfo,
+};
 use crate::formats::format::{Input, Sniff, Together};
 use crate::formats::text_kinds::Kinds;
 use crate::formats::{EventRef, Events, Gathered, Recording, Stream};
@@ -110,13 +112,25 @@ impl Family {
         family
     }
 
-    /// Returns the index of a part's file, its reader, and the part's number in that file.
-    fn file_of(&self, part: u32) -> Option<(usize, &TextReader, u32)> {
+    fn file_of(&self, part: u32) -> Option<PartOfFile<'_>> {
         let after = self.first_parts.partition_point(|&first| first <= part);
-        let at = after.checked_sub(1)?;
-        let first = self.first_parts.get(at)?;
-        Some((at, self.readers.get(at)?, part - first))
+        let index = after.checked_sub(1)?;
+        let first = self.first_parts.get(index)?;
+        Some(PartOfFile {
+            index,
+            reader: self.readers.get(index)?,
+            number: part - first,
+        })
     }
+}
+
+/// A part in the file that it belongs to.
+struct PartOfFile<'a> {
+    /// The index of the file.
+    index: usize,
+    reader: &'a TextReader,
+    /// The part's number in the file.
+    number: u32,
 }
 
 impl Family {
@@ -143,7 +157,7 @@ impl Family {
             }
             let density = one.density.into_iter();
             all.density
-                .extend(density.map(|(_, time, bytes)| (lane, time, bytes)));
+                .extend(density.map(|sample| DensitySample { lane, ..sample }));
             span = Some(span.map_or(one.span, |span| {
                 TimeSpan::new(span.start.min(one.span.start), span.end.max(one.span.end))
             }));
@@ -187,15 +201,15 @@ impl Stream for Family {
 
     fn summarise(&self, part: u32, job: &Job) -> Result<Summary, ReadError> {
         match self.file_of(part) {
-            Some((_, reader, own)) => reader.summarise(own, job),
+            Some(file) => file.reader.summarise(file.number, job),
             None => Ok(Summary::default()),
         }
     }
 
     fn fold(&self, states: &mut Vec<State>, part: u32, summary: Summary) -> PartStart {
         let file = self.file_of(part);
-        match file.and_then(|(file, reader, own)| Some((reader, own, states.get_mut(file)?))) {
-            Some((reader, own, state)) => reader.fold(state, own, summary),
+        match file.and_then(|file| Some((states.get_mut(file.index)?, file))) {
+            Some((state, file)) => file.reader.fold(state, file.number, summary),
             None => PartStart::default(),
         }
     }
@@ -215,8 +229,8 @@ impl Stream for Family {
         job: &Job,
     ) -> Result<LaneColumns, ReadError> {
         let file = self.file_of(part);
-        match file.and_then(|(file, reader, own)| Some((reader, own, whole.get(file)?))) {
-            Some((reader, own, whole)) => reader.read(own, start, whole, job),
+        match file.and_then(|file| Some((whole.get(file.index)?, file))) {
+            Some((whole, file)) => file.reader.read(file.number, start, whole, job),
             None => Ok(LaneColumns::new(0)),
         }
     }
@@ -235,7 +249,7 @@ impl Stream for Family {
             diagnostics.merge(reader.whole_diagnostics(&found));
             let _ = reader.found.set(found);
         }
-        let lane_of = |part: u32| self.file_of(part).map_or(0, |(file, ..)| file as u32);
+        let lane_of = |part: u32| self.file_of(part).map_or(0, |file| file.index as u32);
         let parts = read.into_iter().map(|(part, columns)| PartColumns {
             part,
             lane: lane_of(part),
@@ -255,8 +269,9 @@ impl Stream for Family {
 
 impl Events for Family {
     fn decode<'a>(&'a self, event: EventRef, need: Need<'_>, decoded: &mut DecodedEvent<'a>) {
-        if let Some((_, reader, part)) = self.file_of(event.part) {
-            reader.decode(EventRef { part, ..event }, need, decoded);
+        if let Some(file) = self.file_of(event.part) {
+            let part = file.number;
+            (file.reader).decode(EventRef { part, ..event }, need, decoded);
         }
     }
 

@@ -10,7 +10,7 @@ use super::line::{Body, classify};
 use super::prefix::{RawTime, split_prefix};
 use crate::base::Timestamp;
 use crate::base::lines::lines;
-use crate::event::{Coarse, ThreadKey};
+use crate::event::{Coarse, DensitySample, ThreadKey};
 
 /// Key of the thread of lines without a pid, if no pid is known at all.
 pub(crate) const LONE: ThreadKey = ThreadKey(u32::MAX - 1);
@@ -96,14 +96,15 @@ impl Head {
             return Coarse::default();
         }
         let mut time = self.start();
-        Coarse::of_one_lane(ranges.iter().map(|range| {
+        let sample = |range: &Range<usize>| {
             let part = text.get(range.clone()).unwrap_or(&[]);
             let head = part.get(..HEAD_BYTES).unwrap_or(part);
             if let Some(first) = first_time(head, self.dialect) {
                 let _ = time.advance(self.clock, Some(first), 0);
             }
-            (Timestamp(time.last()), range.len() as u64)
-        }))
+            DensitySample::new(0, Timestamp(time.last()), range.len() as u64)
+        };
+        Coarse::of_one_lane(ranges.iter().map(sample).collect())
     }
 }
 

@@ -21,8 +21,8 @@ use crate::base::{
 };
 use crate::event::pairs::is_probe_system;
 use crate::event::{
-    Coarse, DecodedEvent, Directory, EventDetail, EventKind, KindId, Lane, LaneColumns, Need, Part,
-    PartColumns, Role, ThreadEntry, ThreadKey, TraceInfo,
+    Coarse, DecodedEvent, DensitySample, Directory, EventDetail, EventKind, KindId, Lane,
+    LaneColumns, Need, Part, PartColumns, Role, ThreadEntry, ThreadKey, TraceInfo,
 };
 use crate::formats::etrace::{Found, Lines};
 use crate::formats::events::{EventRef, Events};
@@ -376,8 +376,8 @@ impl TraceDat {
                 if let Some(raw) = self.file.page_time(data, buffer.page_size, place) {
                     last = map.time(raw).max(last);
                     include(last);
-                    let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-                    coarse.density.push((lane, Timestamp(last), bytes));
+                    let sample = DensitySample::new(lane, Timestamp(last), bytes);
+                    coarse.density.push(sample);
                 }
             }
             let end = match self.file.endian() {

@@ -6,7 +6,7 @@ use crate::gui::notices::Mood;
 use crate::gui::theme::Palette;
 use crate::load::background::{Loading, Request, Update};
 use crate::load::growing::{Spool, Watch};
-use crate::load::together::files_of;
+use crate::load::together::{Files, files_of};
 use crate::load::{Growth, LoadedTrace, Reading, TraceId};
 use crate::view::{Action, Effect};
 use egui::{RichText, Ui};
@@ -28,7 +28,7 @@ impl App {
         let Some(loaded) = self.loaded.clone().filter(|loaded| loaded.is_complete) else {
             return;
         };
-        let (paths, fixed) = files_of(&loaded);
+        let Files { paths, fixed } = files_of(&loaded);
         let reading = loaded.reading;
         let request = Request {
             paths,

@@ -100,14 +100,14 @@ impl App {
 
     fn session(&self) -> Option<Session> {
         let loaded = self.loaded.as_ref()?;
-        let (traces, offsets) = files_of(loaded);
+        let files = files_of(loaded);
         let panes = PANES.iter().zip(&self.panes);
         let kept =
             panes.filter_map(|(row, pane)| Some((row.kind.title().to_owned(), pane.kept()?)));
         Some(Session {
             midnight_ns: loaded.reading.midnight_ns,
             panes: kept.collect(),
-            ..self.state.session(traces, offsets)
+            ..self.state.session(files.paths, files.fixed)
         })
     }
 

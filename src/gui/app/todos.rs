@@ -27,7 +27,7 @@ impl App {
                 let is_shown = self
                     .loaded
                     .as_ref()
-                    .is_some_and(|loaded| link.is_of(&files_of(loaded).0));
+                    .is_some_and(|loaded| link.is_of(&files_of(loaded).paths));
                 if !is_shown {
                     self.open_paths(ctx, link.files.clone());
                 }
@@ -44,7 +44,7 @@ impl App {
         let whole = |path: &std::path::PathBuf| {
             std::fs::canonicalize(path).unwrap_or_else(|_| path.clone())
         };
-        let files = files_of(loaded).0.iter().map(whole).collect();
+        let files = files_of(loaded).paths.iter().map(whole).collect();
         Some(Link::to(&self.state, files).to_string())
     }
 
@@ -88,7 +88,7 @@ impl App {
         let Some(loaded) = self.loaded.clone() else {
             return;
         };
-        if !link.is_of(&files_of(&loaded).0) {
+        if !link.is_of(&files_of(&loaded).paths) {
             // The load failed and that was reported.
             return;
         }

@@ -14,7 +14,7 @@ use std::time::Duration;
 use egui::{RichText, ScrollArea, TextEdit, Ui, WidgetInfo};
 
 use super::boxes::form_row;
-use super::file_dialog::{Answer, FileDialog};
+use super::file_dialog::{Answer, FileDialog, FileKind};
 use super::pane::Scene;
 use crate::base::{Task, TimeSpan, Work};
 use crate::export::background::{Exported, Order};
@@ -306,7 +306,10 @@ impl ExportPanel {
                 }
                 let choose = egui::Button::new("Choose…");
                 if ui.add_enabled(!self.dialog.is_open(), choose).clicked() {
-                    let kinds = vec![(form.exporter.name, vec![form.exporter.extension])];
+                    let kinds = vec![FileKind {
+                        name: form.exporter.name,
+                        extensions: vec![form.exporter.extension],
+                    }];
                     self.dialog
                         .save_as(ui.ctx(), "Export to", &form.file(), kinds);
                 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use egui::{ProgressBar, RichText, Ui};
 
 use super::{WIDTH, sentence};
+use crate::base::Progress;
 use crate::export::{Summary, word_for};
 use crate::gui::pane::Scene;
 use crate::view::{Action, Effect, ruler};
@@ -39,21 +40,18 @@ impl Outcome {
     }
 }
 
-/// Draws the progress in rows (`total` is 0 while unknown), and a button that stops the export.
-pub(crate) fn progress_ui(ui: &mut Ui, (done, total): (u64, u64), actions: &mut Vec<Action>) {
+/// Draws the progress in rows, and a button that stops the export.
+pub(crate) fn progress_ui(ui: &mut Ui, progress: Progress, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
-        let (share, text) = match total {
-            0 => (0.0, "Looking what there is".to_owned()),
-            total => (
-                done as f32 / total as f32,
-                format!(
-                    "{} of about {} rows",
-                    ruler::grouped(done as i64),
-                    ruler::grouped(total.max(done) as i64)
-                ),
+        let text = match progress.total {
+            None => "Looking what there is".to_owned(),
+            Some(total) => format!(
+                "{} of about {} rows",
+                ruler::grouped(progress.done as i64),
+                ruler::grouped(total.max(progress.done) as i64)
             ),
         };
-        let bar = ProgressBar::new(share.min(1.0)).desired_width(WIDTH - 90.0);
+        let bar = ProgressBar::new(progress.share() as f32).desired_width(WIDTH - 90.0);
         ui.add(bar.text(RichText::new(text).size(11.0)));
         if ui.button("Cancel").clicked() {
             actions.push(Action::Do(Effect::CancelExport));

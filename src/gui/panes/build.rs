@@ -15,7 +15,8 @@ use crate::gui::table::{DataTable, PaneColumn, TableData};
 use crate::query::Item;
 use crate::query::build_chain::{Chain, critical_chain};
 use crate::query::process_times::{
-    ProcessTimes, curve, first_arguments_of, mean_and_most, parallelism, program_of,
+    CountFrom, MeanAndMost, ProcessTimes, curve, first_arguments_of, mean_and_most, parallelism,
+    program_of,
 };
 use crate::query::programs::{failed, programs};
 use crate::tables::builds::{CRITICAL_CHAIN, PROGRAMS, WHY, chain_rows, program_rows};
@@ -45,9 +46,8 @@ struct Tables {
 }
 
 struct Answer {
-    curve: Vec<(Timestamp, u32)>,
-    mean: f64,
-    most: u32,
+    curve: Vec<CountFrom>,
+    at_once: MeanAndMost,
     chain: Chain,
     /// The rows of its steps and waits.
     steps: Arc<TableData>,
@@ -102,15 +102,13 @@ impl Answer {
     fn new(trace: &Trace) -> Answer {
         let times = ProcessTimes::new(trace);
         let steps = parallelism(trace, &times);
-        let first = steps.first().map_or(trace.span.start, |step| step.0);
-        let last = steps.last().map_or(trace.span.end, |step| step.0);
+        let first = steps.first().map_or(trace.span.start, |step| step.time);
+        let last = steps.last().map_or(trace.span.end, |step| step.time);
         let span = TimeSpan::new(first, last.max(first));
-        let (mean, most) = mean_and_most(&steps, span);
         let chain = critical_chain(trace, &times, &FileHistory::new(trace));
         Answer {
             curve: curve(&steps, span, MOST_POINTS),
-            mean,
-            most,
+            at_once: mean_and_most(&steps, span),
             steps: Arc::new(TableData::new(chain_columns(), chain_rows(chain.rows()))),
             chain,
             programs: Arc::new(TableData::new(
@@ -217,20 +215,21 @@ fn curve_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<A
     ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new("Processes at work").strong())
             .on_hover_text("Processes without a living child: those that do something themselves");
-        let words = format!("mean {:.2}, most {}", answer.mean, answer.most);
+        let MeanAndMost { mean, most } = answer.at_once;
+        let words = format!("mean {mean:.2}, most {most}");
         ui.label(RichText::new(words).color(palette.weak));
     });
     let start = scene.loaded.trace.span.start;
     let seconds = |time: Timestamp| (time - start).0 as f64 / 1e9;
-    let ends = answer.curve.iter().skip(1).map(|step| step.0);
+    let ends = answer.curve.iter().skip(1).map(|step| step.time);
     let bars: Vec<Bar> = answer
         .curve
         .iter()
         .zip(ends)
-        .filter(|((_, count), _)| *count > 0)
-        .map(|((time, count), end)| {
-            let (from, until) = (seconds(*time), seconds(end));
-            Bar::new((from + until) / 2.0, f64::from(*count))
+        .filter(|(step, _)| step.count > 0)
+        .map(|(step, end)| {
+            let (from, until) = (seconds(step.time), seconds(end));
+            Bar::new((from + until) / 2.0, f64::from(step.count))
                 .width(until - from)
                 .fill(palette.counter.1)
                 .stroke(egui::Stroke::NONE)
@@ -279,7 +278,8 @@ fn curve_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<A
             plot.pointer_coordinate()
         });
     plot.response.widget_info(|| {
-        let words = format!("Processes at work over time, at most {}", answer.most);
+        let most = answer.at_once.most;
+        let words = format!("Processes at work over time, at most {most}");
         egui::WidgetInfo::labeled(egui::Role::Canvas, true, words)
     });
     if plot.response.clicked()
@@ -324,14 +324,15 @@ fn chain_ui(
         let label = egui::Label::new(RichText::new(words).color(scene.palette.weak));
         ui.add(label.truncate());
     });
-    row_ui(ui, scene, ("critical chain", &answer.steps), table, actions);
+    row_ui(ui, scene, "critical chain", &answer.steps, table, actions);
 }
 
 /// Draws a table of processes; a click on a row goes to its process.
 fn row_ui(
     ui: &mut Ui,
     scene: &Scene<'_>,
-    (name, data): (&str, &Arc<TableData>),
+    name: &str,
+    data: &Arc<TableData>,
     table: &mut DataTable,
     actions: &mut Vec<Action>,
 ) {
@@ -396,7 +397,7 @@ fn programs_ui(
             ui.menu_button(text, |ui| failed_ui(ui, scene, answer, actions));
         });
     }
-    row_ui(ui, scene, ("programs", &answer.programs), table, actions);
+    row_ui(ui, scene, "programs", &answer.programs, table, actions);
 }
 
 /// Returns a title with the number of failures: those in the table, and those that are not in it.

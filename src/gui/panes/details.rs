@@ -151,7 +151,7 @@ fn area_ui(ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
         empty_ui(ui, scene, words);
         return;
     }
-    let (area, _) = area_of(state, &scene.loaded.trace);
+    let area = area_of(state, &scene.loaded.trace).area;
     let time = |time| ruler::full_text(time, state.time_format, state.origins);
     ui.label(RichText::new("Selected area").strong().size(15.0));
     ui.separator();

@@ -212,7 +212,7 @@ impl Pane for FilesPane {
                         None
                     }
                     Asked::Kin(kinship) => {
-                        self.ask_kin(ui, scene, &list, (file, kinship));
+                        self.ask_kin(ui, scene, &list, file, kinship);
                         match self.kin.part_of(key, &(file, kinship)) {
                             Some(kin) => {
                                 let (asked, table) = (&mut self.asked, &mut self.details);
@@ -291,7 +291,8 @@ impl FilesPane {
         ui: &Ui,
         scene: &Scene<'_>,
         list: &Arc<FileList>,
-        (file, kinship): (FileId, Kinship),
+        file: FileId,
+        kinship: Kinship,
     ) {
         let (loaded, list) = (scene.loaded.clone(), Arc::clone(list));
         let question = TaskKey::about(loaded.id, (file, kinship)).in_turn();

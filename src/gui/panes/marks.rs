@@ -7,7 +7,7 @@ use egui::{RichText, Ui};
 use crate::base::{Nanos, Timestamp};
 use crate::gui::keys::shortcut;
 use crate::gui::pane::{Pane, Scene};
-use crate::gui::table::{DataTable, PaneColumn, TEXT_SIZE, TableData};
+use crate::gui::table::{DataTable, PaneColumn, Parts, TEXT_SIZE, TableData};
 use crate::tables::marks::{MARKS, MarkRow, mark_rows};
 use crate::view::{Action, Flag, Flagging, Marker, ViewState};
 
@@ -112,8 +112,10 @@ impl Pane for MarksPane {
                 _ => remove_ui(ui, mark, &mut changes),
             }
         };
-        let none = |_: &mut Ui, _: usize, _: &mut Vec<Action>| {};
-        let parts = (&mut draw as _, none);
+        let parts = Parts {
+            draw: &mut draw,
+            menu: |_: &mut Ui, _: usize, _: &mut Vec<Action>| {},
+        };
         let table = &mut self.table;
         let answer = table.ui_with_cells(ui, scene, "marks", &data, &mut actions, parts);
         let clicked = answer.clicked.and_then(|row| marks.get(row));

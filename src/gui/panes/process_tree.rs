@@ -9,7 +9,7 @@ use crate::base::{Task, TaskKey, Work};
 use crate::gui::pane::{Pane, Scene};
 use crate::gui::script::one_line;
 use crate::gui::shortened::shortened;
-use crate::gui::table::{DataTable, OpenRule, Order, PaneColumn, TEXT_SIZE, TableData};
+use crate::gui::table::{DataTable, OpenRule, Order, PaneColumn, Parts, TEXT_SIZE, TableData};
 use crate::gui::tint::Tint;
 use crate::load::LoadedTrace;
 use crate::query::Item;
@@ -118,7 +118,10 @@ impl Pane for TreePane {
                 cell_ui(ui, scene, &found.times, id, column);
             }
         };
-        let parts = (&mut draw as _, |_: &mut Ui, _, _: &mut Vec<Action>| {});
+        let parts = Parts {
+            draw: &mut draw,
+            menu: |_: &mut Ui, _, _: &mut Vec<Action>| {},
+        };
         let answer =
             (self.table).ui_with_cells(ui, scene, "processes", &found.data, &mut actions, parts);
         let clicked = answer.clicked;

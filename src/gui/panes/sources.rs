@@ -6,7 +6,7 @@ use egui::{RichText, TextEdit, Ui};
 
 use crate::base::time::parse_duration;
 use crate::gui::pane::Scene;
-use crate::gui::table::{DataTable, PaneColumn, TableData};
+use crate::gui::table::{DataTable, PaneColumn, Parts, TableData};
 use crate::load::TraceId;
 use crate::tables::sources::{SOURCES, source_rows};
 use crate::trace::sources::PlacedBy;
@@ -68,8 +68,10 @@ impl SourcesTable {
         ui.allocate_ui(size, |ui| {
             ui.set_min_size(size);
             ui.set_max_size(size);
-            let none = |_: &mut Ui, _: usize, _: &mut Vec<Action>| {};
-            let parts = (&mut draw as _, none);
+            let parts = Parts {
+                draw: &mut draw,
+                menu: |_: &mut Ui, _: usize, _: &mut Vec<Action>| {},
+            };
             table.ui_with_cells(ui, scene, "sources", &data, actions, parts)
         });
         actions.append(&mut changes);

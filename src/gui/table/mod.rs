@@ -53,6 +53,14 @@ pub(crate) struct TableAnswer {
 /// Draws a cell of a column that the pane draws itself; takes the row's index and the column.
 pub(crate) type DrawCell<'a> = &'a mut dyn FnMut(&mut Ui, usize, &PaneColumn);
 
+/// What a pane draws in its table.
+pub(crate) struct Parts<'a, M> {
+    /// Draws the cells of columns that the pane draws itself.
+    pub(crate) draw: DrawCell<'a>,
+    /// Draws the menu of a row.
+    pub(crate) menu: M,
+}
+
 /// What a frame draws of a table.
 struct Drawn<'a, 's, M> {
     scene: &'a Scene<'s>,
@@ -237,7 +245,11 @@ impl DataTable {
         actions: &mut Vec<Action>,
         menu: impl FnMut(&mut Ui, usize, &mut Vec<Action>),
     ) -> TableAnswer {
-        self.ui_with_cells(ui, scene, name, data, actions, (&mut |_, _, _| {}, menu))
+        let parts = Parts {
+            draw: &mut |_, _, _| {},
+            menu,
+        };
+        self.ui_with_cells(ui, scene, name, data, actions, parts)
     }
 
     /// As `ui`, in a table with columns whose cells the pane draws.
@@ -248,8 +260,9 @@ impl DataTable {
         name: &str,
         data: &Arc<TableData>,
         actions: &mut Vec<Action>,
-        (draw, mut menu): (DrawCell<'_>, impl FnMut(&mut Ui, usize, &mut Vec<Action>)),
+        parts: Parts<'_, impl FnMut(&mut Ui, usize, &mut Vec<Action>)>,
     ) -> TableAnswer {
+        let Parts { draw, mut menu } = parts;
         self.copying.poll(actions);
         self.refresh(ui, scene, data);
         let mut answer = TableAnswer::default();
@@ -418,7 +431,7 @@ impl DataTable {
             let text = column.text(&cells, scene);
             row.col(|ui| {
                 indent(ui);
-                cell_ui(ui, scene, &column.def, (cell, &text), marks);
+                cell_ui(ui, scene, &column.def, cell, &text, marks);
             });
         }
         let response = row.response();

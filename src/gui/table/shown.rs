@@ -96,7 +96,8 @@ pub(super) fn cell_ui(
     ui: &mut Ui,
     scene: &Scene<'_>,
     column: &ColumnDef<'_>,
-    (cell, text): (&Cell, &str),
+    cell: &Cell,
+    text: &str,
     marks: Marks,
 ) {
     let layout = match align_of(column) {

@@ -7,12 +7,20 @@ use crate::view::Marker;
 use crate::view::rows::RowKey;
 
 /// The thing being dragged.
+/// A row of the timeline.
+#[derive(Clone, Copy)]
+pub(super) struct RowInStack {
+    pub(super) stack: Stack,
+    /// The index of the row in the stack.
+    pub(super) index: usize,
+}
+
 #[derive(Clone, Copy)]
 pub(super) enum Drag {
     /// Selects or zooms to a range that starts at this time, on rows that start at this one.
     Range {
         from: Timestamp,
-        row: Option<(Stack, usize)>,
+        row: Option<RowInStack>,
         zooms: Zooms,
     },
     /// Moves an edge of the selected range; `from` is the other edge.

@@ -96,12 +96,11 @@ impl Timeline {
         if response.drag_started() {
             // A track's own percentage is on top of that of all tracks.
             let global = f32::from(draw.scene.state.settings.row_percent) / 100.0;
-            let (rest, lanes) = row.natural_heights();
             self.drag = Some(Drag::Height(Edge {
                 key: row.key,
                 top: area.bottom() - row.height,
-                rest,
-                lanes: lanes * global,
+                rest: row.height_around_lanes(),
+                lanes: row.natural_lanes_height() * global,
             }));
         }
         if response.double_clicked() {
@@ -200,8 +199,8 @@ fn goal_of(section: &Section<'_>, draw: &Draw<'_>, key: RowKey, y: f32) -> Optio
             return Some(Goal::Out);
         }
     }
-    let (_, nodes) = state.outline.family(key)?;
-    let family: Vec<RowKey> = nodes.iter().map(|node| node.key).collect();
+    let family = state.outline.family(key)?.nodes;
+    let family: Vec<RowKey> = family.iter().map(|node| node.key).collect();
     // An open row with rows below it ends at the end of its last row.
     let target = section
         .rows
@@ -241,7 +240,7 @@ fn paint_goal(
     };
     match goal {
         Goal::Before(before) => {
-            let family = state.outline.family(key).map(|(_, nodes)| nodes);
+            let family = state.outline.family(key).map(|family| family.nodes);
             let keys: Vec<RowKey> = family
                 .unwrap_or_default()
                 .iter()

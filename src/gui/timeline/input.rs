@@ -1,6 +1,6 @@
 //! Pointer and wheel input on the canvas and the ruler.
 
-use super::drag::{Drag, Zooms};
+use super::drag::{Drag, RowInStack, Zooms};
 use super::draw::Draw;
 use super::scratch::{Spot, Timeline};
 use super::sections::{Section, Stack};
@@ -64,7 +64,10 @@ impl Timeline {
             let from = near.unwrap_or_else(|| draw.time_at(origin_x));
             let row = origin.and_then(|pos| {
                 let section = draw.sections.at(pos)?;
-                Some((section.stack, section.row_at(pos.y)?))
+                Some(RowInStack {
+                    stack: section.stack,
+                    index: section.row_at(pos.y)?,
+                })
             });
             self.drag = Some(match range_grip(draw, origin_x) {
                 _ if is_middle || modifiers.shift || has_finger => Drag::Pan,
@@ -87,7 +90,7 @@ impl Timeline {
                 }
                 Drag::Range { from, row, .. } => {
                     let span = span_between(from, time);
-                    if let (Some((stack, _)), Some(pos)) = (row, hover) {
+                    if let (Some(RowInStack { stack, .. }), Some(pos)) = (row, hover) {
                         scroll_past_edge(ui, draw, stack, pos.y, actions);
                     }
                     actions.push(match rows_between(draw, row, hover) {
@@ -307,10 +310,10 @@ fn section_of<'a>(draw: &'a Draw<'_>, stack: Stack) -> Option<&'a Section<'a>> {
 /// the last visible row on that side.
 fn rows_between(
     draw: &Draw<'_>,
-    from: Option<(Stack, usize)>,
+    from: Option<RowInStack>,
     pos: Option<Pos2>,
 ) -> Option<Vec<RowKey>> {
-    let (stack, from) = from?;
+    let RowInStack { stack, index: from } = from?;
     let section = section_of(draw, stack)?;
     let last = section.rows.len().checked_sub(1)?;
     let (top, bottom) = (section.rect.top(), section.rect.bottom() - 1.0);

@@ -173,9 +173,9 @@ impl KeptLists {
         } else {
             // While the zoom changes, lists are short-lived: a small margin is enough.
             let share = if self.is_steady { 2 } else { 8 };
-            let (asked, pixels) = widened(span, Nanos(span.duration().0 / share), width);
-            make(asked, pixels, &mut list.blocks);
-            (list.span, list.width) = (asked, width);
+            let asked = widened(span, Nanos(span.duration().0 / share), width);
+            make(asked.span, asked.columns, &mut list.blocks);
+            (list.span, list.width) = (asked.span, width);
             list.strip.forget();
         }
         range_within(&list.blocks, span)
@@ -250,8 +250,14 @@ fn fine_width(width: i64) -> i64 {
     1 << width.max(1).ilog2()
 }
 
-/// Returns `span` with `margin` on both sides, extended to whole columns of `width` ns, and the number of columns.
-fn widened(span: TimeSpan, margin: Nanos, width: i64) -> (TimeSpan, u32) {
+/// A span of whole columns.
+struct Widened {
+    span: TimeSpan,
+    columns: u32,
+}
+
+/// Returns `span` with `margin` on both sides, extended to whole columns of `width` ns.
+fn widened(span: TimeSpan, margin: Nanos, width: i64) -> Widened {
     let low = (i128::from(span.start.0) - i128::from(margin.0)).div_euclid(i128::from(width));
     let high = (i128::from(span.end.0) + i128::from(margin.0)).div_euclid(i128::from(width)) + 1;
     let time = |bucket: i128| {
@@ -260,13 +266,14 @@ fn widened(span: TimeSpan, margin: Nanos, width: i64) -> (TimeSpan, u32) {
     };
     match (time(low), time(high)) {
         (Some(start), Some(end)) => {
-            let pixels = u32::try_from(high - low).unwrap_or(u32::MAX);
-            (TimeSpan::new(start, end), pixels)
+            let columns = u32::try_from(high - low).unwrap_or(u32::MAX);
+            let span = TimeSpan::new(start, end);
+            Widened { span, columns }
         }
         // At the ends of the representable time there is no margin.
         _ => {
-            let pixels = span.duration().0 / width;
-            (span, u32::try_from(pixels).unwrap_or(u32::MAX))
+            let columns = u32::try_from(span.duration().0 / width).unwrap_or(u32::MAX);
+            Widened { span, columns }
         }
     }
 }
@@ -331,8 +338,8 @@ mod tests {
                 });
                 let list = kept.blocks(kind, seen);
                 let mut plain = Vec::new();
-                let (asked, fine_pixels) = widened(span, Nanos(0), fine_width(width));
-                listed(&loaded, kind, asked, fine_pixels, &mut plain);
+                let asked = widened(span, Nanos(0), fine_width(width));
+                listed(&loaded, kind, asked.span, asked.columns, &mut plain);
                 // At the edges, a cached block may include items just outside.
                 let inner = |list: &[Block]| -> Vec<(i64, i64, u32, u32)> {
                     let facts = list.iter().map(|it| (it.start, it.end, it.first, it.count));

@@ -52,17 +52,24 @@ impl Ruler {
         }
     }
 
-    /// Returns `(shift, stretch)`: the column `place` of `other` is the column `(place - shift) * stretch` here.
-    fn from(&self, other: &Ruler) -> (f64, f64) {
+    /// Returns how columns of `other` are placed here.
+    fn from(&self, other: &Ruler) -> Moved {
         let stretch = self.columns_per_nano / other.columns_per_nano;
         let apart = other.start.saturating_sub(self.start) as f64 * self.columns_per_nano;
-        (other.base - (self.base + apart) / stretch, stretch)
+        let shift = other.base - (self.base + apart) / stretch;
+        Moved { shift, stretch }
     }
 
     fn time(&self, column: f64) -> i64 {
         let nanos = (column - self.base) / self.columns_per_nano;
         self.start.saturating_add(nanos as i64)
     }
+}
+
+/// Where the columns of one ruler are on another: column `place` is column `(place - shift) * stretch` there.
+struct Moved {
+    shift: f64,
+    stretch: f64,
 }
 
 /// The cached strip of a lane.
@@ -94,7 +101,7 @@ impl KeptStrip {
         if painted.look != look || !painted.columns.draws_like(columns) {
             return Fit::Not;
         }
-        let (shift, stretch) = painted.ruler.from(&Ruler::new(columns, room.left));
+        let Moved { shift, stretch } = painted.ruler.from(&Ruler::new(columns, room.left));
         let (first, last) = (-shift * stretch, (room.width as f64 - shift) * stretch);
         let is_there = first >= -0.5 && last <= painted.pixels.len() as f64 + 0.5;
         let is_bearable = (MOST_STRETCH.recip()..=MOST_STRETCH).contains(&stretch);
@@ -118,7 +125,7 @@ impl KeptStrip {
     ) -> Option<Shown<'_>> {
         let painted = self.painted.as_ref()?;
         wide.extend_from_slice(&painted.wide);
-        let (shift, stretch) = painted.ruler.from(&Ruler::new(columns, room.left));
+        let Moved { shift, stretch } = painted.ruler.from(&Ruler::new(columns, room.left));
         let (from, until) = match painted.columns.columns_per_nano == columns.columns_per_nano {
             true => (-shift.round(), room.width as f64 - shift.round()),
             false => (-shift * stretch, (room.width as f64 - shift) * stretch),

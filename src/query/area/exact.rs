@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::on_cpu::{OnCpus, Part, Parts, gather};
-use super::source::{NOWHERE, Shape, Source};
+use super::source::{Shape, Source};
 use super::tally::{Tally, rank_of};
 use super::{Area, Group, GroupBy, Key, Precision, What};
 use crate::base::{Cancelled, Job};
@@ -39,12 +39,12 @@ pub fn groups(
     job.add_total(2 * chunks.len() as u64);
     let fold = |mut tallies: Tallies, chunk: &Chunk| {
         if !job.is_cancelled() {
-            for (row, group, length) in measured(&source, area, chunk) {
-                if group != NOWHERE {
-                    tally_of(&mut tallies, group).take_in(row, length);
+            for part in measured(&source, area, chunk) {
+                if let Some(group) = part.group {
+                    tally_of(&mut tallies, group).take_in(part.row, part.length);
                 }
-                if let Some(around) = source.around(chunk.owner, row) {
-                    tally_of(&mut tallies, around).own -= i128::from(length.certain());
+                if let Some(around) = source.around(chunk.owner, part.row) {
+                    tally_of(&mut tallies, around).own -= i128::from(part.length.certain());
                 }
             }
         }
@@ -61,8 +61,7 @@ pub fn groups(
     let mut tallies = lists.into_iter().fold(none(), join);
     job.check()?;
     source.children_outside(area.span, |owner, parent, length| {
-        let group = source.group(owner, parent);
-        if group != NOWHERE {
+        if let Some(group) = source.group(owner, parent) {
             tally_of(&mut tallies, group).own -= i128::from(length);
         }
     });
@@ -124,8 +123,8 @@ pub fn lengths(
         let mut lengths = Vec::new();
         if !job.is_cancelled() {
             let measured = measured(&source, area, chunk);
-            let measured = measured.filter(|(_, group, _)| has(*group));
-            lengths.extend(measured.filter_map(|(_, _, length)| length.known()));
+            let measured = measured.filter(|part| part.group.is_some_and(has));
+            lengths.extend(measured.filter_map(|part| part.length.known()));
         }
         job.advance(1);
         lengths
@@ -133,7 +132,7 @@ pub fn lengths(
     let mut lengths: Vec<i64> = chunks.par_iter().flat_map_iter(of_chunk).collect();
     if let Some(on) = OnCpus::of(trace, area).filter(|_| what == What::Slices) {
         let (whole, parts) = gather(&on, area.span, job, Vec::new, |whole, part| {
-            let group = source.group_on(part);
+            let group = source.group_on(part)?;
             let length = part.length.known().filter(|_| has(group))?;
             if part.is_whole {
                 whole.push(length);
@@ -228,12 +227,17 @@ fn chunks(source: &Source<'_>, area: &Area) -> Vec<Chunk> {
     chunks
 }
 
-/// Returns row number, group (or [`NOWHERE`]) and duration of each interval of a chunk.
-fn measured(
-    source: &Source<'_>,
-    area: &Area,
-    chunk: &Chunk,
-) -> impl Iterator<Item = (u32, u32, Length)> {
+/// An interval of a chunk.
+struct Measured {
+    row: u32,
+    /// The group in which it counts.
+    group: Option<u32>,
+    /// How long it counts.
+    length: Length,
+}
+
+/// Returns the intervals of a chunk.
+fn measured(source: &Source<'_>, area: &Area, chunk: &Chunk) -> impl Iterator<Item = Measured> {
     let span = area.span;
     chunk.rows.clone().map(move |row| {
         let group = source.group(chunk.owner, row);
@@ -245,7 +249,7 @@ fn measured(
                 Length::Known(length.max(0))
             }
         };
-        (row, group, length)
+        Measured { row, group, length }
     })
 }
 
@@ -267,14 +271,11 @@ fn add_parts(
                 slice: parent,
                 ..*part
             });
-            if around != NOWHERE {
+            if let Some(around) = around {
                 tally_of(tallies, around).own -= i128::from(part.length.certain());
             }
         }
-        let group = source.group_on(part);
-        if group == NOWHERE {
-            return None;
-        }
+        let group = source.group_on(part)?;
         if part.is_whole {
             tally_of(tallies, group).take_in(part.slice, part.length);
         }
@@ -324,8 +325,7 @@ impl Wanted {
             let mut values: Vec<(u32, i64)> = Vec::new();
             if !job.is_cancelled() {
                 let measured = measured(source, area, chunk);
-                let known =
-                    measured.filter_map(|(_, group, length)| Some((group, length.known()?)));
+                let known = measured.filter_map(|part| Some((part.group?, part.length.known()?)));
                 values.extend(known.filter(|&(group, length)| self.has(group, length)));
             }
             job.advance(1);
@@ -344,8 +344,8 @@ impl Wanted {
         job: &Job,
     ) -> Vec<(u32, i64)> {
         let (lists, _) = gather(on, area.span, job, Vec::new, |values, part| {
-            let group = source.group_on(part);
-            let length = (part.length.known()).filter(|_| part.is_whole && group != NOWHERE)?;
+            let group = source.group_on(part)?;
+            let length = (part.length.known()).filter(|_| part.is_whole)?;
             if self.has(group, length) {
                 values.push((group, length));
             }

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::exact::{Tallies, size, summaries, tally_of};
-use super::source::{NOWHERE, Shape, Source};
+use super::source::{Shape, Source};
 use super::{Area, Group, GroupBy, Lane, Lanes, What};
 use crate::base::TimeSpan;
 use crate::trace::Trace;
@@ -129,7 +129,9 @@ impl LiveArea {
             let mut groups = summaries(&source, &self.tallies);
             let mut outside: rustc_hash::FxHashMap<u32, i128> = rustc_hash::FxHashMap::default();
             source.children_outside(self.span, |owner, parent, length| {
-                *outside.entry(source.group(owner, parent)).or_default() += i128::from(length);
+                if let Some(group) = source.group(owner, parent) {
+                    *outside.entry(group).or_default() += i128::from(length);
+                }
             });
             for (group, number) in &mut groups {
                 group.own_ns -= outside.get(number).copied().unwrap_or(0);
@@ -170,7 +172,7 @@ impl Work<'_> {
         for row in rows {
             let group = self.source.group(self.owner, row);
             let length = self.source.measure(row);
-            if group != NOWHERE {
+            if let Some(group) = group {
                 let tally = tally_of(self.tallies, group);
                 match change {
                     Change::Add => tally.take_in(row, length),

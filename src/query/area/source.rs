@@ -6,15 +6,13 @@ use rustc_hash::FxHashMap;
 
 use super::on_cpu::Part;
 use super::{Area, GroupBy, Key, Lane, Lanes, What};
-use crate::base::TimeSpan;
+use crate::base::{TimeSpan, Timestamp};
 use crate::query::seen::{Length, Seen};
 use crate::query::slice_kinds::SliceKinds;
 use crate::trace::{CpuId, EventId, ProcessId, SliceId, ThreadId, ThreadState, Trace, TrackKind};
 
 /// The number of states.
 const STATES: u32 = ThreadState::ALL.len() as u32;
-/// In no group.
-pub(super) const NOWHERE: u32 = u32::MAX;
 
 /// The rows of an area, and what groups them.
 #[derive(Clone, Debug)]
@@ -23,9 +21,8 @@ pub(super) struct Shape {
     by: GroupBy,
     /// Rows of intervals that do not overlap.
     pub rows: Vec<Row>,
-    /// Slices by name: the group of each label, and the first label of each group.
-    label_groups: Vec<u32>,
-    group_labels: Vec<u32>,
+    /// Slices by name: groups of their labels.
+    labels: LabelGroups,
     /// By thread: the first thread with the same name.
     namesakes: Vec<u32>,
     pub group_count: usize,
@@ -101,12 +98,12 @@ impl Shape {
             Some(kind) => WantedKinds::One(kinds.number_of(kind)),
             None => WantedKinds::All,
         };
-        let (mut label_groups, mut group_labels) = (Vec::new(), Vec::new());
-        if (what, by) == (What::Slices, GroupBy::Name) {
-            (label_groups, group_labels) = find_label_groups(trace);
-        }
+        let labels = match (what, by) {
+            (What::Slices, GroupBy::Name) => LabelGroups::of(trace),
+            _ => LabelGroups::default(),
+        };
         let group_count = match (what, by) {
-            (What::Slices, GroupBy::Name) => group_labels.len() as u32,
+            (What::Slices, GroupBy::Name) => labels.firsts.len() as u32,
             (What::States, GroupBy::Name) => STATES,
             (What::States, GroupBy::Thread | GroupBy::ThreadName) => {
                 trace.threads.len() as u32 * STATES
@@ -124,8 +121,7 @@ impl Shape {
             what,
             by,
             rows: rows_of(trace, lanes, what),
-            label_groups,
-            group_labels,
+            labels,
             namesakes: match by {
                 GroupBy::ThreadName => namesakes(trace),
                 _ => Vec::new(),
@@ -139,19 +135,29 @@ impl Shape {
     }
 }
 
-/// Labels that differ only in what ends them share a name: the group of each, and the first of each group.
-fn find_label_groups(trace: &Trace) -> (Vec<u32>, Vec<u32>) {
-    let mut groups = FxHashMap::default();
-    let (mut of_label, mut firsts) = (Vec::new(), Vec::new());
-    for (at, label) in (0..).zip(&trace.slices.labels) {
-        let next = firsts.len() as u32;
-        let group = *groups.entry((label.name, label.category)).or_insert(next);
-        if group == next {
-            firsts.push(at);
+/// Groups of labels that differ only in what ends them: they share a name.
+#[derive(Clone, Debug, Default)]
+struct LabelGroups {
+    /// The group of each label.
+    of_label: Vec<u32>,
+    /// The first label of each group.
+    firsts: Vec<u32>,
+}
+
+impl LabelGroups {
+    fn of(trace: &Trace) -> LabelGroups {
+        let mut groups = FxHashMap::default();
+        let mut all = LabelGroups::default();
+        for (at, label) in (0..).zip(&trace.slices.labels) {
+            let next = all.firsts.len() as u32;
+            let group = *groups.entry((label.name, label.category)).or_insert(next);
+            if group == next {
+                all.firsts.push(at);
+            }
+            all.of_label.push(group);
         }
-        of_label.push(group);
+        all
     }
-    (of_label, firsts)
 }
 
 /// The first thread that is called as each thread is.
@@ -214,7 +220,7 @@ impl Source<'_> {
     #[inline]
     pub fn around(&self, owner: u32, row: u32) -> Option<u32> {
         let parent = self.parent(row).filter(|&it| !self.is_unfinished(it))?;
-        Some(self.group(owner, parent)).filter(|&group| group != NOWHERE)
+        self.group(owner, parent)
     }
 
     /// The slice around it.
@@ -242,60 +248,46 @@ impl Source<'_> {
         }
     }
 
-    /// The group of interval `at` of a row of `owner`.
+    /// The group of interval `at` of a row of `owner`; `None` if it counts in no group.
     #[inline]
-    pub fn group(&self, owner: u32, at: u32) -> u32 {
+    pub fn group(&self, owner: u32, at: u32) -> Option<u32> {
         let trace = self.trace;
         let thread_group = |thread: ThreadId| match self.shape.by {
             GroupBy::Process => match trace.threads.get(thread.0 as usize).map(|it| it.process) {
-                Some(Some(process)) => process.0,
-                _ => trace.processes.len() as u32,
+                Some(Some(process)) => Some(process.0),
+                _ => Some(trace.processes.len() as u32),
             },
-            GroupBy::ThreadName => {
-                let first = self.shape.namesakes.get(thread.0 as usize);
-                first.copied().unwrap_or(NOWHERE)
-            }
-            _ if (thread.0 as usize) < trace.threads.len() => thread.0,
-            _ => NOWHERE,
+            GroupBy::ThreadName => self.shape.namesakes.get(thread.0 as usize).copied(),
+            _ => ((thread.0 as usize) < trace.threads.len()).then_some(thread.0),
         };
         match self.shape.what {
             What::Slices => {
                 let label = trace.slices.label_ids.at(at as usize);
-                let Some(kind) = self.kind_number(label) else {
-                    return NOWHERE;
-                };
+                let kind = self.kind_number(label)?;
                 let group = match self.shape.by {
-                    GroupBy::Name => {
-                        let group = self.shape.label_groups.get(label as usize);
-                        group.copied().unwrap_or(NOWHERE)
-                    }
+                    GroupBy::Name => self.shape.labels.of_label.get(label as usize).copied(),
                     GroupBy::Cpu => self.cpu_of_slice(owner, at),
                     GroupBy::Thread | GroupBy::ThreadName | GroupBy::Process => {
                         thread_group(self.thread_of_slice(owner, at))
                     }
                 };
-                self.of_kind(group, kind)
+                Some(self.of_kind(group?, kind))
             }
-            What::Runs if !self.is_within(trace.runs.threads[at as usize], owner) => NOWHERE,
-            What::States if !self.is_state_within(owner, at) => NOWHERE,
+            What::Runs if !self.is_within(trace.runs.threads[at as usize], owner) => None,
+            What::States if !self.is_state_within(owner, at) => None,
             What::Runs => match self.shape.by {
-                GroupBy::Cpu if trace.runs.threads[at as usize] == ThreadId::IDLE.0 => NOWHERE,
-                GroupBy::Cpu => owner,
+                GroupBy::Cpu if trace.runs.threads[at as usize] == ThreadId::IDLE.0 => None,
+                GroupBy::Cpu => Some(owner),
                 _ => thread_group(ThreadId(trace.runs.threads[at as usize])),
             },
             What::States => {
                 let state = trace.states.states[at as usize];
                 match self.shape.by {
-                    GroupBy::Name => state as u32,
-                    GroupBy::Cpu if state != ThreadState::Running => NOWHERE,
-                    GroupBy::Cpu => match trace.states.partners[at as usize] {
-                        cpu if (cpu as usize) < trace.cpus.len() => cpu,
-                        _ => NOWHERE,
-                    },
-                    _ => match thread_group(ThreadId(owner)) {
-                        NOWHERE => NOWHERE,
-                        group => group * STATES + state as u32,
-                    },
+                    GroupBy::Name => Some(state as u32),
+                    GroupBy::Cpu if state != ThreadState::Running => None,
+                    GroupBy::Cpu => Some(trace.states.partners[at as usize])
+                        .filter(|&cpu| (cpu as usize) < trace.cpus.len()),
+                    _ => Some(thread_group(ThreadId(owner))? * STATES + state as u32),
                 }
             }
         }
@@ -330,20 +322,16 @@ impl Source<'_> {
     /// The group of slices of one kind among those that are grouped together otherwise.
     #[inline]
     fn of_kind(&self, group: u32, kind: u32) -> u32 {
-        match group {
-            NOWHERE => NOWHERE,
-            group => group * self.shape.kinds.present().len() as u32 + kind,
-        }
+        group * self.shape.kinds.present().len() as u32 + kind
     }
 
-    /// The group of a slice's part on a CPU.
+    /// The group of a slice's part on a CPU; `None` if it counts in no group.
     #[inline]
-    pub(crate) fn group_on(&self, part: &Part) -> u32 {
+    pub(crate) fn group_on(&self, part: &Part) -> Option<u32> {
         match self.shape.by {
             GroupBy::Cpu => {
                 let label = self.trace.slices.label_ids.at(part.slice as usize);
-                let kind = self.kind_number(label);
-                kind.map_or(NOWHERE, |kind| self.of_kind(part.cpu.0, kind))
+                Some(self.of_kind(part.cpu.0, self.kind_number(label)?))
             }
             _ => self.group(part.track.0, part.slice),
         }
@@ -358,15 +346,12 @@ impl Source<'_> {
         }
     }
 
-    fn cpu_of_slice(&self, owner: u32, at: u32) -> u32 {
+    fn cpu_of_slice(&self, owner: u32, at: u32) -> Option<u32> {
         match self.trace.tracks.get(owner as usize).map(|it| it.kind) {
-            Some(TrackKind::Cpu(cpu)) => cpu.0,
+            Some(TrackKind::Cpu(cpu)) => Some(cpu.0),
             _ => {
-                let cpu = self
-                    .begin_of(at)
-                    .and_then(|id| self.trace.events.get(id).cpu);
+                let cpu = self.trace.events.get(self.begin_of(at)?).cpu;
                 cpu.filter(|cpu| (*cpu as usize) < self.trace.cpus.len())
-                    .unwrap_or(NOWHERE)
             }
         }
     }
@@ -398,7 +383,7 @@ impl Source<'_> {
         let state = |group: u32| ThreadState::ALL.get((group % STATES) as usize).copied();
         match (self.shape.what, self.shape.by) {
             (What::Slices, GroupBy::Name) => {
-                let label = self.shape.group_labels.get(group as usize);
+                let label = self.shape.labels.firsts.get(group as usize);
                 let label = label
                     .and_then(|&at| self.trace.slices.labels.get(at as usize))
                     .copied();
@@ -458,12 +443,17 @@ impl Source<'_> {
             let after = end.saturating_sub(span.end.0.max(start)).max(0);
             let mut outside = before.saturating_add(after);
             if self.shape.what == What::Slices {
-                let part = (start, start.saturating_add(outside));
+                let span_of = |end: i64| TimeSpan {
+                    start: Timestamp(start),
+                    end: Timestamp(end),
+                };
+                let part = span_of(start.saturating_add(outside));
                 let slices = &self.trace.slices;
-                outside = slices.part_of_duration(at as usize, (start, end), part);
+                outside = slices.part_of_duration(at as usize, span_of(end), part);
             }
-            let sum = cut.entry(self.group(owner, at)).or_default();
-            *sum += i128::from(outside);
+            if let Some(group) = self.group(owner, at) {
+                *cut.entry(group).or_default() += i128::from(outside);
+            }
         }
     }
 

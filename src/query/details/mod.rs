@@ -288,12 +288,12 @@ fn relatives(trace: &Trace, id: SliceId) -> Section {
     let mut section = Section::new("around it");
     let seen = Seen::new(trace);
     let length = |id: SliceId| measured_text(trace, seen.measure(trace, id));
-    let (own, count) = family::self_time(trace, &seen, id);
-    if count > 0 {
-        if let Some(own) = own {
-            section.row("self time", length_text(trace, own));
+    let own = family::own_of(trace, &seen, id);
+    if own.children > 0 {
+        if let Some(time) = own.time {
+            section.row("self time", length_text(trace, time));
         }
-        section.row("slices inside", count.to_string());
+        section.row("slices inside", own.children.to_string());
     }
     for child in family::children(trace, id).take(CHILDREN) {
         let name = trace.text(trace.slices.label(child).name).into_owned();

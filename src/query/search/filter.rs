@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::bit_set::BitSet;
 use super::found::Marks;
-use super::scan::{Scan, range_of, windows};
+use super::scan::{Picked, Scan, range_of, windows};
 use super::{Place, Places, Query};
 use crate::base::order::first_not;
 use crate::base::{Job, TimeSpan, Timestamp};
@@ -80,7 +80,7 @@ impl FilteredEvents {
         span: TimeSpan,
         job: &Job,
         publish: &mut dyn FnMut(&FilteredEvents),
-        window: &(impl Fn(TimeSpan) -> (Vec<u32>, u64) + Sync),
+        window: &(impl Fn(TimeSpan) -> Picked<u32> + Sync),
     ) {
         let step = rayon::current_num_threads().max(1) * 4;
         for windows in windows(trace, span).chunks(step) {
@@ -89,9 +89,9 @@ impl FilteredEvents {
             }
             let found: Vec<_> = windows.par_iter().map(|span| window(*span)).collect();
             let mut events = Vec::new();
-            for (some, count) in found {
-                events.extend(some);
-                job.advance(count);
+            for some in found {
+                events.extend(some.found);
+                job.advance(some.of);
             }
             self.push(events);
             publish(self);
@@ -162,12 +162,15 @@ pub fn filter_events(
     };
     scan.set_total();
     found.fill(trace, span, job, publish, &|window| {
-        let (hits, count) = scan.window(window);
-        let events = hits.iter().filter_map(|hit| match hit.item {
+        let hits = scan.window(window);
+        let events = hits.found.iter().filter_map(|hit| match hit.item {
             Item::Event(id) => Some(id.0),
             _ => None,
         });
-        (events.collect(), count)
+        Picked {
+            found: events.collect(),
+            of: hits.of,
+        }
     });
     if found.is_complete && found.is_empty() {
         found.unknown =
@@ -176,8 +179,8 @@ pub fn filter_events(
     Ok(found)
 }
 
-/// The events of a window that chosen threads and CPUs have, in time order; and how many events it has.
-fn pick(trace: &Trace, among: &Among, window: TimeSpan) -> (Vec<u32>, u64) {
+/// The events of a window that chosen threads and CPUs have, in time order.
+fn pick(trace: &Trace, among: &Among, window: TimeSpan) -> Picked<u32> {
     let (mut events, mut count) = (Vec::new(), 0);
     for segment in trace.events.segments() {
         let Some(range) = range_of(segment, window) else {
@@ -190,5 +193,8 @@ fn pick(trace: &Trace, among: &Among, window: TimeSpan) -> (Vec<u32>, u64) {
     }
     // Events with the same time keep their order.
     events.sort_by_key(|(time, _)| *time);
-    (events.into_iter().map(|(_, id)| id).collect(), count)
+    Picked {
+        found: events.into_iter().map(|(_, id)| id).collect(),
+        of: count,
+    }
 }

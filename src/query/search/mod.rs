@@ -29,7 +29,7 @@ pub use places::{Place, Places};
 pub use query::Query;
 pub(crate) use whole::WholeMarks;
 
-use scan::{CHUNK, Scan, windows};
+use scan::{CHUNK, Picked, Scan, windows};
 
 use super::Item;
 use super::expression::{ExpressionError, Matcher, unknown_event, unknown_field};
@@ -201,13 +201,13 @@ impl Search<'_> {
                 break;
             }
             let scan = &self.scan;
-            let scanned: Vec<(Vec<Hit>, u64)> =
+            let scanned: Vec<Picked<Hit>> =
                 some.par_iter().map(|window| scan.window(*window)).collect();
-            for (more, count) in scanned {
-                self.found.count(Place::Events, &more);
+            for more in scanned {
+                self.found.count(Place::Events, &more.found);
                 let room = self.scan.query.limit.saturating_sub(hits.len());
-                hits.extend(more.into_iter().take(room));
-                self.scan.job.advance(count);
+                hits.extend(more.found.into_iter().take(room));
+                self.scan.job.advance(more.of);
             }
             done += some.len();
             step = (step * 2).min(rayon::current_num_threads() * 4);

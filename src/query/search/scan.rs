@@ -33,6 +33,22 @@ pub(super) struct Scan<'a> {
     pub among: &'a Among,
 }
 
+/// What was found among the events of a window.
+pub(super) struct Picked<T> {
+    pub found: Vec<T>,
+    /// The number of events that were looked at.
+    pub of: u64,
+}
+
+impl<T> Default for Picked<T> {
+    fn default() -> Picked<T> {
+        Picked {
+            found: Vec::new(),
+            of: 0,
+        }
+    }
+}
+
 impl Scan<'_> {
     pub(crate) fn set_total(&self) {
         let trace = self.trace;
@@ -85,11 +101,11 @@ impl Scan<'_> {
         hits
     }
 
-    pub fn window(&self, span: TimeSpan) -> (Vec<Hit>, u64) {
+    pub fn window(&self, span: TimeSpan) -> Picked<Hit> {
         let mut hits = Vec::new();
         let mut count = 0;
         if self.job.is_cancelled() {
-            return (hits, count);
+            return Picked::default();
         }
         let mut probe = self.matcher.probe();
         for segment in self.trace.events.segments() {
@@ -116,7 +132,10 @@ impl Scan<'_> {
             }
         }
         hits.sort_by_key(|hit| hit.time);
-        (hits, count)
+        Picked {
+            found: hits,
+            of: count,
+        }
     }
 
     fn is_among(&self, id: EventId) -> bool {

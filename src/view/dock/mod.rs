@@ -163,6 +163,25 @@ impl Default for Dock {
     }
 }
 
+/// Panes that share a place.
+struct Tabs<'a> {
+    panes: &'a [PaneKind],
+    /// The index of the visible one.
+    front: usize,
+}
+
+impl Tabs<'_> {
+    fn front(&self) -> Option<PaneKind> {
+        self.panes.get(self.front).copied()
+    }
+}
+
+/// The same, to be changed.
+struct TabsMut<'a> {
+    panes: &'a mut Vec<PaneKind>,
+    front: &'a mut usize,
+}
+
 impl Tile {
     /// A tile with this one pane.
     #[must_use]
@@ -174,9 +193,9 @@ impl Tile {
     }
 
     /// Collects the tab sets inside the tile, from left to right and from top to bottom.
-    fn all_tabs<'a>(&'a mut self, found: &mut Vec<(&'a mut Vec<PaneKind>, &'a mut usize)>) {
+    fn all_tabs<'a>(&'a mut self, found: &mut Vec<TabsMut<'a>>) {
         match self {
-            Tile::Tabs { panes, front } => found.push((panes, front)),
+            Tile::Tabs { panes, front } => found.push(TabsMut { panes, front }),
             Tile::Row(parts) | Tile::Column(parts) => {
                 for (_, part) in parts {
                     part.all_tabs(found);
@@ -354,7 +373,7 @@ impl Dock {
         let tiles = self.tiles.get_or_insert_with(|| Tile::tab(pane));
         let mut tabs = Vec::new();
         tiles.all_tabs(&mut tabs);
-        for (panes, front) in &mut tabs {
+        for TabsMut { panes, front } in &mut tabs {
             if let Some(at) = panes.iter().position(|it| *it == pane) {
                 **front = at;
                 return;
@@ -364,8 +383,8 @@ impl Dock {
         let fullest = tabs
             .into_iter()
             .rev()
-            .max_by_key(|(panes, _)| (fits(panes), panes.len()));
-        if let Some((panes, front)) = fullest {
+            .max_by_key(|tabs| (fits(tabs.panes), tabs.panes.len()));
+        if let Some(TabsMut { panes, front }) = fullest {
             panes.push(pane);
             *front = panes.len() - 1;
         }
@@ -377,7 +396,7 @@ impl Dock {
         if let Some(tiles) = &mut self.tiles {
             tiles.all_tabs(&mut tabs);
         }
-        for (panes, front) in tabs {
+        for TabsMut { panes, front } in tabs {
             if panes.contains(&pane) {
                 *front = match direction {
                     Direction::Next => (*front + 1) % panes.len(),
@@ -391,9 +410,10 @@ impl Dock {
         let Some(tiles) = &mut self.tiles else { return };
         let mut tabs = Vec::new();
         tiles.all_tabs(&mut tabs);
-        let place = tabs.iter().enumerate().find_map(|(group, (panes, _))| {
-            Some((group, panes.iter().position(|it| *it == pane)?))
-        });
+        let place = tabs
+            .iter()
+            .enumerate()
+            .find_map(|(group, tabs)| Some((group, tabs.panes.iter().position(|it| *it == pane)?)));
         let Some((group, at)) = place else { return };
         let step = |at: usize, count: usize| match direction {
             Direction::Next => Some(at + 1).filter(|at| *at < count),
@@ -401,7 +421,7 @@ impl Dock {
         };
         // Past the first or last place the tab moves into the neighbouring tabs, if there are any.
         let other = step(group, tabs.len());
-        let Some((panes, front)) = tabs.get_mut(group) else {
+        let Some(TabsMut { panes, front }) = tabs.get_mut(group) else {
             return;
         };
         if let Some(to) = step(at, panes.len()) {
@@ -410,7 +430,7 @@ impl Dock {
         } else if let Some(other) = other {
             let pane = panes.remove(at);
             **front = at.min(panes.len().saturating_sub(1));
-            if let Some((panes, front)) = tabs.get_mut(other) {
+            if let Some(TabsMut { panes, front }) = tabs.get_mut(other) {
                 let to = match direction {
                     Direction::Next => 0,
                     Direction::Previous => panes.len(),
@@ -425,9 +445,7 @@ impl Dock {
     /// Returns the visible panes, from left to right and from top to bottom.
     #[must_use]
     pub fn fronts(&self) -> Vec<PaneKind> {
-        let tabs = self.tabs();
-        let front = tabs.iter().filter_map(|(panes, front)| panes.get(*front));
-        front.copied().collect()
+        self.tabs().iter().filter_map(Tabs::front).collect()
     }
 
     /// Returns the visible pane of the tabs that contain `pane`; if `pane` is closed or `None`, of the tabs with the
@@ -436,24 +454,24 @@ impl Dock {
     pub(crate) fn front_at(&self, pane: Option<PaneKind>) -> Option<PaneKind> {
         let tabs = self.tabs();
         let holds = |panes: &[PaneKind]| pane.is_some_and(|pane| panes.contains(&pane));
-        let (panes, front) = tabs
+        let fullest = tabs
             .iter()
             .rev()
-            .max_by_key(|(panes, _)| (holds(panes), panes.len()))?;
-        panes.get(*front).copied()
+            .max_by_key(|tabs| (holds(tabs.panes), tabs.panes.len()))?;
+        fullest.front()
     }
 
     /// Returns the panes that share their tabs with `pane`, including itself.
     pub(super) fn fellows(&self, pane: Option<PaneKind>) -> Vec<PaneKind> {
         let holds = |panes: &[PaneKind]| pane.is_some_and(|pane| panes.contains(&pane));
-        let tabs = self.tabs().into_iter().find(|(panes, _)| holds(panes));
-        tabs.map_or_else(Vec::new, |(panes, _)| panes.to_vec())
+        let tabs = self.tabs().into_iter().find(|tabs| holds(tabs.panes));
+        tabs.map_or_else(Vec::new, |tabs| tabs.panes.to_vec())
     }
 
-    fn tabs(&self) -> Vec<(&[PaneKind], usize)> {
-        fn of<'a>(tile: &'a Tile, found: &mut Vec<(&'a [PaneKind], usize)>) {
+    fn tabs(&self) -> Vec<Tabs<'_>> {
+        fn of<'a>(tile: &'a Tile, found: &mut Vec<Tabs<'a>>) {
             match tile {
-                Tile::Tabs { panes, front } => found.push((panes, *front)),
+                &Tile::Tabs { ref panes, front } => found.push(Tabs { panes, front }),
                 Tile::Row(parts) | Tile::Column(parts) => {
                     parts.iter().for_each(|(_, part)| of(part, found));
                 }
@@ -472,7 +490,7 @@ impl Dock {
         };
         let mut tabs = Vec::new();
         tiles.all_tabs(&mut tabs);
-        for (panes, front) in tabs {
+        for TabsMut { panes, front } in tabs {
             let seen = panes.get(*front).copied();
             let before = *front;
             panes.retain(|pane| keep(*pane));

@@ -60,11 +60,11 @@ pub(crate) fn item_words(state: &ViewState, trace: &Trace, item: Item) -> String
     {
         parts.push(format!("depth {}", trace.slices.depth(id)));
     }
-    if let Some((number, count)) = locate::place_on_lane(trace, item) {
+    if let Some(place) = locate::place_on_lane(trace, item) {
         parts.push(format!(
             "{} of {}",
-            ruler::grouped(i64::from(number)),
-            ruler::grouped(i64::from(count))
+            ruler::grouped(i64::from(place.number)),
+            ruler::grouped(i64::from(place.count))
         ));
     }
     if let Some(span) = locate::span_of(trace, item) {

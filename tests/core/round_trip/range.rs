@@ -109,9 +109,15 @@ fn share(
 ) -> BTreeMap<String, String> {
     let slices = &source.trace.slices;
     let id = number(&row, "id").unwrap() as usize;
-    let whole = (slices.starts.at(id), slices.end(id));
-    let part = (whole.0.max(span.start.0), whole.1.min(span.end.0));
-    row.insert("ts".to_owned(), part.0.to_string());
+    let whole = TimeSpan {
+        start: Timestamp(slices.starts.at(id)),
+        end: Timestamp(slices.end(id)),
+    };
+    let part = TimeSpan {
+        start: whole.start.max(span.start),
+        end: whole.end.min(span.end),
+    };
+    row.insert("ts".to_owned(), part.start.0.to_string());
     row.insert(
         "dur".to_owned(),
         slices.part_of_duration(id, whole, part).to_string(),

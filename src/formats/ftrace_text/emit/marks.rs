@@ -34,7 +34,7 @@ impl<'a> Emitter<'a> {
         let name_bytes = event;
         let event = std::str::from_utf8(event).ok()?;
         let system = system_of(event);
-        let (_, _, stem) = find_pair(system, event)?;
+        let stem = find_pair(system, event)?.stem;
         let is_raw_syscall = matches!(pair.name, PairName::Syscall(_));
         let key = if is_raw_syscall {
             match raw_syscall(info)? {

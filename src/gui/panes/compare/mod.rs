@@ -9,17 +9,15 @@ use std::sync::Arc;
 use egui::{RichText, Ui};
 
 use self::rows::{curve_of, table_of};
-use self::sides::{OtherFile, Side, resolve, sides};
+use self::sides::{OtherFile, Side, SideChoice, SideKey, SideOf, resolve, sides};
 use crate::base::{Task, TaskKey};
 use crate::event::SliceKind;
 use crate::gui::chart::{Curve, curves_ui};
 use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::shortened::{line_within, shortened};
 use crate::gui::table::{DataTable, TableData};
-use crate::load::LoadedTrace;
 use crate::load::TraceId;
-use crate::query::area::Area;
-use crate::query::compare::{CompareRow, CompareWhat, Compared, ComparedName, compare};
+use crate::query::compare::{CompareRow, CompareWhat, ComparedName, compare};
 use crate::view::Action;
 
 /// Returns the pane.
@@ -39,7 +37,7 @@ const WHATS: [(CompareWhat, &str, &str); 4] = [
 ];
 
 /// The key of a side: the trace, and the part of it.
-type SideKey = (TraceId, Area);
+
 type Key = (SideKey, SideKey, usize);
 type CurveKey = (SideKey, SideKey, CompareWhat, RowName);
 
@@ -84,8 +82,8 @@ impl Pane for ComparePane {
         let names = |side: &Option<Side>| {
             let found = choices
                 .iter()
-                .find(|(choice, _)| Some(choice) == side.as_ref());
-            found.map_or_else(String::new, |(_, name)| name.clone())
+                .find(|choice| Some(&choice.side) == side.as_ref());
+            found.map_or_else(String::new, |choice| choice.name.clone())
         };
         let titles = [names(&self.left), names(&self.right)];
         let data = self.compared.answer(scene.loaded.id);
@@ -116,7 +114,7 @@ impl Pane for ComparePane {
             nothing_ui(ui, scene);
             return actions;
         }
-        self.compare_ui(ui, scene, left, right, &titles, &mut actions);
+        self.compare_ui(ui, scene, [left, right], &titles, &mut actions);
         actions
     }
 
@@ -142,17 +140,15 @@ impl Pane for ComparePane {
 
 impl ComparePane {
     /// Replaces sides that no longer exist; initially the first two choices are compared.
-    fn hold(&mut self, choices: &[(Side, String)]) {
-        let is_there =
-            |side: &Option<Side>| choices.iter().any(|(it, _)| Some(it) == side.as_ref());
+    fn hold(&mut self, choices: &[SideChoice]) {
+        let sides = || choices.iter().map(|choice| &choice.side);
+        let is_there = |side: &Option<Side>| sides().any(|it| Some(it) == side.as_ref());
         if !is_there(&self.left) {
-            self.left = choices.first().map(|(side, _)| side.clone());
+            self.left = sides().next().cloned();
         }
         if !is_there(&self.right) || self.right == self.left {
-            let others = choices
-                .iter()
-                .find(|(side, _)| Some(side) != self.left.as_ref());
-            self.right = others.map(|(side, _)| side.clone()).or(self.right.clone());
+            let other = sides().find(|side| Some(*side) != self.left.as_ref());
+            self.right = other.cloned().or(self.right.clone());
         }
     }
 
@@ -160,38 +156,23 @@ impl ComparePane {
         &mut self,
         ui: &mut Ui,
         scene: &Scene<'_>,
-        left: (Arc<LoadedTrace>, Area),
-        right: (Arc<LoadedTrace>, Area),
+        sides: [SideOf; 2],
         titles: &[String; 2],
         actions: &mut Vec<Action>,
     ) {
         let what = WHATS
             .get(self.what)
             .map_or(CompareWhat::Slices, |row| row.0);
-        let key = (key_of(&left), key_of(&right), self.what);
+        let [left, right] = &sides;
+        let key = (left.key(), right.key(), self.what);
         let is_dragged = ui.input(|input| input.pointer.any_down());
         let id = scene.loaded.id;
-        self.forget_others([left.0.id, right.0.id], id);
+        self.forget_others([left.loaded.id, right.loaded.id], id);
         if !is_dragged || self.compared.answer(id).is_none() {
-            let (left, right) = (left.clone(), right.clone());
+            let [left, right] = sides.clone();
             let question = TaskKey::about(id, key);
             self.compared.ask(ui.ctx(), question, move |job| {
-                let side = |(loaded, area): &'_ (Arc<LoadedTrace>, Area)| {
-                    (loaded.trace.clone(), area.clone())
-                };
-                let (left, right) = (side(&left), side(&right));
-                let compared = compare(
-                    Compared {
-                        trace: &left.0,
-                        area: &left.1,
-                    },
-                    Compared {
-                        trace: &right.0,
-                        area: &right.1,
-                    },
-                    what,
-                    job,
-                )?;
+                let compared = compare(left.compared(), right.compared(), what, job)?;
                 let name = |row: &CompareRow| RowName {
                     name: row.name.clone(),
                     category: row.category.clone(),
@@ -213,8 +194,14 @@ impl ComparePane {
         }
         let has_durations = what != CompareWhat::Events;
         if has_durations {
-            let shown = (&*data, self.shown_row(&names).and_then(|at| names.get(at)));
-            self.curves_ui(ui, scene, what, [&left, &right], titles, shown);
+            if let Some(name) = self.shown_row(&names).and_then(|at| names.get(at)) {
+                let about = CurvesAbout {
+                    what,
+                    sides,
+                    name: name.clone(),
+                };
+                self.curves_ui(ui, scene, about, titles, &data);
+            }
         }
         let detailed = has_durations.then(|| self.shown_row(&names)).flatten();
         self.table.detail(detailed);
@@ -233,11 +220,11 @@ impl ComparePane {
             !(left.shares_lineage(sides[0]) && right.shares_lineage(sides[1]))
         };
         let compared = self.compared.answered(shown);
-        if compared.is_some_and(|(left, right, _)| is_other([left.0, right.0])) {
+        if compared.is_some_and(|(left, right, _)| is_other([left.trace, right.trace])) {
             self.compared.clear();
         }
         let curves = self.curves.answered(shown);
-        if curves.is_some_and(|(left, right, ..)| is_other([left.0, right.0])) {
+        if curves.is_some_and(|(left, right, ..)| is_other([left.trace, right.trace])) {
             self.curves.clear();
         }
     }
@@ -258,34 +245,24 @@ impl ComparePane {
         &mut self,
         ui: &mut Ui,
         scene: &Scene<'_>,
-        what: CompareWhat,
-        [left, right]: [&(Arc<LoadedTrace>, Area); 2],
+        about: CurvesAbout,
         titles: &[String; 2],
-        (data, name): (&TableData, Option<&RowName>),
+        data: &TableData,
     ) {
-        let Some(name) = name.cloned() else {
-            return;
-        };
-        let key = (key_of(left), key_of(right), what, name.clone());
-        let (of_left, of_right) = (left.clone(), right.clone());
+        let CurvesAbout { what, sides, name } = about;
+        let [left, right] = sides;
+        let key = (left.key(), right.key(), what, name.clone());
         let title = name.name.clone();
         let id = scene.loaded.id;
         let question = TaskKey::about(id, key);
         self.curves.ask(ui.ctx(), question, move |job| {
-            let curve = |(loaded, area): &(Arc<LoadedTrace>, Area)| {
-                let trace = &loaded.trace;
-                curve_of(
-                    Compared { trace, area },
-                    what,
-                    ComparedName {
-                        name: &name.name,
-                        category: &name.category,
-                        kind: name.kind,
-                    },
-                    job,
-                )
+            let named = ComparedName {
+                name: &name.name,
+                category: &name.category,
+                kind: name.kind,
             };
-            Ok([curve(&of_left)?, curve(&of_right)?])
+            let curve = |side: &SideOf| curve_of(side.compared(), what, named, job);
+            Ok([curve(&left)?, curve(&right)?])
         });
         let Some(points) = self.curves.answer(id) else {
             return;
@@ -315,23 +292,20 @@ impl ComparePane {
     }
 }
 
-fn key_of(side: &(Arc<LoadedTrace>, Area)) -> SideKey {
-    (side.0.id, side.1.clone())
+/// What the curves are about.
+struct CurvesAbout {
+    what: CompareWhat,
+    sides: [SideOf; 2],
+    name: RowName,
 }
 
-fn side_ui(
-    ui: &mut Ui,
-    id: &str,
-    side: &mut Option<Side>,
-    choices: &[(Side, String)],
-    title: &str,
-) {
+fn side_ui(ui: &mut Ui, id: &str, side: &mut Option<Side>, choices: &[SideChoice], title: &str) {
     let answer = egui::ComboBox::from_id_salt(id)
         .selected_text(title)
         .width(170.0)
         .show_ui(ui, |ui| {
-            for (choice, name) in choices {
-                ui.selectable_value(side, Some(choice.clone()), name);
+            for choice in choices {
+                ui.selectable_value(side, Some(choice.side.clone()), &choice.name);
             }
         });
     answer.response.widget_info(|| {

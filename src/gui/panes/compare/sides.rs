@@ -9,8 +9,9 @@ use crate::base::{Task, TimeSpan};
 use crate::gui::file_dialog::{Answer, FileDialog};
 use crate::gui::pane::Scene;
 use crate::gui::panes::selection::area::area_of;
-use crate::load::{LoadError, LoadedTrace, open};
+use crate::load::{LoadError, LoadedTrace, TraceId, open};
 use crate::query::area::Area;
+use crate::query::compare::Compared;
 
 /// One side of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,8 +77,7 @@ impl OtherFile {
             self.start(ui.ctx(), PathBuf::from(self.path.trim()));
         }
         if self.is_loading() {
-            let (done, total) = self.loading.progress();
-            let share = done as f32 / total.max(1) as f32;
+            let share = self.loading.progress().share() as f32;
             ui.add(egui::ProgressBar::new(share).desired_width(100.0));
             if ui.button("Stop").clicked() {
                 self.stop();
@@ -116,46 +116,81 @@ impl OtherFile {
     }
 }
 
-/// Returns the sides that can be chosen now, with their names.
-pub(crate) fn sides(scene: &Scene<'_>, other: &OtherFile) -> Vec<(Side, String)> {
+/// A side that can be chosen.
+pub(crate) struct SideChoice {
+    pub(crate) side: Side,
+    pub(crate) name: String,
+}
+
+/// Returns the sides that can be chosen now.
+pub(crate) fn sides(scene: &Scene<'_>, other: &OtherFile) -> Vec<SideChoice> {
     let mut sides = Vec::new();
+    let mut add = |side, name| sides.push(SideChoice { side, name });
     if scene.loaded.members.is_empty() {
-        sides.push((Side::Whole, scene.loaded.file_name()));
+        add(Side::Whole, scene.loaded.file_name());
     } else {
         for (at, member) in scene.loaded.members.iter().enumerate() {
-            sides.push((Side::Member(at), member.file_name()));
+            add(Side::Member(at), member.file_name());
         }
-        sides.push((Side::Whole, "all files".to_owned()));
+        add(Side::Whole, "all files".to_owned());
     }
     if scene.state.range.is_some() {
-        sides.push((Side::Range, "the selected range".to_owned()));
+        add(Side::Range, "the selected range".to_owned());
     }
     if markers(scene).is_some() {
-        sides.push((Side::Markers, "between markers A and B".to_owned()));
+        add(Side::Markers, "between markers A and B".to_owned());
     }
     if let Some(other) = other.loaded() {
-        sides.push((Side::Other, other.file_name()));
+        add(Side::Other, other.file_name());
     }
     sides
 }
 
+/// What is on one side of the comparison.
+#[derive(Clone)]
+pub(crate) struct SideOf {
+    pub(crate) loaded: Arc<LoadedTrace>,
+    pub(crate) area: Area,
+}
+
+impl SideOf {
+    /// Returns the part of it that tells it from another side.
+    pub(crate) fn key(&self) -> SideKey {
+        SideKey {
+            trace: self.loaded.id,
+            area: self.area.clone(),
+        }
+    }
+
+    pub(crate) fn compared(&self) -> Compared<'_> {
+        Compared {
+            trace: &self.loaded.trace,
+            area: &self.area,
+        }
+    }
+}
+
+/// Which trace and area are on a side.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SideKey {
+    pub(crate) trace: TraceId,
+    pub(crate) area: Area,
+}
+
 /// Returns the trace and the area of a side; `None` if the side does not exist now.
-pub(crate) fn resolve(
-    side: &Side,
-    scene: &Scene<'_>,
-    other: &OtherFile,
-) -> Option<(Arc<LoadedTrace>, Area)> {
+pub(crate) fn resolve(side: &Side, scene: &Scene<'_>, other: &OtherFile) -> Option<SideOf> {
     let shown = || scene.loaded.clone();
-    Some(match side {
+    let (loaded, area) = match side {
         Side::Whole => (shown(), Area::all()),
         Side::Range => {
             scene.state.range?;
-            (shown(), area_of(scene.state, &scene.loaded.trace).0)
+            (shown(), area_of(scene.state, &scene.loaded.trace).area)
         }
         Side::Markers => (shown(), Area::of(markers(scene)?)),
         Side::Member(at) => (scene.loaded.members.get(*at)?.clone(), Area::all()),
         Side::Other => (other.loaded()?.clone(), Area::all()),
-    })
+    };
+    Some(SideOf { loaded, area })
 }
 
 fn markers(scene: &Scene<'_>) -> Option<TimeSpan> {

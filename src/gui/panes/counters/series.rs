@@ -31,10 +31,10 @@ pub fn points(
     }
     let steps = changes(&loaded.trace, id, span, columns);
     let mut points = Vec::with_capacity(steps.len() * 2);
-    for (start, end, change) in steps {
+    for Change { start, end, by } in steps {
         let value = match mode {
-            Mode::Rate => change / ((end - start).max(1) as f64 / 1e9),
-            Mode::Delta | Mode::Value => change,
+            Mode::Rate => by / ((end - start).max(1) as f64 / 1e9),
+            Mode::Delta | Mode::Value => by,
         };
         // A change is drawn over the time since the sample before it.
         points.push([start.saturating_sub(origin) as f64, value]);
@@ -43,13 +43,16 @@ pub fn points(
     points
 }
 
-/// Returns (from, until, change): from sample to sample; from column to column if there are more samples than columns.
-fn changes(
-    trace: &Trace,
-    id: CounterTrackId,
-    span: TimeSpan,
-    columns: u32,
-) -> Vec<(i64, i64, f64)> {
+/// A change of a counter between two samples.
+struct Change {
+    /// The times of the samples, in ns.
+    start: i64,
+    end: i64,
+    by: f64,
+}
+
+/// Returns changes from sample to sample; from column to column if there are more samples than columns.
+fn changes(trace: &Trace, id: CounterTrackId, span: TimeSpan, columns: u32) -> Vec<Change> {
     let Some(track) = trace.counters.tracks.get(id.0 as usize) else {
         return Vec::new();
     };
@@ -74,7 +77,8 @@ fn changes(
             values.get(until),
         ) && end > start
         {
-            steps.push((start, end, new - old));
+            let by = new - old;
+            steps.push(Change { start, end, by });
         }
     };
     if last.saturating_sub(first) <= columns * 2 {

@@ -12,7 +12,7 @@ use crate::base::{StringId, Task, TaskKey};
 use crate::event::SliceKind;
 use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::panes::selection::area::{
-    From as AreaFrom, counted, kinds_of, shown_kind, summed_area_of, summed_words, sums_ui,
+    ShownArea, counted, kinds_of, shown_kind, summed_area_of, summed_words, sums_ui,
     unfinished_words,
 };
 use crate::gui::panes::selection::rows;
@@ -61,7 +61,7 @@ impl Found {
 
 #[derive(Default)]
 struct DurationsPane {
-    found: Task<(Area, AreaFrom), Arc<Found>>,
+    found: Task<ShownArea, Arc<Found>>,
     table: DataTable,
     name: Option<(StringId, StringId)>,
     /// The trace to which `name` belongs.
@@ -78,16 +78,16 @@ impl Pane for DurationsPane {
             self.trace = Some(scene.loaded.id);
             self.name = None;
         }
-        let (area, from) = summed_area_of(scene.state, trace);
+        let asked = summed_area_of(scene.state, trace);
         let is_dragged = scene.state.range.is_some() && ui.input(|input| input.pointer.any_down());
         let id = scene.loaded.id;
         if !is_dragged || self.found.answer(id).is_none() {
-            let (loaded, asked) = (scene.loaded.clone(), area.clone());
-            let question = TaskKey::about(id, (area.clone(), from));
+            let (loaded, area) = (scene.loaded.clone(), asked.area.clone());
+            let question = TaskKey::about(id, asked.clone());
             self.found.ask(ui.ctx(), question, move |job| {
                 let trace = &loaded.trace;
-                let groups = groups(trace, &asked, What::Slices, GroupBy::Name, job)?;
-                Ok(Arc::new(Found::new(trace, &groups, &asked)))
+                let groups = groups(trace, &area, What::Slices, GroupBy::Name, job)?;
+                Ok(Arc::new(Found::new(trace, &groups, &area)))
             });
         } else {
             self.found.poll();
@@ -103,9 +103,8 @@ impl Pane for DurationsPane {
             sums_ui(ui, scene, &found.present, kind, &mut actions);
             self.table.tools_ui(ui, scene, table, &mut actions);
             let names = ruler::counted(table.rows.len(), "name", "names");
-            let shown = self.found.answered(id);
-            let shown = shown.map_or((&area, from), |(area, from)| (area, *from));
-            let mut names = format!("{names}. {}", summed_words(scene, shown.0, shown.1));
+            let shown = self.found.answered(id).unwrap_or(&asked);
+            let mut names = format!("{names}. {}", summed_words(scene, &shown.area, shown.from));
             let unfinished: u64 = groups.iter().map(|group| group.unfinished).sum();
             if unfinished > 0 {
                 let ns = groups.iter().map(|group| group.unfinished_ns).sum();
@@ -113,7 +112,7 @@ impl Pane for DurationsPane {
             }
             let names = RichText::new(names).color(scene.palette.weak);
             let label = ui.add(egui::Label::new(names).extend());
-            if let Some(counted) = counted(shown.0) {
+            if let Some(counted) = counted(&shown.area) {
                 label.on_hover_text(counted);
             }
             self.found.ui(ui, scene.palette);
@@ -138,7 +137,7 @@ impl Pane for DurationsPane {
             table.companion(ui, "one name").show(ui, |ui| {
                 // Without this the panel would shrink to its initial content.
                 ui.set_min_size(ui.available_size());
-                let area = Area { kind, ..area };
+                let area = Area { kind, ..asked.area };
                 self.one.ui(ui, scene, &area, name, category, &mut actions);
             });
         }

@@ -1,5 +1,6 @@
 //! All slices of one name by duration: a histogram, a range that is dragged in it, and the slices in that range.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use egui::{RichText, Ui};
@@ -43,7 +44,7 @@ enum Pointer {
 }
 
 type Key = (Area, StringId, StringId);
-type ListKey = (Key, (i64, i64));
+type ListKey = (Key, Option<Range<i64>>);
 
 /// The state of the view of one name.
 pub(crate) struct OneName {
@@ -52,7 +53,8 @@ pub(crate) struct OneName {
     table: DataTable,
     of: Option<(StringId, StringId)>,
     style: HistogramStyle,
-    chosen: Option<(i64, i64)>,
+    /// The chosen range of durations in ns.
+    chosen: Option<Range<i64>>,
     drag_from: Option<i64>,
 }
 
@@ -120,7 +122,7 @@ impl OneName {
             true => Pointer::Down,
             false => Pointer::Up,
         };
-        let was_chosen = self.chosen;
+        let before = self.chosen.clone();
         let height = ui.available_height();
         ui.horizontal_wrapped(|ui| {
             let most = ui.available_width() * TITLE_SHARE;
@@ -153,15 +155,15 @@ impl OneName {
                 let about = "Slices whose end was not seen are in no bar and in no number. They are the first of the list.";
                 ui.label(RichText::new(words).strong()).on_hover_text(about);
             }
-            let words = match self.chosen {
+            let words = match &self.chosen {
                 None if found.lengths.count() == 0 => String::new(),
                 None => "drag over the bars to choose".to_owned(),
-                Some((low, high)) => format!(
+                Some(range) => format!(
                     "{} of {} take {} to {}",
-                    ruler::grouped(found.between(low, high).count() as i64),
+                    ruler::grouped(found.between(range).count() as i64),
                     ruler::grouped(found.lengths.count() as i64),
-                    ruler::length_text(Nanos(low), unit),
-                    ruler::length_text(Nanos(high), unit)
+                    ruler::length_text(Nanos(range.start), unit),
+                    ruler::length_text(Nanos(range.end), unit)
                 ),
             };
             ui.label(RichText::new(words).color(scene.palette.weak));
@@ -184,7 +186,7 @@ impl OneName {
                         self.list_ui(ui, scene, &key, &found, actions);
                     });
                 });
-            return self.chosen_ui(scene, name, pointer, was_chosen, actions);
+            return self.chosen_ui(scene, name, pointer, before.as_ref(), actions);
         }
         let is_low = height < LOW_HEIGHT && ui.available_width() > WIDE_WIDTH;
         let chart_height = if is_low {
@@ -211,7 +213,7 @@ impl OneName {
             });
             self.list_ui(ui, scene, &key, &found, actions);
         });
-        self.chosen_ui(scene, name, pointer, was_chosen, actions);
+        self.chosen_ui(scene, name, pointer, before.as_ref(), actions);
     }
 
     fn chart_ui(&mut self, ui: &mut Ui, scene: &Scene<'_>, histogram: &Histogram) {
@@ -226,24 +228,24 @@ impl OneName {
         );
     }
 
-    /// Marks the chosen slices in the timeline, once the drag is over.
+    /// Marks the chosen slices in the timeline, once the drag is over; `before` is the range chosen before this frame.
     fn chosen_ui(
         &mut self,
         scene: &Scene<'_>,
         name: StringId,
         pointer: Pointer,
-        was_chosen: Option<(i64, i64)>,
+        before: Option<&Range<i64>>,
         actions: &mut Vec<Action>,
     ) {
         let is_over = pointer == Pointer::Up && self.drag_from.is_some();
         if is_over {
             self.drag_from = None;
-            if let Some(range) = self.chosen {
+            if let Some(range) = &self.chosen {
                 let trace = &scene.loaded.trace;
                 actions.push(Action::Search(expression(trace, name, Some(range))));
             }
         }
-        if was_chosen.is_some() && self.chosen.is_none() {
+        if before.is_some() && self.chosen.is_none() {
             actions.push(Action::CloseSearch);
         }
     }
@@ -256,13 +258,13 @@ impl OneName {
         found: &Arc<Durations>,
         actions: &mut Vec<Action>,
     ) {
-        let range = self.chosen.unwrap_or((0, i64::MAX));
+        let range = self.chosen.clone();
         let (loaded, of) = (scene.loaded.clone(), found.clone());
         let id = scene.loaded.id;
         if self.durations.is_of(id, key) {
-            let question = TaskKey::about(id, (key.clone(), range));
+            let question = TaskKey::about(id, (key.clone(), range.clone()));
             self.list.ask(ui.ctx(), question, move |_| {
-                Ok(Arc::new(listed(&loaded.trace, &of, range)))
+                Ok(Arc::new(listed(&loaded.trace, &of, range.as_ref())))
             });
         }
         let Some(table) = self.list.answer(id).cloned() else {
@@ -284,11 +286,11 @@ impl OneName {
     }
 }
 
-fn listed(trace: &Trace, found: &Durations, (low, high): (i64, i64)) -> TableData {
+/// Returns the table of slices whose durations in ns are in `range`; without a range, of all slices.
+fn listed(trace: &Trace, found: &Durations, range: Option<&Range<i64>>) -> TableData {
     // A range of durations excludes slices without a known duration.
-    let is_whole = (low, high) == (0, i64::MAX);
-    let unfinished = found.unfinished().rev().filter(|_| is_whole);
-    let ended = found.between(low, high).rev();
+    let unfinished = found.unfinished().rev().filter(|_| range.is_none());
+    let ended = found.between(range.unwrap_or(&(0..i64::MAX))).rev();
     let ended = ended.map(|(length, id)| (Length::Known(length), id));
     let unfinished = unfinished.map(|(length, id)| (Length::AtLeast(length), id));
     let row = |(length, id): (Length, SliceId)| {
@@ -318,10 +320,12 @@ fn listed(trace: &Trace, found: &Durations, (low, high): (i64, i64)) -> TableDat
 }
 
 /// Returns the filter expression for the slices of a name, and of a range of durations in ns.
-pub fn expression(trace: &Trace, name: StringId, range: Option<(i64, i64)>) -> String {
+pub fn expression(trace: &Trace, name: StringId, range: Option<&Range<i64>>) -> String {
     let name = trace.text(name).replace('"', "\\\"");
     match range {
         None => format!("name == \"{name}\" && dur >= 0ns"),
-        Some((low, high)) => format!("name == \"{name}\" && dur >= {low}ns && dur < {high}ns"),
+        Some(Range { start, end }) => {
+            format!("name == \"{name}\" && dur >= {start}ns && dur < {end}ns")
+        }
     }
 }

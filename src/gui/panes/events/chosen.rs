@@ -48,7 +48,7 @@ impl Searched {
             now.words = format!(", in {length}");
         }
         if scene.state.area_rows.is_some() {
-            let (area, _) = area_of(scene.state, &scene.loaded.trace);
+            let area = area_of(scene.state, &scene.loaded.trace).area;
             now.among = Among::area(&scene.loaded.trace, &area);
             let and = if now.words.is_empty() { "," } else { "" };
             now.words += &format!("{and} of {}", whose(scene, &area));

@@ -317,8 +317,7 @@ impl EventsPane {
                 ui.label(words).on_hover_text(failure.to_string());
             }
             if self.filtering.is_pending() {
-                let (done, total) = self.filtering.progress();
-                let share = done as f32 / total.max(1) as f32;
+                let share = self.filtering.progress().share() as f32;
                 ui.add(egui::ProgressBar::new(share).desired_width(80.0));
                 if stop_button(ui) {
                     self.filtering.interrupt();

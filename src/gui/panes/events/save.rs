@@ -11,7 +11,7 @@ use crate::base::{Job, Task};
 use crate::export::atomic_file::write_whole;
 use crate::export::rows::{Formulas, RowFormat, RowWriter};
 use crate::export::{ExportError, Overwrite};
-use crate::gui::file_dialog::{Answer, FileDialog};
+use crate::gui::file_dialog::{Answer, FileDialog, FileKind};
 use crate::gui::pane::Scene;
 use crate::load::LoadedTrace;
 use crate::tables::{ColumnDef, RowSource};
@@ -113,13 +113,21 @@ impl SaveBar {
                 self.outcome = None;
             }
             if ui.button("Choose…").clicked() {
-                let kinds = vec![("CSV", vec!["csv"]), ("Text", vec!["txt", "tsv"])];
+                let kinds = vec![
+                    FileKind {
+                        name: "CSV",
+                        extensions: vec!["csv"],
+                    },
+                    FileKind {
+                        name: "Text",
+                        extensions: vec!["txt", "tsv"],
+                    },
+                ];
                 self.dialog
                     .save_as(ui.ctx(), "Save events to", Path::new(&self.path), kinds);
             }
             if self.is_busy() {
-                let (done, total) = self.saving.progress();
-                let share = done as f32 / total.max(1) as f32;
+                let share = self.saving.progress().share() as f32;
                 ui.add(
                     egui::ProgressBar::new(share)
                         .desired_width(120.0)

@@ -11,7 +11,7 @@ use egui::{RichText, Ui};
 use self::tree::{by_name, call_tree, first_view, tree_ui};
 use crate::base::{Task, TaskKey};
 use crate::gui::pane::{Pane, Scene, empty_ui};
-use crate::gui::panes::selection::area::{area_of, words};
+use crate::gui::panes::selection::area::{ShownArea, area_of, words};
 use crate::gui::table::{DataTable, TableData};
 use crate::query::area::Area;
 use crate::query::flame::{Flame, Roots, of_slices, of_stacks};
@@ -70,7 +70,7 @@ struct FlamePane {
 impl Pane for FlamePane {
     fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
         let mut actions = Vec::new();
-        let (area, from) = area_of(scene.state, &scene.loaded.trace);
+        let ShownArea { area, from } = area_of(scene.state, &scene.loaded.trace);
         let is_dragged = scene.state.range.is_some() && ui.input(|input| input.pointer.any_down());
         let id = scene.loaded.id;
         if is_dragged && self.found.answer(id).is_some() {

@@ -6,7 +6,7 @@ use egui::{RichText, Ui};
 
 use super::name_expression;
 use crate::gui::pane::Scene;
-use crate::gui::table::{DataTable, OpenRule, Order, PaneColumn, TEXT_SIZE, TableData};
+use crate::gui::table::{DataTable, OpenRule, Order, PaneColumn, Parts, TEXT_SIZE, TableData};
 use crate::gui::tint::Tint;
 use crate::query::flame::{Flame, Node, Unit};
 use crate::tables::flames::{NAME_EXTRAS, NAMES, Size, TREE, TREE_EXTRA, name_rows, tree_rows};
@@ -114,7 +114,11 @@ pub(super) fn tree_ui(
             ui.close();
         }
     };
-    let answer = table.ui_with_cells(ui, scene, name, data, actions, (&mut draw, menu));
+    let parts = Parts {
+        draw: &mut draw,
+        menu,
+    };
+    let answer = table.ui_with_cells(ui, scene, name, data, actions, parts);
     if let Some(row) = answer.clicked {
         table.toggle(data, row);
     }

@@ -12,10 +12,9 @@ use self::pairs::{KeptPair, PairsView};
 use self::wakeups::WakeupsView;
 use crate::base::TimeSpan;
 use crate::gui::pane::{Pane, Scene};
-use crate::gui::panes::selection::area::{From, area_of};
+use crate::gui::panes::selection::area::{ShownArea, area_of};
 use crate::gui::table::{PaneColumn, TableData};
 use crate::load::TraceId;
-use crate::query::area::Area;
 use crate::query::latency::Sample;
 use crate::tables::columns::THREAD_IN_FULL;
 use crate::tables::latency::{SUMS, WORST as WORST_COLUMNS, sample_rows};
@@ -136,12 +135,12 @@ fn worst_of(samples: &[Sample]) -> Arc<TableData> {
 #[derive(Default)]
 struct Held {
     /// The time that was selected for a latency, the area of the list, and the trace.
-    held: Option<(TimeSpan, (Area, From), TraceId)>,
+    held: Option<(TimeSpan, ShownArea, TraceId)>,
 }
 
 impl Held {
     /// Returns the selected area; while the time of a latency from the list is selected, the area before that.
-    fn area(&mut self, scene: &Scene<'_>) -> (Area, From) {
+    fn area(&mut self, scene: &Scene<'_>) -> ShownArea {
         let state = scene.state;
         match &self.held {
             Some((span, of, trace))
@@ -162,7 +161,7 @@ impl Held {
     fn show(
         &mut self,
         sample: &Sample,
-        of: (Area, From),
+        of: ShownArea,
         scene: &Scene<'_>,
         actions: &mut Vec<Action>,
     ) {

@@ -198,9 +198,10 @@ impl PairsView {
         key: PairKey,
     ) {
         let trace = &scene.loaded.trace;
-        let (span, among) = match self.held.area(scene) {
-            (area, From::Selection) => (area.span, Among::area(trace, &area)),
-            (_, From::View) => (scene.state.trace_span, Among::All),
+        let shown = self.held.area(scene);
+        let (span, among) = match shown.from {
+            From::Selection => (shown.area.span, Among::area(trace, &shown.area)),
+            From::View => (scene.state.trace_span, Among::All),
         };
         let asked = (
             from.text().to_owned(),

@@ -8,7 +8,7 @@ use super::{CURVE_POINTS, Held, LIST_WIDTH, WORST, measures, worst_of};
 use crate::base::{Task, TaskKey, TimeSpan};
 use crate::gui::chart::{Curve, curves_ui};
 use crate::gui::pane::{Scene, empty_ui};
-use crate::gui::panes::selection::area::words;
+use crate::gui::panes::selection::area::{ShownArea, words};
 use crate::gui::shortened::line_within;
 use crate::gui::table::{DataTable, PaneColumn, TableAnswer, TableData};
 use crate::gui::tint::Tint;
@@ -68,7 +68,7 @@ impl WakeupsView {
         actions: &mut Vec<Action>,
     ) {
         let trace = &scene.loaded.trace;
-        let (area, from) = self.held.area(scene);
+        let ShownArea { area, from } = self.held.area(scene);
         let id = scene.loaded.id;
         let key = (area.span, Among::area(trace, &area));
         let is_dragged = ui.input(|input| input.pointer.any_down());
@@ -185,7 +185,8 @@ impl WakeupsView {
             },
         );
         if let Some(sample) = wanted {
-            self.held.show(sample, (area, from), scene, actions);
+            self.held
+                .show(sample, ShownArea { area, from }, scene, actions);
         }
         if let Some(row) = answer.clicked {
             self.chosen = Some(row);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use egui::Ui;
 
 use crate::gui::pane::Scene;
-use crate::gui::table::{DataTable, PaneColumn, TableData};
+use crate::gui::table::{DataTable, PaneColumn, Parts, TableData};
 use crate::query::probes::ProbeTable;
 use crate::tables::probes::{EVENT_IN_FULL, PROBES, probe_rows};
 use crate::view::Action;
@@ -66,7 +66,8 @@ impl ProbeList {
         ui: &mut Ui,
         scene: &Scene<'_>,
         all: &Arc<ProbeTable>,
-        (chosen, left_out): (&mut Option<ProbeKey>, &mut BTreeSet<ProbeKey>),
+        chosen: &mut Option<ProbeKey>,
+        left_out: &mut BTreeSet<ProbeKey>,
         actions: &mut Vec<Action>,
     ) {
         let data = self.data(all);
@@ -78,8 +79,10 @@ impl ProbeList {
         };
         self.table.detail(chosen.as_ref().and_then(is_chosen));
         let mut draw = |ui: &mut Ui, row: usize, _: &PaneColumn| tick_ui(ui, all, row, left_out);
-        let none = |_: &mut Ui, _: usize, _: &mut Vec<Action>| {};
-        let parts = (&mut draw as _, none);
+        let parts = Parts {
+            draw: &mut draw,
+            menu: |_: &mut Ui, _: usize, _: &mut Vec<Action>| {},
+        };
         let answer = (self.table).ui_with_cells(ui, scene, "probes", &data, actions, parts);
         if let Some(row) = answer.clicked.and_then(|row| all.rows.get(row)) {
             *chosen = Some((row.group.clone(), row.event.clone()));

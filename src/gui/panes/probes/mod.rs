@@ -83,8 +83,9 @@ impl Pane for ProbesPane {
         ui.scope_builder(
             egui::UiBuilder::new().max_rect(left.shrink2(egui::vec2(2.0, 0.0))),
             |ui| {
-                let marks = (&mut self.chosen, &mut self.left_out);
-                self.list.ui(ui, scene, &all, marks, &mut actions);
+                let (chosen, left_out) = (&mut self.chosen, &mut self.left_out);
+                self.list
+                    .ui(ui, scene, &all, chosen, left_out, &mut actions);
             },
         );
         ui.scope_builder(

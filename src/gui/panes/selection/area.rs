@@ -20,17 +20,26 @@ pub enum From {
     View,
 }
 
+/// The area that a pane shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShownArea {
+    /// The area.
+    pub area: Area,
+    /// Its origin.
+    pub from: From,
+}
+
 /// Returns the selected area, or else the visible span of all tracks.
 #[must_use]
-pub(crate) fn area_of(state: &ViewState, trace: &Trace) -> (Area, From) {
+pub(crate) fn area_of(state: &ViewState, trace: &Trace) -> ShownArea {
     let lanes = state.area_lanes().map(|kinds| lanes_of(&kinds, trace));
     let (span, from) = match (state.range, &lanes) {
         (Some(range), _) => (range, From::Selection),
         (None, Some(_)) => (state.trace_span, From::Selection),
         (None, None) => (state.span, From::View),
     };
-    let lanes = lanes.map_or(Lanes::All, Lanes::Of);
-    (area_with(lanes, span), from)
+    let area = area_with(lanes.map_or(Lanes::All, Lanes::Of), span);
+    ShownArea { area, from }
 }
 
 fn area_with(lanes: Lanes, span: TimeSpan) -> Area {
@@ -42,13 +51,13 @@ fn area_with(lanes: Lanes, span: TimeSpan) -> Area {
 
 /// Returns the area for panes that add up slices: without hidden tracks, if the user excludes these.
 #[must_use]
-pub(crate) fn summed_area_of(state: &ViewState, trace: &Trace) -> (Area, From) {
-    let (area, from) = area_of(state, trace);
+pub(crate) fn summed_area_of(state: &ViewState, trace: &Trace) -> ShownArea {
+    let ShownArea { area, from } = area_of(state, trace);
     if state.sums.hidden == HiddenTracks::Counted {
-        return (area, from);
+        return ShownArea { area, from };
     }
     let Some(kinds) = state.summed_lanes() else {
-        return (area, from);
+        return ShownArea { area, from };
     };
     let hidden = hidden_of(state, trace);
     let mut lanes = lanes_of(&kinds, trace);
@@ -60,7 +69,7 @@ pub(crate) fn summed_area_of(state: &ViewState, trace: &Trace) -> (Area, From) {
         hidden,
         ..area_with(Lanes::Of(lanes), area.span)
     };
-    (area, from)
+    ShownArea { area, from }
 }
 
 /// Returns the area for raw events, which belong to a thread and to a CPU: without those of hidden threads and CPUs.
@@ -68,17 +77,17 @@ pub(crate) fn summed_area_of(state: &ViewState, trace: &Trace) -> (Area, From) {
 pub(crate) fn event_area_of(state: &ViewState, trace: &Trace) -> Area {
     Area {
         hidden: hidden_of(state, trace),
-        ..area_of(state, trace).0
+        ..area_of(state, trace).area
     }
 }
 
 /// Returns the threads and CPUs all of whose tracks are hidden, if hidden tracks are excluded.
 fn hidden_of(state: &ViewState, trace: &Trace) -> Hidden {
-    let Some((shown, hidden)) = state.parted_lanes() else {
+    let Some(parted) = state.parted_lanes() else {
         return Hidden::default();
     };
-    let hidden: Vec<LaneKind> = hidden.into_iter().collect();
-    let (shown, mut hidden) = (owners_of(&shown, trace), owners_of(&hidden, trace));
+    let hidden: Vec<LaneKind> = parted.hidden.into_iter().collect();
+    let (shown, mut hidden) = (owners_of(&parted.shown, trace), owners_of(&hidden, trace));
     hidden
         .threads
         .retain(|id| shown.threads.binary_search(id).is_err());

@@ -11,13 +11,13 @@ use std::sync::Arc;
 use egui::{RichText, Ui};
 
 use self::area::{
-    counted, event_area_of, kinds_of, shown_kind, summed_area_of, summed_words, sums_ui,
+    ShownArea, counted, event_area_of, kinds_of, shown_kind, summed_area_of, summed_words, sums_ui,
 };
 use crate::base::{Task, TaskKey, TimeSpan};
 use crate::event::SliceKind;
 use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::table::{DataTable, TableData};
-use crate::load::TraceId;
+use crate::load::{LoadedTrace, TraceId};
 use crate::query::Item;
 use crate::query::area::counters::counters;
 use crate::query::area::events::event_counts;
@@ -191,7 +191,7 @@ impl Pane for SelectionPane {
     fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
         let mut actions = Vec::new();
         let trace = &scene.loaded.trace;
-        let (area, from) = summed_area_of(scene.state, trace);
+        let ShownArea { area, from } = summed_area_of(scene.state, trace);
         self.fit(scene.loaded.id, trace, &area);
         let area = match self.shown {
             Shown::Events => event_area_of(scene.state, trace),
@@ -206,7 +206,7 @@ impl Pane for SelectionPane {
         } else {
             Pace::Rests
         };
-        let drawn = self.data(ui.ctx(), scene, (&key, about), pace);
+        let drawn = self.data(ui.ctx(), scene, &key, about, pace);
         let kind = shown_kind(scene, &drawn.kinds).filter(|_| self.shown == Shown::Slices);
         let (data, about) = (drawn.table(kind), &drawn.about);
         ui.horizontal_wrapped(|ui| {
@@ -263,7 +263,7 @@ impl Pane for SelectionPane {
             &data,
             &mut actions,
             |ui, row, actions| {
-                menu_ui(ui, scene, (&data, row), shown, actions);
+                menu_ui(ui, scene, &data, row, shown, actions);
             },
         );
         let item = |row| data.rows.item(scene.loaded, row);
@@ -306,10 +306,11 @@ impl SelectionPane {
         &mut self,
         ctx: &egui::Context,
         scene: &Scene<'_>,
-        (key, about): (&Key, String),
+        key: &Key,
+        about: String,
         pace: Pace,
     ) -> Drawn {
-        let (trace, index) = (scene.loaded.trace.clone(), scene.loaded.clone());
+        let index = scene.loaded.clone();
         let (area, shown, by) = key.clone();
         let id = scene.loaded.id;
         let what = shown.what();
@@ -321,7 +322,7 @@ impl SelectionPane {
         } else if pace == Pace::Dragged
             && let Some(what) = live
         {
-            if let Some(drawn) = self.live_data((id, &trace), key, what) {
+            if let Some(drawn) = self.live_data(scene.loaded, key, what) {
                 self.drawn = Some((id, drawn.with(about)));
             } else {
                 ctx.request_repaint();
@@ -368,12 +369,8 @@ impl SelectionPane {
     }
 
     /// Returns the totals during a drag, if they have caught up with it.
-    fn live_data(
-        &mut self,
-        (id, trace): (TraceId, &Arc<Trace>),
-        key: &Key,
-        what: What,
-    ) -> Option<Drawn> {
+    fn live_data(&mut self, loaded: &LoadedTrace, key: &Key, what: What) -> Option<Drawn> {
+        let (id, trace) = (loaded.id, &loaded.trace);
         let (area, shown, by) = key;
         let is_same = self.live.as_ref().is_some_and(|(of, (old, what, how), _)| {
             *of == id && old.lanes == area.lanes && what == shown && how == by
@@ -452,7 +449,8 @@ fn row_action(trace: &Trace, item: Item) -> Option<Action> {
 fn menu_ui(
     ui: &mut Ui,
     scene: &Scene<'_>,
-    (data, row): (&TableData, usize),
+    data: &TableData,
+    row: usize,
     of: Shown,
     actions: &mut Vec<Action>,
 ) {
