@@ -4,6 +4,7 @@ use super::borders::Window;
 use super::fold::PartRange;
 use super::reader::FxtReader;
 use super::scan::Scan;
+use super::settle::settle;
 use super::*;
 use crate::base::{Endian, Timestamp};
 use crate::event::{EventDetail, LaneColumns, MarkOp, ThreadKey, Value};
