@@ -258,7 +258,11 @@ impl FlowMarks {
         }
         let is_moved = time != point.time;
         // A mark that was not moved, inside its slice: the slice around it is the one in which it was recorded.
-        let is_inside = ends.is_some_and(|end| end > time.0);
+        let starts = point
+            .slice
+            .map(|slice| trace.slices.starts.at(slice.0 as usize));
+        let has_begun = starts.is_some_and(|start| start <= time.0);
+        let is_inside = has_begun && ends.is_some_and(|end| end > time.0);
         let is_sure = !is_moved && is_inside && !chosen.limits_cpus();
         let around = || written_around(trace, chosen, point.thread, time);
         let really_in = match point.slice {
