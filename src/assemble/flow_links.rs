@@ -1,11 +1,12 @@
 //! Makes arrows from flow marks: one from each begin or step to the next step or end of the same flow.
 //!
 //! A mark is bound to the innermost slice that contains it on its thread; a slice contains its start, but not its end.
-//! A mark can also state that it belongs to no slice. An id is looked up in the mark's own process first. A step or end
+//! A mark can also state that it belongs to an asynchronous slice of its thread, or to no slice. An id is looked up in the mark's own process first. A step or end
 //! from another process joins the flow if exactly one process has the id open; otherwise it is ambiguous and dropped.
 //! Begins of an id that is open, and steps and ends of an id that is not, are dropped and counted.
 
 use std::hash::Hash;
+use std::ops::Range;
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -20,7 +21,9 @@ use super::slice_table::TrackTables;
 use crate::base::{Diagnostics, Nanos, Severity, StringId, Timestamp};
 use crate::event::{FlowBound, FlowMark, FlowOp};
 use crate::trace::flows::{FlowPoint, LoneFlow};
-use crate::trace::{EventId, Events, Flow, Flows, ProcessId, SliceId, ThreadId, TrackKind, tracks};
+use crate::trace::{
+    EventId, Events, Flow, Flows, ProcessId, SliceId, ThreadId, Track, TrackKind, tracks,
+};
 
 /// The arrows of a trace, and diagnostics about dropped marks.
 #[derive(Debug, Default)]
@@ -119,8 +122,56 @@ fn flow_of_link(link: &Link, ground: Ground<'_>) -> Flow {
     }
 }
 
-/// Returns, for each mark, the innermost slice that contains it. Parallel over threads, in order of time on each.
+/// An asynchronous slice that is in no other.
+struct OuterAsync {
+    thread: ThreadId,
+    start: i64,
+    end: i64,
+    slice: SliceId,
+}
+
+/// Returns the asynchronous slices that are in no other, sorted by the thread that began them, then by start; none if no
+/// mark is bound to one.
+fn outer_asyncs(marks: &[FlowPointMark], ground: Ground<'_>) -> Vec<OuterAsync> {
+    if !marks.iter().any(|mark| mark.bound == FlowBound::InAsync) {
+        return Vec::new();
+    }
+    let slices = &ground.tables.slices;
+    let is_async = |track: &&Track| matches!(track.kind, TrackKind::Async(_));
+    let tracks = ground.tables.tracks.iter().filter(is_async);
+    let rows = tracks.flat_map(|track| slices.rows.get(as_range(&track.rows)).unwrap_or_default());
+    let ids = rows.flat_map(|row| row.slices.clone());
+    let outer = ids.filter(|&id| slices.parent(id as usize).is_none());
+    let mut all: Vec<OuterAsync> = outer
+        .map(|id| OuterAsync {
+            thread: ground
+                .recorded
+                .events
+                .thread(EventId(slices.begins.at(id as usize))),
+            start: slices.starts.at(id as usize),
+            end: slices.end(id as usize),
+            slice: SliceId(id),
+        })
+        .collect();
+    all.par_sort_unstable_by_key(|it| (it.thread.0, it.start, it.slice.0));
+    all
+}
+
+fn as_range(rows: &Range<u32>) -> Range<usize> {
+    rows.start as usize..rows.end as usize
+}
+
+/// Returns the slice of `asyncs` that a mark with the bound [`FlowBound::InAsync`] belongs to.
+fn outer_async_of(asyncs: &[OuterAsync], mark: &FlowPointMark) -> Option<SliceId> {
+    let key = (mark.thread.0, mark.time.0);
+    let after = asyncs.partition_point(|it| (it.thread.0, it.start) <= key);
+    let last = asyncs.get(after.checked_sub(1)?)?;
+    (last.thread == mark.thread && last.end >= mark.time.0).then_some(last.slice)
+}
+
+/// Returns, for each mark, the slice that it is bound to. Parallel over threads, in order of time on each.
 fn slices_around(marks: &[FlowPointMark], ground: Ground<'_>) -> Vec<Option<SliceId>> {
+    let asyncs = outer_asyncs(marks, ground);
     let mut of_threads = Groups::with_capacity(marks.len());
     let bound = |mark: &FlowPointMark| mark.bound != FlowBound::Nowhere;
     for (mark, number) in marks.iter().zip(0_u32..).filter(|(mark, _)| bound(mark)) {
@@ -141,6 +192,7 @@ fn slices_around(marks: &[FlowPointMark], ground: Ground<'_>) -> Vec<Option<Slic
                             let before = mark.time.saturating_add(Nanos(-1));
                             ground.innermost(mark.thread, before)?
                         }
+                        FlowBound::InAsync => outer_async_of(&asyncs, mark)?,
                         _ => around.innermost(mark.time.0)?,
                     };
                     Some((number, slice))

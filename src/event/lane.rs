@@ -566,6 +566,9 @@ pub enum FlowBound {
     Around,
     /// The innermost slice around the nanosecond before it, at the end of which it happens; ignored if there is none.
     AtEnd,
+    /// The asynchronous slice that its own thread began last, of those that are in no other, if it contains the mark or
+    /// ends with it; else the mark is ignored.
+    InAsync,
     /// No slice, as the file itself says.
     Nowhere,
 }

@@ -1,6 +1,8 @@
 //! The trace formats: the interface that a format implements (`format`) and the registry (`FORMATS`).
 
 pub(crate) mod atrace;
+pub(crate) mod build_units;
+pub mod cargo_timings;
 pub mod compression;
 pub mod etrace;
 pub mod events;
@@ -8,6 +10,7 @@ pub mod format;
 pub mod ftrace_text;
 pub mod fxt;
 pub(crate) mod latency_flags;
+pub mod ninja_log;
 pub mod open_calls;
 pub mod stream;
 pub mod syscall_text;
@@ -28,4 +31,6 @@ pub const FORMATS: &[Format] = &[
     ftrace_text::FORMAT,
     syscall_text::STRACE,
     syscall_text::MINIX,
+    ninja_log::FORMAT,
+    cargo_timings::FORMAT,
 ];

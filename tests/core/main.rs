@@ -9,6 +9,7 @@
 mod against_trace_cmd;
 mod analysis;
 mod area;
+mod build_logs;
 mod changed_files;
 mod cli;
 mod cli_export;
@@ -71,6 +72,8 @@ mod files;
 mod program;
 #[path = "../support/recorder.rs"]
 mod recorder;
+#[path = "../support/tables.rs"]
+mod tables;
 #[cfg(target_os = "linux")]
 #[path = "../support/terminal.rs"]
 mod terminal_support;
