@@ -8,8 +8,8 @@ It parses with Python's json module (numbers as decimals, never as floats) and f
 document; where the document is silent, Perfetto's trace processor and catapult. Each line of the output is a JSON array:
 
     ["slice", ts, dur, depth, name, category, pid, tid]       X, B/E; dur null: no end; times in ns
-    ["async", ts, dur, name, category, pid]                    b/e, S/F; pid of the begin
-    ["point", ts, name, category, pid, tid, scope]             i, I, R; n on an async id has the scope "async"
+    ["async", ts, dur, name, category, pid]                    b/e, S/F, N/D; pid of the begin
+    ["point", ts, name, category, pid, tid, scope]             i, I, R; n and O on an async id have the scope "async"
     ["step", ts, name, category, pid, step]                    T, p
     ["sample", ts, name, id, series, value, pid]               C
     ["arrow", name, from_ts, from_tid, from_slice, to_ts, to_tid, to_slice]     s t f, bind_id; slices by name
@@ -131,6 +131,18 @@ def nanos(value):
     return ns if -(2**63) <= ns < 2**63 else None
 
 
+def end_of(raw):
+    """The end of an X in ns: rounded by itself, so that rounding moves no slice out of the slice around it. None without a
+    duration; the start if the duration is none or negative."""
+    start, dur = raw.get("ts"), raw.get("dur")
+    if nanos(start) is None or dur is None:
+        return None
+    if nanos(dur) is None or nanos(dur) < 0:
+        return nanos(start)
+    end = nanos(Decimal(start) + Decimal(dur))
+    return nanos(start) if end is None else max(end, nanos(start))
+
+
 def number_of(value):
     """A pid, a tid or None."""
     if isinstance(value, str):
@@ -152,9 +164,13 @@ def word(value):
 class Event:
     def __init__(self, number, raw):
         self.number, self.raw = number, raw
-        self.phase = raw.get("ph")
-        self.ts, self.dur = nanos(raw.get("ts")), nanos(raw.get("dur"))
+        phase = raw.get("ph")
+        # As in Perfetto, the first letter counts.
+        self.phase = phase[:1] if isinstance(phase, str) else None
+        self.ts, self.end = nanos(raw.get("ts")), end_of(raw)
         name, category = raw.get("name"), raw.get("cat")
+        if isinstance(name, (int, Decimal)) and not isinstance(name, bool):
+            name = str(name)
         self.name = clean(name) if isinstance(name, str) else None
         self.category = clean(category) if isinstance(category, str) else None
         pid, tid = number_of(raw.get("pid")), number_of(raw.get("tid"))
@@ -179,10 +195,19 @@ class Event:
 class Slice:
     def __init__(self, event, end):
         self.event, self.start, self.end, self.depth = event, event.ts, end, 0
-        self.parent = None
+        self.parent, self.end_number = None, event.number
 
     def drawn_end(self):
-        return float("inf") if self.end is None else self.end
+        """An X without a duration is drawn with no length, a B without an E to the end of the trace."""
+        if self.end is None:
+            return self.start if self.event.phase == "X" else float("inf")
+        return self.end
+
+    def contains(self, inner):
+        """Of slices that begin at one time the longer contains the shorter, unless that one was over before in the file."""
+        if self.start == inner.start and self.event.phase == inner.event.phase == "B" and self.event.number > inner.end_number:
+            return False
+        return self.drawn_end() > inner.start and self.drawn_end() >= inner.drawn_end()
 
 
 def thread_slices(events):
@@ -190,8 +215,7 @@ def thread_slices(events):
     slices, open_begins, stray = [], [], []
     for event in events:
         if event.phase == "X":
-            end = None if event.dur is None else event.ts + max(event.dur, 0)
-            slices.append(Slice(event, end))
+            slices.append(Slice(event, event.end))
         elif event.phase == "B":
             open_begins.append(Slice(event, None))
             slices.append(open_begins[-1])
@@ -203,16 +227,14 @@ def thread_slices(events):
                 if event.name in (None, "", it.event.name) and event.category in (None, "", it.event.category)
             ]
             if fits:
-                fits[-1].end = event.ts
+                fits[-1].end, fits[-1].end_number = event.ts, event.number
                 open_begins.remove(fits[-1])
             else:
                 stray.append(event)
     slices.sort(key=lambda it: (it.start, -it.drawn_end(), it.event.number))
-    for at, inner in enumerate(slices):
-        inner.parent = None
     stack = []
     for inner in slices:
-        while stack and (stack[-1].drawn_end() <= inner.start or stack[-1].drawn_end() < inner.drawn_end()):
+        while stack and not stack[-1].contains(inner):
             stack.pop()
         inner.parent = stack[-1] if stack else None
         inner.depth = inner.parent.depth + 1 if inner.parent else 0
@@ -270,15 +292,17 @@ def asyncs(events, rows):
     opened = defaultdict(list)
     for event in events:
         key = (event.category, event.scope(), event.scoped_id())
-        if event.phase == "n":
+        if event.phase in "NOD":
+            key = (*key, "object", event.pid)
+        if event.phase in "nO":
             rows.append(["point", event.ts, event.name, event.category, event.pid, event.tid, "async"])
-        elif event.phase in "bS":
+        elif event.phase in "bSN":
             opened[key].append(event)
         elif event.phase in "Tp":
             step = event.args.get("step")
             rows.append(["step", event.ts, event.name, event.category, event.pid, clean(step) if isinstance(step, str) else None])
         else:
-            fits = [it for it in opened[key] if event.name in (None, "", it.name) and (it.phase == "S") == (event.phase == "F")]
+            fits = [it for it in opened[key] if event.name in (None, "", it.name) and it.phase + event.phase in ("be", "SF", "ND")]
             if fits:
                 begin = fits[-1]
                 opened[key].remove(begin)
@@ -334,7 +358,7 @@ def facts(path):
             dur = None if it.end is None else it.end - it.start
             rows.append(["slice", it.start, dur, it.depth, it.event.name, it.event.category, it.event.pid, it.event.tid])
     arrows([it for it in timed if it.phase in "stf" or it.phase in "XB" and "bind_id" in it.raw], slices_of, rows)
-    asyncs([it for it in timed if it.phase in "benSTpF"], rows)
+    asyncs([it for it in timed if it.phase in "benSTpFNOD"], rows)
     for event in timed:
         if event.phase in "iIR":
             scope = event.raw.get("s") if event.phase != "R" else None
