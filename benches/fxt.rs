@@ -46,7 +46,7 @@ static FXT: LazyLock<PathBuf> = LazyLock::new(|| {
     std::env::var_os("THREADLINE_BENCH_FILE").map_or_else(
         || {
             file("big.fxt", |path, size| {
-                _ = fxt::write_trace(path, size, 1).expect("room")
+                _ = fxt::write_trace(path, size, 1, None).expect("room")
             })
         },
         PathBuf::from,

@@ -3,6 +3,9 @@
 //! Eight providers of different tick rates take turns: nested durations, complete slices, instants,
 //! counters, async slices, flows, context switches and wakeups, with arguments on half of the events, and
 //! table entries that are overwritten all the time, as real writers do.
+//!
+//! With a number of kinds, events have that many pairs of category and name, all equally frequent; each provider
+//! registers a string when it first needs it.
 
 use std::io::{BufWriter, Write};
 
@@ -14,6 +17,13 @@ const CPUS: u64 = 16;
 const TURN_NS: u64 = 200_000;
 /// String entries of each provider from here on are overwritten now and then.
 const FIRST_REUSED: u64 = 1400;
+/// Names and categories of files with a number of kinds have the string entries from here on.
+const FIRST_NAME: u64 = STRINGS + 1;
+const FIRST_CATEGORY: u64 = 30_000;
+/// The most names that a file with a number of kinds has; more kinds come from more categories.
+const MOST_NAMES: u64 = 25_000;
+/// The most kinds that can be asked for.
+const MOST_KINDS: u64 = ((1 << 15) - FIRST_CATEGORY) * MOST_NAMES;
 const OUTGOING_WEIGHT: u64 = 1495;
 const INCOMING_WEIGHT: u64 = 1496;
 
@@ -26,6 +36,8 @@ struct Provider {
     depth: [u32; THREADS as usize],
     open_async: Vec<u64>,
     open_flows: Vec<u64>,
+    /// By string entry: whether it was registered, in a file with a number of kinds.
+    registered: Vec<bool>,
 }
 
 struct Generator<W> {
@@ -35,6 +47,15 @@ struct Generator<W> {
     random: u64,
     next_id: u64,
     running: Vec<u64>,
+    /// The number of pairs of category and name, if one was asked for.
+    kinds: Option<u64>,
+}
+
+/// The string entries of an event's category and name.
+#[derive(Clone, Copy)]
+struct Names {
+    category: u64,
+    name: u64,
 }
 
 fn string_ref(index: u64) -> u64 {
@@ -107,18 +128,43 @@ impl<W: Write> Generator<W> {
         Ok(())
     }
 
+    /// Names of an event. Most events of a program are of few sorts, unless a number of kinds was asked for.
+    fn names(&mut self, provider: &mut Provider) -> std::io::Result<Names> {
+        let Some(kinds) = self.kinds else {
+            let hot = if self.random(5) == 0 { STRINGS } else { 150 };
+            let name = 1 + self.random(hot);
+            let category = 1 + name % 12;
+            return Ok(Names { category, name });
+        };
+        let kind = self.random(kinds);
+        let (group, number) = (kind / MOST_NAMES, kind % MOST_NAMES);
+        let names = Names {
+            category: FIRST_CATEGORY + group,
+            name: FIRST_NAME + number,
+        };
+        for (index, text) in [
+            (names.category, format!("group{group}")),
+            (
+                names.name,
+                format!("Component{}::Call{number}", number % 60),
+            ),
+        ] {
+            if !std::mem::replace(&mut provider.registered[index as usize], true) {
+                self.string(index, &text)?;
+            }
+        }
+        Ok(names)
+    }
+
     /// One event of the provider.
     fn event(&mut self, id: u64, provider: &mut Provider) -> std::io::Result<()> {
         provider.time_ns += self.random(2 * provider.step_ns);
         let ticks = u128::from(provider.time_ns) * u128::from(provider.ticks_per_second);
         let ticks = (ticks / 1_000_000_000) as u64;
         let thread = 1 + self.random(THREADS);
-        let depth = &mut provider.depth[(thread - 1) as usize];
         let choice = self.random(1000);
-        // Most events of a program are of few sorts.
-        let hot = if self.random(5) == 0 { STRINGS } else { 150 };
-        let name = 1 + self.random(hot);
-        let category = 1 + name % 12;
+        let Names { category, name } = self.names(provider)?;
+        let depth = &mut provider.depth[(thread - 1) as usize];
         let mut words = vec![ticks];
         let mut args = 0;
         if self.random(2) == 0 {
@@ -225,8 +271,12 @@ impl<W: Write> Generator<W> {
     }
 }
 
-/// Writes one of about `size` bytes; how many records it has.
-pub fn write_trace(path: &str, size: u64, seed: u64) -> std::io::Result<u64> {
+/// Writes one of about `size` bytes, with this number of kinds or as many as usual; how many records it has.
+pub fn write_trace(path: &str, size: u64, seed: u64, kinds: Option<u64>) -> std::io::Result<u64> {
+    if kinds.is_some_and(|kinds| !(1..=MOST_KINDS).contains(&kinds)) {
+        let words = format!("1 to {MOST_KINDS} kinds can be made");
+        return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, words));
+    }
     let mut generator = Generator {
         out: BufWriter::with_capacity(1 << 20, std::fs::File::create(path)?),
         written: 0,
@@ -234,6 +284,7 @@ pub fn write_trace(path: &str, size: u64, seed: u64) -> std::io::Result<u64> {
         random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
         next_id: 0,
         running: vec![1101; CPUS as usize],
+        kinds,
     };
     generator.record(0x0016_5478_4604_0000, &[])?;
     let mut providers: Vec<Provider> = (0..PROVIDERS)
@@ -244,6 +295,7 @@ pub fn write_trace(path: &str, size: u64, seed: u64) -> std::io::Result<u64> {
             depth: [0; THREADS as usize],
             open_async: Vec::new(),
             open_flows: Vec::new(),
+            registered: vec![false; 1 << 15],
         })
         .collect();
     for (number, provider) in providers.iter().enumerate() {

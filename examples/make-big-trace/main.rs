@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo run --release --example make-big-trace -- tracedat 1GiB [OUT] [--cpus N] [--compression zstd]
-//!                                                 fxt 1GiB [OUT] [--seed N]
+//!                                                 fxt 1GiB [OUT] [--seed N] [--kinds N]
 //!                                                 etrace 1GiB [OUT] [--cpus N]
 //!                                                 ftrace|kprobe|strace|minix 1GiB [OUT]
 //! ```
@@ -17,13 +17,14 @@ mod tracedat;
 use std::io::{Error, Result};
 
 const USAGE: &str = "make-big-trace tracedat|fxt|etrace|ftrace|kprobe|strace|minix SIZE [OUT] [--cpus N] \
-    [--compression zstd|none] [--seed N], SIZE such as 1GiB or 200MB";
+    [--compression zstd|none] [--seed N] [--kinds N], SIZE such as 1GiB or 200MB";
 
 /// What was asked for beside format, size and file.
 struct Options {
     cpus: u64,
     codec: String,
     seed: u64,
+    kinds: Option<u64>,
 }
 
 fn main() -> Result<()> {
@@ -31,6 +32,7 @@ fn main() -> Result<()> {
         cpus: 4,
         codec: "none".to_owned(),
         seed: 1,
+        kinds: None,
     };
     let mut words = Vec::new();
     let mut arguments = std::env::args().skip(1);
@@ -41,6 +43,7 @@ fn main() -> Result<()> {
             "text" if words.is_empty() => {}
             "--cpus" => options.cpus = number(arguments.next()).ok_or_else(usage)?,
             "--seed" => options.seed = number(arguments.next()).ok_or_else(usage)?,
+            "--kinds" => options.kinds = Some(number(arguments.next()).ok_or_else(usage)?),
             "--compression" => options.codec = arguments.next().ok_or_else(usage)?,
             _ => words.push(argument),
         }
@@ -63,7 +66,10 @@ fn write(format: &str, size: u64, path: &str, options: &Options) -> Result<()> {
             let events = tracedat::write_trace(path, size, options.cpus, &options.codec)?;
             eprintln!("{events} events");
         }
-        "fxt" => eprintln!("{} records", fxt::write_trace(path, size, options.seed)?),
+        "fxt" => {
+            let records = fxt::write_trace(path, size, options.seed, options.kinds)?;
+            eprintln!("{records} records");
+        }
         "etrace" if (1..=64).contains(&options.cpus) => {
             etrace::write_trace(path, size, options.cpus)?;
         }

@@ -8,6 +8,7 @@ use super::stretch::cut;
 use super::track_number::{self, TrackEvent};
 use crate::base::Timestamp;
 use crate::event::columns::EventColumns;
+use crate::event::kind_column::KindSlice;
 use crate::event::{EventKind, Role, ThreadKey};
 use crate::trace::EventId;
 
@@ -49,17 +50,25 @@ enum Class {
     OfCpu,
 }
 
-/// Returns the class of every kind number; kinds that the directory does not list are instants of threads.
-fn classes(kinds: &[EventKind]) -> Vec<Class> {
-    let mut classes = vec![Class::OfThread; 1 << 16];
-    for (class, kind) in classes.iter_mut().zip(kinds) {
-        *class = match kind.role {
+/// The class of each kind.
+struct Classes(Vec<Class>);
+
+impl Classes {
+    fn new(kinds: &[EventKind]) -> Classes {
+        let class = |kind: &EventKind| match kind.role {
             Role::Consumed | Role::Named | Role::Switch => Class::None,
             Role::Instant | Role::Attachment | Role::PointerName => Class::OfThread,
             Role::CpuInstant => Class::OfCpu,
         };
+        Classes(kinds.iter().map(class).collect())
     }
-    classes
+
+    /// Returns the class of a kind; kinds that the directory does not list are instants of threads.
+    #[inline]
+    fn of(&self, kind: impl Into<u32>) -> Class {
+        let class = self.0.get(kind.into() as usize);
+        class.copied().unwrap_or(Class::OfThread)
+    }
 }
 
 /// The input of [`points`] that decides which events are instants.
@@ -75,11 +84,8 @@ pub(crate) struct PointRules<'a> {
 
 /// Returns the instants of all tracks.
 pub fn points(recorded: &Recorded, which: PointRules<'_>) -> Points {
-    let classes = classes(which.kinds);
-    let has_some = classes
-        .iter()
-        .take(which.kinds.len())
-        .any(|class| *class != Class::None);
+    let classes = Classes::new(which.kinds);
+    let has_some = classes.0.iter().any(|class| *class != Class::None);
     let part_count = if has_some { recorded.parts.len() } else { 0 };
     let mut elsewhere = which.elsewhere.to_vec();
     elsewhere.sort_unstable();
@@ -88,7 +94,15 @@ pub fn points(recorded: &Recorded, which: PointRules<'_>) -> Points {
         .map(|number| {
             let first = recorded.parts[number].first_event;
             let first = elsewhere.partition_point(|&event| event < first);
-            points_of(number as u32, recorded, &classes, &elsewhere[first..])
+            let rules = PartRules {
+                number: number as u32,
+                classes: &classes,
+                elsewhere: &elsewhere[first..],
+            };
+            match recorded.columns(&recorded.parts[number]).kinds() {
+                KindSlice::Words(kinds) => points_of(rules, recorded, kinds),
+                KindSlice::Wide(kinds) => points_of(rules, recorded, kinds),
+            }
         })
         .collect();
     let mut extra = Groups::with_capacity(which.leftovers.len());
@@ -165,8 +179,26 @@ fn sort_by_time(events: &mut [u32], recorded: &Recorded) {
     }
 }
 
-/// Returns the instants of a part. `elsewhere` are events to leave out: sorted, none before this part.
-fn points_of(number: u32, recorded: &Recorded, classes: &[Class], elsewhere: &[u32]) -> PartPoints {
+/// Decides which events of a part are instants.
+struct PartRules<'a> {
+    /// The part's number.
+    number: u32,
+    classes: &'a Classes,
+    /// Events to leave out: sorted, none before this part.
+    elsewhere: &'a [u32],
+}
+
+/// Returns the instants of a part, whose events have these kinds.
+fn points_of<K: Copy + Into<u32>>(
+    rules: PartRules<'_>,
+    recorded: &Recorded,
+    all_kinds: &[K],
+) -> PartPoints {
+    let PartRules {
+        number,
+        classes,
+        elsewhere,
+    } = rules;
     let part = &recorded.parts[number as usize];
     let columns = recorded.columns(part);
     let threads = &recorded.events.threads;
@@ -183,7 +215,7 @@ fn points_of(number: u32, recorded: &Recorded, classes: &[Class], elsewhere: &[u
     };
     for (run, key) in columns.thread_runs() {
         let (start, end) = (run.start, run.end);
-        let kinds = &columns.kinds()[start..end];
+        let kinds = &all_kinds[start..end];
         let track_of = |local: usize, class: Class| match cpu_track {
             Some(track)
                 if class == Class::OfCpu || matches!(key, ThreadKey::IDLE | ThreadKey::UNKNOWN) =>
@@ -202,16 +234,14 @@ fn points_of(number: u32, recorded: &Recorded, classes: &[Class], elsewhere: &[u
         let is_whole = kinds.len() > SHORT_RUN
             && elsewhere.peek().is_none_or(|event| **event >= until)
             && threads.is_unique(key)
-            && kinds
-                .iter()
-                .all(|&kind| classes[usize::from(kind)] != Class::OfCpu);
+            && kinds.iter().all(|&kind| classes.of(kind) != Class::OfCpu);
         if is_whole {
             points.push_all(start, kinds, classes);
             points.put(track_of(start, Class::OfThread), first);
             continue;
         }
         for (local, &kind) in (start..end).zip(kinds) {
-            let class = classes[usize::from(kind)];
+            let class = classes.of(kind);
             if class == Class::None {
                 continue;
             }
@@ -254,12 +284,12 @@ struct Collected<'a> {
 
 impl Collected<'_> {
     /// Adds the instants of a run of one thread. Branch-free: which events are instants is as good as random.
-    fn push_all(&mut self, start: usize, kinds: &[u16], classes: &[Class]) {
+    fn push_all<K: Copy + Into<u32>>(&mut self, start: usize, kinds: &[K], classes: &Classes) {
         let mut at = self.events.len();
         self.events.resize(at + kinds.len(), 0);
         for (event, &kind) in (self.part.event(start as u32).0..).zip(kinds) {
             self.events[at] = event;
-            at += usize::from(classes[usize::from(kind)] == Class::OfThread);
+            at += usize::from(classes.of(kind) == Class::OfThread);
         }
         self.events.truncate(at);
     }

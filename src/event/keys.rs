@@ -23,7 +23,16 @@ pub struct ProcessKey(pub u32);
 
 /// Index of an [`EventKind`] in its reader's directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct KindId(pub u16);
+pub struct KindId(pub u32);
+
+impl KindId {
+    /// The kind's place in lists by kind.
+    #[inline]
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// How events of a kind are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

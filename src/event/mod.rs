@@ -10,6 +10,7 @@ pub mod decoded;
 pub mod detail;
 pub(crate) mod field_ref;
 pub mod keys;
+pub(crate) mod kind_column;
 pub mod lane;
 pub mod pairs;
 pub mod part;

@@ -162,7 +162,7 @@ impl<'a> InstantRow<'a> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PointRow {
     times: Vec<i64>,
-    labels: Vec<u16>,
+    labels: Vec<u32>,
 }
 
 impl Row for PointRow {
@@ -182,7 +182,7 @@ impl Row for PointRow {
         0
     }
     fn label(&self, i: u32) -> u32 {
-        u32::from(self.labels[i as usize])
+        self.labels[i as usize]
     }
 }
 
@@ -203,6 +203,6 @@ impl Row for InstantRow<'_> {
         0
     }
     fn label(&self, i: u32) -> u32 {
-        u32::from(self.cursor.kind(self.event(i)).0)
+        self.cursor.kind(self.event(i)).0
     }
 }

@@ -191,7 +191,7 @@ fn kind_names(trace: &Trace) -> Vec<(String, String)> {
 impl ProbedEvents {
     /// Returns the definition of the events of `kind`.
     fn probe_of(&self, kind: KindId) -> Option<&ProbeDefinition> {
-        let (group, event) = self.kinds.get(usize::from(kind.0))?;
+        let (group, event) = self.kinds.get(kind.index())?;
         let definitions = &self.set.definitions;
         self.by_event.definition_of(definitions, group, event)
     }

@@ -261,7 +261,7 @@ impl JoinedEvents {
             reader: Arc::clone(&loaded.reader),
             parts: source.parts.clone(),
             shift: source.offset(),
-            kinds: (0..=u16::MAX)
+            kinds: (0..)
                 .zip(&source.origin.kinds)
                 .map(|(theirs, &ours)| (ours, KindId(theirs)))
                 .collect(),

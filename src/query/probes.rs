@@ -162,7 +162,7 @@ pub fn table(trace: &Trace, reader: Option<&dyn Events>, set: Option<&ProbeSet>)
     let defined = rows.all.len();
     for (kind, entry) in (0..).map(KindId).zip(&trace.kinds) {
         let (group, event) = (trace.text(entry.category), trace.text(entry.name));
-        let count = counts.get(usize::from(kind.0)).copied().unwrap_or(0);
+        let count = counts.get(kind.index()).copied().unwrap_or(0);
         let at = rows.at(&group, &event).or_else(|| {
             let is_probe = best_pairs.contains_key(&kind)
                 || matches!(&*group, "kprobes" | "uprobes" | "eprobes");
@@ -200,7 +200,7 @@ pub fn table(trace: &Trace, reader: Option<&dyn Events>, set: Option<&ProbeSet>)
         let mut firsts = row
             .kinds
             .iter()
-            .filter_map(|kind| *firsts.get(usize::from(kind.0))?);
+            .filter_map(|kind| *firsts.get(kind.index())?);
         if let Some((first, reader)) = firsts.next().zip(reader) {
             (row.seen_at, row.seen_as) = seen(&describe(trace, reader, first));
         }
@@ -347,18 +347,18 @@ fn counts(trace: &Trace) -> (Vec<u64>, Vec<Option<EventId>>) {
     let mut counts = vec![0_u64; trace.kinds.len()];
     let mut firsts = vec![None; trace.kinds.len()];
     for segment in trace.events.segments() {
-        for (index, &kind) in (0..).zip(segment.columns.kinds()) {
+        segment.columns.kinds().for_each(|index, kind| {
             let kind = match &segment.origin {
                 None => kind,
-                Some(origin) => origin.kinds.get(usize::from(kind)).map_or(kind, |it| it.0),
+                Some(origin) => origin.kinds.get(kind.index()).copied().unwrap_or(kind),
             };
-            if let Some(sum) = counts.get_mut(usize::from(kind)) {
+            if let Some(sum) = counts.get_mut(kind.index()) {
                 *sum += 1;
             }
-            if let Some(known) = firsts.get_mut(usize::from(kind)) {
+            if let Some(known) = firsts.get_mut(kind.index()) {
                 known.get_or_insert(EventId(segment.first + index));
             }
-        }
+        });
     }
     (counts, firsts)
 }

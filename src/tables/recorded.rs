@@ -70,7 +70,7 @@ fn events(scope: &Scope<'_>) -> Box<dyn RowSource> {
 fn event_cells(loaded: &LoadedTrace, (): &(), &id: &EventId, cells: &mut Vec<Cell>) {
     let trace = &loaded.trace;
     let event = trace.events.get(id);
-    let kind = trace.kinds.get(usize::from(event.row.kind.0));
+    let kind = trace.kinds.get(event.row.kind.index());
     cells.extend([
         event.row.time.into(),
         cpu_number(trace, event.cpu),

@@ -135,7 +135,7 @@ fn instants(scope: &Scope<'_>) -> Box<dyn RowSource> {
         |loaded, (), id: &OnTrack, cells| {
             let trace = &loaded.trace;
             let event = trace.events.get(id.event);
-            let kind = trace.kinds.get(usize::from(event.row.kind.0));
+            let kind = trace.kinds.get(event.row.kind.index());
             let Owner { pid, tid } = Owner::of(trace, trace.events.thread(event.id));
             cells.extend([
                 event.row.time.into(),

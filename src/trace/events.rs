@@ -68,11 +68,7 @@ impl Segment {
         let kind = self.columns.kind(index);
         match &self.origin {
             None => kind,
-            Some(origin) => origin
-                .kinds
-                .get(usize::from(kind.0))
-                .copied()
-                .unwrap_or(kind),
+            Some(origin) => origin.kinds.get(kind.index()).copied().unwrap_or(kind),
         }
     }
 
@@ -424,9 +420,9 @@ impl<'a> EventCursor<'a> {
         let near = self.near.get();
         let at = id.0.wrapping_sub(near.first) as usize;
         match (near.times.get(at), near.kinds.get(at)) {
-            (Some(&after), Some(&kind)) => {
+            (Some(&after), Some(kind)) => {
                 let time = near.base_time.wrapping_add(i64::from(after));
-                (Timestamp(time), KindId(kind))
+                (Timestamp(time), kind)
             }
             _ => {
                 let (segment, index) = self.locate(id);
@@ -441,7 +437,7 @@ impl<'a> EventCursor<'a> {
     pub fn kind(&self, id: EventId) -> KindId {
         let near = self.near.get();
         match near.kinds.get(id.0.wrapping_sub(near.first) as usize) {
-            Some(&kind) => KindId(kind),
+            Some(kind) => kind,
             None => {
                 let (segment, index) = self.locate(id);
                 segment.kind(index)

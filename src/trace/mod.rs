@@ -108,7 +108,7 @@ impl Trace {
     #[must_use]
     pub fn kind_name(&self, kind: KindId) -> std::borrow::Cow<'_, str> {
         self.kinds
-            .get(usize::from(kind.0))
+            .get(kind.index())
             .map_or_else(Default::default, |kind| self.text(kind.name))
     }
 

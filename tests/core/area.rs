@@ -608,7 +608,7 @@ fn events_are_counted_by_name_thread_process_and_cpu() {
                     let thread = trace.events.thread(id);
                     let key = match by {
                         GroupBy::Name => {
-                            let kind = &trace.kinds[usize::from(trace.events.kind(id).0)];
+                            let kind = &trace.kinds[trace.events.kind(id).index()];
                             format!("{:?}", (kind.name, kind.category))
                         }
                         GroupBy::Thread if thread == ThreadId::NONE => format!("{:?}", None::<u8>),

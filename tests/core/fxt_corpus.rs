@@ -106,7 +106,7 @@ impl Opened {
 
     fn kind_name(&self, part: usize, event: u32) -> String {
         let kind = self.parts[part].events.kind(event);
-        let name = self.directory.kinds[usize::from(kind.0)].name;
+        let name = self.directory.kinds[kind.index()].name;
         self.directory.strings.text(name).into_owned()
     }
 

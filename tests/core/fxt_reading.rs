@@ -2,6 +2,7 @@
 //! the program's own writer, are opened as a file and looked at in the model.
 
 use crate::alone::is_alone;
+use crate::program::{number, rows, stdout};
 use std::io::Write as _;
 
 use threadline::base::Job;
@@ -715,4 +716,95 @@ fn objects_say_their_process_or_their_thread_as_their_size_tells() {
     for code in ["bad_argument", "short_record", "unresolved_string"] {
         assert_eq!(count_of(&loaded, code), 0, "{code}");
     }
+}
+
+#[test]
+fn every_name_stays_however_many_there_are() {
+    // More than 2 bytes can number: points and slices in turns, and the first hundred of both once more.
+    const COUNT: usize = 80_000;
+    let name = |number: usize| match number % 2 {
+        0 => format!("point {number}"),
+        _ => format!("slice {number}"),
+    };
+    let mut file = File::new();
+    file.thread(1, 10, 11);
+    let numbers = (0..COUNT).chain(0..100);
+    for (time, number) in (0_u64..).step_by(4).zip(numbers.clone()) {
+        match number % 2 {
+            0 => file.event(INSTANT, time, &name(number), 0, &[]),
+            _ => file.event(COMPLETE, time, &name(number), 0, &[time + 2]),
+        };
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("names.fxt");
+    std::fs::write(&path, file.bytes()).unwrap();
+    let path = path.to_str().unwrap();
+
+    let all: Vec<String> = numbers.map(name).collect();
+    let (points, slices): (Vec<&String>, Vec<&String>) =
+        all.iter().partition(|name| name.starts_with("point"));
+    let names_in = |arguments: &[&str]| -> Vec<String> {
+        let rows = rows(&[arguments, &[path]].concat());
+        rows.into_iter()
+            .map(|mut row| row.remove("name").unwrap())
+            .collect()
+    };
+    assert!(names_in(&["table", "events"]) == all);
+    assert!(names_in(&["table", "instants"]).iter().eq(points));
+    assert!(
+        names_in(&["table", "slices"])
+            .iter()
+            .eq(slices.iter().copied())
+    );
+
+    for number in [1, 40_001, 65_516, 65_517, 79_998, 79_999] {
+        let found = names_in(&[
+            "search",
+            "--in",
+            "events",
+            &format!("name == \"{}\"", name(number)),
+        ]);
+        assert_eq!(found, vec![name(number); if number < 100 { 2 } else { 1 }]);
+    }
+    let found = names_in(&["search", "--in", "events", "name ~ \"point 7999.\""]);
+    assert_eq!(found.len(), 5, "{found:?}");
+
+    for of in ["events", "slices"] {
+        let sums = rows(&["stats", "--of", of, path]);
+        assert_eq!(
+            sums.len(),
+            if of == "events" {
+                COUNT
+            } else {
+                slices.len() - 50
+            }
+        );
+        for row in sums {
+            let (_, digits) = row["name"].split_once(' ').unwrap();
+            let is_twice = digits.parse::<usize>().unwrap() < 100;
+            assert_eq!(
+                number(&row, "count"),
+                if is_twice { 2 } else { 1 },
+                "{row:?}"
+            );
+        }
+    }
+    assert_eq!(rows(&["table", "diagnostics", path]).len(), 0);
+
+    // The same after an export, and where a file is opened beside another.
+    let copy = folder.path().join("copy.fxt");
+    let copy = copy.to_str().unwrap();
+    let _said = stdout(&["export", "-o", copy, path]);
+    let names = |paths: &[&str]| -> Vec<String> {
+        let rows = rows(&[&["table", "events"], paths].concat());
+        rows.into_iter()
+            .map(|mut row| row.remove("name").unwrap())
+            .collect()
+    };
+    assert!(names(&[copy]) == all);
+    let twice: Vec<String> = all
+        .iter()
+        .flat_map(|name| [name.clone(), name.clone()])
+        .collect();
+    assert!(names(&[path, copy]) == twice);
 }

@@ -74,7 +74,7 @@ fn opened(format: &Format, bytes: &[u8], name: &str) -> (Outcome, Option<LoadedT
     outcome.is_complained_about = rows.any(|row| row.severity != Severity::Info);
     outcome.events = trace.events.len();
     for event in some_events(&loaded) {
-        assert!(usize::from(event.kind.0) < trace.kinds.len(), "{name}");
+        assert!(event.kind.index() < trace.kinds.len(), "{name}");
         outcome.described.push(loaded.reader.describe(event));
     }
     (outcome, Some(loaded))

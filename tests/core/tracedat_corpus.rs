@@ -55,7 +55,7 @@ fn counts_agree_with_trace_cmd() {
                 while records.advance().is_some() {
                     let id = records.payload().first_chunk().copied().unwrap_or_default();
                     let kind = file.kind_of_id(file.endian().u16(id));
-                    let format = file.metadata.formats.get(usize::from(kind));
+                    let format = file.metadata.formats.get(kind as usize);
                     let name = format.map_or("unknown", |format| &format.name);
                     *by_name.entry(name.to_owned()).or_default() += 1;
                 }
@@ -153,7 +153,7 @@ fn the_bulk_pass_agrees_with_the_walk_over_records() {
             for mark in part.marks.iter().filter(|mark| mark.op() == MarkOp::Begin) {
                 let label = part.labels[mark.label() as usize];
                 assert!(!part.strings.bytes(label.name).is_empty(), "{name}");
-                assert!(directory.kinds.len() > usize::from(part.events.kind(mark.event).0));
+                assert!(directory.kinds.len() > part.events.kind(mark.event).index());
             }
         }
     }
@@ -210,8 +210,8 @@ fn atrace_marks_in_markers_are_slices_and_counters_as_in_the_report_of_the_same_
             .find_map(|part| Some((part, part.marks.first()?)));
         let (part, mark) = event.unwrap();
         let kind = part.events.kind(mark.event);
-        assert!(names.contains(&kinds[usize::from(kind.0)].name));
-        assert_eq!(kinds[usize::from(kind.0)].role, Role::Consumed);
+        assert!(names.contains(&kinds[kind.index()].name));
+        assert_eq!(kinds[kind.index()].role, Role::Consumed);
     }
 }
 

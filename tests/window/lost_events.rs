@@ -337,7 +337,7 @@ fn fxt_that_is_opened_again_lost_the_same_events() {
         let is_loss = |name: &str| name.contains("lost events");
         assert!(
             (0..theirs.kinds.len()).all(|kind| {
-                !is_loss(&theirs.kind_name(threadline::event::KindId(kind as u16)))
+                !is_loss(&theirs.kind_name(threadline::event::KindId(kind as u32)))
             })
         );
         // A copy of the copy says the same again.

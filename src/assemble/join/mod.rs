@@ -65,7 +65,7 @@ struct Joined<'a> {
     part_count: u32,
     lane_count: u32,
     /// Id of each kind: (kind, its count among equal kinds of its file), so that equal kinds of one file stay apart.
-    kinds: FxHashMap<(EventKind, u16), KindId>,
+    kinds: FxHashMap<(EventKind, u32), KindId>,
     members: Vec<(&'a Trace, Moves)>,
 }
 
@@ -156,7 +156,7 @@ impl<'a> Joined<'a> {
         let theirs = member.trace.as_ref();
         let strings = self.trace.strings.absorb(&theirs.strings);
         let string = |id: StringId| strings.get(id.0 as usize).copied().unwrap_or_default();
-        let mut alike: FxHashMap<EventKind, u16> = FxHashMap::default();
+        let mut alike: FxHashMap<EventKind, u32> = FxHashMap::default();
         let kinds = theirs
             .kinds
             .iter()
@@ -170,11 +170,8 @@ impl<'a> Joined<'a> {
                 *count += 1;
                 let all = &mut self.trace.kinds;
                 *self.kinds.entry((kind, *count)).or_insert_with(|| {
-                    // There is no number for a 65536th kind: it gets the number of the last one.
-                    if all.len() < usize::from(u16::MAX) {
-                        all.push(kind);
-                    }
-                    KindId((all.len() - 1) as u16)
+                    all.push(kind);
+                    KindId((all.len() - 1) as u32)
                 })
             })
             .collect();

@@ -4,6 +4,8 @@
 //! block of 128 events: base time i64 | base place u64      event: +time u32 | +place u16 | kind u16 | thread u8
 //! ```
 //!
+//! Kinds take 2 bytes more in parts with kinds of large numbers, threads 1 or 3 more in parts with many threads.
+//!
 //! Places are stored in units of `1 << place_shift` bytes from the block's base. If the events of a block lie too far
 //! apart in the file for 2 bytes, the block is "far" and has 2 bytes more per place: this happens where many streams
 //! were written in turns. If they lie too far apart in time, or even farther apart in the file, the block is "wide",
@@ -13,6 +15,7 @@
 use std::ops::Range;
 
 use super::keys::{KindId, ThreadKey};
+use super::kind_column::{KindColumn, KindSlice};
 use super::thread_column::ThreadColumn;
 use crate::base::Timestamp;
 use crate::base::order::first_not;
@@ -31,7 +34,7 @@ const FAR: u32 = 1 << 31;
 pub struct EventColumns {
     times: Vec<u32>,
     places: Vec<u16>,
-    kinds: Vec<u16>,
+    kinds: KindColumn,
     threads: ThreadColumn,
     blocks: Vec<Block>,
     /// The high halves of the places in far blocks.
@@ -89,7 +92,7 @@ pub(crate) struct EventBlock<'a> {
     /// Time of each event in ns after `base_time`. Empty if the block is wide.
     pub times: &'a [u32],
     /// Kind of each event. Empty if the block is wide.
-    pub kinds: &'a [u16],
+    pub kinds: KindSlice<'a>,
 }
 
 impl EventColumns {
@@ -120,7 +123,7 @@ impl EventColumns {
     pub fn shrink(&mut self) {
         self.times.shrink_to_fit();
         self.places.shrink_to_fit();
-        self.kinds.shrink_to_fit();
+        self.kinds.shrink();
         self.threads.shrink();
         self.blocks.shrink_to_fit();
         self.far.shrink_to_fit();
@@ -152,7 +155,7 @@ impl EventColumns {
             && units <= u64::from(u16::MAX)
             && units << self.place_shift == place_delta
             && block.rest == NARROW;
-        self.kinds.push(kind.0);
+        self.kinds.push(kind);
         self.threads.push(thread);
         if fits {
             self.times.push(time_delta as u32);
@@ -358,7 +361,7 @@ impl EventColumns {
             first: start as u32,
             base_time: block.time,
             times: &self.times[start..end],
-            kinds: &self.kinds[start..end],
+            kinds: self.kinds.all().range(start..end),
         }
     }
 
@@ -412,9 +415,7 @@ impl EventColumns {
 
     /// Replaces the kind of event `index`, where the kind depends on a payload that is decoded after the push.
     pub(crate) fn set_kind(&mut self, index: u32, kind: KindId) {
-        if let Some(slot) = self.kinds.get_mut(index as usize) {
-            *slot = kind.0;
-        }
+        self.kinds.set(index as usize, kind);
     }
 
     /// Replaces every thread key by `key(old)`. Nothing may be pushed afterwards.
@@ -426,7 +427,7 @@ impl EventColumns {
     #[inline]
     #[must_use]
     pub fn kind(&self, index: u32) -> KindId {
-        KindId(self.kinds[index as usize])
+        self.kinds.get(index as usize)
     }
 
     /// Returns the thread of event `index`.
@@ -449,8 +450,8 @@ impl EventColumns {
 
     /// The kind of each event.
     #[must_use]
-    pub fn kinds(&self) -> &[u16] {
-        &self.kinds
+    pub fn kinds(&self) -> KindSlice<'_> {
+        self.kinds.all()
     }
 
     /// Returns the ranges of neighbouring events of one thread, in order.
@@ -533,11 +534,11 @@ impl EventColumns {
     pub(crate) fn memory_bytes(&self) -> u64 {
         (self.times.capacity() * 4
             + self.places.capacity() * 2
-            + self.kinds.capacity() * 2
             + self.blocks.capacity() * size_of::<Block>()
             + self.far.capacity() * 2
             + self.wide.capacity() * size_of::<Wide>()
             + self.cpus.capacity() * 2) as u64
+            + self.kinds.memory_bytes()
             + self.threads.memory_bytes()
     }
 }

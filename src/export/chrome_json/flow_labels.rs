@@ -35,7 +35,7 @@ pub(crate) fn flow_labels(trace: &Trace, marks: &[FlowMark]) -> Vec<FlowLabel> {
             continue;
         };
         let kind = trace.events.get(mark.event).row.kind;
-        let kind = trace.kinds.get(usize::from(kind.0));
+        let kind = trace.kinds.get(kind.index());
         if mark.sort == FlowStepSort::Begin || mark.is_lone {
             label.id = mark.id;
             if owners.get(&mark.id) != Some(&mark.flow) {
@@ -61,7 +61,7 @@ pub(crate) fn flow_labels(trace: &Trace, marks: &[FlowMark]) -> Vec<FlowLabel> {
             && label.name == StringId::EMPTY
         {
             let kind = trace.events.get(mark.event).row.kind;
-            let kind = trace.kinds.get(usize::from(kind.0));
+            let kind = trace.kinds.get(kind.index());
             label.name = kind.map_or(StringId::EMPTY, |kind| kind.name);
         }
     }

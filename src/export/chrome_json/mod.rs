@@ -392,7 +392,7 @@ impl<'a> JsonEvents<'a> {
                 if !self.chosen.span.contains(event.row.time) || !is_chosen {
                     continue;
                 }
-                let kind = trace.kinds.get(usize::from(event.row.kind.0));
+                let kind = trace.kinds.get(event.row.kind.index());
                 let category = exact(trace, kind.map_or(StringId::EMPTY, |kind| kind.category));
                 let name = trace.kind_name(event.row.kind);
                 let fields = self.fields(id);

@@ -99,7 +99,7 @@ impl<'a> Items<'a> {
         let is_seen = |run: usize| {
             event_behind(trace, run).is_some_and(|(event, _)| {
                 let kind = trace.events.kind(EventId(event));
-                let kind = trace.kinds.get(usize::from(kind.0));
+                let kind = trace.kinds.get(kind.index());
                 kind.is_some_and(|kind| kind.role == Role::Switch)
                     && trace.events.thread(EventId(event)).0 == runs.threads[run]
             })

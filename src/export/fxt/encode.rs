@@ -382,7 +382,7 @@ impl<'a, 't> Encoder<'a, 't> {
 
     /// Returns the category and name of a kind of events.
     pub(super) fn names_of(&self, kind: KindId) -> (StringId, StringId) {
-        let kind = self.source.trace.kinds.get(usize::from(kind.0));
+        let kind = self.source.trace.kinds.get(kind.index());
         kind.map_or((StringId::EMPTY, StringId::EMPTY), |kind| {
             (kind.category, kind.name)
         })
@@ -390,7 +390,7 @@ impl<'a, 't> Encoder<'a, 't> {
 
     /// Returns the role of an event.
     pub(super) fn role_of(&self, id: EventId) -> Role {
-        let kind = usize::from(self.events.kind(id).0);
+        let kind = self.events.kind(id).index();
         let kind = self.source.trace.kinds.get(kind);
         kind.map_or_else(Role::default, |kind| kind.role)
     }

@@ -60,7 +60,7 @@ impl LoneStates {
                     continue;
                 }
                 let kind = events.kind(EventId(states.events[index]));
-                if is_switch.get(usize::from(kind.0)).copied().unwrap_or(false) {
+                if is_switch.get(kind.index()).copied().unwrap_or(false) {
                     found.push((states.events[index], index as u32));
                 }
             }

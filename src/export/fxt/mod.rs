@@ -288,7 +288,7 @@ fn field_names(loaded: &LoadedTrace, event_ref: &dyn Fn(EventId) -> EventRef) ->
     let mut fields = Vec::new();
     for id in (0..trace.events.len()).step_by((trace.events.len() / NAME_SAMPLES).max(1)) {
         let event = event_ref(EventId(id as u32));
-        match is_seen.get_mut(usize::from(event.kind.0)) {
+        match is_seen.get_mut(event.kind.index()) {
             Some(is_seen @ false) => *is_seen = true,
             _ => continue,
         }

@@ -89,7 +89,7 @@ fn events_of_objects(trace: &Trace) -> Vec<u32> {
     let found = segments.flat_map_iter(|segment| {
         let rows = 0..segment.columns.len() as u32;
         rows.filter_map(move |index| {
-            let kind = usize::from(segment.kind(index).0);
+            let kind = segment.kind(index).index();
             let is_one = is_object.get(kind) == Some(&true);
             is_one.then(|| segment.first + index)
         })

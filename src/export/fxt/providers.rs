@@ -136,7 +136,7 @@ pub(crate) fn infos(trace: &Trace) -> Vec<&TraceInfo> {
 pub(crate) fn stand_ins(trace: &Trace) -> FxHashSet<ThreadId> {
     let is_of_provider = |event: u32| {
         let kind = trace.events.kind(EventId(event));
-        let kind = trace.kinds.get(usize::from(kind.0));
+        let kind = trace.kinds.get(kind.index());
         kind.is_some_and(|kind| matches!(kind.role, Role::Attachment | Role::PointerName))
     };
     let tracks = trace.tracks.iter().filter_map(|track| {

@@ -159,7 +159,7 @@ impl Lines {
         kinds: &[KindId],
         job: &Job,
     ) -> Result<(), ReadError> {
-        let kind_of = |kind: KindId| kinds.get(usize::from(kind.0)).copied().unwrap_or_default();
+        let kind_of = |kind: KindId| kinds.get(kind.index()).copied().unwrap_or_default();
         let file = &self.0;
         let read: Vec<Result<Tokens, ReadError>> = (0..file.cuts.len() - 1)
             .into_par_iter()

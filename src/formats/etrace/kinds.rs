@@ -20,7 +20,7 @@ pub(crate) struct Kinds {
 
 #[derive(Debug, Default)]
 struct Unknown {
-    ids: FxHashMap<Vec<u8>, u16>,
+    ids: FxHashMap<Vec<u8>, u32>,
     tags: Vec<Vec<u8>>,
 }
 
@@ -32,13 +32,13 @@ impl Kinds {
     /// Returns the kind of a known call.
     #[must_use]
     pub(crate) fn of_sort(sort: Sort) -> KindId {
-        KindId(sort as u16)
+        KindId(sort as u32)
     }
 
     /// Returns the kind of a text without its call.
     #[must_use]
     pub(crate) fn of_slot(slot: Slot) -> KindId {
-        KindId(Sort::Unknown as u16 + 1 + slot as u16)
+        KindId(Sort::Unknown as u32 + 1 + slot as u32)
     }
 
     /// Returns the kind of an unknown tag.
@@ -51,7 +51,7 @@ impl Kinds {
         if unknown.tags.len() >= MOST_UNKNOWN {
             return Kinds::of_sort(Sort::Unknown);
         }
-        let id = (known_count() + unknown.tags.len()) as u16;
+        let id = (known_count() + unknown.tags.len()) as u32;
         unknown.ids.insert(tag.to_vec(), id);
         unknown.tags.push(tag.to_vec());
         KindId(id)

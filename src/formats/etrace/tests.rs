@@ -252,7 +252,7 @@ fn flags_and_failed_calls_are_said_in_words() {
         "path=/a original=/b flags=O_WRONLY|O_CREAT|O_TRUNC mode=0o644 fd=3"
     );
     let directory = reader.directory(&Environments::default());
-    let kind = directory.kinds[usize::from(part.events.kind(3).0)];
+    let kind = directory.kinds[part.events.kind(3).index()];
     assert_eq!(directory.strings.bytes(kind.name), b"Novel");
 }
 

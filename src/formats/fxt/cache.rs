@@ -1,7 +1,8 @@
 //! Look-up results of the bulk pass: strings, threads and kinds, kept from part to part.
 //!
 //! A worker that reads the next part in file order keeps everything. A worker that reads a part elsewhere in the file
-//! keeps texts and kinds, but looks up again what indices mean there. Labels are numbered anew in each part.
+//! keeps texts and kinds, but looks up again what indices mean there. A part's columns refer only to what occurs in
+//! the part, so labels and the texts of rows are numbered anew in each part.
 
 use rustc_hash::FxHashMap;
 
@@ -9,15 +10,15 @@ use crate::base::{StringId, Strings};
 use crate::event::{KindId, ThreadKey};
 
 use super::fold::PartRange;
-use super::kinds::{GENERIC_KINDS, Sort};
+use super::kinds::Sort;
 use super::rows::Rows;
 use super::scan::Scan;
 use super::summary::Pair;
 use super::tables::ProviderSlot;
 use super::ticks::TickScale;
 
-/// Limit for reuse of a cache: every part carries a copy of the texts, so there must be few.
-const MOST_STRING_BYTES: u64 = 512 << 10;
+/// Limit for reuse of a cache, so that the texts of inline names do not pile up.
+const MOST_STRING_BYTES: u64 = 64 << 20;
 
 /// Result of the last look-up of a string index.
 #[derive(Clone, Copy, Debug)]
@@ -114,7 +115,7 @@ impl Local {
 }
 
 /// Value in `Named::kinds`: not looked up yet.
-const NO_KIND: u16 = u16::MAX;
+const NO_KIND: u32 = u32::MAX;
 /// Number of classes of record types that have kinds by name.
 const NAMED_CLASSES: usize = 4;
 
@@ -141,7 +142,7 @@ struct Named {
     key: u64,
     label: u32,
     label_part: u16,
-    kinds: [u16; NAMED_CLASSES],
+    kinds: [u32; NAMED_CLASSES],
 }
 
 /// All (category, name) pairs. Compact, because every event searches here.
@@ -228,11 +229,45 @@ impl Names {
     }
 }
 
+/// The part's own ids of the texts to which its rows refer.
+#[derive(Debug, Default)]
+pub(crate) struct OwnTexts {
+    /// The current part; 0: none yet.
+    part: u16,
+    /// By id in the cache: the last part whose rows refer to the text, and the text's id there.
+    ids: Vec<(u16, StringId)>,
+}
+
+impl OwnTexts {
+    /// Returns the id in `own`, the part's strings, of a text in `all`, the cache's.
+    #[inline]
+    pub fn id(&mut self, text: StringId, all: &Strings, own: &mut Strings) -> StringId {
+        match self.ids.get(text.0 as usize) {
+            Some(&(part, id)) if part == self.part => id,
+            _ => self.add(text, all, own),
+        }
+    }
+
+    #[inline(never)]
+    fn add(&mut self, text: StringId, all: &Strings, own: &mut Strings) -> StringId {
+        if self.ids.len() < all.len() {
+            self.ids.resize(all.len(), (0, StringId::EMPTY));
+        }
+        let id = own.intern(all.bytes(text));
+        if let Some(entry) = self.ids.get_mut(text.0 as usize) {
+            *entry = (self.part, id);
+        }
+        id
+    }
+}
+
 /// See the module's documentation.
 #[derive(Debug)]
 pub(crate) struct Cache {
     /// All texts seen so far.
     pub strings: Strings,
+    /// Those to which the current part's rows refer.
+    pub own: OwnTexts,
     /// The current provider's entries; those of other providers are in `parked`.
     pub local: Box<Local>,
     slot: ProviderSlot,
@@ -246,13 +281,13 @@ pub(crate) struct Cache {
     pub rows: Rows,
     end: Option<u64>,
     run: u32,
-    part: u16,
 }
 
 impl Default for Cache {
     fn default() -> Cache {
         Cache {
             strings: Strings::default(),
+            own: OwnTexts::default(),
             local: Box::new(Local::new()),
             slot: 0,
             parked: FxHashMap::default(),
@@ -262,7 +297,6 @@ impl Default for Cache {
             rows: Rows::default(),
             end: None,
             run: 0,
-            part: 0,
         }
     }
 }
@@ -271,7 +305,7 @@ impl Cache {
     /// Prepares for the part with these records.
     pub fn start(&mut self, scan: &Scan, range: PartRange) {
         let PartRange { start, end } = range;
-        self.part += 1;
+        self.own.part += 1;
         self.rows.start(start);
         if self.end != Some(start) {
             self.run += 1;
@@ -289,7 +323,7 @@ impl Cache {
     /// Returns whether the cache is small enough for reuse in another part.
     #[must_use]
     pub fn is_small(&self) -> bool {
-        self.strings.memory_bytes() <= MOST_STRING_BYTES && self.part < u16::MAX
+        self.strings.memory_bytes() <= MOST_STRING_BYTES && self.own.part < u16::MAX
     }
 
     /// The current run of consecutive parts: only entries of this run are valid.
@@ -330,30 +364,25 @@ impl Cache {
         sort: Sort,
         names: NameIds,
         intern: impl FnOnce(&Strings) -> KindId,
-        label: impl FnOnce() -> u32,
+        label: impl FnOnce(&mut OwnTexts, &Strings) -> u32,
     ) -> (KindId, u32) {
         let index = self
             .names
             .find(u64::from(names.name.0) << 32 | u64::from(names.category.0));
         let Some(named) = self.names.entries.get_mut(index) else {
-            return (sort.generic_kind(), 0);
+            return (sort.own_kind(), 0);
         };
         // One predictable branch instead of two: the record type of the next event is unpredictable.
         let wants_label = matches!(sort, Sort::Begin | Sort::Complete);
-        if wants_label & (named.label_part != self.part) {
-            named.label = label();
-            named.label_part = self.part;
+        if wants_label & (named.label_part != self.own.part) {
+            named.label = label(&mut self.own, &self.strings);
+            named.label_part = self.own.part;
         }
         let kind = &mut named.kinds[class_index(sort)];
         if *kind == NO_KIND {
             *kind = intern(&self.strings).0;
         }
-        let kind = match *kind {
-            // No room for a kind of this class: each record type has its own generic kind.
-            generic if generic < GENERIC_KINDS => sort.generic_kind(),
-            kind => KindId(kind),
-        };
-        (kind, named.label)
+        (KindId(*kind), named.label)
     }
 }
 
@@ -380,14 +409,14 @@ mod tests {
                         },
                         |_| {
                             asks += 1;
-                            KindId(number as u16 + GENERIC_KINDS)
+                            KindId(number)
                         },
-                        || {
+                        |_, _| {
                             labels += 1;
                             number + part
                         },
                     );
-                    let kind = KindId(number as u16 + GENERIC_KINDS);
+                    let kind = KindId(number);
                     assert_eq!(found, (kind, number + part));
                     let is_first = round == 0;
                     assert_eq!(
@@ -401,19 +430,9 @@ mod tests {
             category: StringId(0),
             name: StringId(0),
         };
-        let end = cache.kind(Sort::End, names, |_| KindId(900), || 0);
-        assert_eq!(end.0, KindId(GENERIC_KINDS), "of the class of begins");
-        let point = cache.kind(Sort::Instant, names, |_| KindId(900), || 0);
+        let end = cache.kind(Sort::End, names, |_| KindId(900), |_, _| 0);
+        assert_eq!(end.0, KindId(0), "of the class of begins");
+        let point = cache.kind(Sort::Instant, names, |_| KindId(900), |_, _| 0);
         assert_eq!(point.0, KindId(900));
-        // What found no room is generic, each sort in its way.
-        let names = NameIds {
-            category: StringId(9),
-            name: StringId(1),
-        };
-        let generic = |sort: Sort| move |_: &Strings| sort.generic_kind();
-        for sort in [Sort::Begin, Sort::FlowEnd] {
-            let found = cache.kind(sort, names, generic(sort), || 0);
-            assert_eq!(found.0, sort.generic_kind());
-        }
     }
 }

@@ -178,7 +178,6 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         let gaps = gaps.take_while(|gap| gap.place < range.end);
         self.out.gaps.extend(gaps.map(|gap| gap.gap));
         self.cache.rows.fill(&mut self.out);
-        self.out.strings = self.cache.strings.clone();
         self.out
     }
 
@@ -288,7 +287,14 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         }
     }
 
-    /// Returns the part's string id of a text.
+    /// Returns the id, among the part's own strings, of a text of the cache: rows of the part refer to it by this id.
+    #[inline]
+    pub(super) fn own_text(&mut self, text: StringId) -> StringId {
+        let cache = &mut *self.cache;
+        cache.own.id(text, &cache.strings, &mut self.out.strings)
+    }
+
+    /// Returns the id of a text among those of the cache.
     #[inline]
     pub(super) fn text(&mut self, text: TextRef<'f>, at: u64) -> StringId {
         match text {
@@ -427,12 +433,16 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     /// Returns the kind of a record, and the label of the slice that the record is or begins.
     #[inline]
     pub(super) fn kind(&mut self, sort: Sort, category: StringId, name: StringId) -> (KindId, u32) {
-        let (kinds, labels) = (self.kinds, &mut self.out.labels);
+        let (kinds, out) = (self.kinds, &mut self.out);
         self.cache.kind(
             sort,
             NameIds { category, name },
             |strings| kinds.intern(sort, strings.bytes(category), strings.bytes(name)),
-            || push_label(labels, category, name),
+            |own, all| {
+                let category = own.id(category, all, &mut out.strings);
+                let name = own.id(name, all, &mut out.strings);
+                push_label(&mut out.labels, category, name)
+            },
         )
     }
 
@@ -464,7 +474,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         if id != 0 {
             name.extend_from_slice(format!(":{id}").as_bytes());
         }
-        let name = self.cache.strings.intern(&name);
+        let name = self.out.strings.intern(&name);
         self.out.series.push(Series { name, scope });
         let series = self.out.series.len() as u32 - 1;
         self.all_series.insert(key, series);

@@ -290,16 +290,17 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                 }
             }
         }
-        let asyncs = &mut self.cache.rows.asyncs;
-        asyncs.push(AsyncMark {
+        let mark = AsyncMark {
             event: 0,
             op,
             scope,
             id,
-            name: head.name,
-            category: head.category,
-            group,
-        });
+            name: self.own_text(head.name),
+            category: self.own_text(head.category),
+            group: self.own_text(group),
+        };
+        let asyncs = &mut self.cache.rows.asyncs;
+        asyncs.push(mark);
         asyncs.len() as u32 - 1
     }
 
@@ -321,15 +322,16 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     }
 
     fn flow(&mut self, head: &Head, op: FlowOp, id: u64, bound: FlowBound) -> u32 {
-        let flows = &mut self.cache.rows.flows;
-        flows.push(FlowMark {
+        let mark = FlowMark {
             event: 0,
             op,
             bound,
             id,
-            name: head.name,
-            category: head.category,
-        });
+            name: self.own_text(head.name),
+            category: self.own_text(head.category),
+        };
+        let flows = &mut self.cache.rows.flows;
+        flows.push(mark);
         flows.len() as u32 - 1
     }
 

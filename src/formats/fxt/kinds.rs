@@ -1,9 +1,6 @@
 //! Kinds of FXT events, shared by all parts: one per category and name. Instants, blobs and objects have kinds of their
-//! own; records drawn from typed rows (begins and ends of slices, counters, flows ...) share one kind per name.
-//!
-//! The table has room for 65,000 kinds. Each record type has a generic kind for later names. Kinds of records with
-//! typed rows (slices, counters ...) may use only the first 40,000, so that room is left for instants, which are shown
-//! by their kind's name. `describe` always returns the true name.
+//! own; records drawn from typed rows (begins and ends of slices, counters, flows ...) share one kind per name. Records
+//! without names have the kind of their record type; these kinds come first.
 
 use std::sync::{PoisonError, RwLock};
 
@@ -12,11 +9,8 @@ use rustc_hash::FxHashMap;
 use crate::base::{StringId, Strings};
 use crate::event::{EventKind, KindId, Role};
 
-const MOST_KINDS: usize = 65_000;
-const MOST_CONSUMED: usize = 40_000;
-
-/// The record types that are events. The number is that of the type's generic kind; for event records it is also the
-/// event type in the file.
+/// The record types that are events. The number is that of the type's own kind; for event records it is also the event
+/// type in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Sort {
@@ -41,7 +35,7 @@ pub enum Sort {
     Backtrace,
 }
 
-/// All record types in the order of their generic kinds, with the generic kind's category and name.
+/// All record types in the order of their own kinds, with that kind's category and name.
 const SORTS: [(Sort, &str, &str); 19] = [
     (Sort::Instant, "event", "instant"),
     (Sort::Counter, "event", "counter"),
@@ -64,9 +58,6 @@ const SORTS: [(Sort, &str, &str); 19] = [
     (Sort::Backtrace, "profiler", "backtrace"),
 ];
 
-/// Count of generic kinds, which have the lowest numbers.
-pub(crate) const GENERIC_KINDS: u16 = SORTS.len() as u16;
-
 impl Sort {
     /// Returns the record type of an event record with this event type.
     #[inline]
@@ -84,24 +75,16 @@ impl Sort {
         SORTS.get(self as usize).map_or("", |row| row.2)
     }
 
-    /// Category of the generic kind.
+    /// Category of the record type's own kind.
     #[must_use]
     pub fn category(self) -> &'static str {
         SORTS.get(self as usize).map_or("", |row| row.1)
     }
 
-    /// The kind for records of this type whose names found no room.
+    /// The kind of records of this type that have no names.
     #[must_use]
-    pub(crate) fn generic_kind(self) -> KindId {
-        KindId(u16::from(self as u8))
-    }
-
-    /// Returns whether a kind is the generic kind of a record type that normally has kinds by name.
-    pub(crate) fn has_names(kind: KindId) -> bool {
-        let row = SORTS.get(usize::from(kind.0));
-        row.is_some_and(|(sort, ..)| {
-            *sort <= Sort::FlowEnd || matches!(sort, Sort::Object | Sort::Blob)
-        })
+    pub(crate) fn own_kind(self) -> KindId {
+        KindId(self as u32)
     }
 
     /// Returns the record type under which kinds are stored: record types of one class share their kinds.
@@ -137,19 +120,6 @@ struct Inner {
     strings: Strings,
     kinds: Vec<EventKind>,
     by_name: FxHashMap<(Sort, StringId, StringId), KindId>,
-    /// Whether some names found no room.
-    is_full: bool,
-}
-
-/// What identifies a record's kind.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Names {
-    /// The record type.
-    pub sort: Sort,
-    /// The category.
-    pub category: Vec<u8>,
-    /// The name.
-    pub name: Vec<u8>,
 }
 
 impl Inner {
@@ -159,17 +129,8 @@ impl Inner {
         self.by_name.get(&(sort.class(), category, name)).copied()
     }
 
-    fn has_room(&self, sort: Sort) -> bool {
-        match sort.role() {
-            Role::Consumed | Role::Named | Role::Switch => self.kinds.len() < MOST_CONSUMED,
-            _ => self.kinds.len() < MOST_KINDS,
-        }
-    }
-}
-
-impl Inner {
-    /// Returns a table with the generic kinds only.
-    fn generic() -> Inner {
+    /// Returns a table with the kinds of the record types only.
+    fn new() -> Inner {
         let mut inner = Inner::default();
         for (sort, category, name) in SORTS {
             let kind = EventKind {
@@ -182,16 +143,12 @@ impl Inner {
         inner
     }
 
-    /// Returns the kind with these names, and adds it if it is new; `None` if there is no room.
-    fn intern(&mut self, sort: Sort, category: &[u8], name: &[u8]) -> Option<KindId> {
+    /// Returns the kind with these names, and adds it if it is new.
+    fn intern(&mut self, sort: Sort, category: &[u8], name: &[u8]) -> KindId {
         if let Some(kind) = self.find(sort, category, name) {
-            return Some(kind);
+            return kind;
         }
-        if !self.has_room(sort) {
-            self.is_full = true;
-            return None;
-        }
-        let id = KindId(self.kinds.len() as u16);
+        let id = KindId(self.kinds.len() as u32);
         let category = self.strings.intern(category);
         let name = self.strings.intern(name);
         self.kinds.push(EventKind {
@@ -200,14 +157,14 @@ impl Inner {
             role: sort.role(),
         });
         self.by_name.insert((sort.class(), category, name), id);
-        Some(id)
+        id
     }
 }
 
 impl Default for Kinds {
     fn default() -> Kinds {
         Kinds {
-            inner: RwLock::new(Inner::generic()),
+            inner: RwLock::new(Inner::new()),
         }
     }
 }
@@ -221,40 +178,9 @@ impl Kinds {
             if let Some(kind) = inner.find(sort, category, name) {
                 return kind;
             }
-            if inner.is_full && !inner.has_room(sort) {
-                return sort.generic_kind();
-            }
         }
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
-        let found = inner.intern(sort, category, name);
-        found.unwrap_or_else(|| sort.generic_kind())
-    }
-
-    /// Forgets all kinds but the generic ones if some names found no room. Returns the names of the forgotten kinds by
-    /// their numbers; `None` if all names have kinds.
-    pub(crate) fn restart_if_full(&self) -> Option<Vec<Option<Names>>> {
-        let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
-        if !inner.is_full {
-            return None;
-        }
-        let old = std::mem::replace(&mut *inner, Inner::generic());
-        let mut names = vec![None; old.kinds.len()];
-        for (&(sort, category, name), kind) in &old.by_name {
-            if let Some(entry) = names.get_mut(usize::from(kind.0)) {
-                *entry = Some(Names {
-                    sort,
-                    category: old.strings.bytes(category).to_vec(),
-                    name: old.strings.bytes(name).to_vec(),
-                });
-            }
-        }
-        Some(names)
-    }
-
-    /// Returns the kind with these names, and adds it if it is new; `None` if there is no room.
-    pub(crate) fn intern_with_room(&self, names: &Names) -> Option<KindId> {
-        let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
-        inner.intern(names.sort, &names.category, &names.name)
+        inner.intern(sort, category, name)
     }
 
     /// Returns all kinds so far, and the strings that they refer to.
@@ -286,16 +212,12 @@ mod tests {
     }
 
     #[test]
-    fn too_many_names_share_a_generic_kind_and_leave_room_for_instants() {
+    fn every_name_has_a_kind_of_its_own() {
         let kinds = Kinds::default();
-        let first = kinds.intern(Sort::Begin, b"", b"n0");
-        for i in 0..MOST_KINDS {
-            let _ = kinds.intern(Sort::Begin, b"", format!("n{i}").as_bytes());
-        }
-        let late = kinds.intern(Sort::Begin, b"", b"later");
-        assert_eq!(late, Sort::Begin.generic_kind());
-        assert_eq!(kinds.intern(Sort::Begin, b"", b"n0"), first);
-        let instant = kinds.intern(Sort::Instant, b"", b"later");
-        assert_eq!(usize::from(instant.0), MOST_CONSUMED);
+        let kind = |sort, i: u32| kinds.intern(sort, b"", format!("n{i}").as_bytes());
+        let firsts: Vec<KindId> = (0..70_000).map(|i| kind(Sort::Begin, i)).collect();
+        assert!(firsts.is_sorted_by(|a, b| a < b));
+        assert!((0..70_000).all(|i| kind(Sort::End, i) == firsts[i as usize]));
+        assert!(kind(Sort::Instant, 0) > firsts[69_999]);
     }
 }

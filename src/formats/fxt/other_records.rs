@@ -63,13 +63,13 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         let (Some(thread), Some(message)) = (thread, record.text(next, length)) else {
             return self.short(at, "a log record");
         };
-        let message = self.cache.strings.intern(message);
+        let message = self.out.strings.intern(message);
         let rows = &mut self.cache.rows;
         rows.push(NewEvent {
             time,
             at,
             thread,
-            kind: Sort::Log.generic_kind(),
+            kind: Sort::Log.own_kind(),
             sort: Sort::Log,
             detail: rows.logs.len() as u32,
         });
@@ -142,7 +142,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             time,
             at,
             thread,
-            kind: sort.generic_kind(),
+            kind: sort.own_kind(),
             sort,
             detail: 0,
         });

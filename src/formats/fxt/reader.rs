@@ -196,7 +196,7 @@ impl FxtReader {
             part: 0,
             place,
             time: Timestamp(0),
-            kind: Sort::Blob.generic_kind(),
+            kind: Sort::Blob.own_kind(),
             thread: ThreadKey::UNKNOWN,
         };
         let bytes = self.input.bytes();
@@ -223,14 +223,6 @@ impl FxtReader {
         match caches.iter().position(|cache| cache.end() == Some(start)) {
             Some(index) => caches.swap_remove(index),
             None => caches.pop().unwrap_or_default(),
-        }
-    }
-
-    pub(super) fn settle(&self, scan: &Scan, parts: &mut [&mut LaneColumns]) -> Diagnostics {
-        let (bytes, kinds) = (self.input.bytes(), &self.kinds);
-        match self.endian {
-            Endian::Little => settle::<Little>(bytes, scan, kinds, parts),
-            Endian::Big => settle::<Big>(bytes, scan, kinds, parts),
         }
     }
 
@@ -324,14 +316,13 @@ impl Stream for FxtReader {
         _job: &Job,
     ) -> Result<Gathered, ReadError> {
         let mut columns: Vec<&mut LaneColumns> = read.iter_mut().map(|(_, read)| read).collect();
-        let mut diagnostics = scan.diagnostics.clone();
-        diagnostics.merge(self.settle(&scan, &mut columns));
+        settle(&scan, &mut columns);
         Ok(Gathered {
             parts: in_one_lane(read),
             lanes: FxtReader::lanes(),
             directory: self.directory(&scan),
             info: self.whole_info(&scan),
-            diagnostics,
+            diagnostics: scan.diagnostics.clone(),
         })
     }
 }

@@ -219,7 +219,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             time,
             at,
             thread: switch.prev,
-            kind: Sort::Switch.generic_kind(),
+            kind: Sort::Switch.own_kind(),
             sort: Sort::Switch,
             detail,
         });
@@ -253,7 +253,8 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                         let word = self.text(text, at);
                         interrupt = Interrupt::of_word(self.cache.strings.bytes(word));
                     } else if name == self.well_known.woken_by && self.out.ties == Ties::First {
-                        said.woken_by = Some(self.text(text, at));
+                        let word = self.text(text, at);
+                        said.woken_by = Some(self.own_text(word));
                     }
                 }
                 ArgValue::Bool(_) => self.read_said(&mut said, &arg, at),
@@ -283,7 +284,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             time,
             at,
             thread: shown_at,
-            kind: Sort::Wakeup.generic_kind(),
+            kind: Sort::Wakeup.own_kind(),
             sort: Sort::Wakeup,
             detail,
         });

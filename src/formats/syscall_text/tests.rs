@@ -26,9 +26,9 @@ fn columns_of(reader: &TextReader) -> Vec<LaneColumns> {
 }
 
 fn names(reader: &TextReader, columns: &LaneColumns) -> Vec<String> {
-    let kinds = columns.events.kinds().iter();
-    kinds
-        .map(|&kind| reader.kinds.texts(crate::event::KindId(kind)).1)
+    let events = 0..columns.events.len() as u32;
+    events
+        .map(|event| reader.kinds.texts(columns.events.kind(event)).1)
         .collect()
 }
 

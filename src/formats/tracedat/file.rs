@@ -16,7 +16,7 @@ use crate::formats::format::Input;
 use std::borrow::Cow;
 
 /// In place of an index of a kind: no format has the event's number.
-pub(crate) const NO_KIND: u16 = u16::MAX;
+pub(crate) const NO_KIND: u32 = u32::MAX;
 
 /// A trace.dat with everything that is read before its events.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub struct TraceFile {
     /// Diagnostics that were noted while the metadata was read.
     pub diagnostics: Diagnostics,
     /// Index into `metadata.formats` by event number, or `NO_KIND`.
-    kind_of_id: Vec<u16>,
+    kind_of_id: Vec<u32>,
     cache: ChunkCache,
 }
 
@@ -92,7 +92,7 @@ impl TraceFile {
         self.kind_of_id = vec![NO_KIND; highest.min(0xffff) as usize + 1];
         for (kind, format) in formats.iter().enumerate() {
             match self.kind_of_id.get_mut(format.id as usize) {
-                Some(slot) if *slot == NO_KIND => *slot = kind as u16,
+                Some(slot) if *slot == NO_KIND => *slot = kind as u32,
                 _ => self.diagnostics.note(
                     "event_number_twice",
                     Severity::Error,
@@ -148,7 +148,7 @@ impl TraceFile {
     /// Index into `metadata.formats` of the event with number `id`, or [`NO_KIND`].
     #[inline]
     #[must_use]
-    pub fn kind_of_id(&self, id: u16) -> u16 {
+    pub fn kind_of_id(&self, id: u16) -> u32 {
         self.kind_of_id
             .get(usize::from(id))
             .copied()

@@ -411,7 +411,7 @@ impl TraceDat {
             role: Role::Instant,
         });
         for &print in self.recipes.prints() {
-            let format = formats.get(usize::from(print));
+            let format = formats.get(print.index());
             kinds.push(EventKind {
                 name: strings.intern_text(format.map_or("", |format| &format.name)),
                 category: strings.intern_text(format.map_or("", |format| &format.system)),
@@ -524,8 +524,8 @@ impl IndependentParts for TraceDat {
             let lines = self.lines.get_or_init(|| found.lines());
             let first = directory.kinds.len();
             directory.kinds.extend(lines.kinds(&mut directory.strings));
-            let number = |kind| KindId(u16::try_from(kind).unwrap_or(u16::MAX));
-            let kinds: Vec<KindId> = (first..directory.kinds.len()).map(number).collect();
+            let kinds = first as u32..directory.kinds.len() as u32;
+            let kinds: Vec<KindId> = kinds.map(KindId).collect();
             lines.add_to(&mut gathered, self.parts.len() as u32, &kinds, job)?;
         }
         Ok(gathered)
@@ -579,12 +579,12 @@ impl Events for TraceDat {
 
     fn field_names(&self, kind: KindId) -> Option<Vec<&str>> {
         let own = self.file.metadata.formats.len() + 1 + self.recipes.prints().len();
-        if usize::from(kind.0) >= own {
+        if kind.index() >= own {
             // The event is a line of etrace.
             return None;
         }
         // An event without a format has no fields.
-        let fields = self.file.metadata.formats.get(usize::from(kind.0));
+        let fields = self.file.metadata.formats.get(kind.index());
         let fields = fields.map_or(&[][..], |format| &format.fields);
         Some(fields.iter().map(|field| field.name.as_str()).collect())
     }

@@ -7,7 +7,7 @@ use crate::event::KindId;
 use crate::event::syscalls::Abi;
 
 /// Bit that is set beside a kind that has a recipe.
-pub(super) const HAS_RECIPE: u32 = 1 << 16;
+pub(super) const HAS_RECIPE: u32 = 1 << 31;
 
 /// What the passes over all parts share: the kind and recipe of each event number.
 #[derive(Debug)]
@@ -22,12 +22,12 @@ pub(crate) struct Recipes {
     /// Offset of `common_flags`, one byte.
     flags_at: Option<usize>,
     /// The kind of events whose number is in no format.
-    pub(super) unknown: u16,
+    pub(super) unknown: KindId,
     /// Which table of system calls applies.
     pub(super) abi: Abi,
     /// Kinds whose events are texts. Each has a second kind for texts that are marks; these follow `unknown` in the
     /// same order.
-    prints: Vec<u16>,
+    prints: Vec<KindId>,
 }
 
 impl Recipes {
@@ -35,7 +35,7 @@ impl Recipes {
     #[must_use]
     pub fn new(file: &TraceFile, abi: Abi) -> Recipes {
         let formats = &file.metadata.formats;
-        let unknown = formats.len().min(usize::from(u16::MAX)) as u16;
+        let unknown = KindId(formats.len() as u32);
         let rows: Vec<Option<Recipe>> = formats
             .iter()
             .map(|format| super::recipe::recipe_for(file, format))
@@ -43,17 +43,17 @@ impl Recipes {
         let ids = (0..=u16::MAX)
             .map(|id| {
                 let kind = file.kind_of_id(id);
-                match rows.get(usize::from(kind)) {
-                    Some(Some(_)) => u32::from(kind) | HAS_RECIPE,
-                    Some(None) => u32::from(kind),
-                    None => u32::from(unknown),
+                match rows.get(kind as usize) {
+                    Some(Some(_)) => kind | HAS_RECIPE,
+                    Some(None) => kind,
+                    None => unknown.0,
                 }
             })
             .collect();
         let prints = (0..)
             .zip(&rows)
             .filter(|(_, row)| matches!(row, Some(Recipe::Print(_))))
-            .map(|(kind, _)| kind)
+            .map(|(kind, _)| KindId(kind))
             .collect();
         let place = |name: &str, usual: usize| {
             let field = formats.first().and_then(|format| format.field(name));
@@ -77,15 +77,15 @@ impl Recipes {
     /// The kinds whose events are texts. Each has a second kind for texts that are marks, numbered after
     /// [`Recipes::unknown`] in this order.
     #[must_use]
-    pub(crate) fn prints(&self) -> &[u16] {
+    pub(crate) fn prints(&self) -> &[KindId] {
         &self.prints
     }
 
     /// The second kind of `kind`, for texts that are marks.
     pub(super) fn mark_kind(&self, kind: KindId) -> Option<KindId> {
-        let place = self.prints.iter().position(|&print| print == kind.0)?;
-        let number = usize::from(self.unknown) + 1 + place;
-        u16::try_from(number).ok().map(KindId)
+        let place = self.prints.iter().position(|&print| print == kind)?;
+        let number = self.unknown.0 + 1 + u32::try_from(place).ok()?;
+        Some(KindId(number))
     }
 
     /// Which table of system calls applies.

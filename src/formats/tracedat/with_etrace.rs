@@ -13,7 +13,7 @@ const PACKED_PLACES: u64 = 3;
 const MOST_EVENTS: usize = 256;
 
 /// A kind of print events: its number in the file, index of its kind, and offset of its text in the record.
-type PrintText = (u16, u16, usize);
+type PrintText = (u16, KindId, usize);
 
 fn texts_of_prints(reader: &TraceDat) -> Vec<PrintText> {
     let file = reader.file();
@@ -23,7 +23,7 @@ fn texts_of_prints(reader: &TraceDat) -> Vec<PrintText> {
         .filter_map(|format| {
             let id = u16::try_from(format.id).ok()?;
             let text = format.field("buf")?;
-            Some((id, file.kind_of_id(id), text.offset as usize))
+            Some((id, KindId(file.kind_of_id(id)), text.offset as usize))
         })
         .collect()
 }
@@ -104,7 +104,7 @@ pub(crate) fn prints_with_etrace(reader: &TraceDat) -> Vec<KindId> {
                 let is_line = text_in(reader, &texts, payload)
                     .is_some_and(|text| parse_payload(text.trim_ascii_start()).is_some());
                 if is_line {
-                    return texts.iter().map(|text| KindId(text.1)).collect();
+                    return texts.iter().map(|text| text.1).collect();
                 }
             }
         }

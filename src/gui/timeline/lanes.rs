@@ -282,7 +282,7 @@ pub(super) fn block_text(loaded: &Arc<LoadedTrace>, kind: LaneKind, block: &Bloc
             let value = trace.counters.values.get(block.first as usize);
             format!("{name} {}", number_text(value.copied().unwrap_or(0.0)))
         }
-        LaneKind::Instants(_) => trace.kind_name(KindId(block.label as u16)).into_owned(),
+        LaneKind::Instants(_) => trace.kind_name(KindId(block.label)).into_owned(),
     };
     if block.count > 1 {
         format!("{} × {name}", block.count)

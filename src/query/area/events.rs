@@ -163,7 +163,7 @@ impl Counter<'_> {
         let mut count = |group: usize, more: u64| counts[group.min(last)] += more;
         if self.by == GroupBy::Name && *self.among == Among::All {
             for index in range {
-                count(usize::from(segment.kind(index).0), 1);
+                count(segment.kind(index).index(), 1);
             }
             return;
         }
@@ -176,7 +176,7 @@ impl Counter<'_> {
             match self.by {
                 GroupBy::Name => {
                     for index in events {
-                        count(usize::from(segment.kind(index).0), 1);
+                        count(segment.kind(index).index(), 1);
                     }
                 }
                 GroupBy::Thread => count(thread.0 as usize, number),

@@ -83,7 +83,7 @@ pub(super) struct Compiler<'a> {
 
 impl<'a> Compiler<'a> {
     pub fn new(trace: &'a Trace, reader: &'a dyn Events) -> Compiler<'a> {
-        let kinds = 0..trace.kinds.len().min(usize::from(u16::MAX)) as u16;
+        let kinds = 0..trace.kinds.len() as u32;
         Compiler {
             trace,
             field_names: kinds.map(|kind| reader.field_names(KindId(kind))).collect(),

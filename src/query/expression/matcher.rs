@@ -64,7 +64,7 @@ impl<'a> Matcher<'a> {
     #[must_use]
     pub(crate) fn of_kind(&self, kind: KindId) -> Verdict {
         self.kinds
-            .get(usize::from(kind.0))
+            .get(kind.index())
             .copied()
             .unwrap_or(Verdict::Ask)
     }
@@ -140,8 +140,7 @@ impl Probe<'_> {
             Test::Any(tests) => tests.iter().any(|test| self.holds(test, item)),
             Test::Event(kinds, inner) => {
                 let kind = event_of(trace, item).map(|id| trace.events.kind(id));
-                kind.is_some_and(|kind| in_list(kinds, u32::from(kind.0)))
-                    && self.holds(inner, item)
+                kind.is_some_and(|kind| in_list(kinds, kind.0)) && self.holds(inner, item)
             }
             Test::Anywhere(pattern, by) => match self.by_label(by, item) {
                 Some(true) => true,
@@ -196,7 +195,7 @@ impl Probe<'_> {
                 }
                 let events = [event_of(trace, item), finish_of(trace, item)];
                 for id in events.into_iter().flatten() {
-                    let kind = usize::from(trace.events.kind(id).0);
+                    let kind = trace.events.kind(id).index();
                     if kinds.get(kind).copied().flatten() == Some(false) {
                         continue;
                     }
@@ -224,7 +223,7 @@ impl Probe<'_> {
             }
             Item::Event(_) | Item::Instant(_) => {
                 let kind = event_of(trace, item).map(|id| trace.events.kind(id))?;
-                Some(by.kinds.get(usize::from(kind.0)).copied().unwrap_or(false))
+                Some(by.kinds.get(kind.index()).copied().unwrap_or(false))
             }
             _ => None,
         }
@@ -245,7 +244,7 @@ impl Probe<'_> {
                     .into_iter()
                     .flatten()
                 {
-                    let kind = trace.kinds.get(usize::from(trace.events.kind(id).0));
+                    let kind = trace.kinds.get(trace.events.kind(id).index());
                     if let Some(kind) = kind {
                         self.text.extend_from_slice(trace.strings.bytes(kind.name));
                         self.text.extend_from_slice(b": ");

@@ -84,7 +84,7 @@ impl ExpressionError {
 /// event says what it has.
 #[must_use]
 pub fn argument_names(trace: &Trace, reader: &dyn Events) -> Vec<String> {
-    let kinds = 0..trace.kinds.len().min(usize::from(u16::MAX)) as u16;
+    let kinds = 0..trace.kinds.len() as u32;
     let names = kinds.filter_map(|kind| reader.field_names(KindId(kind)));
     let mut names: Vec<String> = names.flatten().map(str::to_owned).collect();
     names.sort_unstable();

@@ -126,7 +126,7 @@ fn seen_names(trace: &Trace, reader: &dyn Events) -> BTreeSet<String> {
     let stride = (trace.events.len() / SPREAD).max(1);
     for segment in trace.events.segments() {
         for index in 0..segment.columns.len() as u32 {
-            let count = seen.get_mut(usize::from(segment.kind(index).0));
+            let count = seen.get_mut(segment.kind(index).index());
             let is_early = count.is_some_and(|count| {
                 *count = count.saturating_add(1);
                 *count <= OF_EACH_KIND

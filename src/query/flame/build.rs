@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Flame, Tree, Unit};
 use crate::base::{Cancelled, Job, TimeSpan};
+use crate::event::KindId;
 use crate::formats::Events;
 use crate::query::area::on_cpu::OnCpus;
 use crate::query::area::{Area, Lane, Lanes};
@@ -317,7 +318,7 @@ pub fn of_stacks(
         }
         let range = segment.lower_bound(area.span.start)..segment.lower_bound(area.span.end);
         for index in range {
-            if !kinds.contains(&segment.kind(index).0) {
+            if !kinds.contains(&segment.kind(index)) {
                 continue;
             }
             let id = EventId(segment.first + index);
@@ -377,16 +378,16 @@ fn add_stack(tree: &mut Tree, stack: &[String]) {
 }
 
 /// The kinds of events that carry stacks: those whose first event has one.
-fn stack_kinds(trace: &Trace, reader: &dyn Events) -> FxHashSet<u16> {
-    let mut seen = vec![false; usize::from(u16::MAX) + 1];
+fn stack_kinds(trace: &Trace, reader: &dyn Events) -> FxHashSet<KindId> {
+    let mut seen = vec![false; trace.kinds.len()];
     let mut kinds = FxHashSet::default();
     let mut left = trace.kinds.len();
     for segment in trace.events.segments() {
         for index in 0..segment.columns.len() as u32 {
-            let kind = segment.kind(index).0;
-            let is_seen = std::mem::replace(&mut seen[usize::from(kind)], true);
-            if is_seen {
-                continue;
+            let kind = segment.kind(index);
+            match seen.get_mut(kind.index()) {
+                Some(is_seen @ false) => *is_seen = true,
+                _ => continue,
             }
             let id = EventId(segment.first + index);
             if !describe(trace, reader, id).stack.is_empty() {

@@ -266,7 +266,7 @@ fn without_objects(
     mut rows: Rows,
 ) -> Rows {
     let is_object = |row: &EventRow| {
-        let kind = source.trace.kinds.get(usize::from(row.kind.0));
+        let kind = source.trace.kinds.get(row.kind.index());
         kind.is_some_and(|kind| kind.role == Role::PointerName)
     };
     let events =

@@ -210,7 +210,7 @@ impl Items<'_> {
         trace.events.segments().par_iter().for_each(|segment| {
             let range = segment.lower_bound(span.start)..segment.lower_bound(span.end);
             segment.columns.visit(range, |index, _, place| {
-                let kind = usize::from(segment.kind(index).0);
+                let kind = segment.kind(index).index();
                 let id = segment.first + index;
                 if is_consumed.get(kind) == Some(&true)
                     && !begun.has(id as usize)
@@ -384,7 +384,7 @@ impl Items<'_> {
             let event = mark.event.0;
             let stands = || {
                 let record = sieve.file.flow(events.place(mark.event));
-                let kind = trace.kinds.get(usize::from(events.kind(mark.event).0));
+                let kind = trace.kinds.get(events.kind(mark.event).index());
                 let is_named = |name| kind.is_some_and(|kind| kind.name == name);
                 record.is_some_and(|FlowRecord { op, id }| mark.sort == op.into() && mark.id == id)
                     && mark.name.is_none_or(is_named)
@@ -415,7 +415,7 @@ impl Items<'_> {
                 // A log is chosen with its thread, because it is also a point of that thread.
                 chosen.add(event as usize);
             }
-            let kind = usize::from(kind_of.kind(EventId(event)).0);
+            let kind = kind_of.kind(EventId(event)).index();
             if sieve.is_instant.get(kind) == Some(&true) {
                 continue;
             }

@@ -394,9 +394,9 @@ impl<'a> Emitter<'a> {
         let kind = match mark {
             None => self.kind_by_name(event_name).1,
             // An instant has the name that the program gave it.
-            Some(Atrace::Instant(name)) => self.kinds.intern_name("atrace", name, Role::Instant),
+            Some(Atrace::Instant(name)) => self.kinds.intern("atrace", name, Role::Instant),
             Some(Atrace::TrackInstant(_, _, name)) => {
-                self.kinds.intern_name("atrace", name, Role::Consumed)
+                self.kinds.intern("atrace", name, Role::Consumed)
             }
             Some(_) => self.kinds.intern("ftrace", event_name, Role::Consumed),
         };

@@ -26,7 +26,7 @@ impl PartPass<'_> {
         let slot = (key ^ u64::from(kind.0) << 48).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let slot = (slot >> (64 - FOUND_SHIFT)) as usize;
         let found = self.found.get(slot).copied().unwrap_or_default();
-        let label = if found.kind == u32::from(kind.0) + 1
+        let label = if found.kind == kind.0 + 1
             && found.key == key
             && self.has_name(&recipe.name, found.label, payload)
         {
@@ -35,7 +35,7 @@ impl PartPass<'_> {
             let label = self.label::<E>(kind, recipe, key, payload);
             if let Some(slot) = self.found.get_mut(slot) {
                 *slot = Found {
-                    kind: u32::from(kind.0) + 1,
+                    kind: kind.0 + 1,
                     label,
                     key,
                 };
@@ -160,7 +160,7 @@ impl PartPass<'_> {
             _ if symbols.covers(key) => KPROBES,
             _ => UPROBES,
         };
-        let system = file.metadata.formats.get(usize::from(kind.0));
+        let system = file.metadata.formats.get(kind.index());
         let category = match recipe.op {
             MarkOp::Begin => strings.intern_text(system.map_or("", |format| &format.system)),
             MarkOp::End | MarkOp::Over => StringId::EMPTY,
@@ -207,13 +207,13 @@ impl PartPass<'_> {
                     return Some(());
                 }
                 let decoder = (self.decoder)();
-                let kind = decoder.kinds().get(usize::from(kind.0))?;
+                let kind = decoder.kinds().get(kind.index())?;
                 decoder.push_printk(&mut made, kind, payload);
                 &made
             }
             PrintText::PrintFmt => {
                 let decoder = (self.decoder)();
-                let kind = decoder.kinds().get(usize::from(kind.0))?;
+                let kind = decoder.kinds().get(kind.index())?;
                 kind.print_fmt()
                     .push(&mut made, &decoder.scope(kind, payload));
                 &made

@@ -136,12 +136,12 @@ impl<'a> PartPass<'a> {
                 before_full = Some(time);
             }
             let what = recipes.ids.get(usize::from(id)).copied().unwrap_or(0);
-            let kind = KindId(what as u16);
+            let kind = KindId(what & !HAS_RECIPE);
             let at = place + record.at as u64;
             let event = self.columns.events.push(time, at, kind, ThreadKey(pid));
             if what & HAS_RECIPE != 0 {
                 self.cook::<E>(event, kind, pid, record.payload);
-            } else if kind.0 == recipes.unknown {
+            } else if kind == recipes.unknown {
                 self.note_damage(
                     "unknown_event",
                     at,
@@ -221,7 +221,7 @@ impl<'a> PartPass<'a> {
     #[inline]
     fn cook<E: ByteOrder>(&mut self, event: u32, kind: KindId, pid: u32, payload: &[u8]) {
         let recipes = self.recipes;
-        let Some(recipe) = recipes.of(usize::from(kind.0)) else {
+        let Some(recipe) = recipes.of(kind.index()) else {
             return;
         };
         let done = match recipe {
