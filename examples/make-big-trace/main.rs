@@ -4,7 +4,7 @@
 //! cargo run --release --example make-big-trace -- tracedat 1GiB [OUT] [--cpus N] [--compression zstd]
 //!                                                 fxt 1GiB [OUT] [--seed N] [--kinds N]
 //!                                                 etrace 1GiB [OUT] [--cpus N]
-//!                                                 ftrace|kprobe|strace|minix 1GiB [OUT]
+//!                                                 ftrace|kprobe|strace|minix|json 1GiB [OUT]
 //! ```
 //!
 //! Sizes are bytes, KiB, MiB, GiB, KB, MB or GB; without OUT the file is called `big` and ends as its format does.
@@ -16,7 +16,7 @@ mod tracedat;
 
 use std::io::{Error, Result};
 
-const USAGE: &str = "make-big-trace tracedat|fxt|etrace|ftrace|kprobe|strace|minix SIZE [OUT] [--cpus N] \
+const USAGE: &str = "make-big-trace tracedat|fxt|etrace|ftrace|kprobe|strace|minix|json SIZE [OUT] [--cpus N] \
     [--compression zstd|none] [--seed N] [--kinds N], SIZE such as 1GiB or 200MB";
 
 /// What was asked for beside format, size and file.

@@ -2,7 +2,8 @@
 //!
 //! `ftrace` is `cat trace` of context switches, wakeups and system calls on 4 CPUs; `kprobe` entries and returns of
 //! one function with arguments; `strace` is `strace -f -ttt -T` of 200 processes, one call in eight on two lines;
-//! `minix` is `trace -f -tt` of 40 processes whose calls preempt each other.
+//! `minix` is `trace -f -tt` of 40 processes whose calls preempt each other; `json` is Chrome JSON as browsers and profilers
+//! write it: slices of eight threads with and without arguments, begins and ends, instants, counters and arrows.
 
 use std::io::{BufWriter, Result, Write};
 
@@ -33,7 +34,7 @@ impl<W: Write> Counted<W> {
 }
 
 /// The kinds of text that can be written.
-pub const KINDS: &[&str] = &["ftrace", "kprobe", "strace", "minix"];
+pub const KINDS: &[&str] = &["ftrace", "kprobe", "strace", "minix", "json"];
 
 /// Writes about `size` bytes of `kind` to `path`.
 ///
@@ -49,6 +50,7 @@ pub fn write_text(kind: &str, path: &str, size: u64) -> Result<()> {
         "ftrace" => ftrace(&mut out, &mut random, size)?,
         "kprobe" => kprobe(&mut out, &mut random, size)?,
         "strace" => strace(&mut out, &mut random, size)?,
+        "json" => json(&mut out, &mut random, size)?,
         _ => minix(&mut out, &mut random, size)?,
     }
     out.out.flush()
@@ -217,4 +219,75 @@ fn minix<W: Write>(out: &mut Counted<W>, random: &mut Random, size: u64) -> Resu
         out.line(&line)?;
     }
     Ok(())
+}
+
+fn json<W: Write>(out: &mut Counted<W>, random: &mut Random, size: u64) -> Result<()> {
+    out.line("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
+    // Of each thread: the end of what it did last, in ns, and how many slices it has open.
+    let mut threads = [(1_000_000_000_000_u64, 0_u32); 8];
+    let mut flow = 0;
+    while out.bytes < size {
+        let number = random.below(8) as usize;
+        let (from, open) = threads[number];
+        let from = from + random.below(3000);
+        let length = 100 + random.below(20_000);
+        let until = from + length;
+        let owner = format!("\"pid\":{},\"tid\":{}", 100 + number / 4, 1000 + number);
+        let micros = |ns: u64| format!("{}.{:03}", ns / 1000, ns % 1000);
+        let name = format!("Function{}::run", random.below(400));
+        let head = format!(
+            "\"name\":\"{name}\",\"cat\":\"cat{}\",\"ts\":{},{owner}",
+            random.below(6),
+            micros(from)
+        );
+        let (line, open) = match random.below(16) {
+            0..6 => (
+                format!("{{\"ph\":\"X\",{head},\"dur\":{}}},", micros(length)),
+                open,
+            ),
+            6..9 => {
+                let args = format!(
+                    "{{\"url\":\"https://example.org/{}\",\"bytes\":{}}}",
+                    random.below(100_000),
+                    random.below(1 << 30)
+                );
+                (
+                    format!(
+                        "{{\"ph\":\"X\",{head},\"dur\":{},\"args\":{args}}},",
+                        micros(length)
+                    ),
+                    open,
+                )
+            }
+            9 | 10 if open < 20 => (format!("{{\"ph\":\"B\",{head}}},"), open + 1),
+            11 | 12 if open > 0 => {
+                let end = format!("{{\"ph\":\"E\",\"ts\":{},{owner}}},", micros(until));
+                (end, open - 1)
+            }
+            13 => (format!("{{\"ph\":\"i\",\"s\":\"t\",{head}}},"), open),
+            14 => {
+                let value = random.below(1_000_000);
+                let counter = format!(
+                    "{{\"ph\":\"C\",\"name\":\"memory\",\"ts\":{},{owner},\"args\":{{\"used\":{value}}}}},",
+                    micros(from)
+                );
+                (counter, open)
+            }
+            _ => {
+                flow += 1;
+                let phase = if flow % 2 == 1 { "s" } else { "f" };
+                let id = (flow + 1) / 2;
+                let mark = format!(
+                    "{{\"ph\":\"{phase}\",\"name\":\"task\",\"cat\":\"ipc\",\"id\":{id},\"bp\":\"e\",\"ts\":{},{owner}}},",
+                    micros(from)
+                );
+                (mark, open)
+            }
+        };
+        threads[number] = (until, open);
+        out.line(&line)?;
+    }
+    out.line(
+        "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":100,\"args\":{\"name\":\"browser\"}}\n]}",
+    )
 }

@@ -1,7 +1,9 @@
 //! Makes arrows from flow marks: one from each begin or step to the next step or end of the same flow.
 //!
 //! A mark is bound to the innermost slice that contains it on its thread; a slice contains its start, but not its end.
-//! A mark can also state that it belongs to an asynchronous slice of its thread, or to no slice. An id is looked up in the mark's own process first. A step or end
+//! On a thread without slices of its own it is bound to the asynchronous slice that the thread began.
+//! A mark can also state that it is bound to the next slice, or that it belongs to no slice. Marks belong together by their
+//! ids, or by ids, categories and names ([`FlowJoin`]). An id is looked up in the mark's own process first. A step or end
 //! from another process joins the flow if exactly one process has the id open; otherwise it is ambiguous and dropped.
 //! Begins of an id that is open, and steps and ends of an id that is not, are dropped and counted.
 
@@ -19,7 +21,7 @@ use super::recorded::{Part, Recorded};
 use super::rows::PerPart;
 use super::slice_table::TrackTables;
 use crate::base::{Diagnostics, Nanos, Severity, StringId, Timestamp};
-use crate::event::{FlowBound, FlowMark, FlowOp};
+use crate::event::{FlowBound, FlowJoin, FlowMark, FlowOp};
 use crate::trace::flows::{FlowPoint, LoneFlow};
 use crate::trace::{
     EventId, Events, Flow, Flows, ProcessId, SliceId, ThreadId, Track, TrackKind, tracks,
@@ -61,6 +63,14 @@ impl Ground<'_> {
         let rows = &tracks.get(track.0 as usize)?.rows;
         self.tables.slices.innermost(rows, time)
     }
+
+    /// Returns the first slice of a thread that starts at a time or later.
+    fn next(&self, thread: ThreadId, time: Timestamp) -> Option<SliceId> {
+        let tracks = &self.tables.tracks;
+        let track = tracks::of_kind(tracks, TrackKind::Thread(thread))?;
+        let rows = &tracks.get(track.0 as usize)?.rows;
+        self.tables.slices.next_from(rows, time)
+    }
 }
 
 /// A flow mark with the trace's numbers.
@@ -73,6 +83,15 @@ struct FlowPointMark {
     bound: FlowBound,
     key: u64,
     name: StringId,
+    /// Category and name, if marks of other names belong to other flows.
+    names: [StringId; 2],
+}
+
+impl FlowPointMark {
+    /// What the marks of one flow share.
+    fn identity(&self) -> (u64, [StringId; 2]) {
+        (self.key, self.names)
+    }
 }
 
 /// Returns the marks of all parts, sorted by time.
@@ -86,6 +105,10 @@ fn collect_marks(of_parts: PerPart<FlowMark>, recorded: &Recorded) -> Vec<FlowPo
             bound: row.bound,
             key: row.id,
             name: part.string(row.name),
+            names: match row.joined {
+                FlowJoin::ById => [StringId::EMPTY; 2],
+                FlowJoin::ByIdAndNames => [part.string(row.category), part.string(row.name)],
+            },
         };
         marks.iter().map(mark).collect::<Vec<_>>()
     };
@@ -130,24 +153,27 @@ struct OuterAsync {
     slice: SliceId,
 }
 
-/// Returns the asynchronous slices that are in no other, sorted by the thread that began them, then by start; none if no
-/// mark is bound to one.
-fn outer_asyncs(marks: &[FlowPointMark], ground: Ground<'_>) -> Vec<OuterAsync> {
-    if !marks.iter().any(|mark| mark.bound == FlowBound::InAsync) {
+/// Returns the asynchronous slices that are in no other, sorted by the thread that began them, then by start; none if all
+/// of these threads have slices of their own.
+fn outer_asyncs(threads: &[u32], ground: Ground<'_>) -> Vec<OuterAsync> {
+    let tracks = &ground.tables.tracks;
+    let has_own = |thread: &u32| {
+        let kind = TrackKind::Thread(ThreadId(*thread));
+        tracks::of_kind(tracks, kind).is_some()
+    };
+    if threads.iter().all(has_own) {
         return Vec::new();
     }
     let slices = &ground.tables.slices;
     let is_async = |track: &&Track| matches!(track.kind, TrackKind::Async(_));
-    let tracks = ground.tables.tracks.iter().filter(is_async);
+    let tracks = tracks.iter().filter(is_async);
     let rows = tracks.flat_map(|track| slices.rows.get(as_range(&track.rows)).unwrap_or_default());
     let ids = rows.flat_map(|row| row.slices.clone());
     let outer = ids.filter(|&id| slices.parent(id as usize).is_none());
+    let events = &ground.recorded.events;
     let mut all: Vec<OuterAsync> = outer
         .map(|id| OuterAsync {
-            thread: ground
-                .recorded
-                .events
-                .thread(EventId(slices.begins.at(id as usize))),
+            thread: events.thread(EventId(slices.begins.at(id as usize))),
             start: slices.starts.at(id as usize),
             end: slices.end(id as usize),
             slice: SliceId(id),
@@ -161,7 +187,7 @@ fn as_range(rows: &Range<u32>) -> Range<usize> {
     rows.start as usize..rows.end as usize
 }
 
-/// Returns the slice of `asyncs` that a mark with the bound [`FlowBound::InAsync`] belongs to.
+/// Returns the slice of `asyncs` that the mark's thread began last, if it contains the mark or ends with it.
 fn outer_async_of(asyncs: &[OuterAsync], mark: &FlowPointMark) -> Option<SliceId> {
     let key = (mark.thread.0, mark.time.0);
     let after = asyncs.partition_point(|it| (it.thread.0, it.start) <= key);
@@ -171,28 +197,35 @@ fn outer_async_of(asyncs: &[OuterAsync], mark: &FlowPointMark) -> Option<SliceId
 
 /// Returns, for each mark, the slice that it is bound to. Parallel over threads, in order of time on each.
 fn slices_around(marks: &[FlowPointMark], ground: Ground<'_>) -> Vec<Option<SliceId>> {
-    let asyncs = outer_asyncs(marks, ground);
     let mut of_threads = Groups::with_capacity(marks.len());
     let bound = |mark: &FlowPointMark| mark.bound != FlowBound::Nowhere;
     for (mark, number) in marks.iter().zip(0_u32..).filter(|(mark, _)| bound(mark)) {
         of_threads.push(mark.thread.0, number);
     }
     let of_threads = of_threads.sorted();
-    let found: Vec<Vec<(u32, SliceId)>> = gather([&of_threads])
+    let of_threads = gather([&of_threads]);
+    let threads: Vec<u32> = of_threads.iter().map(|of| of.number).collect();
+    let asyncs = outer_asyncs(&threads, ground);
+    let found: Vec<Vec<(u32, SliceId)>> = of_threads
         .into_par_iter()
         .map(|of| {
+            let kind = TrackKind::Thread(ThreadId(of.number));
+            let has_own = tracks::of_kind(&ground.tables.tracks, kind).is_some();
             let mut around = Around::new(ground.tables, ThreadId(of.number));
             let numbers = of.own.into_iter().flatten();
             numbers
                 .filter_map(|&number| {
                     let mark = &marks[number as usize];
                     let slice = match mark.bound {
+                        FlowBound::Around | FlowBound::AtEnd if !has_own => {
+                            outer_async_of(&asyncs, mark)?
+                        }
                         // `Around` only walks forward, and later marks may be at the slice's end itself.
                         FlowBound::AtEnd => {
                             let before = mark.time.saturating_add(Nanos(-1));
                             ground.innermost(mark.thread, before)?
                         }
-                        FlowBound::InAsync => outer_async_of(&asyncs, mark)?,
+                        FlowBound::Next => ground.next(mark.thread, mark.time)?,
                         _ => around.innermost(mark.time.0)?,
                     };
                     Some((number, slice))
@@ -311,9 +344,10 @@ fn lone_flows(marks: &[FlowPointMark], flows: &[Flow]) -> Vec<LoneFlow> {
 pub(crate) fn flow_table(rows: FlowRows, ground: Ground<'_>) -> FlowTable {
     let marks = collect_marks(rows.marks, ground.recorded);
     let slices = slices_around(&marks, ground);
-    let mut by_key: Vec<(u64, u32)> = marks.iter().map(|mark| mark.key).zip(0..).collect();
+    let identities = marks.iter().map(FlowPointMark::identity);
+    let mut by_key: Vec<((u64, [StringId; 2]), u32)> = identities.zip(0..).collect();
     by_key.par_sort_unstable();
-    let walk = |mut walked: OneId, marks_of_key: &[(u64, u32)]| {
+    let walk = |mut walked: OneId, marks_of_key: &[((u64, [StringId; 2]), u32)]| {
         walked.start();
         for &(_, number) in marks_of_key {
             let mark = &marks[number as usize];

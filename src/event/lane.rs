@@ -551,12 +551,23 @@ pub struct FlowMark {
     pub op: FlowOp,
     /// Which slice it is bound to.
     pub bound: FlowBound,
+    /// Which other marks belong to its flow.
+    pub joined: FlowJoin,
     /// The file's id.
     pub id: u64,
     /// The flow's name.
     pub name: StringId,
     /// The flow's category.
     pub category: StringId,
+}
+
+/// Which marks belong to one flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FlowJoin {
+    /// Those with its id.
+    ById,
+    /// Those with its id, category and name.
+    ByIdAndNames,
 }
 
 /// Which slice a [`FlowMark`] is bound to.
@@ -566,9 +577,9 @@ pub enum FlowBound {
     Around,
     /// The innermost slice around the nanosecond before it, at the end of which it happens; ignored if there is none.
     AtEnd,
-    /// The asynchronous slice that its own thread began last, of those that are in no other, if it contains the mark or
-    /// ends with it; else the mark is ignored.
-    InAsync,
+    /// The first slice that begins at its time or later on its thread, the outermost of several; ignored if there is
+    /// none.
+    Next,
     /// No slice, as the file itself says.
     Nowhere,
 }

@@ -4,7 +4,7 @@
 //! unpacks the bytes first.
 
 use std::fmt;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 use super::events::EventRef;
@@ -80,6 +80,26 @@ impl Input {
             bytes: Arc::new(bytes),
             file_name: file_name.to_owned(),
             midnight_ns: None,
+        }
+    }
+
+    /// Returns the bytes in a range of the file as a file of its own, empty if the file has no such range.
+    #[must_use]
+    pub(crate) fn part(&self, range: Range<usize>) -> Input {
+        struct Part {
+            whole: Input,
+            range: Range<usize>,
+        }
+        impl Deref for Part {
+            type Target = [u8];
+            fn deref(&self) -> &[u8] {
+                self.whole.bytes().get(self.range.clone()).unwrap_or(&[])
+            }
+        }
+        let whole = self.clone();
+        Input {
+            bytes: Arc::new(Part { whole, range }),
+            ..self.clone()
         }
     }
 

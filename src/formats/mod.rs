@@ -3,12 +3,14 @@
 pub(crate) mod atrace;
 pub(crate) mod build_units;
 pub mod cargo_timings;
+pub mod chrome_json;
 pub mod compression;
 pub mod etrace;
 pub mod events;
 pub mod format;
 pub mod ftrace_text;
 pub mod fxt;
+pub(crate) mod html;
 pub(crate) mod latency_flags;
 pub mod ninja_log;
 pub mod open_calls;
@@ -31,6 +33,7 @@ pub const FORMATS: &[Format] = &[
     ftrace_text::FORMAT,
     syscall_text::STRACE,
     syscall_text::MINIX,
+    chrome_json::FORMAT,
     ninja_log::FORMAT,
     cargo_timings::FORMAT,
 ];

@@ -6,13 +6,14 @@ use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::detection::{HEAD_BYTES, WIDE_HEAD_BYTES};
+use super::detection::{HEAD_BYTES, WIDE_HEAD_BYTES, detect};
 use super::guard::GuardedMap;
 use super::opened::OpenedFile;
 use super::reading::Reading;
 use crate::base::{Job, Problem, ReadError, budget};
 use crate::formats::Input;
 use crate::formats::compression::{self, Stopped, Unwrapped};
+use crate::formats::html::{self, Embedded};
 
 /// Files of this size or larger are mapped; smaller ones are read into memory.
 const MAP_FROM_BYTES: u64 = 1 << 20;
@@ -179,13 +180,22 @@ fn in_memory(stream: Stream, name: &str, job: &Job) -> Result<Source, ReadError>
 
 /// Returns the plain bytes, where unpacking stopped, and whether the bytes are still those of `input`.
 fn unwrapped(input: Input, job: &Job) -> Result<(Input, Option<Stopped>, bool), ReadError> {
-    match compression::unwrap_file(input.bytes(), job)? {
+    let (input, stopped, is_same) = match compression::unwrap_file(input.bytes(), job)? {
         Some(Unwrapped { plain, stopped }) => {
             let input = Input::from_vec(plain, &input.file_name);
-            Ok((input, stopped, false))
+            (input, stopped, false)
         }
-        None => Ok((input, None, true)),
-    }
+        None => (input, None, true),
+    };
+    let is_trace = |text: &[u8]| detect(text.get(..HEAD_BYTES).unwrap_or(text)).is_ok();
+    Ok(match html::unwrap(input.bytes(), &is_trace, job)? {
+        Some(Embedded::Part(range)) => (input.part(range), stopped, is_same),
+        Some(Embedded::Decoded(plain)) => {
+            let input = Input::from_vec(plain, &input.file_name);
+            (input, stopped, false)
+        }
+        None => (input, stopped, is_same),
+    })
 }
 
 #[cfg(test)]

@@ -279,6 +279,19 @@ impl Slices {
             .max_by_key(|id| (self.starts.at(id.0 as usize), id.0))
     }
 
+    /// Returns the first slice of these rows that starts at `time` or later; of several that start at once, the outermost.
+    #[must_use]
+    pub(crate) fn next_from(&self, rows: &Range<u32>, time: Timestamp) -> Option<SliceId> {
+        let rows = self.rows.get(rows.start as usize..rows.end as usize)?;
+        let firsts = rows.iter().filter_map(|row| {
+            let slices = row.slices.start as usize..row.slices.end as usize;
+            let before = self.starts.partition_point(slices, |start| start < time.0);
+            let index = row.slices.start + before as u32;
+            (index < row.slices.end).then_some(SliceId(index))
+        });
+        firsts.min_by_key(|id| self.starts.at(id.0 as usize))
+    }
+
     /// Returns how many slices a slice is nested in.
     #[must_use]
     pub fn depth(&self, id: SliceId) -> u32 {

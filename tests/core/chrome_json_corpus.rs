@@ -62,18 +62,34 @@ impl Shown {
 
     /// [ts, dur, depth, name] of the slices of threads.
     fn slices(&self) -> Facts {
-        let of_threads = self.slices.iter().filter(|row| !self.is_async.contains(&row["id"]));
+        let of_threads = self
+            .slices
+            .iter()
+            .filter(|row| !self.is_async.contains(&row["id"]));
         let fact = |row: &BTreeMap<String, String>| {
-            json!([whole(&row["ts"]), whole(&row["dur"]), whole(&row["depth"]), row["name"]])
+            json!([
+                whole(&row["ts"]),
+                whole(&row["dur"]),
+                whole(&row["depth"]),
+                row["name"]
+            ])
         };
         sorted(of_threads.map(fact).collect())
     }
 
     /// [ts, dur, name, category] of the asynchronous slices.
     fn asyncs(&self) -> Facts {
-        let asyncs = self.slices.iter().filter(|row| self.is_async.contains(&row["id"]));
+        let asyncs = self
+            .slices
+            .iter()
+            .filter(|row| self.is_async.contains(&row["id"]));
         let fact = |row: &BTreeMap<String, String>| {
-            json!([whole(&row["ts"]), whole(&row["dur"]), row["name"], row["category"]])
+            json!([
+                whole(&row["ts"]),
+                whole(&row["dur"]),
+                row["name"],
+                row["category"]
+            ])
         };
         sorted(asyncs.map(fact).collect())
     }
@@ -133,8 +149,13 @@ fn expected(facts: &[Value], kind: &str) -> Facts {
 fn difference(found: &Facts, expected: &Facts) -> String {
     let only = |these: &Facts, those: &Facts| {
         let missing = those.iter().map(Value::to_string).collect::<BTreeSet<_>>();
-        let own = these.iter().filter(|row| !missing.contains(&row.to_string()));
-        own.take(4).map(Value::to_string).collect::<Vec<_>>().join("\n    ")
+        let own = these
+            .iter()
+            .filter(|row| !missing.contains(&row.to_string()));
+        own.take(4)
+            .map(Value::to_string)
+            .collect::<Vec<_>>()
+            .join("\n    ")
     };
     format!(
         "{} found, {} expected\n  only found:\n    {}\n  only expected:\n    {}",
@@ -167,7 +188,9 @@ fn compare(path: &Path, facts: &[Value]) -> Vec<String> {
 
 fn lines(path: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(path).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 #[test]
@@ -187,7 +210,10 @@ fn traces_of_other_writers_are_as_an_independent_reader_finds_them() {
     for path in paths {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let stem = name.split(".json").next().unwrap();
-        wrong.extend(compare(&path, &lines(&folder.join(format!("{stem}.facts.jsonl")))));
+        wrong.extend(compare(
+            &path,
+            &lines(&folder.join(format!("{stem}.facts.jsonl"))),
+        ));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -198,13 +224,18 @@ fn hard_cases_are_as_the_documents_say() {
     let mut of_files: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for mut row in lines(&folder.join("facts.jsonl")) {
         let file = row.as_array_mut().unwrap().remove(0);
-        of_files.entry(file.as_str().unwrap().to_owned()).or_default().push(row);
+        of_files
+            .entry(file.as_str().unwrap().to_owned())
+            .or_default()
+            .push(row);
     }
     assert!(of_files.len() >= 55);
     let mut wrong = Vec::new();
     for (file, facts) in of_files {
         // A file without any event is no trace that can be told from other JSON.
-        let has_events = !facts.iter().any(|row| *row == json!(["count", "events", 0]));
+        let has_events = !facts
+            .iter()
+            .any(|row| *row == json!(["count", "events", 0]));
         if has_events {
             wrong.extend(compare(&folder.join(file), &facts));
         }

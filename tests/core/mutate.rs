@@ -32,10 +32,13 @@ fn files(folder: &str) -> Vec<PathBuf> {
             .flatten()
         {
             let path = file.path();
-            if path
-                .extension()
-                .is_none_or(|ending| ending != "txt" && ending != "json")
-            {
+            // What is expected of files of other formats is JSON, too.
+            let is_trace = match path.extension().and_then(|ending| ending.to_str()) {
+                Some("txt") => false,
+                Some("json") => format.path().ends_with("chrome_json"),
+                _ => true,
+            };
+            if is_trace {
                 files.push(file.path());
             }
         }
@@ -161,7 +164,8 @@ fn broken_files_end_in_an_error_or_a_diagnostic() {
         // Other formats' broken files have tests of their own that say what is expected.
         if path
             .parent()
-            .is_some_and(|folder| folder.ends_with("tracedat") || folder.ends_with("etrace"))
+            .and_then(|folder| folder.file_name()?.to_str())
+            .is_some_and(|folder| ["tracedat", "etrace", "chrome_json"].contains(&folder))
         {
             assert!(outcome.is_complained_about, "{}", path.display());
         }

@@ -34,6 +34,7 @@ use crate::base::strings::text_of;
 use crate::base::{Job, StringId, Timestamp};
 use crate::event::{FieldRef, Value, ValueRef};
 use crate::formats::EventRef;
+use crate::formats::chrome_json::OUR_NAME;
 use crate::load::LoadedTrace;
 use crate::tables::items::track_name;
 use crate::trace::{
@@ -89,9 +90,11 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
         + trace.states.len();
     job.set_total(total as u64);
     let mut summary = Summary::default();
-    writer
-        .out
-        .write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
+    write!(
+        writer.out,
+        "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"writer\":\"{OUR_NAME} {}\"}},\"traceEvents\":[",
+        env!("CARGO_PKG_VERSION")
+    )?;
     writer.names()?;
     let names = writer.count;
     summary.count("slices", writer.slices()?);

@@ -4,9 +4,9 @@ use super::slots::Slots;
 use super::{Build, Counter, Moment, UNBLOCKS, Unit};
 use crate::base::{Cancelled, Job, StringId, Strings, Timestamp};
 use crate::event::{
-    AsyncMark, AsyncOp, AsyncScope, Directory, EventColumns, EventKind, FlowBound, FlowMark,
-    FlowOp, ForkSort, KindId, LaneColumns, ProcessEntry, ProcessKey, Role, SaidImage, SaidLife,
-    Sample, Series, SeriesScope, ThreadEntry, ThreadKey,
+    AsyncMark, AsyncOp, AsyncScope, Directory, EventKind, FlowBound, FlowJoin, FlowMark, FlowOp,
+    ForkSort, KindId, LaneColumns, ProcessEntry, ProcessKey, Role, SaidImage, SaidLife, Sample,
+    Series, SeriesScope, ThreadEntry, ThreadKey,
 };
 
 /// Columns of builds, and the meaning of the numbers in them.
@@ -30,7 +30,7 @@ const KINDS: &[(Kind, &str)] = &[
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u16)]
+#[repr(u32)]
 enum Kind {
     Start,
     End,
@@ -57,7 +57,6 @@ enum Row {
         name: StringId,
         category: StringId,
         group: StringId,
-        tool: ProcessKey,
     },
     Flow {
         op: FlowOp,
@@ -85,7 +84,7 @@ struct Writer {
 pub(crate) fn write(builds: &[Build], job: &Job) -> Result<Written, Cancelled> {
     let mut writer = Writer {
         drafts: Vec::new(),
-        columns: LaneColumns::default(),
+        columns: LaneColumns::new(0),
         directory: Directory::default(),
         last_key: 0,
         flow_count: 0,
@@ -202,7 +201,6 @@ impl Writer {
                     name,
                     category,
                     group,
-                    tool,
                 },
             });
         };
@@ -264,12 +262,12 @@ impl Writer {
         // Stable: the begin and end of a target of no length keep their order.
         self.drafts.sort_by_key(|draft| draft.moment.time);
         let columns = &mut self.columns;
-        columns.events = EventColumns::new(0);
+
         let unblocks = columns.strings.intern_text(UNBLOCKS);
         let category = columns.strings.intern_text("build");
         for draft in self.drafts {
             let Moment { time, place } = draft.moment;
-            let kind = KindId(draft.kind as u16);
+            let kind = KindId(draft.kind as u32);
             let event = columns.events.push(time, place, kind, draft.thread);
             match draft.row {
                 Row::Async {
@@ -278,11 +276,10 @@ impl Writer {
                     name,
                     category,
                     group,
-                    tool,
                 } => columns.asyncs.push(AsyncMark {
                     event,
                     op,
-                    scope: AsyncScope::Process(tool),
+                    scope: AsyncScope::Global,
                     id,
                     name,
                     category,
@@ -291,7 +288,8 @@ impl Writer {
                 Row::Flow { op, id } => columns.flows.push(FlowMark {
                     event,
                     op,
-                    bound: FlowBound::InAsync,
+                    bound: FlowBound::Around,
+                    joined: FlowJoin::ById,
                     id,
                     name: unblocks,
                     category,
@@ -332,7 +330,7 @@ fn slot_names(units: &[Unit], strings: &mut Strings) -> Vec<StringId> {
 
 /// Returns the name of an event's kind.
 pub(super) fn kind_name(kind: KindId) -> &'static str {
-    let row = KINDS.get(usize::from(kind.0));
+    let row = KINDS.get(kind.0 as usize);
     row.map_or("", |&(_, name)| name)
 }
 
@@ -342,8 +340,8 @@ mod tests {
 
     #[test]
     fn kinds_are_numbered_as_they_are_listed() {
-        assert!((0..).zip(KINDS).all(|(at, row)| row.0 as u16 == at));
-        assert_eq!(kind_name(KindId(Kind::Value as u16)), "counter");
+        assert!((0..).zip(KINDS).all(|(at, row)| row.0 as u32 == at));
+        assert_eq!(kind_name(KindId(Kind::Value as u32)), "counter");
         assert_eq!(kind_name(KindId(99)), "");
     }
 }

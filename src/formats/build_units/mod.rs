@@ -1,13 +1,12 @@
 //! Builds that their tool recorded itself: what a log of targets (ninja, cargo) becomes in the model.
 //!
 //! ```text
-//! ninja                 process of the tool, from the build's first to its last moment
-//!   job 1  |== a.o ==|== libx.a ==|       tracks of job slots: each target takes the lowest slot that is free (`slots`)
-//!   job 2  |==== b.o =====|  |= app =|
+//! job 1  |== a.o ==|== libx.a ==|       tracks of job slots: each target takes the lowest slot that is free (`slots`)
+//! job 2  |==== b.o =====|  |= app =|
 //! ```
 //!
 //! Logs of builds do not contain slots: the packed tracks show how much ran at once. Each target is also a process that
-//! the tool started, so that lives, parallelism and the critical chain of a build are answered as for recorded
+//! the tool, itself a process, started, so that lives, parallelism and the critical chain of a build are answered as for recorded
 //! processes; its events belong to the main thread of that process. Sections of a target (front end, code generation)
 //! are slices inside its slice, and what one target unblocked are arrows with the name [`UNBLOCKS`].
 

@@ -12,8 +12,8 @@
 
 use crate::base::{Location, Severity, StringId};
 use crate::event::{
-    AsyncMark, AsyncOp, AsyncScope, Complete, FlowBound, FlowMark, FlowOp, Sample, SeriesScope,
-    ThreadKey, Ties, UNSEEN_END,
+    AsyncMark, AsyncOp, AsyncScope, Complete, FlowBound, FlowJoin, FlowMark, FlowOp, Sample,
+    SeriesScope, ThreadKey, Ties, UNSEEN_END,
 };
 
 use super::emit::{Emitter, SeriesKey, WellKnown};
@@ -326,6 +326,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             event: 0,
             op,
             bound,
+            joined: FlowJoin::ById,
             id,
             name: self.own_text(head.name),
             category: self.own_text(head.category),

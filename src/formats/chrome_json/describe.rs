@@ -1,0 +1,309 @@
+//! One event in full: its members as fields, arguments flattened by their paths (`a.b[0].c`).
+//!
+//! What the event has besides arguments comes first: an instant's scope, an id. Then come the arguments, then the members
+//! that the bulk pass does not use (`tts`, `cname` and others). An array of numbers and texts is one field for each
+//! element, all of the array's name.
+
+use std::borrow::Cow;
+
+use super::emit::{NAMELESS_END, id_number};
+use super::event::RawEvent;
+use super::numbers::{float, whole};
+use super::scan::{Elements, Members, Quoted, Raw, Scan};
+use super::text::shown;
+use crate::event::{EventDetail, FieldRef, ValueRef};
+
+/// Maximum number of fields of an event; the rest is one text.
+const MOST_FIELDS: usize = 2048;
+/// Maximum number of frames of a stack: frames may be their own callers.
+const MOST_FRAMES: usize = 512;
+
+/// Finds the object of a stack frame by its id.
+pub(super) trait FrameObjects {
+    /// Returns the frame's object.
+    fn object(&self, id: &[u8]) -> Option<&[u8]>;
+}
+
+/// Returns the object at a place of the file; empty if there is none.
+pub(super) fn object_at(bytes: &[u8], place: u64) -> &[u8] {
+    let at = usize::try_from(place).unwrap_or(usize::MAX);
+    let mut scan = Scan::new(bytes, at);
+    scan.value().unwrap_or_default().nested()
+}
+
+/// Appends the fields of an event.
+pub(super) fn fields_into<'a>(object: &'a [u8], fields: &mut Vec<FieldRef<'a>>) {
+    let Some(event) = RawEvent::read(&mut Scan::new(object, 0)) else {
+        return;
+    };
+    record_words(&event, fields);
+    let mut walk = Flattened { fields };
+    for (key, value) in Members::of(event.args.nested()) {
+        walk.add(shown(key), value);
+    }
+    if !matches!(event.args, Raw::Nested([b'{', ..])) {
+        walk.add(Cow::Borrowed("args"), event.args);
+    }
+    for (key, value) in Members::of(object) {
+        if !is_shown_elsewhere(key.bytes) {
+            walk.add(shown(key), value);
+        }
+    }
+}
+
+/// Returns whether an event has fields.
+pub(super) fn has_fields(object: &[u8]) -> bool {
+    let mut fields = Vec::new();
+    fields_into(object, &mut fields);
+    !fields.is_empty()
+}
+
+/// Whether a member is no field of its own: it is a column, or among the words of the record or the arguments.
+fn is_shown_elsewhere(key: &[u8]) -> bool {
+    matches!(
+        key,
+        b"ph"
+            | b"name"
+            | b"cat"
+            | b"ts"
+            | b"dur"
+            | b"pid"
+            | b"tid"
+            | b"args"
+            | b"id"
+            | b"id2"
+            | b"s"
+            | b"sf"
+            | b"stack"
+    )
+}
+
+/// Adds what the event has besides arguments, under the type names that exporters know.
+fn record_words<'a>(event: &RawEvent<'a>, fields: &mut Vec<FieldRef<'a>>) {
+    let type_name = match event.phase {
+        b'i' | b'I' | b'R' => {
+            let scope = match event.instant_scope.bytes() {
+                b"p" => "process",
+                b"g" => "global",
+                _ => "thread",
+            };
+            return fields.push(FieldRef {
+                name: Cow::Borrowed("scope"),
+                type_name: Cow::Borrowed("instant scope"),
+                value: ValueRef::Text(Cow::Borrowed(scope)),
+                shown: String::new(),
+            });
+        }
+        b'b' | b'n' | b'e' | b'S' | b'T' | b'p' | b'F' | b'N' | b'O' | b'D' => "async id",
+        b's' | b't' | b'f' => "flow id",
+        b'C' => "counter id",
+        _ => "",
+    };
+    let of_id2 = Members::of(event.id2.nested()).next();
+    let (name, id) = match of_id2 {
+        Some((key, value)) => (shown(key), value),
+        None => (Cow::Borrowed("id"), event.id),
+    };
+    if id == Raw::None {
+        return;
+    }
+    let is_number = whole(id.bytes()).is_some();
+    if !type_name.is_empty() && (is_number || type_name != "counter id") {
+        fields.push(FieldRef {
+            name: name.clone(),
+            type_name: Cow::Borrowed(type_name),
+            value: ValueRef::UInt(id_number(id)),
+            shown: match id {
+                Raw::Text(text) => shown(text).into_owned(),
+                _ => String::new(),
+            },
+        });
+    } else {
+        Flattened { fields }.add(name, id);
+    }
+}
+
+/// Appends values under their paths.
+struct Flattened<'v, 'a> {
+    fields: &'v mut Vec<FieldRef<'a>>,
+}
+
+impl<'a> Flattened<'_, 'a> {
+    /// Adds a value, or all values inside of it. Nesting is bounded by the scanner.
+    fn add(&mut self, name: Cow<'a, str>, value: Raw<'a>) {
+        if self.fields.len() >= MOST_FIELDS {
+            return;
+        }
+        let Raw::Nested(bytes) = value else {
+            return self.fields.push(scalar(name, value));
+        };
+        if self.fields.len() + 1 == MOST_FIELDS {
+            return self.fields.push(text_field(name, bytes));
+        }
+        let before = self.fields.len();
+        let is_plain = |element: Raw<'_>| !matches!(element, Raw::Nested(_));
+        if bytes.first() == Some(&b'{') {
+            for (key, value) in Members::of(bytes) {
+                self.add(Cow::Owned(format!("{name}.{}", shown(key))), value);
+            }
+        } else if Elements::of(bytes).all(is_plain) {
+            for element in Elements::of(bytes) {
+                self.add(name.clone(), element);
+            }
+        } else {
+            for (element, index) in Elements::of(bytes).zip(0_u32..) {
+                self.add(Cow::Owned(format!("{name}[{index}]")), element);
+            }
+        }
+        if self.fields.len() == before {
+            self.fields.push(text_field(name, bytes));
+        }
+    }
+}
+
+fn text_field<'a>(name: Cow<'a, str>, bytes: &'a [u8]) -> FieldRef<'a> {
+    let bytes = Quoted {
+        bytes,
+        has_escape: false,
+    };
+    FieldRef {
+        name,
+        type_name: Cow::Borrowed("json"),
+        value: ValueRef::Text(shown(bytes)),
+        shown: String::new(),
+    }
+}
+
+/// Returns a field for a value that is neither object nor array. A number that no integer type holds is a float; the text
+/// in the file is what is shown of it.
+fn scalar<'a>(name: Cow<'a, str>, value: Raw<'a>) -> FieldRef<'a> {
+    let mut shown_as = String::new();
+    let (type_name, value) = match value {
+        Raw::None | Raw::Nested(_) => ("null", ValueRef::Null),
+        Raw::Text(text) => ("string", ValueRef::Text(shown(text))),
+        Raw::Word(b"true") => ("boolean", ValueRef::Bool(true)),
+        Raw::Word(b"false") => ("boolean", ValueRef::Bool(false)),
+        Raw::Word(word) => {
+            let text = std::str::from_utf8(word).unwrap_or_default();
+            let value = match (text.parse(), text.parse(), float(word)) {
+                (Ok(number), _, _) => ValueRef::Int(number),
+                (_, Ok(number), _) => ValueRef::UInt(number),
+                (_, _, Some(number)) => {
+                    shown_as = text.to_owned();
+                    ValueRef::Double(number)
+                }
+                _ => ValueRef::Text(Cow::Borrowed(text)),
+            };
+            ("number", value)
+        }
+    };
+    FieldRef {
+        name,
+        type_name: Cow::Borrowed(type_name),
+        value,
+        shown: shown_as,
+    }
+}
+
+/// Returns an event's stack, innermost first: the frames that `sf` names, or the texts of `stack` as they stand.
+pub(super) fn stack_of(object: &[u8], frames: &dyn FrameObjects) -> Vec<String> {
+    let mut stack = Vec::new();
+    for (key, value) in Members::of(object) {
+        match key.bytes {
+            b"sf" => push_frames(value, frames, &mut stack),
+            b"stack" => {
+                let texts = Elements::of(value.nested()).take(MOST_FRAMES);
+                stack.extend(texts.map(text_of_raw));
+            }
+            _ => {}
+        }
+    }
+    stack
+}
+
+fn push_frames(leaf: Raw<'_>, frames: &dyn FrameObjects, stack: &mut Vec<String>) {
+    let mut next = leaf.bytes().to_vec();
+    while stack.len() < MOST_FRAMES {
+        let Some(object) = frames.object(&next) else {
+            return;
+        };
+        next.clear();
+        for (key, value) in Members::of(object) {
+            match key.bytes {
+                b"name" => stack.push(text_of_raw(value)),
+                b"parent" => next.extend_from_slice(value.bytes()),
+                _ => {}
+            }
+        }
+        if next.is_empty() {
+            return;
+        }
+    }
+}
+
+/// Returns a value as text to show.
+pub(super) fn text_of_raw(raw: Raw<'_>) -> String {
+    match raw {
+        Raw::Text(text) => shown(text).into_owned(),
+        Raw::Word(bytes) | Raw::Nested(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        Raw::None => String::new(),
+    }
+}
+
+/// Returns what an event says of itself besides fields and stack.
+pub(super) fn head_of(object: &[u8]) -> EventDetail {
+    let event = RawEvent::read(&mut Scan::new(object, 0)).unwrap_or_default();
+    let name = match (event.phase, text_of_raw(event.name)) {
+        (b'E', name) if name.is_empty() => NAMELESS_END.to_owned(),
+        (_, name) => name,
+    };
+    EventDetail {
+        name,
+        category: text_of_raw(event.category),
+        ..EventDetail::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_flattened_by_their_paths() {
+        let object = br#"{"ph":"X","name":"a","ts":1,"tts":2.5,"args":{"a":{"b":[{"c":"x\ny"},2]},"l":[1,2],"e":{},"n":null,"big":18446744073709551615,"t":true}}"#;
+        let mut fields = Vec::new();
+        fields_into(object, &mut fields);
+        let texts: Vec<String> = fields
+            .into_iter()
+            .map(|field| field.into_field())
+            .map(|field| format!("{}={}", field.name, field.text()))
+            .collect();
+        assert_eq!(
+            texts,
+            [
+                "a.b[0].c=x\ny",
+                "a.b[1]=2",
+                "l=1",
+                "l=2",
+                "e={}",
+                "n=null",
+                "big=18446744073709551615",
+                "t=true",
+                "tts=2.5"
+            ]
+        );
+    }
+
+    #[test]
+    fn frames_that_call_themselves_end() {
+        struct One;
+        impl FrameObjects for One {
+            fn object(&self, id: &[u8]) -> Option<&[u8]> {
+                (id == b"7").then_some(br#"{"name":"f","parent":7}"#)
+            }
+        }
+        let stack = stack_of(br#"{"sf":7}"#, &One);
+        assert_eq!(stack.len(), MOST_FRAMES);
+        assert_eq!(stack_of(br#"{"stack":["f","0x2"]}"#, &One), ["f", "0x2"]);
+    }
+}

@@ -1,0 +1,154 @@
+//! One event object: its members as the file has them.
+//!
+//! ```text
+//! {"ph":"X", "name":.., "cat":.., "ts": µs, "dur": µs, "pid":.., "tid":.., "id":.., "args":{..}, ...}
+//! ```
+//!
+//! Reads one object at a place; does not say what its members mean.
+
+use super::scan::{Quoted, Raw, Scan};
+
+/// The members of an event that the bulk pass needs. A member that occurs twice has its last value.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RawEvent<'a> {
+    /// Phase: the first byte of `ph`; 0 if there is none.
+    pub(super) phase: u8,
+    pub(super) name: Raw<'a>,
+    pub(super) category: Raw<'a>,
+    pub(super) time: Raw<'a>,
+    pub(super) duration: Raw<'a>,
+    pub(super) process: Raw<'a>,
+    pub(super) thread: Raw<'a>,
+    pub(super) id: Raw<'a>,
+    /// `id2`: an object with `local` or `global`.
+    pub(super) id2: Raw<'a>,
+    pub(super) scope: Raw<'a>,
+    /// `s`: the scope of an instant.
+    pub(super) instant_scope: Raw<'a>,
+    /// `bp`: what the end of a flow is bound to.
+    pub(super) bound: Raw<'a>,
+    /// `bind_id`, `flow_in` and `flow_out`: arrows of slices.
+    pub(super) bind_id: Raw<'a>,
+    pub(super) flow_in: Raw<'a>,
+    pub(super) flow_out: Raw<'a>,
+    pub(super) args: Raw<'a>,
+    /// The number of members that events have; others are not counted.
+    pub(super) known: u32,
+}
+
+impl<'a> RawEvent<'a> {
+    /// Reads the object that starts at the next byte. `None` if the text is not JSON; `scan.at` is then where.
+    pub(super) fn read(scan: &mut Scan<'a>) -> Option<RawEvent<'a>> {
+        let mut event = RawEvent::default();
+        event.read_again(scan)?;
+        Some(event)
+    }
+
+    /// Replaces all members by those of the object that starts at the next byte, as [`RawEvent::read`] does.
+    #[inline]
+    pub(super) fn read_again(&mut self, scan: &mut Scan<'a>) -> Option<()> {
+        *self = RawEvent::default();
+        scan.expect(b'{')?;
+        if scan.next()? == b'}' {
+            scan.at += 1;
+            return Some(());
+        }
+        loop {
+            scan.next()?;
+            let key = scan.string()?;
+            scan.expect(b':')?;
+            let value = scan.value()?;
+            self.set(key, value);
+            match scan.next()? {
+                b',' => scan.at += 1,
+                b'}' => {
+                    scan.at += 1;
+                    return Some(());
+                }
+                _ => return None,
+            }
+            // A comma before the closing brace, as some scripts write it.
+            if scan.next()? == b'}' {
+                scan.at += 1;
+                return Some(());
+            }
+        }
+    }
+
+    /// Reads as many members as there are in an object that may be cut off.
+    pub(super) fn read_as_far_as_possible(scan: &mut Scan<'a>) -> RawEvent<'a> {
+        let mut event = RawEvent::default();
+        let _ = scan.expect(b'{');
+        while scan.next_after_commas() == Some(b'"') {
+            let Some(key) = scan.string() else { break };
+            let Some(value) = scan.expect(b':').and_then(|()| scan.value()) else {
+                break;
+            };
+            event.set(key, value);
+        }
+        event
+    }
+
+    #[inline]
+    fn set(&mut self, key: Quoted<'a>, value: Raw<'a>) {
+        let member = match key.bytes {
+            b"name" => &mut self.name,
+            b"ph" => {
+                self.phase = value.bytes().first().copied().unwrap_or(0);
+                self.known += 1;
+                return;
+            }
+            b"ts" => &mut self.time,
+            b"pid" => &mut self.process,
+            b"tid" => &mut self.thread,
+            b"cat" => &mut self.category,
+            b"dur" => &mut self.duration,
+            b"args" => &mut self.args,
+            b"id" => &mut self.id,
+            b"id2" => &mut self.id2,
+            b"scope" => &mut self.scope,
+            b"s" => &mut self.instant_scope,
+            b"bp" => &mut self.bound,
+            b"bind_id" => &mut self.bind_id,
+            b"flow_in" => &mut self.flow_in,
+            b"flow_out" => &mut self.flow_out,
+            _ => return,
+        };
+        *member = value;
+        self.known += 1;
+    }
+}
+
+/// Returns whether a member with this key shows that its object is an event.
+pub(super) fn is_of_event(key: &[u8]) -> bool {
+    matches!(
+        key,
+        b"ph" | b"ts" | b"pid" | b"tid" | b"cat" | b"dur" | b"args"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_read_whatever_the_order_of_its_members() {
+        let text =
+            br#"{"ts":1.5,"extra":[{"ph":"no"}],"ph":"X" , "name":"a","args":{"ph":"B"},}rest"#;
+        let mut scan = Scan::new(text, 0);
+        let event = RawEvent::read(&mut scan).unwrap();
+        assert_eq!(event.phase, b'X');
+        assert_eq!(event.time, Raw::Word(b"1.5"));
+        assert_eq!(event.args.nested(), br#"{"ph":"B"}"#);
+        assert_eq!(text.get(scan.at..), Some(&b"rest"[..]));
+        for (text, at) in [
+            (&br#"{"ph":"X" "ts":1}"#[..], 10),
+            (br#"{"ph":"X","ts":}"#, 15),
+            (br#"{"ph"#, 4),
+        ] {
+            let mut scan = Scan::new(text, 0);
+            assert!(RawEvent::read(&mut scan).is_none());
+            assert_eq!(scan.at, at);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What a file says of itself besides events: its other members, and metadata events that are about no name.
+
+use super::describe::{fields_into, object_at, text_of_raw};
+use super::emit::PartRead;
+use super::numbers::whole_of_any;
+use super::people::Fact;
+use super::scan::{Members, Raw, Scan};
+use crate::event::{FieldRef, TraceInfo};
+
+/// Maximum number of facts that are listed: of members, and of metadata events.
+const MOST_FACTS: usize = 64;
+/// Maximum length of a fact's text, characters.
+const MOST_TEXT: usize = 200;
+
+/// Members that say when the zero of the trace's clock was, with their unit in ns: PyTorch's profiler, clang.
+const CLOCK_ZEROS: [(&[u8], i64); 2] = [(b"baseTimeNanoseconds", 1), (b"beginningOfTime", 1000)];
+
+/// The facts so far.
+#[derive(Debug, Default)]
+pub(super) struct Facts {
+    /// Of members of the file.
+    of_members: Vec<(String, String)>,
+    /// Of metadata events.
+    of_events: Vec<(String, String)>,
+    more: u64,
+    cpu_count: u32,
+    wall_clock_zero_ns: Option<i64>,
+}
+
+impl Facts {
+    /// Adds what a part says.
+    pub(super) fn say(&mut self, part: &PartRead, bytes: &[u8]) {
+        for (key, place) in &part.members {
+            let at = usize::try_from(*place).unwrap_or(usize::MAX);
+            let value = Scan::new(bytes, at).value().unwrap_or_default();
+            self.member(key, value);
+        }
+        let strings = &part.columns.strings;
+        for said in &part.said {
+            match said.fact {
+                Fact::Cpus(count) => self.cpu_count = self.cpu_count.max(count),
+                Fact::Labels(labels) => {
+                    let labels = strings.text(labels).into_owned();
+                    self.more += add(&mut self.of_events, "process labels".to_owned(), &labels);
+                }
+                Fact::Other(name) => {
+                    let name = strings.text(name).into_owned();
+                    if self.of_events.len() >= MOST_FACTS {
+                        self.more += 1;
+                        continue;
+                    }
+                    let mut fields = Vec::new();
+                    fields_into(object_at(bytes, said.at), &mut fields);
+                    let text = fields.into_iter().map(FieldRef::into_field);
+                    let text: Vec<String> = text
+                        .map(|field| format!("{}={}", field.name, field.text()))
+                        .collect();
+                    self.more += add(&mut self.of_events, name, &text.join(" "));
+                }
+                Fact::ProcessName(..) | Fact::ThreadName(..) => {}
+            }
+        }
+    }
+
+    fn member(&mut self, key: &[u8], value: Raw<'_>) {
+        for (name, unit) in CLOCK_ZEROS {
+            let number = whole_of_any(value.bytes()).and_then(|zero| i64::try_from(zero).ok());
+            if key == name
+                && let Some(zero) = number.and_then(|zero| zero.checked_mul(unit))
+            {
+                self.wall_clock_zero_ns = Some(zero);
+            }
+        }
+        let name = crate::base::strings::text_of(key).into_owned();
+        match value {
+            Raw::Nested(object @ [b'{', ..]) => {
+                for (key, value) in Members::of(object) {
+                    let name = format!("{name}.{}", super::text::shown(key));
+                    self.more += add(&mut self.of_members, name, &text_of_raw(value));
+                }
+            }
+            value => self.more += add(&mut self.of_members, name, &text_of_raw(value)),
+        }
+    }
+
+    /// Returns the facts about the file, with those of its head.
+    pub(super) fn into_info(self, head: TraceInfo) -> TraceInfo {
+        let mut facts = head.facts;
+        facts.extend(self.of_members);
+        facts.extend(self.of_events);
+        if self.more > 0 {
+            facts.push(("more facts".to_owned(), self.more.to_string()));
+        }
+        TraceInfo {
+            facts,
+            cpu_count: (self.cpu_count > 0).then_some(self.cpu_count),
+            wall_clock_zero_ns: self.wall_clock_zero_ns,
+            ..head
+        }
+    }
+}
+
+/// Adds a fact; returns 1 if there is no room for it.
+fn add(facts: &mut Vec<(String, String)>, name: String, text: &str) -> u64 {
+    let fact = (name, shortened(text));
+    if facts.contains(&fact) {
+        return 0;
+    }
+    if facts.len() >= MOST_FACTS {
+        return 1;
+    }
+    facts.push(fact);
+    0
+}
+
+/// Returns a text of at most [`MOST_TEXT`] characters.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MOST_TEXT) {
+        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,56 @@
+//! Chrome's JSON trace events: what compilers, build tools, profilers and browsers write for `chrome://tracing`.
+//!
+//! ```text
+//! {"traceEvents":[ event, event, ... ], "stackFrames":{..}, "otherData":{..}, ...}   or   [ event, event, ...
+//! event: {"ph":"X","name":"parse","cat":"c","ts":12.345,"dur":3.2,"pid":1,"tid":2,"args":{..}}
+//! ```
+//!
+//! Specification: "Trace Event Format" of the Chromium project; `docs/chrome-json.md` says what becomes of each phase,
+//! and where this reader follows catapult and where Perfetto. Opening reads the head (`head`) and cuts the file at what
+//! look like starts of events (`walk`). The parts are read in parallel, each by itself (`emit`, `event`, `people`), and
+//! joined in order (`reader`): borders that were guessed wrong are noticed there. `describe` reads one event again in
+//! full. All of it works on the bytes of the file (`scan`, `text`, `numbers`); no value is copied before it is needed.
+//!
+//! Metadata events (`M`) are no events of the trace: they name processes and threads, and the rest are facts about the
+//! file (`facts`).
+
+mod describe;
+mod emit;
+mod event;
+mod facts;
+mod head;
+mod numbers;
+mod people;
+mod reader;
+mod scan;
+mod text;
+mod walk;
+
+use crate::base::{Job, ReadError};
+use crate::formats::{Format, Input, Recording, Sniff};
+
+use head::Head;
+use reader::JsonReader;
+
+pub(crate) use head::OUR_NAME;
+
+/// This format's row in `FORMATS`.
+pub const FORMAT: Format = Format {
+    name: "Chrome JSON",
+    extensions: &["json"],
+    sniff,
+    open,
+    together: None,
+};
+
+fn sniff(head: &[u8]) -> Sniff {
+    Head::of(head).sniff
+}
+
+fn open(input: Input, job: &Job) -> Result<Recording, ReadError> {
+    job.check()?;
+    Ok(JsonReader::open(input)?.recording())
+}
+
+#[cfg(test)]
+mod tests;

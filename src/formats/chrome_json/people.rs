@@ -1,0 +1,330 @@
+//! The processes and threads of a file: first of each part by itself, then of all parts together.
+//!
+//! A thread is known by `pid` and `tid` together: many writers number the threads of each process from 0. Both may be
+//! numbers or texts; a text that is a whole number is that number. An event without `tid` belongs to the thread whose
+//! number is its process's, as Perfetto has it.
+
+use rustc_hash::FxHashMap;
+
+use super::numbers::{whole, whole_of_any};
+use super::scan::Raw;
+use super::text::plain;
+use crate::base::{StringId, Strings};
+use crate::event::{Directory, ProcessEntry, ProcessKey, ThreadEntry, ThreadKey};
+
+/// A `pid` or `tid`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Ident {
+    /// The event has none.
+    #[default]
+    None,
+    /// A whole number from 0.
+    Number(u64),
+    /// A text, or any other number.
+    Text(StringId),
+}
+
+impl Ident {
+    /// Returns the identity that a value states; texts are added to `strings`.
+    #[inline]
+    pub(super) fn of(raw: Raw<'_>, strings: &mut Strings) -> Ident {
+        let number = match raw {
+            Raw::None | Raw::Nested(_) => return Ident::None,
+            Raw::Word(word) => whole_of_any(word),
+            Raw::Text(text) => whole(text.bytes),
+        };
+        match (number, raw) {
+            (Some(number), _) => Ident::Number(number),
+            (None, Raw::Text(text)) => Ident::Text(strings.intern(&plain(text))),
+            (None, other) => Ident::Text(strings.intern(other.bytes())),
+        }
+    }
+
+    fn moved(self, from: &Strings, to: &mut Strings) -> Ident {
+        match self {
+            Ident::Text(text) => Ident::Text(to.intern(from.bytes(text))),
+            other => other,
+        }
+    }
+
+    /// The number by which people know it; 0 if it has none.
+    fn number(self) -> u64 {
+        match self {
+            Ident::Number(number) => number,
+            Ident::None | Ident::Text(_) => 0,
+        }
+    }
+
+    fn text(self) -> Option<StringId> {
+        match self {
+            Ident::Text(text) => Some(text),
+            Ident::None | Ident::Number(_) => None,
+        }
+    }
+}
+
+/// A thread as events name it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Pair {
+    pub(super) process: Ident,
+    pub(super) thread: Ident,
+}
+
+/// The threads and processes of one part. Keys are those of the part.
+#[derive(Debug, Default)]
+pub(super) struct PartPeople {
+    pairs: Vec<Pair>,
+    keys: FxHashMap<Pair, ThreadKey>,
+    last: Option<(Pair, ThreadKey)>,
+    processes: Vec<Ident>,
+    process_keys: FxHashMap<Ident, ProcessKey>,
+}
+
+impl PartPeople {
+    /// Returns the part's key of a thread.
+    #[inline]
+    pub(super) fn thread(&mut self, pair: Pair) -> ThreadKey {
+        match self.last {
+            Some((last, key)) if last == pair => key,
+            _ => {
+                let next = ThreadKey(self.pairs.len() as u32 + 1);
+                let key = *self.keys.entry(pair).or_insert(next);
+                if key == next {
+                    self.pairs.push(pair);
+                }
+                self.last = Some((pair, key));
+                key
+            }
+        }
+    }
+
+    /// Returns the part's key of a process; `None` if the event has no `pid`.
+    pub(super) fn process(&mut self, process: Ident) -> Option<ProcessKey> {
+        if process == Ident::None {
+            return None;
+        }
+        let next = ProcessKey(self.processes.len() as u32);
+        let key = *self.process_keys.entry(process).or_insert(next);
+        if key == next {
+            self.processes.push(process);
+        }
+        Some(key)
+    }
+}
+
+/// A metadata event: what it says of a process or thread, or of the whole file.
+#[derive(Clone, Debug)]
+pub(super) struct Said {
+    /// Byte offset of the event.
+    pub(super) at: u64,
+    pub(super) pair: Pair,
+    pub(super) fact: Fact,
+}
+
+/// What a metadata event says. Strings are those of the part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fact {
+    /// `process_name`, with the own number of a process whose `pid` is a stand-in.
+    ProcessName(StringId, Option<u64>),
+    /// `thread_name`, with the own number of a thread whose `tid` is a stand-in.
+    ThreadName(StringId, Option<u64>),
+    /// `process_labels`.
+    Labels(StringId),
+    /// `num_cpus`.
+    Cpus(u32),
+    /// Something else, under this name.
+    Other(StringId),
+}
+
+/// A process of the file.
+#[derive(Clone, Copy, Debug)]
+struct Process {
+    ident: Ident,
+    name: Option<StringId>,
+    number: u64,
+}
+
+/// A thread of the file.
+#[derive(Clone, Copy, Debug)]
+struct Thread {
+    pair: Pair,
+    process: Option<ProcessKey>,
+    name: Option<StringId>,
+    number: u64,
+}
+
+/// The keys of all parts that stand for the keys of one part.
+#[derive(Debug, Default)]
+pub(super) struct Renumbered {
+    threads: Vec<ThreadKey>,
+    processes: Vec<ProcessKey>,
+}
+
+impl Renumbered {
+    pub(super) fn thread(&self, of_part: ThreadKey) -> ThreadKey {
+        let index = (of_part.0 as usize).checked_sub(1);
+        let found = index.and_then(|index| self.threads.get(index));
+        found.copied().unwrap_or(of_part)
+    }
+
+    pub(super) fn process(&self, of_part: ProcessKey) -> ProcessKey {
+        let found = self.processes.get(of_part.0 as usize);
+        found.copied().unwrap_or(of_part)
+    }
+}
+
+/// The threads and processes of all parts.
+#[derive(Debug, Default)]
+pub(super) struct People {
+    strings: Strings,
+    processes: Vec<Process>,
+    process_keys: FxHashMap<Ident, ProcessKey>,
+    threads: Vec<Thread>,
+    thread_keys: FxHashMap<Pair, ThreadKey>,
+    /// The first thread of each `tid`, for samples that have no `pid`.
+    by_tid: FxHashMap<Ident, ThreadKey>,
+}
+
+impl People {
+    /// Adds the threads and processes of the next part; returns the keys that they have from now on.
+    pub(super) fn add_part(&mut self, part: &PartPeople, strings: &Strings) -> Renumbered {
+        Renumbered {
+            threads: (part.pairs.iter())
+                .map(|pair| {
+                    let pair = self.moved(*pair, strings);
+                    self.thread(pair)
+                })
+                .collect(),
+            processes: (part.processes.iter())
+                .map(|process| {
+                    let process = process.moved(strings, &mut self.strings);
+                    self.process(process)
+                })
+                .collect(),
+        }
+    }
+
+    fn moved(&mut self, pair: Pair, from: &Strings) -> Pair {
+        Pair {
+            process: pair.process.moved(from, &mut self.strings),
+            thread: pair.thread.moved(from, &mut self.strings),
+        }
+    }
+
+    fn process(&mut self, ident: Ident) -> ProcessKey {
+        let next = ProcessKey(self.processes.len() as u32);
+        let key = *self.process_keys.entry(ident).or_insert(next);
+        if key == next {
+            self.processes.push(Process {
+                ident,
+                name: ident.text(),
+                number: ident.number(),
+            });
+        }
+        key
+    }
+
+    fn thread(&mut self, pair: Pair) -> ThreadKey {
+        if pair.process == Ident::None
+            && let Some(&key) = self.by_tid.get(&pair.thread)
+        {
+            return key;
+        }
+        if let Some(&key) = self.thread_keys.get(&pair) {
+            return key;
+        }
+        let key = ThreadKey(self.threads.len() as u32 + 1);
+        let process = (pair.process != Ident::None).then(|| self.process(pair.process));
+        self.threads.push(Thread {
+            pair,
+            process,
+            name: pair.thread.text(),
+            number: pair.thread.number(),
+        });
+        self.thread_keys.insert(pair, key);
+        self.by_tid.entry(pair.thread).or_insert(key);
+        key
+    }
+
+    /// Applies what a metadata event says of a process or thread: a later name replaces an earlier one.
+    pub(super) fn say(&mut self, said: &Said, strings: &Strings) {
+        let pair = self.moved(said.pair, strings);
+        match said.fact {
+            Fact::ProcessName(name, number) if pair.process != Ident::None => {
+                let name = self.strings.intern(strings.bytes(name));
+                let key = self.process(pair.process);
+                if let Some(process) = self.processes.get_mut(key.0 as usize) {
+                    process.name = Some(name);
+                    process.number = number.unwrap_or(process.number);
+                }
+            }
+            Fact::ThreadName(name, number) => {
+                let name = self.strings.intern(strings.bytes(name));
+                let key = self.thread(pair);
+                if let Some(thread) = self.threads.get_mut(key.0 as usize - 1) {
+                    thread.name = Some(name);
+                    thread.number = number.unwrap_or(thread.number);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the process of a thread.
+    pub(super) fn process_of(&self, thread: ThreadKey) -> Option<ProcessKey> {
+        self.known(thread)?.process
+    }
+
+    /// How many processes there are.
+    pub(super) fn process_count(&self) -> usize {
+        self.processes.len()
+    }
+
+    fn known(&self, thread: ThreadKey) -> Option<&Thread> {
+        self.threads.get((thread.0 as usize).checked_sub(1)?)
+    }
+
+    /// Returns the number and the name of a thread as people know them.
+    pub(super) fn shown(&self, thread: ThreadKey) -> (u64, String) {
+        let Some(thread) = self.known(thread) else {
+            return (0, String::new());
+        };
+        let name = thread.name.map(|name| self.strings.text(name).into_owned());
+        (thread.number, name.unwrap_or_default())
+    }
+
+    /// Adds all processes and threads to a directory.
+    pub(super) fn list_into(&self, directory: &mut Directory) {
+        let Directory {
+            strings,
+            processes,
+            threads,
+            ..
+        } = directory;
+        let mut name_of =
+            |name: Option<StringId>| name.map(|name| strings.intern(self.strings.bytes(name)));
+        for (process, key) in self.processes.iter().zip(0..) {
+            processes.push(ProcessEntry {
+                key: ProcessKey(key),
+                pid: process.number,
+                file_key: process.ident.number(),
+                name: name_of(process.name),
+            });
+        }
+        for (thread, key) in self.threads.iter().zip(1..) {
+            threads.push(ThreadEntry {
+                key: ThreadKey(key),
+                tid: thread.number,
+                file_key: thread.pair.thread.number(),
+                process: thread.process,
+                name: name_of(thread.name),
+            });
+        }
+    }
+
+    /// Approximate heap bytes.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        let rows = self.threads.len() * 160 + self.processes.len() * 80;
+        rows as u64 + self.strings.memory_bytes()
+    }
+}

@@ -1,0 +1,342 @@
+//! An opened file: one lane, cut into parts at what look like borders of events.
+//!
+//! Each part is read by itself up to the start of the next. A border that was guessed is checked when all parts are
+//! read: where the part before it does not end at the border, the part behind it is read again from where it does.
+
+use std::sync::{Arc, OnceLock};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::FORMAT;
+use super::describe::{
+    FrameObjects, fields_into, has_fields, head_of, object_at, stack_of, text_of_raw,
+};
+use super::emit::{PartRead, Reach, Source, emit};
+use super::event::RawEvent;
+use super::facts::Facts;
+use super::head::Head;
+use super::numbers::Micros;
+use super::people::{People, Renumbered};
+use super::scan::Scan;
+use super::walk::{Border, Within, likely_border};
+use crate::base::{Diagnostics, Job, Problem, ReadError, Timestamp};
+use crate::event::{
+    AsyncScope, Coarse, DecodedEvent, Directory, Lane, LaneColumns, Need, Part, ProcessKey,
+    SeriesScope, TraceInfo,
+};
+use crate::formats::stream::in_one_lane;
+use crate::formats::text_kinds::Kinds;
+use crate::formats::{EventRef, Events, Gathered, IndependentParts, Input, Recording, Sniff};
+
+/// Size of a part, bytes.
+const PART_BYTES: usize = 4 << 20;
+/// How far behind the end of a part a border is looked for, bytes.
+const MOST_LOOK: usize = 1 << 18;
+
+/// An opened file.
+#[derive(Debug)]
+pub(super) struct JsonReader {
+    input: Input,
+    head: Head,
+    /// Where each part starts.
+    starts: Vec<Border>,
+    parts: Vec<Part>,
+    kinds: Kinds,
+    /// What the whole file says; set after all parts are read.
+    found: OnceLock<Found>,
+}
+
+/// What describing an event needs of the whole file.
+#[derive(Debug, Default)]
+struct Found {
+    people: People,
+    /// Places of stack frames by id.
+    frames: FxHashMap<Vec<u8>, u64>,
+}
+
+impl JsonReader {
+    pub(super) fn open(input: Input) -> Result<JsonReader, ReadError> {
+        JsonReader::open_in_parts(input, PART_BYTES)
+    }
+
+    /// Opens a file with parts of about `part_bytes`.
+    pub(super) fn open_in_parts(input: Input, part_bytes: usize) -> Result<JsonReader, ReadError> {
+        let bytes = input.bytes();
+        let head = Head::of(bytes);
+        if !matches!(bytes.get(head.start), Some(b'[' | b'{')) {
+            let at = head.start as u64;
+            return Err(ReadError::at_byte(at, "Chrome JSON", Problem::BadMagic));
+        }
+        let mut starts = vec![Border {
+            at: head.start,
+            within: Within::File,
+        }];
+        let mut next = head.start.saturating_add(part_bytes);
+        while next < bytes.len() {
+            let border = likely_border(bytes, next, next.saturating_add(MOST_LOOK));
+            if let Some(at) = border {
+                let within = Within::Events;
+                starts.push(Border { at, within });
+            }
+            next = border.unwrap_or(next).saturating_add(part_bytes);
+        }
+        let ends = starts.iter().skip(1).map(|start| start.at);
+        let parts = starts.iter().zip(ends.chain([bytes.len()]));
+        let parts = parts
+            .map(|(start, end)| Part {
+                size_bytes: end.saturating_sub(start.at) as u64,
+            })
+            .collect();
+        Ok(JsonReader {
+            input,
+            head,
+            starts,
+            parts,
+            kinds: Kinds::default(),
+            found: OnceLock::new(),
+        })
+    }
+
+    pub(super) fn recording(self) -> Recording {
+        let reader = Arc::new(self);
+        Recording {
+            info: reader.info(),
+            lanes: JsonReader::lanes(),
+            coarse: reader.coarse(),
+            diagnostics: Diagnostics::default(),
+            stream: reader.clone(),
+            events: reader,
+            report: None,
+        }
+    }
+
+    fn lanes() -> Vec<Lane> {
+        vec![Lane {
+            name: "JSON events".to_owned(),
+            cpu: None,
+        }]
+    }
+
+    fn info(&self) -> TraceInfo {
+        TraceInfo {
+            format: FORMAT.name.to_owned(),
+            ..TraceInfo::default()
+        }
+    }
+
+    /// Returns the coarse picture, from the first event of each part.
+    fn coarse(&self) -> Coarse {
+        let bytes = self.input.bytes();
+        let first_time = |start: &Border| {
+            let event = RawEvent::read(&mut Scan::new(bytes, start.at))?;
+            Micros::parse(event.time.bytes())?.rounded()
+        };
+        let of_parts = self.starts.iter().zip(&self.parts);
+        Coarse::of_one_lane(
+            of_parts
+                .filter_map(|(start, part)| Some((Timestamp(first_time(start)?), part.size_bytes))),
+        )
+    }
+
+    fn source(&self) -> Source<'_> {
+        Source {
+            bytes: self.input.bytes(),
+            form: self.head.form,
+            is_ours: self.head.is_ours,
+            kinds: &self.kinds,
+        }
+    }
+
+    /// Returns where the part behind this one starts.
+    fn end_of(&self, part: u32) -> usize {
+        let next = self.starts.get(part as usize + 1);
+        next.map_or(self.input.bytes().len(), |next| next.at)
+    }
+
+    /// Returns the parts, each read from where the part before it ends.
+    fn joined(
+        &self,
+        read: Vec<(u32, PartRead)>,
+        job: &Job,
+    ) -> Result<Vec<(u32, PartRead)>, ReadError> {
+        let mut joined = Vec::with_capacity(read.len());
+        let mut at = self.starts.first().copied();
+        for (part, mut found) in read {
+            let Some(start) = at else { break };
+            let until = self.end_of(part);
+            if found.start != start || found.end.is_none() {
+                if start.at >= until {
+                    // The part lies in an event of a part before it.
+                    continue;
+                }
+                found = emit(self.source(), start, until, Reach::Certain, job)?;
+            }
+            at = found.end;
+            joined.push((part, found));
+        }
+        Ok(joined)
+    }
+}
+
+impl IndependentParts for JsonReader {
+    type Read = PartRead;
+
+    fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    fn read(&self, part: u32, job: &Job) -> Result<PartRead, ReadError> {
+        let start = self.starts.get(part as usize).copied();
+        let start = start.unwrap_or(Border {
+            at: self.input.bytes().len(),
+            within: Within::Events,
+        });
+        let reach = match part {
+            0 => Reach::Certain,
+            _ => Reach::Guessed,
+        };
+        emit(self.source(), start, self.end_of(part), reach, job)
+    }
+
+    fn gather(&self, read: Vec<(u32, PartRead)>, job: &Job) -> Result<Gathered, ReadError> {
+        let joined = self.joined(read, job)?;
+        let mut found = Found::default();
+        let mut facts = Facts::default();
+        let mut columns = Vec::with_capacity(joined.len());
+        for (part, mut read) in joined {
+            job.check()?;
+            let new = found.people.add_part(&read.people, &read.columns.strings);
+            for said in &read.said {
+                found.people.say(said, &read.columns.strings);
+            }
+            facts.say(&read, self.input.bytes());
+            found.frames.extend(read.frames.drain(..));
+            renumber(&mut read.columns, &new);
+            columns.push((part, read.columns));
+        }
+        let mut owners = AsyncOwners::default();
+        for (_, columns) in &mut columns {
+            owners.settle(columns, &found.people);
+        }
+        let (kinds, strings) = self.kinds.list();
+        let mut directory = Directory {
+            kinds,
+            strings,
+            ..Directory::default()
+        };
+        found.people.list_into(&mut directory);
+        let info = facts.into_info(self.info());
+        // A repeated reading finds the same.
+        let _ = self.found.set(found);
+        Ok(Gathered {
+            parts: in_one_lane(columns),
+            lanes: JsonReader::lanes(),
+            directory,
+            info,
+            diagnostics: Diagnostics::default(),
+        })
+    }
+}
+
+/// Replaces the part's keys of threads and processes by those of the file.
+fn renumber(columns: &mut LaneColumns, new: &Renumbered) {
+    columns.events.renumber_threads(&|key| new.thread(key));
+    for row in &mut columns.asyncs {
+        row.scope = match row.scope {
+            AsyncScope::Global => AsyncScope::Global,
+            AsyncScope::Process(key) => AsyncScope::Process(new.process(key)),
+            AsyncScope::ProcessOf(key) => AsyncScope::ProcessOf(new.thread(key)),
+        };
+    }
+    for row in &mut columns.series {
+        if let SeriesScope::Process(key) = &mut row.scope {
+            *key = new.process(*key);
+        }
+    }
+}
+
+/// The processes of ids that mean the same in all processes: a slice is drawn in that of its first event, and events of
+/// other processes belong to it.
+#[derive(Debug, Default)]
+struct AsyncOwners {
+    processes: FxHashMap<u64, ProcessKey>,
+}
+
+impl AsyncOwners {
+    /// Sets the process of the marks of such ids.
+    fn settle(&mut self, columns: &mut LaneColumns, people: &People) {
+        for row in &mut columns.asyncs {
+            if let AsyncScope::ProcessOf(thread) = row.scope
+                && let Some(own) = people.process_of(thread)
+            {
+                let owner = match people.process_count() {
+                    1 => own,
+                    _ => *self.processes.entry(row.id).or_insert(own),
+                };
+                row.scope = AsyncScope::Process(owner);
+            }
+        }
+    }
+}
+
+struct FoundFrames<'a> {
+    bytes: &'a [u8],
+    found: &'a Found,
+}
+
+impl FrameObjects for FoundFrames<'_> {
+    fn object(&self, id: &[u8]) -> Option<&[u8]> {
+        let place = self.found.frames.get(id)?;
+        Some(object_at(self.bytes, *place))
+    }
+}
+
+impl Events for JsonReader {
+    fn decode<'a>(&'a self, event: EventRef, need: Need<'_>, decoded: &mut DecodedEvent<'a>) {
+        // There are no events before the parts are read.
+        let Some(found) = self.found.get() else {
+            return;
+        };
+        let bytes = self.input.bytes();
+        let object = object_at(bytes, event.place);
+        if object.is_empty() {
+            decoded
+                .text
+                .extend_from_slice(b"this event cannot be decoded");
+            return;
+        }
+        match need {
+            Need::AnyField => {
+                if has_fields(object) {
+                    decoded.perhaps();
+                }
+                return;
+            }
+            Need::Field(name) => {
+                let first = decoded.fields.len();
+                fields_into(object, &mut decoded.fields);
+                let mut at = 0;
+                decoded.fields.retain(|field| {
+                    at += 1;
+                    at <= first || field.name == name
+                });
+            }
+            _ => fields_into(object, &mut decoded.fields),
+        }
+        if matches!(need, Need::Detail | Need::Export | Need::Line) {
+            decoded.stack = stack_of(object, &FoundFrames { bytes, found });
+        }
+        if need == Need::Detail {
+            decoded.head = head_of(object);
+            decoded.head.time = event.time;
+            (decoded.head.tid, decoded.head.thread_name) = found.people.shown(event.thread);
+        }
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        let found = self.found.get().map_or(0, |found| {
+            found.people.memory_bytes() + found.frames.len() as u64 * 64
+        });
+        self.kinds.memory_bytes() + found
+    }
+}

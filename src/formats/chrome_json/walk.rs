@@ -1,0 +1,328 @@
+//! Walks a file from event to event, in one of three forms:
+//!
+//! ```text
+//! {"traceEvents": [ event , event ] , "stackFrames": { id: frame } , "samples": [ .. ] , member : value }
+//! [ event , event ]                   the closing bracket may be missing
+//! event event event                   one after the other, or one a line
+//! ```
+//!
+//! Where the text is not JSON, the walk goes on at the next text that looks like the start of an event: a brace and a
+//! quoted word behind a comma, a bracket, a brace or the start of a line. Such a start is also where a file can be cut:
+//! inside a string the quotes behind the brace would have backslashes. The cut is checked when both sides are read.
+
+use super::event::RawEvent;
+use super::scan::{Quoted, Raw, Scan};
+
+/// How many bytes before the place of a failure the next event is looked for: it may have begun before a string that
+/// was not closed was noticed.
+const LOOK_BACK: usize = 256;
+
+/// The form of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// An object with members, one of which is the array of events.
+    Object,
+    /// An array of events, or events one after the other.
+    Events,
+}
+
+/// Which list of the file a walk is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Within {
+    /// Before the first bracket, or behind the last one.
+    File,
+    /// The members of the object.
+    Members,
+    /// The array of events, or a sequence of them.
+    Events,
+    /// The array `samples`.
+    Samples,
+    /// The object `stackFrames`.
+    Frames,
+}
+
+/// What a walk finds. Places are byte offsets in the file.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Found<'a> {
+    /// An event: [`Walk::event`].
+    Event { at: usize },
+    /// A sample of a stack: [`Walk::event`].
+    Sample { at: usize },
+    /// A stack frame: the place of its object, and its id.
+    Frame { at: usize, id: Quoted<'a> },
+    /// Another member of the object.
+    Member {
+        at: usize,
+        key: Quoted<'a>,
+        value: Raw<'a>,
+    },
+    /// An element that is no object.
+    Stray { at: usize },
+    /// The text from the place is not JSON; `resumed`: where the walk goes on, the end of the file if nowhere.
+    Broken { at: usize, resumed: usize },
+}
+
+/// A walk over a file, or over a part of it.
+#[derive(Debug)]
+pub(super) struct Walk<'a> {
+    bytes: &'a [u8],
+    scan: Scan<'a>,
+    form: Form,
+    within: Within,
+    /// Where the walk ends: nothing that begins here or later is returned.
+    until: usize,
+    /// The members of the last event or sample that was found.
+    pub(super) event: RawEvent<'a>,
+}
+
+/// A place in the file at which a walk can go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Border {
+    /// Byte offset.
+    pub(super) at: usize,
+    /// The list that it is in.
+    pub(super) within: Within,
+}
+
+impl<'a> Walk<'a> {
+    /// Returns a walk from a border up to the offset `until`.
+    pub(super) fn new(bytes: &'a [u8], form: Form, from: Border, until: usize) -> Walk<'a> {
+        Walk {
+            bytes,
+            scan: Scan::new(bytes, from.at),
+            form,
+            within: from.within,
+            until,
+            event: RawEvent::default(),
+        }
+    }
+
+    /// Passes white space and commas, and returns where the walk is.
+    pub(super) fn border(&mut self) -> Border {
+        let _ = self.scan.next_after_commas();
+        Border {
+            at: self.scan.at,
+            within: self.within,
+        }
+    }
+
+    /// Returns what comes next; `None` at the end of the walk or of the file.
+    #[inline]
+    pub(super) fn next(&mut self) -> Option<Found<'a>> {
+        loop {
+            let byte = self.scan.next_after_commas()?;
+            let at = self.scan.at;
+            if at >= self.until {
+                return None;
+            }
+            let found = match (self.within, byte) {
+                (Within::Events, b'{') => {
+                    let read = self.event.read_again(&mut self.scan);
+                    read.map(|()| Found::Event { at })
+                }
+                (Within::Samples, b'{') => {
+                    let read = self.event.read_again(&mut self.scan);
+                    read.map(|()| Found::Sample { at })
+                }
+                (Within::Events | Within::Samples, b']') => {
+                    self.scan.at += 1;
+                    self.within = match self.form {
+                        Form::Object => Within::Members,
+                        Form::Events => Within::File,
+                    };
+                    continue;
+                }
+                (Within::Frames, b'}') => {
+                    self.scan.at += 1;
+                    self.within = Within::Members;
+                    continue;
+                }
+                (Within::Members, b'}') => {
+                    self.scan.at += 1;
+                    self.within = Within::File;
+                    continue;
+                }
+                (Within::Members | Within::Frames, b'"') => match self.member() {
+                    Some(None) => continue,
+                    Some(Some(found)) => Some(found),
+                    None => None,
+                },
+                (Within::File, b'{') if self.form == Form::Object => {
+                    self.scan.at += 1;
+                    self.within = Within::Members;
+                    continue;
+                }
+                (Within::File, b'[') => {
+                    self.scan.at += 1;
+                    self.within = Within::Events;
+                    continue;
+                }
+                (Within::File, b'{') => {
+                    self.within = Within::Events;
+                    continue;
+                }
+                (Within::Events, b'[') if self.form == Form::Events => {
+                    // A second array behind the first one, whose closing bracket is missing.
+                    self.scan.at += 1;
+                    continue;
+                }
+                (Within::Events | Within::Samples, _) => {
+                    self.scan.value().map(|_| Found::Stray { at })
+                }
+                _ => None,
+            };
+            return Some(found.unwrap_or_else(|| self.resume(at)));
+        }
+    }
+
+    /// Passes a member; returns `Some(None)` if the walk is in its list now.
+    fn member(&mut self) -> Option<Option<Found<'a>>> {
+        let key = self.scan.string()?;
+        self.scan.expect(b':')?;
+        let byte = self.scan.next()?;
+        let at = self.scan.at;
+        if self.within == Within::Frames {
+            self.scan.value()?;
+            return Some(Some(Found::Frame { at, id: key }));
+        }
+        let list = match (key.bytes, byte) {
+            (b"traceEvents", b'[') => Some(Within::Events),
+            (b"samples", b'[') => Some(Within::Samples),
+            (b"stackFrames", b'{') => Some(Within::Frames),
+            _ => None,
+        };
+        if let Some(list) = list {
+            self.scan.at += 1;
+            self.within = list;
+            return Some(None);
+        }
+        let value = self.scan.value()?;
+        Some(Some(Found::Member { at, key, value }))
+    }
+
+    /// Goes on at the next event behind what began at `start` and is not JSON.
+    #[cold]
+    fn resume(&mut self, start: usize) -> Found<'a> {
+        let failed = self.scan.at.max(start);
+        let from = failed.saturating_sub(LOOK_BACK).max(start + 1);
+        let resumed = next_start(self.bytes, from, self.bytes.len()).unwrap_or(self.bytes.len());
+        self.scan.at = resumed;
+        self.within = Within::Events;
+        Found::Broken {
+            at: failed,
+            resumed,
+        }
+    }
+}
+
+/// Returns the offset of the first text in `from..until` that looks like the start of an event.
+pub(super) fn next_start(bytes: &[u8], from: usize, until: usize) -> Option<usize> {
+    let range = bytes.get(from..until.min(bytes.len()))?;
+    let mut braces = memchr::memchr_iter(b'{', range).map(|at| from + at);
+    braces.find(|&at| is_start(bytes, at))
+}
+
+/// Returns whether the brace at `at` looks like the start of an event.
+fn is_start(bytes: &[u8], at: usize) -> bool {
+    /// White space before the brace that is passed at most, and the longest key, in bytes.
+    const NEAR: usize = 64;
+    let before = bytes.get(at.saturating_sub(NEAR)..at).unwrap_or(&[]);
+    let solid = before.trim_ascii_end();
+    let space = before.get(solid.len()..).unwrap_or(&[]);
+    let is_behind = matches!(solid.last(), Some(b',' | b'[' | b'}') | None);
+    if !is_behind && !space.contains(&b'\n') {
+        return false;
+    }
+    let near = bytes.get(..bytes.len().min(at.saturating_add(4 * NEAR)));
+    let mut ahead = Scan::new(near.unwrap_or(bytes), at + 1);
+    ahead.next() == Some(b'"') && ahead.string().is_some() && ahead.expect(b':').is_some()
+}
+
+/// Returns the next place in `from..until` where an event begins for nearly certain: the object there has a phase.
+pub(super) fn likely_border(bytes: &[u8], from: usize, until: usize) -> Option<usize> {
+    /// How far an event may reach to be looked at, bytes.
+    const MOST_EVENT: usize = 1 << 16;
+    let mut at = from;
+    while let Some(start) = next_start(bytes, at, until) {
+        let near = bytes.get(..bytes.len().min(start.saturating_add(MOST_EVENT)));
+        let mut scan = Scan::new(near.unwrap_or(bytes), start);
+        if RawEvent::read(&mut scan).is_some_and(|event| event.phase != 0) {
+            return Some(start);
+        }
+        at = start + 1;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::head::Head;
+    use super::*;
+
+    fn names(text: &str) -> Vec<String> {
+        let bytes = text.as_bytes();
+        let form = Head::of(bytes).form;
+        let within = Within::File;
+        let mut walk = Walk::new(bytes, form, Border { at: 0, within }, usize::MAX);
+        let mut names = Vec::new();
+        while let Some(found) = walk.next() {
+            names.push(match found {
+                Found::Event { .. } => String::from_utf8_lossy(walk.event.name.bytes()).into(),
+                Found::Sample { .. } => "sample".into(),
+                Found::Frame { id, .. } => format!("frame {}", String::from_utf8_lossy(id.bytes)),
+                Found::Member { key, .. } => String::from_utf8_lossy(key.bytes).into(),
+                Found::Stray { .. } => "stray".into(),
+                Found::Broken { at, .. } => format!("broken at {at}"),
+            });
+        }
+        names
+    }
+
+    #[test]
+    fn all_forms_are_walked() {
+        let events = r#"{"ph":"i","name":"a"},{"ph":"i","name":"b"}"#;
+        for text in [
+            events.to_owned(),
+            events.replace("},{", "}\n{"),
+            format!("[{events}]"),
+            format!("[{events},"),
+            format!("[\n{events}\n]\n"),
+            format!("{{\"traceEvents\":[{events}]}}"),
+        ] {
+            assert_eq!(names(&text), ["a", "b"], "{text}");
+        }
+        let whole = format!(
+            "{{\"otherData\":{{}},\"traceEvents\":[{events}],\"stackFrames\":{{\"5\":{{\"name\":\"f\"}}}},\"samples\":[{{\"ts\":1}}],\"x\":1}}"
+        );
+        let expected = ["otherData", "a", "b", "frame 5", "sample", "x"];
+        assert_eq!(names(&whole), expected);
+    }
+
+    #[test]
+    fn the_walk_goes_on_behind_what_is_broken() {
+        for (text, expected) in [
+            (
+                r#"[{"ph":"i","name":"a"},{"ph":"i","name":"b, {"ph":"i","name":"c"}]"#,
+                vec!["a", "broken at 46", "c"],
+            ),
+            (
+                "[{\"ph\":\"i\",\"name\":\"a\"},{\"ph\":\"i\",\"na\n{\"ph\":\"i\",\"name\":\"c\"}]",
+                vec!["a", "broken at 39", "c"],
+            ),
+            (
+                r#"[{"ph":"i","name":"a"},{"ph":"i","name":"b"#,
+                vec!["a", "broken at 42"],
+            ),
+            (r#"[1,{"ph":"i","name":"a"}]"#, vec!["stray", "a"]),
+        ] {
+            assert_eq!(names(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_border_is_no_brace_inside_a_string_or_of_arguments() {
+        let text = br#"{"ph":"i","name":",{\"ph\":1}","args":{"x":1}},{"ph":"i","name":"b"}"#;
+        let second = text.iter().rposition(|&byte| byte == b'{');
+        assert_eq!(likely_border(text, 1, text.len()), second);
+    }
+}
