@@ -446,6 +446,7 @@ fn flows_join_the_slices_around_them() {
         cpu.columns.flows.push(FlowMark {
             event,
             bound: threadline::event::FlowBound::Around,
+            joined: threadline::event::FlowJoin::ById,
             op,
             id: 77,
             name,
