@@ -240,9 +240,15 @@ impl FlowMarks {
         let ends = point
             .slice
             .map(|slice| trace.slices.open_end(slice.0 as usize));
-        // A thread without a track of its own: readers bind its marks to the asynchronous slice that it began, up to its end.
-        let is_in_async =
-            point.slice.is_some() && trace.track_of(TrackKind::Thread(point.thread)).is_none();
+        // A thread without a track of its own: readers bind its marks to the asynchronous slice that it began, up to its
+        // end, if that slice is written.
+        let has_own = trace.track_of(TrackKind::Thread(point.thread)).is_some();
+        let is_in_async = !has_own
+            && point.slice.is_some_and(|slice| {
+                let end = trace.slices.open_end(slice.0 as usize);
+                let start = trace.slices.starts.at(slice.0 as usize);
+                start <= time.0 && time.0 <= end && end > span.start.0
+            });
         if ends.is_some_and(|end| end == time.0) && time > span.start && !is_in_async {
             // Readers would bind an end of an arrow at the very end of its slice to no slice: it moves 1 ns back.
             time = Timestamp(time.0 - 1);
