@@ -38,6 +38,7 @@ impl Default for Kinds {
             name: inner.strings.intern_text("other"),
             category: inner.strings.intern_text("text"),
             role: Role::Instant,
+            is_probe: false,
         };
         inner.kinds.push(kind);
         Kinds {
