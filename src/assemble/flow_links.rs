@@ -1,12 +1,14 @@
 //! Makes arrows from flow marks: one from each begin or step to the next step or end of the same flow.
 //!
 //! A mark is bound to the innermost slice that contains it on its thread; a slice contains its start, but not its end.
+//! On a thread without slices of its own it is bound to the asynchronous slice that the thread began.
 //! A mark can also state that it is bound to the next slice, or that it belongs to no slice. Marks belong together by their
 //! ids, or by ids, categories and names ([`FlowJoin`]). An id is looked up in the mark's own process first. A step or end
 //! from another process joins the flow if exactly one process has the id open; otherwise it is ambiguous and dropped.
 //! Begins of an id that is open, and steps and ends of an id that is not, are dropped and counted.
 
 use std::hash::Hash;
+use std::ops::Range;
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -21,7 +23,9 @@ use super::slice_table::TrackTables;
 use crate::base::{Diagnostics, Nanos, Severity, StringId, Timestamp};
 use crate::event::{FlowBound, FlowJoin, FlowKind, FlowMark, FlowOp};
 use crate::trace::flows::{FlowPoint, LoneFlow};
-use crate::trace::{EventId, Events, Flow, Flows, ProcessId, SliceId, ThreadId, TrackKind, tracks};
+use crate::trace::{
+    EventId, Events, Flow, Flows, ProcessId, SliceId, ThreadId, Track, TrackKind, tracks,
+};
 
 /// The arrows of a trace, and diagnostics about dropped marks.
 #[derive(Debug, Default)]
@@ -144,7 +148,57 @@ fn flow_of_link(link: &Link, ground: Ground<'_>) -> Flow {
     }
 }
 
-/// Returns, for each mark, the innermost slice that contains it. Parallel over threads, in order of time on each.
+/// An asynchronous slice that is in no other.
+struct OuterAsync {
+    thread: ThreadId,
+    start: i64,
+    end: i64,
+    slice: SliceId,
+}
+
+/// Returns the asynchronous slices that are in no other, sorted by the thread that began them, then by start; none if all
+/// of these threads have slices of their own.
+fn outer_asyncs(threads: &[u32], ground: Ground<'_>) -> Vec<OuterAsync> {
+    let tracks = &ground.tables.tracks;
+    let has_own = |thread: &u32| {
+        let kind = TrackKind::Thread(ThreadId(*thread));
+        tracks::of_kind(tracks, kind).is_some()
+    };
+    if threads.iter().all(has_own) {
+        return Vec::new();
+    }
+    let slices = &ground.tables.slices;
+    let is_async = |track: &&Track| matches!(track.kind, TrackKind::Async(_));
+    let tracks = tracks.iter().filter(is_async);
+    let rows = tracks.flat_map(|track| slices.rows.get(as_range(&track.rows)).unwrap_or_default());
+    let ids = rows.flat_map(|row| row.slices.clone());
+    let outer = ids.filter(|&id| slices.parent(id as usize).is_none());
+    let events = &ground.recorded.events;
+    let mut all: Vec<OuterAsync> = outer
+        .map(|id| OuterAsync {
+            thread: events.thread(EventId(slices.begins.at(id as usize))),
+            start: slices.starts.at(id as usize),
+            end: slices.end(id as usize),
+            slice: SliceId(id),
+        })
+        .collect();
+    all.par_sort_unstable_by_key(|it| (it.thread.0, it.start, it.slice.0));
+    all
+}
+
+fn as_range(rows: &Range<u32>) -> Range<usize> {
+    rows.start as usize..rows.end as usize
+}
+
+/// Returns the slice of `asyncs` that the mark's thread began last, if it contains the mark or ends with it.
+fn outer_async_of(asyncs: &[OuterAsync], mark: &FlowPointMark) -> Option<SliceId> {
+    let key = (mark.thread.0, mark.time.0);
+    let after = asyncs.partition_point(|it| (it.thread.0, it.start) <= key);
+    let last = asyncs.get(after.checked_sub(1)?)?;
+    (last.thread == mark.thread && last.end >= mark.time.0).then_some(last.slice)
+}
+
+/// Returns, for each mark, the slice that it is bound to. Parallel over threads, in order of time on each.
 fn slices_around(marks: &[FlowPointMark], ground: Ground<'_>) -> Vec<Option<SliceId>> {
     let mut of_threads = Groups::with_capacity(marks.len());
     let bound = |mark: &FlowPointMark| mark.bound != FlowBound::Nowhere;
@@ -152,15 +206,23 @@ fn slices_around(marks: &[FlowPointMark], ground: Ground<'_>) -> Vec<Option<Slic
         of_threads.push(mark.thread.0, number);
     }
     let of_threads = of_threads.sorted();
-    let found: Vec<Vec<(u32, SliceId)>> = gather([&of_threads])
+    let of_threads = gather([&of_threads]);
+    let threads: Vec<u32> = of_threads.iter().map(|of| of.number).collect();
+    let asyncs = outer_asyncs(&threads, ground);
+    let found: Vec<Vec<(u32, SliceId)>> = of_threads
         .into_par_iter()
         .map(|of| {
+            let kind = TrackKind::Thread(ThreadId(of.number));
+            let has_own = tracks::of_kind(&ground.tables.tracks, kind).is_some();
             let mut around = Around::new(ground.tables, ThreadId(of.number));
             let numbers = of.own.into_iter().flatten();
             numbers
                 .filter_map(|&number| {
                     let mark = &marks[number as usize];
                     let slice = match mark.bound {
+                        FlowBound::Around | FlowBound::AtEnd if !has_own => {
+                            outer_async_of(&asyncs, mark)?
+                        }
                         // `Around` only walks forward, and later marks may be at the slice's end itself.
                         FlowBound::AtEnd => {
                             let before = mark.time.saturating_add(Nanos(-1));

@@ -15,6 +15,17 @@ pub struct FieldRef<'a> {
     pub value: ValueRef<'a>,
     /// The value as people read it, as in [`Field`]; also empty where only values were requested.
     pub shown: String,
+    /// The bytes of texts that are no UTF-8, for exporters that can write them; `None` for nearly all fields.
+    pub exact: Option<Box<ExactTexts<'a>>>,
+}
+
+/// The bytes of a field's texts where the field only spells them, because they are no UTF-8.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ExactTexts<'a> {
+    /// The bytes of its name.
+    pub name: Option<&'a [u8]>,
+    /// The bytes of its text.
+    pub text: Option<&'a [u8]>,
 }
 
 /// The value of a [`FieldRef`]; the variants of [`Value`].
@@ -49,7 +60,23 @@ impl From<Field> for FieldRef<'_> {
             type_name: Cow::Owned(field.type_name),
             value: field.value.into(),
             shown: field.shown,
+            exact: None,
         }
+    }
+}
+
+impl<'a> FieldRef<'a> {
+    /// Returns the bytes that the file has for the name.
+    #[must_use]
+    pub(crate) fn name_bytes(&self) -> &[u8] {
+        let exact = self.exact.as_ref().and_then(|exact| exact.name);
+        exact.unwrap_or(self.name.as_bytes())
+    }
+
+    /// Returns the bytes that the file has for the text; `None` if the field spells them as they are.
+    #[must_use]
+    pub(crate) fn exact_text(&self) -> Option<&'a [u8]> {
+        self.exact.as_ref().and_then(|exact| exact.text)
     }
 }
 
@@ -62,6 +89,7 @@ impl FieldRef<'_> {
             type_name: Cow::Borrowed(""),
             value: value.into(),
             shown: String::new(),
+            exact: None,
         }
     }
 

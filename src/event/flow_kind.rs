@@ -22,17 +22,20 @@ pub enum FlowKind {
     Link,
     /// From a writer of a pipe to its reader.
     Pipe,
+    /// From a unit of a build to one that could start because of it, as the build tool recorded.
+    Unblocks,
 }
 
 impl FlowKind {
     /// All kinds.
-    const ALL: [FlowKind; 6] = [
+    const ALL: [FlowKind; 7] = [
         FlowKind::Stated,
         FlowKind::Fork,
         FlowKind::File,
         FlowKind::Rename,
         FlowKind::Link,
         FlowKind::Pipe,
+        FlowKind::Unblocks,
     ];
 
     /// Returns the word for the kind in exports; also the name of the arrows that `assemble` makes.
@@ -45,6 +48,7 @@ impl FlowKind {
             FlowKind::Rename => "rename",
             FlowKind::Link => "link",
             FlowKind::Pipe => "pipe",
+            FlowKind::Unblocks => "unblocks",
         }
     }
 

@@ -24,7 +24,7 @@ pub(crate) use columns::EventColumns;
 pub use decoded::{DecodedEvent, Need};
 pub use detail::{EventDetail, Value};
 pub(crate) use detail::{Field, STACK};
-pub use field_ref::{FieldRef, ValueRef};
+pub use field_ref::{ExactTexts, FieldRef, ValueRef};
 pub use flow_kind::FlowKind;
 pub use keys::{Directory, EventKind, ForkSort, KindId, Role, ThreadKey};
 pub(crate) use keys::{ProcessEntry, ProcessKey, SaidImage, SaidLife, ThreadEntry};

@@ -1,6 +1,8 @@
 //! The trace formats: the interface that a format implements (`format`) and the registry (`FORMATS`).
 
 pub(crate) mod atrace;
+pub(crate) mod build_units;
+pub mod cargo_timings;
 pub mod chrome_json;
 pub mod compression;
 pub mod etrace;
@@ -10,6 +12,7 @@ pub mod ftrace_text;
 pub mod fxt;
 pub(crate) mod html;
 pub(crate) mod latency_flags;
+pub mod ninja_log;
 pub mod open_calls;
 pub mod stream;
 pub mod syscall_text;
@@ -31,4 +34,6 @@ pub const FORMATS: &[Format] = &[
     syscall_text::STRACE,
     syscall_text::MINIX,
     chrome_json::FORMAT,
+    ninja_log::FORMAT,
+    cargo_timings::FORMAT,
 ];

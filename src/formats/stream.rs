@@ -18,7 +18,7 @@ use rayon::prelude::*;
 
 use super::events::Events;
 use super::format::Report;
-use crate::base::{Diagnostics, Job, Problem, ReadError, Severity, budget};
+use crate::base::{Cancelled, Diagnostics, Job, Problem, ReadError, Severity, budget};
 use crate::event::{Coarse, Directory, Lane, LaneColumns, Part, PartColumns, TraceInfo};
 
 /// An opened file whose head was read.
@@ -104,11 +104,24 @@ pub trait Stream: Send + Sync {
     /// Errors only if nothing of the part can be read, or the job was cancelled.
     fn summarise(&self, part: u32, job: &Job) -> Result<Self::Summary, ReadError>;
 
-    /// Advances the state past a part, and returns what `read` needs for that part. Called in the order of parts.
-    fn fold(&self, state: &mut Self::State, part: u32, summary: Self::Summary) -> Self::Start;
+    /// Advances the state past a part, and returns what `read` needs for that part. Called in the order of parts. Calls
+    /// `job.check()` often enough that a cancel is answered within a tenth of a second.
+    ///
+    /// # Errors
+    /// Errors only if the job was cancelled.
+    fn fold(
+        &self,
+        state: &mut Self::State,
+        part: u32,
+        summary: Self::Summary,
+        job: &Job,
+    ) -> Result<Self::Start, Cancelled>;
 
     /// Returns the facts about the whole recording, from the state after the last part.
-    fn conclude(&self, end: Self::State) -> Self::Whole;
+    ///
+    /// # Errors
+    /// Errors only if the job was cancelled.
+    fn conclude(&self, end: Self::State, job: &Job) -> Result<Self::Whole, Cancelled>;
 
     /// Reads one part. Pure; runs on many threads at once. Damage becomes diagnostics in the result. Calls
     /// `job.check()` at least once per megabyte, and `job.advance` with the bytes done.
@@ -183,9 +196,13 @@ impl<P: IndependentParts> Stream for P {
         Ok(())
     }
 
-    fn fold(&self, _state: &mut (), _part: u32, _summary: ()) {}
+    fn fold(&self, _state: &mut (), _part: u32, _summary: (), _job: &Job) -> Result<(), Cancelled> {
+        Ok(())
+    }
 
-    fn conclude(&self, _end: ()) {}
+    fn conclude(&self, _end: (), _job: &Job) -> Result<(), Cancelled> {
+        Ok(())
+    }
 
     fn read(&self, part: u32, _start: &(), _whole: &(), job: &Job) -> Result<P::Read, ReadError> {
         IndependentParts::read(self, part, job)
@@ -230,13 +247,13 @@ pub fn start<S: Stream + ?Sized>(stream: &S, job: &Job) -> Result<Started<S>, Re
     for (part, summary) in numbers.into_iter().zip(summaries) {
         job.check()?;
         if let Some(summary) = kept(summary, &mut diagnostics)? {
-            starts.push((part, stream.fold(&mut state, part, summary)));
+            starts.push((part, stream.fold(&mut state, part, summary, job)?));
         }
     }
     job.check()?;
     Ok(Started {
         starts,
-        whole: stream.conclude(state),
+        whole: stream.conclude(state, job)?,
         diagnostics,
     })
 }

@@ -1,5 +1,6 @@
 //! Event kinds by category and name, for formats that find the names while parts are read in parallel: one table for
-//! all parts. A part uses the table only for names that are new to the part.
+//! all parts. A part uses the table only for names that are new to the part. Kind 0, the default number, is that of
+//! events whose kind is not known.
 
 use std::sync::{PoisonError, RwLock};
 
@@ -10,7 +11,7 @@ use crate::event::pairs::is_probe_system;
 use crate::event::{EventKind, KindId, Role};
 
 /// The shared table.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Kinds {
     inner: RwLock<Inner>,
 }
@@ -27,6 +28,22 @@ impl Inner {
         let category = self.strings.find(category.as_bytes())?;
         let name = self.strings.find(name)?;
         self.by_name.get(&(category, name, role)).copied()
+    }
+}
+
+impl Default for Kinds {
+    fn default() -> Kinds {
+        let mut inner = Inner::default();
+        let kind = EventKind {
+            name: inner.strings.intern_text("other"),
+            category: inner.strings.intern_text("text"),
+            role: Role::Instant,
+            is_probe: false,
+        };
+        inner.kinds.push(kind);
+        Kinds {
+            inner: RwLock::new(inner),
+        }
     }
 }
 
@@ -106,9 +123,9 @@ mod tests {
         let kinds = Kinds::default();
         let name = |i: u32| format!("{i}").into_bytes();
         let kind = |i: u32| kinds.intern("x", &name(i), Role::Instant);
-        assert!((0..70_000).all(|i| kind(i) == KindId(i)));
-        assert!((0..70_000).all(|i| kind(i) == KindId(i)));
-        assert_eq!(kinds.texts(KindId(69_999)).1, "69999");
-        assert_eq!(kinds.texts(KindId(70_000)), Default::default());
+        assert!((0..70_000).all(|i| kind(i) == KindId(i + 1)));
+        assert!((0..70_000).all(|i| kind(i) == KindId(i + 1)));
+        assert_eq!(kinds.texts(KindId(70_000)).1, "69999");
+        assert_eq!(kinds.texts(KindId(70_001)), Default::default());
     }
 }

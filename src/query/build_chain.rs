@@ -14,6 +14,9 @@
 //! is the time in which its processes had no living child; the longest is found by going through all forks, reads,
 //! writes and ends in time order once. What still runs counts to the end of the trace.
 //!
+//! Where a build tool itself recorded what unblocked what (arrows called `unblocks`), the one that was unblocked goes on
+//! from the other.
+//!
 //! What reads a pipe waits for its writer: an assembler that starts with the compiler (`-pipe`) and ends after it does not
 //! take the time that the compiler takes.
 //!
@@ -43,6 +46,8 @@ pub enum Because {
     File(StringId),
     /// The process reads from a pipe what the previous step wrote.
     Pipe,
+    /// It could start because of the one before, as the build tool recorded.
+    Unblocked,
 }
 
 impl Because {
@@ -55,6 +60,7 @@ impl Because {
             Because::Child => "waited for",
             Because::File(_) => "reads file of",
             Because::Pipe => "reads pipe of",
+            Because::Unblocked => "unblocked by",
         }
     }
 }
@@ -280,9 +286,11 @@ struct State {
 enum What {
     Written { dependency: u32 },
     Piped { flow: u32 },
+    Unblocks { flow: u32 },
     End { process: u32 },
     Read { dependency: u32 },
     Begin { process: u32 },
+    Unblocked { flow: u32 },
 }
 
 /// Returns by process whether it is a compiler driver whose stages run at once, joined by pipes.
@@ -303,6 +311,8 @@ struct Walk<'a> {
     links: Vec<Link>,
     /// The chain at the time of a write, by dependency.
     written: FxHashMap<u32, ChainSoFar>,
+    /// The chain at the beginning of an arrow that unblocks, by flow.
+    unblocking: FxHashMap<u32, ChainSoFar>,
     longest: Option<ChainSoFar>,
     slots: JobSlots,
     have_piped_stages: Vec<bool>,
@@ -347,6 +357,10 @@ pub fn critical_chain(trace: &Trace, times: &ProcessTimes, history: &FileHistory
         if flow.kind == FlowKind::Pipe {
             events.push((flow.from.time, What::Piped { flow: index }));
         }
+        if flow.kind == FlowKind::Unblocks && flow.from.time <= flow.to.time {
+            events.push((flow.from.time, What::Unblocks { flow: index }));
+            events.push((flow.to.time, What::Unblocked { flow: index }));
+        }
     }
     events.sort_unstable();
     let mut walk = Walk {
@@ -355,6 +369,7 @@ pub fn critical_chain(trace: &Trace, times: &ProcessTimes, history: &FileHistory
         states,
         links: Vec::new(),
         written: FxHashMap::default(),
+        unblocking: FxHashMap::default(),
         longest: None,
         slots: JobSlots::new(trace, times),
         have_piped_stages: have_piped_stages(trace),
@@ -369,6 +384,20 @@ pub fn critical_chain(trace: &Trace, times: &ProcessTimes, history: &FileHistory
                 let ends = (process(flow.from.thread), process(flow.to.thread));
                 if let (Some(writer), Some(reader)) = ends {
                     walk.pipe(writer, reader, time);
+                }
+            }
+            What::Unblocks { flow } => {
+                let thread = trace.flows.rows[flow as usize].from.thread;
+                if let Some(process) = trace.thread(thread).process {
+                    let chain = walk.close(process, time);
+                    walk.unblocking.insert(flow, chain);
+                }
+            }
+            What::Unblocked { flow } => {
+                let thread = trace.flows.rows[flow as usize].to.thread;
+                let from = walk.unblocking.get(&flow).copied();
+                if let (Some(process), Some(from)) = (trace.thread(thread).process, from) {
+                    walk.join(process, time, from, Because::Unblocked);
                 }
             }
             What::Written { dependency } => {

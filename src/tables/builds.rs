@@ -102,6 +102,7 @@ fn why_words(trace: &Trace, row: &ChainRow) -> String {
         Because::Fork => "started by it".to_owned(),
         Because::Child => "waited for its end".to_owned(),
         Because::Pipe => "reads its pipe".to_owned(),
+        Because::Unblocked => "unblocked by it".to_owned(),
         Because::File(path) => {
             let path = trace.text(path);
             let name = path.rsplit('/').next().unwrap_or(&path);

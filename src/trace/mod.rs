@@ -173,6 +173,27 @@ impl Trace {
         tracks::of_kind(&self.tracks, kind)
     }
 
+    /// Returns the asynchronous slice that a thread began at its own start; `None` if there is none, or the start is not
+    /// known. Such a slice shows the whole thread: a target of a build on its job slot.
+    #[must_use]
+    pub fn life_slice_of(&self, thread: ThreadId) -> Option<SliceId> {
+        /// Slices that start at one time in one row; all but the last have no length.
+        const MOST_AT_ONCE: u32 = 16;
+        let start = self.threads.get(thread.0 as usize)?.start?;
+        let is_async = |track: &&Track| matches!(track.kind, TrackKind::Async(_));
+        let rows = self.tracks.iter().filter(is_async);
+        let mut rows = rows.flat_map(|track| track.rows.clone());
+        let slices = &self.slices;
+        rows.find_map(|row| {
+            let row = slices.rows.get(row as usize)?;
+            let first = slices.first_that(row, |at| slices.starts.at(at) >= start.0);
+            let near = first..row.slices.end.min(first.saturating_add(MOST_AT_ONCE));
+            let mut near = near.take_while(|&at| slices.starts.at(at as usize) == start.0);
+            let begun_by = |at: u32| self.events.thread(EventId(slices.begins.at(at as usize)));
+            near.find(|&at| begun_by(at) == thread).map(SliceId)
+        })
+    }
+
     /// Returns the CPU of an event: its own, else the CPU of its thread's run at that time (or of the run nearest
     /// before, else the first); `None` if neither is known. Panics if there is no such event.
     #[must_use]

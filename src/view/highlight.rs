@@ -23,6 +23,12 @@ impl Highlight {
         }
     }
 
+    /// Returns all spans, sorted by process.
+    #[must_use]
+    pub fn spans(&self) -> &[(ProcessId, TimeSpan)] {
+        &self.spans
+    }
+
     /// Returns the spans of one process.
     #[must_use]
     pub fn of(&self, id: ProcessId) -> &[(ProcessId, TimeSpan)] {

@@ -101,12 +101,15 @@ pub fn lane_of(trace: &Trace, item: Item) -> Option<LaneKind> {
     }
 }
 
-/// Returns the lane that shows most of a thread: its states, else its slices, else its points.
+/// Returns the lane that shows most of a thread: its states, else its slices, else its points, else the asynchronous
+/// slice that shows its life.
 fn lane_of_thread(trace: &Trace, id: ThreadId) -> Option<LaneKind> {
     if !trace.states.of(id).is_empty() {
         return Some(LaneKind::States(id));
     }
-    let track = trace.track_of(TrackKind::Thread(id))?;
+    let Some(track) = trace.track_of(TrackKind::Thread(id)) else {
+        return lane_of(trace, Item::Slice(trace.life_slice_of(id)?));
+    };
     match trace.tracks.get(track.0 as usize)?.rows.clone().next() {
         Some(row) => Some(LaneKind::Slices(row)),
         None => Some(LaneKind::Instants(track)),

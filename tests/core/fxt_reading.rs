@@ -780,7 +780,7 @@ fn every_name_stays_however_many_there_are() {
             }
         );
         for row in sums {
-            let (_, digits) = row["name"].split_once(' ').unwrap();
+            let (_, digits) = row["group"].split_once(' ').unwrap();
             let is_twice = digits.parse::<usize>().unwrap() < 100;
             assert_eq!(
                 number(&row, "count"),

@@ -9,7 +9,9 @@
 mod against_trace_cmd;
 mod analysis;
 mod area;
+mod build_logs;
 mod changed_files;
+mod chrome_json_corpus;
 mod chrome_round_trip;
 mod cli;
 mod cli_export;
@@ -72,6 +74,8 @@ mod files;
 mod program;
 #[path = "../support/recorder.rs"]
 mod recorder;
+#[path = "../support/tables.rs"]
+mod tables;
 #[cfg(target_os = "linux")]
 #[path = "../support/terminal.rs"]
 mod terminal_support;

@@ -62,8 +62,8 @@ impl<'a> FieldNames<'a> {
                     let name = self.reference(name, records);
                     records.prepare_one(name, &value);
                 }
-                Cow::Owned(name) => {
-                    let name = records.name(name);
+                Cow::Owned(_) => {
+                    let name = records.exact_name(field.name_bytes());
                     records.prepare_one(name, &value);
                 }
             }

@@ -183,7 +183,7 @@ impl<'a, 't> Encoder<'a, 't> {
         match &self.listed {
             Some(listed) => listed.iter().any(|own| *own.name == *name),
             None => (self.fields.iter())
-                .any(|field| field.name.as_bytes() == name && is_argument(&field.type_name)),
+                .any(|field| field.name_bytes() == name && is_argument(&field.type_name)),
         }
     }
 

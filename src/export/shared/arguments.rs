@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use crate::event::{FieldRef, Value, ValueRef};
+use crate::event::{ExactTexts, FieldRef, Value, ValueRef};
 use crate::formats::{EventRef, Events};
 
 /// The type name of fields that are bytes in their file as well.
@@ -114,13 +114,18 @@ pub fn arguments<'a>(fields: &mut Vec<FieldRef<'a>>) -> Vec<Arg<'a>> {
 }
 
 pub fn argument(field: FieldRef<'_>) -> Arg<'_> {
-    let value = match field.value {
-        ValueRef::Text(text) => ArgValue::Text(bytes_of(text)),
-        ValueRef::Bytes(bytes) if field.type_name == BLOB => ArgValue::Blob(bytes),
-        ref other => spelled(other, &field.type_name),
+    let exact = field.exact.map_or(ExactTexts::default(), |exact| *exact);
+    let value = match (field.value, exact.text) {
+        (_, Some(text)) => ArgValue::Text(text.into()),
+        (ValueRef::Text(text), None) => ArgValue::Text(bytes_of(text)),
+        (ValueRef::Bytes(bytes), None) if field.type_name == BLOB => ArgValue::Blob(bytes),
+        (other, None) => spelled(&other, &field.type_name),
     };
     Arg {
-        name: bytes_of(field.name),
+        name: match exact.name {
+            Some(name) => name.into(),
+            None => bytes_of(field.name),
+        },
         value,
     }
 }
@@ -137,7 +142,10 @@ pub(crate) fn merge<'a>(args: &mut Vec<Arg<'a>>, more: Vec<Arg<'a>>) {
 
 pub(crate) fn value_of<'f>(field: &'f FieldRef<'_>) -> ArgValue<'f> {
     match &field.value {
-        ValueRef::Text(text) => ArgValue::Text(Cow::Borrowed(text.as_bytes())),
+        ValueRef::Text(text) => {
+            let text = field.exact_text().unwrap_or(text.as_bytes());
+            ArgValue::Text(Cow::Borrowed(text))
+        }
         ValueRef::Bytes(bytes) if is_blob(field) => ArgValue::Blob(Cow::Borrowed(bytes)),
         other => spelled(other, &field.type_name),
     }

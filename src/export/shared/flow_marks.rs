@@ -21,7 +21,7 @@ use crate::event::{FlowKind, FlowOp};
 use crate::formats::Events;
 use crate::query::selection::Chosen;
 use crate::trace::flows::{FlowPoint, LoneFlow};
-use crate::trace::{EventId, ProcessId, SliceId, ThreadId, Trace};
+use crate::trace::{EventId, ProcessId, SliceId, ThreadId, Trace, TrackKind};
 
 const ARTIFICIAL: u64 = 1 << 63;
 
@@ -252,17 +252,30 @@ impl FlowMarks {
         let ends = point
             .slice
             .map(|slice| trace.slices.open_end(slice.0 as usize));
-        if ends.is_some_and(|end| end == time.0) && time > span.start {
+        // A thread without a track of its own: readers bind its marks to the asynchronous slice that it began, up to its
+        // end, if that slice is written.
+        let has_own = trace.track_of(TrackKind::Thread(point.thread)).is_some();
+        let is_in_async = !has_own
+            && point.slice.is_some_and(|slice| {
+                let end = trace.slices.open_end(slice.0 as usize);
+                let start = trace.slices.starts.at(slice.0 as usize);
+                start <= time.0 && time.0 <= end && end > span.start.0
+            });
+        if ends.is_some_and(|end| end == time.0) && time > span.start && !is_in_async {
             // Readers would bind an end of an arrow at the very end of its slice to no slice: it moves 1 ns back.
             time = Timestamp(time.0 - 1);
         }
         let is_moved = time != point.time;
         // A mark that was not moved, inside its slice: the slice around it is the one in which it was recorded.
-        let is_inside = ends.is_some_and(|end| end > time.0);
+        let starts = point
+            .slice
+            .map(|slice| trace.slices.starts.at(slice.0 as usize));
+        let has_begun = starts.is_some_and(|start| start <= time.0);
+        let is_inside = has_begun && ends.is_some_and(|end| end > time.0);
         let is_sure = !is_moved && is_inside && !chosen.limits_cpus();
         let around = || written_around(trace, chosen, point.thread, time);
         let really_in = match point.slice {
-            Some(slice) if is_sure || around() == Some(slice) => None,
+            Some(slice) if is_sure || is_in_async || around() == Some(slice) => None,
             Some(slice) => Some(ReallyIn::Slice(slice)),
             // Readers drop marks outside of all slices unless the mark says that it belongs to none.
             None => Some(ReallyIn::Nothing),

@@ -92,6 +92,7 @@ fn record_words<'a>(event: &RawEvent<'a>, fields: &mut Vec<FieldRef<'a>>) {
                 type_name: Cow::Borrowed("instant scope"),
                 value: ValueRef::Text(Cow::Borrowed(scope)),
                 shown: String::new(),
+                exact: None,
             });
         }
         b'b' | b'n' | b'e' | b'S' | b'T' | b'p' | b'F' | b'N' | b'O' | b'D' => "async id",
@@ -117,6 +118,7 @@ fn record_words<'a>(event: &RawEvent<'a>, fields: &mut Vec<FieldRef<'a>>) {
                 Raw::Text(text) => shown(text).into_owned(),
                 _ => String::new(),
             },
+            exact: None,
         });
     } else {
         Flattened { fields }.add(name, id);
@@ -171,6 +173,7 @@ fn text_field<'a>(name: Cow<'a, str>, bytes: &'a [u8]) -> FieldRef<'a> {
         type_name: Cow::Borrowed("json"),
         value: ValueRef::Text(shown(bytes)),
         shown: String::new(),
+        exact: None,
     }
 }
 
@@ -202,6 +205,7 @@ fn scalar<'a>(name: Cow<'a, str>, value: Raw<'a>) -> FieldRef<'a> {
         type_name: Cow::Borrowed(type_name),
         value,
         shown: shown_as,
+        exact: None,
     }
 }
 

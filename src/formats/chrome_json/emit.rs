@@ -202,7 +202,7 @@ impl<'f> Emitter<'f> {
                 self.out.frames.push((plain(id).into_owned(), at as u64));
                 at
             }
-            Found::Member { at, key, .. } => {
+            Found::Member { at, key } => {
                 self.out.members.push((plain(key).into_owned(), at as u64));
                 at
             }

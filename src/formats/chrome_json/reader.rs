@@ -19,8 +19,8 @@ use super::scan::Scan;
 use super::walk::{Border, Within, likely_border};
 use crate::base::{Diagnostics, Job, Problem, ReadError, Timestamp};
 use crate::event::{
-    AsyncScope, Coarse, DensitySample, DecodedEvent, Directory, Lane, LaneColumns, Need, Part, ProcessKey,
-    SeriesScope, TraceInfo,
+    AsyncScope, Coarse, DecodedEvent, DensitySample, Directory, Lane, LaneColumns, Need, Part,
+    ProcessKey, SeriesScope, TraceInfo,
 };
 use crate::formats::stream::in_one_lane;
 use crate::formats::text_kinds::Kinds;

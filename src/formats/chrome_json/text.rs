@@ -39,10 +39,7 @@ fn unescaped(bytes: &[u8]) -> Vec<u8> {
             Some(b'b') => ('\u{8}', 2),
             Some(b'f') => ('\u{c}', 2),
             Some(&byte @ (b'"' | b'\\' | b'/')) => (char::from(byte), 2),
-            Some(b'u') => match unicode(escape) {
-                Some(found) => found,
-                None => ('\\', 1),
-            },
+            Some(b'u') => unicode(escape).unwrap_or(('\\', 1)),
             _ => ('\\', 1),
         };
         out.extend_from_slice(plain.encode_utf8(&mut [0; 4]).as_bytes());

@@ -11,7 +11,7 @@
 //! inside a string the quotes behind the brace would have backslashes. The cut is checked when both sides are read.
 
 use super::event::RawEvent;
-use super::scan::{Quoted, Raw, Scan};
+use super::scan::{Quoted, Scan};
 
 /// How many bytes before the place of a failure the next event is looked for: it may have begun before a string that
 /// was not closed was noticed.
@@ -51,11 +51,7 @@ pub(super) enum Found<'a> {
     /// A stack frame: the place of its object, and its id.
     Frame { at: usize, id: Quoted<'a> },
     /// Another member of the object.
-    Member {
-        at: usize,
-        key: Quoted<'a>,
-        value: Raw<'a>,
-    },
+    Member { at: usize, key: Quoted<'a> },
     /// An element that is no object.
     Stray { at: usize },
     /// The text from the place is not JSON; `resumed`: where the walk goes on, the end of the file if nowhere.
@@ -196,8 +192,8 @@ impl<'a> Walk<'a> {
             self.within = list;
             return Some(None);
         }
-        let value = self.scan.value()?;
-        Some(Some(Found::Member { at, key, value }))
+        self.scan.value()?;
+        Some(Some(Found::Member { at, key }))
     }
 
     /// Goes on at the next event behind what began at `start` and is not JSON.

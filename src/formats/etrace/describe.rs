@@ -87,6 +87,7 @@ fn fields_into<'a>(file: &'a File, event: EventRef, fields: &mut Vec<FieldRef<'a
             type_name: Cow::Borrowed(type_of(key)),
             value: ValueRef::Int(value),
             shown: String::new(),
+            exact: None,
         });
     }
     if call.sort == Sort::Upid {
@@ -114,6 +115,7 @@ fn field_ref<'a>(name: &'static str, type_name: &'static str, value: ValueRef<'a
         type_name: Cow::Borrowed(type_name),
         value,
         shown: String::new(),
+        exact: None,
     }
 }
 

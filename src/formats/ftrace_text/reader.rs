@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use rustc_hash::FxHashMap;
 
 use crate::base::lines::{cut_at_line_ends, lines};
-use crate::base::{Diagnostics, Job, Problem, ReadError, Severity, Timestamp};
+use crate::base::{Cancelled, Diagnostics, Job, Problem, ReadError, Severity, Timestamp};
 use crate::event::part::{ClockUnit, UnnamedClock};
 use crate::event::{
     Coarse, DecodedEvent, DensitySample, Directory, FieldRef, Lane, LaneColumns, Need, Part,
@@ -414,12 +414,18 @@ impl Stream for FtraceReader {
         summarise(text.unwrap_or(&[]), &self.facts, job)
     }
 
-    fn fold(&self, state: &mut State, _part: u32, summary: Summary) -> BlockStart {
-        state.pass(summary)
+    fn fold(
+        &self,
+        state: &mut State,
+        _part: u32,
+        summary: Summary,
+        _job: &Job,
+    ) -> Result<BlockStart, Cancelled> {
+        Ok(state.pass(summary))
     }
 
-    fn conclude(&self, end: State) -> Whole {
-        end.conclude()
+    fn conclude(&self, end: State, _job: &Job) -> Result<Whole, Cancelled> {
+        Ok(end.conclude())
     }
 
     fn read(

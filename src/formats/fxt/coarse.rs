@@ -10,7 +10,7 @@ use crate::fxt::words::{Words, size_bytes};
 
 use super::borders::Window;
 use super::fold::{Fold, State};
-use super::summary::summarise;
+use super::summary::Summary;
 use super::tables::Tables;
 use super::ticks::TickScale;
 
@@ -55,9 +55,9 @@ impl Rates {
             has_border: true,
         };
         let mut state = State::default();
-        // The head is too short to be worth cancelling.
-        let summary = summarise::<O>(bytes, 0, end, &Job::default()).unwrap_or_default();
-        let head_end = state.pass::<O>(bytes, head, summary).end;
+        // The head is too short to be worth cancelling. The state summarises it.
+        let passed = state.pass::<O>(bytes, head, Summary::default(), &Job::default());
+        let head_end = passed.map_or(0, |head| head.end);
         let fold = Fold::<O> {
             file: Words::new(bytes),
             state: &mut state,

@@ -1,6 +1,6 @@
 //! The end of the fold: times for records without one, ends of gaps, process names.
 
-use crate::base::{ByteOrder, Severity, Timestamp};
+use crate::base::{ByteOrder, Cancelled, Job, Severity, Timestamp};
 use crate::event::Gap;
 use crate::fxt::layout::{RECORD_TYPE, record_type};
 use crate::fxt::words::{Words, size_bytes};
@@ -14,14 +14,20 @@ const GAP_SEARCH_RECORDS: usize = 100_000;
 
 impl State {
     /// Returns what all parts together say.
-    #[must_use]
-    pub(crate) fn conclude<O: ByteOrder>(mut self, bytes: &[u8]) -> Scan {
+    ///
+    /// # Errors
+    /// Errors only if the job was cancelled.
+    pub(crate) fn conclude<O: ByteOrder>(
+        mut self,
+        bytes: &[u8],
+        job: &Job,
+    ) -> Result<Scan, Cancelled> {
         let mut fold = Fold::<O> {
             file: Words::new(bytes),
             state: &mut self,
         };
-        fold.finish();
-        self.found
+        fold.finish(job)?;
+        Ok(self.found)
     }
 }
 
@@ -103,7 +109,8 @@ impl<O: ByteOrder> Fold<'_, '_, O> {
         })
     }
 
-    fn finish(&mut self) {
+    fn finish(&mut self, job: &Job) -> Result<(), Cancelled> {
+        job.check()?;
         // Notes of records that need tables come after those of the same part that need none.
         self.state.found.diagnostics.sort_by_place();
         let slots = 0..self.state.found.tables.providers().len() as ProviderSlot;
@@ -117,6 +124,7 @@ impl<O: ByteOrder> Fold<'_, '_, O> {
             from.and_then(|place| fold.time_of(place)).unwrap_or(start)
         };
         for row in std::mem::take(&mut self.state.untimed) {
+            job.check()?;
             let time = row.said.unwrap_or_else(|| timed(self, row.from));
             self.state.found.untimed.push(ShownAt {
                 place: row.place,
@@ -124,6 +132,7 @@ impl<O: ByteOrder> Fold<'_, '_, O> {
             });
         }
         for hole in std::mem::take(&mut self.state.holes) {
+            job.check()?;
             let start = timed(self, hole.last_timed);
             let place = hole.place;
             let gap = match hole.said {
@@ -141,5 +150,6 @@ impl<O: ByteOrder> Fold<'_, '_, O> {
                 format!("the buffer of provider '{name}' was full: records were dropped here")
             });
         }
+        Ok(())
     }
 }

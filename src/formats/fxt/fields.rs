@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::base::strings::text_of;
-use crate::event::{FieldRef, ValueRef};
+use crate::event::{ExactTexts, FieldRef, ValueRef};
 use crate::formats::EventRef;
 
 use super::describe::describe;
@@ -32,16 +32,25 @@ pub(crate) struct Texts<'f, O> {
 impl<'f, O: ByteOrder> Texts<'f, O> {
     /// Returns the text; a placeholder with the index if the index was never registered.
     pub fn text(&self, text: TextRef<'f>) -> Cow<'f, str> {
-        match text {
-            TextRef::Inline(bytes) => text_of(bytes),
-            TextRef::Index(0) => Cow::Borrowed(""),
+        self.spelled(text).0
+    }
+
+    /// Returns the text, and its bytes if they are no UTF-8.
+    fn spelled(&self, text: TextRef<'f>) -> (Cow<'f, str>, Option<&'f [u8]>) {
+        let bytes = match text {
+            TextRef::Inline(bytes) => bytes,
+            TextRef::Index(0) => &[],
             TextRef::Index(index) => {
                 let place = self.scan.tables.string_at(self.slot, index, self.place);
                 match place.and_then(|place| string_bytes(self.file, place)) {
-                    Some(bytes) => text_of(bytes),
-                    None => Cow::Owned(unresolved_text(index)),
+                    Some(bytes) => bytes,
+                    None => return (Cow::Owned(unresolved_text(index)), None),
                 }
             }
+        };
+        match text_of(bytes) {
+            Cow::Borrowed(text) => (Cow::Borrowed(text), None),
+            spelled => (spelled, Some(bytes)),
         }
     }
 }
@@ -69,6 +78,7 @@ pub fn fields_into<'f, O: ByteOrder>(
                 type_name: Cow::Borrowed("blob"),
                 value: ValueRef::Bytes(Cow::Borrowed(payload)),
                 shown: String::new(),
+                exact: None,
             });
         }
     }
@@ -139,11 +149,17 @@ pub(crate) fn record_word(sort: Sort, word: u64) -> Option<FieldRef<'static>> {
         type_name: Cow::Borrowed(type_name),
         value,
         shown: String::new(),
+        exact: None,
     })
 }
 
 /// Returns the field for an argument, with its type.
 pub(crate) fn field_of<'f, O: ByteOrder>(texts: &Texts<'f, O>, arg: Arg<'f>) -> FieldRef<'f> {
+    let (name, name_bytes) = texts.spelled(arg.name);
+    let mut exact = ExactTexts {
+        name: name_bytes,
+        text: None,
+    };
     let (type_name, value) = match arg.value {
         ArgValue::Null => ("null", ValueRef::Null),
         ArgValue::Int32(value) => ("int32", ValueRef::Int(i64::from(value))),
@@ -151,7 +167,11 @@ pub(crate) fn field_of<'f, O: ByteOrder>(texts: &Texts<'f, O>, arg: Arg<'f>) -> 
         ArgValue::Int64(value) => ("int64", ValueRef::Int(value)),
         ArgValue::UInt64(value) => ("uint64", ValueRef::UInt(value)),
         ArgValue::Double(value) => ("double", ValueRef::Double(value)),
-        ArgValue::Text(text) => ("string", ValueRef::Text(texts.text(text))),
+        ArgValue::Text(text) => {
+            let (text, bytes) = texts.spelled(text);
+            exact.text = bytes;
+            ("string", ValueRef::Text(text))
+        }
         ArgValue::Pointer(pointer) => ("pointer", ValueRef::Pointer(pointer)),
         ArgValue::Koid(koid) => ("koid", ValueRef::Koid(koid)),
         ArgValue::Bool(value) => ("bool", ValueRef::Bool(value)),
@@ -159,10 +179,11 @@ pub(crate) fn field_of<'f, O: ByteOrder>(texts: &Texts<'f, O>, arg: Arg<'f>) -> 
         ArgValue::Unknown(_) => ("unknown", ValueRef::Null),
     };
     FieldRef {
-        name: texts.text(arg.name),
+        name,
         type_name: Cow::Borrowed(type_name),
         value,
         shown: String::new(),
+        exact: (exact != ExactTexts::default()).then(|| Box::new(exact)),
     }
 }
 

@@ -7,7 +7,7 @@
 //! A summary starts at a place that only looks like a record border (`borders`). Where the records of the part before
 //! end elsewhere, its part is summarised again from there.
 
-use crate::base::{ByteOrder, Job, Location, Severity};
+use crate::base::{ByteOrder, Cancelled, Job, Location, Severity};
 use crate::event::ThreadKey;
 use crate::fxt::words::{TextRef, Words};
 
@@ -16,6 +16,9 @@ use super::loss_facts::SaidLoss;
 use super::scan::{Scan, string_bytes};
 use super::summary::{Pair, RECENT_COUNT, Summary, What, summarise};
 use super::tables::{ProviderSlot, Tables};
+
+/// How many facts are taken in between two looks whether the job was cancelled: some milliseconds' work.
+const CHECK_FACTS: usize = 1 << 14;
 
 /// The records of a part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,36 +93,38 @@ impl Default for State {
 
 impl State {
     /// Advances the state past the part with this summary, and returns the range of the part's records.
+    ///
+    /// # Errors
+    /// Errors only if the job was cancelled.
     pub fn pass<O: ByteOrder>(
         &mut self,
         bytes: &[u8],
         window: Window,
         mut summary: Summary,
-    ) -> PartRange {
+        job: &Job,
+    ) -> Result<PartRange, Cancelled> {
         let start = self.end;
         if self.is_over || start >= window.end {
-            return PartRange { start, end: start };
+            return Ok(PartRange { start, end: start });
         }
         if summary.start != Some(start) {
-            // It cannot be cancelled: no job, no error.
-            let again = summarise::<O>(bytes, start, window.end, &Job::default());
-            summary = again.unwrap_or_default();
+            summary = summarise::<O>(bytes, start, window.end, job)?;
         }
         let mut fold = Fold::<O> {
             file: Words::new(bytes),
             state: self,
         };
-        fold.replay(&summary);
+        fold.replay(&summary, job)?;
         self.first_timed = self.first_timed.or(summary.first_timed);
         self.last_timed = self.last_timed.max(summary.last_timed);
         self.found.record_count += summary.record_count;
         self.found.diagnostics.merge(summary.diagnostics);
         self.end = summary.end;
         self.is_over = summary.is_last;
-        PartRange {
+        Ok(PartRange {
             start,
             end: summary.end,
-        }
+        })
     }
 
     /// Returns the tables of the parts so far.
@@ -136,11 +141,14 @@ pub(super) struct Fold<'s, 'a, O> {
 }
 
 impl<'a, O: ByteOrder> Fold<'_, 'a, O> {
-    fn replay(&mut self, summary: &Summary) {
+    fn replay(&mut self, summary: &Summary, job: &Job) -> Result<(), Cancelled> {
         let mut pairs = summary.pairs.iter().copied();
         let mut koids = summary.koids.iter().copied();
         let mut timed = summary.timed.iter().copied();
-        for &fact in &summary.facts {
+        for (number, &fact) in summary.facts.iter().enumerate() {
+            if number.is_multiple_of(CHECK_FACTS) {
+                job.check()?;
+            }
             let place = summary.place_of(fact);
             match fact.what {
                 What::String(index) => {
@@ -170,6 +178,7 @@ impl<'a, O: ByteOrder> Fold<'_, 'a, O> {
                 What::NoLossFacts => self.state.expects_loss_facts = false,
             }
         }
+        Ok(())
     }
 
     /// Reads the first event after a record that may tell of a loss. Other events have times of their own.

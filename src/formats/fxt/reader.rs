@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::base::{
-    Big, ByteOrder, Diagnostics, Endian, Job, Little, Location, Problem, ReadError, Severity,
-    Timestamp,
+    Big, ByteOrder, Cancelled, Diagnostics, Endian, Job, Little, Location, Problem, ReadError,
+    Severity, Timestamp,
 };
 use crate::event::pairs::is_probe_system;
 use crate::event::part::{ClockUnit, Provider, UnnamedClock};
@@ -24,7 +24,7 @@ use super::kinds::{Kinds, Sort};
 use super::scan::Scan;
 use super::settle::settle;
 use super::sniff::{Magic, likely_order_of};
-use super::summary::{Summary, summarise};
+use super::summary::{SHARE, Summary, summarise};
 use super::{FORMAT, coarse, describe, fields, objects};
 
 /// Maximum count of blobs that the file's facts list.
@@ -270,29 +270,37 @@ impl Stream for FxtReader {
             return Ok(Summary::default());
         };
         let bytes = self.input.bytes();
-        match self.endian {
+        let summary = match self.endian {
             Endian::Little => summarise::<Little>(bytes, start, end, job),
             Endian::Big => summarise::<Big>(bytes, start, end, job),
-        }
+        }?;
+        job.advance((end - start) / SHARE);
+        Ok(summary)
     }
 
-    fn fold(&self, state: &mut State, part: u32, summary: Summary) -> PartRange {
+    fn fold(
+        &self,
+        state: &mut State,
+        part: u32,
+        summary: Summary,
+        job: &Job,
+    ) -> Result<PartRange, Cancelled> {
         let bytes = self.input.bytes();
         match (self.windows.get(part as usize), self.endian) {
-            (None, _) => PartRange::default(),
-            (Some(&window), Endian::Little) => state.pass::<Little>(bytes, window, summary),
-            (Some(&window), Endian::Big) => state.pass::<Big>(bytes, window, summary),
+            (None, _) => Ok(PartRange::default()),
+            (Some(&window), Endian::Little) => state.pass::<Little>(bytes, window, summary, job),
+            (Some(&window), Endian::Big) => state.pass::<Big>(bytes, window, summary, job),
         }
     }
 
-    fn conclude(&self, end: State) -> Arc<Scan> {
+    fn conclude(&self, end: State, job: &Job) -> Result<Arc<Scan>, Cancelled> {
         let bytes = self.input.bytes();
         let scan = match self.endian {
-            Endian::Little => end.conclude::<Little>(bytes),
-            Endian::Big => end.conclude::<Big>(bytes),
-        };
+            Endian::Little => end.conclude::<Little>(bytes, job),
+            Endian::Big => end.conclude::<Big>(bytes, job),
+        }?;
         // Events are decoded with the tables that the parts were read with, also if they are read repeatedly.
-        Arc::clone(self.found.get_or_init(|| Arc::new(scan)))
+        Ok(Arc::clone(self.found.get_or_init(|| Arc::new(scan))))
     }
 
     fn read(

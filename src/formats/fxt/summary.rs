@@ -12,7 +12,7 @@ use std::marker::PhantomData;
 
 use rustc_hash::FxHashSet;
 
-use crate::base::{ByteOrder, Diagnostics, Job, Location, ReadError, Severity};
+use crate::base::{ByteOrder, Cancelled, Diagnostics, Job, Location, Severity};
 use crate::fxt::layout::scheduling::{self, legacy};
 use crate::fxt::layout::{
     RECORD_TYPE, event, large, log, metadata, profiler, record_type, string, thread,
@@ -104,7 +104,7 @@ pub(crate) fn summarise<O: ByteOrder>(
     start: u64,
     until: u64,
     job: &Job,
-) -> Result<Summary, ReadError> {
+) -> Result<Summary, Cancelled> {
     let mut summariser = Summariser::<O>::new(start);
     summariser.run(bytes, until, job)?;
     Ok(summariser.found)
@@ -158,7 +158,7 @@ impl<O: ByteOrder> Summariser<O> {
         }
     }
 
-    fn run(&mut self, bytes: &[u8], until: u64, job: &Job) -> Result<(), ReadError> {
+    fn run(&mut self, bytes: &[u8], until: u64, job: &Job) -> Result<(), Cancelled> {
         let mut at = self.start;
         job.check()?;
         let mut done = at;
@@ -166,7 +166,6 @@ impl<O: ByteOrder> Summariser<O> {
         while at < until {
             if at - done >= CHECK_BYTES {
                 job.check()?;
-                job.advance((at - done) / SHARE);
                 done = at;
             }
             let rest = usize::try_from(at).ok().and_then(|at| bytes.get(at..));
@@ -217,7 +216,6 @@ impl<O: ByteOrder> Summariser<O> {
             count += 1;
             at += size as u64;
         }
-        job.advance((at - done) / SHARE);
         self.found.end = at;
         self.found.record_count = count;
         Ok(())

@@ -365,6 +365,23 @@ fn what_is_called_how_does_not_depend_on_the_order_in_which_parts_are_read() {
     assert!(read_in_order(&[0, 1], unsettled) != read_in_order(&[1, 0], unsettled));
 }
 
+#[test]
+fn a_cancelled_fold_gives_up_within_its_part() {
+    let reader = FxtReader::open(Input::from_vec(many_names(), "test.fxt")).unwrap();
+    let (job, cancelled) = (Job::default(), Job::default());
+    cancelled.cancel();
+    let summary = || reader.summarise(0, &job).unwrap();
+    let mut state = reader.first_state();
+    assert!(reader.fold(&mut state, 0, summary(), &cancelled).is_err());
+    // Where the records of the part before end elsewhere, the fold summarises the part.
+    let mut state = reader.first_state();
+    let unknown = super::summary::Summary::default();
+    assert!(reader.fold(&mut state, 0, unknown, &cancelled).is_err());
+    let mut state = reader.first_state();
+    assert!(reader.fold(&mut state, 0, summary(), &job).is_ok());
+    assert!(reader.conclude(state, &cancelled).is_err());
+}
+
 /// Everything that is read of a file, as text; it must not depend on the parts.
 fn everything(reader: &FxtReader) -> String {
     let job = Job::default();

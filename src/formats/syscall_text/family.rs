@@ -14,7 +14,7 @@ use super::fold::{Found, PartStart, State};
 use super::reader::{TextReader, pid_of_name};
 use super::sniff;
 use super::summary::Summary;
-use crate::base::{Diagnostics, Job, Location, ReadError, Severity, TimeSpan};
+use crate::base::{Cancelled, Diagnostics, Job, Location, ReadError, Severity, TimeSpan};
 use crate::event::{
     Coarse, DecodedEvent, DensitySample, Lane, LaneColumns, Need, Part, PartColumns, TraceInfo,
 };
@@ -206,19 +206,26 @@ impl Stream for Family {
         }
     }
 
-    fn fold(&self, states: &mut Vec<State>, part: u32, summary: Summary) -> PartStart {
+    fn fold(
+        &self,
+        states: &mut Vec<State>,
+        part: u32,
+        summary: Summary,
+        job: &Job,
+    ) -> Result<PartStart, Cancelled> {
         let file = self.file_of(part);
         match file.and_then(|file| Some((states.get_mut(file.index)?, file))) {
-            Some((state, file)) => file.reader.fold(state, file.number, summary),
-            None => PartStart::default(),
+            Some((state, file)) => file.reader.fold(state, file.number, summary, job),
+            None => Ok(PartStart::default()),
         }
     }
 
-    fn conclude(&self, end: Vec<State>) -> Vec<Found> {
+    fn conclude(&self, end: Vec<State>, job: &Job) -> Result<Vec<Found>, Cancelled> {
         let ends = self.readers.iter().zip(end);
-        let mut found: Vec<Found> = ends.map(|(reader, end)| reader.conclude(end)).collect();
+        let found = ends.map(|(reader, end)| reader.conclude(end, job));
+        let mut found = found.collect::<Result<Vec<Found>, Cancelled>>()?;
         start_at_forks(&self.readers, &mut found);
-        found
+        Ok(found)
     }
 
     fn read(

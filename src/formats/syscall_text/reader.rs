@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use crate::base::lines::cut_at_line_ends;
-use crate::base::{Diagnostics, Job, Location, Problem, ReadError, Severity};
+use crate::base::{Cancelled, Diagnostics, Job, Location, Problem, ReadError, Severity};
 use crate::event::keys::Derive;
 use crate::event::part::ClockUnit;
 use crate::event::{
@@ -224,16 +224,22 @@ impl Stream for TextReader {
         summarise(self.text_of(part), base as u64, &self.head, job)
     }
 
-    fn fold(&self, state: &mut State, part: u32, summary: Summary) -> PartStart {
+    fn fold(
+        &self,
+        state: &mut State,
+        part: u32,
+        summary: Summary,
+        _job: &Job,
+    ) -> Result<PartStart, Cancelled> {
         let base = self
             .ranges
             .get(part as usize)
             .map_or(0, |range| range.start);
-        state.pass(&self.head, base as u64, summary)
+        Ok(state.pass(&self.head, base as u64, summary))
     }
 
-    fn conclude(&self, end: State) -> Found {
-        end.conclude(self.file_pid, || self.head.own_pid(self.input.bytes()))
+    fn conclude(&self, end: State, _job: &Job) -> Result<Found, Cancelled> {
+        Ok(end.conclude(self.file_pid, || self.head.own_pid(self.input.bytes())))
     }
 
     fn read(

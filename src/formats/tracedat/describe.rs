@@ -78,6 +78,7 @@ fn field_ref<'a>(field: &'a FieldFormat, value: ValueRef<'a>) -> FieldRef<'a> {
         type_name: Cow::Borrowed(field.type_name.as_str()),
         value,
         shown: String::new(),
+        exact: None,
     }
 }
 

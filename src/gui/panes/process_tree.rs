@@ -173,7 +173,7 @@ fn table_of(nodes: Vec<ProcessNode>, times: &Arc<ProcessTimes>) -> TableData {
         matches: Some(matches),
         ..TableData::new(columns, process_rows(nodes, times.clone()))
     }
-    .as_tree()
+    .into_tree()
 }
 
 /// The title of the column with the bars.

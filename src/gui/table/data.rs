@@ -259,7 +259,7 @@ impl TableData {
 
     /// Returns the table as a tree whose rows open and close: the rows are in preorder.
     #[must_use]
-    pub(crate) fn as_tree(self) -> TableData {
+    pub(crate) fn into_tree(self) -> TableData {
         let tree = Some(Arc::new(Tree::new(self.rows.as_ref())));
         TableData { tree, ..self }
     }

@@ -4,12 +4,15 @@ use super::draw::Draw;
 use super::ruler::{delta_of_marks, flag_notes, hover_tag_x, range_pill};
 use super::sizes::RULER_HEIGHT;
 use super::text::tag;
-use crate::base::Timestamp;
+use crate::base::{TimeSpan, Timestamp};
 use crate::gui::pane::Scene;
 use crate::gui::theme::Palette;
 use crate::query::Item;
+use crate::trace::{ProcessId, Trace, TrackKind};
 use crate::view::Flag;
-use crate::view::rows::{LaneKind, RowKind};
+use crate::view::highlight::Highlight;
+use crate::view::locate::lane_of;
+use crate::view::rows::{Lane, LaneKind, Row, RowKind};
 use crate::view::{Scale, ruler};
 use egui::{Rect, Stroke, StrokeKind, Ui, pos2};
 
@@ -89,6 +92,19 @@ pub(super) fn paint_selection(painter: &egui::Painter, draw: &Draw<'_>) {
     }
 }
 
+/// Returns the highlighted spans of processes without a row of their own, each with the lane that shows the process.
+fn highlighted_elsewhere(trace: &Trace, highlight: &Highlight) -> Vec<(LaneKind, TimeSpan)> {
+    let lane = |&(id, span): &(ProcessId, TimeSpan)| {
+        let main = trace.processes.get(id.0 as usize)?.main_thread?;
+        let slice = match trace.track_of(TrackKind::Thread(main)) {
+            Some(_) => return None,
+            None => trace.life_slice_of(main)?,
+        };
+        Some((lane_of(trace, Item::Slice(slice))?, span))
+    };
+    highlight.spans().iter().filter_map(lane).collect()
+}
+
 /// Paints a frame around each highlighted span, in the first row of slices of its process.
 pub(super) fn paint_highlight(painter: &egui::Painter, draw: &Draw<'_>) {
     let state = draw.scene.state;
@@ -96,9 +112,23 @@ pub(super) fn paint_highlight(painter: &egui::Painter, draw: &Draw<'_>) {
         return;
     };
     let trace = &draw.scene.loaded.trace;
+    let elsewhere = highlighted_elsewhere(trace, highlight);
     for section in draw.sections.iter() {
         let clip = section.rect.intersect(painter.clip_rect());
         let painter = painter.with_clip_rect(clip);
+        let paint = |row: &Row, lane: &Lane, span: TimeSpan| {
+            let top = section.row_rect(row).top() + lane.offset;
+            let (left, right) = draw.x_range(span);
+            let area = Rect::from_min_max(
+                pos2(left, top),
+                pos2(right.max(left + 2.0), top + lane.height),
+            );
+            if area.intersects(clip) {
+                let shown = area.intersect(clip.expand(2.0)).expand(1.0);
+                let stroke = Stroke::new(2.0, draw.scene.palette.flow);
+                painter.rect_stroke(shown, 2, stroke, StrokeKind::Inside);
+            }
+        };
         for row in &section.rows[section.seen()] {
             // A process is highlighted on its own row and on that of its main thread.
             let process = match row.kind {
@@ -114,22 +144,15 @@ pub(super) fn paint_highlight(painter: &egui::Painter, draw: &Draw<'_>) {
                 .iter()
                 .find(|lane| matches!(lane.kind, LaneKind::Slices(_)))
                 .or(row.lanes.first());
-            let (Some(process), Some(lane)) = (process, lane) else {
-                continue;
-            };
-            let top = section.row_rect(row).top() + lane.offset;
-            for (_, span) in highlight.of(process) {
-                let (left, right) = draw.x_range(*span);
-                let area = Rect::from_min_max(
-                    pos2(left, top),
-                    pos2(right.max(left + 2.0), top + lane.height),
-                );
-                if !area.intersects(clip) {
-                    continue;
+            if let (Some(process), Some(lane)) = (process, lane) {
+                for (_, span) in highlight.of(process) {
+                    paint(row, lane, *span);
                 }
-                let shown = area.intersect(clip.expand(2.0)).expand(1.0);
-                let stroke = Stroke::new(2.0, draw.scene.palette.flow);
-                painter.rect_stroke(shown, 2, stroke, StrokeKind::Inside);
+            }
+            for (kind, span) in &elsewhere {
+                if let Some(lane) = row.lanes.iter().find(|lane| lane.kind == *kind) {
+                    paint(row, lane, *span);
+                }
             }
         }
     }

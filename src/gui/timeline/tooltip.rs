@@ -156,7 +156,7 @@ fn kinds_of(scene: &Scene<'_>, lane: LaneKind, block: &Block) -> Vec<String> {
             LaneKind::Instants(_) if at < trace.instants.len() => {
                 let event = trace.instants.event(InstantId(id));
                 let kind = trace.events.get(event).row.kind.0;
-                return Some((u32::from(kind), Length::Known(0)));
+                return Some((kind, Length::Known(0)));
             }
             _ => return None,
         };

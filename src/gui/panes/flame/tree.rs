@@ -48,7 +48,7 @@ pub(super) fn call_tree(flame: &Arc<Flame>, size: Size) -> TableData {
         columns.push(unfinished.hiding_zero());
     }
     count_samples(flame, &mut columns);
-    TableData::new(columns, tree_rows(flame.clone(), size, usize::MAX)).as_tree()
+    TableData::new(columns, tree_rows(flame.clone(), size, usize::MAX)).into_tree()
 }
 
 /// Returns the state of a call tree in which the largest child is open again and again, until it is smaller than three

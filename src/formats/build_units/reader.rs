@@ -1,0 +1,151 @@
+//! Opens a log of builds: one lane, read as a whole, as such logs are small.
+
+use std::sync::Arc;
+
+use super::Build;
+use super::columns::{Written, kind_name, write};
+use crate::base::{Diagnostics, Job, Problem, ReadError, budget};
+use crate::event::{
+    Coarse, DecodedEvent, EventDetail, Field, Lane, LaneColumns, Need, Part, TraceInfo,
+};
+use crate::formats::stream::{Shown, in_one_lane};
+use crate::formats::{EventRef, Events, Gathered, IndependentParts, Input, Recording};
+
+/// What a log's text contains.
+#[derive(Debug, Default)]
+pub(crate) struct Log {
+    /// The builds, one after the other on the axis.
+    pub builds: Vec<Build>,
+    /// Facts for the info pane: (name, value).
+    pub facts: Vec<(String, String)>,
+    /// Wall-clock time of the axis' zero in ns since the Unix epoch, if it is known.
+    pub wall_clock_zero_ns: Option<i64>,
+    /// What is odd in the text.
+    pub diagnostics: Diagnostics,
+}
+
+/// The functions that a format of build logs consists of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LogFormat {
+    /// The format's name and version, from the text.
+    pub name: fn(&[u8]) -> String,
+    /// The name of the lane.
+    pub lane: &'static str,
+    /// Reads the text. Errors if nothing of it can be shown, or the job was cancelled.
+    pub read: fn(&[u8], &Job) -> Result<Log, ReadError>,
+    /// Returns the fields of the record at a byte offset.
+    pub fields: fn(&[u8], u64) -> Vec<Field>,
+}
+
+/// How many bytes the model of a log takes for each byte of its text, at most about.
+const MODEL_BYTES: u64 = 16;
+
+#[derive(Debug)]
+struct LogReader {
+    input: Input,
+    format: LogFormat,
+    info: TraceInfo,
+    parts: Vec<Part>,
+    lanes: Vec<Lane>,
+}
+
+/// The result of reading the only part.
+#[derive(Debug)]
+struct ReadLog {
+    written: Written,
+    facts: Vec<(String, String)>,
+    wall_clock_zero_ns: Option<i64>,
+    diagnostics: Diagnostics,
+}
+
+/// Opens a log of builds.
+pub(crate) fn open(input: Input, format: LogFormat) -> Recording {
+    let info = TraceInfo {
+        format: (format.name)(input.bytes()),
+        ..TraceInfo::default()
+    };
+    let reader = Arc::new(LogReader {
+        parts: vec![Part {
+            size_bytes: input.bytes().len() as u64,
+        }],
+        lanes: vec![Lane {
+            name: format.lane.to_owned(),
+            cpu: None,
+        }],
+        input,
+        format,
+        info,
+    });
+    Recording {
+        info: reader.info.clone(),
+        lanes: reader.lanes.clone(),
+        coarse: Coarse::default(),
+        diagnostics: Diagnostics::default(),
+        stream: reader.clone(),
+        events: reader,
+        report: None,
+    }
+}
+
+impl IndependentParts for LogReader {
+    type Read = ReadLog;
+
+    fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    fn read(&self, _part: u32, job: &Job) -> Result<ReadLog, ReadError> {
+        let text = self.input.bytes();
+        let no_memory = |problem: Problem| ReadError::at_byte(0, "build log", problem);
+        budget::require((text.len() as u64).saturating_mul(MODEL_BYTES)).map_err(no_memory)?;
+        let log = (self.format.read)(text, job)?;
+        let written = write(&log.builds, job)?;
+        job.advance(text.len() as u64);
+        Ok(ReadLog {
+            written,
+            facts: log.facts,
+            wall_clock_zero_ns: log.wall_clock_zero_ns,
+            diagnostics: log.diagnostics,
+        })
+    }
+
+    fn shown<'a>(&self, _part: u32, read: &'a ReadLog) -> Vec<Shown<'a>> {
+        vec![(0, &read.written.columns)]
+    }
+
+    fn gather(&self, read: Vec<(u32, ReadLog)>, _job: &Job) -> Result<Gathered, ReadError> {
+        let mut gathered = Gathered {
+            lanes: self.lanes.clone(),
+            info: self.info.clone(),
+            ..Gathered::default()
+        };
+        let mut parts: Vec<(u32, LaneColumns)> = Vec::new();
+        for (part, log) in read {
+            parts.push((part, log.written.columns));
+            gathered.directory = log.written.directory;
+            gathered.info.facts.extend(log.facts);
+            gathered.info.wall_clock_zero_ns = log.wall_clock_zero_ns;
+            gathered.diagnostics.merge(log.diagnostics);
+        }
+        gathered.parts = in_one_lane(parts);
+        Ok(gathered)
+    }
+}
+
+impl Events for LogReader {
+    fn decode<'a>(&'a self, event: EventRef, need: Need<'_>, decoded: &mut DecodedEvent<'a>) {
+        if need == Need::AnyField {
+            decoded.perhaps();
+            return;
+        }
+        let detail = EventDetail {
+            name: kind_name(event.kind).to_owned(),
+            category: "build".to_owned(),
+            time: event.time,
+            tid: u64::from(event.thread.0),
+            fields: (self.format.fields)(self.input.bytes(), event.place),
+            ..EventDetail::default()
+        };
+        decoded.take(detail, need);
+    }
+}
