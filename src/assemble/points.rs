@@ -74,7 +74,7 @@ pub(crate) struct PointRules<'a> {
 }
 
 /// Returns the instants of all tracks.
-pub fn points(recorded: &Recorded, which: PointRules<'_>) -> Points {
+pub(crate) fn points(recorded: &Recorded, which: PointRules<'_>) -> Points {
     let classes = classes(which.kinds);
     let has_some = classes
         .iter()

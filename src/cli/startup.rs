@@ -30,7 +30,7 @@ pub(crate) fn follow_argument() -> Arg {
 }
 
 /// What is named: files, and what is to be done to show a link or to carry out commands.
-pub fn named(
+pub(crate) fn named(
     matches: &ArgMatches,
     files: Vec<PathBuf>,
 ) -> Result<(Vec<PathBuf>, Vec<Todo>), CliError> {
@@ -51,7 +51,7 @@ pub fn named(
 }
 
 /// What the window begins with.
-pub fn start(matches: &ArgMatches) -> Result<Start, CliError> {
+pub(crate) fn start(matches: &ArgMatches) -> Result<Start, CliError> {
     let files = matches.get_many::<PathBuf>("files").unwrap_or_default();
     let (files, todo) = named(matches, files.cloned().collect())?;
     let follows = matches.get_flag("follow");

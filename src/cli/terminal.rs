@@ -22,7 +22,7 @@ pub(crate) fn may_be_paged() -> bool {
 }
 
 /// How many characters fit in a line of standard output: what the terminal says, else COLUMNS, else 80.
-pub fn width() -> usize {
+pub(crate) fn width() -> usize {
     let columns = || std::env::var("COLUMNS").ok()?.trim().parse().ok();
     let width = width_of_terminal().or_else(columns);
     width.filter(|&width| width > 0).unwrap_or(80)

@@ -170,7 +170,7 @@ pub enum EndState {
 impl EndState {
     /// Returns the letters that the kernel's tools print for the state.
     #[must_use]
-    pub fn letters(self) -> &'static str {
+    pub(crate) fn letters(self) -> &'static str {
         match self {
             EndState::Runnable => "R",
             EndState::Preempted => "R+",
@@ -261,7 +261,7 @@ impl Interrupt {
 
     /// Returns the interrupt in words, for sentences.
     #[must_use]
-    pub fn words(self) -> &'static str {
+    pub(crate) fn words(self) -> &'static str {
         match self {
             Interrupt::Soft => "a softirq",
             Interrupt::Hard => "a hardware interrupt",
@@ -402,7 +402,7 @@ impl Measured {
     /// Value of `late`: one event both begins and ends the slice; the time of its end is not recorded.
     pub(crate) const ONE_EVENT: i32 = i32::MIN + 1;
     /// Value of `late`: the event is one of `completes`, whose `duration_ns` is only the drawn length.
-    pub const COMPLETE: i32 = i32::MIN + 2;
+    pub(crate) const COMPLETE: i32 = i32::MIN + 2;
 
     /// Returns the duration of a slice that ended at `ended` (ns) by the clock that measured it, and whose event is at
     /// `time` (ns).

@@ -6,14 +6,14 @@
 //! depends on a format or on the `Trace`.
 
 pub mod columns;
-pub mod decoded;
-pub mod detail;
+pub(crate) mod decoded;
+pub(crate) mod detail;
 pub(crate) mod field_ref;
 pub mod keys;
-pub mod lane;
+pub(crate) mod lane;
 pub mod pairs;
 pub mod part;
-pub mod syscalls;
+pub(crate) mod syscalls;
 mod thread_column;
 
 pub(crate) use columns::EventColumns;

@@ -171,7 +171,7 @@ pub const DURATIONS: u8 = 0;
 /// System calls.
 pub const SYSCALLS: u8 = 1;
 /// The function graph tracer.
-pub const FUNCTIONS: u8 = 2;
+pub(crate) const FUNCTIONS: u8 = 2;
 /// kprobe to kretprobe of the same function.
 pub const KPROBES: u8 = 3;
 /// uprobe to uretprobe of the same function.
@@ -644,7 +644,7 @@ impl Pair {
 impl AsyncPair {
     /// Returns the name of the begin event without its ending.
     #[must_use]
-    pub fn stem(&self) -> &'static str {
+    pub(crate) fn stem(&self) -> &'static str {
         strip_ending(
             self.begin
                 .split_once(':')
@@ -769,7 +769,7 @@ pub(crate) fn find_request(system: &str, event: &str) -> Option<RequestOp> {
 
 /// A kernel event that contains the value of a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counter {
+pub(crate) struct Counter {
     /// The event, as `system:event`.
     pub event: &'static str,
     /// The counter track's name.

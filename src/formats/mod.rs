@@ -8,7 +8,7 @@ pub mod format;
 pub mod ftrace_text;
 pub mod fxt;
 pub(crate) mod latency_flags;
-pub mod open_calls;
+pub(crate) mod open_calls;
 pub mod stream;
 pub mod syscall_text;
 pub(crate) mod text_end;

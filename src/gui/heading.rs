@@ -52,13 +52,13 @@ impl<S: Copy> Heading<S> {
     }
 
     /// Sets the tooltip.
-    pub const fn about(self, about: &'static str) -> Heading<S> {
+    pub(crate) const fn about(self, about: &'static str) -> Heading<S> {
         Heading { about, ..self }
     }
 }
 
 /// Draws a table at least `least` points wide: in a narrower space it scrolls sideways.
-pub fn wide<R>(ui: &mut Ui, id: &str, least: f32, add: impl FnOnce(&mut Ui) -> R) -> R {
+pub(crate) fn wide<R>(ui: &mut Ui, id: &str, least: f32, add: impl FnOnce(&mut Ui) -> R) -> R {
     let width = ui.available_width().max(least);
     ScrollArea::horizontal()
         .id_salt(id)

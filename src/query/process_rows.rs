@@ -49,7 +49,7 @@ pub(crate) enum Order {
 
 /// Which processes show their children.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Opened {
+pub(crate) struct Opened {
     /// What holds for those that are not in `others`.
     pub rule: OpenRule,
     /// Those for which the opposite holds. Shared: a view is compared and kept once a frame.
@@ -69,12 +69,12 @@ pub(crate) enum OpenRule {
 impl Opened {
     /// Whether the children of `id` are shown.
     #[must_use]
-    pub fn is_open(&self, id: ProcessId) -> bool {
+    pub(crate) fn is_open(&self, id: ProcessId) -> bool {
         (self.rule == OpenRule::All) != self.others.contains(&id)
     }
 
     /// Shows or hides the children of `id`.
-    pub fn set(&mut self, id: ProcessId, open: OpenRule) {
+    pub(crate) fn set(&mut self, id: ProcessId, open: OpenRule) {
         if open == self.rule {
             Arc::make_mut(&mut self.others).remove(&id);
         } else {
@@ -83,7 +83,7 @@ impl Opened {
     }
 
     /// Shows them if they are hidden, else hides them.
-    pub fn toggle(&mut self, id: ProcessId) {
+    pub(crate) fn toggle(&mut self, id: ProcessId) {
         let open = if self.is_open(id) {
             OpenRule::None
         } else {
@@ -241,7 +241,7 @@ impl Filtered {
 
 /// Whether all words are in a process's program, path, arguments or pid. The words are in lower case.
 #[must_use]
-pub fn matches(trace: &Trace, id: ProcessId, words: &[String]) -> bool {
+pub(crate) fn matches(trace: &Trace, id: ProcessId, words: &[String]) -> bool {
     let Some(process) = trace.processes.get(id.0 as usize) else {
         return false;
     };

@@ -78,7 +78,7 @@ impl SliceKind {
 
     /// One sentence for those who wonder.
     #[must_use]
-    pub fn about(self) -> &'static str {
+    pub(crate) fn about(self) -> &'static str {
         match self {
             SliceKind::Durations => "Durations that the recorded program names itself",
             SliceKind::Functions => "Functions of the function graph tracer",

@@ -6,7 +6,7 @@ use crate::trace::{SliceId, Trace};
 
 /// All slices of one name in a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NameStats {
+pub(crate) struct NameStats {
     /// The name.
     pub name: StringId,
     /// The category.
@@ -32,7 +32,7 @@ pub struct NameStats {
 impl NameStats {
     /// The mean duration.
     #[must_use]
-    pub fn mean_ns(&self) -> i64 {
+    pub(crate) fn mean_ns(&self) -> i64 {
         (self.total_ns / i128::from(self.count.max(1))) as i64
     }
 }

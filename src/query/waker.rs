@@ -24,7 +24,7 @@ pub enum Waker {
 
 /// An interrupt that woke a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InterruptWaker {
+pub(crate) struct InterruptWaker {
     /// Its kind, where the event's flags or a recorded handler say so.
     pub kind: Option<Interrupt>,
     /// The recorded handlers inside of which it happened, the innermost first; before a softirq that follows right on an
@@ -75,7 +75,7 @@ impl InterruptWaker {
 
 /// Who woke the thread of a state that began with a wakeup. `None` if it did not, or if the file does not say.
 #[must_use]
-pub fn waker_of(trace: &Trace, state: &State) -> Option<Waker> {
+pub(crate) fn waker_of(trace: &Trace, state: &State) -> Option<Waker> {
     if !state.notes.is_woken() {
         return None;
     }

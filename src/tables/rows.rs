@@ -94,12 +94,12 @@ impl<I, K> RowsOfIds<I, K> {
     }
 
     /// Returns the rows with the items that `item` returns.
-    pub fn about(self, item: fn(&K, &I) -> Option<Item>) -> RowsOfIds<I, K> {
+    pub(crate) fn about(self, item: fn(&K, &I) -> Option<Item>) -> RowsOfIds<I, K> {
         RowsOfIds { item, ..self }
     }
 
     /// Returns the rows as a tree.
-    pub fn nested(self, depth: fn(&I) -> u32) -> RowsOfIds<I, K> {
+    pub(crate) fn nested(self, depth: fn(&I) -> u32) -> RowsOfIds<I, K> {
         RowsOfIds { depth, ..self }
     }
 }

@@ -58,7 +58,7 @@ impl<'a> FileNames<'a> {
     }
 
     /// Sets the file at `path`; `None` removes it.
-    pub fn set(&mut self, path: StringId, file: Option<FileId>) {
+    pub(crate) fn set(&mut self, path: StringId, file: Option<FileId>) {
         let file = file.map_or(NOTHING, |file| file.0);
         if let Some(slot) = self.at_path.get_mut(path.0 as usize) {
             *slot = file;
@@ -76,7 +76,7 @@ impl<'a> FileNames<'a> {
     }
 
     /// Whether folders moved more files than the limit.
-    pub fn is_cut(&self) -> bool {
+    pub(crate) fn is_cut(&self) -> bool {
         self.moved > self.most_moved
     }
 

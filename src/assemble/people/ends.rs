@@ -91,7 +91,7 @@ fn end_the_silent(threads: &mut [Thread], processes: &[Process]) {
 }
 
 /// Whether a thread's last event is uncertain, as its key belongs to the next row's thread from then on.
-pub fn is_cut(threads: &[Thread], id: u32) -> bool {
+pub(crate) fn is_cut(threads: &[Thread], id: u32) -> bool {
     let pair = threads.get(id as usize).zip(threads.get(id as usize + 1));
     pair.is_some_and(|(thread, next)| {
         next.key == thread.key && next.start == Some(thread.seen.last)

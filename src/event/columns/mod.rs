@@ -117,7 +117,7 @@ impl EventColumns {
     }
 
     /// Frees unused room.
-    pub fn shrink(&mut self) {
+    pub(crate) fn shrink(&mut self) {
         self.times.shrink_to_fit();
         self.places.shrink_to_fit();
         self.kinds.shrink_to_fit();
@@ -383,7 +383,7 @@ impl EventColumns {
 
     /// Calls `visit` with the index, time and place of each event of `range`, in order: faster than a call per event.
     #[inline]
-    pub fn visit(&self, range: Range<u32>, mut visit: impl FnMut(u32, i64, u64)) {
+    pub(crate) fn visit(&self, range: Range<u32>, mut visit: impl FnMut(u32, i64, u64)) {
         let end = (range.end as usize).min(self.len());
         let mut index = range.start as usize;
         while index < end {
@@ -449,7 +449,7 @@ impl EventColumns {
 
     /// The kind of each event.
     #[must_use]
-    pub fn kinds(&self) -> &[u16] {
+    pub(crate) fn kinds(&self) -> &[u16] {
         &self.kinds
     }
 

@@ -113,7 +113,7 @@ pub fn arguments<'a>(fields: &mut Vec<FieldRef<'a>>) -> Vec<Arg<'a>> {
     fields.map(argument).collect()
 }
 
-pub fn argument(field: FieldRef<'_>) -> Arg<'_> {
+pub(crate) fn argument(field: FieldRef<'_>) -> Arg<'_> {
     let value = match field.value {
         ValueRef::Text(text) => ArgValue::Text(bytes_of(text)),
         ValueRef::Bytes(bytes) if field.type_name == BLOB => ArgValue::Blob(bytes),

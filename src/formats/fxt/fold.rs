@@ -90,7 +90,7 @@ impl Default for State {
 
 impl State {
     /// Advances the state past the part with this summary, and returns the range of the part's records.
-    pub fn pass<O: ByteOrder>(
+    pub(crate) fn pass<O: ByteOrder>(
         &mut self,
         bytes: &[u8],
         window: Window,

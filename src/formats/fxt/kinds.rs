@@ -19,7 +19,7 @@ const MOST_CONSUMED: usize = 40_000;
 /// event type in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
-pub enum Sort {
+pub(crate) enum Sort {
     Instant,
     Counter,
     Begin,
@@ -86,7 +86,7 @@ impl Sort {
 
     /// Category of the generic kind.
     #[must_use]
-    pub fn category(self) -> &'static str {
+    pub(crate) fn category(self) -> &'static str {
         SORTS.get(self as usize).map_or("", |row| row.1)
     }
 
@@ -259,7 +259,7 @@ impl Kinds {
 
     /// Returns all kinds so far, and the strings that they refer to.
     #[must_use]
-    pub fn list(&self) -> (Vec<EventKind>, Strings) {
+    pub(crate) fn list(&self) -> (Vec<EventKind>, Strings) {
         let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
         (inner.kinds.clone(), inner.strings.clone())
     }

@@ -18,7 +18,7 @@ use crate::fxt::layout::{RECORD_TYPE, blob, event, large, record_type, userspace
 use crate::fxt::words::{TextRef, Words, read_text, unresolved_text};
 
 /// Corrects the columns of all parts, which are in file order. Returns diagnostics.
-pub fn settle<O: ByteOrder>(
+pub(crate) fn settle<O: ByteOrder>(
     bytes: &[u8],
     scan: &Scan,
     kinds: &Kinds,

@@ -91,7 +91,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Puts a part of the expression to the trace.
-    pub fn compile(&self, node: &Node, scope: Scope) -> Result<Test, ExpressionError> {
+    pub(crate) fn compile(&self, node: &Node, scope: Scope) -> Result<Test, ExpressionError> {
         let all = |nodes: &[Node]| -> Result<Vec<Test>, ExpressionError> {
             nodes.iter().map(|node| self.compile(node, scope)).collect()
         };

@@ -237,7 +237,7 @@ impl Expression {
 
     /// The whole of it.
     #[must_use]
-    pub fn root(&self) -> &Node {
+    pub(crate) fn root(&self) -> &Node {
         &self.node
     }
 

@@ -80,7 +80,7 @@ impl TreeTable {
     }
 
     /// Returns a table of nodes with own time, with their callers below them.
-    pub fn bottom_up() -> TreeTable {
+    pub(crate) fn bottom_up() -> TreeTable {
         TreeTable::by(By::Own)
     }
 
