@@ -77,17 +77,6 @@ impl fmt::Display for ProbePlace {
     }
 }
 
-impl ProbePlace {
-    /// Returns the probed function or file, without the offset in a function: pairs are named after it.
-    #[must_use]
-    pub(crate) fn subject(&self) -> String {
-        match self {
-            ProbePlace::Symbol { name, .. } | ProbePlace::Function { name, .. } => name.clone(),
-            other => other.to_string(),
-        }
-    }
-}
-
 impl ProbeSort {
     /// Returns the kind in one word.
     #[must_use]

@@ -30,7 +30,6 @@ pub mod search;
 pub mod seen;
 pub(crate) mod selection;
 pub mod slice_kinds;
-pub(crate) mod stats;
 pub mod visible;
 pub(crate) mod waker;
 pub mod wakeup_chain;

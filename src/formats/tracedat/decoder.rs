@@ -248,12 +248,6 @@ impl Decoder {
         self.endian
     }
 
-    /// Resolves addresses to names.
-    #[must_use]
-    pub(crate) fn names(&self) -> &(dyn Lookup + Send + Sync) {
-        &*self.names
-    }
-
     /// Appends the text of an event; `kind` is an index into [`Decoder::kinds`]. Returns whether the text includes the
     /// next record.
     pub fn push_info(
