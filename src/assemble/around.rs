@@ -14,7 +14,7 @@ use crate::trace::slices::SliceRow;
 use crate::trace::{SliceId, Slices, ThreadId, TrackKind, tracks};
 
 /// Walk along the rows of one thread's track, for times in ascending order.
-pub struct Around<'a> {
+pub(crate) struct Around<'a> {
     slices: &'a Slices,
     rows: Vec<Row>,
     /// The queues of a track with more than [`MOST_ROWS`] rows.

@@ -40,7 +40,7 @@ pub(crate) struct Derived {
 
 /// The input of [`derive()`].
 #[derive(Clone, Copy)]
-pub struct Evidence<'a> {
+pub(crate) struct Evidence<'a> {
     /// The reader's directory: names and settings for the whole recording.
     pub directory: &'a Directory,
     /// Maps the directory's string ids to the trace's.

@@ -118,7 +118,7 @@ pub struct Packed {
 }
 
 /// Returns rows for drafts, which must be sorted by start.
-pub fn pack(drafts: &[Draft]) -> Packed {
+pub(crate) fn pack(drafts: &[Draft]) -> Packed {
     let mut free = FreeRows::default();
     let take = |draft: &Draft| free.take(0, draft.start, draft.end);
     let rows = drafts.iter().map(take).collect();

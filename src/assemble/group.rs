@@ -33,7 +33,7 @@ impl<T> Default for Groups<T> {
 
 impl<T: Copy> Groups<T> {
     /// Returns an empty collection with memory for `count` rows.
-    pub fn with_capacity(count: usize) -> Groups<T> {
+    pub(crate) fn with_capacity(count: usize) -> Groups<T> {
         let mut groups = Groups::default();
         groups.reserve(count);
         groups
@@ -47,7 +47,7 @@ impl<T: Copy> Groups<T> {
 
     /// Adds a row to the group `number`. Neighbouring rows mostly go to few groups, so their slots are cached.
     #[inline]
-    pub fn push(&mut self, number: u32, row: T) {
+    pub(crate) fn push(&mut self, number: u32, row: T) {
         let recent = &mut self.recent[number as usize % RECENT];
         if recent.0 != number || recent.1 == u32::MAX {
             let counts = &mut self.counts;
@@ -125,7 +125,7 @@ pub(crate) struct Zipped<A, B> {
 }
 
 /// Returns the groups of all parts, sorted by number.
-pub fn gather<'a, T>(
+pub(crate) fn gather<'a, T>(
     parts: impl IntoIterator<Item = &'a Sorted<T>>,
 ) -> Vec<Numbered<Pieces<'a, T>>> {
     let mut slots: FxHashMap<u32, u32> = FxHashMap::default();

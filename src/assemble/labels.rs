@@ -82,7 +82,11 @@ impl LabelTable {
     }
 
     /// Returns the labels, and which of them pair; `marks` are the marks of all parts.
-    pub fn finish(self, parts: &[Part], marks: &PerPart<Mark>) -> (Vec<SliceLabel>, LabelPairs) {
+    pub(crate) fn finish(
+        self,
+        parts: &[Part],
+        marks: &PerPart<Mark>,
+    ) -> (Vec<SliceLabel>, LabelPairs) {
         let mut has = pair_ends(parts, marks, &self.pairs, self.pair_ids.len());
         for (key, pair) in &self.pair_ids {
             has[*pair as usize].is_any = key.key == ANY_KEY;

@@ -20,7 +20,7 @@ use crate::trace::{Events, Segment, SliceLabel};
 
 /// All parts merged. Thread keys are not mapped to threads yet.
 #[derive(Debug, Default)]
-pub struct Merged {
+pub(crate) struct Merged {
     /// All events.
     pub recorded: Recorded,
     /// All rows.

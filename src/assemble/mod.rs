@@ -40,7 +40,7 @@ mod files;
 mod flow_links;
 mod free_rows;
 mod group;
-pub mod join;
+pub(crate) mod join;
 mod labels;
 mod link;
 mod logs;

@@ -9,7 +9,7 @@ use crate::base::StringId;
 
 /// An open begin.
 #[derive(Clone, Copy, Debug)]
-pub struct Open {
+pub(crate) struct Open {
     /// The number of its mark.
     pub mark: u32,
     /// Name of its group.
@@ -40,7 +40,7 @@ pub(crate) struct OpenAsyncs {
 
 impl OpenAsyncs {
     /// Removes all slices.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.open.clear();
         self.places = None;
     }
@@ -51,7 +51,7 @@ impl OpenAsyncs {
     }
 
     /// Adds a begin.
-    pub fn push(&mut self, begin: Open) {
+    pub(crate) fn push(&mut self, begin: Open) {
         self.open.push(Some(begin));
         let at = self.open.len() - 1;
         match &mut self.places {

@@ -37,7 +37,7 @@ impl Preview {
     }
 
     /// Adds the columns of one part of a lane; the parts of a lane must come in order.
-    pub fn add(&mut self, lane: u32, rows: &LaneColumns) {
+    pub(crate) fn add(&mut self, lane: u32, rows: &LaneColumns) {
         if self.threads.is_empty() {
             self.thread(ThreadKey::IDLE);
         }

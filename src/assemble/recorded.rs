@@ -44,7 +44,7 @@ impl StringMap {
 
 impl Part {
     /// Returns the trace's id of one of the part's strings.
-    pub fn string(&self, id: StringId) -> StringId {
+    pub(crate) fn string(&self, id: StringId) -> StringId {
         self.strings.get(id)
     }
 
@@ -70,7 +70,7 @@ impl Recorded {
     }
 
     /// Returns the lane index of a part.
-    pub fn lane(&self, part: &Part) -> u32 {
+    pub(crate) fn lane(&self, part: &Part) -> u32 {
         self.events.segments()[part.segment as usize].lane
     }
 
@@ -89,7 +89,7 @@ impl Recorded {
     }
 
     /// Returns the id of the CPU with a number; `None` if no lane or row has that number.
-    pub fn cpu_id(&self, number: u32) -> Option<CpuId> {
+    pub(crate) fn cpu_id(&self, number: u32) -> Option<CpuId> {
         let found = self.cpus.binary_search(&number).ok();
         found.map(|index| CpuId(index as u32))
     }

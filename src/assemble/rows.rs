@@ -68,7 +68,7 @@ pub(crate) struct SampleRows {
 
 impl Rows {
     /// Adds the rows of the next part.
-    pub fn push(&mut self, part: LaneColumns) {
+    pub(crate) fn push(&mut self, part: LaneColumns) {
         self.scheduling.switches.push(part.switches);
         self.scheduling.wakeups.push(part.wakeups);
         self.scheduling.said_states.push(part.said_states);

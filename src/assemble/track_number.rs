@@ -15,12 +15,12 @@ pub(crate) struct TrackEvent {
 }
 
 /// Returns the track number of a CPU.
-pub fn of_cpu(cpu: CpuId) -> u32 {
+pub(crate) fn of_cpu(cpu: CpuId) -> u32 {
     cpu.0
 }
 
 /// Returns the track number of a thread in a trace with `cpu_count` CPUs.
-pub fn of_thread(thread: ThreadId, cpu_count: usize) -> u32 {
+pub(crate) fn of_thread(thread: ThreadId, cpu_count: usize) -> u32 {
     match thread {
         ThreadId::NONE => NOBODY,
         ThreadId(thread) => cpu_count as u32 + thread,
@@ -28,7 +28,7 @@ pub fn of_thread(thread: ThreadId, cpu_count: usize) -> u32 {
 }
 
 /// Returns the CPU or thread that a track number belongs to, in a trace with `cpu_count` CPUs.
-pub fn kind_of(number: u32, cpu_count: usize) -> TrackKind {
+pub(crate) fn kind_of(number: u32, cpu_count: usize) -> TrackKind {
     if number == NOBODY {
         return TrackKind::Thread(ThreadId::NONE);
     }

@@ -31,7 +31,7 @@ impl Endian {
 
     /// Decodes an 8-byte number.
     #[must_use]
-    pub fn u64(self, bytes: [u8; 8]) -> u64 {
+    pub(crate) fn u64(self, bytes: [u8; 8]) -> u64 {
         match self {
             Endian::Little => Little::u64(bytes),
             Endian::Big => Big::u64(bytes),

@@ -19,7 +19,7 @@ impl CpuList {
 
     /// Returns whether the list means all CPUs.
     #[must_use]
-    pub fn is_all(&self) -> bool {
+    pub(crate) fn is_all(&self) -> bool {
         self.ranges.is_empty()
     }
 }

@@ -34,7 +34,7 @@ impl<'a> Cursor<'a> {
 
     /// Number of bytes that are left.
     #[must_use]
-    pub fn left(&self) -> usize {
+    pub(crate) fn left(&self) -> usize {
         self.bytes.len() - self.at
     }
 
@@ -51,7 +51,7 @@ impl<'a> Cursor<'a> {
 
     /// The bytes that are left; does not advance the cursor.
     #[must_use]
-    pub fn rest(&self) -> &'a [u8] {
+    pub(crate) fn rest(&self) -> &'a [u8] {
         self.bytes.get(self.at..).unwrap_or(&[])
     }
 
@@ -81,7 +81,7 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     /// [`Problem::Truncated`] if fewer bytes are left.
-    pub fn skip(&mut self, count: u64, item: &'static str) -> Result<(), ReadError> {
+    pub(crate) fn skip(&mut self, count: u64, item: &'static str) -> Result<(), ReadError> {
         self.take(count, item).map(|_| ())
     }
 
@@ -103,7 +103,7 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     /// [`Problem::Truncated`].
-    pub fn u16(&mut self, item: &'static str) -> Result<u16, ReadError> {
+    pub(crate) fn u16(&mut self, item: &'static str) -> Result<u16, ReadError> {
         Ok(self.endian.u16(self.array(item)?))
     }
 
@@ -119,7 +119,7 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     /// [`Problem::Truncated`].
-    pub fn u64(&mut self, item: &'static str) -> Result<u64, ReadError> {
+    pub(crate) fn u64(&mut self, item: &'static str) -> Result<u64, ReadError> {
         Ok(self.endian.u64(self.array(item)?))
     }
 

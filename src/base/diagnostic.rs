@@ -44,7 +44,7 @@ pub struct Diagnostics {
 
 impl Diagnostics {
     /// Counts one occurrence of `code` at `at`. `message` is called only for the first one.
-    pub fn note(
+    pub(crate) fn note(
         &mut self,
         code: &'static str,
         severity: Severity,

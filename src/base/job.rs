@@ -56,7 +56,7 @@ impl Job {
     ///
     /// # Errors
     /// [`Cancelled`], if [`Job::cancel`] was called.
-    pub fn check(&self) -> Result<(), Cancelled> {
+    pub(crate) fn check(&self) -> Result<(), Cancelled> {
         if self.is_cancelled() {
             Err(Cancelled)
         } else {
@@ -83,7 +83,7 @@ impl Job {
 
     /// Returns how much of the work is done.
     #[must_use]
-    pub fn progress(&self) -> Progress {
+    pub(crate) fn progress(&self) -> Progress {
         let total = self.shared.total_bytes.load(Ordering::Relaxed);
         Progress {
             done: self.shared.done_bytes.load(Ordering::Relaxed),

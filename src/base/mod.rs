@@ -4,25 +4,25 @@
 
 pub mod allocator;
 pub mod atomic_file;
-pub mod budget;
+pub(crate) mod budget;
 pub(crate) mod byte_order;
 pub(crate) mod calendar;
 pub(crate) mod cpu_list;
 pub(crate) mod cursor;
-pub mod diagnostic;
-pub mod error;
-pub mod job;
+pub(crate) mod diagnostic;
+pub(crate) mod error;
+pub(crate) mod job;
 pub mod lines;
-pub mod order;
-pub mod paths;
-pub mod signals;
+pub(crate) mod order;
+pub(crate) mod paths;
+pub(crate) mod signals;
 pub mod strings;
-pub mod system;
-pub mod task;
+pub(crate) mod system;
+pub(crate) mod task;
 pub mod time;
 pub(crate) mod time_order;
 pub(crate) mod trace_id;
-pub mod visible;
+pub(crate) mod visible;
 
 pub use byte_order::{Big, ByteOrder, Endian, Little};
 pub(crate) use cpu_list::CpuList;

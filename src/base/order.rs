@@ -28,7 +28,7 @@ pub(crate) fn put_in_order<T, K: Ord>(rows: &mut [T], key: impl Fn(&T) -> K) {
 /// Sorts nearly sorted rows by `key`, stable, and returns whether they are sorted now. Gives up (`false`) after 8 moves
 /// per row on average: some rows have moved then, but rows with equal keys keep their order.
 #[must_use]
-pub fn settle<T, K: Ord>(rows: &mut [T], key: &impl Fn(&T) -> K) -> bool {
+pub(crate) fn settle<T, K: Ord>(rows: &mut [T], key: &impl Fn(&T) -> K) -> bool {
     // Insertion sort, limited so that rows that are far from sorted do not take quadratic time.
     let mut steps_left = rows.len() * 8;
     for index in 1..rows.len() {

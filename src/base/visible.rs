@@ -11,7 +11,7 @@ use std::io::Write;
 /// Returns whether a character changes what is shown: a control character other than a tab or a line end, or a mark of
 /// writing direction.
 #[must_use]
-pub fn is_active(c: char) -> bool {
+pub(crate) fn is_active(c: char) -> bool {
     match c {
         '\t' | '\n' | '\r' => false,
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
@@ -86,7 +86,7 @@ impl<W: Write> Visible<W> {
     }
 
     /// A writer of JSON.
-    pub fn json(out: W) -> Visible<W> {
+    pub(crate) fn json(out: W) -> Visible<W> {
         Visible {
             out,
             form: Form::Json,
@@ -98,7 +98,7 @@ impl<W: Write> Visible<W> {
     ///
     /// # Errors
     /// The errors of `out`.
-    pub fn finish(&mut self) -> std::io::Result<()> {
+    pub(crate) fn finish(&mut self) -> std::io::Result<()> {
         let rest = std::mem::take(&mut self.pending);
         self.write_chunks(&rest)
     }

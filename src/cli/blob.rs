@@ -11,7 +11,7 @@ use crate::export::{ExportError, atomic_file, check_input};
 use crate::query::blobs::{blobs, payload};
 
 /// This command's row.
-pub const COMMAND: Command = Command {
+pub(crate) const COMMAND: Command = Command {
     name: "blob",
     about: "Save an attachment of a trace (FXT blobs); `table blobs` lists them",
     arguments,

@@ -14,7 +14,7 @@ use crate::tables::waits::{HOPS, hop_rows};
 use crate::trace::ThreadId;
 
 /// This command's row.
-pub const COMMAND: Command = Command {
+pub(crate) const COMMAND: Command = Command {
     name: "chain",
     about: "Say why a thread waited: who woke it, who woke the waker ... with each hop's share",
     arguments: |command| {

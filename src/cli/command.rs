@@ -155,7 +155,7 @@ pub(crate) fn not_loaded(error: &LoadError) -> CliError {
 }
 
 /// Says what went wrong on stderr and turns it into an exit code.
-pub fn finish(result: Result<(), CliError>) -> ExitCode {
+pub(crate) fn finish(result: Result<(), CliError>) -> ExitCode {
     let result = result.and_then(|()| Ok(std::io::stdout().flush()?));
     let result = match result {
         Err(CliError::Usage(words)) => Err(CliError::Usage(words)),

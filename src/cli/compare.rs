@@ -17,7 +17,7 @@ use crate::query::compare::{CompareWhat, Compared, SortBy, compare, sort};
 use crate::tables::compared::{CHANGED_COUNT, COMPARED, How, compared_rows};
 
 /// This command's row.
-pub const COMMAND: Command = Command {
+pub(crate) const COMMAND: Command = Command {
     name: "compare",
     about: "Put two traces side by side: names with counts and durations, the largest change first",
     arguments: |command| {

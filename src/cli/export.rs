@@ -19,7 +19,7 @@ use crate::load::LoadedTrace;
 use crate::tables::{self, TABLES};
 
 /// This command's row.
-pub const COMMAND: Command = Command {
+pub(crate) const COMMAND: Command = Command {
     name: "export",
     about: "Write a trace, or a range of it, as FXT or another format",
     arguments,

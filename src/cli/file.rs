@@ -15,7 +15,7 @@ use crate::query::files::{FileList, Kinship, More};
 use crate::tables::files::{RELATIVES, USES_OF_FILE, UsesOfFile, relative_rows};
 
 /// This command's row.
-pub const COMMAND: Command = Command {
+pub(crate) const COMMAND: Command = Command {
     name: "file",
     about: "Print who used a file, what went into it, or what was made from it",
     arguments,

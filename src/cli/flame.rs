@@ -17,7 +17,7 @@ use crate::query::flame::{Roots, of_slices, of_stacks};
 use crate::tables::flames::{NAMES, Size, TREE, name_rows, tree_rows};
 
 /// This command's row.
-pub const COMMAND: Command = Command {
+pub(crate) const COMMAND: Command = Command {
     name: "flame",
     about: "Merge nested slices, or recorded stacks, into a call tree with totals; slices that never ended count with the \
             time that they lasted at least (columns unfinished, at_least)",

@@ -6,7 +6,7 @@ use super::command::{CliError, Command, Example};
 use crate::formats::FORMATS;
 
 /// This command's row.
-pub const COMMAND: Command = Command {
+pub(crate) const COMMAND: Command = Command {
     name: "formats",
     about: "List the formats that can be opened",
     arguments: |command| command,

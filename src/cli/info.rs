@@ -16,7 +16,7 @@ use crate::load::LoadedTrace;
 use crate::view::ruler;
 
 /// This command's row.
-pub const COMMAND: Command = Command {
+pub(crate) const COMMAND: Command = Command {
     name: "info",
     about: "Say what a trace holds: format, span, counts, clocks, what was odd",
     arguments: |command| {

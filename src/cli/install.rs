@@ -12,7 +12,7 @@ use super::command::{CliError, Command, Example};
 use crate::export::atomic_file::{FileError, Overwrite, write_whole};
 
 /// This command's row.
-pub const COMMAND: Command = Command {
+pub(crate) const COMMAND: Command = Command {
     name: "install",
     about: "Put icon, file types, completions and manual page in place, so that a trace opens by double click",
     arguments: |command| {

@@ -19,7 +19,7 @@ use crate::tables::MadeRow;
 use crate::tables::latency::{SUMS, WORST, pair_sums, sample_rows, wakeup_sums};
 
 /// This command's row.
-pub const COMMAND: Command = Command {
+pub(crate) const COMMAND: Command = Command {
     name: "latency",
     about: "Say how long woken threads waited, or how long it took from one event to another",
     arguments: |command| {

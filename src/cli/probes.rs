@@ -18,7 +18,7 @@ use crate::tables::probes::{PROBES, probe_cells};
 use crate::trace::Trace;
 
 /// This command's row.
-pub const COMMAND: Command = Command {
+pub(crate) const COMMAND: Command = Command {
     name: "probes",
     about: "List kprobes and uprobes: definitions and their errors, hits, misses, durations; write a capture script",
     arguments: |command| {

@@ -20,7 +20,7 @@ use crate::view::session::ENDING;
 use crate::view::{Session, ThemeChoice};
 
 /// This command's row.
-pub const COMMAND: Command = Command {
+pub(crate) const COMMAND: Command = Command {
     name: "render",
     about: "Draw a trace to a picture (PNG or SVG), without a window",
     arguments: |command| {

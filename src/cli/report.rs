@@ -30,7 +30,7 @@ use crate::query::item::event_ref;
 use crate::trace::{EventId, ThreadId, Trace};
 
 /// This command's row.
-pub const COMMAND: Command = Command {
+pub(crate) const COMMAND: Command = Command {
     name: "report",
     about: "Print all events as text, byte for byte as the format's own tool does",
     arguments,

@@ -17,7 +17,7 @@ use crate::query::seen::Seen;
 use crate::tables::matches::{MATCHES, MatchRows};
 
 /// This command's row.
-pub const COMMAND: Command = Command {
+pub(crate) const COMMAND: Command = Command {
     name: "search",
     about: "Find events, slices, threads ... by text, /regex/ or expression",
     arguments,

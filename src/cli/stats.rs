@@ -25,7 +25,7 @@ use crate::tables::groups::{
 };
 
 /// This command's row.
-pub const COMMAND: Command = Command {
+pub(crate) const COMMAND: Command = Command {
     name: "stats",
     about: "Add up slices, runs, states, events or counters: counts, sums, percentiles",
     arguments: |command| {

@@ -17,7 +17,7 @@ use crate::tables::{self, ColumnDef, TABLES, TableDef};
 use crate::trace::Trace;
 
 /// The row of this command.
-pub const COMMAND: Command = Command {
+pub(crate) const COMMAND: Command = Command {
     name: "table",
     about: "Print one of the trace's tables; without a name, list all tables",
     arguments,

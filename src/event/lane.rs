@@ -173,7 +173,7 @@ pub enum EndState {
 impl EndState {
     /// Returns the letters that the kernel's tools print for the state.
     #[must_use]
-    pub fn letters(self) -> &'static str {
+    pub(crate) fn letters(self) -> &'static str {
         match self {
             EndState::Runnable => "R",
             EndState::Preempted => "R+",
@@ -264,7 +264,7 @@ impl Interrupt {
 
     /// Returns the interrupt in words, for sentences.
     #[must_use]
-    pub fn words(self) -> &'static str {
+    pub(crate) fn words(self) -> &'static str {
         match self {
             Interrupt::Soft => "a softirq",
             Interrupt::Hard => "a hardware interrupt",

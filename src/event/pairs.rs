@@ -477,7 +477,7 @@ impl Pair {
 impl AsyncPair {
     /// Returns the name of the begin event without its ending.
     #[must_use]
-    pub fn stem(&self) -> &'static str {
+    pub(crate) fn stem(&self) -> &'static str {
         strip_ending(
             self.begin
                 .split_once(':')
@@ -602,7 +602,7 @@ pub(crate) fn find_request(system: &str, event: &str) -> Option<RequestOp> {
 
 /// A kernel event that contains the value of a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counter {
+pub(crate) struct Counter {
     /// The event, as `system:event`.
     pub event: &'static str,
     /// The counter track's name.

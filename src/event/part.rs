@@ -84,7 +84,7 @@ pub enum ClockUnit {
 impl ClockUnit {
     /// Returns a duration as text with its unit: `1.5 ms`, `20 lines`.
     #[must_use]
-    pub fn length_text(self, length: Nanos) -> String {
+    pub(crate) fn length_text(self, length: Nanos) -> String {
         let word = match self {
             ClockUnit::Nanoseconds => return length.to_string(),
             ClockUnit::Cycles => "cycle",
@@ -222,7 +222,7 @@ pub struct CpuLoss {
 impl CpuLoss {
     /// Returns all lost events: overwritten and dropped.
     #[must_use]
-    pub fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         self.overwritten.saturating_add(self.dropped)
     }
 }

@@ -106,7 +106,7 @@ impl ThreadColumn {
     }
 
     /// Frees unused room, when all events were added.
-    pub fn shrink(&mut self) {
+    pub(crate) fn shrink(&mut self) {
         match &mut self.events {
             Numbers::Bytes(numbers) => numbers.shrink_to_fit(),
             Numbers::Words(numbers) => numbers.shrink_to_fit(),
@@ -136,7 +136,7 @@ impl ThreadColumn {
 
     /// Adds an event. Neighbouring events mostly belong to one thread, so the last key is checked first.
     #[inline]
-    pub fn push(&mut self, key: ThreadKey) {
+    pub(crate) fn push(&mut self, key: ThreadKey) {
         match self.last {
             Some((last, number)) if last == key.0 => self.events.push(number),
             _ => match self.number_of_small.get(key.0 as usize) {
@@ -233,7 +233,7 @@ impl ThreadColumn {
     /// Returns each key with the indices of its first and last event (as `first..last`), in the order of their first
     /// events.
     #[must_use]
-    pub fn spans(&self) -> Vec<(ThreadKey, Range<usize>)> {
+    pub(crate) fn spans(&self) -> Vec<(ThreadKey, Range<usize>)> {
         let spans = match &self.events {
             Numbers::Bytes(numbers) => spans_of(numbers, self.keys.len()),
             Numbers::Words(numbers) => spans_of(numbers, self.keys.len()),

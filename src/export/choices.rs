@@ -6,7 +6,7 @@ use crate::trace::{CounterTrackId, CpuId, ProcessId, ThreadId, Trace, TrackId, T
 
 /// A part of a trace that can be chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Choice {
+pub(crate) enum Choice {
     /// A process with its threads.
     Process(ProcessId),
     /// A thread.
@@ -21,7 +21,7 @@ pub enum Choice {
 
 /// A line of the list of choices.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChoiceRow {
+pub(crate) struct ChoiceRow {
     /// The part that the line chooses.
     pub choice: Choice,
     /// Its display name.
@@ -33,7 +33,7 @@ pub struct ChoiceRow {
 /// Returns every choice: each process, followed by its threads, tracks and counters, then those that belong to no
 /// process.
 #[must_use]
-pub fn choices(trace: &Trace) -> Vec<ChoiceRow> {
+pub(crate) fn choices(trace: &Trace) -> Vec<ChoiceRow> {
     let mut rows: Vec<(usize, ChoiceRow)> = Vec::new();
     let group = |process: Option<ProcessId>| process.map_or(usize::MAX, |id| id.0 as usize);
     for (index, process) in trace.processes.iter().enumerate() {

@@ -6,7 +6,7 @@
 
 pub(crate) mod aligned;
 pub(crate) mod background;
-pub mod choices;
+pub(crate) mod choices;
 mod chrome_json;
 mod compile_commands;
 mod exporter;

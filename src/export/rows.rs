@@ -193,7 +193,7 @@ impl<'a> RowWriter<'a> {
     ///
     /// # Errors
     /// Errors of `out`.
-    pub fn finish(self) -> std::io::Result<u64> {
+    pub(crate) fn finish(self) -> std::io::Result<u64> {
         if self.format == RowFormat::Json {
             self.out
                 .write_all(if self.count == 0 { b"]\n" } else { b"\n]\n" })?;

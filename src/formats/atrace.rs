@@ -138,7 +138,7 @@ fn behind_bars(text: &[u8], count: usize) -> Option<&[u8]> {
 /// Returns the writer's process, from a mark of kind `B`, `E` or `I`; `None` for other texts. Also `None` for pids up
 /// to 2: init and kthreadd write no marks, so such a pid is a number inside a container.
 #[must_use]
-pub fn process_of(text: &[u8]) -> Option<ThreadKey> {
+pub(crate) fn process_of(text: &[u8]) -> Option<ThreadKey> {
     let rest = match text.trim_ascii() {
         [b'B' | b'E' | b'I', b'|', rest @ ..] => rest,
         _ => return None,

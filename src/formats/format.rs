@@ -181,7 +181,7 @@ impl FunctionOptions {
         ["parent", "offset", "indent", "tailprint", "depth"];
 
     /// Sets an option given as `name`, `plugin:name` or `name=value`, as trace-cmd does. Returns whether it exists.
-    pub fn set(&mut self, option: &str) -> bool {
+    pub(crate) fn set(&mut self, option: &str) -> bool {
         let (name, value) = match option.split_once('=') {
             Some((name, value)) => (name, !matches!(value.trim(), "0" | "false" | "no" | "n")),
             None => (option, true),

@@ -19,7 +19,7 @@ pub(crate) const BH_OFF: u64 = 0x80;
 
 /// Returns the flags in words.
 #[must_use]
-pub fn words(flags: u64) -> String {
+pub(crate) fn words(flags: u64) -> String {
     const WORDS: [(u64, &str); 7] = [
         (IRQS_OFF, "interrupts off"),
         (NEED_RESCHED, "needs rescheduling"),

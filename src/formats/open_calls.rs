@@ -59,7 +59,7 @@ impl OpenCalls {
 
     /// Records that a call of `thread` begins; its end has the same `key`.
     #[inline]
-    pub fn begin(&mut self, thread: u32, key: u64) {
+    pub(crate) fn begin(&mut self, thread: u32, key: u64) {
         if let Some(calls) = self.of(thread) {
             if calls.open.len() >= MOST_OPEN {
                 calls.open.clear();

@@ -80,7 +80,7 @@ impl Gathered {
 }
 
 /// A file that is cut into parts.
-pub trait Stream: Send + Sync {
+pub(crate) trait Stream: Send + Sync {
     /// What `summarise` finds in one part.
     type Summary: Send;
     /// State that `fold` carries from part to part.
@@ -154,7 +154,7 @@ pub trait Stream: Send + Sync {
 }
 
 /// A file whose parts do not depend on the parts before them: a [`Stream`] without summaries and state.
-pub trait IndependentParts: Send + Sync {
+pub(crate) trait IndependentParts: Send + Sync {
     /// See [`Stream::Read`].
     type Read: Send;
 
@@ -223,7 +223,7 @@ impl<P: IndependentParts> Stream for P {
 }
 
 /// Inputs of the `read` step.
-pub struct Started<S: Stream + ?Sized> {
+pub(crate) struct Started<S: Stream + ?Sized> {
     /// The parts that can be read, in order, each with its start.
     pub starts: Vec<(u32, S::Start)>,
     /// The facts about the whole recording.
@@ -236,7 +236,7 @@ pub struct Started<S: Stream + ?Sized> {
 ///
 /// # Errors
 /// Errors if memory is insufficient, or the job was cancelled.
-pub fn start<S: Stream + ?Sized>(stream: &S, job: &Job) -> Result<Started<S>, ReadError> {
+pub(crate) fn start<S: Stream + ?Sized>(stream: &S, job: &Job) -> Result<Started<S>, ReadError> {
     let numbers: Vec<u32> = (0..stream.parts().len() as u32).collect();
     let mut diagnostics = Diagnostics::default();
     let summaries: Vec<_> = (numbers.par_iter())

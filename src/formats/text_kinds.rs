@@ -77,7 +77,7 @@ impl Kinds {
 
     /// Category and name of a kind; both empty if the kind does not exist.
     #[must_use]
-    pub fn texts(&self, kind: KindId) -> (String, String) {
+    pub(crate) fn texts(&self, kind: KindId) -> (String, String) {
         let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
         inner
             .kinds
@@ -92,7 +92,7 @@ impl Kinds {
 
     /// Returns all kinds so far, and the strings that they refer to.
     #[must_use]
-    pub fn list(&self) -> (Vec<EventKind>, Strings) {
+    pub(crate) fn list(&self) -> (Vec<EventKind>, Strings) {
         let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
         (inner.kinds.clone(), inner.strings.clone())
     }

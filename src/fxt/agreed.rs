@@ -35,7 +35,7 @@ pub(crate) const LOST_EVENTS: &str = "lost events";
 /// The argument of a CPU's thread with the number of its events that the recorder counted as overwritten.
 pub(crate) const OVERWRITTEN: &str = "overwritten_events";
 /// The argument of a CPU's thread with the number of its events that the recorder counted as dropped.
-pub const DROPPED: &str = "dropped_events";
+pub(crate) const DROPPED: &str = "dropped_events";
 /// The artificial koid of CPU 0's thread and process; those of the other CPUs follow.
 pub(crate) const FIRST_CPU: u64 = 1 << 63 | 0x7c00_0000;
 /// The artificial koid of the thread and process of events that belong to no CPU and no thread.

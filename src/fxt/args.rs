@@ -13,7 +13,7 @@ pub(crate) const UNKNOWN_ARGUMENT: &str =
 
 /// The value of an argument.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ArgValue<'a> {
+pub(crate) enum ArgValue<'a> {
     /// Type 0.
     Null,
     /// Type 1.
@@ -42,7 +42,7 @@ pub enum ArgValue<'a> {
 
 /// One argument.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Arg<'a> {
+pub(crate) struct Arg<'a> {
     /// Its name.
     pub name: TextRef<'a>,
     /// Its value.
@@ -93,7 +93,7 @@ impl<'a, O: ByteOrder> Args<'a, O> {
     /// Returns whether an argument's size was impossible, or its content did not fit into it.
     #[inline]
     #[must_use]
-    pub fn is_bad(&self) -> bool {
+    pub(crate) fn is_bad(&self) -> bool {
         self.is_bad
     }
 

@@ -24,7 +24,7 @@ impl Bits {
 
     /// Returns the largest value that fits into the field.
     #[must_use]
-    pub const fn max(self) -> u64 {
+    pub(crate) const fn max(self) -> u64 {
         u64::MAX >> (63 - (self.last - self.first))
     }
 
@@ -45,7 +45,7 @@ impl Bits {
     /// Returns `word` with `value` in this field.
     #[inline(always)]
     #[must_use]
-    pub const fn set(self, word: u64, value: u64) -> u64 {
+    pub(crate) const fn set(self, word: u64, value: u64) -> u64 {
         word & !(self.max() << self.first) | self.put(value)
     }
 }
@@ -62,7 +62,7 @@ pub(crate) const MAGIC: u64 = 0x0016_5478_4604_0010;
 pub(crate) const INLINE_TEXT: u16 = 0x8000;
 
 /// Types of records.
-pub mod record_type {
+pub(crate) mod record_type {
     pub(crate) const METADATA: u64 = 0;
     pub(crate) const INITIALIZATION: u64 = 1;
     pub(crate) const STRING: u64 = 2;
@@ -96,7 +96,7 @@ pub mod metadata {
 }
 
 /// String records: an entry of the string table.
-pub mod string {
+pub(crate) mod string {
     use super::Bits;
 
     pub(crate) const INDEX: Bits = Bits::new(16, 30);
@@ -120,11 +120,11 @@ pub mod event {
     pub(crate) const CATEGORY: Bits = Bits::new(32, 47);
     pub(crate) const NAME: Bits = Bits::new(48, 63);
 
-    pub const INSTANT: u64 = 0;
+    pub(crate) const INSTANT: u64 = 0;
     pub(crate) const COUNTER: u64 = 1;
-    pub const BEGIN: u64 = 2;
-    pub const END: u64 = 3;
-    pub const COMPLETE: u64 = 4;
+    pub(crate) const BEGIN: u64 = 2;
+    pub(crate) const END: u64 = 3;
+    pub(crate) const COMPLETE: u64 = 4;
     pub(crate) const ASYNC_BEGIN: u64 = 5;
     pub(crate) const ASYNC_INSTANT: u64 = 6;
     pub(crate) const ASYNC_END: u64 = 7;
@@ -134,7 +134,7 @@ pub mod event {
 }
 
 /// Arguments: inline name and value follow the header.
-pub mod argument {
+pub(crate) mod argument {
     use super::Bits;
 
     pub(crate) const KIND: Bits = Bits::new(0, 3);
@@ -143,7 +143,7 @@ pub mod argument {
     /// A value of 32 bits, a string reference, or a count of bytes.
     pub(crate) const HIGH: Bits = Bits::new(32, 63);
 
-    pub const NULL: u64 = 0;
+    pub(crate) const NULL: u64 = 0;
     pub(crate) const INT32: u64 = 1;
     pub(crate) const UINT32: u64 = 2;
     pub(crate) const INT64: u64 = 3;
@@ -160,7 +160,7 @@ pub mod argument {
 }
 
 /// Blob records: inline name and payload follow.
-pub mod blob {
+pub(crate) mod blob {
     use super::Bits;
 
     pub(crate) const NAME: Bits = Bits::new(16, 31);
@@ -190,12 +190,12 @@ pub(crate) mod kernel_object {
 }
 
 /// Scheduling records: the time and koids follow, then arguments.
-pub mod scheduling {
+pub(crate) mod scheduling {
     use super::Bits;
 
     pub(crate) const KIND: Bits = Bits::new(60, 63);
     pub(crate) const ARGS: Bits = Bits::new(16, 19);
-    pub const CPU: Bits = Bits::new(20, 35);
+    pub(crate) const CPU: Bits = Bits::new(20, 35);
     pub(crate) const STATE: Bits = Bits::new(36, 39);
 
     pub(crate) const LEGACY_SWITCH: u64 = 0;
@@ -206,10 +206,10 @@ pub mod scheduling {
     pub(crate) const IDLE_WEIGHT: i32 = i32::MIN;
 
     /// Switches of the older form: the time and inline threads follow.
-    pub mod legacy {
+    pub(crate) mod legacy {
         use super::Bits;
 
-        pub const CPU: Bits = Bits::new(16, 23);
+        pub(crate) const CPU: Bits = Bits::new(16, 23);
         pub(crate) const STATE: Bits = Bits::new(24, 27);
         pub(crate) const OUTGOING: Bits = Bits::new(28, 35);
         pub(crate) const INCOMING: Bits = Bits::new(36, 43);
@@ -219,7 +219,7 @@ pub mod scheduling {
 }
 
 /// Log records: the time, an inline thread and the message follow.
-pub mod log {
+pub(crate) mod log {
     use super::Bits;
 
     pub(crate) const BYTES: Bits = Bits::new(16, 30);
@@ -236,7 +236,7 @@ pub(crate) mod profiler {
     pub(crate) const NAME_BYTES: Bits = Bits::new(44, 51);
     pub(crate) const BUILD_ID_BYTES: Bits = Bits::new(52, 59);
     pub(crate) const FLAGS: Bits = Bits::new(44, 46);
-    pub const FRAMES: Bits = Bits::new(28, 35);
+    pub(crate) const FRAMES: Bits = Bits::new(28, 35);
 
     pub(crate) const A_MODULE: u64 = 0;
     pub(crate) const A_MAPPING: u64 = 1;
@@ -244,7 +244,7 @@ pub(crate) mod profiler {
 }
 
 /// Large records: a second word of fields follows, then the fields of its format, and the payload.
-pub mod large {
+pub(crate) mod large {
     use super::Bits;
 
     pub(crate) const WORDS: Bits = Bits::new(4, 35);

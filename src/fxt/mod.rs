@@ -5,11 +5,11 @@
 //! Does not access a trace: `formats/fxt` interprets records, `export/fxt` decides what is written.
 
 pub(crate) mod agreed;
-pub mod args;
+pub(crate) mod args;
 pub(crate) mod layout;
-pub mod packed;
+pub(crate) mod packed;
 pub mod parts;
-pub mod words;
+pub(crate) mod words;
 
 pub(crate) use args::{Arg, ArgValue};
 pub(crate) use words::{TextRef, Words};

@@ -41,7 +41,7 @@ pub(crate) fn unpack_last<F: From<Field>>(
 
 /// Returns the arguments in `text`, in order. `None` if this program did not write the text.
 #[must_use]
-pub fn unpack(text: &str) -> Option<Vec<Field>> {
+pub(crate) fn unpack(text: &str) -> Option<Vec<Field>> {
     if !text.starts_with('{') {
         return None;
     }

@@ -13,7 +13,7 @@ use super::words::Words;
 use crate::base::ByteOrder;
 
 /// Receives the parts of a record.
-pub trait Parts {
+pub(crate) trait Parts {
     /// The record refers to an entry of the string table.
     fn string(&mut self, _index: u16) {}
     /// The record refers to an entry of the thread table.
@@ -27,7 +27,7 @@ pub trait Parts {
 }
 
 /// Passes the parts of a record to `parts`, in their order. `None` if the record is too short for its content.
-pub fn visit<O: ByteOrder>(record: Words<'_, O>, parts: &mut impl Parts) -> Option<()> {
+pub(crate) fn visit<O: ByteOrder>(record: Words<'_, O>, parts: &mut impl Parts) -> Option<()> {
     let header = record.get(0)?;
     let mut walk = Walk {
         record,

@@ -9,7 +9,7 @@ use crate::base::ByteOrder;
 
 /// The words of a record (or of the whole file); every access is checked.
 #[derive(Debug)]
-pub struct Words<'a, O> {
+pub(crate) struct Words<'a, O> {
     bytes: &'a [u8],
     order: PhantomData<O>,
 }
@@ -87,7 +87,7 @@ impl<'a, O: ByteOrder> Words<'a, O> {
 /// Returns the size in bytes of the record with this header; `None` if the header has a size of 0.
 #[inline]
 #[must_use]
-pub fn size_bytes(header: u64) -> Option<usize> {
+pub(crate) fn size_bytes(header: u64) -> Option<usize> {
     let words = if RECORD_TYPE.get(header) == record_type::LARGE {
         large::WORDS.get(header)
     } else {
@@ -113,7 +113,7 @@ pub(crate) fn fetch_ahead(bytes: &[u8], at: usize) {
 
 /// A record's reference to a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TextRef<'a> {
+pub(crate) enum TextRef<'a> {
     /// An entry of the provider's string table; 0 is the empty text.
     Index(u16),
     /// The bytes themselves, without trailing NULs (some writers include one).

@@ -22,7 +22,7 @@ pub(crate) struct LongList {
 impl LongList {
     /// Returns the index of the first visible row.
     #[must_use]
-    pub fn top(&self) -> usize {
+    pub(crate) fn top(&self) -> usize {
         self.top
     }
 

@@ -59,7 +59,7 @@ fn has_right_to_left(text: &str) -> bool {
 
 /// Returns a layout job for a text on one line.
 #[must_use]
-pub fn job(text: &str, format: &TextFormat) -> LayoutJob {
+pub(crate) fn job(text: &str, format: &TextFormat) -> LayoutJob {
     let mut job = LayoutJob {
         break_on_newline: false,
         ..LayoutJob::default()

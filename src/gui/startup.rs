@@ -171,7 +171,7 @@ impl Command {
 }
 
 /// Returns the names of all commands, as users write them.
-pub fn names() -> impl Iterator<Item = String> {
+pub(crate) fn names() -> impl Iterator<Item = String> {
     let panes = PaneKind::ALL.into_iter();
     let panes = panes.map(|pane| format!("Pane: {}", pane.title()));
     let with = WITH_ARGUMENTS.iter();

@@ -73,7 +73,7 @@ impl<K, T> Task<K, T> {
 
 /// Returns the finished share in percent; `None` while the total is unknown.
 #[must_use]
-pub fn percent(Progress { done, total }: Progress) -> Option<String> {
+pub(crate) fn percent(Progress { done, total }: Progress) -> Option<String> {
     total.map(|total| format!("{} %", done.min(total) * 100 / total))
 }
 

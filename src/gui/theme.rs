@@ -136,7 +136,7 @@ impl Palette {
 
     /// Returns the colour of a flag by its colour index.
     #[must_use]
-    pub fn flag(&self, number: u8) -> Color32 {
+    pub(crate) fn flag(&self, number: u8) -> Color32 {
         let hues = [0.12, 0.0, 0.55, 0.33, 0.8, 0.92];
         let hue = hues.get(usize::from(number)).copied().unwrap_or(0.12);
         hsl(hue, 0.75, if self.is_dark { 0.62 } else { 0.40 })

@@ -33,13 +33,13 @@ pub(crate) enum Tint {
 impl Tint {
     /// Returns the tint of slices called `name`.
     #[must_use]
-    pub fn of_name(name: &[u8]) -> Tint {
+    pub(crate) fn of_name(name: &[u8]) -> Tint {
         Tint::Name(hash_name(name))
     }
 
     /// Returns the tint of a thread, on its own lanes and on every CPU.
     #[must_use]
-    pub fn of_thread(trace: &Trace, id: ThreadId) -> Tint {
+    pub(crate) fn of_thread(trace: &Trace, id: ThreadId) -> Tint {
         let thread = trace.thread(id);
         let name = hash_name(trace.strings.bytes(thread.name));
         let own = name ^ thread.tid.wrapping_mul(0x51_7cc1_b727);
@@ -66,19 +66,19 @@ impl Tint {
 
     /// Returns the tint of a process.
     #[must_use]
-    pub fn of_process(trace: &Trace, id: ProcessId) -> Option<Tint> {
+    pub(crate) fn of_process(trace: &Trace, id: ProcessId) -> Option<Tint> {
         process_hash(trace, id).map(Tint::Process)
     }
 
     /// Returns the tint of a CPU.
     #[must_use]
-    pub fn of_cpu(cpu: CpuId) -> Tint {
+    pub(crate) fn of_cpu(cpu: CpuId) -> Tint {
         Tint::Cpu(u64::from(cpu.0).wrapping_mul(0x9e37) ^ 0x5bd1)
     }
 
     /// Returns the colour regardless of the timeline's settings.
     #[must_use]
-    pub fn plain(self, palette: &Palette) -> Color32 {
+    pub(crate) fn plain(self, palette: &Palette) -> Color32 {
         match self {
             Tint::Name(hash) | Tint::ThreadName(hash) | Tint::Process(hash) | Tint::Cpu(hash) => {
                 palette.of_hash(hash)

@@ -11,7 +11,7 @@ pub struct CounterLod {
 
 /// One level of a counter's pyramid.
 #[derive(Clone, Debug, Default)]
-pub struct CounterLevel {
+pub(crate) struct CounterLevel {
     /// The samples of an entry are in the same bucket of `2^shift` ns.
     pub shift: u32,
     /// The entries; the last is a sentinel, whose `first` is the number of samples.
@@ -20,7 +20,7 @@ pub struct CounterLevel {
 
 /// A run of samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CounterEntry {
+pub(crate) struct CounterEntry {
     /// Index of the first sample among the track's samples.
     pub first: u32,
     /// The smallest value.
@@ -76,7 +76,7 @@ impl CounterLod {
 
     /// Returns the coarsest level whose buckets are at most `width` ns wide; `None`: read the samples themselves.
     #[must_use]
-    pub fn level(&self, width: i64) -> Option<&CounterLevel> {
+    pub(crate) fn level(&self, width: i64) -> Option<&CounterLevel> {
         let after = self
             .levels
             .partition_point(|level| 1_i64 << level.shift <= width);

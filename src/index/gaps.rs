@@ -25,7 +25,7 @@ pub struct GapList {
 
 /// Neighbouring gaps that are drawn as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GapBlock {
+pub(crate) struct GapBlock {
     /// The first gap.
     pub first: GapId,
     /// Number of gaps.
@@ -63,7 +63,7 @@ impl GapIndex {
 
     /// The gaps of a CPU.
     #[must_use]
-    pub fn of_cpu(&self, cpu: CpuId) -> Option<&GapList> {
+    pub(crate) fn of_cpu(&self, cpu: CpuId) -> Option<&GapList> {
         self.cpus.get(cpu.0 as usize)
     }
 
@@ -103,13 +103,13 @@ impl GapList {
     }
 
     /// The gaps, sorted by start.
-    pub fn ids(&self) -> impl ExactSizeIterator<Item = GapId> + '_ {
+    pub(crate) fn ids(&self) -> impl ExactSizeIterator<Item = GapId> + '_ {
         self.ids.iter().copied().map(GapId)
     }
 
     /// Returns the gaps that touch `span`, from left to right; gaps that are within `merge` ns (a pixel) of each other
     /// form one block. Costs O(blocks x log gaps).
-    pub fn blocks(&self, span: TimeSpan, merge: i64) -> impl Iterator<Item = GapBlock> + '_ {
+    pub(crate) fn blocks(&self, span: TimeSpan, merge: i64) -> impl Iterator<Item = GapBlock> + '_ {
         let merge = merge.max(1);
         let mut at = self.latest_ends.partition_point(|end| *end < span.start.0);
         std::iter::from_fn(move || {

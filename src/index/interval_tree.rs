@@ -62,7 +62,7 @@ impl IntervalTree {
 
     /// Returns the numbers of the intervals that share a nanosecond with `span`, sorted by start. Empty intervals are
     /// never returned.
-    pub fn overlapping(&self, span: TimeSpan) -> impl Iterator<Item = u32> {
+    pub(crate) fn overlapping(&self, span: TimeSpan) -> impl Iterator<Item = u32> {
         let until = self.starts.partition_point(|&start| start < span.end.0);
         let from = span.start.0;
         let mut at = 0;

@@ -35,7 +35,7 @@ pub trait Row {
 
 /// A run of neighbouring items.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// Index of the first item; the run ends at the `first` of the next entry.
     pub first: u32,
     /// The label with the largest share of the time, found by a weighted majority vote (approximate).
@@ -61,7 +61,7 @@ impl Level {
     /// Returns the start of entry `at` of the row, in ns.
     #[inline]
     #[must_use]
-    pub fn start(&self, row: &impl Row, at: usize) -> i64 {
+    pub(crate) fn start(&self, row: &impl Row, at: usize) -> i64 {
         match self.starts.get(at) {
             Some(&start) => start,
             None => row.start(self.entries[at].first),
@@ -71,7 +71,7 @@ impl Level {
     /// Returns the start and end of entry `at` of the row, in ns.
     #[inline]
     #[must_use]
-    pub fn span(&self, row: &impl Row, at: usize) -> (i64, i64) {
+    pub(crate) fn span(&self, row: &impl Row, at: usize) -> (i64, i64) {
         match (self.starts.get(at), self.lengths.get(at)) {
             (Some(&start), Some(&length)) if length < u32::MAX => {
                 (start, start + i64::from(length))
@@ -143,7 +143,7 @@ impl Lod {
 
     /// Returns the coarsest level whose entries are at most `width` ns wide; `None`: read the row itself.
     #[must_use]
-    pub fn level(&self, width: i64) -> Option<&Level> {
+    pub(crate) fn level(&self, width: i64) -> Option<&Level> {
         let after = self
             .levels
             .partition_point(|level| 1_i64 << level.shift <= width);

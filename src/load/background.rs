@@ -121,7 +121,7 @@ pub(crate) struct Loading {
 impl Loading {
     /// Starts to load `request`; `wake` is called on the loader's thread whenever there is something to poll.
     #[must_use]
-    pub fn start(request: Request, wake: impl Into<Waker>) -> Loading {
+    pub(crate) fn start(request: Request, wake: impl Into<Waker>) -> Loading {
         let mut task = Task::default();
         let its_request = request.clone();
         task.start(wake, "loader", move |work| {
@@ -197,7 +197,7 @@ impl Loading {
 
     /// Returns how many bytes were read, and how many there are in all.
     #[must_use]
-    pub fn progress(&self) -> Progress {
+    pub(crate) fn progress(&self) -> Progress {
         self.task.progress()
     }
 }

@@ -102,11 +102,11 @@ fn is_trace(head: &[u8]) -> bool {
 }
 
 /// Name of the format of definitions without a trace.
-pub const ALONE: &str = "probe definitions, no trace";
+pub(crate) const ALONE: &str = "probe definitions, no trace";
 
 /// Returns an empty trace with these definitions, for definitions that are opened without a trace.
 #[must_use]
-pub fn alone(path: &Path, set: ProbeSet) -> LoadedTrace {
+pub(crate) fn alone(path: &Path, set: ProbeSet) -> LoadedTrace {
     let info = TraceInfo {
         format: ALONE.to_owned(),
         ..TraceInfo::default()

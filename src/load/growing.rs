@@ -36,7 +36,10 @@ impl Watch {
     ///
     /// # Errors
     /// If the system cannot start a thread.
-    pub fn start(paths: Vec<PathBuf>, wake: impl Fn() + Send + 'static) -> std::io::Result<Watch> {
+    pub(crate) fn start(
+        paths: Vec<PathBuf>,
+        wake: impl Fn() + Send + 'static,
+    ) -> std::io::Result<Watch> {
         let watch = Watch {
             bytes: Arc::new(AtomicU64::new(size_of_all(&paths))),
             is_over: Arc::default(),
@@ -150,7 +153,7 @@ impl Spool {
 
     /// Returns whether a path belongs to a spooled file, which is deleted when the program ends.
     #[must_use]
-    pub fn is_of(path: &Path) -> bool {
+    pub(crate) fn is_of(path: &Path) -> bool {
         let folder = path.parent().and_then(Path::file_name);
         let is_ours = folder.is_some_and(|name| name.to_string_lossy().starts_with("threadline-"));
         is_ours && path.file_name().is_some_and(|name| name == STANDARD_INPUT)

@@ -121,7 +121,7 @@ impl LoadedTrace {
 
     /// Returns all files that must be read to load it again.
     #[must_use]
-    pub fn paths(&self) -> Vec<PathBuf> {
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
         if !self.members.is_empty() {
             return self.members.iter().flat_map(|it| it.paths()).collect();
         }
@@ -139,7 +139,7 @@ impl LoadedTrace {
 
     /// Returns the first file that was cut short or rewritten since it was opened, and which of the two happened.
     #[must_use]
-    pub fn damage(&self) -> Option<(&Path, Change)> {
+    pub(crate) fn damage(&self) -> Option<(&Path, Change)> {
         self.opened_files()
             .find_map(|file| Some((file.path(), file.damage()?)))
     }

@@ -106,7 +106,7 @@ impl OpenedFile {
 
     /// Returns the change since it was opened, if bytes that are read from it may be wrong now.
     #[must_use]
-    pub fn damage(&self) -> Option<Change> {
+    pub(crate) fn damage(&self) -> Option<Change> {
         self.change().filter(|change| change.is_damage())
     }
 
@@ -148,7 +148,7 @@ impl Lookout {
     ///
     /// # Errors
     /// If the system cannot start a thread.
-    pub fn start(
+    pub(crate) fn start(
         files: Vec<Arc<OpenedFile>>,
         wake: impl Fn() + Send + 'static,
     ) -> std::io::Result<Lookout> {

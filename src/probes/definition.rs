@@ -132,7 +132,7 @@ pub struct ProbeDefinition {
 impl ProbeDefinition {
     /// Returns the argument whose field is called `name` in events.
     #[must_use]
-    pub fn argument(&self, name: &str) -> Option<&FetchArgument> {
+    pub(crate) fn argument(&self, name: &str) -> Option<&FetchArgument> {
         // Old kernels call the field of an unnamed argument by the argument's text.
         let mut arguments = self.arguments.iter();
         arguments.find(|it| it.name == name || (!it.is_named && it.text == name))

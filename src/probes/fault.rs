@@ -48,7 +48,7 @@ macro_rules! faults {
 
             /// Returns the reason as a sentence for the user.
             #[must_use]
-            pub fn message(self) -> &'static str {
+            pub(crate) fn message(self) -> &'static str {
                 match self { $(Fault::$name => $message,)* }
             }
         }

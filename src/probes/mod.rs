@@ -27,9 +27,9 @@ mod fault;
 mod fetch;
 mod fetch_type;
 mod place;
-pub mod profile;
+pub(crate) mod profile;
 pub(crate) mod readable;
-pub mod script;
+pub(crate) mod script;
 mod show;
 mod sniff;
 

@@ -29,7 +29,7 @@ impl fmt::Display for ProbeDefinition {
 impl ProbeDefinition {
     /// Returns the letter with which the probe's line starts.
     #[must_use]
-    pub fn letter(&self) -> char {
+    pub(crate) fn letter(&self) -> char {
         match (&self.place, self.sort) {
             (ProbePlace::Function { .. }, _) => 'f',
             (ProbePlace::Tracepoint(_), _) => 't',
@@ -73,17 +73,6 @@ impl fmt::Display for ProbePlace {
             ProbePlace::Function { module, name } if module.is_empty() => f.write_str(name),
             ProbePlace::Function { module, name } => write!(f, "{module}:{name}"),
             ProbePlace::Tracepoint(name) => f.write_str(name),
-        }
-    }
-}
-
-impl ProbePlace {
-    /// Returns the probed function or file, without the offset in a function: pairs are named after it.
-    #[must_use]
-    pub fn subject(&self) -> String {
-        match self {
-            ProbePlace::Symbol { name, .. } | ProbePlace::Function { name, .. } => name.clone(),
-            other => other.to_string(),
         }
     }
 }

@@ -152,7 +152,7 @@ impl ChainRow {
 
     /// From when to when.
     #[must_use]
-    pub fn span(&self) -> TimeSpan {
+    pub(crate) fn span(&self) -> TimeSpan {
         match self {
             ChainRow::Step(step) => step.span,
             ChainRow::Wait(wait) => wait.span,

@@ -38,7 +38,7 @@ pub(crate) struct CallTotal {
 impl CallTotal {
     /// The mean time of those that ended, in ns; `None` if none did.
     #[must_use]
-    pub fn mean_ns(&self) -> Option<i64> {
+    pub(crate) fn mean_ns(&self) -> Option<i64> {
         let ended = self.calls.checked_sub(self.unfinished)?;
         (ended > 0).then(|| (self.time_ns / i128::from(ended)) as i64)
     }

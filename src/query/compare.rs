@@ -72,7 +72,7 @@ pub enum SortBy {
 impl Side {
     /// The mean; 0 of none.
     #[must_use]
-    pub fn mean_ns(&self) -> i64 {
+    pub(crate) fn mean_ns(&self) -> i64 {
         (self.sum_ns / i128::from(self.count.max(1))) as i64
     }
 

@@ -55,13 +55,13 @@ impl Distribution {
 
     /// The mean; 0 of none.
     #[must_use]
-    pub fn mean_ns(&self) -> i64 {
+    pub(crate) fn mean_ns(&self) -> i64 {
         (self.sum / i128::from(self.count().max(1))) as i64
     }
 
     /// The shortest; 0 of none.
     #[must_use]
-    pub fn min_ns(&self) -> i64 {
+    pub(crate) fn min_ns(&self) -> i64 {
         self.sorted.first().copied().unwrap_or(0)
     }
 
@@ -88,7 +88,7 @@ impl Distribution {
     /// The percentile curve at about `points` places: (percent, ns), closer to each other towards 100 %, where
     /// the outliers are.
     #[must_use]
-    pub fn curve(&self, points: usize) -> Vec<[f64; 2]> {
+    pub(crate) fn curve(&self, points: usize) -> Vec<[f64; 2]> {
         let count = self.sorted.len();
         if count == 0 || points < 2 {
             return Vec::new();

@@ -9,7 +9,7 @@ use crate::trace::{RunId, SliceId, State, StateId, Trace};
 const FAR: usize = 1_000_000;
 
 /// The slices right inside a slice, in order of time.
-pub fn children(trace: &Trace, id: SliceId) -> impl Iterator<Item = SliceId> {
+pub(crate) fn children(trace: &Trace, id: SliceId) -> impl Iterator<Item = SliceId> {
     let slice = trace.slices.get(id);
     let end = trace.slice_end(id);
     let row = trace

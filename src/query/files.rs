@@ -303,7 +303,7 @@ impl FileList {
 
     /// The files of which all words are in one of the names, upper or lower case alike. The words are in lower case.
     #[must_use]
-    pub fn matching(&self, trace: &Trace, words: &[String]) -> Vec<FileId> {
+    pub(crate) fn matching(&self, trace: &Trace, words: &[String]) -> Vec<FileId> {
         let is_match = |file: &FileId| {
             words.is_empty()
                 || self.history.files[file.0 as usize]

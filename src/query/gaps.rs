@@ -39,7 +39,7 @@ pub fn sum_words(trace: &Trace) -> String {
 
 /// Returns the owner of the lost events: `CPU 3`, with the file if there are several; empty if it is not known.
 #[must_use]
-pub fn whose(trace: &Trace, id: GapId) -> String {
+pub(crate) fn whose(trace: &Trace, id: GapId) -> String {
     let cpu = trace.gap(id).and_then(|gap| gap.cpu);
     let source = trace.gap_source(id);
     let source = source.and_then(|id| trace.sources.get(id.0 as usize));
@@ -60,7 +60,7 @@ pub(crate) fn search_text(trace: &Trace, id: GapId) -> String {
 
 /// The direction of a step from a gap or a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Toward {
+pub(crate) enum Toward {
     /// To what begins earlier.
     Earlier,
     /// To what begins later.
@@ -87,7 +87,7 @@ pub enum Among {
 
 /// The gap after or before another in the order of time.
 #[must_use]
-pub fn beside(trace: &Trace, id: GapId, toward: Toward, among: Among) -> Option<GapId> {
+pub(crate) fn beside(trace: &Trace, id: GapId, toward: Toward, among: Among) -> Option<GapId> {
     let own = trace.gap(id)?;
     let own_place = GapPlace {
         start: trace.gap_span(id)?.start,

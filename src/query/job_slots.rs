@@ -138,7 +138,7 @@ impl JobSlots {
 
     /// For how long between two times all slots were taken, in ns.
     #[must_use]
-    pub fn taken(&self, from: Timestamp, until: Timestamp) -> i64 {
+    pub(crate) fn taken(&self, from: Timestamp, until: Timestamp) -> i64 {
         (self.taken_by(until) - self.taken_by(from)).max(0)
     }
 

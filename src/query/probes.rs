@@ -104,7 +104,7 @@ impl ProbePair {
 
     /// The mean duration.
     #[must_use]
-    pub fn mean(&self) -> i64 {
+    pub(crate) fn mean(&self) -> i64 {
         let sum: i128 = self.durations.iter().copied().map(i128::from).sum();
         (sum / self.durations.len().max(1) as i128) as i64
     }

@@ -345,7 +345,7 @@ pub fn mean_and_most(steps: &[CountFrom], span: TimeSpan) -> MeanAndMost {
 /// Returns steps as points of a curve over `span`: all steps, or, if there are more than `most`, the largest value in
 /// each of `most` equal parts.
 #[must_use]
-pub fn curve(steps: &[CountFrom], span: TimeSpan, most: usize) -> Vec<CountFrom> {
+pub(crate) fn curve(steps: &[CountFrom], span: TimeSpan, most: usize) -> Vec<CountFrom> {
     if steps.len() <= most {
         return steps.to_vec();
     }

@@ -60,7 +60,7 @@ pub fn programs(trace: &Trace, times: &ProcessTimes) -> Vec<ProgramTotal> {
 
 /// The processes that failed, by the time they ended.
 #[must_use]
-pub fn failed(trace: &Trace) -> Vec<ProcessId> {
+pub(crate) fn failed(trace: &Trace) -> Vec<ProcessId> {
     let mut all: Vec<ProcessId> = (0..trace.processes.len() as u32)
         .map(ProcessId)
         .filter(|id| trace.processes[id.0 as usize].has_failed())

@@ -24,7 +24,7 @@ pub enum Length {
 impl Length {
     /// The duration in ns; `None` if only a lower bound is known.
     #[must_use]
-    pub fn known(self) -> Option<i64> {
+    pub(crate) fn known(self) -> Option<i64> {
         match self {
             Length::Known(length) => Some(length),
             Length::AtLeast(_) => None,
@@ -33,7 +33,7 @@ impl Length {
 
     /// Returns the certain part of the duration in ns: the duration itself, or its lower bound.
     #[must_use]
-    pub fn certain(self) -> i64 {
+    pub(crate) fn certain(self) -> i64 {
         match self {
             Length::Known(length) | Length::AtLeast(length) => length,
         }
@@ -147,7 +147,7 @@ impl Seen {
     /// the measured duration is not the drawn one, a part of the slice has the same share of both. Panics if there is
     /// no such slice, as slices do.
     #[must_use]
-    pub fn part_of_duration(&self, trace: &Trace, id: SliceId, span: TimeSpan) -> Part {
+    pub(crate) fn part_of_duration(&self, trace: &Trace, id: SliceId, span: TimeSpan) -> Part {
         let (slices, row) = (&trace.slices, id.0 as usize);
         let whole = TimeSpan {
             start: Timestamp(slices.starts.at(row)),

@@ -373,14 +373,14 @@ impl<'a> Chosen<'a> {
 
     /// Returns whether everything is chosen.
     #[must_use]
-    pub fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         let whole = self.trace.span;
         !self.is_narrowed() && self.span.start <= whole.start && self.span.end >= whole.end
     }
 
     /// Returns whether an item from `start` to `end` overlaps the range.
     #[must_use]
-    pub fn meets(&self, start: Timestamp, end: Timestamp) -> bool {
+    pub(crate) fn meets(&self, start: Timestamp, end: Timestamp) -> bool {
         start < self.span.end
             && (end > self.span.start || (start == end && start >= self.span.start))
     }

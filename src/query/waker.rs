@@ -77,7 +77,7 @@ impl InterruptWaker {
 /// Returns the waker of the thread of a state that began with a wakeup. `None` if it began otherwise, or if the waker
 /// is not recorded.
 #[must_use]
-pub fn waker_of(trace: &Trace, state: &State) -> Option<Waker> {
+pub(crate) fn waker_of(trace: &Trace, state: &State) -> Option<Waker> {
     if !state.notes.is_woken() {
         return None;
     }

@@ -102,7 +102,7 @@ impl<'a> ColumnDef<'a> {
 
     /// Returns a column of numbers that are names.
     #[must_use]
-    pub const fn key(name: &'a str, title: &'a str, about: &'a str) -> ColumnDef<'a> {
+    pub(crate) const fn key(name: &'a str, title: &'a str, about: &'a str) -> ColumnDef<'a> {
         ColumnDef::new(name, title, Unit::None, ColumnKind::Key, about)
     }
 
@@ -137,13 +137,13 @@ impl<'a> ColumnDef<'a> {
 
     /// Returns a column of answers, 1 for yes or 0 for no.
     #[must_use]
-    pub const fn flag(name: &'a str, title: &'a str, about: &'a str) -> ColumnDef<'a> {
+    pub(crate) const fn flag(name: &'a str, title: &'a str, about: &'a str) -> ColumnDef<'a> {
         ColumnDef::new(name, title, Unit::None, ColumnKind::Flag, about).minor()
     }
 
     /// Returns the column as one that is left out last.
     #[must_use]
-    pub const fn kept(mut self) -> ColumnDef<'a> {
+    pub(crate) const fn kept(mut self) -> ColumnDef<'a> {
         self.weight = Weight::Key;
         self
     }
@@ -171,11 +171,11 @@ pub(crate) const NAME: ColumnDef<'static> = ColumnDef::text("name", "Name", "Its
 pub(crate) const CATEGORY: ColumnDef<'static> =
     ColumnDef::text("category", "Category", "Its category or event system.").minor();
 /// The number of the row's process.
-pub const PID: ColumnDef<'static> = ColumnDef::key("pid", "PID", "The process's number.");
+pub(crate) const PID: ColumnDef<'static> = ColumnDef::key("pid", "PID", "The process's number.");
 /// The number of the row's thread.
 pub(crate) const TID: ColumnDef<'static> = ColumnDef::key("tid", "TID", "The thread's number.");
 /// The number of the row's CPU.
-pub const CPU: ColumnDef<'static> = ColumnDef::key("cpu", "CPU", "The number of the CPU.");
+pub(crate) const CPU: ColumnDef<'static> = ColumnDef::key("cpu", "CPU", "The number of the CPU.");
 /// The name of the row's thread.
 pub(crate) const THREAD: ColumnDef<'static> =
     ColumnDef::text("thread", "Thread", "The thread's name.");

@@ -18,7 +18,7 @@
 )]
 
 pub(crate) mod builds;
-pub mod cell;
+pub(crate) mod cell;
 pub mod columns;
 pub(crate) mod compared;
 mod def;

@@ -102,7 +102,7 @@ impl<I, K> RowsOfIds<I, K> {
     }
 
     /// Returns the rows with the items that `item` returns.
-    pub fn about(self, item: fn(&K, &I) -> Option<Item>) -> RowsOfIds<I, K> {
+    pub(crate) fn about(self, item: fn(&K, &I) -> Option<Item>) -> RowsOfIds<I, K> {
         RowsOfIds { item, ..self }
     }
 

@@ -192,7 +192,7 @@ const DENSE_LIMIT: u32 = 1 << 22;
 
 impl ThreadMap {
     /// Maps `key` to `thread` from `from` on. Calls for one key must be in time order.
-    pub fn insert(&mut self, key: ThreadKey, from: Timestamp, thread: ThreadId) {
+    pub(crate) fn insert(&mut self, key: ThreadKey, from: Timestamp, thread: ThreadId) {
         match self.entry(key) {
             ABSENT => self.set(key, thread.0),
             MANY => self.many.entry(key.0).or_default().push((from, thread)),
@@ -244,7 +244,7 @@ impl ThreadMap {
 
     /// Returns the map with every thread id replaced by `rename(id)`.
     #[must_use]
-    pub fn renamed(&self, rename: impl Fn(ThreadId) -> ThreadId) -> ThreadMap {
+    pub(crate) fn renamed(&self, rename: impl Fn(ThreadId) -> ThreadId) -> ThreadMap {
         let entry = |&value: &u32| match value {
             ABSENT | MANY => value,
             id => rename(ThreadId(id)).0,

@@ -68,7 +68,7 @@ impl Runs {
     }
 
     /// Moves the rows of another CPU to the end of these rows.
-    pub fn append(&mut self, other: &mut Runs) {
+    pub(crate) fn append(&mut self, other: &mut Runs) {
         self.starts.append(&mut other.starts);
         self.ends.append(&mut other.ends);
         self.threads.append(&mut other.threads);

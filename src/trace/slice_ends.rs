@@ -173,7 +173,13 @@ pub(crate) struct EndExceptions {
 impl EndColumns<'_> {
     /// Sets entry `place` of the range, which is row `number` of the table.
     #[inline]
-    pub fn set(&mut self, place: usize, number: u32, row: EndRow, exceptions: &mut EndExceptions) {
+    pub(crate) fn set(
+        &mut self,
+        place: usize,
+        number: u32,
+        row: EndRow,
+        exceptions: &mut EndExceptions,
+    ) {
         self.lengths[place] = length_code(row.start, row.end).unwrap_or_else(|| {
             exceptions.long.push((number, row.end));
             LONG

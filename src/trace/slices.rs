@@ -209,7 +209,7 @@ impl Slices {
     /// such row, as slices do.
     #[inline]
     #[must_use]
-    pub fn finish(&self, row: usize) -> Option<EventId> {
+    pub(crate) fn finish(&self, row: usize) -> Option<EventId> {
         let event = self.finishes.get(row, self.begins.at(row));
         (event != NO_EVENT).then_some(EventId(event))
     }
@@ -217,7 +217,7 @@ impl Slices {
     /// Returns the slice that a slice is nested in. Panics if there is no such row, as slices do.
     #[inline]
     #[must_use]
-    pub fn parent(&self, row: usize) -> Option<SliceId> {
+    pub(crate) fn parent(&self, row: usize) -> Option<SliceId> {
         let parent = self.parents.at(row);
         (parent != NO_SLICE).then_some(SliceId(parent))
     }
@@ -312,7 +312,7 @@ impl Slices {
     /// Returns the depth of every slice, as [`Slices::depth`] does; faster for many slices, as each parent is read
     /// once.
     #[must_use]
-    pub fn depths(&self) -> Vec<u32> {
+    pub(crate) fn depths(&self) -> Vec<u32> {
         const UNKNOWN: u32 = u32::MAX;
         let mut depths = vec![UNKNOWN; self.len()];
         let mut path: Vec<u32> = Vec::new();
@@ -346,7 +346,7 @@ impl Slices {
 
     /// Returns the slices of `row` that overlap `span` (including slices of length 0 that start in it).
     #[must_use]
-    pub fn overlapping(&self, row: &SliceRow, span: TimeSpan) -> Range<u32> {
+    pub(crate) fn overlapping(&self, row: &SliceRow, span: TimeSpan) -> Range<u32> {
         let (from, until) = (row.slices.start as usize, row.slices.end as usize);
         // A slice that ends where the span starts is outside, unless it has no length and starts there.
         let first = self.first_that(row, |i| {

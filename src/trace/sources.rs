@@ -65,7 +65,7 @@ impl Source {
 
     /// Returns the file's span on the axis.
     #[must_use]
-    pub fn span(&self) -> TimeSpan {
+    pub(crate) fn span(&self) -> TimeSpan {
         self.own_span.shifted(self.offset())
     }
 

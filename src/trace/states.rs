@@ -137,7 +137,7 @@ impl StateNotes {
 
     /// Returns the notes of a state that started with a wakeup, and the interrupt that the wakeup happened in, if any.
     #[must_use]
-    pub fn woken(interrupt: Option<Interrupt>) -> StateNotes {
+    pub(crate) fn woken(interrupt: Option<Interrupt>) -> StateNotes {
         let interrupt = interrupt.map_or(0, Interrupt::number) as u8;
         StateNotes(StateNotes::WOKEN | interrupt << StateNotes::INTERRUPT_SHIFT)
     }
@@ -150,7 +150,7 @@ impl StateNotes {
 
     /// Returns whether the state started with a wakeup.
     #[must_use]
-    pub fn is_woken(self) -> bool {
+    pub(crate) fn is_woken(self) -> bool {
         self.0 & StateNotes::WOKEN != 0
     }
 
@@ -308,7 +308,7 @@ impl States {
 
     /// Returns the states within `range` (states of one thread) that overlap `span`.
     #[must_use]
-    pub fn overlapping(&self, range: Range<u32>, span: TimeSpan) -> Range<u32> {
+    pub(crate) fn overlapping(&self, range: Range<u32>, span: TimeSpan) -> Range<u32> {
         let (from, until) = (range.start as usize, range.end as usize);
         let starts = &self.starts[from..until];
         let first = self.ends[from..until].partition_point(|&end| end <= span.start.0);

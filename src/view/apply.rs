@@ -320,7 +320,7 @@ fn carry_out(
 
 /// The index of a direction in `ViewState::flow_choice`.
 #[must_use]
-pub fn place_of(direction: Direction) -> usize {
+pub(crate) fn place_of(direction: Direction) -> usize {
     match direction {
         Direction::Previous => 0,
         Direction::Next => 1,

@@ -81,7 +81,7 @@ pub fn change(flags: &mut Vec<Flag>, what: Flagging) {
 
 /// Returns the time of the next or previous flag, seen from `time`.
 #[must_use]
-pub fn beside(flags: &[Flag], time: Timestamp, direction: Direction) -> Option<Timestamp> {
+pub(crate) fn beside(flags: &[Flag], time: Timestamp, direction: Direction) -> Option<Timestamp> {
     match direction {
         Direction::Next => flags.iter().find(|flag| flag.time > time),
         Direction::Previous => flags.iter().rev().find(|flag| flag.time < time),

@@ -106,7 +106,7 @@ impl History {
 
     /// Returns what the next step restores; `present` returns the current value of that kind, which becomes a back
     /// step.
-    pub fn forward(&mut self, present: impl FnOnce(&Past) -> Past) -> Option<Past> {
+    pub(crate) fn forward(&mut self, present: impl FnOnce(&Past) -> Past) -> Option<Past> {
         (self.last_drift, self.last_change) = (None, None);
         let past = self.forward.pop()?;
         self.back.push(present(&past));
@@ -114,7 +114,7 @@ impl History {
     }
 
     /// Returns the places before the current one, oldest first.
-    pub fn places(&self) -> impl DoubleEndedIterator<Item = &Place> {
+    pub(crate) fn places(&self) -> impl DoubleEndedIterator<Item = &Place> {
         self.back.iter().filter_map(|past| match past {
             Past::Place(place) => Some(place),
             _ => None,
@@ -122,7 +122,7 @@ impl History {
     }
 
     /// Clears all steps.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         *self = History::default();
     }
 }

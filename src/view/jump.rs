@@ -25,7 +25,7 @@ pub(crate) enum Target {
 
 /// What a text is parsed relative to.
 #[derive(Clone, Copy, Debug)]
-pub struct Around {
+pub(crate) struct Around {
     /// The trace's span.
     pub trace: TimeSpan,
     /// The middle of the visible span.

@@ -103,7 +103,7 @@ impl Link {
 
     /// Returns whether the link is to exactly these files, in this order.
     #[must_use]
-    pub fn is_of(&self, files: &[PathBuf]) -> bool {
+    pub(crate) fn is_of(&self, files: &[PathBuf]) -> bool {
         let whole = |path: &PathBuf| std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
         self.files.len() == files.len()
             && self

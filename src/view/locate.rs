@@ -245,7 +245,7 @@ pub(crate) fn rank_of_event(trace: &Trace, id: EventId) -> Option<u32> {
 
 /// Returns the event that started an item, or the event that the item is.
 #[must_use]
-pub fn event_of(trace: &Trace, item: Item) -> Option<EventId> {
+pub(crate) fn event_of(trace: &Trace, item: Item) -> Option<EventId> {
     match item {
         Item::Slice(id) if (id.0 as usize) < trace.slices.len() => Some(trace.slices.get(id).begin),
         Item::Run(id) if (id.0 as usize) < trace.runs.len() => trace.runs.get(id).event,
@@ -284,7 +284,12 @@ pub fn flows_of(trace: &Trace, item: Item, direction: Direction) -> Vec<FlowId> 
 
 /// Returns the slice at the far end of a flow of `item`: of the `choice`-th flow that leaves it, or enters it.
 #[must_use]
-pub fn followed(trace: &Trace, item: Item, direction: Direction, choice: u32) -> Option<Item> {
+pub(crate) fn followed(
+    trace: &Trace,
+    item: Item,
+    direction: Direction,
+    choice: u32,
+) -> Option<Item> {
     if matches!(item, Item::State(_) | Item::Run(_)) {
         // From a wait, `Previous` leads to the thread or interrupt that ended it.
         return (direction == Direction::Previous)
@@ -429,7 +434,7 @@ fn same_event(trace: &Trace, id: EventId, direction: Direction) -> Option<EventI
 
 /// Returns the slice that contains a slice, or the first slice nested in it.
 #[must_use]
-pub fn around(trace: &Trace, item: Item, level: Level) -> Option<Item> {
+pub(crate) fn around(trace: &Trace, item: Item, level: Level) -> Option<Item> {
     let Item::Slice(id) = item else { return None };
     if id.0 as usize >= trace.slices.len() {
         return None;

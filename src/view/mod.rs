@@ -1,7 +1,7 @@
 //! The state of the view and its changes, without a screen: `ViewState`, `Action`, and `apply`, which alone changes it.
 
-pub mod action;
-pub mod active;
+pub(crate) mod action;
+pub(crate) mod active;
 pub mod anchor;
 pub(crate) mod apply;
 mod area_lanes;
@@ -27,18 +27,18 @@ mod looking;
 pub mod outline;
 pub(crate) mod pane_kind;
 pub mod plots;
-pub mod question;
+pub(crate) mod question;
 pub mod row;
 pub mod rows;
 pub mod ruler;
 pub mod saved;
 pub(crate) mod saved_layout;
-pub mod scale;
-pub mod session;
+pub(crate) mod scale;
+pub(crate) mod session;
 pub mod settings;
 pub(crate) mod spoken;
 pub mod state;
-pub mod sums;
+pub(crate) mod sums;
 pub mod text_order;
 pub(crate) mod undo;
 

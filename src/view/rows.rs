@@ -144,7 +144,7 @@ impl Rows {
 
     /// Returns the indices of the rows visible between two heights, in points.
     #[must_use]
-    pub fn between(&self, top: f32, bottom: f32) -> Range<usize> {
+    pub(crate) fn between(&self, top: f32, bottom: f32) -> Range<usize> {
         let first = self.rows.partition_point(|row| row.bottom() <= top);
         let last = self.rows.partition_point(|row| row.top < bottom);
         first..last.max(first)
@@ -189,7 +189,7 @@ impl Rows {
 
 /// Returns the nodes that match `filter`, each without its children.
 #[must_use]
-pub fn matching<'a>(outline: &'a Outline, filter: &str) -> Vec<&'a Node> {
+pub(crate) fn matching<'a>(outline: &'a Outline, filter: &str) -> Vec<&'a Node> {
     let layout = Layout::default();
     let flat = Flat::new(Wanted {
         layout: &layout,

@@ -80,7 +80,11 @@ pub(crate) fn step_for(per_tick: f64) -> Nanos {
 }
 
 /// Returns the ticks in `span`: multiples of `step` from `zero`, at most 10,000.
-pub fn ticks(span: TimeSpan, zero: Timestamp, step: Nanos) -> impl Iterator<Item = Timestamp> {
+pub(crate) fn ticks(
+    span: TimeSpan,
+    zero: Timestamp,
+    step: Nanos,
+) -> impl Iterator<Item = Timestamp> {
     let step = i128::from(step.0.max(1));
     let zero = i128::from(zero.0);
     let first = (i128::from(span.start.0) - zero).div_euclid(step);

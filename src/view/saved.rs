@@ -74,7 +74,7 @@ pub struct RecentFile {
 impl RecentFile {
     /// Returns format and duration in one line.
     #[must_use]
-    pub fn facts(&self) -> String {
+    pub(crate) fn facts(&self) -> String {
         format!("{} · {}", self.format, self.length)
     }
 }
@@ -118,7 +118,7 @@ impl Saved {
     }
 
     /// Puts a file first in the list of recent files.
-    pub fn note(&mut self, file: RecentFile) {
+    pub(crate) fn note(&mut self, file: RecentFile) {
         self.recent.retain(|other| other.path != file.path);
         self.recent.insert(0, file);
         self.recent.truncate(MAX_RECENT);

@@ -72,7 +72,7 @@ pub(crate) enum FoundBy {
 impl Layout {
     /// Returns the layout in its saved form.
     #[must_use]
-    pub fn saved(&self, outline: &Outline, name: &str) -> SavedLayout {
+    pub(crate) fn saved(&self, outline: &Outline, name: &str) -> SavedLayout {
         let mut tracks = Vec::new();
         outline.visit(&mut |path, node| {
             let parent = path.len().checked_sub(2).map(|at| path[at].key);

@@ -29,7 +29,7 @@ impl Scale {
 
     /// Returns the mapped span.
     #[must_use]
-    pub fn span(&self) -> TimeSpan {
+    pub(crate) fn span(&self) -> TimeSpan {
         self.span
     }
 
@@ -66,7 +66,7 @@ impl Scale {
 
 /// Returns `span` with its length multiplied by `factor` and `around` at the same place; at least [`MIN_SPAN`] long.
 #[must_use]
-pub fn zoomed(span: TimeSpan, factor: f64, around: Timestamp) -> TimeSpan {
+pub(crate) fn zoomed(span: TimeSpan, factor: f64, around: Timestamp) -> TimeSpan {
     let old = span.duration().0.max(1) as f64;
     let new = (old * factor).clamp(MIN_SPAN.0 as f64, i64::MAX as f64 / 4.0);
     let share = ((around - span.start).0 as f64 / old).clamp(0.0, 1.0);

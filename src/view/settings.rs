@@ -176,7 +176,7 @@ impl Default for Settings {
 impl Settings {
     /// Returns the settings with every number clamped to its range.
     #[must_use]
-    pub fn held(self) -> Settings {
+    pub(crate) fn held(self) -> Settings {
         Settings {
             ui_percent: self.ui_percent.clamp(50, 300),
             row_percent: self.row_percent.clamp(50, 400),

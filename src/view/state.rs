@@ -71,7 +71,7 @@ pub struct Search {
 
 /// The choices that are saved between starts.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Choices {
+pub(crate) struct Choices {
     theme: ThemeChoice,
     time_format: TimeFormat,
     settings: Settings,
@@ -311,7 +311,7 @@ impl ViewState {
 
     /// Returns the choices that are saved between starts, to be compared with the saved ones.
     #[must_use]
-    pub fn choices(&self) -> Choices {
+    pub(crate) fn choices(&self) -> Choices {
         let names = self.layouts.iter().map(|layout| layout.name.clone());
         Choices {
             theme: self.theme,
@@ -398,7 +398,7 @@ impl ViewState {
 
     /// Returns the middle of the visible span.
     #[must_use]
-    pub fn middle(&self) -> Timestamp {
+    pub(crate) fn middle(&self) -> Timestamp {
         self.span.start + Nanos(self.span.duration().0 / 2)
     }
 

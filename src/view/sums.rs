@@ -26,7 +26,7 @@ pub struct Sums {
 impl Sums {
     /// Returns whether all choices are the defaults.
     #[must_use]
-    pub fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         *self == Sums::default()
     }
 }

@@ -194,7 +194,7 @@ impl Holders {
     }
 
     /// Makes descriptor `to` a copy of `from`.
-    pub fn copy(&mut self, process: ProcessId, from: i32, to: i32) {
+    pub(crate) fn copy(&mut self, process: ProcessId, from: i32, to: i32) {
         if let Some(table) = self.tables.get_mut(process.0 as usize)
             && let Some(held) = table.of_fd.get(&from).copied()
             && (held.access == Inherited::Writes || (0..MOST_READING).contains(&to))
@@ -210,7 +210,7 @@ impl Holders {
     }
 
     /// Gives `child` copies of the descriptors of `parent`.
-    pub fn fork(&mut self, parent: ProcessId, child: ProcessId) {
+    pub(crate) fn fork(&mut self, parent: ProcessId, child: ProcessId) {
         let table = self.tables.get(parent.0 as usize);
         let Some(table) = table.filter(|table| !table.of_fd.is_empty()) else {
             return;
@@ -274,7 +274,7 @@ impl Holders {
     }
 
     /// Returns the processes that still have descriptors.
-    pub fn left(&self) -> Vec<ProcessId> {
+    pub(crate) fn left(&self) -> Vec<ProcessId> {
         let tables = (0..).map(ProcessId).zip(&self.tables);
         let left = tables.filter(|(_, table)| !table.of_fd.is_empty());
         left.map(|(id, _)| id).collect()

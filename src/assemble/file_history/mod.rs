@@ -188,7 +188,7 @@ impl FileHistory {
     }
 
     /// Iterates over (row, file) for all rows about files; a row that exchanges two files comes once for each.
-    pub fn uses(&self) -> impl Iterator<Item = (u32, FileId)> {
+    pub(crate) fn uses(&self) -> impl Iterator<Item = (u32, FileId)> {
         let rows = (0..).zip(&self.of_row);
         rows.flat_map(|(row, file)| {
             let other = match self.exchanged.is_empty() {

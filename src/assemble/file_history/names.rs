@@ -58,7 +58,7 @@ impl<'a> FileNames<'a> {
     }
 
     /// Sets the file at `path`; `None` removes it.
-    pub fn set(&mut self, path: StringId, file: Option<FileId>) {
+    pub(crate) fn set(&mut self, path: StringId, file: Option<FileId>) {
         let file = file.map_or(NOTHING, |file| file.0);
         if let Some(slot) = self.at_path.get_mut(path.0 as usize) {
             *slot = file;

@@ -55,12 +55,12 @@ pub(super) struct Writers {
 
 impl Writers {
     /// Returns the number of the last writer; 0 if there never was one.
-    pub fn last(&self) -> u64 {
+    pub(crate) fn last(&self) -> u64 {
         self.last
     }
 
     /// Iterates over the writers with higher numbers.
-    pub fn after(&self, number: u64) -> impl Iterator<Item = Writer> {
+    pub(crate) fn after(&self, number: u64) -> impl Iterator<Item = Writer> {
         let first = self.list.partition_point(|it| it.0 <= number);
         self.list.range(first..).filter_map(|it| it.1)
     }
@@ -71,14 +71,14 @@ impl Writers {
     }
 
     /// Removes all writers: the file was emptied.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.list.clear();
         self.numbers.clear();
         (self.count, self.open_count) = (0, 0);
     }
 
     /// Adds a writer, and removes the same process's earlier entry; returns the oldest writer if that was dropped.
-    pub fn add(&mut self, writer: Writer) -> Option<Writer> {
+    pub(crate) fn add(&mut self, writer: Writer) -> Option<Writer> {
         let before = self.place_of(writer.process);
         let forgotten = match before {
             None if self.count == MOST => self.remove(0),

@@ -15,7 +15,7 @@ use crate::trace::FileUse;
 
 /// The rows about files, and the opens of each process.
 #[derive(Debug)]
-pub struct Activity {
+pub(crate) struct Activity {
     /// The rows, sorted by time.
     pub rows: Vec<FileUse>,
     /// The number of files that each process opened.

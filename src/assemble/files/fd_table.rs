@@ -53,7 +53,7 @@ impl<T: Copy> FdTable<T> {
     }
 
     /// Sets the value of descriptor `fd`.
-    pub fn insert(&mut self, fd: i32, what: T, on_exec: OnExec) {
+    pub(crate) fn insert(&mut self, fd: i32, what: T, on_exec: OnExec) {
         self.of_fd.insert(fd, what);
         match on_exec {
             OnExec::Closes => self.closing.insert(fd),
@@ -62,7 +62,7 @@ impl<T: Copy> FdTable<T> {
     }
 
     /// Removes descriptor `fd`; returns its value.
-    pub fn remove(&mut self, fd: i32) -> Option<T> {
+    pub(crate) fn remove(&mut self, fd: i32) -> Option<T> {
         self.closing.remove(&fd);
         self.of_fd.remove(&fd)
     }
@@ -99,7 +99,7 @@ impl Copies {
     }
 
     /// Adds `count` copies; returns whether the limit still allows them.
-    pub fn allow(&mut self, count: usize) -> bool {
+    pub(crate) fn allow(&mut self, count: usize) -> bool {
         self.made += count;
         !self.is_cut()
     }

@@ -47,7 +47,7 @@ pub struct Member {
 /// The tables have room for fewer than 2^32 - 1 events and fewer than 2^32 - 1 slices. From the first member that does
 /// not fit, members are left out, with a diagnostic.
 #[must_use]
-pub fn join(members: &[Member]) -> Trace {
+pub(crate) fn join(members: &[Member]) -> Trace {
     let mut joined = Joined::default();
     for member in members {
         joined.add(member);

@@ -22,7 +22,7 @@ pub(crate) struct People {
 
 impl People {
     /// Returns the process of a thread.
-    pub fn process_of(&self, thread: ThreadId) -> Option<ProcessId> {
+    pub(crate) fn process_of(&self, thread: ThreadId) -> Option<ProcessId> {
         self.threads.get(thread.0 as usize)?.process
     }
 

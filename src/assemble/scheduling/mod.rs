@@ -40,7 +40,7 @@ pub(crate) use runs::{SwitchSource, Witnessed, runs_of_cpu, sort_by_thread};
 
 /// The runs of all CPUs and the states of all threads.
 #[derive(Debug, Default)]
-pub struct Scheduling {
+pub(crate) struct Scheduling {
     /// The runs of each CPU.
     pub runs: Runs,
     /// The states of each thread.

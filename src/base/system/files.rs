@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// program cannot set it back.
 #[cfg(unix)]
 #[must_use]
-pub fn status_changed(metadata: &Metadata) -> Option<(i64, i64)> {
+pub(crate) fn status_changed(metadata: &Metadata) -> Option<(i64, i64)> {
     use std::os::unix::fs::MetadataExt as _;
     Some((metadata.ctime(), metadata.ctime_nsec()))
 }
@@ -15,14 +15,14 @@ pub fn status_changed(metadata: &Metadata) -> Option<(i64, i64)> {
 /// Returns `None`: the system has no such time.
 #[cfg(not(unix))]
 #[must_use]
-pub fn status_changed(_metadata: &Metadata) -> Option<(i64, i64)> {
+pub(crate) fn status_changed(_metadata: &Metadata) -> Option<(i64, i64)> {
     None
 }
 
 /// Returns the path with these bytes. Where paths are Unicode, other bytes are replaced.
 #[cfg(unix)]
 #[must_use]
-pub fn path_of(bytes: Vec<u8>) -> PathBuf {
+pub(crate) fn path_of(bytes: Vec<u8>) -> PathBuf {
     use std::os::unix::ffi::OsStringExt as _;
     std::ffi::OsString::from_vec(bytes).into()
 }
@@ -30,12 +30,12 @@ pub fn path_of(bytes: Vec<u8>) -> PathBuf {
 /// Returns the path with these bytes. Where paths are Unicode, other bytes are replaced.
 #[cfg(not(unix))]
 #[must_use]
-pub fn path_of(bytes: Vec<u8>) -> PathBuf {
+pub(crate) fn path_of(bytes: Vec<u8>) -> PathBuf {
     String::from_utf8_lossy(&bytes).into_owned().into()
 }
 
 /// Makes `builder` create folders that only their owner can use, where permissions are Unix modes.
-pub fn make_private(builder: &mut DirBuilder) {
+pub(crate) fn make_private(builder: &mut DirBuilder) {
     #[cfg(unix)]
     {
         use std::os::unix::fs::DirBuilderExt as _;
@@ -46,7 +46,7 @@ pub fn make_private(builder: &mut DirBuilder) {
 }
 
 /// Makes `builder` create temporary files with the permissions of any new file instead of private ones.
-pub fn make_ordinary(builder: &mut tempfile::Builder<'_, '_>) {
+pub(crate) fn make_ordinary(builder: &mut tempfile::Builder<'_, '_>) {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
@@ -59,7 +59,7 @@ pub fn make_ordinary(builder: &mut tempfile::Builder<'_, '_>) {
 
 /// Flushes a folder's entries to the disk, where folders can be opened; elsewhere, and on failure, the system flushes
 /// them later.
-pub fn sync_folder(folder: &Path) {
+pub(crate) fn sync_folder(folder: &Path) {
     #[cfg(unix)]
     if let Ok(folder) = std::fs::File::open(folder) {
         let _unsupported = folder.sync_all();

@@ -8,7 +8,7 @@ pub use other::{address_space_bytes, limit_bytes, used};
 
 /// Memory used by this process, in bytes.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Used {
+pub(crate) struct Used {
     /// Resident memory that is not backed by a file, in bytes.
     pub anonymous_bytes: u64,
     /// Size of the address space, in bytes.

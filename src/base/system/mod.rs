@@ -3,4 +3,4 @@
 
 pub mod files;
 pub mod memory;
-pub mod unnamed_file;
+pub(crate) mod unnamed_file;

@@ -24,7 +24,7 @@ mod linux {
     impl UnnamedFile {
         /// Creates a file on the file system of `folder`; `None` where that is not supported.
         #[must_use]
-        pub fn new_in(folder: &Path) -> Option<UnnamedFile> {
+        pub(crate) fn new_in(folder: &Path) -> Option<UnnamedFile> {
             // The kernel applies the process's umask to this.
             let mode = Mode::from_raw_mode(0o666);
             let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
@@ -42,7 +42,7 @@ mod linux {
         ///
         /// # Errors
         /// The errors of linkat(2).
-        pub fn link(&self, name: &Path) -> std::io::Result<()> {
+        pub(crate) fn link(&self, name: &Path) -> std::io::Result<()> {
             let open = format!("{OPEN_FILES}/{}", self.0.as_raw_fd());
             linkat(CWD, open, CWD, name, AtFlags::SYMLINK_FOLLOW)?;
             Ok(())
@@ -63,7 +63,7 @@ mod other {
     impl UnnamedFile {
         /// Returns `None`: the system does not support such files.
         #[must_use]
-        pub fn new_in(_folder: &Path) -> Option<UnnamedFile> {
+        pub(crate) fn new_in(_folder: &Path) -> Option<UnnamedFile> {
             None
         }
 
@@ -77,7 +77,7 @@ mod other {
         ///
         /// # Errors
         /// None: such a file cannot exist.
-        pub fn link(&self, _name: &Path) -> std::io::Result<()> {
+        pub(crate) fn link(&self, _name: &Path) -> std::io::Result<()> {
             match self.0 {}
         }
     }

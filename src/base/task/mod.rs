@@ -77,7 +77,7 @@ pub(crate) struct TaskKey<K> {
 impl<K> TaskKey<K> {
     /// A question about a trace, answered in the pool.
     #[must_use]
-    pub fn about(trace: TraceId, key: K) -> TaskKey<K> {
+    pub(crate) fn about(trace: TraceId, key: K) -> TaskKey<K> {
         TaskKey::of(Some(trace), key)
     }
 
@@ -169,7 +169,7 @@ impl<T> Shared<T> {
 }
 
 /// The worker's side of a task: its job, and where to publish partial answers.
-pub struct Work<T> {
+pub(crate) struct Work<T> {
     job: Job,
     shared: Arc<Shared<T>>,
     waker: Waker,
@@ -280,7 +280,7 @@ impl<K, T> Task<K, T> {
     /// The last answer, if it is about exactly this generation of a trace: for answers with ids, which an older
     /// generation numbers differently.
     #[must_use]
-    pub fn exact(&self, trace: TraceId) -> Option<&T> {
+    pub(crate) fn exact(&self, trace: TraceId) -> Option<&T> {
         let answer = self.answer.as_ref();
         let answer = answer.filter(|answer| answer.subject.trace == Some(trace));
         answer.map(|answer| &answer.value)
@@ -323,7 +323,7 @@ impl<K, T> Task<K, T> {
 
     /// When the work that is pending was started.
     #[must_use]
-    pub fn began(&self) -> Option<Instant> {
+    pub(crate) fn began(&self) -> Option<Instant> {
         self.pending.as_ref().map(|it| it.began)
     }
 
@@ -396,7 +396,7 @@ impl<K, T> Task<K, T> {
     }
 
     /// Waits until the work has ended. Never to be called where frames are drawn or on a thread of the pool.
-    pub fn wait(&mut self) {
+    pub(crate) fn wait(&mut self) {
         if let Some(pending) = &self.pending {
             let has_ended = &pending.shared.has_ended;
             let state = has_ended.wait_while(pending.shared.lock(), |state| state.end.is_none());
@@ -442,7 +442,7 @@ impl<K, T> Task<K, T> {
     }
 
     /// Cancels the work and drops the answer and the failure.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         *self = Task::default();
     }
 }
@@ -480,14 +480,14 @@ impl<K: PartialEq, T: Send + 'static> Task<K, T> {
     /// Returns whether the last answer is the complete answer to exactly this question: not partial, and not for an
     /// older generation of the trace.
     #[must_use]
-    pub fn is_of(&self, trace: TraceId, key: &K) -> bool {
+    pub(crate) fn is_of(&self, trace: TraceId, key: &K) -> bool {
         let answer = self.to(Some(trace), key);
         answer.is_some_and(|answer| !answer.is_partial)
     }
 
     /// The answer, complete or partial, to exactly this question.
     #[must_use]
-    pub fn part_of(&self, trace: TraceId, key: &K) -> Option<&T> {
+    pub(crate) fn part_of(&self, trace: TraceId, key: &K) -> Option<&T> {
         self.to(Some(trace), key).map(|answer| &answer.value)
     }
 
@@ -562,7 +562,7 @@ impl<K: PartialEq, T: Send + 'static> Task<K, T> {
 
 impl<T: Send + 'static> Task<(), T> {
     /// Starts `work` on a new thread, unless work of this task is pending. [`Task::take_end`] returns its result.
-    pub fn start(
+    pub(crate) fn start(
         &mut self,
         wake: impl Into<Waker>,
         thread: &'static str,

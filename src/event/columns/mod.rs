@@ -120,7 +120,7 @@ impl EventColumns {
     }
 
     /// Frees unused room.
-    pub fn shrink(&mut self) {
+    pub(crate) fn shrink(&mut self) {
         self.times.shrink_to_fit();
         self.places.shrink_to_fit();
         self.kinds.shrink();
@@ -386,7 +386,7 @@ impl EventColumns {
 
     /// Calls `visit` with the index, time and place of each event of `range`, in order: faster than a call per event.
     #[inline]
-    pub fn visit(&self, range: Range<u32>, mut visit: impl FnMut(u32, i64, u64)) {
+    pub(crate) fn visit(&self, range: Range<u32>, mut visit: impl FnMut(u32, i64, u64)) {
         let end = (range.end as usize).min(self.len());
         let mut index = range.start as usize;
         while index < end {

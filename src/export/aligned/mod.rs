@@ -86,7 +86,7 @@ fn char_width(c: char) -> usize {
 
 /// Returns the text, or its beginning and an ellipsis, in at most `width` columns.
 #[must_use]
-pub fn cut(text: &str, width: usize) -> String {
+pub(crate) fn cut(text: &str, width: usize) -> String {
     if width_of(text) <= width {
         return text.to_owned();
     }
@@ -196,7 +196,7 @@ impl<'a> Aligned<'a> {
     ///
     /// # Errors
     /// Errors of `out`.
-    pub fn finish(mut self, out: &mut dyn Write) -> std::io::Result<()> {
+    pub(crate) fn finish(mut self, out: &mut dyn Write) -> std::io::Result<()> {
         if self.places.is_none() {
             let is_empty = self.waiting.is_empty();
             self.begin(out)?;

@@ -39,7 +39,7 @@ impl Numbers {
     }
 
     /// Gives a koid a stand-in, if it has none yet.
-    pub fn add(&mut self, koid: u64) {
+    pub(crate) fn add(&mut self, koid: u64) {
         if self.stand_ins.contains_key(&koid) {
             return;
         }
@@ -56,7 +56,7 @@ impl Numbers {
     }
 
     /// Returns whether a stand-in replaces a koid.
-    pub fn is_other(&self, koid: u64) -> bool {
+    pub(crate) fn is_other(&self, koid: u64) -> bool {
         self.stand_ins.contains_key(&koid)
     }
 }

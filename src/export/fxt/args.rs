@@ -39,7 +39,7 @@ impl<'a> FieldNames<'a> {
 
     /// Prepares `fields` and `more` as the arguments of the next record, which has room for `words` words of them.
     /// Returns `false` if they do not fit: see [`fit`].
-    pub fn prepare(
+    pub(crate) fn prepare(
         &mut self,
         fields: &[FieldRef<'a>],
         more: &[Arg<'_>],

@@ -64,7 +64,7 @@ pub struct Source<'a> {
 
 /// What the encoder must know about the records of the file among which its own are written.
 #[derive(Clone, Copy)]
-pub struct KeptRecords<'a> {
+pub(crate) struct KeptRecords<'a> {
     /// Whether the file contains the lives of processes and threads.
     pub has_lives: bool,
     /// Returns the arguments of the switch or wakeup of an event; `None` if its record has no room for any.
@@ -72,11 +72,11 @@ pub struct KeptRecords<'a> {
 }
 
 /// Returns the arguments of an event's record.
-pub type ArgsOf<'a> = dyn Fn(EventId) -> Option<Vec<Arg<'static>>> + Sync + 'a;
+pub(crate) type ArgsOf<'a> = dyn Fn(EventId) -> Option<Vec<Arg<'static>>> + Sync + 'a;
 
 /// A name as an index in the fixed table, and as bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct Name<'a> {
+pub(crate) struct Name<'a> {
     /// Its index in the fixed table, or 0 if it is not there.
     pub index: u16,
     /// The bytes.
@@ -135,7 +135,7 @@ impl<'a, 't> Encoder<'a, 't> {
     }
 
     /// Returns an encoder that continues the records of another one.
-    pub fn behind(
+    pub(crate) fn behind(
         source: &'a Source<'a>,
         tables: &'t FixedTables,
         before: &Encoder<'a, 't>,

@@ -93,7 +93,7 @@ impl BeginsAround {
 
     /// Returns whether a slice is written as a complete event.
     #[inline]
-    pub fn is_whole(&self, trace: &Trace, index: usize, form: Form) -> bool {
+    pub(crate) fn is_whole(&self, trace: &Trace, index: usize, form: Form) -> bool {
         self.is_whole_as(trace, (index, SliceFacts::of(trace, index)), form)
     }
 

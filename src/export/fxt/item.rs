@@ -77,7 +77,7 @@ impl Item {
 
     /// Returns an item of a slice.
     #[inline]
-    pub fn of_slice(
+    pub(crate) fn of_slice(
         what: What,
         (time, order): (i64, u64),
         (slice, facts): (usize, SliceFacts),
@@ -103,7 +103,7 @@ const INSIDE_ORDERS: std::ops::RangeInclusive<u64> = 3..=15;
 
 /// The sorted items of a window, and buffers to gather and sort those of the next one.
 #[derive(Debug, Default)]
-pub struct Window {
+pub(crate) struct Window {
     pub(super) gathered: Vec<Item>,
     times: Vec<i64>,
     sorter: Sorter,
@@ -198,7 +198,7 @@ pub(super) fn event_of(order: u64) -> Option<(u32, Side)> {
 
 /// The side of a record on which an item is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub(crate) enum Side {
     /// Before the record, or instead of it.
     Before,
     /// After the record.

@@ -262,7 +262,7 @@ impl<'a> Items<'a> {
     }
 
     /// Returns the items between the kept records of a filtered file, in order of time.
-    pub fn between(&self) -> &[Item] {
+    pub(crate) fn between(&self) -> &[Item] {
         &self.sparse
     }
 

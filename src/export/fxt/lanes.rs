@@ -87,7 +87,7 @@ impl Stretch {
 
 impl Lane {
     /// Returns the number of rows of the lane.
-    pub fn size(self, rows: &Rows<'_>) -> usize {
+    pub(crate) fn size(self, rows: &Rows<'_>) -> usize {
         let trace = rows.trace;
         match self {
             Lane::Slices { row, .. } => trace.slices.rows[row as usize].slices.len(),
@@ -102,7 +102,7 @@ impl Lane {
 
     /// Returns the start of a row, in ns.
     #[inline]
-    pub fn time_at(self, rows: &Rows<'_>, index: usize) -> i64 {
+    pub(crate) fn time_at(self, rows: &Rows<'_>, index: usize) -> i64 {
         let trace = rows.trace;
         match self {
             Lane::Slices { row, .. } => trace
@@ -157,7 +157,7 @@ impl Lane {
     }
 
     /// Returns the places of `first` and of all `cuts`, which are sorted.
-    pub fn places(self, rows: &Rows<'_>, first: i64, cuts: &[i64]) -> Vec<Place> {
+    pub(crate) fn places(self, rows: &Rows<'_>, first: i64, cuts: &[i64]) -> Vec<Place> {
         let mut near = Place::default();
         let times = std::iter::once(first).chain(cuts.iter().copied());
         let place = |time| {

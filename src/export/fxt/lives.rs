@@ -30,7 +30,7 @@ fn life_args(
 }
 
 /// Returns the arguments of a thread's object.
-pub fn of_thread(source: &Source<'_>, id: ThreadId) -> Vec<Arg<'static>> {
+pub(crate) fn of_thread(source: &Source<'_>, id: ThreadId) -> Vec<Arg<'static>> {
     if !are_known(source) {
         return Vec::new();
     }
@@ -39,7 +39,7 @@ pub fn of_thread(source: &Source<'_>, id: ThreadId) -> Vec<Arg<'static>> {
 }
 
 /// Returns the arguments of a process's object.
-pub fn of_process(source: &Source<'_>, id: ProcessId) -> Vec<Arg<'static>> {
+pub(crate) fn of_process(source: &Source<'_>, id: ProcessId) -> Vec<Arg<'static>> {
     let process = source.trace.processes.get(id.0 as usize);
     let Some(process) = process.filter(|_| are_known(source)) else {
         return Vec::new();

@@ -56,7 +56,7 @@ impl Encoder<'_, '_> {
 }
 
 /// Returns items for gaps that end in the range; each comes before the events at its end.
-pub fn inside(trace: &Trace, chosen: &Chosen<'_>) -> Vec<Item> {
+pub(crate) fn inside(trace: &Trace, chosen: &Chosen<'_>) -> Vec<Item> {
     holes(trace, chosen, |time| time < chosen.span.end)
 }
 

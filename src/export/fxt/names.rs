@@ -201,7 +201,7 @@ impl Named {
     }
 
     /// Returns the processes and threads for which `is_one` is true.
-    pub fn filtered(&self, source: &Source<'_>, is_one: impl Fn(&Person) -> bool) -> Named {
+    pub(crate) fn filtered(&self, source: &Source<'_>, is_one: impl Fn(&Person) -> bool) -> Named {
         let trace = source.trace;
         let process = |id: &&ProcessId| {
             let process = trace.processes.get(id.0 as usize);

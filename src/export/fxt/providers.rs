@@ -73,7 +73,7 @@ impl Providers {
     }
 
     /// Returns our own provider and those of a file whose records are kept: each of these keeps its number.
-    pub fn beside(trace: &Trace, stand_ins: &FxHashSet<ThreadId>) -> Providers {
+    pub(crate) fn beside(trace: &Trace, stand_ins: &FxHashSet<ThreadId>) -> Providers {
         let all = &trace.info.providers;
         let used: FxHashSet<u32> = all.iter().map(|provider| provider.number).collect();
         let count_of = |number: u32| all.iter().filter(|other| other.number == number).count();
@@ -113,7 +113,7 @@ impl Providers {
     }
 
     /// Returns the number of our own provider.
-    pub fn own(&self) -> u32 {
+    pub(crate) fn own(&self) -> u32 {
         self.own
     }
 

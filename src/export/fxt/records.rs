@@ -113,7 +113,7 @@ impl<'t> Records<'t> {
     }
 
     /// Returns the bytes, their counts, and the fixed entries that must come before them.
-    pub fn finish(self) -> (Vec<u8>, RecordCounts, Used) {
+    pub(crate) fn finish(self) -> (Vec<u8>, RecordCounts, Used) {
         (self.out, self.counts, self.used)
     }
 
@@ -268,7 +268,13 @@ impl<'t> Records<'t> {
 
     /// Writes bytes without a thread: a blob of type `blob_type` (1 is data), or without a type a large record of that
     /// category.
-    pub fn blob(&mut self, name: &[u8], category: &[u8], blob_type: Option<u8>, payload: &[u8]) {
+    pub(crate) fn blob(
+        &mut self,
+        name: &[u8],
+        category: &[u8],
+        blob_type: Option<u8>,
+        payload: &[u8],
+    ) {
         let name = self.exact_name(name);
         self.used.string(name.bits);
         let start = self.out.len();
@@ -320,7 +326,7 @@ impl<'t> Records<'t> {
     }
 
     /// Encodes arguments for the next record. Their names and texts are registered now, so no record may be open.
-    pub fn prepare(&mut self, args: &[Arg<'_>]) {
+    pub(crate) fn prepare(&mut self, args: &[Arg<'_>]) {
         self.arguments.clear();
         self.argument_count = 0;
         for arg in args {
@@ -459,7 +465,12 @@ impl<'t> Records<'t> {
     }
 
     /// Writes a kernel object with up to [`MOST_ARGS`] arguments, which fit.
-    pub fn object(&mut self, (object_type, koid): (u64, u64), name: &[u8], args: &[Arg<'_>]) {
+    pub(crate) fn object(
+        &mut self,
+        (object_type, koid): (u64, u64),
+        name: &[u8],
+        args: &[Arg<'_>],
+    ) {
         // The name of an object is used once: it is inside the record if it fits.
         let name = match name.len() {
             0..=MOST_INLINE_BYTES => TextRef::inline(name),
@@ -482,7 +493,7 @@ impl<'t> Records<'t> {
     }
 
     /// Writes a log message; one that is too long for a record continues in the next record.
-    pub fn log(&mut self, time: u64, koids: ThreadKoids, message: &[u8]) {
+    pub(crate) fn log(&mut self, time: u64, koids: ThreadKoids, message: &[u8]) {
         let mut rest = message;
         loop {
             let piece = cut_bytes(rest, MOST_LOG_BYTES);

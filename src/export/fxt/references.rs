@@ -22,7 +22,7 @@ pub(crate) struct TextRef<'a> {
 
 impl<'a> TextRef<'a> {
     /// The empty text.
-    pub const EMPTY: TextRef<'static> = TextRef {
+    pub(crate) const EMPTY: TextRef<'static> = TextRef {
         bits: 0,
         inline: &[],
     };

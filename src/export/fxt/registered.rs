@@ -48,7 +48,7 @@ impl<'t> Registered<'t> {
     }
 
     /// Returns records for the entries that a chunk uses and the file lacks: they come before the chunk.
-    pub fn before(&mut self, used: &Used) -> Records<'t> {
+    pub(crate) fn before(&mut self, used: &Used) -> Records<'t> {
         let mut records = Records::with_buffer(self.fixed, Vec::new());
         let last_string = self.fixed.zones.strings;
         for (number, (known, used)) in self

@@ -7,7 +7,7 @@ use crate::fxt::layout::{RECORD_TYPE, argument, record_type};
 
 /// One side of a context switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub(crate) enum Side {
     /// The CPU's idle thread.
     Idle,
     /// A thread that is left out: the file shows the CPU as idle, and an argument contains the thread's koid.
@@ -47,7 +47,7 @@ impl Records<'_> {
 
     /// Writes a wakeup without arguments.
     #[cfg(test)]
-    pub fn wakeup(&mut self, time: u64, cpu: u16, thread: u64, waker: Option<u64>) {
+    pub(crate) fn wakeup(&mut self, time: u64, cpu: u16, thread: u64, waker: Option<u64>) {
         self.prepare(&[]);
         self.prepared_wakeup(time, cpu, thread, waker);
     }

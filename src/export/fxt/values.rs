@@ -94,7 +94,7 @@ pub(crate) struct RecordCounts {
 
 impl RecordCounts {
     /// Adds `other`.
-    pub fn add(&mut self, other: &RecordCounts) {
+    pub(crate) fn add(&mut self, other: &RecordCounts) {
         self.strings += other.strings;
         self.threads += other.threads;
         self.objects += other.objects;

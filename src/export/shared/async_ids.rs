@@ -88,7 +88,7 @@ impl AsyncIds {
     }
 
     /// Returns the id that was chosen for a slice.
-    pub fn of_slice(&self, id: SliceId) -> u64 {
+    pub(crate) fn of_slice(&self, id: SliceId) -> u64 {
         self.slices.get(&id.0).copied().unwrap_or(0)
     }
 

@@ -67,7 +67,7 @@ pub fn cpus<'a>(trace: &'a Trace, chosen: &'a Chosen<'_>) -> impl Iterator<Item 
 }
 
 /// The number of lost events of each CPU, as the recorder counted them.
-pub struct Counted(FxHashMap<CpuId, CpuLoss>);
+pub(crate) struct Counted(FxHashMap<CpuId, CpuLoss>);
 
 impl Counted {
     /// Returns the counts of the chosen CPUs. Empty unless the selection has all times: the counts of a part are

@@ -6,7 +6,7 @@ pub mod arguments;
 pub(crate) mod async_ids;
 pub(crate) mod counter_names;
 pub(crate) mod flow_marks;
-pub mod koids;
+pub(crate) mod koids;
 mod lone_flows;
 pub(crate) mod losses;
 

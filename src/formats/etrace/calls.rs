@@ -92,7 +92,7 @@ impl<'a> Text<'a> {
 
 /// How a line relates to the call before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fit {
+pub(crate) enum Fit {
     /// The line belongs to the call.
     Belongs,
     /// The line is a text that the call does not have.
@@ -104,7 +104,7 @@ pub enum Fit {
 impl<'a> Call<'a> {
     /// Returns the state before the first call.
     #[must_use]
-    pub fn none() -> Call<'a> {
+    pub(crate) fn none() -> Call<'a> {
         Call {
             sort: Sort::Lone,
             lone: Slot::Other,
@@ -127,7 +127,7 @@ impl<'a> Call<'a> {
 
     /// Starts the call of a line, reusing the allocations.
     #[inline]
-    pub fn start(&mut self, sort: Sort, line: &Payload<'a>, place: u64) {
+    pub(crate) fn start(&mut self, sort: Sort, line: &Payload<'a>, place: u64) {
         self.sort = sort;
         match sort.has_values() {
             true => self.values.read(line.text, sort.usual_values()),
@@ -362,7 +362,7 @@ impl<'a> Call<'a> {
 
     /// Returns whether the call is complete according to its announced sizes.
     #[must_use]
-    pub fn is_settled(&self) -> bool {
+    pub(crate) fn is_settled(&self) -> bool {
         let texts = self.texts;
         match self.sort {
             _ if self.is_complete => true,

@@ -43,7 +43,12 @@ pub fn describe(file: &File, event: EventRef) -> EventDetail {
 }
 
 /// Appends to `decoded` what `need` asks for.
-pub fn decode<'a>(file: &'a File, event: EventRef, need: Need<'_>, decoded: &mut DecodedEvent<'a>) {
+pub(crate) fn decode<'a>(
+    file: &'a File,
+    event: EventRef,
+    need: Need<'_>,
+    decoded: &mut DecodedEvent<'a>,
+) {
     if matches!(need, Need::Export | Need::Fields) {
         let first = decoded.fields.len();
         fields_into(file, event, &mut decoded.fields);

@@ -50,7 +50,13 @@ pub(crate) struct Found {
 impl Found {
     /// Adds `line`, written by `thread` at `time`, if it contains an event; `number` is its line number in a text. The
     /// line is the tracer's own except for a newline at its end.
-    pub fn add(&mut self, line: &[u8], number: Option<u64>, time: Timestamp, thread: ThreadKey) {
+    pub(crate) fn add(
+        &mut self,
+        line: &[u8],
+        number: Option<u64>,
+        time: Timestamp,
+        thread: ThreadKey,
+    ) {
         let mut rest = line.strip_suffix(b"\n").unwrap_or(line);
         while let Some(payload) = parse_line(rest) {
             self.has_pids |= Upids::form_of(payload.upid) == Form::SerialAndPid;
@@ -93,7 +99,7 @@ impl Found {
     }
 
     /// Adds the lines that were found elsewhere.
-    pub fn append(&mut self, mut other: Found) {
+    pub(crate) fn append(&mut self, mut other: Found) {
         self.lines.append(&mut other.lines);
         self.has_pids |= other.has_pids;
         for (upid, writer) in other.writers {
@@ -143,7 +149,7 @@ pub(crate) struct Lines(File);
 impl Lines {
     /// Returns the kinds of the calls.
     #[must_use]
-    pub fn kinds(&self, strings: &mut Strings) -> Vec<EventKind> {
+    pub(crate) fn kinds(&self, strings: &mut Strings) -> Vec<EventKind> {
         self.0.kinds.list(strings)
     }
 
@@ -195,7 +201,12 @@ impl Lines {
     }
 
     /// Decodes one call, as far as `need` asks.
-    pub fn decode<'a>(&'a self, event: EventRef, need: Need<'_>, decoded: &mut DecodedEvent<'a>) {
+    pub(crate) fn decode<'a>(
+        &'a self,
+        event: EventRef,
+        need: Need<'_>,
+        decoded: &mut DecodedEvent<'a>,
+    ) {
         describe::decode(&self.0, event, need, decoded);
     }
 

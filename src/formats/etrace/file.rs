@@ -118,7 +118,7 @@ impl LineCounts {
     }
 
     /// Sets the number of lines of a part.
-    pub fn set(&self, part: usize, count: u64) {
+    pub(crate) fn set(&self, part: usize, count: u64) {
         if let Some(slot) = self.0.get(part) {
             slot.store(count, Ordering::Relaxed);
         }
@@ -163,7 +163,7 @@ pub(crate) fn with_plain_ends(input: &Input) -> Option<Input> {
 
 /// Cuts a text into parts of about `part_bytes` at line ends. Returns the starts of all parts, and the end of the last.
 #[must_use]
-pub fn cut(text: &[u8], part_bytes: usize) -> Vec<usize> {
+pub(crate) fn cut(text: &[u8], part_bytes: usize) -> Vec<usize> {
     let part_bytes = part_bytes.max(1);
     let mut cuts = vec![0];
     let mut last = 0;

@@ -119,7 +119,7 @@ fn directory(text: &[u8]) -> Option<Place> {
 
 /// Returns whether a text starts with an INITCWD line, with or without a byte order mark.
 #[must_use]
-pub fn is_named(head: &[u8]) -> bool {
+pub(crate) fn is_named(head: &[u8]) -> bool {
     let head = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head);
     head.starts_with(START)
 }

@@ -59,7 +59,7 @@ impl Kinds {
 
     /// Returns all kinds, for the directory.
     #[must_use]
-    pub fn list(&self, strings: &mut Strings) -> Vec<EventKind> {
+    pub(crate) fn list(&self, strings: &mut Strings) -> Vec<EventKind> {
         let mut kinds = Vec::new();
         for sort in Sort::all() {
             kinds.push(EventKind {

@@ -54,7 +54,7 @@ impl Pieces {
     }
 
     /// File names, in the order in which locations number them.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.inputs.iter().map(|input| input.file_name.as_str())
     }
 

@@ -7,7 +7,7 @@ use super::values::{Key, Usual};
 /// Types of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum Sort {
+pub(crate) enum Sort {
     /// A program was loaded.
     NewProc,
     /// A clone call begins.
@@ -332,20 +332,20 @@ impl Sort {
 
     /// Category of the call.
     #[must_use]
-    pub fn category(self) -> &'static str {
+    pub(crate) fn category(self) -> &'static str {
         self.row().category
     }
 
     /// Role of the call's events.
     #[must_use]
-    pub fn role(self) -> Role {
+    pub(crate) fn role(self) -> Role {
         self.row().role
     }
 
     /// The call's texts, each with the key of the number that announces its size.
     #[inline]
     #[must_use]
-    pub fn texts(self) -> &'static [(Slot, Key)] {
+    pub(crate) fn texts(self) -> &'static [(Slot, Key)] {
         self.row().texts
     }
 
@@ -386,7 +386,7 @@ impl Slot {
 
     /// The tag of the text.
     #[must_use]
-    pub fn tag(self) -> &'static str {
+    pub(crate) fn tag(self) -> &'static str {
         SLOTS.get(self as usize).map_or("", |row| row.1)
     }
 

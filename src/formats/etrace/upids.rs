@@ -154,7 +154,7 @@ impl Upids {
 
     /// Returns the pid that is shown for a task.
     #[must_use]
-    pub fn pid(&self, upid: i64) -> u64 {
+    pub(crate) fn pid(&self, upid: i64) -> u64 {
         match self.form {
             Form::SerialAndPid => (upid & PID_MASK) as u64,
             Form::Plain => self.pids.get(&upid).map_or(upid as u64, |&pid| pid.into()),
@@ -163,7 +163,7 @@ impl Upids {
 
     /// Returns the key of a upid, always the same one. Slow, because it locks: parts cache the results.
     #[must_use]
-    pub fn key(&self, upid: i64) -> ThreadKey {
+    pub(crate) fn key(&self, upid: i64) -> ThreadKey {
         if upid <= 0 {
             return ThreadKey::IDLE;
         }

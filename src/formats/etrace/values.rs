@@ -162,7 +162,7 @@ impl Values {
     }
 
     /// Removes all numbers.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.count = 0;
     }
 

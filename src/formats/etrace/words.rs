@@ -135,7 +135,7 @@ pub(crate) fn descriptor_flags(flags: i64) -> String {
 
 /// Flags of clone and the signal sent when the child ends, e.g. `CLONE_VM|CLONE_THREAD`.
 #[must_use]
-pub fn clone_flags(flags: i64) -> String {
+pub(crate) fn clone_flags(flags: i64) -> String {
     let flags = flags as u64;
     let signal = (flags & 0x7f) as i32;
     let words = join(flags & !0x7f, CLONE, Vec::new(), "");
@@ -178,7 +178,7 @@ pub(crate) fn umount_flags(flags: i64) -> String {
 
 /// Returns whether a clone with these flags creates a thread.
 #[must_use]
-pub fn is_thread(flags: i64) -> bool {
+pub(crate) fn is_thread(flags: i64) -> bool {
     flags as u64 & CLONE_THREAD != 0
 }
 
@@ -197,7 +197,7 @@ pub fn text(bytes: &[u8]) -> String {
 /// Returns bytes as one line: control characters, invalid UTF-8 and the characters of `more` are escaped by
 /// backslashes.
 #[must_use]
-pub fn escaped(bytes: &[u8], more: &str) -> String {
+pub(crate) fn escaped(bytes: &[u8], more: &str) -> String {
     let mut shown = String::with_capacity(bytes.len() + 8);
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {

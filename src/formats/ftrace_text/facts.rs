@@ -92,7 +92,7 @@ impl Facts {
     /// Parses the columns of a line.
     #[must_use]
     #[inline]
-    pub fn split<'a>(&self, line: &'a [u8]) -> Option<Prefix<'a>> {
+    pub(crate) fn split<'a>(&self, line: &'a [u8]) -> Option<Prefix<'a>> {
         let prefix = split_prefix(line)?;
         Some(match prefix.glued.is_empty() {
             true => prefix,

@@ -281,7 +281,7 @@ pub fn number(value: &[u8]) -> Option<i64> {
 
 /// Returns the pid in a field.
 #[must_use]
-pub fn pid(text: &[u8], name: &[u8]) -> Option<u32> {
+pub(crate) fn pid(text: &[u8], name: &[u8]) -> Option<u32> {
     pid_of(u64::try_from(number(field(text, name)?)?).ok()?)
 }
 

@@ -80,7 +80,7 @@ pub(crate) struct Said {
 impl Said {
     /// Returns the flags column as the kernel prints it.
     #[must_use]
-    pub fn letters(self) -> Vec<u8> {
+    pub(crate) fn letters(self) -> Vec<u8> {
         let flags = self.flags.unwrap_or(0);
         let count = self.preempt_count.unwrap_or(0);
         let has = |bits: u64| flags & bits == bits;

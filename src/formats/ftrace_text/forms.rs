@@ -45,7 +45,7 @@ type Fields<'a> = Vec<(&'static str, &'a [u8])>;
 
 /// Returns all fields of an event with a form of its own; `None` if it has none or the text does not match it.
 #[must_use]
-pub fn fixed<'a>(event: &[u8], info: &'a [u8]) -> Option<Fields<'a>> {
+pub(crate) fn fixed<'a>(event: &[u8], info: &'a [u8]) -> Option<Fields<'a>> {
     let info = info.trim_ascii();
     match event {
         _ if event.starts_with(b"workqueue_execute")

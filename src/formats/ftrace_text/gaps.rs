@@ -5,7 +5,7 @@ use crate::base::Timestamp;
 use crate::event::{Gap, LaneColumns};
 
 /// Corrects the gaps in the parts of all lanes; each lane has `block_count` consecutive parts.
-pub fn settle(parts: &mut [&mut LaneColumns], block_count: usize) {
+pub(crate) fn settle(parts: &mut [&mut LaneColumns], block_count: usize) {
     let edges = |part: &LaneColumns| {
         let last = part.events.len().checked_sub(1)?;
         Some((part.events.time(0), part.events.time(last as u32)))

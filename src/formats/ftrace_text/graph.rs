@@ -39,7 +39,7 @@ pub enum Step<'a> {
 
 /// Parses `[mark] 1.234 us    |    function();`.
 #[must_use]
-pub fn step(text: &[u8]) -> Option<Graph<'_>> {
+pub(crate) fn step(text: &[u8]) -> Option<Graph<'_>> {
     let bar = memchr::memchr(b'|', text)?;
     let before = text.get(..bar)?;
     if is_arrow(before.trim_ascii()) {
@@ -102,7 +102,7 @@ fn name_behind(rest: &[u8]) -> &[u8] {
 
 /// Returns the function's return value from a step's comment: `/* = 0x0 */` or `/* f ret=0x0 */`.
 #[must_use]
-pub fn returned(text: &[u8]) -> Option<&[u8]> {
+pub(crate) fn returned(text: &[u8]) -> Option<&[u8]> {
     let comment = text.get(memchr::memmem::find(text, b"/*")? + 2..)?;
     let comment = comment.get(..memchr::memmem::find(comment, b"*/")?)?;
     let at = match find_short(comment, b"ret=") {
@@ -253,7 +253,7 @@ pub type Named<'a> = (&'a [u8], u32);
 
 /// Parses `bash-96    =>   sh-97`: returns the outgoing and the incoming thread.
 #[must_use]
-pub fn switched(rest: &[u8]) -> Option<(Named<'_>, Named<'_>)> {
+pub(crate) fn switched(rest: &[u8]) -> Option<(Named<'_>, Named<'_>)> {
     let arrow = memchr::memmem::find(rest, b"=>")?;
     Some((named(rest.get(..arrow)?)?, named(rest.get(arrow + 2..)?)?))
 }

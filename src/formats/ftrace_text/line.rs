@@ -25,7 +25,7 @@ pub enum Plain {
 
 /// Returns the kind of a line without columns.
 #[must_use]
-pub fn plain(line: &[u8]) -> Plain {
+pub(crate) fn plain(line: &[u8]) -> Plain {
     let text = without_console_time(line).trim_ascii();
     if text.is_empty() || text.starts_with(b"#") || is_header(text) {
         return Plain::Silent;
@@ -161,7 +161,7 @@ pub(crate) fn classify(body: &[u8]) -> Body<'_> {
 
 /// Splits `ksys_read (repeats: 4, last_ts:   69.626111)`, for repeated calls, into the caller and the count.
 #[must_use]
-pub fn repeats(caller: &[u8]) -> Option<(&[u8], &[u8])> {
+pub(crate) fn repeats(caller: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = memchr::memmem::find(caller, b" (repeats: ")?;
     let rest = caller.get(at + 11..)?;
     let count = rest.get(..digits(rest)?.1)?;

@@ -87,7 +87,7 @@ impl Prefix<'_> {
     /// Returns whether the time is the integer of a counting clock.
     #[must_use]
     #[inline]
-    pub fn is_raw(&self) -> bool {
+    pub(crate) fn is_raw(&self) -> bool {
         self.precision.is_none()
     }
 }
@@ -115,7 +115,7 @@ const MOST_TASK: usize = 64;
 /// Parses the integer at the start of `text`. Returns it and its number of digits.
 #[must_use]
 #[inline]
-pub fn digits(text: &[u8]) -> Option<(u64, usize)> {
+pub(crate) fn digits(text: &[u8]) -> Option<(u64, usize)> {
     let mut value = 0_u64;
     let mut at = 0;
     while let Some(digit) = text.get(at).filter(|b| b.is_ascii_digit()) {

@@ -18,7 +18,7 @@ pub(crate) struct Refused {
 
 /// Recognises a file without events in time; `None` for any other file.
 #[must_use]
-pub fn refused(head: &[u8]) -> Option<Refused> {
+pub(crate) fn refused(head: &[u8]) -> Option<Refused> {
     const LINES: usize = 8;
     for line in lines(head, 1, 0).take(LINES) {
         let text = line.bytes.trim_ascii();

@@ -114,7 +114,7 @@ pub(crate) fn head_of(text: &[u8]) -> Range<usize> {
 /// Returns how many events were overwritten before they were read, from the kernel's header:
 /// `# entries-in-buffer/entries-written: 53/116   #P:4` or, of latency tracers, `# latency: 6 us, #53/116, CPU#0 |`.
 #[must_use]
-pub fn overwritten(head: &[u8]) -> u64 {
+pub(crate) fn overwritten(head: &[u8]) -> u64 {
     let of_line = |line: &[u8]| {
         let text = line.strip_prefix(b"# ")?;
         let pair = match text.strip_prefix(b"entries-in-buffer/entries-written: ") {

@@ -160,7 +160,7 @@ impl State {
 
 /// Facts about the whole text.
 #[derive(Debug)]
-pub struct Whole {
+pub(crate) struct Whole {
     /// CPUs of the lanes, sorted; at least one.
     pub cpus: Vec<u32>,
     /// Whether there was an event on any CPU.

@@ -56,7 +56,7 @@ pub(crate) enum StateLetters {
 
 /// Parses `prev_comm=a prev_pid=1 prev_prio=120 prev_state=R ==> next_comm=b ...` or `a:1 [120] R ==> b:2 [120]`.
 #[must_use]
-pub fn switch(info: &[u8]) -> Option<SwitchText<'_>> {
+pub(crate) fn switch(info: &[u8]) -> Option<SwitchText<'_>> {
     if info.starts_with(b"prev_comm=") {
         let side = |comm: &[u8], pid_name: &[u8], prio: &[u8]| {
             Some(Task {
@@ -182,7 +182,7 @@ fn short_task(text: &[u8]) -> Option<(Task<'_>, &[u8])> {
 
 /// Parses `comm=a pid=1 prio=120 target_cpu=001` or `a:1 [120] success=1 CPU:001`: returns the thread and the CPU.
 #[must_use]
-pub fn wakeup(info: &[u8]) -> Option<(Task<'_>, Option<u32>)> {
+pub(crate) fn wakeup(info: &[u8]) -> Option<(Task<'_>, Option<u32>)> {
     if info.starts_with(b"comm=") {
         let task = Task {
             comm: field(info, b"comm")?,

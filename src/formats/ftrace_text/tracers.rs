@@ -62,7 +62,7 @@ const ACTIONS: [(&[u8], &str); 15] = [
 
 /// Parses a body without an event name.
 #[must_use]
-pub fn told(body: &[u8]) -> Option<Told<'_>> {
+pub(crate) fn told(body: &[u8]) -> Option<Told<'_>> {
     let text = body.trim_ascii();
     match text.first()? {
         b'#' => numbered(text),

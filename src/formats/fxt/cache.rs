@@ -73,7 +73,7 @@ impl Local {
     /// Returns the look-up result of a string index.
     #[inline]
     #[must_use]
-    pub fn string(&self, index: u16) -> StringEntry {
+    pub(crate) fn string(&self, index: u16) -> StringEntry {
         let (run, id) = self.known_string(index);
         let place = self.string_places.get(usize::from(index));
         let place = place.copied().filter(|place| *place != NO_PLACE);
@@ -303,7 +303,7 @@ impl Default for Cache {
 
 impl Cache {
     /// Prepares for the part with these records.
-    pub fn start(&mut self, scan: &Scan, range: PartRange) {
+    pub(crate) fn start(&mut self, scan: &Scan, range: PartRange) {
         let PartRange { start, end } = range;
         self.own.part += 1;
         self.rows.start(start);
@@ -341,7 +341,7 @@ impl Cache {
 
     /// Makes a provider current. If its entries are of an earlier run, they are dropped and the rate at `place` is
     /// used.
-    pub fn enter(&mut self, scan: &Scan, slot: ProviderSlot, place: u64) {
+    pub(crate) fn enter(&mut self, scan: &Scan, slot: ProviderSlot, place: u64) {
         if slot != self.slot {
             let entered = self.parked.remove(&slot);
             let entered = entered.unwrap_or_else(|| Box::new(Local::new()));

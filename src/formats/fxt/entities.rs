@@ -171,7 +171,7 @@ impl Entities {
     }
 
     /// Returns the key of a thread, and adds it if it is new.
-    pub fn pair(&mut self, process_koid: u64, tid: u64) -> ThreadKey {
+    pub(crate) fn pair(&mut self, process_koid: u64, tid: u64) -> ThreadKey {
         if let Some(&key) = self.pairs.get(&(process_koid, tid)) {
             return key;
         }
@@ -248,7 +248,7 @@ impl Entities {
     }
 
     /// Ends the fold: finds the processes of scheduled threads. Must be called exactly once.
-    pub fn finish(&mut self, provider_names: Vec<String>) {
+    pub(crate) fn finish(&mut self, provider_names: Vec<String>) {
         self.provider_names = provider_names;
         for (tid, key) in &self.object_threads {
             self.by_tid.insert(*tid, *key);
@@ -369,7 +369,7 @@ impl Entities {
 
     /// Returns the process of a thread, if the file names it.
     #[must_use]
-    pub fn process_of(&self, key: ThreadKey) -> Option<ProcessKey> {
+    pub(crate) fn process_of(&self, key: ThreadKey) -> Option<ProcessKey> {
         self.known(key)?.process
     }
 

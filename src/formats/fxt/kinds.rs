@@ -13,7 +13,7 @@ use crate::event::{EventKind, KindId, Role};
 /// type in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
-pub enum Sort {
+pub(crate) enum Sort {
     Instant,
     Counter,
     Begin,
@@ -77,7 +77,7 @@ impl Sort {
 
     /// Category of the record type's own kind.
     #[must_use]
-    pub fn category(self) -> &'static str {
+    pub(crate) fn category(self) -> &'static str {
         SORTS.get(self as usize).map_or("", |row| row.1)
     }
 
@@ -186,7 +186,7 @@ impl Kinds {
 
     /// Returns all kinds so far, and the strings that they refer to.
     #[must_use]
-    pub fn list(&self) -> (Vec<EventKind>, Strings) {
+    pub(crate) fn list(&self) -> (Vec<EventKind>, Strings) {
         let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
         (inner.kinds.clone(), inner.strings.clone())
     }

@@ -57,7 +57,7 @@ fn time_of(ns: i64) -> Option<Timestamp> {
 
 impl Lives {
     /// Adds the facts of one kernel object; interns its texts in `strings`.
-    pub fn add(&mut self, of: LifeOf, said: &ObjectLife<'_>, strings: &mut Strings) {
+    pub(crate) fn add(&mut self, of: LifeOf, said: &ObjectLife<'_>, strings: &mut Strings) {
         let life = SaidLife {
             start: said.start.and_then(time_of),
             end: said.end.and_then(time_of),

@@ -89,7 +89,7 @@ pub struct Rows {
 
 impl Rows {
     /// Removes all events; the next events belong to the part that starts at `start`.
-    pub fn start(&mut self, start: u64) {
+    pub(crate) fn start(&mut self, start: u64) {
         self.start = start;
         self.rows.clear();
         self.times.clear();
@@ -117,7 +117,7 @@ impl Rows {
 
     /// Adds an event.
     #[inline]
-    pub fn push(&mut self, event: NewEvent) {
+    pub(crate) fn push(&mut self, event: NewEvent) {
         let NewEvent {
             time,
             at,

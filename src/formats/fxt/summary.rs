@@ -90,7 +90,7 @@ pub(crate) struct Summary {
 impl Summary {
     /// Returns the place of a fact.
     #[must_use]
-    pub fn place_of(&self, fact: Fact) -> u64 {
+    pub(crate) fn place_of(&self, fact: Fact) -> u64 {
         self.start.unwrap_or(0) + (u64::from(fact.words) << 3)
     }
 }

@@ -48,7 +48,7 @@ impl Provider {
 
     /// Returns whether the provider is our own exporter, by its name.
     #[must_use]
-    pub fn is_ours(&self) -> bool {
+    pub(crate) fn is_ours(&self) -> bool {
         self.name.starts_with(OWN_PROVIDER.as_bytes())
     }
 
@@ -145,7 +145,7 @@ impl Tables {
 
     /// Announces a provider, which is current from `place` on. It keeps the tick rate of an earlier announcement and
     /// nothing else. Returns its slot.
-    pub fn announce(&mut self, place: u64, id: u32, name: &[u8]) -> ProviderSlot {
+    pub(crate) fn announce(&mut self, place: u64, id: u32, name: &[u8]) -> ProviderSlot {
         let earlier = self.latest.get(&id).copied();
         let rates = earlier
             .and_then(|slot| self.providers.get(slot as usize)?.rates.last().copied())
@@ -165,7 +165,7 @@ impl Tables {
 
     /// Makes the provider with this id current from `place` on; `None` if it was never announced. The implicit provider
     /// needs no announcement.
-    pub fn switch(&mut self, place: u64, id: u32) -> Option<ProviderSlot> {
+    pub(crate) fn switch(&mut self, place: u64, id: u32) -> Option<ProviderSlot> {
         let slot = match self.latest.get(&id) {
             Some(&slot) => slot,
             None if id == 0 => 0,
@@ -177,7 +177,7 @@ impl Tables {
 
     /// Returns the latest slot of the provider with this id.
     #[must_use]
-    pub fn latest(&self, id: u32) -> Option<ProviderSlot> {
+    pub(crate) fn latest(&self, id: u32) -> Option<ProviderSlot> {
         self.latest.get(&id).copied()
     }
 

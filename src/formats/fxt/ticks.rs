@@ -51,14 +51,14 @@ impl TickScale {
 
     /// The rate in ticks per second.
     #[must_use]
-    pub fn ticks_per_second(&self) -> u64 {
+    pub(crate) fn ticks_per_second(&self) -> u64 {
         self.ticks_per_second
     }
 
     /// Returns the time of a tick in ns; `None` if it is outside the axis, or the rate is 0.
     #[inline]
     #[must_use]
-    pub fn nanos(&self, ticks: u64) -> Option<i64> {
+    pub(crate) fn nanos(&self, ticks: u64) -> Option<i64> {
         // Only at rates of 2^63 and more does the remainder overflow 64 bits.
         if self.denominator.wrapping_sub(1) >= (1 << 63) - 1 {
             return self.nanos_of_odd_rate(ticks);

@@ -89,7 +89,7 @@ pub(crate) struct TimeState {
 impl TimeState {
     /// Returns the state before a file whose first time is `first`: lines before that time get it too.
     #[must_use]
-    pub fn at_start(clock: Clock, first: Option<RawTime>) -> TimeState {
+    pub(crate) fn at_start(clock: Clock, first: Option<RawTime>) -> TimeState {
         let last = match clock {
             Clock::Relative | Clock::Lines => 0,
             _ => first.and_then(|time| clock.ns(time)).unwrap_or(0),
@@ -102,7 +102,7 @@ impl TimeState {
 
     /// The last time in ns.
     #[must_use]
-    pub fn last(&self) -> i64 {
+    pub(crate) fn last(&self) -> i64 {
         self.last
     }
 
@@ -145,7 +145,7 @@ impl TimeState {
 
     /// Records the duration of the call on the last line: later lines come after its end.
     #[inline]
-    pub fn took(&mut self, clock: Clock, duration_ns: i64) {
+    pub(crate) fn took(&mut self, clock: Clock, duration_ns: i64) {
         if clock == Clock::DaySeconds {
             self.spread = self.spread.saturating_add(duration_ns).min(MOST_SPREAD_NS);
             if self.raw.is_none() {
@@ -157,7 +157,7 @@ impl TimeState {
     /// Records that a call continued on the last line ended at `end`: later lines come after it, within the second.
     /// Returns the end time that is used.
     #[inline]
-    pub fn reach(&mut self, clock: Clock, end: i64) -> i64 {
+    pub(crate) fn reach(&mut self, clock: Clock, end: i64) -> i64 {
         if clock != Clock::DaySeconds {
             return end;
         }
@@ -171,7 +171,7 @@ impl TimeState {
 
     /// Returns the time of the line that led to this state.
     #[must_use]
-    pub fn of_line(&self, clock: Clock) -> i64 {
+    pub(crate) fn of_line(&self, clock: Clock) -> i64 {
         match clock {
             Clock::DaySeconds if self.raw.is_some() => {
                 let spread = self.spread.saturating_sub(SPREAD_NS);
@@ -183,13 +183,13 @@ impl TimeState {
 
     /// Returns the state moved later by a number of days.
     #[must_use]
-    pub fn later(self, days: i64) -> TimeState {
+    pub(crate) fn later(self, days: i64) -> TimeState {
         self.moved(days.saturating_mul(DAY_NS))
     }
 
     /// Returns the state moved later by `shift`: ns, or lines in a text without times.
     #[must_use]
-    pub fn moved(self, shift: i64) -> TimeState {
+    pub(crate) fn moved(self, shift: i64) -> TimeState {
         TimeState {
             last: self.last.saturating_add(shift),
             day: self.day.saturating_add(shift),
@@ -220,7 +220,7 @@ impl TimeState {
 
     /// Returns the time of an earlier line, if its printed time is sufficient.
     #[must_use]
-    pub fn earlier(&self, clock: Clock, time: Option<RawTime>) -> Option<i64> {
+    pub(crate) fn earlier(&self, clock: Clock, time: Option<RawTime>) -> Option<i64> {
         let ns = clock.ns(time?)?;
         match clock {
             Clock::Unix => Some(ns),
@@ -238,7 +238,7 @@ impl TimeState {
 
     /// Returns the state after a part, from the state before it and the state that the part's lines alone lead to.
     #[must_use]
-    pub fn after(self, clock: Clock, part: TimeState) -> TimeState {
+    pub(crate) fn after(self, clock: Clock, part: TimeState) -> TimeState {
         match clock {
             Clock::Lines => part,
             Clock::Unix => {

@@ -12,7 +12,7 @@ pub(crate) enum Dialect {
 impl Dialect {
     /// Name of the format.
     #[must_use]
-    pub const fn format_name(self) -> &'static str {
+    pub(crate) const fn format_name(self) -> &'static str {
         match self {
             Dialect::Strace => "strace",
             Dialect::Minix => "MINIX trace(1)",

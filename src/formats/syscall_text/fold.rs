@@ -74,7 +74,7 @@ pub(crate) struct Found {
 impl Found {
     /// Returns the start time of a part, shifted relative to the other files of the recording.
     #[must_use]
-    pub fn shifted(&self, time: TimeState, head: &Head) -> TimeState {
+    pub(crate) fn shifted(&self, time: TimeState, head: &Head) -> TimeState {
         match (head.clock, head.first_of_day()) {
             _ if self.shift <= 0 => time,
             (Clock::DaySeconds, Some(first)) => time.within_second(first, self.shift),

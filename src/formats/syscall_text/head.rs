@@ -57,7 +57,7 @@ impl Head {
 
     /// Returns the state of the clock before the first line.
     #[must_use]
-    pub fn start(&self) -> TimeState {
+    pub(crate) fn start(&self) -> TimeState {
         TimeState::at_start(self.clock, self.first_time).later(self.days)
     }
 

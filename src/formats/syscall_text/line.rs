@@ -53,7 +53,7 @@ const MOST_NAME: usize = 64;
 /// Returns the text of a call's first line before the mark that the call continues later; `None` without such a mark.
 #[must_use]
 #[inline]
-pub fn open_end(text: &[u8], dialect: Dialect) -> Option<&[u8]> {
+pub(crate) fn open_end(text: &[u8], dialect: Dialect) -> Option<&[u8]> {
     match dialect {
         Dialect::Minix => text.strip_suffix(b"<..>"),
         Dialect::Strace => {

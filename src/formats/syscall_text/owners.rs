@@ -49,7 +49,7 @@ impl Owners {
     /// Returns the pid of a line without a pid.
     #[inline]
     #[must_use]
-    pub fn last(&self) -> Option<u32> {
+    pub(crate) fn last(&self) -> Option<u32> {
         self.last
     }
 

@@ -26,7 +26,7 @@ pub(crate) struct CallText<'a> {
 
 /// Result of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome<'a> {
+pub(crate) struct Outcome<'a> {
     /// The returned number, if the result is a number.
     pub value: Option<i64>,
     /// Name of the error.
@@ -342,7 +342,7 @@ pub(crate) fn angle_path(param: &[u8]) -> Option<&[u8]> {
 
 /// Unescapes a quoted string; a string that was cut keeps its dots. `None` if `param` is not a string.
 #[must_use]
-pub fn string(param: &[u8], dialect: Dialect) -> Option<Vec<u8>> {
+pub(crate) fn string(param: &[u8], dialect: Dialect) -> Option<Vec<u8>> {
     if param.first() != Some(&b'"') {
         return None;
     }
@@ -444,7 +444,7 @@ pub(crate) fn elements(param: &[u8], dialect: Dialect) -> Vec<&[u8]> {
 
 /// Parses a result: `3</path>`, `-1 ENOENT (No such ...)`, `-1 [ENOENT]`, `<ipc> -1 [E]`, `?`, `0 (euid=0)`.
 #[must_use]
-pub fn outcome(result: &[u8], dialect: Dialect) -> Outcome<'_> {
+pub(crate) fn outcome(result: &[u8], dialect: Dialect) -> Outcome<'_> {
     let result = match dialect {
         Dialect::Strace => result,
         Dialect::Minix => strip_signals(result),

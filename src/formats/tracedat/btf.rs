@@ -141,7 +141,7 @@ impl Btf {
 
     /// The name of `value` in the enum that `type_name` (`enum NAME`) refers to; `None` if either is unknown.
     #[must_use]
-    pub fn name_of(&self, type_name: &str, value: i64) -> Option<&str> {
+    pub(crate) fn name_of(&self, type_name: &str, value: i64) -> Option<&str> {
         let values = self
             .enums
             .get(type_name.trim().strip_prefix("enum ")?.trim())?;
@@ -199,7 +199,7 @@ pub(in crate::formats::tracedat) mod tests {
     use super::*;
 
     /// A BTF section with an int, an enum `color` (RED 1, BLUE -2) and a nameless enum64 (BIG 2^33).
-    pub fn section() -> Vec<u8> {
+    pub(crate) fn section() -> Vec<u8> {
         let strings = b"\0int\0color\0RED\0BLUE\0BIG\0";
         let words: Vec<u32> = vec![
             1,

@@ -60,7 +60,7 @@ impl CpuData {
     /// A CPU's unpacked pages of `size` bytes at file offset `offset`. If the file ends earlier, the size is cut and a
     /// diagnostic is noted.
     #[must_use]
-    pub fn plain(
+    pub(crate) fn plain(
         bytes: &[u8],
         cpu: u32,
         offset: u64,
@@ -82,7 +82,7 @@ impl CpuData {
     /// A CPU's pages in chunks, whose count is at file offset `offset`. Stops at the first chunk that is cut short or
     /// damaged, with a diagnostic.
     #[must_use]
-    pub fn packed(
+    pub(crate) fn packed(
         bytes: &[u8],
         cpu: u32,
         offset: u64,
@@ -233,7 +233,7 @@ impl ChunkCache {
     ///
     /// # Errors
     /// If the block is damaged.
-    pub fn chunk(&self, bytes: &[u8], chunk: Chunk) -> Result<Arc<Vec<u8>>, ReadError> {
+    pub(crate) fn chunk(&self, bytes: &[u8], chunk: Chunk) -> Result<Arc<Vec<u8>>, ReadError> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(at) = kept.iter().rposition(|(offset, _)| *offset == chunk.offset) {
             let entry = kept.remove(at);

@@ -164,20 +164,20 @@ impl Decoder {
 
     /// All kinds, in the order of the formats that were passed in.
     #[must_use]
-    pub fn kinds(&self) -> &[Kind] {
+    pub(crate) fn kinds(&self) -> &[Kind] {
         &self.kinds
     }
 
     /// The index in [`Decoder::kinds`] of a record's kind; `None` for an unknown number.
     #[must_use]
-    pub fn kind_of(&self, record: &[u8]) -> Option<usize> {
+    pub(crate) fn kind_of(&self, record: &[u8]) -> Option<usize> {
         let id = self.kind_id.read(record, self.endian)?;
         self.kind_of_id(u32::try_from(id).ok()?)
     }
 
     /// The index in [`Decoder::kinds`] of the kind with the number `id`.
     #[must_use]
-    pub fn kind_of_id(&self, id: u32) -> Option<usize> {
+    pub(crate) fn kind_of_id(&self, id: u32) -> Option<usize> {
         let slot = *self.by_id.get(id as usize)?;
         usize::from(slot).checked_sub(1)
     }
@@ -190,7 +190,7 @@ impl Decoder {
 
     /// The field `common_flags` of a record; 0 if the file has no such field.
     #[must_use]
-    pub fn flags_of(&self, record: &[u8]) -> u64 {
+    pub(crate) fn flags_of(&self, record: &[u8]) -> u64 {
         let read = |place: Place| place.read(record, self.endian);
         self.flags.and_then(read).unwrap_or(0)
     }
@@ -246,12 +246,6 @@ impl Decoder {
     #[must_use]
     pub fn endian(&self) -> Endian {
         self.endian
-    }
-
-    /// Resolves addresses to names.
-    #[must_use]
-    pub fn names(&self) -> &(dyn Lookup + Send + Sync) {
-        &*self.names
     }
 
     /// Appends the text of an event; `kind` is an index into [`Decoder::kinds`]. Returns whether the text includes the

@@ -134,7 +134,7 @@ impl FieldFormat {
 
     /// Returns whether the field is one number of 1, 2, 4 or 8 bytes.
     #[must_use]
-    pub fn is_number(&self) -> bool {
+    pub(crate) fn is_number(&self) -> bool {
         self.shape == Shape::Plain && matches!(self.size, 1 | 2 | 4 | 8)
     }
 }

@@ -131,7 +131,7 @@ impl TraceFile {
 
     /// The clock of the first instance with events.
     #[must_use]
-    pub fn clock(&self) -> &str {
+    pub(crate) fn clock(&self) -> &str {
         let buffer = self.buffers.iter().find(|buffer| !buffer.cpus.is_empty());
         match buffer.or(self.buffers.first()) {
             Some(buffer) if !buffer.clock.is_empty() => &buffer.clock,
@@ -305,7 +305,7 @@ impl TraceFile {
     /// Raw time at the start of the page of `data` that contains the byte at `place`; `None` if the page cannot be
     /// read.
     #[must_use]
-    pub fn page_time(&self, data: &CpuData, page_size: u32, place: u64) -> Option<u64> {
+    pub(crate) fn page_time(&self, data: &CpuData, page_size: u32, place: u64) -> Option<u64> {
         let (page, _) = self.page_at(data, page_size, place).ok()?;
         Some(self.page_head(&page)?.time)
     }

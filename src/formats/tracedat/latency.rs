@@ -22,7 +22,7 @@ pub(crate) fn has_only_text(reader: &TraceDat) -> bool {
 ///
 /// # Errors
 /// If the text cannot be opened or the job is cancelled.
-pub fn of_text(reader: &Arc<TraceDat>, job: &Job) -> Result<Recording, ReadError> {
+pub(crate) fn of_text(reader: &Arc<TraceDat>, job: &Job) -> Result<Recording, ReadError> {
     let bare = TraceDat::recording(reader);
     let file = reader.file();
     let mut joined = Vec::new();

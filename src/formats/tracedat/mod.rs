@@ -18,7 +18,7 @@
 mod about;
 pub(crate) mod btf;
 pub mod buffers;
-pub mod clock;
+pub(crate) mod clock;
 mod contents;
 mod cpu_stats;
 pub mod decoder;

@@ -110,7 +110,7 @@ pub mod id {
     pub(crate) const TIME_SHIFT: u16 = 12;
     pub(crate) const GUEST: u16 = 13;
     pub(crate) const TSC2NSEC: u16 = 14;
-    pub const STRINGS: u16 = 15;
+    pub(crate) const STRINGS: u16 = 15;
     pub(crate) const HEADER_INFO: u16 = 16;
     pub(crate) const FTRACE_EVENTS: u16 = 17;
     pub(crate) const EVENT_FORMATS: u16 = 18;

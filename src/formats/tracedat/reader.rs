@@ -69,7 +69,7 @@ impl TraceDat {
 
     /// Returns the recording in the file.
     #[must_use]
-    pub fn recording(reader: &Arc<TraceDat>) -> Recording {
+    pub(crate) fn recording(reader: &Arc<TraceDat>) -> Recording {
         Recording {
             info: reader.info.clone(),
             lanes: reader.lanes.clone(),
@@ -394,7 +394,7 @@ impl TraceDat {
 
     /// The kinds of events and the threads that the columns refer to by number.
     #[must_use]
-    pub fn directory(&self) -> Directory {
+    pub(crate) fn directory(&self) -> Directory {
         let mut strings = Strings::default();
         let formats = &self.file.metadata.formats;
         let mut kinds: Vec<EventKind> = formats

@@ -16,7 +16,7 @@ use crate::view::{Existing, ExportOrder, RowKind, ViewState};
 
 /// Time range to export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Range {
+pub(crate) enum Range {
     /// The selected range.
     Selected,
     /// The visible span.
@@ -27,7 +27,7 @@ pub enum Range {
 
 /// Tracks to export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tracks {
+pub(crate) enum Tracks {
     /// All.
     All,
     /// Tracks of the selected area.
@@ -98,7 +98,7 @@ impl Form {
 
     /// Returns the time range to export.
     #[must_use]
-    pub fn span(&self, state: &ViewState) -> TimeSpan {
+    pub(crate) fn span(&self, state: &ViewState) -> TimeSpan {
         match (self.range, state.range) {
             (Range::Selected, Some(range)) => range,
             (Range::Visible, _) => state.span,
@@ -165,7 +165,11 @@ impl Form {
     ///
     /// # Errors
     /// Returns a sentence for the user if something is missing.
-    pub fn order(&self, loaded: &LoadedTrace, state: &ViewState) -> Result<ExportOrder, String> {
+    pub(crate) fn order(
+        &self,
+        loaded: &LoadedTrace,
+        state: &ViewState,
+    ) -> Result<ExportOrder, String> {
         if !loaded.is_complete {
             return Err("The trace is still being read.".to_owned());
         }

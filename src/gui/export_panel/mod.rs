@@ -57,12 +57,17 @@ impl ExportPanel {
 
     /// Returns whether an export is running.
     #[must_use]
-    pub fn is_busy(&self) -> bool {
+    pub(crate) fn is_busy(&self) -> bool {
         self.exporting.is_pending()
     }
 
     /// Starts an export.
-    pub fn start(&mut self, ctx: &egui::Context, loaded: &Arc<LoadedTrace>, order: ExportOrder) {
+    pub(crate) fn start(
+        &mut self,
+        ctx: &egui::Context,
+        loaded: &Arc<LoadedTrace>,
+        order: ExportOrder,
+    ) {
         if self.is_busy() {
             return;
         }

@@ -13,7 +13,7 @@ use crate::view::{Action, Effect, ruler};
 
 /// Outcome of the last export.
 #[derive(Debug)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// The file was written.
     Written {
         /// Content of the file.
@@ -31,7 +31,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// Returns the outcome as one sentence.
-    pub fn words(&self) -> String {
+    pub(crate) fn words(&self) -> String {
         match self {
             Outcome::Written { path, .. } => format!("Exported to {}", path.display()),
             Outcome::Exists(path) => format!("This file exists already: {}", path.display()),

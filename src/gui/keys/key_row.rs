@@ -5,7 +5,7 @@ use crate::view::{Action, ViewState};
 use egui::{Key, Modifiers};
 
 /// A command with its keys.
-pub struct KeyRow {
+pub(crate) struct KeyRow {
     /// Alternative keys; empty: the command is only in the palette.
     pub keys: &'static [(Modifiers, Key)],
     /// Name of the command.

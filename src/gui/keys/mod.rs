@@ -104,7 +104,11 @@ pub(crate) const GESTURES: &[(&str, &str)] = &[
 
 /// Returns the actions of this frame's keys. If one of them opens a text field, what is typed after it is held in
 /// `ahead` for that field.
-pub fn pressed(ctx: &egui::Context, state: &ViewState, ahead: &mut TypedAhead) -> Vec<Action> {
+pub(crate) fn pressed(
+    ctx: &egui::Context,
+    state: &ViewState,
+    ahead: &mut TypedAhead,
+) -> Vec<Action> {
     let focus = if ctx.text_edit_focused() {
         Focus::Typing
     } else if ctx.egui_wants_keyboard_input() {

@@ -8,7 +8,7 @@ const PATIENCE: u8 = 4;
 
 /// Input typed ahead of a text field.
 #[derive(Default)]
-pub struct TypedAhead {
+pub(crate) struct TypedAhead {
     waiting: Option<Waiting>,
     /// Held events, in the order typed.
     held: Vec<Event>,
@@ -41,7 +41,7 @@ impl TypedAhead {
     }
 
     /// Delivers held input once the field has focus; called once a frame, before keys are handled.
-    pub fn release(&mut self, ctx: &egui::Context) {
+    pub(crate) fn release(&mut self, ctx: &egui::Context) {
         if let Some(waiting) = &mut self.waiting {
             waiting.frames += 1;
             let focused = ctx.memory(|memory| memory.focused());

@@ -1,23 +1,23 @@
 //! The panes of the dock. A new pane is one file, its row here, and its kind in `view/pane_kind`.
 
-pub mod build;
+pub(crate) mod build;
 pub mod chain;
 pub mod compare;
 pub mod counters;
-pub mod details;
+pub(crate) mod details;
 pub mod durations;
 pub mod events;
 pub mod files;
 pub mod flame;
-pub mod info;
-pub mod latency;
+pub(crate) mod info;
+pub(crate) mod latency;
 mod lost;
 pub mod marks;
-pub mod matches;
+pub(crate) mod matches;
 pub mod probes;
 pub(crate) mod process_tree;
 mod reading;
-pub mod selection;
+pub(crate) mod selection;
 mod sources;
 
 use super::pane::PaneRow;
@@ -109,7 +109,7 @@ pub const PANES: &[PaneRow] = &[
 
 /// Returns the row of a pane.
 #[must_use]
-pub fn row_of(pane: PaneKind) -> &'static PaneRow {
+pub(crate) fn row_of(pane: PaneKind) -> &'static PaneRow {
     &PANES[pane as usize]
 }
 

@@ -80,7 +80,7 @@ pub(crate) struct Copying {
 
 impl Copying {
     /// Starts a copy; cancels one that is running.
-    pub fn start(
+    pub(crate) fn start(
         &mut self,
         ctx: &egui::Context,
         work: impl FnOnce(&Work<String>) -> Result<String, Cancelled> + Send + 'static,

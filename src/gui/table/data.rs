@@ -93,7 +93,7 @@ impl PaneColumn {
 
     /// Returns a column for panes only: its cell has index `index` among those after the table's columns.
     #[must_use]
-    pub fn after(
+    pub(crate) fn after(
         table: &TableDef,
         index: usize,
         def: ColumnDef<'static>,
@@ -181,14 +181,14 @@ impl PaneColumn {
 
     /// Returns the column with another explanation.
     #[must_use]
-    pub fn about(mut self, about: &'static str) -> PaneColumn {
+    pub(crate) fn about(mut self, about: &'static str) -> PaneColumn {
         self.def.about = about;
         self
     }
 
     /// Returns the column as one that takes the width that the other columns leave.
     #[must_use]
-    pub fn growing(self) -> PaneColumn {
+    pub(crate) fn growing(self) -> PaneColumn {
         PaneColumn {
             grows: true,
             ..self
@@ -206,7 +206,7 @@ impl PaneColumn {
 
     /// Returns the column's cell of a row.
     #[must_use]
-    pub fn cell<'a>(&self, cells: &'a [Cell]) -> &'a Cell {
+    pub(crate) fn cell<'a>(&self, cells: &'a [Cell]) -> &'a Cell {
         cells.get(self.at).unwrap_or(&Cell::None)
     }
 
@@ -298,7 +298,7 @@ impl TableData {
 
     /// Returns a table of rows whose cells are made already: the cells belong to `columns` in order.
     #[must_use]
-    pub fn made(columns: Vec<(ColumnDef<'static>, f32)>, rows: Vec<MadeRow>) -> TableData {
+    pub(crate) fn made(columns: Vec<(ColumnDef<'static>, f32)>, rows: Vec<MadeRow>) -> TableData {
         let column = |(at, (def, width))| PaneColumn::at(at, def, width);
         let columns = columns.into_iter().enumerate().map(column).collect();
         TableData::new(columns, rows)
@@ -328,7 +328,7 @@ impl TableData {
     }
 
     /// Returns the width of all columns, in points.
-    pub fn width(&self, ui: &Ui) -> f32 {
+    pub(crate) fn width(&self, ui: &Ui) -> f32 {
         self.width_within(ui, f32::INFINITY)
     }
 

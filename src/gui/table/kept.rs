@@ -34,7 +34,7 @@ struct PageKey {
 
 impl KeptCells {
     /// Prepares the cells of the rows from `top` on, of a table whose cells are made by a task.
-    pub fn prepare(
+    pub(crate) fn prepare(
         &mut self,
         ctx: &egui::Context,
         loaded: &Arc<LoadedTrace>,
@@ -91,7 +91,7 @@ impl KeptCells {
 
     /// Returns whether a task makes cells.
     #[must_use]
-    pub fn is_waiting(&self) -> bool {
+    pub(crate) fn is_waiting(&self) -> bool {
         self.pages.is_busy()
     }
 }

@@ -216,7 +216,7 @@ impl DataTable {
     }
 
     /// Marks the row whose details are drawn beside the table, and no other.
-    pub fn detail(&mut self, row: Option<usize>) {
+    pub(crate) fn detail(&mut self, row: Option<usize>) {
         self.detailed = row;
     }
 

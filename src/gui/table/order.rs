@@ -193,7 +193,7 @@ impl RowOrder {
     }
 
     /// Returns the position at which a row is shown.
-    pub fn place_of(&self, row: usize) -> Option<usize> {
+    pub(crate) fn place_of(&self, row: usize) -> Option<usize> {
         match &self.rows {
             Some(rows) => rows.iter().position(|&it| it as usize == row),
             None => Some(row),

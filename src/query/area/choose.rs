@@ -45,7 +45,7 @@ impl Area {
     }
 
     /// Adds a lane; an area of all lanes becomes one of this lane.
-    pub fn add(&mut self, lane: Lane) {
+    pub(crate) fn add(&mut self, lane: Lane) {
         match &mut self.lanes {
             Lanes::Of(lanes) => lanes.push(lane),
             Lanes::All | Lanes::Both { .. } => self.lanes = Lanes::Of(vec![lane]),

@@ -96,7 +96,7 @@ fn in_force(trace: &Trace, track: &CounterTrack, span: TimeSpan) -> std::ops::Ra
 /// A counter as at most about four points for each of `columns`: (ns since `origin`, value), with the steps
 /// that a value makes when it changes.
 #[must_use]
-pub fn points(
+pub(crate) fn points(
     trace: &Trace,
     index: &Index,
     id: CounterTrackId,

@@ -232,7 +232,7 @@ impl Group {
 
     /// A duration; `None` where nothing has ended, so that there is none.
     #[must_use]
-    pub fn known(&self, ns: i64) -> Option<i64> {
+    pub(crate) fn known(&self, ns: i64) -> Option<i64> {
         (self.count > 0).then_some(ns)
     }
 }

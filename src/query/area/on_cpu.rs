@@ -155,7 +155,11 @@ impl<'a> OnCpus<'a> {
     }
 
     /// The runs of a stretch, cut at the edges of `span`; those of no length are left out.
-    pub fn windows(&self, stretch: &Stretch, span: TimeSpan) -> impl Iterator<Item = Window> {
+    pub(crate) fn windows(
+        &self,
+        stretch: &Stretch,
+        span: TimeSpan,
+    ) -> impl Iterator<Item = Window> {
         let (runs, last) = (&self.trace.runs, self.trace.span.end.0);
         let cpu = stretch.cpu;
         let windows = stretch.runs.clone().map(move |run| {

@@ -171,7 +171,7 @@ pub(super) fn namesakes(trace: &Trace) -> Vec<u32> {
 
 impl Source<'_> {
     #[inline]
-    pub fn start(&self, row: u32) -> i64 {
+    pub(crate) fn start(&self, row: u32) -> i64 {
         match self.shape.what {
             What::Slices => self.trace.slices.starts.at(row as usize),
             What::Runs => self.trace.runs.starts[row as usize],
@@ -218,14 +218,14 @@ impl Source<'_> {
     /// Returns the group of the slice around slice `row` of `owner` (a track): the time of a nested slice is not the
     /// outer slice's own. `None` if the outer slice is in no sum.
     #[inline]
-    pub fn around(&self, owner: u32, row: u32) -> Option<u32> {
+    pub(crate) fn around(&self, owner: u32, row: u32) -> Option<u32> {
         let parent = self.parent(row).filter(|&it| !self.is_unfinished(it))?;
         self.group(owner, parent)
     }
 
     /// The slice around it.
     #[inline]
-    pub fn parent(&self, row: u32) -> Option<u32> {
+    pub(crate) fn parent(&self, row: u32) -> Option<u32> {
         match self.shape.what {
             What::Slices => self.trace.slices.parent(row as usize).map(|id| id.0),
             What::Runs | What::States => None,
@@ -250,7 +250,7 @@ impl Source<'_> {
 
     /// The group of interval `at` of a row of `owner`; `None` if it counts in no group.
     #[inline]
-    pub fn group(&self, owner: u32, at: u32) -> Option<u32> {
+    pub(crate) fn group(&self, owner: u32, at: u32) -> Option<u32> {
         let trace = self.trace;
         let thread_group = |thread: ThreadId| match self.shape.by {
             GroupBy::Process => match trace.threads.get(thread.0 as usize).map(|it| it.process) {

@@ -99,7 +99,7 @@ impl Tally {
     }
 
     #[inline]
-    pub fn add(&mut self, row: u32, length: i64) {
+    pub(crate) fn add(&mut self, row: u32, length: i64) {
         self.count += 1;
         self.sum += i128::from(length);
         self.own += i128::from(length);
@@ -116,7 +116,7 @@ impl Tally {
     }
 
     #[inline]
-    pub fn remove(&mut self, length: i64) {
+    pub(crate) fn remove(&mut self, length: i64) {
         self.count = self.count.saturating_sub(1);
         self.sum -= i128::from(length);
         self.own -= i128::from(length);
@@ -160,7 +160,7 @@ impl Tally {
     }
 
     /// A percentile within 3 %; exact if its bucket holds one duration only.
-    pub fn about(&self, percent: u64) -> i64 {
+    pub(crate) fn about(&self, percent: u64) -> i64 {
         let Some((bucket, _)) = self.bucket_at(rank_of(percent, self.count)) else {
             return 0;
         };
@@ -181,7 +181,7 @@ impl Tally {
     }
 
     /// The longest, as well as it is known.
-    pub fn largest(&self) -> i64 {
+    pub(crate) fn largest(&self) -> i64 {
         if self.count == 0 {
             return 0;
         }

@@ -19,7 +19,7 @@ impl NumberTest {
         })
     }
 
-    pub fn holds(self, value: i128) -> bool {
+    pub(crate) fn holds(self, value: i128) -> bool {
         match self.number {
             Number::Int(wanted) if self.op == Op::Bits => value & wanted != 0,
             Number::Int(wanted) => is_so(self.op, value.cmp(&wanted)),
@@ -86,7 +86,7 @@ impl TextTest {
         }
     }
 
-    pub fn holds(&self, bytes: &[u8]) -> bool {
+    pub(crate) fn holds(&self, bytes: &[u8]) -> bool {
         match self {
             TextTest::Is(text) => bytes == text.as_bytes(),
             TextTest::IsNot(text) => bytes != text.as_bytes(),
@@ -112,7 +112,7 @@ impl ValueTest {
     }
 
     /// `None`: that depends on how the value is shown; then [`ValueTest::holds_shown`] knows.
-    pub fn holds(&self, value: &Value) -> Option<bool> {
+    pub(crate) fn holds(&self, value: &Value) -> Option<bool> {
         let number = match value {
             Value::Null => return Some(false),
             Value::Bool(value) => Some(i128::from(*value)),

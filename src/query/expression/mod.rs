@@ -71,7 +71,7 @@ impl ExpressionError {
 
     /// The text, and below it a line of carets under the place, for a terminal.
     #[must_use]
-    pub fn pointed(&self, text: &str) -> String {
+    pub(crate) fn pointed(&self, text: &str) -> String {
         let before = text.get(..self.at).unwrap_or(text).chars().count();
         let until = self.at.saturating_add(self.length);
         let under = text.get(self.at..until).unwrap_or("").chars().count();

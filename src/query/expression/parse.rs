@@ -238,7 +238,7 @@ impl Expression {
 
     /// Returns the root of the parsed tree.
     #[must_use]
-    pub fn root(&self) -> &Node {
+    pub(crate) fn root(&self) -> &Node {
         &self.node
     }
 

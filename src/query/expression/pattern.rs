@@ -18,7 +18,7 @@ impl Pattern {
     /// Returns whether the pattern occurs in these bytes.
     #[inline]
     #[must_use]
-    pub fn is_in(&self, bytes: &[u8]) -> bool {
+    pub(crate) fn is_in(&self, bytes: &[u8]) -> bool {
         self.0.is_match(bytes)
     }
 

@@ -84,7 +84,7 @@ impl Flame {
 
     /// Paths with times of their own (ns) as folded stacks, `a;b;c N`, a line each, as flame graph tools read
     /// them. That form has no escapes: `;` of a name is `,` there, and its control characters are blanks.
-    pub fn folded(&self) -> impl Iterator<Item = String> {
+    pub(crate) fn folded(&self) -> impl Iterator<Item = String> {
         let plain = |name: &str| -> String {
             let as_there = |it: char| match it {
                 ';' => ',',
@@ -166,7 +166,7 @@ impl Tree {
     }
 
     /// The node of `name` below `parent`; `None` if the tree is full.
-    pub fn child(&mut self, parent: u32, name: u32) -> Option<u32> {
+    pub(crate) fn child(&mut self, parent: u32, name: u32) -> Option<u32> {
         if let Some(&node) = self.by_path.get(&(parent, name)) {
             return Some(node);
         }
@@ -191,7 +191,7 @@ impl Tree {
     }
 
     /// Adds to a node's numbers.
-    pub fn add(&mut self, node: u32, total: i64, own: i64, count: u64) {
+    pub(crate) fn add(&mut self, node: u32, total: i64, own: i64, count: u64) {
         if let Some(node) = self.nodes.get_mut(node as usize) {
             node.total = node.total.saturating_add(total);
             node.own = node.own.saturating_add(own);
@@ -208,7 +208,7 @@ impl Tree {
     }
 
     /// The node that calls a node.
-    pub fn caller(&self, node: u32) -> u32 {
+    pub(crate) fn caller(&self, node: u32) -> u32 {
         self.nodes.get(node as usize).map_or(0, |node| node.parent)
     }
 
@@ -244,7 +244,7 @@ impl Tree {
     }
 
     /// The graph, with what has most of `size` first.
-    pub fn finish(mut self, unit: Unit, size: impl Fn(&Node) -> i64) -> Flame {
+    pub(crate) fn finish(mut self, unit: Unit, size: impl Fn(&Node) -> i64) -> Flame {
         for node in &mut self.nodes {
             node.own = node.own.max(0);
         }

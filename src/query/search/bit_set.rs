@@ -18,7 +18,7 @@ impl BitSet {
     }
 
     /// Sets a bit.
-    pub fn set(&self, at: u32) {
+    pub(crate) fn set(&self, at: u32) {
         if let Some(word) = self.words.get(at as usize / 64) {
             word.fetch_or(1 << (at % 64), Ordering::Relaxed);
         }

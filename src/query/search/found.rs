@@ -103,14 +103,14 @@ impl Found {
 
     /// The number in the list of the first hit after `time`.
     #[must_use]
-    pub fn after(&self, time: Timestamp) -> Option<usize> {
+    pub(crate) fn after(&self, time: Timestamp) -> Option<usize> {
         let at = self.hits.partition_point(|hit| hit.time <= time);
         (at < self.hits.len()).then_some(at)
     }
 
     /// The number in the list of the last hit before `time`.
     #[must_use]
-    pub fn before(&self, time: Timestamp) -> Option<usize> {
+    pub(crate) fn before(&self, time: Timestamp) -> Option<usize> {
         let at = self.hits.partition_point(|hit| hit.time < time);
         at.checked_sub(1)
     }

@@ -48,7 +48,7 @@ impl Place {
 
     /// The place of that word.
     #[must_use]
-    pub fn named(word: &str) -> Option<Place> {
+    pub(crate) fn named(word: &str) -> Option<Place> {
         let found = Place::ALL.iter().find(|(_, name)| *name == word);
         found.map(|(place, _)| *place)
     }

@@ -68,7 +68,7 @@ impl Scan<'_> {
             .set_total(wanted.map(|(_, count)| *count as u64).sum());
     }
 
-    pub fn chunk(
+    pub(crate) fn chunk(
         &self,
         rows: std::ops::Range<u32>,
         item: &(impl Fn(u32) -> Item + Sync),
@@ -181,7 +181,7 @@ impl Scan<'_> {
             .is_none_or(|span| asked.overlaps(span))
     }
 
-    pub fn hit(&self, item: Item) -> Hit {
+    pub(crate) fn hit(&self, item: Item) -> Hit {
         let span = item.span(self.trace);
         Hit {
             time: span.map_or_else(|| self.first_time(item), |span| span.start),

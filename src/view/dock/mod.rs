@@ -291,7 +291,7 @@ impl Dock {
 
     /// Returns the share of the window that the panes have, clamped to `SHARES`.
     #[must_use]
-    pub fn share(&self) -> f32 {
+    pub(crate) fn share(&self) -> f32 {
         let share = match self.side {
             DockSide::Bottom => self.height_share,
             DockSide::Right => self.width_share,
@@ -305,7 +305,7 @@ impl Dock {
 
     /// Returns the dock as read from a file, with its tiles simplified and every share valid.
     #[must_use]
-    pub fn held(mut self) -> Dock {
+    pub(crate) fn held(mut self) -> Dock {
         self.tiles = self.tiles.and_then(Tile::simplified);
         self
     }

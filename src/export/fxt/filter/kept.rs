@@ -41,14 +41,14 @@ impl Marks {
 
     /// Adds a number.
     #[inline]
-    pub fn add(&self, number: usize) {
+    pub(crate) fn add(&self, number: usize) {
         if let Some(word) = self.0.get(number / 64) {
             word.fetch_or(1 << (number % 64), Ordering::Relaxed);
         }
     }
 
     /// Removes a number.
-    pub fn remove(&self, number: usize) {
+    pub(crate) fn remove(&self, number: usize) {
         if let Some(word) = self.0.get(number / 64) {
             word.fetch_and(!(1 << (number % 64)), Ordering::Relaxed);
         }

@@ -80,7 +80,7 @@ pub(crate) fn is_timed(header: u64) -> bool {
 }
 
 /// Returns the kept records of the range's events.
-pub fn places<O: ByteOrder>(input: &Input<'_, '_>) -> Places {
+pub(crate) fn places<O: ByteOrder>(input: &Input<'_, '_>) -> Places {
     let (trace, span) = (input.source.trace, input.source.chosen.span);
     let kept = Marks::new(input.file.bytes.len() / 8);
     let lists: Mutex<[Vec<Record>; 3]> = Mutex::default();

@@ -150,7 +150,7 @@ impl<'a> References<'a> {
     }
 
     /// Returns whether an event only describes a loss: no other record may get its time.
-    pub fn is_loss(&self, place: u64) -> bool {
+    pub(crate) fn is_loss(&self, place: u64) -> bool {
         !self.losses.is_empty() && self.losses.binary_search(&place).is_ok()
     }
 }
@@ -179,7 +179,7 @@ fn ends_before_it_begins<O: ByteOrder>(record: Words<'_, O>, last_word: Option<u
 }
 
 /// Returns whether a metadata record reports that a provider's buffer was full.
-pub fn is_loss(header: u64) -> bool {
+pub(crate) fn is_loss(header: u64) -> bool {
     metadata::KIND.get(header) == metadata::PROVIDER_EVENT
         && metadata::EVENT.get(header) == metadata::BUFFER_FULL
 }

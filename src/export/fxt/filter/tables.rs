@@ -92,7 +92,7 @@ impl Tables {
     }
 
     /// Returns the place of the string record to which an index refers.
-    pub fn string(&self, index: u16) -> Option<u64> {
+    pub(crate) fn string(&self, index: u16) -> Option<u64> {
         let tables = self.tables(|tables| !tables.strings.is_empty())?;
         tables.strings.get(&index).copied()
     }

@@ -34,7 +34,7 @@ use crate::formats::text_kinds::Kinds;
 pub(crate) use pieces::{FirstHalf, first_half};
 
 /// Category of calls.
-pub const CALLS: &str = "syscalls";
+pub(crate) const CALLS: &str = "syscalls";
 /// Category of signals.
 pub(crate) const SIGNALS: &str = "signal";
 /// Category of starts and ends of processes.
@@ -314,7 +314,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Adds a fork: `parent` created `child`.
-    pub fn fork(&mut self, event: u32, parent: ThreadKey, child: u32, sort: ForkSort) {
+    pub(crate) fn fork(&mut self, event: u32, parent: ThreadKey, child: u32, sort: ForkSort) {
         self.ended.remove(&child);
         self.out.lives.push(LifeRow {
             event,
@@ -328,7 +328,13 @@ impl<'a> Emitter<'a> {
     }
 
     /// Records the directory of `thread`, from now on or since an unknown time.
-    pub fn is_in(&mut self, event: u32, thread: ThreadKey, path: &[u8], sort: DirectorySort) {
+    pub(crate) fn is_in(
+        &mut self,
+        event: u32,
+        thread: ThreadKey,
+        path: &[u8],
+        sort: DirectorySort,
+    ) {
         let directory = self.out.strings.intern(path);
         // A repeated absolute path is not recorded again.
         let is_known = self.places.insert(thread.0, directory) == Some(directory);

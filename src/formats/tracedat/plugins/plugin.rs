@@ -115,7 +115,7 @@ impl<'a> Event<'a> {
 
     /// The function that contains `address`: its name and start address.
     #[must_use]
-    pub fn function(&self, address: u64) -> Option<(&'a [u8], u64)> {
+    pub(crate) fn function(&self, address: u64) -> Option<(&'a [u8], u64)> {
         self.scope.lookup.symbol(address)
     }
 }

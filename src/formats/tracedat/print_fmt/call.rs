@@ -5,7 +5,7 @@ use super::expr::{Expr, Function};
 use super::printf::{push_decimal, push_signed};
 
 /// Appends the text of a call of `function`, for conversions that print text.
-pub fn push(out: &mut Vec<u8>, scope: &Scope<'_>, function: Function, arguments: &[Expr]) {
+pub(crate) fn push(out: &mut Vec<u8>, scope: &Scope<'_>, function: Function, arguments: &[Expr]) {
     let number = |index: usize| arguments.get(index).map_or(0, |a| scope.number(a));
     match function {
         Function::Jbd2DevToName => {

@@ -145,7 +145,7 @@ pub(crate) fn unary(op: Unary, int: Int, value: u64) -> u64 {
 
 /// Computes `left op right` in the type `int`; division by zero returns 0.
 #[must_use]
-pub fn binary(op: Binary, int: Int, left: u64, right: u64) -> u64 {
+pub(crate) fn binary(op: Binary, int: Int, left: u64, right: u64) -> u64 {
     let shift = right as u32;
     let left = int.hold(left);
     if !matches!(op, Binary::Shl | Binary::Shr) {

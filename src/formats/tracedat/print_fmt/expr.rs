@@ -25,7 +25,7 @@ impl Int {
 
     /// The type in which an operator computes with operands of these two types.
     #[must_use]
-    pub fn common(self, other: Int) -> Int {
+    pub(crate) fn common(self, other: Int) -> Int {
         if self.is_wide == other.is_wide {
             Int {
                 is_wide: self.is_wide,

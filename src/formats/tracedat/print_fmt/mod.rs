@@ -4,8 +4,8 @@
 //! ([`PrintFmt::push`]), without allocating. A print fmt that cannot be evaluated (statements, functions that only the
 //! kernel has) is replaced by a list of the fields.
 
-pub mod binary;
-pub mod call;
+pub(crate) mod binary;
+pub(crate) mod call;
 pub(crate) mod eval;
 pub(crate) mod expr;
 pub mod parse;
@@ -102,7 +102,7 @@ impl PrintFmt {
     }
 
     /// Appends the text for the record in `scope`.
-    pub fn push(&self, out: &mut Vec<u8>, scope: &Scope<'_>) {
+    pub(crate) fn push(&self, out: &mut Vec<u8>, scope: &Scope<'_>) {
         let Some(steps) = &self.steps else {
             let start = out.len();
             raw::push_fields(out, scope, self, &mut raw::Seen::default());
@@ -131,7 +131,7 @@ impl PrintFmt {
     /// Returns a print fmt that `-R` does not use: `-R` then prints fields by type, as if trace-cmd's library could not
     /// parse it.
     #[must_use]
-    pub fn bare(mut self) -> PrintFmt {
+    pub(crate) fn bare(mut self) -> PrintFmt {
         self.is_beyond_reference = true;
         self
     }

@@ -76,7 +76,7 @@ const MAX_WIDTH: usize = 4096;
 
 /// Splits a format string (escapes resolved) into pieces.
 #[must_use]
-pub fn pieces(format: &[u8]) -> Vec<Piece> {
+pub(crate) fn pieces(format: &[u8]) -> Vec<Piece> {
     let mut found = Vec::new();
     let mut text = Vec::new();
     let mut rest = format;

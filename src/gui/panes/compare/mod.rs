@@ -36,8 +36,7 @@ const WHATS: [(CompareWhat, &str, &str); 4] = [
     (CompareWhat::States, "Thread states", "Time in each state"),
 ];
 
-/// The key of a side: the trace, and the part of it.
-
+/// The key of a comparison: both sides, and what is compared.
 type Key = (SideKey, SideKey, usize);
 type CurveKey = (SideKey, SideKey, CompareWhat, RowName);
 
@@ -193,15 +192,13 @@ impl ComparePane {
             return;
         }
         let has_durations = what != CompareWhat::Events;
-        if has_durations {
-            if let Some(name) = self.shown_row(&names).and_then(|at| names.get(at)) {
-                let about = CurvesAbout {
-                    what,
-                    sides,
-                    name: name.clone(),
-                };
-                self.curves_ui(ui, scene, about, titles, &data);
-            }
+        if has_durations && let Some(name) = self.shown_row(&names).and_then(|at| names.get(at)) {
+            let about = CurvesAbout {
+                what,
+                sides,
+                name: name.clone(),
+            };
+            self.curves_ui(ui, scene, about, titles, &data);
         }
         let detailed = has_durations.then(|| self.shown_row(&names)).flatten();
         self.table.detail(detailed);

@@ -15,7 +15,7 @@ use crate::query::compare::Compared;
 
 /// One side of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Side {
+pub(crate) enum Side {
     /// Everything that the window shows.
     Whole,
     /// The selected range.

@@ -18,7 +18,7 @@ pub(crate) enum Mode {
 }
 
 /// Returns at most about four points for each of `columns` columns: (ns since `origin`, value).
-pub fn points(
+pub(crate) fn points(
     loaded: &LoadedTrace,
     id: CounterTrackId,
     span: TimeSpan,

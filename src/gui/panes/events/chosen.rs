@@ -34,7 +34,7 @@ pub(crate) struct Searched {
 
 impl Searched {
     /// Returns the current meaning of `within`.
-    pub fn now(within: Within, scene: &Scene<'_>) -> Searched {
+    pub(crate) fn now(within: Within, scene: &Scene<'_>) -> Searched {
         let mut now = Searched {
             trace: Some(scene.loaded.id),
             ..Searched::default()

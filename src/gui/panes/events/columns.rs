@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 /// A column of the event list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Column {
+pub(crate) enum Column {
     /// The event's time.
     Time,
     /// The time since the row above.
@@ -118,7 +118,7 @@ impl Column {
 
     /// Returns the position of the column among the others.
     #[must_use]
-    pub fn order(&self) -> usize {
+    pub(crate) fn order(&self) -> usize {
         let known = Column::ALL.iter().position(|column| column == self);
         // Fields come before the text.
         match (known, self) {

@@ -55,7 +55,7 @@ impl Listed {
 
     /// Returns the row of an event.
     #[must_use]
-    pub fn row_of(&self, trace: &Trace, id: EventId) -> Option<usize> {
+    pub(crate) fn row_of(&self, trace: &Trace, id: EventId) -> Option<usize> {
         match self {
             Listed::Ranks { first, count } => {
                 let rank = locate::rank_of_event(trace, id)? as usize;
@@ -113,7 +113,7 @@ impl Listed {
 
     /// Returns a stamp that differs between lists with different rows.
     #[must_use]
-    pub fn stamp(&self) -> (usize, usize) {
+    pub(crate) fn stamp(&self) -> (usize, usize) {
         match self {
             Listed::Ranks { first, count } => (*first, usize::MAX - count),
             Listed::Found { events, number } => (*number as usize, events.len()),

@@ -78,7 +78,7 @@ pub(crate) struct SaveBar {
 impl SaveBar {
     /// Returns whether a file is being written.
     #[must_use]
-    pub fn is_busy(&self) -> bool {
+    pub(crate) fn is_busy(&self) -> bool {
         self.saving.is_pending()
     }
 

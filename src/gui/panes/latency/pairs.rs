@@ -90,7 +90,7 @@ impl PairsView {
     }
 
     /// Returns the state that sessions keep.
-    pub fn kept(&self) -> KeptPair {
+    pub(crate) fn kept(&self) -> KeptPair {
         KeptPair {
             from: self.from.text.clone(),
             to: self.to.text.clone(),

@@ -13,7 +13,7 @@ use crate::view::{Action, HiddenTracks, Sums, ViewState, ruler};
 
 /// The origin of an area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum From {
+pub(crate) enum From {
     /// The user's selection.
     Selection,
     /// The span that the timeline shows, because nothing is selected.
@@ -22,7 +22,7 @@ pub enum From {
 
 /// The area that a pane shows.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ShownArea {
+pub(crate) struct ShownArea {
     /// The area.
     pub area: Area,
     /// Its origin.
@@ -122,7 +122,7 @@ fn owners_of(kinds: &[LaneKind], trace: &Trace) -> Hidden {
 
 /// The whole of which the time of slices in an area is a share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whole {
+pub(crate) enum Whole {
     /// The length of the range.
     Range,
     /// The length of the range, times this number of CPUs.
@@ -170,7 +170,7 @@ fn lanes_of(kinds: &[LaneKind], trace: &Trace) -> Vec<Lane> {
 
 /// Describes an area: `Selected: 12.3 ms, 3 tracks`, `Selected: 12.3 ms, CPU 3`.
 #[must_use]
-pub fn words(scene: &Scene<'_>, area: &Area, from: From) -> String {
+pub(crate) fn words(scene: &Scene<'_>, area: &Area, from: From) -> String {
     let length = ruler::length_text(area.span.duration(), scene.state.origins.unit);
     if from == From::View {
         return format!("Visible: {length}");
@@ -264,7 +264,7 @@ pub(crate) fn unfinished_words(scene: &Scene<'_>, count: u64, ns: i128) -> Strin
 
 /// Describes the tracks of an area: `all tracks`, `3 tracks`, `CPUs 0, 3`.
 #[must_use]
-pub fn whose(scene: &Scene<'_>, area: &Area) -> String {
+pub(crate) fn whose(scene: &Scene<'_>, area: &Area) -> String {
     /// More CPUs than this are counted instead of listed.
     const MOST_NAMED: usize = 4;
     let Some(rows) = &scene.state.area_rows else {
