@@ -48,7 +48,7 @@ complete -c threadline -n "__fish_threadline_needs_command" -a "probes" -d 'List
 complete -c threadline -n "__fish_threadline_needs_command" -a "formats" -d 'List the formats that can be opened'
 complete -c threadline -n "__fish_threadline_needs_command" -a "install" -d 'Put icon, file types, completions and manual page in place, so that a trace opens by double click'
 complete -c threadline -n "__fish_threadline_needs_command" -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c threadline -n "__fish_threadline_using_subcommand info" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files' clocks' -r
+complete -c threadline -n "__fish_threadline_using_subcommand info" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
 complete -c threadline -n "__fish_threadline_using_subcommand info" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand info" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand info" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
@@ -60,7 +60,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand report" -s O -d 'H
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l cpu -d 'Only these CPUs: numbers and ranges from low to high (0,2-4); may be given several times' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s F -l filter -d 'Only events that this text, /regex/ or expression means (see search), or these events: sched, sched_switch, irq/.*; may be given several times' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s i -d 'A trace, as trace-cmd takes it' -r -F
-complete -c threadline -n "__fish_threadline_using_subcommand report" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files' clocks' -r
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
@@ -77,7 +77,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand report" -l events 
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l until -d 'Only what happens before T' -r
-complete -c threadline -n "__fish_threadline_using_subcommand table" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files' clocks' -r
+complete -c threadline -n "__fish_threadline_using_subcommand table" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l format -d 'How to write it; table: aligned columns with units, cut to the width [default: table on a terminal, else tsv]' -r -f -a "table\t''
 tsv\t''
 csv\t''
@@ -88,7 +88,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand table" -l memory -
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand table" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -s o -l output -d 'Where to write; - for standard output' -r -F
-complete -c threadline -n "__fish_threadline_using_subcommand blob" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files' clocks' -r
+complete -c threadline -n "__fish_threadline_using_subcommand blob" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
@@ -96,7 +96,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand blob" -s f -l forc
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l until -d 'Only what happens before T' -r
-complete -c threadline -n "__fish_threadline_using_subcommand search" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files' clocks' -r
+complete -c threadline -n "__fish_threadline_using_subcommand search" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l in -d 'Look only in these; may be given again' -r -f -a "processes\t''
 threads\t''
 tracks\t''
@@ -121,7 +121,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand search" -l quote-f
 complete -c threadline -n "__fish_threadline_using_subcommand search" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l until -d 'Only what happens before T' -r
-complete -c threadline -n "__fish_threadline_using_subcommand stats" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files' clocks' -r
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l process -d 'Only what this process did; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l thread -d 'Only what this thread did; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l track -d 'Only tracks and counters of this name, or with it in theirs: `CPU 0` alone as --cpu 0, beside others what that CPU\'s track shows; may be given again' -r
@@ -160,7 +160,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand stats" -l quote-fo
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l until -d 'Only what happens before T' -r
-complete -c threadline -n "__fish_threadline_using_subcommand latency" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files' clocks' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l cpu -d 'Only what happened on CPU N, or on several (0,2-4); may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l process -d 'Only what this process did; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l thread -d 'Only what this thread did; may be given again' -r
@@ -191,7 +191,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand chain" -l quote-fo
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l until -d 'Only what happens before T' -r
-complete -c threadline -n "__fish_threadline_using_subcommand flame" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files' clocks' -r
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l process -d 'Only what this process did; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l thread -d 'Only what this thread did; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l track -d 'Only tracks and counters of this name, or with it in theirs: `CPU 0` alone as --cpu 0, beside others what that CPU\'s track shows; may be given again' -r
@@ -231,7 +231,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand compare" -l read-a
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -s h -l help -d 'Print help'
-complete -c threadline -n "__fish_threadline_using_subcommand file" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files' clocks' -r
+complete -c threadline -n "__fish_threadline_using_subcommand file" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l format -d 'How to write it; table: aligned columns with units, cut to the width [default: table on a terminal, else tsv]' -r -f -a "table\t''
 tsv\t''
 csv\t''
@@ -245,7 +245,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand file" -l quote-for
 complete -c threadline -n "__fish_threadline_using_subcommand file" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l until -d 'Only what happens before T' -r
-complete -c threadline -n "__fish_threadline_using_subcommand render" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files' clocks' -r
+complete -c threadline -n "__fish_threadline_using_subcommand render" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l do -d 'Do this when the trace is loaded: a command by its name in the palette, e.g. "Fold all" or "Search: dur > 1ms"; may be repeated' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -s o -d 'Where to put the picture, an SVG if it is called so; - for standard output' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l size -d 'Its size in pixels' -r
@@ -261,7 +261,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand render" -l memory 
 complete -c threadline -n "__fish_threadline_using_subcommand render" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l until -d 'Only what happens before T' -r
-complete -c threadline -n "__fish_threadline_using_subcommand export" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files' clocks' -r
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l cpu -d 'Only what happened on CPU N, or on several (0,2-4); may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l process -d 'Only what this process did; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l thread -d 'Only what this thread did; may be given again' -r

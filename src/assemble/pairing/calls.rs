@@ -18,7 +18,7 @@ use rustc_hash::FxHashMap;
 
 use super::super::labels::LabelPairs;
 use super::row::{COMPAT, END, OVER, Row};
-use crate::base::Strings;
+use crate::base::{StringId, Strings};
 use crate::event::family::Family;
 use crate::event::pairs::{ANY_KEY, NUMBER_ZERO, USER_MODE};
 use crate::event::syscalls::{self, Abi};
@@ -200,17 +200,25 @@ impl Calls {
             Family::Uprobes => Some(Sort::UserMode),
             _ => None,
         });
-        let sorts: Vec<Option<Sort>> = sorts.collect();
+        let mut sorts: Vec<Option<Sort>> = sorts.collect();
         let is_raw = |sort: &Option<Sort>| matches!(sort, Some(Sort::Raw(_)));
         let has_raw = sorts.iter().any(is_raw);
         let mut named: FxHashMap<u32, Named> = FxHashMap::default();
         let all = from.labels.iter().zip(&from.pairs.numbers).zip(&sorts);
         for (((label, &pair), sort), number) in all.zip(0..) {
-            let is_begin = label.name != crate::base::StringId::EMPTY;
+            let is_begin = label.name != StringId::EMPTY;
             if let (Some(Sort::Named(_)), true) = (sort, is_begin) {
                 let name = || String::from_utf8_lossy(from.strings.bytes(label.name));
                 let entry = named.entry(pair);
                 entry.or_insert_with(|| (number, name().into_owned()));
+            }
+        }
+        // Ends have no names of their own.
+        for ((label, pair), sort) in from.labels.iter().zip(&from.pairs.numbers).zip(&mut sorts) {
+            if let (Some(Sort::Named(traits)), true) = (sort, label.name == StringId::EMPTY)
+                && let Some((_, name)) = named.get(pair)
+            {
+                *traits = Traits::of(name);
             }
         }
         let mut calls = Calls {
