@@ -411,9 +411,22 @@ fn nested_together(calls: Nested, programs: Nested) -> Nested {
     if programs.slices.is_empty() {
         return calls;
     }
+    // A program may begin with the event of a call: the label tells them apart.
+    let identity = |draft: &Draft| (draft.begin, draft.label);
+    let measured = calls.measured.iter().filter_map(|&(index, ns)| {
+        let draft = calls.slices.get(index as usize)?;
+        Some((identity(draft), ns))
+    });
+    let measured: FxHashMap<(u32, u32), i64> = measured.collect();
     // A program contains a call that begins and ends with it: of equal spans the first is the outer one.
     let mut drafts = programs.slices;
     drafts.extend(calls.slices);
     drafts.sort_by_key(|draft| (draft.start, std::cmp::Reverse(draft.end)));
-    nest(drafts)
+    let mut nested = nest(drafts);
+    if !measured.is_empty() {
+        let slices = nested.slices.iter().zip(0_u32..);
+        let known = slices.filter_map(|(draft, at)| Some((at, *measured.get(&identity(draft))?)));
+        nested.measured = known.collect();
+    }
+    nested
 }
