@@ -112,7 +112,8 @@ impl Totals {
         match slices.own_end(slice as usize) {
             None => total.unfinished += 1,
             Some(end) => {
-                let time = end.saturating_sub(slices.starts.at(slice as usize)).max(0);
+                let drawn = end.saturating_sub(slices.starts.at(slice as usize)).max(0);
+                let time = slices.measured(slice as usize).unwrap_or(drawn);
                 total.time_ns += i128::from(time);
                 total.longest_ns = total.longest_ns.max(time);
             }
