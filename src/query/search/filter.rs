@@ -83,7 +83,9 @@ impl FilteredEvents {
         window: &(impl Fn(TimeSpan) -> Picked<u32> + Sync),
     ) {
         let step = rayon::current_num_threads().max(1) * 4;
-        for windows in windows(trace, span).chunks(step) {
+        let windows = windows(trace, span);
+        let mut groups = windows.chunks(step).peekable();
+        while let Some(windows) = groups.next() {
             if job.is_cancelled() {
                 return;
             }
@@ -94,6 +96,8 @@ impl FilteredEvents {
                 job.advance(some.of);
             }
             self.push(events);
+            // The last picture on the way is the whole answer: a frame may see it when the task has just ended.
+            self.is_complete = groups.peek().is_none() && !job.is_cancelled();
             publish(self);
         }
         self.is_complete = !job.is_cancelled();
