@@ -21,6 +21,15 @@ pub(crate) struct Nested {
     pub measured: Vec<(u32, i64)>,
 }
 
+impl Nested {
+    /// Sets the measured durations of the slices for which `duration_of` returns one, in ns.
+    pub(crate) fn set_measured(&mut self, duration_of: impl Fn(&Draft) -> Option<i64>) {
+        let slices = self.slices.iter().zip(0_u32..);
+        let known = slices.filter_map(|(draft, at)| Some((at, duration_of(draft)?)));
+        self.measured = known.collect();
+    }
+}
+
 /// A slice that can contain the slices that follow.
 struct Holder {
     end: i64,

@@ -424,9 +424,7 @@ fn nested_together(calls: Nested, programs: Nested) -> Nested {
     drafts.sort_by_key(|draft| (draft.start, std::cmp::Reverse(draft.end)));
     let mut nested = nest(drafts);
     if !measured.is_empty() {
-        let slices = nested.slices.iter().zip(0_u32..);
-        let known = slices.filter_map(|(draft, at)| Some((at, *measured.get(&identity(draft))?)));
-        nested.measured = known.collect();
+        nested.set_measured(|draft| measured.get(&identity(draft)).copied());
     }
     nested
 }

@@ -40,7 +40,7 @@ impl FlowKind {
 
     /// Returns the word for the kind in exports; also the name of the arrows that `assemble` makes.
     #[must_use]
-    pub(crate) fn word(self) -> &'static str {
+    pub(crate) const fn word(self) -> &'static str {
         match self {
             FlowKind::Stated => "stated",
             FlowKind::Fork => "fork",

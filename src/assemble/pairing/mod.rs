@@ -179,9 +179,7 @@ pub(crate) fn pair_slices(
             }
             let mut nested = nest(drafts);
             if !odd.is_empty() {
-                let slices = nested.slices.iter().zip(0_u32..);
-                let known = slices.filter_map(|(draft, at)| Some((at, *odd.get(&draft.begin)?)));
-                nested.measured = known.collect();
+                nested.set_measured(|draft| odd.get(&draft.begin).copied());
             }
             PairedTrack {
                 track,

@@ -19,7 +19,7 @@ pub(crate) use json_fields::json_fields;
 pub(crate) use reader::{Log, LogFormat, open};
 
 /// The name of arrows from a target to those that could start because of it.
-pub(crate) const UNBLOCKS: &str = "unblocks";
+pub(crate) const UNBLOCKS: &str = crate::event::FlowKind::Unblocks.word();
 
 /// A time in a build, and the place of the record that states it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
