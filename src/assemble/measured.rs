@@ -42,6 +42,8 @@ pub(crate) struct MeasuredTable {
     pub first_start: Option<i64>,
     /// The latest end of a slice that has one event.
     pub last_end: Option<i64>,
+    /// Whether slices are drawn with other lengths than the file states ([`Measured::COMPLETE`]).
+    pub has_drawn_otherwise: bool,
 }
 
 impl MeasuredTable {
@@ -95,6 +97,7 @@ impl MeasuredTable {
                 if let Some(label) = lost.and_then(|lost| part.labels.get(lost.label as usize)) {
                     table.stated.push((row.event, label.0));
                 }
+                table.has_drawn_otherwise |= row.late == Measured::COMPLETE;
                 table.rows.push(row);
             }
         }
@@ -271,6 +274,29 @@ pub(crate) fn of_lone_ends(drafts: &[Draft], table: &MeasuredTable, odd: &mut Fx
     let mut hint = 0;
     for draft in drafts.iter().filter(|draft| is_told_by_end(draft)) {
         if let Some(row) = table.find(draft.begin, &mut hint) {
+            odd.insert(draft.begin, row.duration_ns);
+        }
+    }
+}
+
+/// Adds the stated durations of slices that are drawn with another length to `odd`, by the event that begins them. The
+/// duration is that of the event that ends the slice, or is the whole slice.
+pub(crate) fn drawn_otherwise(
+    drafts: &[Draft],
+    table: &MeasuredTable,
+    odd: &mut FxHashMap<u32, i64>,
+) {
+    let mut hint = 0;
+    for draft in drafts {
+        let event = if draft.finish == NONE {
+            draft.begin
+        } else {
+            draft.finish
+        };
+        if let Some(row) = table.find(event, &mut hint)
+            && row.late == Measured::COMPLETE
+            && row.duration_ns != draft.end.saturating_sub(draft.start)
+        {
             odd.insert(draft.begin, row.duration_ns);
         }
     }

@@ -20,7 +20,7 @@ use super::draft::Draft;
 use super::group::{Groups, Numbered, Pieces, Sorted, gather, join_in_order, zip_by_number};
 use super::labels::LabelPairs;
 use super::losses::Losses;
-use super::measured::{Axis, MeasuredTable, of_lone_ends, place};
+use super::measured::{Axis, MeasuredTable, drawn_otherwise, of_lone_ends, place};
 use super::merge::SliceHabits;
 use super::nesting::{Nested, nest};
 use super::recorded::{Part, Recorded};
@@ -30,7 +30,7 @@ use crate::base::{Diagnostics, Severity, Strings};
 use crate::event::family::{Family, Place};
 use crate::event::pairs::NUMBER_ZERO;
 use crate::event::syscalls::{self, Abi};
-use crate::event::{Complete, Mark, MarkOp, Measured, ThreadKey, Ties, UNSEEN_END};
+use crate::event::{Complete, Mark, MarkOp, ThreadKey, Ties, UNSEEN_END};
 use crate::trace::{SliceLabel, Thread, ThreadId, TrackKind};
 use calls::{CallSource, Calls};
 use pairer::{Known, Leftovers, LostEvents, pair};
@@ -170,12 +170,13 @@ pub(crate) fn pair_slices(
                 if axis == Axis::OtherUnit {
                     of_lone_ends(&drafts, &measured, &mut odd);
                 }
-                pairs_drawn_otherwise(&drafts, &measured, &mut odd);
                 drafts.sort_by_key(|draft| (draft.start, std::cmp::Reverse(draft.end)));
             }
             if !wholes.is_empty() {
                 add_wholes(&mut drafts, &wholes, habits.ties);
-                add_drawn_otherwise(&wholes, &measured, &mut odd);
+            }
+            if measured.has_drawn_otherwise {
+                drawn_otherwise(&drafts, &measured, &mut odd);
             }
             let mut nested = nest(drafts);
             if !odd.is_empty() {
@@ -405,41 +406,5 @@ fn add_wholes(drafts: &mut Vec<Draft>, wholes: &Pieces<'_, Whole>, ties: Ties) {
     match ties {
         Ties::Longest => drafts.sort_by_key(|draft| (draft.start, std::cmp::Reverse(draft.end))),
         Ties::First => drafts.sort_by_key(|draft| (draft.start, draft.begin)),
-    }
-}
-
-/// Adds the measured durations in ns of pairs that are drawn with another length, by the event that begins them.
-fn pairs_drawn_otherwise(
-    drafts: &[Draft],
-    measured: &MeasuredTable,
-    odd: &mut FxHashMap<u32, i64>,
-) {
-    let mut hint = 0;
-    for draft in drafts.iter().filter(|draft| draft.finish != u32::MAX) {
-        if let Some(found) = measured.find(draft.finish, &mut hint)
-            && found.late == Measured::COMPLETE
-        {
-            odd.insert(draft.begin, found.duration_ns);
-        }
-    }
-}
-
-/// Adds the measured durations in ns of whole slices that are drawn with another length, by event.
-fn add_drawn_otherwise(
-    wholes: &Pieces<'_, Whole>,
-    measured: &MeasuredTable,
-    odd: &mut FxHashMap<u32, i64>,
-) {
-    if measured.is_empty() {
-        return;
-    }
-    let mut hint = 0;
-    for whole in wholes.iter().copied().flatten() {
-        if let Some(found) = measured.find(whole.event, &mut hint)
-            && found.late == Measured::COMPLETE
-            && found.duration_ns != whole.duration
-        {
-            odd.insert(whole.event, found.duration_ns);
-        }
     }
 }
