@@ -6,8 +6,8 @@
 use super::columns::EventColumns;
 use super::family::Family;
 use super::flow_kind::FlowKind;
+use super::kernel::{RequestOp, USER_MODE};
 use super::keys::{ForkSort, ProcessKey, ThreadKey};
-use super::pairs::{RequestOp, USER_MODE};
 use super::slice_kind::SliceKind;
 use crate::base::order::put_in_order;
 use crate::base::{Diagnostics, StringId, Strings, Timestamp};

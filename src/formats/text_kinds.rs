@@ -7,7 +7,7 @@ use std::sync::{PoisonError, RwLock};
 use rustc_hash::FxHashMap;
 
 use crate::base::{StringId, Strings};
-use crate::event::pairs::is_probe_system;
+use crate::event::kernel::is_probe_system;
 use crate::event::{EventKind, KindId, Role};
 
 /// The shared table.

@@ -20,7 +20,7 @@ use super::super::labels::LabelPairs;
 use super::row::{COMPAT, END, OVER, Row};
 use crate::base::{StringId, Strings};
 use crate::event::family::Family;
-use crate::event::pairs::{ANY_KEY, NUMBER_ZERO, USER_MODE};
+use crate::event::kernel::{ANY_KEY, NUMBER_ZERO, USER_MODE};
 use crate::event::syscalls::{self, Abi};
 use crate::trace::SliceLabel;
 

@@ -19,7 +19,7 @@ use crate::base::{
     Big, ByteOrder, Diagnostics, Endian, Job, Little, Location, Problem, ReadError, Severity,
     Strings, TimeSpan, Timestamp,
 };
-use crate::event::pairs::is_probe_system;
+use crate::event::kernel::is_probe_system;
 use crate::event::{
     Coarse, DecodedEvent, DensitySample, Directory, EventDetail, EventKind, KindId, Lane,
     LaneColumns, Need, Part, PartColumns, Role, ThreadEntry, ThreadKey, TraceInfo,
