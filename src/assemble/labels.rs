@@ -7,7 +7,7 @@ use super::recorded::{Part, StringMap};
 use super::rows::PerPart;
 use crate::base::StringId;
 use crate::event::family::Family;
-use crate::event::pairs::ANY_KEY;
+use crate::event::kernel::ANY_KEY;
 use crate::event::{Label, Mark, MarkOp};
 use crate::trace::{LabelId, SliceLabel};
 

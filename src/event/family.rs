@@ -71,7 +71,7 @@ pub(crate) enum Matching {
     /// The end closes the innermost begin, whatever its key.
     Innermost,
     /// At most one begin is open: the end closes it if the keys are equal, or if the end's key is
-    /// [`ANY_KEY`](super::pairs::ANY_KEY); a second begin shows that the end of the first was lost.
+    /// [`ANY_KEY`](super::kernel::ANY_KEY); a second begin shows that the end of the first was lost.
     OneAtATime,
 }
 

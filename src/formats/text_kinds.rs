@@ -2,7 +2,7 @@
 //! whose kind is not known.
 
 use super::kind_table::{KindKey, KindTable, KindTraits};
-use crate::event::pairs::is_probe_system;
+use crate::event::kernel::is_probe_system;
 use crate::event::{KindId, Role};
 
 /// The table of kinds, shared by all parts.

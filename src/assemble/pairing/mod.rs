@@ -28,7 +28,7 @@ use super::rows::PerPart;
 use super::track_number::{self, TrackEvent};
 use crate::base::{Diagnostics, Severity, Strings};
 use crate::event::family::{Family, Place};
-use crate::event::pairs::NUMBER_ZERO;
+use crate::event::kernel::NUMBER_ZERO;
 use crate::event::syscalls::{self, Abi};
 use crate::event::{Complete, Mark, MarkOp, ThreadKey, Ties, UNSEEN_END};
 use crate::trace::{SliceLabel, Thread, ThreadId, TrackKind};

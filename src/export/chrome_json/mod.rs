@@ -17,6 +17,7 @@ mod numbers;
 mod scheduling;
 #[cfg(test)]
 mod tests;
+mod values;
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -24,18 +25,17 @@ use std::io::Write;
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value as Json, json};
 
-use super::shared::arguments::{Arg, ArgValue, arguments, async_id, merge, record_word};
+use super::shared::arguments::{arguments, async_id, merge, record_word};
 use super::shared::async_ids::AsyncIds;
 use super::shared::flow_marks::{FlowMark, FlowMarks, FlowStepSort, ReallyIn};
 use super::shared::koids::Koids;
 use super::shared::losses::Losses;
 use super::{Chosen, ExportError, Exporter, Request, Summary};
-use crate::base::strings::text_of;
 use crate::base::{Job, StringId, Timestamp};
+use crate::event::FieldRef;
 use crate::event::family::Family;
 use crate::event::flow_kind::{FLOW_KIND, FlowKind};
 use crate::event::slice_kind::{Nesting, SLICE_KIND, SliceKind};
-use crate::event::{FieldRef, Value, ValueRef};
 use crate::formats::EventRef;
 use crate::formats::chrome_json::OUR_NAME;
 use crate::load::LoadedTrace;
@@ -48,6 +48,7 @@ use event_parts::{Head, OwnNumber, Owner, When};
 use flow_labels::flow_labels;
 use layers::{Layer, placed_slices};
 use numbers::{AsyncNumbers, Numbers, exact_number};
+use values::{exact, json_args, json_object, or, scope_letter};
 
 /// This exporter's row.
 pub(crate) const EXPORTER: Exporter = Exporter {
@@ -554,69 +555,4 @@ fn async_id_text(kind: TrackKind, number: u64) -> String {
         TrackKind::Async(None) => format!(",\"id2\":{{\"global\":\"{number:#x}\"}}"),
         _ => format!(",\"id2\":{{\"local\":\"{number:#x}\"}}"),
     }
-}
-
-/// Returns the category, or `other` if it is empty: the format requires a category.
-fn or<'a>(category: Cow<'a, str>, other: &'static str) -> Cow<'a, str> {
-    match category.is_empty() {
-        true => other.into(),
-        false => category,
-    }
-}
-
-/// The letter of an instant's scope: its thread, its process or all.
-fn scope_letter(fields: &[FieldRef<'_>]) -> char {
-    let scope = fields
-        .iter()
-        .find(|field| field.type_name == "instant scope");
-    match scope.map(|field| &field.value) {
-        Some(ValueRef::Text(text)) if text == "process" => 'p',
-        Some(ValueRef::Text(text)) if text == "global" => 'g',
-        _ => 't',
-    }
-}
-
-fn json_args(mut fields: Vec<FieldRef<'_>>) -> Map<String, Json> {
-    json_object(arguments(&mut fields))
-}
-
-/// Returns arguments as a JSON object; those that share a name are a list under it.
-fn json_object(list: Vec<Arg<'_>>) -> Map<String, Json> {
-    let mut object = Map::new();
-    let mut lists: FxHashMap<String, Vec<Json>> = FxHashMap::default();
-    for arg in list {
-        let value = match arg.value {
-            ArgValue::Null => Json::Null,
-            ArgValue::Int32(value) => json!(value),
-            ArgValue::UInt32(value) => json!(value),
-            ArgValue::Int64(value) if value.unsigned_abs() <= 1 << 53 => json!(value),
-            ArgValue::Int64(value) => json!(value.to_string()),
-            ArgValue::UInt64(value) | ArgValue::Koid(value) if value <= 1 << 53 => json!(value),
-            ArgValue::UInt64(value) | ArgValue::Koid(value) => json!(value.to_string()),
-            ArgValue::Double(value) if value.is_finite() => json!(value),
-            ArgValue::Double(value) => json!(value.to_string()),
-            ArgValue::Text(text) | ArgValue::LongText(text) => json!(text_of(&text)),
-            ArgValue::Pointer(value) => json!(format!("{value:#x}")),
-            ArgValue::Blob(bytes) => json!(Value::Bytes(bytes.into_owned()).to_string()),
-            ArgValue::Bool(value) => json!(value),
-        };
-        let name = text_of(&arg.name).into_owned();
-        if let Some(first) = object.get(&name) {
-            let list = lists.entry(name).or_insert_with(|| vec![first.clone()]);
-            list.push(value);
-        } else {
-            object.insert(name, value);
-        }
-    }
-    object.extend(
-        lists
-            .into_iter()
-            .map(|(name, list)| (name, Json::Array(list))),
-    );
-    object
-}
-
-/// Returns a name in a form from which its exact bytes can be restored.
-fn exact(trace: &Trace, id: StringId) -> Cow<'_, str> {
-    crate::base::strings::exact_text(trace.strings.bytes(id))
 }

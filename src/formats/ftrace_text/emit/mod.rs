@@ -22,7 +22,7 @@ use super::tasks::tracer_text;
 use super::tracers::{told, told_as};
 use crate::base::lines::Line;
 use crate::base::{Job, Location, ReadError, Severity, StringId, Timestamp};
-use crate::event::pairs::{PairEnd, PairName};
+use crate::event::kernel::{PairEnd, PairName};
 use crate::event::{
     Gap, KindId, Label, LaneColumns, Life, Mark, MarkOp, MeasuredClock, Role, Series, ThreadKey,
 };

@@ -37,6 +37,13 @@ const NAMES: usize = 1024;
 /// Length of the end of a page, in bytes, in which an event can have been dropped because it did not fit.
 const MOST_LEFT_IN_PAGE: usize = 256;
 
+/// The CPU of a part's events, and the name of the clock that their times have.
+#[derive(Clone, Copy)]
+pub(crate) struct EventClock<'a> {
+    pub cpu: u32,
+    pub clock: &'a str,
+}
+
 /// The bulk pass over one part.
 pub(crate) struct PartPass<'a> {
     file: &'a TraceFile,
@@ -66,15 +73,15 @@ pub(crate) struct PartPass<'a> {
 }
 
 impl<'a> PartPass<'a> {
-    /// Starts the pass over a part of `cpu` whose buffer uses `clock`. `decoder` is called only if the text of an event
-    /// is needed.
+    /// Starts the pass over a part with `events`. `decoder` is called only if the text of an event is needed.
     #[must_use]
     pub fn new(
         file: &'a TraceFile,
         recipes: &'a Recipes,
         decoder: &'a (dyn Fn() -> &'a Decoder + 'a),
-        (cpu, clock): (u32, &str),
+        events: EventClock<'_>,
     ) -> PartPass<'a> {
+        let EventClock { cpu, clock } = events;
         let mut columns = LaneColumns::new(2);
         // The kernel measures durations with its local clock, whatever clock the events use.
         columns.measured_clock = match clock {

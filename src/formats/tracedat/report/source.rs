@@ -6,6 +6,7 @@ use super::lines::Lines;
 use super::{Buffer, Head, Lost, Setup, Stream, ThreadNames, prefixes, write_report};
 use crate::base::Job;
 use crate::formats::format::{Report, ReportLines, ReportOptions};
+use crate::formats::tracedat::buffers::CpuIndex;
 use crate::formats::tracedat::clock::TimeMap;
 use crate::formats::tracedat::decoder::Decoder;
 use crate::formats::tracedat::file::{CpuRecords, TraceFile};
@@ -74,9 +75,8 @@ pub struct TraceReport {
     pub file: Arc<TraceFile>,
     /// Decoder of its events.
     pub decoder: Arc<Decoder>,
-    /// By part of the reader: index of its buffer, and index of its CPU in that buffer. Only needed for
-    /// [`ReportOptions::only`].
-    pub sources: Vec<(usize, usize)>,
+    /// By part of the reader: its CPU. Only needed for [`ReportOptions::only`].
+    pub sources: Vec<CpuIndex>,
 }
 
 impl TraceReport {
@@ -239,7 +239,13 @@ impl TraceReport {
                     times,
                     head: None,
                     place: 0,
-                    chosen: self.chosen(options, (index, number)),
+                    chosen: self.chosen(
+                        options,
+                        CpuIndex {
+                            buffer: index,
+                            cpu: number,
+                        },
+                    ),
                     offset: options.offset,
                     cpu: data.cpu,
                     buffer: index,
@@ -252,7 +258,7 @@ impl TraceReport {
     }
 
     /// Sorted places of the selected events of one CPU of one buffer; `None` if the user selected no events.
-    fn chosen(&self, options: &ReportOptions, source: (usize, usize)) -> Option<Vec<u64>> {
+    fn chosen(&self, options: &ReportOptions, source: CpuIndex) -> Option<Vec<u64>> {
         let only = options.only.as_ref()?;
         let is_here = |part: u32| self.sources.get(part as usize) == Some(&source);
         let here = only.iter().filter(|(part, _)| is_here(*part));
