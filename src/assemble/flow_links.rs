@@ -20,7 +20,7 @@ use super::people::People;
 use super::recorded::{Part, Recorded};
 use super::rows::PerPart;
 use super::slice_table::TrackTables;
-use crate::base::{Diagnostics, Nanos, Severity, StringId, Timestamp};
+use crate::base::{Diagnostics, Maybe, Nanos, Severity, StringId, Timestamp};
 use crate::event::{FlowBound, FlowJoin, FlowKind, FlowMark, FlowOp};
 use crate::trace::flows::{FlowPoint, LoneFlow};
 use crate::trace::{
@@ -152,7 +152,7 @@ fn flow_of_link(link: &Link, ground: Ground<'_>) -> Flow {
 struct OuterAsync {
     thread: ThreadId,
     start: i64,
-    end: i64,
+    end: Maybe<i64>,
     slice: SliceId,
 }
 

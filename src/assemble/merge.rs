@@ -13,8 +13,7 @@ use super::rows::{PerPart, Rows};
 use crate::base::{Diagnostics, Nanos, Strings, TimeSpan, Timestamp};
 use crate::event::part::ClockUnit;
 use crate::event::{
-    Complete, Directory, EventColumns, EventKind, Gap, Lane, LoneBegins, PartColumns, Seam,
-    SeriesScope, Ties,
+    Complete, Directory, EventKind, Gap, Lane, LoneBegins, PartColumns, Seam, SeriesScope, Ties,
 };
 use crate::trace::{Events, Segment, SliceLabel};
 
@@ -228,7 +227,7 @@ fn cpu_numbers(parts: &[PartColumns], lanes: &[Lane]) -> Vec<u32> {
             // Neighbouring rows mostly have the same CPU: `last` saves the search in `seen`.
             let mut last = own;
             let cpus = part.columns.events.cpus().iter();
-            for &cpu in cpus.filter(|cpu| **cpu != EventColumns::NO_CPU) {
+            for cpu in cpus.filter_map(|cpu| cpu.get()) {
                 if Some(u32::from(cpu)) != last {
                     last = Some(u32::from(cpu));
                     if !seen.contains(&u32::from(cpu)) {

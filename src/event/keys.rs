@@ -4,6 +4,7 @@
 //! a `Trace`, each of which belongs to one thing only.
 
 use super::syscalls::Abi;
+use crate::base::maybe::Sparse;
 use crate::base::{StringId, Strings, Timestamp};
 
 /// A reader's key of a thread: in kernel formats the pid itself, elsewhere a number that the reader assigned.
@@ -15,6 +16,10 @@ impl ThreadKey {
     pub const IDLE: ThreadKey = ThreadKey(0);
     /// The thread is not known.
     pub const UNKNOWN: ThreadKey = ThreadKey(u32::MAX);
+}
+
+impl Sparse for ThreadKey {
+    const UNUSED: ThreadKey = ThreadKey::UNKNOWN;
 }
 
 /// A reader's key of a process.

@@ -1,8 +1,8 @@
 //! Thread states: one row from each change to the next, 26 bytes each.
 
 use super::entities::ThreadId;
-use super::events::{EventId, NO_EVENT};
-use crate::base::{StringId, TimeSpan, Timestamp};
+use super::events::EventId;
+use crate::base::{Maybe, StringId, TimeSpan, Timestamp};
 use crate::event::{EndState, Interrupt};
 use std::ops::Range;
 
@@ -167,25 +167,22 @@ impl StateNotes {
     }
 }
 
-/// Value in [`States::partners`]: neither a CPU nor a waker.
-pub(crate) const NO_PARTNER: u32 = u32::MAX;
-
 /// The columns of all states, sorted by thread, then start.
 #[derive(Clone, Debug, Default)]
 pub struct States {
     /// First nanosecond.
     pub starts: Vec<i64>,
-    /// First nanosecond after; `i64::MAX` if it lasted to the trace's end.
-    pub ends: Vec<i64>,
+    /// First nanosecond after; none if it lasted to the trace's end.
+    pub ends: Vec<Maybe<i64>>,
     /// The state.
     pub states: Vec<ThreadState>,
     /// For a running state: the CPU's index. After a wakeup: the [`ThreadId`] of the waker, or of the interrupted
-    /// thread if the wakeup happened in an interrupt. Else [`NO_PARTNER`].
-    pub partners: Vec<u32>,
+    /// thread if the wakeup happened in an interrupt. Else none.
+    pub partners: Vec<Maybe<u32>>,
     /// Further facts about each state.
     pub notes: Vec<StateNotes>,
-    /// The event that started the state, [`NO_EVENT`] if none.
-    pub events: Vec<u32>,
+    /// The event that started the state.
+    pub events: Vec<Maybe<u32>>,
     /// The states of each thread, by [`ThreadId`].
     pub of_thread: Vec<Range<u32>>,
     /// The names of the interrupts that woke threads, if the file contains them; sorted by the wakeup's event.
@@ -252,11 +249,11 @@ impl States {
         let after = self.of_thread.partition_point(|range| range.end <= id.0);
         let state = self.states[i];
         let notes = self.notes[i];
-        let partner = (self.partners[i] != NO_PARTNER).then_some(self.partners[i]);
+        let partner = self.partners[i].get();
         State {
             id,
             start: Timestamp(self.starts[i]),
-            end: (self.ends[i] != i64::MAX).then(|| Timestamp(self.ends[i])),
+            end: self.ends[i].get().map(Timestamp),
             thread: ThreadId(after as u32),
             state,
             waker: partner
@@ -264,7 +261,7 @@ impl States {
                 .map(ThreadId),
             notes,
             cpu: partner.filter(|_| state == ThreadState::Running),
-            event: (self.events[i] != NO_EVENT).then(|| EventId(self.events[i])),
+            event: self.events[i].get().map(EventId),
         }
     }
 
@@ -276,7 +273,7 @@ impl States {
         start: Timestamp,
         event: Option<EventId>,
     ) -> Option<StateId> {
-        let event = event.map_or(NO_EVENT, |id| id.0);
+        let event = Maybe::from(event.map(|id| id.0));
         let range = self.of(thread);
         let starts = self.starts.get(range.start as usize..range.end as usize)?;
         let first = range.start + starts.partition_point(|&at| at < start.0) as u32;
@@ -297,11 +294,12 @@ impl States {
         let range = self.of(thread);
         if let Some(running) = self.running_at(thread, Timestamp(start), runs.event(run)) {
             let next = running.0 + 1;
-            if range.contains(&next) && self.starts[next as usize] == end {
+            if range.contains(&next) && end == self.starts[next as usize] {
                 return Some(StateId(next));
             }
         }
         let starts = self.starts.get(range.start as usize..range.end as usize)?;
+        let end = end.get()?;
         let at = starts.partition_point(|&start| start < end);
         (starts.get(at) == Some(&end)).then_some(StateId(range.start + at as u32))
     }

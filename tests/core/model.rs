@@ -1,6 +1,7 @@
 //! What `assemble` makes of lanes, told in small stories. Times are ns; threads are kernel pids.
 
 use threadline::assemble::assemble;
+use threadline::base::Maybe;
 use threadline::base::{Job, StringId, Timestamp};
 use threadline::event::family::Family;
 use threadline::event::kernel;
@@ -100,8 +101,8 @@ impl Story {
         self.columns.wakeups.push(Wakeup {
             event,
             thread,
-            waker,
-            target_cpu: 0,
+            waker: Maybe::new(waker),
+            target_cpu: Maybe::new(0),
             sort,
             interrupt: None,
         });

@@ -26,7 +26,7 @@ use super::nesting::{Nested, nest};
 use super::recorded::{Part, Recorded};
 use super::rows::PerPart;
 use super::track_number::{self, TrackEvent};
-use crate::base::{Diagnostics, Severity, Strings};
+use crate::base::{Diagnostics, Maybe, Severity, Strings};
 use crate::event::family::{Family, Place};
 use crate::event::kernel::NUMBER_ZERO;
 use crate::event::syscalls::{self, Abi};
@@ -397,11 +397,11 @@ fn add_wholes(drafts: &mut Vec<Draft>, wholes: &Pieces<'_, Whole>, ties: Ties) {
     drafts.reserve_exact(wholes.iter().map(|piece| piece.len()).sum());
     drafts.extend(wholes.iter().copied().flatten().map(|whole| Draft {
         start: whole.start,
-        end: whole.start.saturating_add(whole.duration),
+        end: Maybe::new(whole.start.saturating_add(whole.duration)),
         is_unended: whole.label & UNSEEN_END != 0,
         label: whole.label & !UNSEEN_END,
         begin: whole.event,
-        finish: u32::MAX,
+        finish: Maybe::NONE,
     }));
     match ties {
         Ties::Longest => drafts.sort_by_key(|draft| (draft.start, std::cmp::Reverse(draft.end))),

@@ -6,6 +6,7 @@ use super::super::measured::{MeasuredTable, is_told_by_end};
 use super::row::{COMPAT, END, OVER, Row};
 use super::rules::Rule;
 use super::stack::{Open, Stack};
+use crate::base::Maybe;
 use crate::event::family::{Family, Matching, OpenBegin, Rules};
 use crate::trace::{CpuId, EventId, Events};
 
@@ -182,11 +183,11 @@ impl Pairer<'_> {
         self.stack(rule.family).push(open);
         self.drafts.push(Draft {
             start: row.time,
-            end: i64::MAX,
+            end: Maybe::NONE,
             is_unended: false,
             label: row.label() | row.packed & COMPAT,
             begin: row.event,
-            finish: u32::MAX,
+            finish: Maybe::NONE,
         });
     }
 
@@ -225,11 +226,11 @@ impl Pairer<'_> {
                 self.is_unsorted = true;
                 self.drafts.push(Draft {
                     start: end.saturating_sub(drawn),
-                    end,
+                    end: Maybe::new(end),
                     is_unended: false,
                     label,
                     begin: row.event,
-                    finish: u32::MAX,
+                    finish: Maybe::NONE,
                 });
                 return;
             }
@@ -249,8 +250,8 @@ impl Pairer<'_> {
             let is_measured = !self.lost.losses.is_empty()
                 && (self.measured.find(row.event, &mut self.hint)).is_some();
             let draft = &mut self.drafts[open.draft as usize];
-            draft.end = row.time.max(draft.start);
-            draft.finish = row.event;
+            draft.end = Maybe::new(row.time.max(draft.start));
+            draft.finish = Maybe::new(row.event);
             // The end may belong to another begin, one that is lost.
             let (begin, end) = (Moment::begin_of(draft), Moment::of(row));
             if !is_measured && self.lost.first_between(begin, end).is_some() {
@@ -297,13 +298,13 @@ impl Pairer<'_> {
         let draft = &mut self.drafts[open.draft as usize];
         match family.open {
             OpenBegin::Unfinished => {
-                draft.end = time.max(draft.start);
+                draft.end = Maybe::new(time.max(draft.start));
                 draft.is_unended = true;
             }
             OpenBegin::Instant => {
                 self.leftovers.instants.push(draft.begin);
                 self.leftovers.has_dropped = true;
-                draft.end = DROPPED;
+                draft.end = Maybe::new(DROPPED);
             }
         }
     }
@@ -319,7 +320,7 @@ impl Pairer<'_> {
                     OpenBegin::Unfinished => match death {
                         Some(death) => {
                             let draft = &mut self.drafts[open.draft as usize];
-                            draft.end = death.max(draft.start);
+                            draft.end = Maybe::new(death.max(draft.start));
                             draft.is_unended = true;
                         }
                         None => self.leftovers.unfinished += 1,
@@ -329,7 +330,7 @@ impl Pairer<'_> {
                         let draft = &mut self.drafts[open.draft as usize];
                         self.leftovers.instants.push(draft.begin);
                         self.leftovers.has_dropped = true;
-                        draft.end = DROPPED;
+                        draft.end = Maybe::new(DROPPED);
                     }
                 }
             }

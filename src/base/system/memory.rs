@@ -35,19 +35,18 @@ mod linux {
         Some(kilobytes.saturating_mul(1024))
     }
 
-    /// The limit of this process's address space in bytes; `u64::MAX` if there is none.
+    /// Returns the limit of this process's address space in bytes, if there is one.
     #[must_use]
-    pub fn address_space_bytes() -> u64 {
-        let limit = rustix::process::getrlimit(rustix::process::Resource::As);
-        limit.current.unwrap_or(u64::MAX)
+    pub fn address_space_bytes() -> Option<u64> {
+        rustix::process::getrlimit(rustix::process::Resource::As).current
     }
 
-    /// The smallest of the limits of the process, its cgroup and the machine, in bytes; `u64::MAX` if there is none.
+    /// Returns the smallest of the limits of the process, its cgroup and the machine, in bytes, if there is one.
     #[must_use]
-    pub fn limit_bytes() -> u64 {
+    pub fn limit_bytes() -> Option<u64> {
         let data = rustix::process::getrlimit(rustix::process::Resource::Data);
         let limits = [data.current, cgroup_bytes(), available_bytes()];
-        limits.into_iter().flatten().min().unwrap_or(u64::MAX)
+        limits.into_iter().flatten().min()
     }
 
     /// Returns the machine's available memory (`MemAvailable`) in bytes. Read once, at the start of the program.
@@ -102,15 +101,15 @@ mod other {
         Used::default()
     }
 
-    /// Returns `u64::MAX`: unknown on this system.
+    /// Returns `None`: unknown on this system.
     #[must_use]
-    pub fn address_space_bytes() -> u64 {
-        u64::MAX
+    pub fn address_space_bytes() -> Option<u64> {
+        None
     }
 
-    /// Returns `u64::MAX`: unknown on this system.
+    /// Returns `None`: unknown on this system.
     #[must_use]
-    pub fn limit_bytes() -> u64 {
-        u64::MAX
+    pub fn limit_bytes() -> Option<u64> {
+        None
     }
 }

@@ -17,8 +17,8 @@ use std::ops::Range;
 use super::keys::{KindId, ThreadKey};
 use super::kind_column::{KindColumn, KindSlice};
 use super::thread_column::ThreadColumn;
-use crate::base::Timestamp;
 use crate::base::order::first_not;
+use crate::base::{Maybe, Timestamp};
 
 const BLOCK_SHIFT: u32 = 7;
 const BLOCK_LEN: usize = 1 << BLOCK_SHIFT;
@@ -41,7 +41,7 @@ pub struct EventColumns {
     far: Vec<u16>,
     wide: Vec<Wide>,
     /// Each event's CPU in lanes that contain events of several CPUs; else empty.
-    cpus: Vec<u16>,
+    cpus: Vec<Maybe<u16>>,
     place_shift: u8,
     is_unsorted: bool,
     last_time: i64,
@@ -96,9 +96,6 @@ pub(crate) struct EventBlock<'a> {
 }
 
 impl EventColumns {
-    /// Value in the CPU column for an unknown CPU.
-    pub(crate) const NO_CPU: u16 = u16::MAX;
-
     /// Returns empty columns. Places must be multiples of `1 << place_shift` bytes (2 for trace.dat, 3 for FXT, 0 for
     /// text).
     #[must_use]
@@ -249,7 +246,7 @@ impl EventColumns {
         true
     }
 
-    /// Appends an event that happened on `cpu`, which may be [`EventColumns::NO_CPU`]. Either all events of a part are
+    /// Appends an event that happened on `cpu`, if that is known. Either all events of a part are
     /// appended by this function, or none.
     #[inline]
     pub(crate) fn push_on_cpu(
@@ -258,7 +255,7 @@ impl EventColumns {
         place: u64,
         kind: KindId,
         thread: ThreadKey,
-        cpu: u16,
+        cpu: Maybe<u16>,
     ) -> u32 {
         self.cpus.push(cpu);
         self.push(time, place, kind, thread)
@@ -268,26 +265,21 @@ impl EventColumns {
     #[inline]
     #[must_use]
     pub fn cpu(&self, index: u32) -> Option<u32> {
-        let cpu = self.cpus.get(index as usize).copied();
-        cpu.filter(|&cpu| cpu != EventColumns::NO_CPU)
-            .map(u32::from)
+        let cpu = self.cpus.get(index as usize)?;
+        cpu.get().map(u32::from)
     }
 
-    /// The CPU of each event, [`EventColumns::NO_CPU`] if unknown; empty if all events of the lane have one CPU, or
+    /// The CPU of each event, where it is known; empty if all events of the lane have one CPU, or
     /// none is known.
     #[must_use]
-    pub fn cpus(&self) -> &[u16] {
+    pub fn cpus(&self) -> &[Maybe<u16>] {
         &self.cpus
     }
 
     /// Replaces every known CPU by `number(cpu)`.
     pub(crate) fn renumber_cpus(&mut self, number: impl Fn(u16) -> u16) {
-        for cpu in self
-            .cpus
-            .iter_mut()
-            .filter(|cpu| **cpu != EventColumns::NO_CPU)
-        {
-            *cpu = number(*cpu);
+        for cpu in &mut self.cpus {
+            *cpu = cpu.get().map(&number).into();
         }
     }
 

@@ -1,6 +1,6 @@
 //! Context switches, wakeups, and what the file itself reports about thread states.
 
-use crate::base::StringId;
+use crate::base::{Maybe, StringId};
 use crate::event::ThreadKey;
 
 /// One context switch, at its event's time.
@@ -103,10 +103,10 @@ pub struct Wakeup {
     pub event: u32,
     /// The thread that was woken.
     pub thread: ThreadKey,
-    /// The thread that woke it; `UNKNOWN` if the file does not say (an interrupt on an idle CPU: `IDLE`).
-    pub waker: ThreadKey,
-    /// The CPU that the thread is to run on, `u32::MAX` if not recorded.
-    pub target_cpu: u32,
+    /// The thread that woke it, if it is recorded (an interrupt on an idle CPU: `IDLE`).
+    pub waker: Maybe<ThreadKey>,
+    /// The CPU that the thread is to run on, if it is recorded.
+    pub target_cpu: Maybe<u32>,
     /// Which of the kernel's wakeup events.
     pub sort: WakeupSort,
     /// The interrupt in which the wakeup happened, by the event's own flags: `waker` is then only the thread that was

@@ -100,7 +100,7 @@ impl JsonEvents<'_> {
         name: CounterName,
         track: crate::base::StringId,
     ) -> CounterName {
-        let Some(event) = first.filter(|&event| event != u32::MAX).map(EventId) else {
+        let Some(event) = first.map(EventId) else {
             return name;
         };
         let fields = self.fields(event);

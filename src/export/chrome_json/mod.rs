@@ -318,8 +318,8 @@ impl<'a> JsonEvents<'a> {
         let slice = self.trace.slices.get(id);
         let label = self.trace.slices.label(id);
         // Written up to where it is drawn: readers would give a begin without an end the next begin's end.
-        let end = self.trace.slices.open_end(id.0 as usize);
-        let is_over = end != i64::MAX;
+        let end = self.trace.slices.open_end(id.0 as usize).get();
+        let is_over = end.is_some();
         let mut list = arguments(&mut self.fields(slice.begin));
         if let Some(finish) = slice.finish {
             merge(&mut list, arguments(&mut self.fields(finish)));
@@ -334,7 +334,7 @@ impl<'a> JsonEvents<'a> {
             name: &name,
             owner,
         };
-        let duration = is_over.then(|| end - slice.start.0);
+        let duration = end.map(|end| end - slice.start.0);
         let mut args = json_object(list);
         if is_over && slice.end.is_none() {
             args.insert("end_not_seen".to_owned(), json!(true));
@@ -389,8 +389,7 @@ impl<'a> JsonEvents<'a> {
         let mut args = json_args(fields);
         self.say_kind(label, &mut args);
         self.event(&head, When::at(slice.start.0), &id, Some(args))?;
-        let end = self.trace.slices.open_end(slice.id.0 as usize);
-        if end != i64::MAX {
+        if let Some(end) = self.trace.slices.open_end(slice.id.0 as usize).get() {
             let mut args = slice.finish.map(|finish| json_args(self.fields(finish)));
             if slice.end.is_none() {
                 let args = args.get_or_insert_default();

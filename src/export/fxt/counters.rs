@@ -4,7 +4,6 @@ use super::encode::Encoder;
 use super::item::Item;
 use super::records::{Arg, ArgValue, EventType, Head, ThreadKoids};
 use super::scheduling_args::value_of;
-use crate::base::StringId;
 use crate::event::Role;
 use crate::export::shared::koids::Koids;
 use crate::trace::EventId;
@@ -45,10 +44,7 @@ impl Encoder<'_, '_> {
             return;
         }
         let event = counters.events[item.row as usize];
-        let category = match event {
-            u32::MAX => StringId::EMPTY,
-            event => self.names_of(self.events.kind(EventId(event))).0,
-        };
+        let (category, _) = self.names_of(self.events.kind(EventId(event)));
         let args = [Arg {
             name: name.argument.as_slice().into(),
             value,
@@ -75,14 +71,14 @@ impl Encoder<'_, '_> {
         let source = self.source;
         let counters = &source.trace.counters;
         let id = *counters.events.get(item.row as usize)?;
-        if id == u32::MAX || self.role_of(EventId(id)) != Role::Named {
+        if self.role_of(EventId(id)) != Role::Named {
             return None;
         }
         let event = self.event_ref(EventId(id));
         let has_all_values =
             source.has_all_counters || source.chosen.has_thread(self.events.thread(EventId(id)));
         let is_whole = has_all_values && event.time.0 == item.time;
-        if is_whole && self.last_counter == id {
+        if is_whole && self.last_counter == Some(id) {
             return Some(());
         }
         let (category, name) = self.names_of(event.kind);
@@ -101,7 +97,7 @@ impl Encoder<'_, '_> {
             }
         }
         let args = if is_whole {
-            self.last_counter = id;
+            self.last_counter = Some(id);
             &[][..]
         } else {
             self.read_nothing();

@@ -99,7 +99,7 @@ pub(crate) struct Encoder<'a, 't> {
     /// The arguments of the current event in a list, instead of `fields`.
     pub(super) listed: Option<Vec<Arg<'a>>>,
     /// The counter event that was written last, with all its values.
-    pub(super) last_counter: u32,
+    pub(super) last_counter: Option<u32>,
     /// The time of the last written record that has a time.
     pub(super) anchor: Option<i64>,
     /// Whether the current item became a record without a time.
@@ -127,7 +127,7 @@ impl<'a, 't> Encoder<'a, 't> {
             fields: Vec::new(),
             field_names: FieldNames::new(),
             listed: None,
-            last_counter: u32::MAX,
+            last_counter: None,
             anchor: None,
             is_untimed: false,
             events: source.trace.events.cursor(),

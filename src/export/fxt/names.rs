@@ -59,9 +59,10 @@ pub(crate) fn met_at_borders(
 /// Adds the threads of slices, points and samples on tracks that were chosen whole.
 fn met_on_tracks(trace: &Trace, chosen: &Chosen<'_>, met: &mut FxHashSet<ThreadId>) {
     let span = chosen.span;
-    let mut meet = |event: u32| {
-        if event != u32::MAX && !chosen.has_thread(trace.events.thread(EventId(event))) {
-            met.insert(trace.events.thread(EventId(event)));
+    let mut meet = |event: EventId| {
+        let thread = trace.events.thread(event);
+        if !chosen.has_thread(thread) {
+            met.insert(thread);
         }
     };
     let slices = &trace.slices;
@@ -76,17 +77,17 @@ fn met_on_tracks(trace: &Trace, chosen: &Chosen<'_>, met: &mut FxHashSet<ThreadI
         let rows = rows.unwrap_or_default().iter();
         for slice in rows.flat_map(|row| slices.overlapping_on(row, span)) {
             if chosen.has_slice(TrackId(number as u32), slice as usize) {
-                meet(slices.begins.at(slice as usize));
+                meet(EventId(slices.begins.at(slice as usize)));
                 let ends_inside = slices.open_end(slice as usize) < span.end.0;
                 let finish = slices.finish(slice as usize).filter(|_| ends_inside);
-                meet(finish.map_or(u32::MAX, |id| id.0));
+                finish.into_iter().for_each(&mut meet);
             }
         }
         for event in trace.instants.of(&track.instants) {
             let id = EventId(event);
             if span.contains(trace.events.time(id)) && chosen.has_point(TrackId(number as u32), id)
             {
-                meet(event);
+                meet(id);
             }
         }
     }
@@ -96,7 +97,7 @@ fn met_on_tracks(trace: &Trace, chosen: &Chosen<'_>, met: &mut FxHashSet<ThreadI
         if matches!(track.scope, CounterScope::Process(_)) && chosen.has_counter(id) {
             let inside = trace.counters.in_force(track, span);
             let rows = inside.filter(|&row| chosen.has_sample(id, row));
-            rows.for_each(|row| meet(trace.counters.events[row as usize]));
+            rows.for_each(|row| meet(EventId(trace.counters.events[row as usize])));
         }
     }
 }

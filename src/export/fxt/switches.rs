@@ -168,7 +168,7 @@ impl<'a> Encoder<'a, '_> {
             What::SwitchOff => {
                 let state = self.source.trace.states.get(StateId(item.row));
                 let event = state.event.filter(|_| state.start.0 == item.time);
-                let weight = event.map_or(0, |event| self.priority_before(event.0));
+                let weight = event.map_or(0, |event| self.priority_before(event));
                 let out = self.side(state.thread, weight);
                 (Some((out, thread_state_number(state.state))), Side::Idle)
             }
@@ -262,8 +262,9 @@ impl<'a> Encoder<'a, '_> {
                 let start = self.source.trace.states.get(StateId(item.row)).start.0;
                 (start < item.time).then_some(("really_began_ns", start))
             }
-            What::SwitchAtEnd if runs.ends[index] != item.time && runs.ends[index] != i64::MAX => {
-                Some(("really_ended_ns", runs.ends[index]))
+            What::SwitchAtEnd => {
+                let end = runs.ends[index].get().filter(|&end| end != item.time);
+                end.map(|end| ("really_ended_ns", end))
             }
             _ => None,
         };
@@ -280,12 +281,12 @@ impl<'a> Encoder<'a, '_> {
         let index = item.row as usize;
         let event = match item.what {
             What::SwitchTo if item.time == trace.runs.starts[index] => {
-                Some(trace.runs.events[index]).filter(|&event| event != u32::MAX)
+                trace.runs.events[index].get()
             }
             // If the thread continues at once, that switch is another record.
             What::SwitchToIdle => event_behind(trace, index)
-                .filter(|(_, state)| *state != ThreadState::Running)
-                .map(|(event, _)| event),
+                .filter(|behind| behind.state != ThreadState::Running)
+                .map(|behind| behind.event),
             What::SwitchOff => {
                 let state = trace.states.get(StateId(item.row));
                 let event = state.event.filter(|_| state.start.0 == item.time);
@@ -426,7 +427,8 @@ impl<'a> Encoder<'a, '_> {
         let lone = lone.map(|state| trace.states.get(state));
         let lone = lone.filter(|state| !self.is_dead_at_start(state.thread, item.time));
         if let Some(state) = lone {
-            let weight = self.priority_before(runs.events[index]);
+            let event = runs.event(index);
+            let weight = event.map_or(0, |event| self.priority_before(event));
             let side = self.side(state.thread, weight);
             return Some((side, thread_state_number(state.state)));
         }
@@ -439,12 +441,12 @@ impl<'a> Encoder<'a, '_> {
     }
 
     /// Returns the priority of an outgoing thread without a known run, from the switch's event.
-    fn priority_before(&self, event: u32) -> i32 {
-        if event == u32::MAX || self.source.kept.is_some() {
+    fn priority_before(&self, event: EventId) -> i32 {
+        if self.source.kept.is_some() {
             return 0;
         }
         let mut fields = Vec::new();
-        let event = self.event_ref(EventId(event));
+        let event = self.event_ref(event);
         self.source.reader.fields_into(event, &mut fields);
         let priority = fields.iter().find(|field| field.name == "prev_prio");
         priority.map_or(0, |field| match field.value {
@@ -455,12 +457,21 @@ impl<'a> Encoder<'a, '_> {
     }
 }
 
-/// Returns the state that begins for a thread where a run of it ends, and its event.
-pub(crate) fn event_behind(trace: &Trace, run: usize) -> Option<(u32, ThreadState)> {
+/// The state that begins for a thread where a run of it ends.
+pub(crate) struct StateBehind {
+    /// The event that begins the state.
+    pub event: u32,
+    pub state: ThreadState,
+}
+
+/// Returns the state that begins for a thread where a run of it ends; `None` if no event begins it.
+pub(crate) fn event_behind(trace: &Trace, run: usize) -> Option<StateBehind> {
     let states = &trace.states;
     let row = states.behind_run(&trace.runs, run)?.0 as usize;
-    let (event, state) = (*states.events.get(row)?, *states.states.get(row)?);
-    (event != u32::MAX).then_some((event, state))
+    Some(StateBehind {
+        event: states.events.get(row)?.get()?,
+        state: *states.states.get(row)?,
+    })
 }
 
 /// Returns the format's number of a thread that is ready.

@@ -297,8 +297,8 @@ fn scheduled(trace: &Trace) -> Vec<bool> {
             has_runs || states.is_some_and(|range| !range.is_empty())
         })
         .collect();
-    for (state, &partner) in trace.states.states.iter().zip(&trace.states.partners) {
-        if state.is_ready()
+    for (state, partner) in trace.states.states.iter().zip(&trace.states.partners) {
+        if let Some(partner) = partner.get().filter(|_| state.is_ready())
             && let Some(entry) = is_scheduled.get_mut(partner as usize)
         {
             *entry = true;

@@ -32,7 +32,7 @@ fn texts_of_prints(reader: &TraceDat) -> Vec<PrintText> {
             let text = format.field("buf")?;
             Some(PrintText {
                 number: id,
-                kind: KindId(file.kind_of_id(id)),
+                kind: KindId(file.kind_of_id(id)?),
                 offset: text.offset as usize,
             })
         })

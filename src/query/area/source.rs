@@ -187,7 +187,7 @@ impl Source<'_> {
             What::Runs => self.trace.runs.ends[row as usize],
             What::States => self.trace.states.ends[row as usize],
         };
-        end.min(self.trace.span.end.0)
+        end.at_most(self.trace.span.end.0)
     }
 
     /// Returns the interval's drawn length in ns; if it ended, that is its duration.
@@ -285,7 +285,8 @@ impl Source<'_> {
                 match self.shape.by {
                     GroupBy::Name => Some(state as u32),
                     GroupBy::Cpu if state != ThreadState::Running => None,
-                    GroupBy::Cpu => Some(trace.states.partners[at as usize])
+                    GroupBy::Cpu => trace.states.partners[at as usize]
+                        .get()
                         .filter(|&cpu| (cpu as usize) < trace.cpus.len()),
                     _ => Some(thread_group(ThreadId(owner))? * STATES + state as u32),
                 }
@@ -306,7 +307,8 @@ impl Source<'_> {
         let states = &self.trace.states;
         self.shape.limits.is_none()
             || (states.states[at as usize] == ThreadState::Running
-                && self.is_within(thread, states.partners[at as usize]))
+                && (states.partners[at as usize].get())
+                    .is_some_and(|cpu| self.is_within(thread, cpu)))
     }
 
     /// The number of the kind of a label, if that kind is wanted.

@@ -29,7 +29,7 @@ pub(super) fn thread_details(trace: &Trace, id: ThreadId) -> Details {
             .map_or("not seen".to_owned(), |time| trace_time(trace, time)),
     );
     let runs = trace.runs.of(id);
-    let end_of = |run: u32| trace.runs.ends[run as usize].min(trace.span.end.0);
+    let end_of = |run: u32| trace.runs.ends[run as usize].at_most(trace.span.end.0);
     let ran: i64 = runs
         .iter()
         .map(|&run| end_of(run) - trace.runs.starts[run as usize])

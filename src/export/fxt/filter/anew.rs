@@ -12,7 +12,7 @@ use super::places::Record;
 use super::references::KernelObject;
 use crate::export::fxt::args::{self, Fitted, MOST_ARG_WORDS};
 use crate::export::fxt::encode::Encoder;
-use crate::export::fxt::item::{Item, What, order_of};
+use crate::export::fxt::item::{Item, ItemTime, NO_TRACK, What, order_of};
 use crate::export::fxt::records::EventType;
 use crate::export::shared::arguments::record_word;
 use crate::fxt::layout::{RECORD_TYPE, event, record_type};
@@ -53,7 +53,10 @@ impl Encoder<'_, '_> {
         header: u64,
         record: &Record,
     ) {
-        let at = (record.time, order_of(record.event));
+        let at = ItemTime {
+            time: record.time,
+            order: order_of(record.event),
+        };
         match RECORD_TYPE.get(header) {
             record_type::EVENT => {
                 if let Some(event_type) = kept.becomes(event::KIND.get(header), record.event) {
@@ -68,7 +71,7 @@ impl Encoder<'_, '_> {
                     self.item(&Item::new(What::Log, at, row, 0));
                 }
             }
-            _ => self.item(&Item::new(What::Instant, at, record.event, u32::MAX)),
+            _ => self.item(&Item::new(What::Instant, at, record.event, NO_TRACK)),
         }
     }
 
@@ -93,7 +96,7 @@ impl Encoder<'_, '_> {
             EventType::Complete => {
                 let slices = &self.source.trace.slices;
                 let slice = rows.slice(self.source.trace, record.event);
-                let end = slice.map_or(record.time, |slice| slices.end(slice));
+                let end = slice.map_or(record.time, |slice| slices.end(slice).or_greatest());
                 Some(self.ticks(end.max(record.time)))
             }
             EventType::Begin | EventType::End => None,

@@ -22,7 +22,7 @@ fn only_what_was_chosen_is_written() {
     assert_eq!(cut.trace.runs.starts, vec![500]);
     // Events of other threads are absent; an argument names the thread that ran before.
     assert_eq!(summary.count_of("context switches"), 1);
-    let said = fields_of(&cut, EventId(cut.trace.runs.events[0]));
+    let said = fields_of(&cut, cut.trace.runs.event(0).unwrap());
     assert_eq!(said["really_outgoing"], "11");
     assert_eq!(said["outgoing"], "0");
     assert_eq!(cut.trace.counters.times, Vec::<i64>::new());

@@ -442,8 +442,9 @@ fn slices_that_start_beside_each_other_stay_there() {
     // Pairs of (parent's end, end): all slices start together.
     let nested = |loaded: &LoadedTrace| {
         let slices = &loaded.trace.slices;
-        let end = |at: usize| (at < slices.len()).then(|| slices.open_end(at));
-        let ends = (0..slices.len()).map(|at| (end(slices.parents.at(at) as usize), end(at)));
+        let end = |at: usize| slices.open_end(at).or_greatest();
+        let around = |at: usize| slices.parent(at).map(|parent| end(parent.0 as usize));
+        let ends = (0..slices.len()).map(|at| (around(at), Some(end(at))));
         let mut ends: Vec<_> = ends.collect();
         ends.sort_unstable();
         ends

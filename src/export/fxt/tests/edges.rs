@@ -133,10 +133,8 @@ fn what_never_ended_is_cut_where_the_range_ends_and_says_so() {
     });
     let (again, _) = cut(folder.path(), &source, &range(100, 800));
     let trace = &again.trace;
-    assert_eq!(
-        (&trace.runs.starts[..], &trace.runs.ends[..]),
-        (&[100][..], &[800][..])
-    );
+    assert_eq!(trace.runs.starts, [100]);
+    assert_eq!(trace.runs.ends, [800]);
     let fields = |id: u32| {
         let event = again.trace.events.get(EventId(id));
         let fields = again.reader.describe(event.into()).fields;

@@ -193,7 +193,7 @@ fn states(loaded: &LoadedTrace) -> Vec<(u64, ThreadState, i64, i64)> {
                 tid,
                 states.states[row],
                 states.starts[row],
-                states.ends[row],
+                states.ends[row].or_greatest(),
             ));
         }
     }

@@ -15,8 +15,8 @@ use super::clock::TimeMap;
 use super::decoder::Decoder;
 use super::page::{Layout, Lost, Records, read_head};
 use super::recipe::{Recipe, SwitchRecipe};
-use super::recipes::{HAS_RECIPE, Recipes};
-use crate::base::{ByteOrder, Location, Severity, Timestamp};
+use super::recipes::{CommonFields, HAS_RECIPE, Recipes};
+use crate::base::{ByteOrder, Location, Maybe, Severity, Timestamp};
 use crate::event::{
     EndState, Gap, Interrupt, KindId, Label, LaneColumns, MeasuredClock, Seam, Series, Switch,
     SwitchTells, ThreadKey, Wakeup,
@@ -131,7 +131,7 @@ impl<'a> PartPass<'a> {
         let plain = self.map.plain_offset();
         let recipes = self.recipes;
         for record in records.by_ref() {
-            let Some((id, pid)) = recipes.common::<E>(record.payload) else {
+            let Some(CommonFields { id, thread }) = recipes.common::<E>(record.payload) else {
                 self.note_damage("event_cut", place, "an event has no number");
                 continue;
             };
@@ -145,9 +145,9 @@ impl<'a> PartPass<'a> {
             let what = recipes.ids.get(usize::from(id)).copied().unwrap_or(0);
             let kind = KindId(what & !HAS_RECIPE);
             let at = place + record.at as u64;
-            let event = self.columns.events.push(time, at, kind, ThreadKey(pid));
+            let event = self.columns.events.push(time, at, kind, thread);
             if what & HAS_RECIPE != 0 {
-                self.cook::<E>(event, kind, pid, record.payload);
+                self.cook::<E>(event, kind, thread.0, record.payload);
             } else if kind == recipes.unknown {
                 self.note_damage(
                     "unknown_event",
@@ -244,8 +244,8 @@ impl<'a> PartPass<'a> {
                 self.columns.wakeups.push(Wakeup {
                     event,
                     thread: ThreadKey(woken as u32),
-                    waker: ThreadKey(pid),
-                    target_cpu: target.map_or(u32::MAX, |cpu| cpu as u32),
+                    waker: Maybe::new(ThreadKey(pid)),
+                    target_cpu: target.map(|cpu| cpu as u32).into(),
                     sort: *sort,
                     interrupt: recipes.flags(payload).and_then(Interrupt::of_flags),
                 });
