@@ -15,6 +15,7 @@ pub(crate) mod job;
 pub mod lines;
 pub(crate) mod order;
 pub(crate) mod paths;
+pub(crate) mod patterns;
 pub(crate) mod signals;
 pub mod strings;
 pub(crate) mod system;

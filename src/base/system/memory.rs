@@ -2,9 +2,9 @@
 //! getrlimit(2), the kernel's Documentation/admin-guide/cgroup-v2.rst.
 
 #[cfg(target_os = "linux")]
-pub use linux::{address_space_bytes, limit_bytes, used};
+pub use linux::{address_space_bytes, limit_bytes, page_bytes, used};
 #[cfg(not(target_os = "linux"))]
-pub use other::{address_space_bytes, limit_bytes, used};
+pub use other::{address_space_bytes, limit_bytes, page_bytes, used};
 
 /// Memory used by this process, in bytes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,6 +40,22 @@ mod linux {
     pub fn address_space_bytes() -> u64 {
         let limit = rustix::process::getrlimit(rustix::process::Resource::As);
         limit.current.unwrap_or(u64::MAX)
+    }
+
+    /// Returns the size of a page of memory in bytes, from the auxiliary vector (pairs of words, the first one the kind).
+    pub fn page_bytes() -> u64 {
+        const AT_PAGESZ: usize = 6;
+        let bytes = std::fs::read("/proc/self/auxv").unwrap_or_default();
+        let words = bytes.chunks_exact(size_of::<usize>());
+        let words: Vec<usize> = words
+            .filter_map(|word| Some(usize::from_ne_bytes(word.try_into().ok()?)))
+            .collect();
+        let pairs = words.chunks_exact(2);
+        let sizes = pairs.filter_map(|pair| match pair {
+            [AT_PAGESZ, size] => Some(*size as u64),
+            _ => None,
+        });
+        sizes.last().unwrap_or(4096)
     }
 
     /// The smallest of the limits of the process, its cgroup and the machine, in bytes; `u64::MAX` if there is none.
@@ -106,6 +122,12 @@ mod other {
     #[must_use]
     pub fn address_space_bytes() -> u64 {
         u64::MAX
+    }
+
+    /// Returns 4096: unknown on this system.
+    #[must_use]
+    pub fn page_bytes() -> u64 {
+        4096
     }
 
     /// Returns `u64::MAX`: unknown on this system.
