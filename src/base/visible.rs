@@ -37,8 +37,7 @@ pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     shown.into()
 }
 
-/// Returns the text of [`harmless`] on one line: line ends are written as `
-/// ` and `\r`.
+/// Returns the text of [`harmless`] on one line: line ends are written as `\n` and `\r`.
 #[must_use]
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     match text.contains(['\n', '\r']) {

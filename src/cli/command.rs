@@ -13,7 +13,7 @@ use super::progress::print_clear;
 pub(crate) use super::progress::{while_printing, with_progress};
 use super::terminal;
 use crate::base::time::{TimeArg, parse_duration};
-use crate::base::visible::harmless;
+use crate::base::visible::{harmless, one_line};
 use crate::base::{Job, Nanos, Problem, TimeSpan, budget};
 use crate::export::aligned::Look;
 use crate::export::rows::{Formulas, RowFormat};
@@ -157,11 +157,8 @@ pub(crate) fn not_loaded(error: &LoadError) -> CliError {
 /// Says what went wrong on stderr and turns it into an exit code.
 pub(crate) fn finish(result: Result<(), CliError>) -> ExitCode {
     let result = result.and_then(|()| Ok(std::io::stdout().flush()?));
-    let result = match result {
-        Err(CliError::Usage(words)) => Err(CliError::Usage(words)),
-        // Whatever the result is, it may be wrong if the file is damaged.
-        other => look_at_files().and(other),
-    };
+    // Whatever the result is, it may be wrong if the file is damaged: what was asked for may have been in it.
+    let result = look_at_files().and(result);
     let (code, words) = match result {
         Ok(()) => return ExitCode::SUCCESS,
         Err(CliError::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => {
@@ -419,6 +416,6 @@ pub(crate) fn warn_of_losses(loaded: &LoadedTrace) {
         } else {
             String::new()
         };
-        warn(&format!("{}{place}{times}", row.message));
+        warn(&format!("{}{place}{times}", one_line(&row.message)));
     }
 }

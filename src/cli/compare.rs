@@ -1,17 +1,17 @@
 //! `threadline compare`: two traces side by side, name by name, the largest change first.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Arg, ArgMatches, value_parser};
 
 use super::command::{
-    CliError, Command, Example, answer, asked_span, format_arguments, not_loaded, row_format,
-    time_arguments, warn_of_losses, with_progress,
+    CliError, Command, Example, answer, asked_span, format_arguments, load_files, reading,
+    row_format, time_arguments, with_progress,
 };
 use crate::base::Job;
 use crate::export::tables::write_rows;
-use crate::load::{LoadedTrace, open};
+use crate::load::LoadedTrace;
 use crate::query::area::Area;
 use crate::query::compare::{CompareWhat, Compared, SortBy, compare, sort};
 use crate::tables::compared::{CHANGED_COUNT, COMPARED, How, compared_rows};
@@ -104,12 +104,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
 }
 
 fn load_one(matches: &ArgMatches, name: &str) -> Result<LoadedTrace, CliError> {
-    let path = matches
-        .get_one::<PathBuf>(name)
-        .map_or(Path::new(""), PathBuf::as_path);
-    let job = Job::default();
-    let loaded =
-        with_progress("reading", &job, || open(path, &job)).map_err(|error| not_loaded(&error))?;
-    warn_of_losses(&loaded);
-    Ok(loaded)
+    let path = matches.get_one::<PathBuf>(name).cloned();
+    let paths: Vec<PathBuf> = path.into_iter().collect();
+    load_files(matches, &paths, Vec::new(), reading(matches))
 }

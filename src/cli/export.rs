@@ -83,7 +83,10 @@ fn run_export(matches: &ArgMatches) -> Result<(), CliError> {
         true => while_printing("writing", &job, export),
         false => with_progress("writing", &job, export),
     };
-    let summary = done.map_err(refusal)?;
+    let summary = done.map_err(|error| match error {
+        ExportError::Io(error) if is_stdout(path) => CliError::Output(error),
+        error => refusal(error),
+    })?;
     warn(&format!("wrote {summary}"));
     if summary.counts.is_empty() {
         warn("nothing happened in this range");

@@ -1,5 +1,6 @@
 //! `threadline info`: what a trace holds, for people or as JSON.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use clap::{Arg, ArgAction, ArgMatches};
@@ -8,7 +9,7 @@ use serde_json::json;
 use super::command::{CliError, Command, Example, files_arguments, load};
 use super::terminal;
 use crate::base::time::grouped;
-use crate::base::visible::{Visible, harmless, one_line};
+use crate::base::visible::{Visible, one_line};
 use crate::base::{Diagnostic, Nanos, Severity, TimeSpan};
 use crate::event::part::ClockUnit;
 use crate::export::aligned::{Tone, cut, width_of};
@@ -74,12 +75,6 @@ fn as_json(loaded: &LoadedTrace) -> serde_json::Value {
             })
         })
         .collect();
-    let facts: serde_json::Map<String, serde_json::Value> = trace
-        .info
-        .facts
-        .iter()
-        .map(|(name, value)| (name.clone(), json!(value)))
-        .collect();
     let sources: Vec<_> = trace
         .sources
         .iter()
@@ -124,8 +119,24 @@ fn as_json(loaded: &LoadedTrace) -> serde_json::Value {
             "full": loaded.timings.full.as_secs_f64() * 1e3,
         },
         "memory_bytes": loaded.memory_bytes(),
-        "facts": facts,
+        "facts": facts_json(&trace.info.facts),
     })
+}
+
+/// Returns the facts by name; of a name that several have, such as each CPU's `statistics`, the list of their values.
+fn facts_json(facts: &[(String, String)]) -> serde_json::Map<String, serde_json::Value> {
+    let mut lists: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (name, value) in facts {
+        lists.entry(name).or_default().push(value);
+    }
+    let value = |list: Vec<&str>| match list.as_slice() {
+        [one] => json!(one),
+        _ => json!(list),
+    };
+    let named = lists.into_iter();
+    named
+        .map(|(name, list)| (name.to_owned(), value(list)))
+        .collect()
 }
 
 /// Returns duration, start and end as text; clocks without seconds count in their own steps.
@@ -243,7 +254,7 @@ fn write_text(loaded: &LoadedTrace, out: &mut dyn Write) -> std::io::Result<()> 
             Value::Count(count) => count.to_string(),
             Value::File(path, bytes) => format!("{path} ({bytes} bytes)"),
         };
-        writeln!(out, "{:<16} {}", harmless(&label), harmless(&value))?;
+        writeln!(out, "{:<16} {}", one_line(&label), one_line(&value))?;
     }
     Ok(())
 }

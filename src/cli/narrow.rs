@@ -6,7 +6,7 @@ use super::command::{CliError, asked_span};
 use crate::base::CpuList;
 use crate::export::{self, Selection};
 use crate::query::area::{Area, Lane, Lanes};
-use crate::trace::{CpuId, ProcessId, ThreadId, Trace};
+use crate::trace::{CpuId, ProcessId, ThreadId, Trace, TrackKind};
 
 /// Adds the arguments that narrow down what is shown.
 pub(crate) fn narrowing_arguments(command: clap::Command) -> clap::Command {
@@ -42,8 +42,8 @@ pub(crate) fn narrowing_arguments(command: clap::Command) -> clap::Command {
                 .long("track")
                 .value_name("NAME")
                 .help(
-                    "Only tracks and counters of this name, or with it in theirs: `CPU 0` alone as --cpu 0, beside \
-                     others what that CPU's track shows; may be given again",
+                    "Only tracks and counters of this name, or with it in theirs: a thread's as --thread, `CPU 0` alone as \
+                     --cpu 0, beside others what that CPU's track shows; may be given again",
                 )
                 .action(ArgAction::Append),
         )
@@ -108,7 +108,15 @@ pub(crate) fn selection_of(matches: &ArgMatches, trace: &Trace) -> Result<Select
             let words = format!("there is no track with '{name}' in its name in this trace");
             return Err(CliError::Usage(words));
         }
-        selection.tracks.extend(named.tracks);
+        // A thread's row shows its states and runs, too.
+        let tracks = named.tracks.into_iter();
+        selection
+            .tracks
+            .extend(tracks.filter(|&id| match trace.tracks[id.0 as usize].kind {
+                TrackKind::Thread(thread) => named.threads.binary_search(&thread).is_err(),
+                TrackKind::Async(_) | TrackKind::Cpu(_) => true,
+            }));
+        selection.threads.extend(named.threads);
         selection.counters.extend(named.counters);
         selection.cpu_tracks.extend(named.cpus);
     }

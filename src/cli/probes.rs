@@ -11,7 +11,7 @@ use super::command::{CliError, Command, Example, answer, format_arguments, load,
 use crate::base::visible::harmless;
 use crate::export::atomic_file::{FileError, Overwrite, write_whole};
 use crate::export::rows::RowWriter;
-use crate::load::definitions::{attach, has_form, take_out};
+use crate::load::definitions::{attach, has_form, read_text, take_out};
 use crate::probes::{self, DefinitionFile, Definitions, ProbeSet, script};
 use crate::query::probes::{ProbeRow, ProbeTable, table};
 use crate::tables::probes::{PROBES, probe_cells};
@@ -152,9 +152,7 @@ fn is_wanted(row: &ProbeRow, wanted: &[&String]) -> bool {
 
 fn read_set(definitions: &[PathBuf], profiles: &[PathBuf]) -> Result<ProbeSet, CliError> {
     let read = |path: &Path| {
-        std::fs::read(path)
-            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
-            .map_err(|error| CliError::Input(format!("{}: {error}", path.display())))
+        read_text(path).map_err(|error| CliError::Input(format!("{}: {error}", path.display())))
     };
     let mut files = Vec::new();
     for path in definitions {
@@ -219,7 +217,9 @@ fn say_errors(set: &ProbeSet) -> usize {
         let source = line.file_words();
         let _unwritable = writeln!(
             stderr,
-            "{source}{error}\n    {}\n    {}^",
+            "{}{}\n    {}\n    {}^",
+            harmless(&source),
+            harmless(&error.to_string()),
             harmless(&line.text),
             " ".repeat(error.column.saturating_sub(1) as usize)
         );

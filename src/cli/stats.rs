@@ -20,6 +20,7 @@ use crate::query::area::events::event_counts;
 use crate::query::area::{Area, Group, GroupBy, What, groups};
 use crate::tables::MadeRow;
 use crate::tables::builds::SYSCALLS;
+use crate::tables::columns::{ColumnDef, Weight};
 use crate::tables::groups::{
     COUNTER_SUMS, EVENT_GROUPS, GROUPS, counter_rows, event_rows, group_row,
 };
@@ -113,7 +114,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     let row = |group: &Group| group_row(trace, group, what, 1.0);
     let rows: Vec<MadeRow> = found.iter().map(row).collect();
     write_rows(
-        GROUPS.columns,
+        &columns_for(&found, by),
         &rows,
         &loaded,
         row_format(matches, trace),
@@ -121,6 +122,19 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     )?;
     out.flush()?;
     Ok(())
+}
+
+/// Returns the columns of groups. A thread, process or CPU has a row for each kind of slices: if there are several, the kind
+/// is part of what identifies a row.
+fn columns_for(groups: &[Group], by: GroupBy) -> Vec<ColumnDef<'static>> {
+    let mut columns = GROUPS.columns.to_vec();
+    let first = groups.first().map(|group| group.key.kind);
+    if by != GroupBy::Name && groups.iter().any(|group| Some(group.key.kind) != first) {
+        let kind = columns.iter_mut().find(|column| column.name == "kind");
+        kind.into_iter()
+            .for_each(|column| column.weight = Weight::Key);
+    }
+    columns
 }
 
 /// The table `syscalls`, narrowed.

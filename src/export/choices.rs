@@ -91,11 +91,13 @@ pub(crate) fn choices(trace: &Trace) -> Vec<ChoiceRow> {
     rows.into_iter().map(|(_, row)| row).collect()
 }
 
-/// The tracks, counters and CPUs that match a name.
+/// The tracks, threads, counters and CPUs that match a name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Named {
     /// Tracks, except those of CPUs.
     pub tracks: Vec<TrackId>,
+    /// Threads, also those without slices, which have no track in the trace but a row in the window.
+    pub threads: Vec<ThreadId>,
     /// Counters.
     pub counters: Vec<CounterTrackId>,
     /// CPUs; each is called `CPU n`, as its track is.
@@ -106,16 +108,23 @@ impl Named {
     /// Returns whether nothing matches the name.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.tracks.is_empty() && self.counters.is_empty() && self.cpus.is_empty()
+        let Named {
+            tracks,
+            threads,
+            counters,
+            cpus,
+        } = self;
+        tracks.is_empty() && threads.is_empty() && counters.is_empty() && cpus.is_empty()
     }
 }
 
-/// Returns the tracks, counters and CPUs with exactly that name; if there are none, those whose names contain it.
+/// Returns the tracks, threads, counters and CPUs with exactly that name; if there are none, those whose names contain it.
 #[must_use]
 pub(crate) fn tracks_named(trace: &Trace, name: &str) -> Named {
     let find = |fits: &dyn Fn(&str) -> bool| {
         let tracks = trace.tracks.iter().zip((0..).map(TrackId));
         let tracks = tracks.filter(|(track, _)| !matches!(track.kind, TrackKind::Cpu(_)));
+        let threads = (1..trace.threads.len() as u32).map(ThreadId);
         let counters = trace.counters.tracks.iter().zip((0..).map(CounterTrackId));
         let cpus = trace.cpus.iter().zip((0..).map(CpuId));
         Named {
@@ -123,6 +132,7 @@ pub(crate) fn tracks_named(trace: &Trace, name: &str) -> Named {
                 .map(|(_, id)| id)
                 .filter(|&id| fits(&track_name(trace, id)))
                 .collect(),
+            threads: threads.filter(|&id| fits(&trace.thread_name(id))).collect(),
             counters: counters
                 .filter(|(track, _)| fits(&trace.text(track.name)))
                 .map(|(_, id)| id)

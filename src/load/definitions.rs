@@ -84,6 +84,22 @@ fn definition_text(path: &Path) -> Option<Found> {
     })
 }
 
+/// Returns the text of a file of definitions or of a profile.
+///
+/// # Errors
+/// Errors of the file system; files that are larger than any of the kernel's.
+pub(crate) fn read_text(path: &Path) -> std::io::Result<String> {
+    let mut bytes = Vec::new();
+    // Devices and pipes do not say how large they are.
+    let file = std::fs::File::open(path)?;
+    file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        let words = format!("more than {MOST_BYTES} bytes are no file of definitions");
+        return Err(std::io::Error::other(words));
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// Returns whether a file that is no trace contains lines in the form of a definition, valid or not.
 #[must_use]
 pub(crate) fn has_form(path: &Path) -> bool {

@@ -16,6 +16,7 @@ use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::trace::Trace;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Extension of session files.
@@ -72,14 +73,16 @@ impl Session {
     /// Returns a sentence for the user if the file cannot be read or is not a session.
     pub fn read(path: &Path) -> Result<Session, String> {
         let told = |error: std::io::Error| format!("{error} ({})", path.display());
-        let size = std::fs::metadata(path).map_err(told)?.len();
-        if size > MAX_BYTES {
+        let mut bytes = Vec::new();
+        // Devices and pipes do not say how large they are.
+        let file = std::fs::File::open(path).map_err(told)?;
+        (file.take(MAX_BYTES + 1).read_to_end(&mut bytes)).map_err(told)?;
+        if bytes.len() as u64 > MAX_BYTES {
             return Err(format!(
-                "a session of {size} bytes is none ({})",
+                "a session of more than {MAX_BYTES} bytes is none ({})",
                 path.display()
             ));
         }
-        let bytes = std::fs::read(path).map_err(told)?;
         serde_json::from_slice(&bytes)
             .map_err(|error| format!("this is no session file: {error} ({})", path.display()))
     }

@@ -71,6 +71,50 @@ fn words(output: &Output) -> String {
 
 const PRINTING: &[&[&str]] = &[&["report"], &["table", "events"], &["export", "-o", "-"]];
 
+/// A trace with so many names that their comparison is more than a pipe holds.
+fn named(folder: &Path) -> PathBuf {
+    let path = folder.join("named.strace");
+    let line = |at: usize| {
+        format!(
+            "7 {}.{:06} call_{at}(1) = 0 <0.000001>\n",
+            1_000 + at / 1_000,
+            at % 1_000 * 1_000
+        )
+    };
+    std::fs::write(&path, (0..LINES).map(line).collect::<String>()).unwrap();
+    path
+}
+
+#[test]
+fn a_comparison_of_a_file_that_is_cut_short_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = named(folder.path());
+    let whole = folder.path().join("whole.strace");
+    std::fs::copy(&path, &whole).unwrap();
+    for files in [[&path, &whole], [&whole, &path]] {
+        std::fs::copy(&whole, &path).unwrap();
+        let mut child = start(&["compare", files[0].to_str().unwrap()], files[1]);
+        let mut head = vec![0; 1000];
+        (child.stdout.as_mut().unwrap().read_exact(&mut head)).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let file = OpenOptions::new().write(true).open(&path).unwrap();
+        file.set_len(100_000).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{}", words(&output));
+        assert!(words(&output).contains("cut short"), "{}", words(&output));
+    }
+}
+
+#[test]
+fn files_of_definitions_without_end_are_refused() {
+    for option in ["--definitions", "--profile"] {
+        let child = start(&["probes", option], Path::new("/dev/zero"));
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{option}");
+        assert!(words(&output).contains("more than"), "{}", words(&output));
+    }
+}
+
 #[test]
 fn a_file_cut_short_while_a_verb_prints_is_an_error() {
     for verb in PRINTING {

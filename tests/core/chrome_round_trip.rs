@@ -136,7 +136,7 @@ fn tables_come_back_as_they_were() {
             &told(&instants, &["ts", "name"], all),
             &told(&instants_again, &["ts", "name"], is_own),
         );
-        let woken = |row: &Row| row["waker_tid"] != "\\N";
+        let woken = |row: &Row| row["waker"] != "\\N";
         assert_same(
             file,
             &told(&states, &["ts"], woken),
@@ -244,4 +244,57 @@ fn arguments_and_scopes_come_back() {
         assert!(!ours.is_empty(), "{file}");
         assert_same(file, &ours, &theirs);
     }
+}
+
+#[test]
+fn ids_of_two_scopes_stay_apart_in_every_format() {
+    let source = open(
+        &sample("tests/cases/chrome_json/async-ids.json"),
+        &Job::default(),
+    )
+    .unwrap();
+    let columns = ["ts", "dur", "name", "category"];
+    let slices = told(&table(&source, "slices"), &columns, |_| true);
+    assert!(
+        slices.contains(&"0 40000 scoped c".to_owned()),
+        "{slices:?}"
+    );
+    for (name, file) in [("chrome-json", "again.json"), ("fxt", "again.fxt")] {
+        let exporter = EXPORTERS.iter().find(|row| row.name == name).unwrap();
+        let mut bytes = Vec::new();
+        let job = Job::default();
+        (exporter.write_to(&source, &Selection::all(), &mut bytes, &job)).unwrap();
+        let again = open_bytes(file, bytes, Reading::default(), &job).unwrap();
+        let found = told(&table(&again, "slices"), &columns, |_| true);
+        assert_eq!(found, slices, "{name}");
+    }
+}
+
+#[test]
+fn counters_of_one_name_are_told_apart_by_their_ids() {
+    let counter = |id: &str, value: u32| {
+        format!(
+            r#"{{"ph":"C","name":"t","id":{id},"pid":2,"tid":1,"ts":4,"args":{{"v":{value}}}}}"#
+        )
+    };
+    let ids = [r#""0x5""#, r#""0x6""#, "7", r#""8""#];
+    let events: Vec<String> = ids
+        .iter()
+        .zip(3..)
+        .map(|(id, value)| counter(id, value))
+        .collect();
+    let source = read_again(format!("[{}]", events.join(",\n")).into_bytes());
+    let json: serde_json::Value = serde_json::from_slice(&exported(&source)).unwrap();
+    let rows = json["traceEvents"].as_array().unwrap().iter();
+    let counters: Vec<String> = rows
+        .filter(|row| row["ph"] == "C")
+        .map(|row| format!("{} {}", row["name"].as_str().unwrap(), row["args"]))
+        .collect();
+    let expected = [
+        r#"t:5 {"v":3.0}"#,
+        r#"t:6 {"v":4.0}"#,
+        r#"t:7 {"v":5.0}"#,
+        r#"t:8 {"v":6.0}"#,
+    ];
+    assert_eq!(counters, expected);
 }

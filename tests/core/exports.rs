@@ -226,10 +226,7 @@ fn json_has_all_that_tables_have_and_its_slices_nest() {
             found.collect::<Vec<_>>()
         };
         let states = table("states", &file(name));
-        let woken = states
-            .iter()
-            .filter(|row| row["waker_tid"] != "\\N")
-            .count();
+        let woken = states.iter().filter(|row| row["waker"] != "\\N").count();
         assert_eq!(
             of_category("runs").len(),
             table("runs", &file(name)).len(),
@@ -447,4 +444,67 @@ fn a_thread_is_listed_from_where_its_states_are() {
         assert!(table("threads", &fxt).iter().any(is_it));
     }
     assert_eq!(late, 3);
+}
+
+#[test]
+fn wakeups_by_interrupts_are_in_json_with_what_woke() {
+    let name = "sample-traces/sched-irq.ftrace";
+    let (_folder, json) = exported(&file(name), "a.json", &[]);
+    let events = json_events(&json);
+    let wakeups = events.iter().filter(|event| event["cat"] == "wakeups");
+    let mut said: Vec<String> = wakeups
+        .map(|event| {
+            let args = &event["args"];
+            assert!(
+                args["waker_tid"].is_u64() != args["woken_in"].is_string(),
+                "{event}"
+            );
+            format!(
+                "{} {} {}",
+                event["ts"],
+                args["tid"],
+                args["waker"].as_str().unwrap()
+            )
+        })
+        .collect();
+    let states = table("states", &file(name));
+    let mut expected: Vec<String> = (states.iter())
+        .filter(|row| row["waker"] != "\\N")
+        .map(|row| {
+            let ts = row["ts"].parse::<f64>().unwrap() / 1000.0;
+            // Tables name threads with their numbers.
+            let waker = &row["waker"];
+            let waker = waker.strip_suffix(&format!(" ({})", row["waker_tid"]));
+            let waker = waker.unwrap_or(&row["waker"]);
+            format!("{ts:?} {} {waker}", row["tid"])
+        })
+        .collect();
+    said.sort();
+    expected.sort();
+    assert_eq!(said, expected);
+    let in_interrupts = states.iter().filter(|row| row["woken_in"] != "\\N");
+    assert_eq!((said.len(), in_interrupts.count()), (398, 81));
+}
+
+#[test]
+fn a_track_of_a_thread_is_all_that_it_shows() {
+    // Threads of the second file have no slices, but rows in the window all the same.
+    for (name, track) in [
+        ("sample-traces/kprobe-hackbench.dat", "hackbench"),
+        ("sample-traces/sched-irq.ftrace", "sort"),
+        ("sample-traces/sched-irq-syscalls.dat", "mix.sh"),
+    ] {
+        let source = file(name);
+        let threads = table("threads", &source);
+        let tids = threads.iter().filter(|row| row["name"] == track);
+        let tids: Vec<&str> = tids.map(|row| row["tid"].as_str()).collect();
+        assert!(!tids.is_empty());
+        let by_tid: Vec<&str> = tids.iter().flat_map(|&tid| ["--thread", tid]).collect();
+        let (_folder, by_name) = exported(&source, "a.fxt", &["--track", track]);
+        let (_other, by_tid) = exported(&source, "b.fxt", &by_tid);
+        assert!(!table("states", &by_name).is_empty(), "{name}");
+        for what in ["slices", "instants", "states", "runs", "threads"] {
+            assert_eq!(table(what, &by_name), table(what, &by_tid), "{name} {what}");
+        }
+    }
 }

@@ -305,3 +305,66 @@ fn first_argument(exec: &str) -> String {
     }
     argument.replace("%%", "%")
 }
+
+#[test]
+fn what_a_file_says_of_itself_makes_no_lines_of_info() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.json");
+    let events = r#"[{"ph": "X", "name": "a", "ts": 1, "dur": 1, "pid": 1, "tid": 1}]"#;
+    let text = format!(r#"{{"traceEvents": {events}, "x\r\nlost events 7\n": "one\ntwo"}}"#);
+    std::fs::write(&path, text).unwrap();
+    let info = stdout(&["info", path.to_str().unwrap()]);
+    let lost: Vec<&str> = info
+        .lines()
+        .filter(|line| line.starts_with("lost events"))
+        .collect();
+    assert_eq!(lost, ["lost events      0"]);
+    assert!(info.contains(r"x\r\nlost events 7\n one"), "{info}");
+}
+
+#[test]
+fn facts_of_one_name_are_all_in_json() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let file = root.join("sample-traces/sched-irq-syscalls.dat");
+    let file = file.to_str().unwrap();
+    let info: serde_json::Value = serde_json::from_str(&stdout(&["info", "--json", file])).unwrap();
+    let statistics = info["facts"]["statistics"].as_array().unwrap();
+    let first =
+        |value: &serde_json::Value| value.as_str().unwrap().lines().next().unwrap().to_owned();
+    let cpus: Vec<String> = statistics
+        .iter()
+        .map(first)
+        .filter(|line| line.starts_with("CPU"))
+        .collect();
+    // Of the top buffer and of two instances.
+    assert_eq!(cpus, ["CPU: 0", "CPU: 1"].repeat(3));
+    assert!(info["facts"]["uname"].is_string());
+}
+
+#[test]
+fn errors_in_definitions_do_not_act_on_a_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a\u{1b}[31m\u{202e}.events");
+    std::fs::write(&path, "p:a\u{1b}[32m/b c\n").unwrap();
+    let output = run(&["probes", "--definitions", path.to_str().unwrap()]);
+    assert_harmless(&output.stderr, "definitions");
+    assert!(
+        String::from_utf8(output.stderr)
+            .unwrap()
+            .contains(r"\x1b[31m")
+    );
+}
+
+#[test]
+fn texts_in_notes_make_no_lines_of_their_own() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    // A provider of this file has a line end in its name.
+    let file = root.join("tests/cases/fxt/all_args.fxt.zst");
+    let output = run(&["stats", file.to_str().unwrap()]);
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(errors.contains("provider"), "{errors}");
+    assert!(
+        errors.lines().all(|line| line.starts_with("threadline: ")),
+        "{errors}"
+    );
+}

@@ -103,6 +103,19 @@ fn what_a_person_sees_of_stats() {
     held_to(&kept.with_file_name("slices-120.txt"), &text);
 }
 
+#[test]
+fn rows_of_one_process_differ_in_their_kind_for_a_person_too() {
+    let file = sample("shell-pipeline.strace");
+    let text = plain(80, &["stats", &file, "--by", "process"]);
+    let rows: Vec<&str> = text
+        .lines()
+        .filter(|line| line.starts_with("ls 15635 "))
+        .collect();
+    for kind in ["processes", "system calls", "open files"] {
+        assert!(rows.iter().any(|row| row.contains(kind)), "{kind}: {text}");
+    }
+}
+
 /// `UPDATE_SNAPSHOTS=1` writes the text anew.
 fn held_to(path: &PathBuf, text: &str) {
     if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {

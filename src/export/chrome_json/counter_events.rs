@@ -93,7 +93,7 @@ impl JsonEvents<'_> {
         all
     }
 
-    /// The counter's name as the FXT event of its first sample records it; `name` for other formats.
+    /// The counter's name as the event of its first sample has it; `name` if tracks are not called after events.
     fn name_in_file(
         &self,
         first: Option<u32>,
@@ -104,16 +104,17 @@ impl JsonEvents<'_> {
             return name;
         };
         let fields = self.fields(event);
-        let Some(id) = record_word(&fields, "counter id") else {
-            return name;
-        };
+        let id = record_word(&fields, "counter id");
         let kind = self.trace.kind_name(self.trace.events.kind(event));
         let whole = self.trace.strings.bytes(track);
-        let ending = if id == 0 {
-            String::new()
-        } else {
-            format!(":{id}")
+        // The track ends with the id as its file spells it.
+        let spelled = fields.iter().find(|field| field.type_name == "counter id");
+        let ending = match (spelled.map_or("", |field| field.shown.as_str()), id) {
+            ("", None | Some(0)) => String::new(),
+            ("", Some(id)) => format!(":{id}"),
+            (spelled, _) => format!(":{spelled}"),
         };
+        let id = id.unwrap_or(name.id);
         let argument = (whole.strip_suffix(ending.as_bytes()))
             .and_then(|whole| whole.strip_prefix(kind.as_bytes()));
         match argument {

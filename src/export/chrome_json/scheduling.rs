@@ -7,7 +7,9 @@ use super::event_parts::{Head, Owner, When};
 use super::numbers::exact_number;
 use super::{JsonEvents, RUNS_OFFSET};
 use crate::base::Timestamp;
+use crate::event::Interrupt;
 use crate::export::ExportError;
+use crate::query::waker::{Waker, waker_of};
 use crate::trace::{CpuId, RunId, State, StateId, ThreadId};
 
 /// The numbers of events that were written.
@@ -73,8 +75,10 @@ impl JsonEvents<'_> {
                 let state = trace.states.get(StateId(row));
                 self.state(&state, owner)?;
                 counts.states += 1;
-                if state.waker.is_some() && self.chosen.span.contains(state.start) {
-                    self.wakeup(&state, owner)?;
+                if self.chosen.span.contains(state.start)
+                    && let Some(waker) = waker_of(trace, &state)
+                {
+                    self.wakeup(&state, &waker, owner)?;
                     counts.wakeups += 1;
                 }
             }
@@ -113,19 +117,27 @@ impl JsonEvents<'_> {
         self.event(&head, when, "", Some(args))
     }
 
-    fn wakeup(&mut self, state: &State, owner: Owner) -> Result<(), ExportError> {
+    /// Writes a wakeup by a thread, or by an interrupt: then without `waker_tid`, which would be a thread that only happened
+    /// to be interrupted.
+    fn wakeup(&mut self, state: &State, waker: &Waker, owner: Owner) -> Result<(), ExportError> {
         let trace = self.trace;
-        let waker = state.waker.unwrap_or(ThreadId::NONE);
         let mut args = Map::new();
         args.insert(
             "tid".to_owned(),
             exact_number(trace.thread(state.thread).tid),
         );
-        args.insert(
-            "waker_tid".to_owned(),
-            exact_number(trace.thread(waker).tid),
-        );
-        args.insert("waker".to_owned(), json!(trace.thread_name(waker)));
+        match waker {
+            Waker::Thread(waker) => {
+                let tid = exact_number(trace.thread(*waker).tid);
+                args.insert("waker_tid".to_owned(), tid);
+                args.insert("waker".to_owned(), json!(trace.thread_name(*waker)));
+            }
+            Waker::Interrupt(interrupt) => {
+                args.insert("waker".to_owned(), json!(interrupt.text(trace)));
+                let kind = interrupt.kind.map_or("interrupt", Interrupt::word);
+                args.insert("woken_in".to_owned(), json!(kind));
+            }
+        }
         let head = Head {
             phase: "i",
             category: "wakeups",

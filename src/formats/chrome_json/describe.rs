@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use super::emit::{NAMELESS_END, id_number};
+use super::emit::{NAMELESS_END, async_number, id_number};
 use super::event::RawEvent;
 use super::numbers::{float, whole};
 use super::scan::{Elements, Members, Quoted, Raw, Scan};
@@ -110,12 +110,18 @@ fn record_words<'a>(event: &RawEvent<'a>, fields: &mut Vec<FieldRef<'a>>) {
     }
     let is_number = whole(id.bytes()).is_some();
     if !type_name.is_empty() && (is_number || type_name != "counter id") {
+        let own = id_number(id);
+        let number = match type_name {
+            "async id" => async_number(event, id),
+            _ => own,
+        };
         fields.push(FieldRef {
             name: name.clone(),
             type_name: Cow::Borrowed(type_name),
-            value: ValueRef::UInt(id_number(id)),
+            value: ValueRef::UInt(number),
             shown: match id {
                 Raw::Text(text) => shown(text).into_owned(),
+                _ if number != own => own.to_string(),
                 _ => String::new(),
             },
             exact: None,

@@ -589,7 +589,7 @@ impl<'f> Emitter<'f> {
             _ => AsyncScope::ProcessOf(event.thread),
         };
         let space = self.named(event.category, event.name).category_hash;
-        let space = space ^ hash(event.raw.scope.bytes()) ^ u64::from(is_object);
+        let space = space ^ scope_number(event.raw) ^ u64::from(is_object);
         let kind = match self.source.is_ours {
             true => self.said_slice_kind(event).unwrap_or_else(|| {
                 let category = self.out.columns.strings.bytes(event.category);
@@ -768,6 +768,19 @@ pub(super) fn id_number(raw: Raw<'_>) -> u64 {
         Raw::Nested(bytes) => hash(bytes),
         Raw::None => 0,
     }
+}
+
+/// Returns the number of an asynchronous event's id, of the member that has it: ids are numbers of their own in each `scope`.
+pub(super) fn async_number(event: &RawEvent<'_>, id: Raw<'_>) -> u64 {
+    match scope_number(event) {
+        0 => id_number(id),
+        scope => mixed(scope ^ mixed(id_number(id))),
+    }
+}
+
+/// Returns the number of an event's `scope`; 0 without one.
+fn scope_number(event: &RawEvent<'_>) -> u64 {
+    hash(event.scope.bytes())
 }
 
 /// Returns 64 well-mixed bits of some bytes; 0 of none.

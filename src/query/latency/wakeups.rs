@@ -81,8 +81,8 @@ fn of_thread(
         let runs = states.states[at] == ThreadState::Runnable
             && next < rows.end
             && states.states[next as usize] == ThreadState::Running;
-        let partner = states.partners[next as usize].get().filter(|_| runs);
-        let cpu = partner.map(CpuId);
+        let partner = runs.then(|| states.partners[next as usize].get());
+        let cpu = partner.flatten().map(CpuId);
         if !among.has(thread, cpu) {
             continue;
         }

@@ -70,7 +70,9 @@ pub(super) fn first_view(flame: &Flame, size: Size) -> DataTable {
             break;
         };
         table.open(at);
-        if flame.nodes.get(first as usize).map_or(0, size_of) * 4 < size_of(node) * 3 {
+        let inside = flame.nodes.get(first as usize).map_or(0, size_of);
+        // Totals of damaged files are as large as numbers can be.
+        if i128::from(inside) * 4 < i128::from(size_of(node)) * 3 {
             break;
         }
         at = first;
