@@ -2,33 +2,6 @@
 
 use crate::export::shared::ThreadKoids;
 
-/// The koids of the thread that an event belongs to, and of the thread's process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Owner {
-    pub(super) process: u64,
-    pub(super) thread: u64,
-}
-
-impl Owner {
-    /// A process itself, as readers expect it: its koid is that of its main thread, too.
-    pub(super) fn of_process(koid: u64) -> Owner {
-        Owner {
-            process: koid,
-            thread: koid,
-        }
-    }
-
-    pub(super) fn with_thread(self, thread: u64) -> Owner {
-        Owner { thread, ..self }
-    }
-}
-
-impl From<ThreadKoids> for Owner {
-    fn from((process, thread): ThreadKoids) -> Owner {
-        Owner { process, thread }
-    }
-}
-
 /// When an event happened, in ns.
 #[derive(Clone, Copy)]
 pub(super) struct When {
@@ -59,5 +32,5 @@ pub(super) struct Head<'a> {
     pub(super) phase: &'static str,
     pub(super) category: &'a str,
     pub(super) name: &'a str,
-    pub(super) owner: Owner,
+    pub(super) owner: ThreadKoids,
 }

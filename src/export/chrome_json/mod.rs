@@ -36,6 +36,7 @@ use crate::event::FieldRef;
 use crate::event::family::Family;
 use crate::event::flow_kind::{FLOW_KIND, FlowKind};
 use crate::event::slice_kind::{Nesting, SLICE_KIND, SliceKind};
+use crate::export::shared::ThreadKoids;
 use crate::formats::EventRef;
 use crate::formats::chrome_json::OUR_NAME;
 use crate::load::LoadedTrace;
@@ -44,7 +45,7 @@ use crate::trace::slices::SliceLabel;
 use crate::trace::{
     CpuId, EventId, InstantId, ProcessId, SliceId, ThreadId, Trace, TrackId, TrackKind,
 };
-use event_parts::{Head, OwnNumber, Owner, When};
+use event_parts::{Head, OwnNumber, When};
 use flow_labels::flow_labels;
 use layers::{Layer, placed_slices};
 use numbers::{AsyncNumbers, Numbers, exact_number};
@@ -194,7 +195,7 @@ impl<'a> JsonEvents<'a> {
                 };
                 self.name(
                     "process_name",
-                    Owner::of_process(koid),
+                    ThreadKoids::of_process(koid),
                     &exact(trace, process.name),
                     Some(own),
                 )?;
@@ -203,7 +204,7 @@ impl<'a> JsonEvents<'a> {
         for (index, thread) in trace.threads.iter().enumerate().skip(1) {
             let id = ThreadId(index as u32);
             if self.chosen.has_thread(id) {
-                let owner = Owner::from(self.koids.thread(id));
+                let owner = self.koids.thread(id);
                 let own = OwnNumber {
                     word: "tid",
                     number: thread.tid,
@@ -214,7 +215,7 @@ impl<'a> JsonEvents<'a> {
         }
         for id in (0..trace.cpus.len() as u32).map(CpuId) {
             if self.chosen.has_runs_of(id) {
-                let owner = Owner::from(self.koids.cpu(id));
+                let owner = self.koids.cpu(id);
                 let name = self.koids.cpu_name(trace, id);
                 self.name("process_name", owner, &name, None)?;
                 self.name("thread_name", owner, &name, None)?;
@@ -233,7 +234,7 @@ impl<'a> JsonEvents<'a> {
     fn name(
         &mut self,
         what: &'static str,
-        owner: Owner,
+        owner: ThreadKoids,
         name: &str,
         own: Option<OwnNumber>,
     ) -> Result<(), ExportError> {
@@ -261,15 +262,16 @@ impl<'a> JsonEvents<'a> {
         self.event(&head, When::at(0), "", Some(args))
     }
 
-    fn owner_of(&self, kind: TrackKind, event: EventId) -> Owner {
+    fn owner_of(&self, kind: TrackKind, event: EventId) -> ThreadKoids {
         match kind {
-            TrackKind::Cpu(cpu) => self.koids.cpu(cpu).into(),
-            TrackKind::Thread(thread) => self.koids.thread(thread).into(),
+            TrackKind::Cpu(cpu) => self.koids.cpu(cpu),
+            TrackKind::Thread(thread) => self.koids.thread(thread),
             TrackKind::Async(process) => {
-                let (own, thread) = self.koids.thread(self.trace.events.thread(event));
-                Owner {
-                    process: process.map_or(own, |process| self.koids.process(process)),
-                    thread,
+                let own = self.koids.thread(self.trace.events.thread(event));
+                let process = process.map(|process| self.koids.process(process));
+                ThreadKoids {
+                    process: process.unwrap_or(own.process),
+                    ..own
                 }
             }
         }
@@ -314,7 +316,7 @@ impl<'a> JsonEvents<'a> {
         Ok(count)
     }
 
-    fn slice(&mut self, owner: Owner, id: SliceId) -> Result<(), ExportError> {
+    fn slice(&mut self, owner: ThreadKoids, id: SliceId) -> Result<(), ExportError> {
         let slice = self.trace.slices.get(id);
         let label = self.trace.slices.label(id);
         // Written up to where it is drawn: readers would give a begin without an end the next begin's end.
@@ -499,8 +501,8 @@ impl<'a> JsonEvents<'a> {
     }
 
     /// The process and thread of the slice to which a mark belongs.
-    fn flow_owner(&self, mark: &FlowMark) -> Owner {
-        let owner = Owner::from(self.koids.thread(mark.thread));
+    fn flow_owner(&self, mark: &FlowMark) -> ThreadKoids {
+        let owner = self.koids.thread(mark.thread);
         if self.moved.is_empty() {
             return owner;
         }
@@ -520,7 +522,7 @@ impl<'a> JsonEvents<'a> {
     }
 
     /// Writes the name of a thread from `extra_thread`.
-    fn name_extra(&mut self, owner: Owner, name: &str) -> Result<(), ExportError> {
+    fn name_extra(&mut self, owner: ThreadKoids, name: &str) -> Result<(), ExportError> {
         self.name_count += 1;
         self.name("thread_name", owner, name, None)
     }
@@ -537,15 +539,15 @@ fn micros(ns: i64) -> String {
 fn numbers_of(trace: &Trace, koids: &Koids) -> Numbers {
     let processes = (0..trace.processes.len() as u32).map(|id| koids.process(ProcessId(id)));
     let threads = (0..trace.threads.len() as u32).flat_map(|id| {
-        let (process, thread) = koids.thread(ThreadId(id));
+        let ThreadKoids { process, thread } = koids.thread(ThreadId(id));
         [process, thread]
     });
     let cpus = (0..trace.cpus.len() as u32).flat_map(|id| {
-        let (_, thread) = koids.cpu(CpuId(id));
+        let thread = koids.cpu(CpuId(id)).thread;
         [thread, thread + RUNS_OFFSET]
     });
     let all = processes.chain(threads).chain(cpus);
-    Numbers::new(all.chain([Koids::MACHINE.0]))
+    Numbers::new(all.chain([Koids::MACHINE.process]))
 }
 
 /// The JSON member that joins the events of an asynchronous slice: its id in its process, or in the whole trace.

@@ -3,11 +3,12 @@
 
 use serde_json::{Map, json};
 
-use super::event_parts::{Head, Owner, When};
+use super::event_parts::{Head, When};
 use super::numbers::exact_number;
 use super::{JsonEvents, RUNS_OFFSET};
 use crate::base::Timestamp;
 use crate::export::ExportError;
+use crate::export::shared::ThreadKoids;
 use crate::trace::{CpuId, RunId, State, StateId, ThreadId};
 
 /// The numbers of events that were written.
@@ -25,7 +26,7 @@ impl JsonEvents<'_> {
             if !self.chosen.has_runs_of(cpu) {
                 continue;
             }
-            let owner = Owner::from(self.koids.cpu(cpu));
+            let owner = self.koids.cpu(cpu);
             let owner = owner.with_thread(owner.thread + RUNS_OFFSET);
             for row in trace.runs.overlapping(trace.runs.on(cpu), self.chosen.span) {
                 let run = trace.runs.get(RunId(row));
@@ -66,7 +67,7 @@ impl JsonEvents<'_> {
             if range.is_empty() || !self.chosen.has_states_of(id) {
                 continue;
             }
-            let owner = Owner::from(self.koids.thread(id)).with_thread(self.extra_thread());
+            let owner = self.koids.thread(id).with_thread(self.extra_thread());
             let name = format!("{} states", trace.thread_name(id));
             self.name_extra(owner, &name)?;
             for row in trace.states.overlapping(range, self.chosen.span) {
@@ -82,7 +83,7 @@ impl JsonEvents<'_> {
         Ok(counts)
     }
 
-    fn state(&mut self, state: &State, owner: Owner) -> Result<(), ExportError> {
+    fn state(&mut self, state: &State, owner: ThreadKoids) -> Result<(), ExportError> {
         let trace = self.trace;
         let mut args = Map::new();
         args.insert(
@@ -113,7 +114,7 @@ impl JsonEvents<'_> {
         self.event(&head, when, "", Some(args))
     }
 
-    fn wakeup(&mut self, state: &State, owner: Owner) -> Result<(), ExportError> {
+    fn wakeup(&mut self, state: &State, owner: ThreadKoids) -> Result<(), ExportError> {
         let trace = self.trace;
         let waker = state.waker.unwrap_or(ThreadId::NONE);
         let mut args = Map::new();
