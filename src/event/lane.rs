@@ -9,6 +9,7 @@ use super::flow_kind::FlowKind;
 use super::keys::{ForkSort, ProcessKey, ThreadKey};
 use super::pairs::{RequestOp, USER_MODE};
 use super::slice_kind::SliceKind;
+use super::thread_state::ThreadState;
 use crate::base::order::put_in_order;
 use crate::base::{Diagnostics, StringId, Strings, Timestamp};
 
@@ -23,6 +24,10 @@ pub struct LaneColumns {
     pub wakeups: Vec<Wakeup>,
     /// What the file itself says of thread states, by the event that starts the state.
     pub said_states: Vec<SaidState>,
+    /// Runs that the file states whole.
+    pub whole_runs: Vec<WholeRun>,
+    /// Thread states that the file states whole.
+    pub whole_states: Vec<WholeState>,
     /// Begins and ends of slices.
     pub marks: Vec<Mark>,
     /// The labels that `marks` and `completes` refer to.
@@ -132,6 +137,51 @@ pub struct SaidState {
     pub woken_by: Option<StringId>,
 }
 
+/// A run that starts at its event's time: our own Chrome JSON, which has no switches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WholeRun {
+    /// The event.
+    pub event: u32,
+    /// The CPU.
+    pub cpu: u32,
+    /// The thread.
+    pub thread: ThreadKey,
+    /// How long it lasted, in ns; `None` if it was still running at the trace's end.
+    pub duration_ns: Option<i64>,
+    /// The thread's priority.
+    pub priority: i32,
+    /// The thread's state after the run.
+    pub end_state: EndState,
+}
+
+/// A state of its event's thread that starts at the event's time: our own Chrome JSON, which has no switches and wakeups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WholeState {
+    /// The event.
+    pub event: u32,
+    /// The state.
+    pub state: ThreadState,
+    /// How long it lasted, in ns; `None` if it lasted to the trace's end.
+    pub duration_ns: Option<i64>,
+    /// The CPU, for a running state.
+    pub cpu: Option<u32>,
+    /// The wakeup that it started with.
+    pub wakeup: Option<WholeWakeup>,
+    /// Whether events were lost while it lasted.
+    pub spans_loss: bool,
+}
+
+/// The wakeup that a [`WholeState`] started with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WholeWakeup {
+    /// The thread that woke it, or that was interrupted; `None` if it is not known.
+    pub waker: Option<ThreadKey>,
+    /// The interrupt in which it happened.
+    pub interrupt: Option<Interrupt>,
+    /// The name of the recorded interrupt handler.
+    pub woken_by: Option<StringId>,
+}
+
 /// What follows from a context switch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SwitchTells {
@@ -171,6 +221,28 @@ pub enum EndState {
 }
 
 impl EndState {
+    /// All states.
+    const ALL: [EndState; 11] = [
+        EndState::Runnable,
+        EndState::Preempted,
+        EndState::Sleeping,
+        EndState::Uninterruptible,
+        EndState::Stopped,
+        EndState::Traced,
+        EndState::Zombie,
+        EndState::Dead,
+        EndState::Parked,
+        EndState::Idle,
+        EndState::Unknown,
+    ];
+
+    /// Returns the state with these [`EndState::letters`].
+    #[must_use]
+    pub(crate) fn of_letters(letters: &[u8]) -> Option<EndState> {
+        let mut all = EndState::ALL.into_iter();
+        all.find(|state| state.letters().as_bytes() == letters)
+    }
+
     /// Returns the letters that the kernel's tools print for the state.
     #[must_use]
     pub(crate) fn letters(self) -> &'static str {
@@ -585,6 +657,8 @@ pub enum FlowJoin {
 pub enum FlowBound {
     /// The innermost slice around it; ignored if there is none.
     Around,
+    /// The innermost slice around it; if there is none, the innermost that ends at its time; ignored if there is neither.
+    AroundOrEnding,
     /// The innermost slice around the nanosecond before it, at the end of which it happens; ignored if there is none.
     AtEnd,
     /// The first slice that begins at its time or later on its thread, the outermost of several; ignored if there is
@@ -801,6 +875,8 @@ impl LaneColumns {
             switches,
             wakeups,
             said_states,
+            whole_runs,
+            whole_states,
             marks,
             completes,
             measured,

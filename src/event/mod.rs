@@ -19,6 +19,7 @@ pub mod part;
 pub mod slice_kind;
 pub mod syscalls;
 mod thread_column;
+mod thread_state;
 
 pub(crate) use columns::EventColumns;
 pub use decoded::{DecodedEvent, Need};
@@ -32,3 +33,4 @@ pub use lane::*;
 pub(crate) use part::{Coarse, CpuLoss, DensitySample, FirstDay, Part};
 pub use part::{Lane, TraceInfo};
 pub use slice_kind::SliceKind;
+pub use thread_state::ThreadState;

@@ -2,10 +2,9 @@
 //! all parts. A part uses the table only for names that are new to the part. Kind 0, the default number, is that of
 //! events whose kind is not known.
 
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustc_hash::FxHashMap;
-
+use crate::base::by_string::ByString;
 use crate::base::{StringId, Strings};
 use crate::event::pairs::is_probe_system;
 use crate::event::{EventKind, KindId, Role};
@@ -13,22 +12,15 @@ use crate::event::{EventKind, KindId, Role};
 /// The shared table.
 #[derive(Debug)]
 pub(crate) struct Kinds {
-    inner: RwLock<Inner>,
+    inner: Mutex<Inner>,
 }
 
 #[derive(Debug, Default)]
 struct Inner {
     strings: Strings,
     kinds: Vec<EventKind>,
-    by_name: FxHashMap<(StringId, StringId, Role), KindId>,
-}
-
-impl Inner {
-    fn find(&self, category: &str, name: &[u8], role: Role) -> Option<KindId> {
-        let category = self.strings.find(category.as_bytes())?;
-        let name = self.strings.find(name)?;
-        self.by_name.get(&(category, name, role)).copied()
-    }
+    /// By name, and category and role.
+    by_name: ByString<(StringId, Role), KindId>,
 }
 
 impl Default for Kinds {
@@ -42,43 +34,41 @@ impl Default for Kinds {
         };
         inner.kinds.push(kind);
         Kinds {
-            inner: RwLock::new(inner),
+            inner: Mutex::new(inner),
         }
     }
 }
 
 impl Kinds {
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Returns the kind with this category, name and role, and adds it if it is new.
     #[must_use]
     pub(crate) fn intern(&self, category: &str, name: &[u8], role: Role) -> KindId {
-        {
-            let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
-            if let Some(kind) = inner.find(category, name, role) {
-                return kind;
-            }
-        }
-        let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(kind) = inner.find(category, name, role) {
+        let is_probe = is_probe_system(category.as_bytes());
+        let mut inner = self.inner();
+        let category = inner.strings.intern_text(category);
+        let name = inner.strings.intern(name);
+        if let Some(kind) = inner.by_name.get(name, (category, role)) {
             return kind;
         }
         let id = KindId(inner.kinds.len() as u32);
-        let is_probe = is_probe_system(category.as_bytes());
-        let category = inner.strings.intern_text(category);
-        let name = inner.strings.intern(name);
         inner.kinds.push(EventKind {
             name,
             category,
             role,
             is_probe,
         });
-        inner.by_name.insert((category, name, role), id);
+        inner.by_name.set(name, (category, role), id);
         id
     }
 
     /// Category and name of a kind; both empty if the kind does not exist.
     #[must_use]
     pub(crate) fn texts(&self, kind: KindId) -> (String, String) {
-        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        let inner = self.inner();
         inner
             .kinds
             .get(kind.index())
@@ -93,15 +83,16 @@ impl Kinds {
     /// Returns all kinds so far, and the strings that they refer to.
     #[must_use]
     pub(crate) fn list(&self) -> (Vec<EventKind>, Strings) {
-        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        let inner = self.inner();
         (inner.kinds.clone(), inner.strings.clone())
     }
 
     /// Approximate heap bytes of the table.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
-        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
-        inner.strings.memory_bytes() + inner.kinds.len() as u64 * 44
+        let inner = self.inner();
+        let rows = inner.kinds.capacity() * size_of::<EventKind>();
+        inner.strings.memory_bytes() + inner.by_name.memory_bytes() + rows as u64
     }
 }
 
