@@ -27,6 +27,27 @@ pub(super) struct OwnNumber {
     pub(super) koid: u64,
 }
 
+/// What a process or thread stands for that exists in the file only; our reader undoes it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum StandsFor {
+    /// A CPU.
+    Cpu,
+    /// The runs of a CPU.
+    Runs,
+    /// The thread of its process with this koid, some of whose events it has.
+    Thread(u64),
+}
+
+/// The name of a process or thread.
+pub(super) struct Name<'a> {
+    /// `process_name` or `thread_name`.
+    pub(super) what: &'static str,
+    pub(super) owner: ThreadKoids,
+    pub(super) name: &'a str,
+    pub(super) own: Option<OwnNumber>,
+    pub(super) stands_for: Option<StandsFor>,
+}
+
 /// The fields of an event other than its times and arguments.
 pub(super) struct Head<'a> {
     pub(super) phase: &'static str,

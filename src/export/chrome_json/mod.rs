@@ -4,7 +4,8 @@
 //! flows `s` `t` `f` (bound to the slice around them, see `flow_labels`), asynchronous slices `b` `n` `e` (with an
 //! `id2` that is local to their process, or global if they belong to no process), names `M`. Slices of one thread nest: slices that
 //! cross others are on an extra thread (`layers`). Runs and interrupts of a CPU are in a process called `CPU n`,
-//! states of threads and their wakeups on threads called `NAME states` (`scheduling`). Times are microseconds with
+//! states of threads and their wakeups on threads called `NAME states` (`scheduling`); names of what exists in the file
+//! only say what it `stands_for`, so that our reader puts everything back. Times are microseconds with
 //! three decimals, so that no nanosecond is lost; numbers above 2^53 are texts, ids above 32 bits have stand-ins (see
 //! `numbers`). Slices keep their real times where they reach out of the range. Arguments that share a name become a
 //! list.
@@ -45,7 +46,7 @@ use crate::trace::slices::SliceLabel;
 use crate::trace::{
     CpuId, EventId, InstantId, ProcessId, SliceId, ThreadId, Trace, TrackId, TrackKind,
 };
-use event_parts::{Head, OwnNumber, When};
+use event_parts::{Head, Name, OwnNumber, StandsFor, When};
 use flow_labels::flow_labels;
 use layers::{Layer, placed_slices};
 use numbers::{AsyncNumbers, Numbers, exact_number};
@@ -193,12 +194,21 @@ impl<'a> JsonEvents<'a> {
                     number: process.pid,
                     koid,
                 };
-                self.name(
-                    "process_name",
-                    ThreadKoids::of_process(koid),
-                    &exact(trace, process.name),
-                    Some(own),
-                )?;
+                self.name(&Name {
+                    what: "process_name",
+                    owner: ThreadKoids::of_process(koid),
+                    name: &exact(trace, process.name),
+                    own: Some(own),
+                    stands_for: None,
+                })?;
+                let owner = ThreadKoids::of_process(koid);
+                if let Some(rank) = process.rank {
+                    self.fact("process_sort_index", owner, "sort_index", json!(rank))?;
+                }
+                if process.labels != StringId::EMPTY {
+                    let labels = json!(exact(trace, process.labels));
+                    self.fact("process_labels", owner, "labels", labels)?;
+                }
             }
         }
         for (index, thread) in trace.threads.iter().enumerate().skip(1) {
@@ -210,40 +220,51 @@ impl<'a> JsonEvents<'a> {
                     number: thread.tid,
                     koid: owner.thread,
                 };
-                self.name("thread_name", owner, &exact(trace, thread.name), Some(own))?;
+                self.name(&Name {
+                    what: "thread_name",
+                    owner,
+                    name: &exact(trace, thread.name),
+                    own: Some(own),
+                    stands_for: None,
+                })?;
+                if let Some(rank) = thread.rank {
+                    self.fact("thread_sort_index", owner, "sort_index", json!(rank))?;
+                }
             }
         }
         for id in (0..trace.cpus.len() as u32).map(CpuId) {
             if self.chosen.has_runs_of(id) {
                 let owner = self.koids.cpu(id);
                 let name = self.koids.cpu_name(trace, id);
-                self.name("process_name", owner, &name, None)?;
-                self.name("thread_name", owner, &name, None)?;
-                self.name(
-                    "thread_name",
-                    owner.with_thread(owner.thread + RUNS_OFFSET),
-                    &format!("{name} runs"),
-                    None,
-                )?;
+                for what in ["process_name", "thread_name"] {
+                    self.name(&Name {
+                        what,
+                        owner,
+                        name: &name,
+                        own: None,
+                        stands_for: Some(StandsFor::Cpu),
+                    })?;
+                }
+                self.name(&Name {
+                    what: "thread_name",
+                    owner: owner.with_thread(owner.thread + RUNS_OFFSET),
+                    name: &format!("{name} runs"),
+                    own: None,
+                    stands_for: Some(StandsFor::Runs),
+                })?;
             }
         }
         Ok(())
     }
 
     /// Writes the name of a process or thread, and its own number if a stand-in replaces the koid.
-    fn name(
-        &mut self,
-        what: &'static str,
-        owner: ThreadKoids,
-        name: &str,
-        own: Option<OwnNumber>,
-    ) -> Result<(), ExportError> {
-        let own = own.filter(|own| self.numbers.is_other(own.koid));
-        let name = match &own {
-            Some(OwnNumber { word, number, .. }) if name.is_empty() => {
+    fn name(&mut self, of: &Name<'_>) -> Result<(), ExportError> {
+        let own = (of.own.as_ref()).filter(|own| self.numbers.is_other(own.koid));
+        let name = match own {
+            Some(OwnNumber { word, number, .. }) if of.name.is_empty() => {
                 Cow::from(format!("{word} {number}"))
             }
-            _ => Cow::from(name),
+            _ => Cow::from(of.name),
         };
         if name.is_empty() {
             return Ok(());
@@ -251,14 +272,40 @@ impl<'a> JsonEvents<'a> {
         let mut args = Map::new();
         args.insert("name".to_owned(), json!(name));
         if let Some(OwnNumber { word, number, .. }) = own {
-            args.insert(word.to_owned(), exact_number(number));
+            args.insert((*word).to_owned(), exact_number(*number));
         }
+        if let Some(stands_for) = of.stands_for {
+            let word = match stands_for {
+                StandsFor::Cpu => json!("cpu"),
+                StandsFor::Runs => json!("runs"),
+                StandsFor::Thread(koid) => json!(self.numbers.of(koid)),
+            };
+            args.insert("stands_for".to_owned(), word);
+        }
+        let head = Head {
+            phase: "M",
+            category: "",
+            name: of.what,
+            owner: of.owner,
+        };
+        self.event(&head, When::at(0), "", Some(args))
+    }
+
+    /// Writes another fact about a process or thread.
+    fn fact(
+        &mut self,
+        what: &'static str,
+        owner: ThreadKoids,
+        argument: &'static str,
+        value: Json,
+    ) -> Result<(), ExportError> {
         let head = Head {
             phase: "M",
             category: "",
             name: what,
             owner,
         };
+        let args = Map::from_iter([(argument.to_owned(), value)]);
         self.event(&head, When::at(0), "", Some(args))
     }
 
@@ -303,7 +350,7 @@ impl<'a> JsonEvents<'a> {
                         let thread = self.extra_thread();
                         threads.insert(layer, thread);
                         let name = track_name(trace, id);
-                        self.name_extra(own.with_thread(thread), &layer.name(&name))?;
+                        self.name_extra(own, thread, &layer.name(&name))?;
                         thread
                     }
                 };
@@ -521,10 +568,16 @@ impl<'a> JsonEvents<'a> {
         koid
     }
 
-    /// Writes the name of a thread from `extra_thread`.
-    fn name_extra(&mut self, owner: ThreadKoids, name: &str) -> Result<(), ExportError> {
+    /// Writes the name of a `thread` from `extra_thread` that has events of `own`.
+    fn name_extra(&mut self, own: ThreadKoids, thread: u64, name: &str) -> Result<(), ExportError> {
         self.name_count += 1;
-        self.name("thread_name", owner, name, None)
+        self.name(&Name {
+            what: "thread_name",
+            owner: own.with_thread(thread),
+            name,
+            own: None,
+            stands_for: Some(StandsFor::Thread(own.thread)),
+        })
     }
 }
 

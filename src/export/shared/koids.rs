@@ -340,6 +340,7 @@ mod tests {
                 key: tid,
                 process: process.map(ProcessId),
                 name: StringId::EMPTY,
+                rank: None,
                 start: None,
                 end: None,
                 seen: SeenTimes::once(Timestamp(0)),
