@@ -84,6 +84,7 @@ impl Preview {
                 key: tid,
                 process: None,
                 name: StringId::EMPTY,
+                rank: None,
                 start: None,
                 end: None,
                 seen,

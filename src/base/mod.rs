@@ -5,6 +5,7 @@
 pub mod allocator;
 pub mod atomic_file;
 pub(crate) mod budget;
+pub(crate) mod by_string;
 pub(crate) mod byte_order;
 pub(crate) mod calendar;
 pub(crate) mod cpu_list;

@@ -4,7 +4,7 @@ use super::columns::EventColumns;
 use super::rows::{
     AsyncMark, Complete, FileRow, FlowMark, Gap, Label, LifeRow, LogRow, LoneBegins, Mark,
     Measured, MeasuredClock, RequestRow, SaidState, Sample, Seam, Series, Stated, Switch, Ties,
-    Wakeup,
+    Wakeup, WholeRun, WholeState,
 };
 use crate::base::order::put_in_order;
 use crate::base::{Diagnostics, Strings};
@@ -20,6 +20,10 @@ pub struct LaneColumns {
     pub wakeups: Vec<Wakeup>,
     /// What the file itself says of thread states, by the event that starts the state.
     pub said_states: Vec<SaidState>,
+    /// Runs that the file states whole.
+    pub whole_runs: Vec<WholeRun>,
+    /// Thread states that the file states whole.
+    pub whole_states: Vec<WholeState>,
     /// Begins and ends of slices.
     pub marks: Vec<Mark>,
     /// The labels that `marks` and `completes` refer to.
@@ -102,6 +106,8 @@ impl LaneColumns {
             switches,
             wakeups,
             said_states,
+            whole_runs,
+            whole_states,
             marks,
             completes,
             measured,

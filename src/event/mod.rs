@@ -20,6 +20,7 @@ mod rows;
 pub mod slice_kind;
 pub mod syscalls;
 mod thread_column;
+mod thread_state;
 
 pub(crate) use columns::EventColumns;
 pub use decoded::{DecodedEvent, Need};
@@ -34,3 +35,4 @@ pub(crate) use part::{Coarse, CpuLoss, DensitySample, FirstDay, Part};
 pub use part::{Lane, TraceInfo};
 pub use rows::*;
 pub use slice_kind::SliceKind;
+pub use thread_state::ThreadState;

@@ -2,24 +2,24 @@
 //! uses the table only for names that are new to the part.
 
 use std::hash::Hash;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustc_hash::FxHashMap;
-
+use crate::base::by_string::ByString;
 use crate::base::{StringId, Strings};
 use crate::event::{EventKind, KindId, Role};
 
 /// The shared table: one kind for each class, category and name. What a class is depends on the format.
 #[derive(Debug)]
 pub(crate) struct KindTable<C> {
-    inner: RwLock<Inner<C>>,
+    inner: Mutex<Inner<C>>,
 }
 
 #[derive(Debug)]
 struct Inner<C> {
     strings: Strings,
     kinds: Vec<EventKind>,
-    by_name: FxHashMap<(C, StringId, StringId), KindId>,
+    /// By name, and category and class.
+    by_name: ByString<(StringId, C), KindId>,
 }
 
 /// What distinguishes a kind from others.
@@ -38,12 +38,6 @@ pub(crate) struct KindTraits {
 }
 
 impl<C: Copy + Eq + Hash> Inner<C> {
-    fn find(&self, key: KindKey<'_, C>) -> Option<KindId> {
-        let category = self.strings.find(key.category)?;
-        let name = self.strings.find(key.name)?;
-        self.by_name.get(&(key.class, category, name)).copied()
-    }
-
     fn push(&mut self, category: StringId, name: StringId, traits: KindTraits) -> KindId {
         let id = KindId(self.kinds.len() as u32);
         self.kinds.push(EventKind {
@@ -66,7 +60,7 @@ impl<C: Copy + Eq + Hash> KindTable<C> {
         let mut inner = Inner {
             strings: Strings::default(),
             kinds: Vec::new(),
-            by_name: FxHashMap::default(),
+            by_name: ByString::default(),
         };
         for (category, name, role) in own {
             let category = inner.strings.intern_text(category);
@@ -75,8 +69,12 @@ impl<C: Copy + Eq + Hash> KindTable<C> {
             inner.push(category, name, KindTraits { role, is_probe });
         }
         KindTable {
-            inner: RwLock::new(inner),
+            inner: Mutex::new(inner),
         }
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner<C>> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the kind with this key; if it is new, adds it with the traits that `describe` returns.
@@ -86,28 +84,22 @@ impl<C: Copy + Eq + Hash> KindTable<C> {
         key: KindKey<'_, C>,
         describe: impl FnOnce() -> KindTraits,
     ) -> KindId {
-        {
-            let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
-            if let Some(kind) = inner.find(key) {
-                return kind;
-            }
-        }
-        let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
-        // Another part may have added it meanwhile.
-        if let Some(kind) = inner.find(key) {
-            return kind;
-        }
+        let mut inner = self.inner();
         let category = inner.strings.intern(key.category);
         let name = inner.strings.intern(key.name);
+        let class = (category, key.class);
+        if let Some(kind) = inner.by_name.get(name, class) {
+            return kind;
+        }
         let id = inner.push(category, name, describe());
-        inner.by_name.insert((key.class, category, name), id);
+        inner.by_name.set(name, class, id);
         id
     }
 
     /// Category and name of a kind; both empty if the kind does not exist.
     #[must_use]
     pub(crate) fn texts(&self, kind: KindId) -> (String, String) {
-        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        let inner = self.inner();
         let text = |id| inner.strings.text(id).into_owned();
         let row = inner.kinds.get(kind.index());
         row.map_or_else(Default::default, |row| (text(row.category), text(row.name)))
@@ -116,14 +108,15 @@ impl<C: Copy + Eq + Hash> KindTable<C> {
     /// Returns all kinds so far, and the strings that they refer to.
     #[must_use]
     pub(crate) fn list(&self) -> (Vec<EventKind>, Strings) {
-        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        let inner = self.inner();
         (inner.kinds.clone(), inner.strings.clone())
     }
 
     /// Approximate heap bytes of the table.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
-        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
-        inner.strings.memory_bytes() + inner.kinds.len() as u64 * 44
+        let inner = self.inner();
+        let rows = inner.kinds.capacity() * size_of::<EventKind>();
+        inner.strings.memory_bytes() + inner.by_name.memory_bytes() + rows as u64
     }
 }

@@ -3,128 +3,13 @@
 use super::entities::ThreadId;
 use super::events::EventId;
 use crate::base::{Maybe, StringId, TimeSpan, Timestamp};
-use crate::event::{EndState, Interrupt};
+use crate::event::Interrupt;
+pub use crate::event::ThreadState;
 use std::ops::Range;
 
 /// Row number of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StateId(pub u32);
-
-/// The state of a thread.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum ThreadState {
-    /// Runs on a CPU.
-    Running,
-    /// Ready, waits for a CPU.
-    Runnable,
-    /// Ready, was pushed off its CPU.
-    Preempted,
-    /// Waits, can be interrupted.
-    Sleeping,
-    /// Waits, cannot be interrupted.
-    Uninterruptible,
-    /// Stopped by a signal.
-    Stopped,
-    /// Stopped by a tracer.
-    Traced,
-    /// Created, has not run yet.
-    Created,
-    /// Exited, not reaped.
-    Zombie,
-    /// Gone.
-    Dead,
-    /// Parked.
-    Parked,
-    /// An idle kernel thread.
-    Idle,
-    /// The file does not say.
-    #[default]
-    Unknown,
-}
-
-impl ThreadState {
-    /// All states, in the order of their numbers.
-    pub const ALL: [ThreadState; 13] = [
-        ThreadState::Running,
-        ThreadState::Runnable,
-        ThreadState::Preempted,
-        ThreadState::Sleeping,
-        ThreadState::Uninterruptible,
-        ThreadState::Stopped,
-        ThreadState::Traced,
-        ThreadState::Created,
-        ThreadState::Zombie,
-        ThreadState::Dead,
-        ThreadState::Parked,
-        ThreadState::Idle,
-        ThreadState::Unknown,
-    ];
-
-    /// Returns the meaning of the state in words.
-    #[must_use]
-    pub fn meaning(self) -> &'static str {
-        match self {
-            ThreadState::Running => "runs on a CPU",
-            ThreadState::Runnable => "ready, waits for a CPU",
-            ThreadState::Preempted => "ready, was pushed off its CPU",
-            ThreadState::Sleeping => "waits, can be interrupted",
-            ThreadState::Uninterruptible => "waits, cannot be interrupted",
-            ThreadState::Stopped => "stopped by a signal",
-            ThreadState::Traced => "stopped by a tracer",
-            ThreadState::Created => "made, has not run yet",
-            ThreadState::Zombie => "exited, not reaped yet",
-            ThreadState::Dead => "gone",
-            ThreadState::Parked => "a parked kernel thread",
-            ThreadState::Idle => "an idle kernel thread",
-            ThreadState::Unknown => "the recording does not say",
-        }
-    }
-
-    /// Returns the name of the state.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            ThreadState::Running => "running",
-            ThreadState::Runnable => "runnable",
-            ThreadState::Preempted => "preempted",
-            ThreadState::Sleeping => "sleeping",
-            ThreadState::Uninterruptible => "uninterruptible",
-            ThreadState::Stopped => "stopped",
-            ThreadState::Traced => "traced",
-            ThreadState::Created => "created",
-            ThreadState::Zombie => "zombie",
-            ThreadState::Dead => "dead",
-            ThreadState::Parked => "parked",
-            ThreadState::Idle => "idle",
-            ThreadState::Unknown => "unknown",
-        }
-    }
-
-    /// Returns whether the thread waits for a CPU.
-    #[must_use]
-    pub(crate) fn is_ready(self) -> bool {
-        matches!(self, ThreadState::Runnable | ThreadState::Preempted)
-    }
-}
-
-impl From<EndState> for ThreadState {
-    fn from(state: EndState) -> ThreadState {
-        match state {
-            EndState::Runnable => ThreadState::Runnable,
-            EndState::Preempted => ThreadState::Preempted,
-            EndState::Sleeping => ThreadState::Sleeping,
-            EndState::Uninterruptible => ThreadState::Uninterruptible,
-            EndState::Stopped => ThreadState::Stopped,
-            EndState::Traced => ThreadState::Traced,
-            EndState::Zombie => ThreadState::Zombie,
-            EndState::Dead => ThreadState::Dead,
-            EndState::Parked => ThreadState::Parked,
-            EndState::Idle => ThreadState::Idle,
-            EndState::Unknown => ThreadState::Unknown,
-        }
-    }
-}
 
 /// Flags of a state, in one byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -263,6 +148,16 @@ impl States {
             cpu: partner.filter(|_| state == ThreadState::Running),
             event: self.events[i].get().map(EventId),
         }
+    }
+
+    /// Returns the thread that woke the state's thread, or that was interrupted by what woke it; `None` if the state did
+    /// not start with a wakeup, or the waker is not known.
+    #[must_use]
+    pub(crate) fn woken_in(&self, id: StateId) -> Option<ThreadId> {
+        let at = id.0 as usize;
+        let is_woken = self.notes.get(at).is_some_and(|notes| notes.is_woken());
+        let partner = self.partners.get(at).and_then(|partner| partner.get());
+        partner.filter(|_| is_woken).map(ThreadId)
     }
 
     /// Returns the running state of a thread that starts at `start` with this event (`None`: without an event).

@@ -206,6 +206,7 @@ impl<'a> Joined<'a> {
             parent: process.parent.map(|id| moves.process(id)),
             main_thread: process.main_thread.map(|id| moves.thread(id)),
             name: moves.string(process.name),
+            labels: moves.string(process.labels),
             start: process.start.map(|time| moves.time(time)),
             end: process.end.map(|time| moves.time(time)),
             exit_event: process.exit_event.map(|id| moves.event(id)),

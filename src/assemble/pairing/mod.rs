@@ -2,12 +2,14 @@
 //!
 //! A begin adds its slice at once, in order of start. An end looks up the innermost open begin of its family that it
 //! matches (see `Matching`) and closes it. Begins above that one have lost their ends: they are drawn up to the end
-//! of the slice around them, with an unknown duration, or become instants, as the family's rule demands. If events of
+//! of the slice around them, with an unknown duration, or become instants, as the family's rule demands; where ends
+//! name their begins (`named`), they may still get their own ends. If events of
 //! their CPU were lost between a begin and an end, the slice's duration is unknown: the end may belong to another
 //! begin. An end without a begin is an instant, or the whole slice if the end states how long it was. Only pairs of
 //! which both ends occur in the trace take part: a lone kprobe is an instant.
 
 mod calls;
+mod named;
 mod pairer;
 mod row;
 mod rules;

@@ -13,12 +13,15 @@
 //! `states`. If the last switch takes a thread off in an unknown state, its states end there. Running states agree with
 //! the runs: a run that begins or ends without a switch of its thread changes the thread's state as well.
 //!
+//! Files of our own that have neither switches nor wakeups state runs and states whole: these are taken as they are (`whole`).
+//!
 //! Events of one CPU keep the order of the file, also if their times are equal.
 
 mod changes;
 mod cpu_activity;
 mod runs;
 mod states;
+mod whole;
 
 use rayon::prelude::*;
 
@@ -33,6 +36,7 @@ use crate::trace::{CpuId, Runs, States, ThreadId, ThreadState};
 use changes::{Change, To};
 use runs::{join_runs, runs_of_cpus, told_by_runs};
 use states::{Facts, build_states};
+use whole::{whole_runs, whole_states};
 
 pub(crate) use changes::SwitchRow;
 pub(crate) use cpu_activity::runs_of_lines;
@@ -71,6 +75,13 @@ pub(crate) fn schedule(
     losses: &Losses,
     thread_count: usize,
 ) -> Scheduling {
+    if !rows.whole.is_empty() {
+        return Scheduling {
+            runs: whole_runs(&rows.whole.runs, recorded, thread_count),
+            states: whole_states(&rows.whole.states, recorded, thread_count),
+            diagnostics: Diagnostics::default(),
+        };
+    }
     let is_waking = |wakeup: &Wakeup| wakeup.sort == WakeupSort::Waking;
     let has_wakings = rows.wakeups.iter().flatten().any(is_waking);
     let collector = Collector { recorded, losses };

@@ -477,46 +477,40 @@ impl EventColumns {
     /// Returns the events in time order (stable), and the new index of each event: `map[old] = new`.
     #[must_use]
     pub(crate) fn sorted_by_time(&self) -> (EventColumns, Vec<u32>) {
-        let order = self.order_by_time();
         let mut sorted = EventColumns::new(self.place_shift);
         sorted.reserve(self.len());
         sorted.cpus.reserve_exact(self.cpus.len());
         let mut map = vec![0; self.len()];
-        for old in order {
-            let (time, place) = (self.time(old).0, self.place(old));
-            map[old as usize] = sorted.push(time, place, self.kind(old), self.thread(old));
+        for (time, old) in self.order_by_time() {
+            let (kind, thread) = (self.kind(old), self.thread(old));
+            map[old as usize] = sorted.push(time, self.place(old), kind, thread);
             sorted.cpus.extend(self.cpus.get(old as usize));
         }
         (sorted, map)
     }
 
-    /// Returns the indices of the events in time order (stable). Mostly few events are out of order, by a few
+    /// Returns the times and indices of the events in time order (stable). Mostly few events are out of order, by a few
     /// positions, for which insertion is fastest.
-    fn order_by_time(&self) -> Vec<u32> {
-        let count = self.len() as u32;
-        let mut order: Vec<u32> = Vec::with_capacity(self.len());
+    fn order_by_time(&self) -> Vec<(i64, u32)> {
+        let mut order: Vec<(i64, u32)> = Vec::with_capacity(self.len());
+        self.visit(0..self.len() as u32, |event, time, _| {
+            order.push((time, event))
+        });
         let mut steps_left = self.len() * MOST_STEPS_BACK;
-        let mut latest = i64::MIN;
-        for event in 0..count {
-            let time = self.time(event).0;
-            let mut at = order.len();
-            if time < latest {
-                while at > 0 && steps_left > 0 && self.time(order[at - 1]).0 > time {
-                    at -= 1;
-                    steps_left -= 1;
-                }
-                if steps_left == 0 {
-                    order.clear();
-                    break;
-                }
-            } else {
-                latest = time;
+        for from in 1..order.len() {
+            let moved = order[from];
+            let mut at = from;
+            while at > 0 && steps_left > 0 && order[at - 1].0 > moved.0 {
+                order[at] = order[at - 1];
+                at -= 1;
+                steps_left -= 1;
             }
-            order.insert(at, event);
-        }
-        if order.len() < self.len() {
-            order = (0..count).collect();
-            order.sort_by_key(|&event| self.time(event).0);
+            order[at] = moved;
+            if steps_left == 0 {
+                // The indices keep the order of events of one time.
+                order.sort_unstable();
+                break;
+            }
         }
         order
     }

@@ -40,6 +40,8 @@ pub enum FlowOp {
 pub enum FlowBound {
     /// The innermost slice around it; ignored if there is none.
     Around,
+    /// The innermost slice around it; if there is none, the innermost that ends at its time; ignored if there is neither.
+    AroundOrEnding,
     /// The innermost slice around the nanosecond before it, at the end of which it happens; ignored if there is none.
     AtEnd,
     /// The first slice that begins at its time or later on its thread, the outermost of several; ignored if there is

@@ -1,7 +1,7 @@
 //! Context switches, wakeups, and what the file itself reports about thread states.
 
 use crate::base::{Maybe, StringId};
-use crate::event::ThreadKey;
+use crate::event::{ThreadKey, ThreadState};
 
 /// One context switch, at its event's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +35,51 @@ pub struct SaidState {
     /// Whether events were lost while the state lasted.
     pub spans_loss: Option<bool>,
     /// The name of the recorded interrupt handler that woke the thread.
+    pub woken_by: Option<StringId>,
+}
+
+/// A run that starts at its event's time: our own Chrome JSON, which has no switches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WholeRun {
+    /// The event.
+    pub event: u32,
+    /// The CPU.
+    pub cpu: u32,
+    /// The thread.
+    pub thread: ThreadKey,
+    /// How long it lasted, in ns; `None` if it was still running at the trace's end.
+    pub duration_ns: Option<i64>,
+    /// The thread's priority.
+    pub priority: i32,
+    /// The thread's state after the run.
+    pub end_state: EndState,
+}
+
+/// A state of its event's thread that starts at the event's time: our own Chrome JSON, which has no switches and wakeups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WholeState {
+    /// The event.
+    pub event: u32,
+    /// The state.
+    pub state: ThreadState,
+    /// How long it lasted, in ns; `None` if it lasted to the trace's end.
+    pub duration_ns: Option<i64>,
+    /// The CPU, for a running state.
+    pub cpu: Option<u32>,
+    /// The wakeup that it started with.
+    pub wakeup: Option<WholeWakeup>,
+    /// Whether events were lost while it lasted.
+    pub spans_loss: bool,
+}
+
+/// The wakeup that a [`WholeState`] started with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WholeWakeup {
+    /// The thread that woke it, or that was interrupted; `None` if it is not known.
+    pub waker: Option<ThreadKey>,
+    /// The interrupt in which it happened.
+    pub interrupt: Option<Interrupt>,
+    /// The name of the recorded interrupt handler.
     pub woken_by: Option<StringId>,
 }
 
@@ -77,6 +122,28 @@ pub enum EndState {
 }
 
 impl EndState {
+    /// All states.
+    const ALL: [EndState; 11] = [
+        EndState::Runnable,
+        EndState::Preempted,
+        EndState::Sleeping,
+        EndState::Uninterruptible,
+        EndState::Stopped,
+        EndState::Traced,
+        EndState::Zombie,
+        EndState::Dead,
+        EndState::Parked,
+        EndState::Idle,
+        EndState::Unknown,
+    ];
+
+    /// Returns the state with these [`EndState::letters`].
+    #[must_use]
+    pub(crate) fn of_letters(letters: &[u8]) -> Option<EndState> {
+        let mut all = EndState::ALL.into_iter();
+        all.find(|state| state.letters().as_bytes() == letters)
+    }
+
     /// Returns the letters that the kernel's tools print for the state.
     #[must_use]
     pub(crate) fn letters(self) -> &'static str {

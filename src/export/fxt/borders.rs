@@ -13,6 +13,12 @@ use crate::event::Role;
 use crate::trace::slices::SliceRow;
 use crate::trace::{CounterTrackId, CpuId, EventId, ThreadId, ThreadState, Trace, TrackId};
 
+/// A row of slices, and how its track is written.
+struct RowForm<'a> {
+    row: &'a SliceRow,
+    form: Form,
+}
+
 /// A slice that crosses a border of the range.
 struct AtBorder {
     /// Its start in ns, and its order among slices that start at the same time.
@@ -38,7 +44,8 @@ impl<'a> Items<'a> {
             return Vec::new();
         }
         let mut list = Vec::new();
-        for (track, row, form) in self.slice_rows() {
+        for RowForm { row, form } in self.slice_rows() {
+            let track = row.track.0;
             let found = trace.slices.overlapping_on(row, span);
             // At most one slice of a row crosses a point in time.
             let index = found.start as usize;
@@ -182,7 +189,8 @@ impl<'a> Items<'a> {
             return Vec::new();
         }
         let mut list = Vec::new();
-        for (track, row, form) in self.slice_rows() {
+        for RowForm { row, form } in self.slice_rows() {
+            let track = row.track.0;
             let found = trace.slices.overlapping_on(row, span);
             let Some(index) = found.end.checked_sub(1).filter(|_| !found.is_empty()) else {
                 continue;
@@ -248,9 +256,9 @@ impl<'a> Items<'a> {
         }
         let mut of_track: Vec<(i64, u32)> = Vec::new();
         let rows: Vec<_> = self.slice_rows().collect();
-        for rows in rows.chunk_by(|a, b| a.0 == b.0) {
+        for rows in rows.chunk_by(|a, b| a.row.track == b.row.track) {
             of_track.clear();
-            for (_, row, form) in rows {
+            for RowForm { row, form } in rows {
                 let found = trace.slices.overlapping_on(row, span);
                 let last = found.end.checked_sub(1).filter(|_| !found.is_empty());
                 let is_over = |&index: &u32| trace.slices.open_end(index as usize) > span.end.0;
@@ -282,13 +290,13 @@ impl<'a> Items<'a> {
         cuts
     }
 
-    fn slice_rows(&self) -> impl Iterator<Item = (u32, &'a SliceRow, Form)> {
+    fn slice_rows(&self) -> impl Iterator<Item = RowForm<'a>> {
         let trace = self.trace;
         self.lanes_of_slices()
             .into_iter()
             .filter_map(move |(row, form)| {
                 let row = trace.slices.rows.get(row as usize)?;
-                Some((row.track.0, row, form))
+                Some(RowForm { row, form })
             })
     }
 

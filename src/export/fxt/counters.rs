@@ -1,8 +1,8 @@
 //! Counters: the name of a track as event, argument and id, and samples as counter events.
 
-use super::encode::Encoder;
+use super::encode::{Encoder, EventAt};
 use super::item::Item;
-use super::records::{Arg, ArgValue, EventType, Head, ThreadKoids};
+use super::records::{Arg, ArgValue, EventType, Head};
 use super::scheduling_args::value_of;
 use crate::event::Role;
 use crate::export::shared::koids::Koids;
@@ -39,12 +39,15 @@ impl Encoder<'_, '_> {
         } else {
             ArgValue::Double(value)
         };
-        let at = (item.time, thread);
+        let at = EventAt {
+            time: item.time,
+            thread,
+        };
         if self.own_sample(item, at, &value).is_some() {
             return;
         }
         let event = counters.events[item.row as usize];
-        let (category, _) = self.names_of(self.events.kind(EventId(event)));
+        let category = self.names_of(self.events.kind(EventId(event))).category;
         let args = [Arg {
             name: name.argument.as_slice().into(),
             value,
@@ -62,12 +65,7 @@ impl Encoder<'_, '_> {
     /// Writes a sample as the counter event that it comes from, if its file has such events: with all values of the
     /// event, whose items are adjacent; one value at a time if some are not chosen or if the event was before the range.
     /// Returns `None` if nothing was written.
-    fn own_sample(
-        &mut self,
-        item: &Item,
-        at: (i64, ThreadKoids),
-        value: &ArgValue<'_>,
-    ) -> Option<()> {
+    fn own_sample(&mut self, item: &Item, at: EventAt, value: &ArgValue<'_>) -> Option<()> {
         let source = self.source;
         let counters = &source.trace.counters;
         let id = *counters.events.get(item.row as usize)?;
@@ -81,18 +79,18 @@ impl Encoder<'_, '_> {
         if is_whole && self.last_counter == Some(id) {
             return Some(());
         }
-        let (category, name) = self.names_of(event.kind);
+        let names = self.names_of(event.kind);
         self.read(EventId(id));
         let counter_id = self.counter_id()?;
         let track = self.name_bytes(counters.tracks.get(item.of as usize)?.name);
-        let argument = argument_of(track, self.name_bytes(name), counter_id)?;
+        let argument = argument_of(track, self.name_bytes(names.name), counter_id)?;
         let mut one = [Arg {
             name: argument.into(),
             value: value.clone(),
         }];
         if !is_whole {
             let number = *counters.values.get(item.row as usize)?;
-            if let Some(own) = self.own_number((argument, number)) {
+            if let Some(own) = self.own_number(argument, number) {
                 one[0].value = own;
             }
         }
@@ -103,13 +101,12 @@ impl Encoder<'_, '_> {
             self.read_nothing();
             &one[..]
         };
-        let names = (category, name);
         self.event(EventType::Counter, at, names, args, Some(counter_id));
         Some(())
     }
 
     /// Returns the argument of the current event that is a counter's value, with its recorded type.
-    fn own_number(&mut self, (name, value): (&[u8], f64)) -> Option<ArgValue<'static>> {
+    fn own_number(&mut self, name: &[u8], value: f64) -> Option<ArgValue<'static>> {
         let of = |own: &ArgValue<'_>| {
             let (number, own) = match *own {
                 ArgValue::Int32(own) => (f64::from(own), ArgValue::Int32(own)),

@@ -212,7 +212,7 @@ pub(super) fn order_of_whole_in(
 
 /// Returns the event to which an order belongs, and whether the item comes after the event's own record; `None` if it
 /// comes before all others of its time.
-pub(super) fn event_of(order: u64) -> Option<(u32, Side)> {
+pub(super) fn event_of(order: u64) -> Option<BesideEvent> {
     let number = order
         .checked_sub(WHOLE_ORDERS)
         .filter(|_| order < LAST_ORDER)?;
@@ -220,7 +220,16 @@ pub(super) fn event_of(order: u64) -> Option<(u32, Side)> {
         0..=BEGIN_ORDER => Side::Before,
         _ => Side::After,
     };
-    Some((u32::try_from(number >> 4).ok()?, side))
+    Some(BesideEvent {
+        event: u32::try_from(number >> 4).ok()?,
+        side,
+    })
+}
+
+/// Where an item is written among the records of events.
+pub(crate) struct BesideEvent {
+    pub event: u32,
+    pub side: Side,
 }
 
 /// The side of a record on which an item is written.

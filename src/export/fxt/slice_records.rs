@@ -1,6 +1,6 @@
 //! Writes slices as records: whole, as begins and ends, or asynchronous; with arguments for what the range cuts off.
 
-use super::encode::Encoder;
+use super::encode::{Encoder, EventAt, Names};
 use super::item::{Item, SliceFacts, What};
 use super::records::{Arg, ArgValue, EventType, ThreadKoids};
 use crate::base::{StringId, TimeSpan, Timestamp};
@@ -116,8 +116,14 @@ impl Encoder<'_, '_> {
         more.extend(self.kind_arg(item));
         self.event(
             event_type,
-            (item.time, thread),
-            (label.category, label.name),
+            EventAt {
+                time: item.time,
+                thread,
+            },
+            Names {
+                category: label.category,
+                name: label.name,
+            },
             &more,
             last_word,
         );
@@ -125,7 +131,10 @@ impl Encoder<'_, '_> {
 
     fn slice_end(&mut self, item: &Item, thread: ThreadKoids) {
         let label = self.label(item);
-        let mut names = (label.category, label.name);
+        let mut names = Names {
+            category: label.category,
+            name: label.name,
+        };
         let is_inside = item.time < self.source.chosen.span.end.0;
         if let Some(finish) = item.slice.finish.get().filter(|_| is_inside) {
             let finish = EventId(finish);
@@ -142,7 +151,11 @@ impl Encoder<'_, '_> {
             true => &unseen,
             false => &[],
         };
-        self.event(EventType::End, (item.time, thread), names, more, None);
+        let at = EventAt {
+            time: item.time,
+            thread,
+        };
+        self.event(EventType::End, at, names, more, None);
     }
 
     /// Returns an argument with the name of the asynchronous track of an event, and whether the track belongs to the
@@ -166,7 +179,10 @@ impl Encoder<'_, '_> {
         let SliceFacts { begin, finish, .. } = item.slice;
         let begun_on = self.track_thread(item.of, begin);
         let label = self.label(item);
-        let mut names = (label.category, label.name);
+        let mut names = Names {
+            category: label.category,
+            name: label.name,
+        };
         let is_end = item.what == What::AsyncEnd;
         let event = if is_end { finish.get() } else { Some(begin) };
         let is_inside = !is_end || item.time < source.chosen.span.end.0;
@@ -174,7 +190,7 @@ impl Encoder<'_, '_> {
             // It may end on another thread of its process.
             Some(event) if is_end => {
                 let ended_on = source.koids.thread(self.events.thread(EventId(event)));
-                match ended_on.0 == begun_on.0 {
+                match ended_on.process == begun_on.process {
                     true => ended_on,
                     false => begun_on,
                 }
@@ -207,6 +223,10 @@ impl Encoder<'_, '_> {
             true => EventType::AsyncEnd,
             false => EventType::AsyncBegin,
         };
-        self.event(event_type, (item.time, thread), names, &more, Some(id));
+        let at = EventAt {
+            time: item.time,
+            thread,
+        };
+        self.event(event_type, at, names, &more, Some(id));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::section::{Details, Section, length_text, process_row, trace_time};
 use crate::base::signals::exit_text;
-use crate::base::{Nanos, Timestamp};
+use crate::base::{Nanos, StringId, Timestamp};
 use crate::query::item::Item;
 use crate::trace::{ProcessId, ThreadId, Trace};
 
@@ -72,6 +72,9 @@ pub(super) fn process_details(trace: &Trace, id: ProcessId) -> Details {
     facts.row("pid", process.pid.to_string());
     if process.key != process.pid {
         facts.row("key", process.key.to_string());
+    }
+    if process.labels != StringId::EMPTY {
+        facts.row("labels", trace.text(process.labels).into_owned());
     }
     if let Some(parent) = process
         .parent

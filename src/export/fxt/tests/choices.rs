@@ -87,7 +87,7 @@ fn twins(folder: &Path) -> LoadedTrace {
             let cpu = (thread - 11) as u16;
             out.context_switch((at + 100, cpu), Side::Idle, (1, ""), side(thread), None);
             out.context_switch((at + 200, cpu), side(thread), (1, ""), Side::Idle, None);
-            out.log(at + 160, (10, thread), b"said");
+            out.log(at + 160, koids(10, thread), b"said");
         }
         // Thread 11 continues on the other CPU.
         out.context_switch((300, 1), Side::Idle, (1, ""), side(11), None);

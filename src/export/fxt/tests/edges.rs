@@ -309,7 +309,7 @@ fn names_longer_than_any_record_and_bytes_that_are_no_text() {
     let name = out.name(&too_long);
     let base = head(EventType::Instant, 5, 11);
     out.event(Head { name, ..base }, &[], None);
-    bytes.extend(out.finish().0);
+    bytes.extend(out.finish().bytes);
     // The name's bytes are changed so that they are not UTF-8.
     let at = bytes.windows(4).position(|four| four == "üü".as_bytes());
     bytes[at.unwrap()] = 0xff;
