@@ -406,6 +406,23 @@ fn a_frame_of_the_flame_graph_takes_the_whole_width_when_clicked() {
 }
 
 #[test]
+fn a_flame_graph_of_times_as_long_as_numbers_go_is_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("long.json");
+    // 4e18 ns each.
+    let slice = |tid: u32| {
+        format!(r#"{{"ph":"X","name":"long","ts":0,"dur":4000000000000000,"pid":1,"tid":{tid}}}"#)
+    };
+    std::fs::write(&path, format!("[{},{}]", slice(1), slice(2))).unwrap();
+    let mut window = window(&path);
+    act(&mut window, Action::OpenPane(PaneKind::FlameGraph));
+    settle(&mut window);
+    click_button(&mut window, "Top-down");
+    let rows = table_rows(&window);
+    assert!(rows.iter().any(|row| row.contains("long")), "{rows:?}");
+}
+
+#[test]
 fn counters_share_the_time_of_the_timeline() {
     let mut window = window(&file("sample-traces/compress.fxt"));
     act(&mut window, Action::OpenPane(PaneKind::Counters));
