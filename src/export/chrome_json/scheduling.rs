@@ -39,7 +39,7 @@ impl JsonEvents<'_> {
                 let thread = self.koids.thread(run.thread);
                 let mut args = Map::new();
                 args.insert("cpu".to_owned(), json!(self.cpu_number(cpu.0)));
-                self.say_thread(["pid", "tid"], thread.into(), &mut args);
+                self.say_thread(["pid", "tid"], thread, &mut args);
                 args.insert("priority".to_owned(), json!(run.priority));
                 if run.end.is_some() {
                     args.insert("end_state".to_owned(), json!(run.end_state.letters()));
