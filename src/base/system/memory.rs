@@ -51,11 +51,11 @@ mod linux {
             .filter_map(|word| Some(usize::from_ne_bytes(word.try_into().ok()?)))
             .collect();
         let pairs = words.chunks_exact(2);
-        let sizes = pairs.filter_map(|pair| match pair {
+        let mut sizes = pairs.filter_map(|pair| match pair {
             [AT_PAGESZ, size] => Some(*size as u64),
             _ => None,
         });
-        sizes.last().unwrap_or(4096)
+        sizes.next().unwrap_or(4096)
     }
 
     /// The smallest of the limits of the process, its cgroup and the machine, in bytes; `u64::MAX` if there is none.
