@@ -461,6 +461,17 @@ impl Calls {
         programs
     }
 
+    /// Returns the marks that end an `execve`, by name and by number, if it is the first call that ends in `rows`.
+    pub(super) fn exec_ends(&self, rows: &[Row]) -> Vec<Row> {
+        let calls = rows.iter().filter_map(|row| match self.sort(*row)? {
+            Sort::Named(traits) => Some((row, traits.is_exec)),
+            Sort::Raw(raw) => Some((row, raw.native.is_exec || raw.compat.is_exec)),
+            Sort::UserMode => None,
+        });
+        let ends = calls.take_while(|(row, is_exec)| row.is_end() && *is_exec);
+        ends.map(|(row, _)| *row).collect()
+    }
+
     /// Returns the table of the raw calls of one program; `said` is the table that the `execve` before or after shows.
     fn mode_of(&self, calls: &[Row], is_twin: &[bool], said: Option<Mode>) -> Option<Mode> {
         if is_twin.contains(&true) {
