@@ -9,6 +9,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::slice_table::TrackTables;
+use crate::base::Maybe;
 use crate::trace::packed::Packed;
 use crate::trace::slices::SliceRow;
 use crate::trace::{SliceId, Slices, ThreadId, TrackKind, tracks};
@@ -73,9 +74,9 @@ struct Row {
     /// Start of the last slice that begins at or before the last queried time; `i64::MIN` before the row's first slice.
     start: i64,
     /// End of the same slice; `i64::MIN` before the row's first slice.
-    end: i64,
-    /// Start of the slice after it; `i64::MAX` if there is none.
-    next_start: i64,
+    end: Maybe<i64>,
+    /// Start of the slice after it.
+    next_start: Maybe<i64>,
     /// Index of the slice after it.
     next: u32,
     /// First slice index after the row.
@@ -93,7 +94,7 @@ impl<'a> Around<'a> {
         });
         let row = |row: &SliceRow| Row {
             start: i64::MIN,
-            end: i64::MIN,
+            end: Maybe::new(i64::MIN),
             next_start: start_of(slices, row.slices.start, row.slices.end),
             next: row.slices.start,
             until: row.slices.end,
@@ -136,11 +137,9 @@ impl Row {
     }
 }
 
-fn start_of(slices: &Slices, slice: u32, until: u32) -> i64 {
-    match slice < until {
-        true => slices.starts.at(slice as usize),
-        false => i64::MAX,
-    }
+fn start_of(slices: &Slices, slice: u32, until: u32) -> Maybe<i64> {
+    let start = (slice < until).then(|| slices.starts.at(slice as usize));
+    start.into()
 }
 
 /// Returns the first slice in `from..until` that starts after `time`. The step doubles, as that slice is mostly near.

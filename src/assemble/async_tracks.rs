@@ -20,7 +20,7 @@ use super::recorded::{Part, Recorded};
 use super::requests::{RequestMark, build_requests};
 use super::rows::PerPart;
 use super::slice_table::AsyncTrack;
-use crate::base::{Diagnostics, Severity, StringId, Strings};
+use crate::base::{Diagnostics, Maybe, Severity, StringId, Strings};
 use crate::event::family::Family;
 use crate::event::{AsyncMark, AsyncOp, AsyncScope, RequestRow, SliceKind};
 use crate::trace::{ProcessId, SliceLabel};
@@ -61,9 +61,6 @@ struct Row {
 /// XORed into the ids of block requests, so that they differ from ids in the file.
 const OF_REQUESTS: u64 = 0x626c_6f63_6b00_0000 << 8;
 
-/// In `partner` and `parent`: there is none.
-const NONE: u32 = u32::MAX;
-
 /// The result of matching one mark. A mark's number is its index in order of time.
 #[derive(Clone, Copy)]
 struct Fate {
@@ -75,16 +72,16 @@ struct Fate {
     /// The name of the mark's group.
     group: StringId,
     /// Of a begin, the number of the mark that ends it; of an end, the number of its begin; or `NONE`.
-    partner: u32,
+    partner: Maybe<u32>,
     /// Of a begin, the number of the enclosing open begin of the same group, or `NONE`.
-    parent: u32,
+    parent: Maybe<u32>,
 }
 
 /// The fields of a [`Fate`] that [`group_of`] reads, indexed by mark number.
 #[derive(Clone, Copy)]
 struct Matched {
-    partner: u32,
-    parent: u32,
+    partner: Maybe<u32>,
+    parent: Maybe<u32>,
 }
 
 /// The slices and instants of one group, while they are made.
@@ -111,8 +108,8 @@ pub(crate) fn async_slices(
     // Fates are sorted by id; the lists that follow are indexed by mark number again.
     let mut matched = vec![
         Matched {
-            partner: NONE,
-            parent: NONE
+            partner: Maybe::NONE,
+            parent: Maybe::NONE
         };
         rows.len()
     ];
@@ -198,8 +195,8 @@ fn match_ends(rows: &[Row]) -> Vec<Fate> {
             id: row.id,
             mark,
             group: row.group,
-            partner: NONE,
-            parent: NONE,
+            partner: Maybe::NONE,
+            parent: Maybe::NONE,
         })
         .collect();
     fates.par_sort_unstable_by_key(|fate| (fate.process, fate.id, fate.mark));
@@ -226,7 +223,8 @@ fn match_id(of_id: &mut [Fate], rows: &[Row], open: &mut OpenAsyncs) {
             AsyncOp::Instant => {}
             AsyncOp::Begin => {
                 let around = open.innermost().filter(|around| around.group == group);
-                of_id[at].parent = around.map_or(NONE, |around| of_id[around.mark as usize].mark);
+                let parent = around.map(|around| of_id[around.mark as usize].mark);
+                of_id[at].parent = parent.into();
                 open.push(Open {
                     mark: at as u32,
                     group,
@@ -237,8 +235,8 @@ fn match_id(of_id: &mut [Fate], rows: &[Row], open: &mut OpenAsyncs) {
             AsyncOp::End | AsyncOp::Over => {
                 if let Some(closed) = open.close(row.category, row.name) {
                     let begin = closed.mark as usize;
-                    of_id[begin].partner = of_id[at].mark;
-                    of_id[at].partner = of_id[begin].mark;
+                    of_id[begin].partner = Maybe::new(of_id[at].mark);
+                    of_id[at].partner = Maybe::new(of_id[begin].mark);
                 }
             }
         }
@@ -275,30 +273,28 @@ fn group_of(marks: &[u32], rows: &[Row], matched: &[Matched], labels: &[u32]) ->
         let (row, found) = (&rows[mark as usize], matched[mark as usize]);
         match row.op {
             AsyncOp::Begin => {
-                let finish = rows.get(found.partner as usize);
+                let finish = found.partner.get().map(|partner| &rows[partner as usize]);
                 let seen = finish.filter(|finish| finish.op == AsyncOp::End);
                 let draft = Draft {
                     start: row.time,
-                    end: finish.map_or(i64::MAX, |finish| finish.time.max(row.time)),
+                    end: finish.map(|finish| finish.time.max(row.time)).into(),
                     is_unended: seen.is_none(),
                     label: labels[mark as usize],
                     begin: row.event,
-                    finish: seen.map_or(u32::MAX, |finish| finish.event),
+                    finish: seen.map(|finish| finish.event).into(),
                 };
                 group.unfinished += u64::from(finish.is_none());
-                let parent = match found.parent {
-                    NONE => None,
-                    parent => begins.binary_search(&parent).ok(),
-                };
+                let parent = found.parent.get();
+                let parent = parent.and_then(|parent| begins.binary_search(&parent).ok());
                 let nested = &mut group.nested;
                 nested
                     .parents
-                    .push(parent.map_or(u32::MAX, |parent| parent as u32));
+                    .push(parent.map(|parent| parent as u32).into());
                 nested.rows.push(free.take(0, draft.start, draft.end));
                 nested.slices.push(draft);
                 begins.push(mark);
             }
-            AsyncOp::End if found.partner != NONE => {}
+            AsyncOp::End if found.partner.is_some() => {}
             AsyncOp::Over => {}
             AsyncOp::End => {
                 group.unmatched_ends += 1;

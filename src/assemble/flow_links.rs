@@ -20,7 +20,7 @@ use super::people::People;
 use super::recorded::{Part, Recorded};
 use super::rows::PerPart;
 use super::slice_table::TrackTables;
-use crate::base::{Diagnostics, Nanos, Severity, StringId, Timestamp};
+use crate::base::{Diagnostics, Maybe, Nanos, Severity, StringId, Timestamp};
 use crate::event::{FlowBound, FlowJoin, FlowKind, FlowMark, FlowOp};
 use crate::trace::flows::{FlowPoint, LoneFlow};
 use crate::trace::{
@@ -62,6 +62,11 @@ impl Ground<'_> {
         let track = tracks::of_kind(tracks, TrackKind::Thread(thread))?;
         let rows = &tracks.get(track.0 as usize)?.rows;
         self.tables.slices.innermost(rows, time)
+    }
+
+    /// Returns the innermost slice that ends with a mark and began before it.
+    fn ending(&self, mark: &FlowPointMark) -> Option<SliceId> {
+        self.innermost(mark.thread, mark.time.saturating_add(Nanos(-1)))
     }
 
     /// Returns the first slice of a thread that starts at a time or later.
@@ -152,7 +157,7 @@ fn flow_of_link(link: &Link, ground: Ground<'_>) -> Flow {
 struct OuterAsync {
     thread: ThreadId,
     start: i64,
-    end: i64,
+    end: Maybe<i64>,
     slice: SliceId,
 }
 
@@ -220,14 +225,17 @@ fn slices_around(marks: &[FlowPointMark], ground: Ground<'_>) -> Vec<Option<Slic
                 .filter_map(|&number| {
                     let mark = &marks[number as usize];
                     let slice = match mark.bound {
-                        FlowBound::Around | FlowBound::AtEnd if !has_own => {
+                        FlowBound::Around | FlowBound::AroundOrEnding | FlowBound::AtEnd
+                            if !has_own =>
+                        {
                             outer_async_of(&asyncs, mark)?
                         }
                         // `Around` only walks forward, and later marks may be at the slice's end itself.
-                        FlowBound::AtEnd => {
-                            let before = mark.time.saturating_add(Nanos(-1));
-                            ground.innermost(mark.thread, before)?
-                        }
+                        FlowBound::AtEnd => ground.ending(mark)?,
+                        FlowBound::AroundOrEnding => match around.innermost(mark.time.0) {
+                            Some(slice) => slice,
+                            None => ground.ending(mark)?,
+                        },
                         FlowBound::Next => ground.next(mark.thread, mark.time)?,
                         _ => around.innermost(mark.time.0)?,
                     };

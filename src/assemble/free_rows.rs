@@ -5,6 +5,7 @@
 //! search that finds no free row in a group recomputes the group's value.
 
 use super::draft::Draft;
+use crate::base::Maybe;
 
 const GROUP: usize = 16;
 
@@ -12,11 +13,11 @@ const GROUP: usize = 16;
 #[derive(Debug, Default)]
 pub(crate) struct FreeRows {
     /// End of the last slice of each row.
-    ends: Vec<i64>,
+    ends: Vec<Maybe<i64>>,
     /// Number of slices in each row.
     counts: Vec<u32>,
     /// `earliest[k][g]` is at most the earliest end in group g of 16^(k+1) rows.
-    earliest: Vec<Vec<i64>>,
+    earliest: Vec<Vec<Maybe<i64>>>,
     #[cfg(test)]
     looks: usize,
 }
@@ -25,9 +26,9 @@ impl FreeRows {
     /// Puts a slice into the topmost row at or below row `from` that is free at `start`; returns the row.
     /// Slices must come in order of their starts.
     #[inline]
-    pub fn take(&mut self, from: u32, start: i64, end: i64) -> u32 {
+    pub fn take(&mut self, from: u32, start: i64, end: Maybe<i64>) -> u32 {
         let row = match self.ends.get(from as usize) {
-            Some(&last) if last <= start => from as usize,
+            Some(last) if *last <= start => from as usize,
             Some(_) => self.first_free(from as usize + 1, start),
             None => self.ends.len(),
         };
@@ -55,7 +56,7 @@ impl FreeRows {
             // Skips the largest group that begins at this row and is busy as a whole.
             let (mut step, mut skip) = (GROUP, 0);
             for level in &self.earliest {
-                if !at.is_multiple_of(step) || level.get(at / step).is_none_or(|&end| end <= start)
+                if !at.is_multiple_of(step) || level.get(at / step).is_none_or(|end| *end <= start)
                 {
                     break;
                 }
@@ -86,7 +87,7 @@ impl FreeRows {
         }
     }
 
-    fn add_row(&mut self, end: i64) {
+    fn add_row(&mut self, end: Maybe<i64>) {
         self.ends.push(end);
         self.counts.push(0);
         let mut below = self.ends.as_slice();
@@ -105,8 +106,8 @@ impl FreeRows {
     }
 }
 
-fn earliest_of(ends: &[i64]) -> i64 {
-    ends.iter().copied().min().unwrap_or(i64::MIN)
+fn earliest_of(ends: &[Maybe<i64>]) -> Maybe<i64> {
+    ends.iter().copied().min().unwrap_or(Maybe::new(i64::MIN))
 }
 
 /// Drafts in rows without overlaps.
@@ -155,7 +156,7 @@ mod tests {
             }
             plain[expected] = start + length;
             assert_eq!(
-                rows.take(from as u32, start, start + length),
+                rows.take(from as u32, start, Maybe::new(start + length)),
                 expected as u32
             );
         }
@@ -169,7 +170,7 @@ mod tests {
     fn what_never_ends_is_not_looked_at_one_by_one() {
         let mut rows = FreeRows::default();
         for start in 0..200_000 {
-            assert_eq!(rows.take(0, start, i64::MAX), start as u32);
+            assert_eq!(rows.take(0, start, Maybe::NONE), start as u32);
         }
         assert!(rows.looks < 200_000 * 80, "{}", rows.looks);
     }
@@ -178,11 +179,11 @@ mod tests {
     fn overlapping_slices_take_the_topmost_free_row() {
         let draft = |start, end| Draft {
             start,
-            end,
+            end: Maybe::new(end),
             is_unended: false,
             label: 0,
             begin: 0,
-            finish: 0,
+            finish: Maybe::NONE,
         };
         let Packed { rows, counts } = pack(&[
             draft(0, 10),

@@ -13,9 +13,9 @@
 use super::group::Numbered;
 use super::nesting::Nested;
 use super::people::People;
-use crate::base::{TimeSpan, Timestamp};
+use crate::base::{Maybe, TimeSpan, Timestamp};
 use crate::event::Gap;
-use crate::trace::{Counters, Events, FileUse, Logs, Runs, States};
+use crate::trace::{Counters, EventId, Events, FileUse, Logs, Runs, States};
 
 /// The distance of times that the file tells apart, ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +38,11 @@ impl Grain {
             i64::MIN | i64::MAX => time,
             time => time.saturating_sub(time.rem_euclid(self.0)),
         }
+    }
+
+    /// Returns an end of the file; one that was not seen stays.
+    fn end(self, end: Maybe<i64>) -> Maybe<i64> {
+        Maybe::from(end.get().map(|end| self.time(end)))
     }
 
     fn stamp(self, time: &mut Timestamp) {
@@ -63,8 +68,11 @@ impl Grain {
     /// Rounds the slices of a track.
     pub fn nested(self, nested: &mut Nested, events: &Events) {
         let events = events.cursor();
-        let is_at = |event: u32, time: i64| {
-            event != u32::MAX && events.time(crate::trace::EventId(event)).0 == time
+        let is_at = |event: Maybe<u32>, time: Maybe<i64>| {
+            event
+                .get()
+                .zip(time.get())
+                .is_some_and(|(event, time)| events.time(EventId(event)).0 == time)
         };
         let mut measured = Vec::new();
         let mut known = std::mem::take(&mut nested.measured).into_iter().peekable();
@@ -73,24 +81,26 @@ impl Grain {
                 break;
             };
             let own = known.next_if(|(row, _)| *row as usize == at);
-            let is_open = slice.end == i64::MAX;
-            let length = slice.end.saturating_sub(slice.start);
-            let is_distance = is_open || slice.is_unended || is_at(slice.finish, slice.end);
+            let length = slice.end.get().map(|end| end.saturating_sub(slice.start));
+            let is_distance =
+                length.is_none() || slice.is_unended || is_at(slice.finish, slice.end);
             // A length of whole grains may have been written as such.
-            let is_whole = length.rem_euclid(self.0) == 0;
-            let is_rounded = is_at(slice.begin, slice.start) && (is_distance || is_whole);
+            let is_whole = length.is_some_and(|length| length.rem_euclid(self.0) == 0);
+            let is_rounded = is_at(Maybe::new(slice.begin), Maybe::new(slice.start))
+                && (is_distance || is_whole);
             let (mut start, mut end) = match is_rounded {
-                true => (self.time(slice.start), self.time(slice.end)),
+                true => (self.time(slice.start), self.end(slice.end)),
                 false => (slice.start, slice.end),
             };
-            let parent = nested.parents.get(at).copied().unwrap_or(u32::MAX);
-            if let Some(parent) = nested.slices.get(parent as usize) {
-                end = end.clamp(parent.start, parent.end);
-                start = start.clamp(parent.start, parent.end).min(end);
+            let parent = nested.parents.get(at).and_then(|parent| parent.get());
+            if let Some(parent) = parent.and_then(|row| nested.slices.get(row as usize)) {
+                end = end.clamp(Maybe::new(parent.start), parent.end);
+                start = end.at_most(start.max(parent.start));
             }
             // The number stays where the picture had to give way.
-            let is_other = !is_rounded && !is_open && end.saturating_sub(start) != length;
-            measured.extend(own.or_else(|| is_other.then_some((at as u32, length))));
+            let drawn = end.get().map(|end| end.saturating_sub(start));
+            let other = length.filter(|_| !is_rounded && drawn != length);
+            measured.extend(own.or_else(|| other.map(|length| (at as u32, length))));
             if let Some(slice) = nested.slices.get_mut(at) {
                 (slice.start, slice.end) = (start, end);
             }
@@ -98,18 +108,23 @@ impl Grain {
         nested.measured = measured;
     }
 
-    /// Rounds the starts and ends of runs.
-    pub fn runs(self, runs: &mut Runs) {
-        for time in runs.starts.iter_mut().chain(&mut runs.ends) {
+    fn spans(self, starts: &mut [i64], ends: &mut [Maybe<i64>]) {
+        for time in starts {
             *time = self.time(*time);
         }
+        for time in ends {
+            *time = self.end(*time);
+        }
+    }
+
+    /// Rounds the starts and ends of runs.
+    pub fn runs(self, runs: &mut Runs) {
+        self.spans(&mut runs.starts, &mut runs.ends);
     }
 
     /// Rounds the starts and ends of states.
     pub fn states(self, states: &mut States) {
-        for time in states.starts.iter_mut().chain(&mut states.ends) {
-            *time = self.time(*time);
-        }
+        self.spans(&mut states.starts, &mut states.ends);
     }
 
     /// Rounds the times of samples.

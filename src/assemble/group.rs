@@ -1,5 +1,6 @@
 //! Rows of many parts, grouped by a small number (a track, a thread, a CPU); the order inside a group is kept.
 
+use crate::base::Maybe;
 use rustc_hash::FxHashMap;
 
 /// Collects the rows of one part. Its memory is reused for the next part.
@@ -12,8 +13,15 @@ pub(crate) struct Groups<T> {
     slot_of_row: Vec<u32>,
     /// Reused by `sorted`: the row indices, sorted by slot.
     order: Vec<u32>,
-    /// Cache of the slots used last, indexed by the low bits of the number: (number, slot).
-    recent: Vec<(u32, u32)>,
+    /// Cache of the slots used last, indexed by the low bits of the number.
+    recent: Vec<Recent>,
+}
+
+/// The slot of a number that was used lately.
+#[derive(Clone, Copy, Default)]
+struct Recent {
+    number: u32,
+    slot: Maybe<u32>,
 }
 
 const RECENT: usize = 256;
@@ -26,7 +34,7 @@ impl<T> Default for Groups<T> {
             rows: Vec::new(),
             slot_of_row: Vec::new(),
             order: Vec::new(),
-            recent: vec![(0, u32::MAX); RECENT],
+            recent: vec![Recent::default(); RECENT],
         }
     }
 }
@@ -49,16 +57,24 @@ impl<T: Copy> Groups<T> {
     #[inline]
     pub(crate) fn push(&mut self, number: u32, row: T) {
         let recent = &mut self.recent[number as usize % RECENT];
-        if recent.0 != number || recent.1 == u32::MAX {
-            let counts = &mut self.counts;
-            let slot = *self.slots.entry(number).or_insert_with(|| {
-                counts.push((number, 0));
-                counts.len() as u32 - 1
-            });
-            *recent = (number, slot);
-        }
-        self.counts[recent.1 as usize].1 += 1;
-        self.slot_of_row.push(recent.1);
+        let known = recent.slot.get().filter(|_| recent.number == number);
+        let slot = match known {
+            Some(slot) => slot,
+            None => {
+                let counts = &mut self.counts;
+                let slot = *self.slots.entry(number).or_insert_with(|| {
+                    counts.push((number, 0));
+                    counts.len() as u32 - 1
+                });
+                *recent = Recent {
+                    number,
+                    slot: Maybe::new(slot),
+                };
+                slot
+            }
+        };
+        self.counts[slot as usize].1 += 1;
+        self.slot_of_row.push(slot);
         self.rows.push(row);
     }
 
@@ -89,7 +105,7 @@ impl<T: Copy> Groups<T> {
         self.counts.clear();
         self.rows.clear();
         self.slot_of_row.clear();
-        self.recent.fill((0, u32::MAX));
+        self.recent.fill(Recent::default());
         Sorted { rows, lists }
     }
 }

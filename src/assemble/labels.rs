@@ -6,8 +6,8 @@ use rustc_hash::FxHashMap;
 use super::recorded::{Part, StringMap};
 use super::rows::PerPart;
 use crate::base::StringId;
-use crate::event::family::Family;
-use crate::event::pairs::ANY_KEY;
+use crate::event::family::{Family, Matching};
+use crate::event::kernel::ANY_KEY;
 use crate::event::{Label, Mark, MarkOp};
 use crate::trace::{LabelId, SliceLabel};
 
@@ -35,7 +35,8 @@ pub(crate) struct PairHas {
     pub is_any: bool,
 }
 
-/// Labels pair if their families are equal, and their keys or, without a key, their names.
+/// Labels pair if their families are equal, and their keys or, without a key, their names. In families whose ends close
+/// begins whatever their keys all labels are one pair.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct PairKey {
     family: Family,
@@ -65,10 +66,10 @@ impl LabelTable {
         let pair_key = PairKey {
             family: label.family,
             key: label.key,
-            name: if label.key == 0 {
-                shown.name
-            } else {
-                StringId::EMPTY
+            name: match label.family.rules().matching {
+                Matching::Innermost | Matching::ByName => StringId::EMPTY,
+                _ if label.key != 0 => StringId::EMPTY,
+                _ => shown.name,
             },
         };
         let next = self.pair_ids.len() as u32;

@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 use super::draft::Draft;
 use super::recorded::Recorded;
 use super::rows::{MeasuredRows, PerPart};
-use crate::base::TimeSpan;
+use crate::base::{Maybe, TimeSpan};
 use crate::event::part::ClockUnit;
 use crate::event::{Measured, MeasuredClock};
 
@@ -182,7 +182,7 @@ struct Call {
     draft: u32,
     /// Index of the call around it.
     parent: Option<u32>,
-    /// Start and end, ns: the times of its events, then where it is drawn.
+    /// Start and end, ns: the times of its events, then where it is drawn. The end is `i64::MAX` while nothing bounds it.
     start: i64,
     end: i64,
     /// The measured duration in ns, if there is one.
@@ -200,8 +200,6 @@ struct Call {
     /// End of the last call in it that was placed; `i64::MIN` if none was.
     floor: i64,
 }
-
-const NONE: u32 = u32::MAX;
 
 /// Places the calls among a track's drafts, which are sorted by start; `is_call` is passed label indices. Returns the
 /// measured durations in ns that differ from what is drawn, by begin event. Drafts may then be out of order.
@@ -224,8 +222,9 @@ pub fn place(
     for call in &calls {
         let draft = &mut drafts[call.draft as usize];
         // If the call around it cuts an open call off, its end was still not seen.
-        draft.is_unended |= draft.end == i64::MAX && call.end != i64::MAX;
-        (draft.start, draft.end) = (call.start, call.end);
+        let end = Maybe::new(call.end);
+        draft.is_unended |= draft.end.is_none() && end.is_some();
+        (draft.start, draft.end) = (call.start, end);
         let drawn = call.end.saturating_sub(call.start);
         if let Some(duration) = call.duration.filter(|&duration| duration != drawn) {
             odd.insert(draft.begin, duration);
@@ -236,7 +235,7 @@ pub fn place(
 
 /// Returns whether a slice's begin was not recorded and its start is computed from its end and measured duration.
 pub(crate) fn is_told_by_end(draft: &Draft) -> bool {
-    draft.finish == NONE && !draft.is_unended && draft.end != i64::MAX
+    draft.finish.is_none() && !draft.is_unended && draft.end.is_some()
 }
 
 /// A call that is open while [`calls_among`] walks the drafts.
@@ -244,9 +243,9 @@ pub(crate) fn is_told_by_end(draft: &Draft) -> bool {
 struct OpenCall {
     call: u32,
     /// The latest time at which it ends: at most the end of the call around it.
-    end: i64,
+    end: Maybe<i64>,
     /// The event after which it is over.
-    ended_by: u32,
+    ended_by: Maybe<u32>,
 }
 
 /// Closes the calls that are over when `draft` begins. `own_start` is when it began by the clock that measured it.
@@ -288,14 +287,10 @@ pub(crate) fn drawn_otherwise(
 ) {
     let mut hint = 0;
     for draft in drafts {
-        let event = if draft.finish == NONE {
-            draft.begin
-        } else {
-            draft.finish
-        };
+        let event = draft.finish.get().unwrap_or(draft.begin);
         if let Some(row) = table.find(event, &mut hint)
             && row.late == Measured::COMPLETE
-            && row.duration_ns != draft.end.saturating_sub(draft.start)
+            && row.duration_ns != draft.end.or_greatest().saturating_sub(draft.start)
         {
             odd.insert(draft.begin, row.duration_ns);
         }
@@ -323,27 +318,27 @@ fn calls_among(
         {
             leaf.end = leaf.end.min(draft.start.max(leaf.start));
         }
-        let found = (draft.finish != NONE).then(|| table.find(draft.finish, &mut hint));
-        let found = found.flatten();
-        let own_end = found.and_then(|row| Some(draft.end.saturating_sub(row.lateness()?.into())));
+        let finish = draft.finish.get();
+        let found = finish.and_then(|finish| table.find(finish, &mut hint));
+        let end = draft.end.or_greatest();
+        let own_end = found.and_then(|row| Some(end.saturating_sub(row.lateness()?.into())));
         let own_start = own_end
             .zip(found)
             .map(|(end, row)| end.saturating_sub(row.duration_ns));
         close(&mut open, &calls, draft, own_start);
         let around = open.last().copied();
         let told_by_end = is_told_by_end(draft);
-        let ended_by = if told_by_end {
-            draft.begin
-        } else {
-            draft.finish
+        let ended_by = match told_by_end {
+            true => Maybe::new(draft.begin),
+            false => draft.finish,
         };
         let mut call = Call {
             draft: number as u32,
             parent: around.map(|around| around.call),
             start: draft.start,
-            end: draft.end,
+            end,
             duration: match told_by_end {
-                true => Some(draft.end.saturating_sub(draft.start)),
+                true => Some(end.saturating_sub(draft.start)),
                 false => found.map(|row| row.duration_ns),
             },
             is_placed: told_by_end,
@@ -374,7 +369,7 @@ fn calls_among(
             }
         }
         if let Some(late) = found.and_then(|row| table.lateness(&row)) {
-            call.end = draft.end.saturating_sub(late.into());
+            call.end = end.saturating_sub(late.into());
             call.start = call.end.saturating_sub(call.duration.unwrap_or(0));
             call.is_placed = true;
         }
@@ -509,11 +504,11 @@ mod tests {
             let finish = event(false, row);
             drafts.push(Draft {
                 start,
-                end,
+                end: Maybe::new(end),
                 is_unended: false,
                 label: 0,
                 begin: event(true, row),
-                finish,
+                finish: Maybe::new(finish),
             });
             let measured = Measured::new(finish, duration_ns, end, None);
             table.rows.push(measured);
@@ -521,12 +516,13 @@ mod tests {
         table.rows.sort_by_key(|row| row.event);
         let span = TimeSpan::new(Timestamp(0), Timestamp(1 << 40));
         let odd = place(&mut drafts, &table, Axis::Nanos(span), |_| true);
-        let duration = |draft: &Draft| {
-            let drawn = draft.end - draft.start;
-            odd.get(&draft.begin).copied().unwrap_or(drawn)
+        let row = |draft: &Draft| {
+            let end = draft.end.get().unwrap();
+            let drawn = end - draft.start;
+            let duration = odd.get(&draft.begin).copied().unwrap_or(drawn);
+            (draft.start, end, duration)
         };
-        let rows = drafts.iter();
-        rows.map(|it| (it.start, it.end, duration(it))).collect()
+        drafts.iter().map(row).collect()
     }
 
     #[test]

@@ -9,12 +9,12 @@ use rayon::prelude::*;
 use super::labels::{LabelPairs, LabelTable};
 use super::measured::MeasuredTable;
 use super::recorded::{Part, Recorded, StringMap};
-use super::rows::{PerPart, Rows};
+use super::rows::{PerPart, Rows, WholeRows};
 use crate::base::{Diagnostics, Nanos, Strings, TimeSpan, Timestamp};
 use crate::event::part::ClockUnit;
 use crate::event::{
-    Complete, Directory, EventColumns, EventKind, Gap, Lane, LoneBegins, PartColumns, Seam,
-    SeriesScope, Ties,
+    Complete, Directory, EventKind, Gap, Lane, LoneBegins, PartColumns, Seam, SeriesScope, Ties,
+    WholeRun, WholeState,
 };
 use crate::trace::{Events, Segment, SliceLabel};
 
@@ -133,7 +133,7 @@ pub(crate) fn merge(
     }
     let (labels, label_pairs) = labels.finish(&recorded.parts, &rows.marks);
     let measured = MeasuredTable::new(std::mem::take(&mut rows.measured), &recorded, unit);
-    let span = span_of(&recorded, &rows.completes, &measured, &gaps);
+    let span = span_of(&recorded, &rows, &measured, &gaps);
     let kind = |kind: &EventKind| EventKind {
         name: directory_strings.get(kind.name),
         category: directory_strings.get(kind.category),
@@ -181,12 +181,7 @@ fn habits_of(parts: &[PartColumns]) -> SliceHabits {
 }
 
 /// Returns the span from the first event, measured start or gap to just after the last event, slice end or gap.
-fn span_of(
-    recorded: &Recorded,
-    completes: &PerPart<Complete>,
-    measured: &MeasuredTable,
-    gaps: &[Gap],
-) -> TimeSpan {
+fn span_of(recorded: &Recorded, rows: &Rows, measured: &MeasuredTable, gaps: &[Gap]) -> TimeSpan {
     let mut span: Option<TimeSpan> = None;
     let mut include = |start: Timestamp, end: Timestamp| {
         let more = TimeSpan::new(start, end);
@@ -196,7 +191,8 @@ fn span_of(
         let last = segment.columns.time(segment.columns.len() as u32 - 1);
         include(segment.columns.time(0), last.saturating_add(Nanos(1)));
     }
-    let known = complete_ends(recorded, completes).into_iter();
+    let known = complete_ends(recorded, &rows.completes).into_iter();
+    let known = known.chain(whole_ends(recorded, &rows.scheduling.whole));
     for time in known.chain(measured.last_end).chain(measured.first_start) {
         include(Timestamp(time), Timestamp(time));
     }
@@ -206,6 +202,21 @@ fn span_of(
         }
     }
     span.unwrap_or_default()
+}
+
+/// Returns the latest end of a whole run or state for each part that has some, in ns.
+fn whole_ends(recorded: &Recorded, whole: &WholeRows) -> Vec<i64> {
+    let of_part = |((part, runs), states): ((&Part, &Vec<WholeRun>), &Vec<WholeState>)| {
+        let columns = recorded.columns(part);
+        let runs = runs.iter().map(|run| (run.event, run.duration_ns));
+        let states = states.iter().map(|state| (state.event, state.duration_ns));
+        let end = |(event, duration): (u32, Option<i64>)| {
+            columns.time(event).0.saturating_add(duration.unwrap_or(0))
+        };
+        runs.chain(states).map(end).max()
+    };
+    let parts = recorded.parts.par_iter().zip(&whole.runs);
+    parts.zip(&whole.states).filter_map(of_part).collect()
 }
 
 /// Returns the latest end of a whole slice for each part that has whole slices, in ns.
@@ -229,7 +240,7 @@ fn cpu_numbers(parts: &[PartColumns], lanes: &[Lane]) -> Vec<u32> {
             // Neighbouring rows mostly have the same CPU: `last` saves the search in `seen`.
             let mut last = own;
             let cpus = part.columns.events.cpus().iter();
-            for &cpu in cpus.filter(|cpu| **cpu != EventColumns::NO_CPU) {
+            for cpu in cpus.filter_map(|cpu| cpu.get()) {
                 if Some(u32::from(cpu)) != last {
                     last = Some(u32::from(cpu));
                     if !seen.contains(&u32::from(cpu)) {
@@ -243,6 +254,8 @@ fn cpu_numbers(parts: &[PartColumns], lanes: &[Lane]) -> Vec<u32> {
                     seen.push(switch.cpu);
                 }
             }
+            let runs = part.columns.whole_runs.iter().map(|run| run.cpu);
+            seen.extend(runs.filter(|&cpu| last.replace(cpu) != Some(cpu)));
             let series = part.columns.series.iter();
             seen.extend(series.filter_map(|series| match series.scope {
                 SeriesScope::Cpu(cpu) => Some(cpu),

@@ -5,6 +5,7 @@
 
 use super::draft::Draft;
 use super::free_rows::FreeRows;
+use crate::base::Maybe;
 
 /// The slices of a track, with the row and parent of each.
 #[derive(Debug, Default)]
@@ -13,8 +14,8 @@ pub(crate) struct Nested {
     pub slices: Vec<Draft>,
     /// The row of each slice.
     pub rows: Vec<u32>,
-    /// The parent of each slice, an index into `slices` lower than the slice's own, or `u32::MAX`.
-    pub parents: Vec<u32>,
+    /// The parent of each slice, an index into `slices` lower than the slice's own.
+    pub parents: Vec<Maybe<u32>>,
     /// The number of slices in each row.
     pub row_counts: Vec<u32>,
     /// Slices whose measured duration differs from end minus start: (index into `slices`, duration in ns).
@@ -32,7 +33,7 @@ impl Nested {
 
 /// A slice that can contain the slices that follow.
 struct Holder {
-    end: i64,
+    end: Maybe<i64>,
     index: u32,
     row: u32,
 }
@@ -42,7 +43,7 @@ struct Holder {
 pub(crate) fn nest(drafts: Vec<Draft>) -> Nested {
     let mut free = FreeRows::default();
     let mut rows: Vec<u32> = Vec::with_capacity(drafts.len());
-    let mut parents: Vec<u32> = Vec::with_capacity(drafts.len());
+    let mut parents: Vec<Maybe<u32>> = Vec::with_capacity(drafts.len());
     // Invariant: ends decrease towards the top of the stack, so the top is the innermost slice that can contain the
     // next.
     let mut holders: Vec<Holder> = Vec::new();
@@ -62,7 +63,7 @@ pub(crate) fn nest(drafts: Vec<Draft>) -> Nested {
             draft.end,
         );
         rows.push(row);
-        parents.push(parent.map_or(u32::MAX, |open| open.index));
+        parents.push(parent.map(|open| open.index).into());
         holders.push(Holder {
             end: draft.end,
             index: index as u32,
@@ -85,18 +86,18 @@ mod tests {
     fn draft(start: i64, end: i64) -> Draft {
         Draft {
             start,
-            end,
+            end: Maybe::new(end),
             is_unended: false,
             label: 0,
             begin: start as u32,
-            finish: u32::MAX,
+            finish: Maybe::NONE,
         }
     }
 
     fn rows_of(nested: &Nested) -> Vec<Vec<(i64, i64)>> {
         let mut rows = vec![Vec::new(); nested.row_counts.len()];
         for (draft, &row) in nested.slices.iter().zip(&nested.rows) {
-            rows[row as usize].push((draft.start, draft.end));
+            rows[row as usize].push((draft.start, draft.end.or_greatest()));
         }
         let counts: Vec<u32> = rows.iter().map(|row| row.len() as u32).collect();
         assert_eq!(counts, nested.row_counts);
@@ -124,10 +125,8 @@ mod tests {
         );
         let parent_of = |start| {
             let index = nested.slices.iter().position(|d| d.start == start).unwrap();
-            nested
-                .slices
-                .get(nested.parents[index] as usize)
-                .map(|d| d.start)
+            let parent = nested.parents[index].get();
+            parent.map(|parent| nested.slices[parent as usize].start)
         };
         assert_eq!(parent_of(20), Some(10));
         assert_eq!(parent_of(40), Some(0));
@@ -163,7 +162,8 @@ mod tests {
                 assert!(row.windows(2).all(|w| w[0].1 <= w[1].0), "{row:?}");
             }
             for (slice, &parent) in nested.slices.iter().zip(&nested.parents) {
-                if let Some(parent) = nested.slices.get(parent as usize) {
+                if let Some(parent) = parent.get() {
+                    let parent = nested.slices[parent as usize];
                     assert!(parent.start <= slice.start && parent.end >= slice.end);
                 }
             }
@@ -176,7 +176,7 @@ mod tests {
         for width in [2_i64, 50_000] {
             let nested = nest((0..400_000).map(|i| draft(i, i + width)).collect());
             assert_eq!(nested.row_counts.len() as i64, width);
-            assert!(nested.parents.iter().all(|&parent| parent == u32::MAX));
+            assert!(nested.parents.iter().all(|parent| parent.is_none()));
         }
         // The same slices inside a slice that never ends.
         let steps = (0..400_000).map(|i| draft(i, i + 100_000));

@@ -8,9 +8,8 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::scheduling::{SwitchRow, SwitchSource, Witnessed, runs_of_cpu, sort_by_thread};
-use crate::base::{StringId, Strings, TimeSpan, Timestamp};
+use crate::base::{Maybe, StringId, Strings, TimeSpan, Timestamp};
 use crate::event::{Lane, LaneColumns, Life, ThreadKey, TraceInfo};
-use crate::trace::events::NO_EVENT;
 use crate::trace::{Cpu, Runs, SeenTimes, Thread, Trace};
 
 /// The switches and names of the parts added so far.
@@ -64,7 +63,7 @@ impl Preview {
                 .0;
             list.push(SwitchRow {
                 time: time.0,
-                event: NO_EVENT,
+                event: Maybe::NONE,
                 prev,
                 next,
                 prev_priority: switch.prev_priority,
@@ -85,6 +84,7 @@ impl Preview {
                 key: tid,
                 process: None,
                 name: StringId::EMPTY,
+                rank: None,
                 start: None,
                 end: None,
                 seen,
@@ -118,9 +118,9 @@ impl Preview {
                 };
                 let nothing = |_: &SwitchRow, _: &SwitchRow| Witnessed::default();
                 let mut part = runs_of_cpu(*number, rows, source, nothing).runs;
-                if let Some(end) = part.ends.last_mut() {
+                if let (Some(end), Some(last)) = (part.ends.last_mut(), rows.last()) {
                     // Parts of this CPU may be missing: its last run is certain only up to its last switch.
-                    *end = (*end).min(rows.last().map_or(*end, |row| row.time.saturating_add(1)));
+                    *end = Maybe::new(end.at_most(last.time.saturating_add(1)));
                 }
                 runs.append(&mut part);
             }

@@ -21,7 +21,7 @@ use super::people::{Act, Born, People};
 use super::recorded::{Recorded, StringMap};
 use super::track_number;
 use crate::base::strings::base_name;
-use crate::base::{Diagnostics, Severity, StringId, Strings, Timestamp};
+use crate::base::{Diagnostics, Maybe, Severity, StringId, Strings, Timestamp};
 use crate::event::ThreadEntry;
 use crate::event::family::Family;
 use crate::event::{FlowKind, SliceKind};
@@ -160,11 +160,11 @@ impl Writer<'_> {
             thread,
             draft: Draft {
                 start: open.start.0,
-                end: time.0.max(open.start.0),
+                end: Maybe::new(time.0.max(open.start.0)),
                 is_unended: false,
                 label: open.label,
                 begin: open.begin.0,
-                finish: event,
+                finish: Maybe::new(event),
             },
         });
     }
@@ -322,11 +322,11 @@ impl Writer<'_> {
                     thread: ThreadId(thread as u32),
                     draft: Draft {
                         start: open.start.0,
-                        end: end.map_or(i64::MAX, |end| end.0.max(open.start.0)),
+                        end: end.map(|end| end.0.max(open.start.0)).into(),
                         is_unended: !(is_told && end.is_some()),
                         label: open.label,
                         begin: open.begin.0,
-                        finish: u32::MAX,
+                        finish: Maybe::NONE,
                     },
                 });
             }

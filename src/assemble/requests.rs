@@ -20,7 +20,7 @@ use rustc_hash::FxHashMap;
 use super::recorded::Recorded;
 use super::rows::PerPart;
 use crate::base::{StringId, Strings};
-use crate::event::pairs::RequestOp;
+use crate::event::kernel::RequestOp;
 use crate::event::{AsyncOp, RequestRow};
 
 /// A begin or end of an asynchronous slice, with the trace's numbers.

@@ -2,7 +2,8 @@
 
 use crate::event::{
     AsyncMark, Complete, FileRow, FlowMark, LaneColumns, LifeRow, LogRow, Mark, Measured,
-    MeasuredClock, RequestRow, SaidState, Sample, Series, Stated, Switch, Wakeup,
+    MeasuredClock, RequestRow, SaidState, Sample, Series, Stated, Switch, Wakeup, WholeRun,
+    WholeState,
 };
 
 /// Rows of one kind: those of each part, in the order of [`Recorded::parts`](super::recorded::Recorded::parts).
@@ -44,6 +45,24 @@ pub(crate) struct SchedulingRows {
     pub wakeups: PerPart<Wakeup>,
     /// Thread states that the file itself states for a switch or wakeup.
     pub said_states: PerPart<SaidState>,
+    /// Runs and states that the file states whole.
+    pub whole: WholeRows,
+}
+
+/// Runs and states that the file states whole.
+#[derive(Debug, Default)]
+pub(crate) struct WholeRows {
+    /// The runs.
+    pub runs: PerPart<WholeRun>,
+    /// The states.
+    pub states: PerPart<WholeState>,
+}
+
+impl WholeRows {
+    /// Returns whether there is neither a run nor a state.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.runs.iter().all(Vec::is_empty) && self.states.iter().all(Vec::is_empty)
+    }
 }
 
 /// Rows about durations that the recorder measured.
@@ -72,6 +91,8 @@ impl Rows {
         self.scheduling.switches.push(part.switches);
         self.scheduling.wakeups.push(part.wakeups);
         self.scheduling.said_states.push(part.said_states);
+        self.scheduling.whole.runs.push(part.whole_runs);
+        self.scheduling.whole.states.push(part.whole_states);
         self.marks.push(part.marks);
         self.completes.push(part.completes);
         self.measured.measured.push(part.measured);

@@ -9,7 +9,7 @@ use super::nesting::Nested;
 use super::points::Points;
 use super::stretch::cut;
 use super::track_number;
-use crate::base::StringId;
+use crate::base::{Maybe, StringId};
 use crate::trace::packed::{Number, Packed};
 use crate::trace::slice_ends::{EndColumns, EndExceptions, EndRow, Ends, Finishes};
 use crate::trace::slices::SliceRow;
@@ -80,7 +80,7 @@ pub(crate) fn track_tables(from: OnTracks, cpu_count: usize) -> TrackTables {
     let mut starts = vec![0; slice_count];
     let mut lengths = vec![0; slice_count];
     let mut label_ids = vec![0; slice_count];
-    let mut parents = vec![0; slice_count];
+    let mut parents = vec![Maybe::NONE; slice_count];
     let mut begins = vec![0; slice_count];
     let mut steps = vec![0; slice_count];
 
@@ -230,7 +230,7 @@ struct SliceColumns<'a> {
     starts: &'a mut [i64],
     lengths: &'a mut [u32],
     label_ids: &'a mut [u32],
-    parents: &'a mut [u32],
+    parents: &'a mut [Maybe<u32>],
     begins: &'a mut [u32],
     steps: &'a mut [u16],
 }
@@ -277,13 +277,14 @@ impl<'a> SliceColumns<'a> {
                 finish: draft.finish,
             };
             ends.set(place, first + place as u32, row, exceptions);
-            if draft.is_unended && draft.end != i64::MAX {
+            if draft.is_unended && draft.end.is_some() {
                 exceptions.unended.push(first + place as u32);
             }
             self.label_ids[place] = draft.label;
             self.begins[place] = draft.begin;
-            let parent = places.get(nested.parents[index] as usize);
-            self.parents[place] = parent.map_or(u32::MAX, |parent| first + parent);
+            let parent = nested.parents[index].get();
+            let parent = parent.map(|parent| first + places[parent as usize]);
+            self.parents[place] = parent.into();
         }
         let rows = nested.measured.iter().filter_map(|&(index, ns)| {
             let place = places.get(index as usize)?;

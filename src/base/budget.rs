@@ -11,6 +11,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::Maybe;
 use super::error::Problem;
 use super::system::memory;
 
@@ -19,7 +20,7 @@ const FROM_BYTES: u64 = 1 << 20;
 /// A stream may use one part in this many of the memory that is left: its tables need memory too.
 const STREAM_SHARE: u64 = 4;
 
-/// The user's limit in bytes; `u64::MAX`: none.
+/// The user's limit in bytes; `u64::MAX`: none. Read by [`limit_bytes`] only.
 static ASKED: AtomicU64 = AtomicU64::new(u64::MAX);
 
 /// Sets the user's limit in bytes.
@@ -27,21 +28,24 @@ pub(crate) fn set_limit(bytes: u64) {
     ASKED.store(bytes, Ordering::Relaxed);
 }
 
-/// The limit in bytes of what the program allocates; `u64::MAX` if there is none.
+/// Returns the limit in bytes of what the program allocates, if there is one.
 #[must_use]
-pub(crate) fn limit_bytes() -> u64 {
-    static SYSTEM: OnceLock<u64> = OnceLock::new();
+pub(crate) fn limit_bytes() -> Option<u64> {
+    static SYSTEM: OnceLock<Option<u64>> = OnceLock::new();
     let system = *SYSTEM.get_or_init(memory::limit_bytes);
-    system.min(ASKED.load(Ordering::Relaxed))
+    let asked = Maybe::new(ASKED.load(Ordering::Relaxed)).get();
+    system.into_iter().chain(asked).min()
 }
 
-/// Returns how many bytes may still be allocated.
+/// Returns how many bytes may still be allocated; the largest number if there is no limit.
 #[must_use]
 pub(crate) fn left_bytes() -> u64 {
-    let limit = limit_bytes();
     let used = memory::used();
-    let by_memory = limit.saturating_sub(used.anonymous_bytes);
-    by_memory.min(memory::address_space_bytes().saturating_sub(used.mapped_bytes))
+    let by_memory = limit_bytes().map(|limit| limit.saturating_sub(used.anonymous_bytes));
+    let space = memory::address_space_bytes();
+    let by_space = space.map(|space| space.saturating_sub(used.mapped_bytes));
+    let left = by_memory.into_iter().chain(by_space).min();
+    left.unwrap_or(u64::MAX)
 }
 
 /// Returns how many bytes of a stream are read at most.

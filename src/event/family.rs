@@ -8,6 +8,8 @@ pub enum Family {
     /// Slices that the file itself marks as durations (FXT, atrace marks).
     #[default]
     Durations,
+    /// As [`Family::Durations`], where an end may name the slice that it closes (Chrome JSON).
+    NamedDurations,
     /// System calls.
     Syscalls,
     /// Calls of the function graph tracer.
@@ -70,8 +72,11 @@ pub(crate) enum Matching {
     Once,
     /// The end closes the innermost begin, whatever its key.
     Innermost,
+    /// The end closes the innermost begin with its name and category; an end without one of them leaves it open. Begins
+    /// nested in that one stay open, as their own ends may follow.
+    ByName,
     /// At most one begin is open: the end closes it if the keys are equal, or if the end's key is
-    /// [`ANY_KEY`](super::pairs::ANY_KEY); a second begin shows that the end of the first was lost.
+    /// [`ANY_KEY`](super::kernel::ANY_KEY); a second begin shows that the end of the first was lost.
     OneAtATime,
 }
 
@@ -103,6 +108,7 @@ impl Family {
             Family::Durations | Family::Programs | Family::Async => {
                 (Place::Thread, Matching::Innermost, OpenBegin::Unfinished)
             }
+            Family::NamedDurations => (Place::Thread, Matching::ByName, OpenBegin::Unfinished),
             Family::Syscalls | Family::RawSyscalls => {
                 (Place::Thread, Matching::OneAtATime, OpenBegin::Unfinished)
             }
@@ -127,7 +133,7 @@ impl Family {
     #[must_use]
     pub fn slice_kind(self) -> SliceKind {
         match self {
-            Family::Durations => SliceKind::Durations,
+            Family::Durations | Family::NamedDurations => SliceKind::Durations,
             Family::Syscalls | Family::RawSyscalls => SliceKind::SystemCalls,
             Family::Functions => SliceKind::Functions,
             Family::Kprobes | Family::Uprobes => SliceKind::Probes,
@@ -143,6 +149,9 @@ impl Family {
     /// Returns whether the file itself states the family's slices, so that they are no pairs of events.
     #[must_use]
     pub(crate) fn is_stated(self) -> bool {
-        matches!(self, Family::Durations | Family::Async)
+        matches!(
+            self,
+            Family::Durations | Family::NamedDurations | Family::Async
+        )
     }
 }

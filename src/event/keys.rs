@@ -4,6 +4,7 @@
 //! a `Trace`, each of which belongs to one thing only.
 
 use super::syscalls::Abi;
+use crate::base::maybe::Sparse;
 use crate::base::{StringId, Strings, Timestamp};
 
 /// A reader's key of a thread: in kernel formats the pid itself, elsewhere a number that the reader assigned.
@@ -15,6 +16,10 @@ impl ThreadKey {
     pub const IDLE: ThreadKey = ThreadKey(0);
     /// The thread is not known.
     pub const UNKNOWN: ThreadKey = ThreadKey(u32::MAX);
+}
+
+impl Sparse for ThreadKey {
+    const UNUSED: ThreadKey = ThreadKey::UNKNOWN;
 }
 
 /// A reader's key of a process.
@@ -170,6 +175,12 @@ pub struct Directory {
     pub thread_lives: Vec<(ThreadKey, SaidLife)>,
     /// The programs that processes ran, in order for each process, where the file describes them without events.
     pub images: Vec<(ProcessKey, SaidImage)>,
+    /// The places of processes among their likes, where the file states them.
+    pub process_ranks: Vec<(ProcessKey, i64)>,
+    /// The places of threads in their processes, where the file states them.
+    pub thread_ranks: Vec<(ThreadKey, i64)>,
+    /// What the file adds to the names of processes.
+    pub process_labels: Vec<(ProcessKey, StringId)>,
     /// Keys that stand for others.
     pub aliases: Vec<Alias>,
     /// Environments of processes, where the file has them.

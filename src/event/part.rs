@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::detail::Field;
-use super::lane::Ties;
+use super::rows::Ties;
 use crate::base::calendar::wall_text;
 use crate::base::time::grouped;
 use crate::base::{Nanos, TimeSpan, Timestamp};

@@ -12,6 +12,7 @@ pub mod format;
 pub mod ftrace_text;
 pub mod fxt;
 pub(crate) mod html;
+pub(crate) mod kind_table;
 pub(crate) mod latency_flags;
 pub mod ninja_log;
 pub mod open_calls;

@@ -1,6 +1,7 @@
 //! The rows that pyramids are built of: runs, states, slices and instants, read from the trace's tables.
 
 use super::lod::{EntryCounter, Lod, Row};
+use crate::base::Maybe;
 use crate::trace::packed::Packed;
 use crate::trace::slices::SliceRow;
 use crate::trace::{CpuId, EventCursor, EventId, Slices, ThreadId, ThreadState, Trace, TrackId};
@@ -9,7 +10,7 @@ use crate::trace::{CpuId, EventCursor, EventId, Slices, ThreadId, ThreadState, T
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpanRow<'a, L> {
     starts: &'a [i64],
-    ends: &'a [i64],
+    ends: &'a [Maybe<i64>],
     labels: &'a [L],
     trace_end: i64,
 }
@@ -87,7 +88,7 @@ impl<L: Label> Row for SpanRow<'_, L> {
     }
     fn end(&self, i: u32) -> i64 {
         let start = self.starts[i as usize];
-        self.ends[i as usize].min(self.trace_end).max(start)
+        self.ends[i as usize].at_most(self.trace_end).max(start)
     }
     fn label(&self, i: u32) -> u32 {
         self.labels[i as usize].number()
@@ -105,7 +106,7 @@ impl Row for SlicesRow<'_> {
         let row = (self.first + i) as usize;
         let start = self.slices.starts.at(row);
         let end = self.slices.ends.get(row, start);
-        end.min(self.trace_end).max(start)
+        end.at_most(self.trace_end).max(start)
     }
     fn label(&self, i: u32) -> u32 {
         self.slices.label_ids.at((self.first + i) as usize)

@@ -113,7 +113,7 @@ fn add_runs(
     let mut step = first_step(|step| edge(step + 1).0 <= *first);
     for run in runs {
         let mut start = trace.runs.starts[run as usize];
-        let end = trace.runs.ends[run as usize].min(trace.span.end.0);
+        let end = trace.runs.ends[run as usize].at_most(trace.span.end.0);
         while start < end && step < STEPS {
             let limit = if step + 1 == STEPS {
                 i64::MAX

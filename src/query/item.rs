@@ -269,8 +269,8 @@ pub fn event_of(trace: &Trace, item: Item) -> Option<EventId> {
         Item::Event(id) => Some(id),
         Item::Instant(id) => trace.instants.events.get(id.0 as usize).map(EventId),
         Item::Slice(id) => trace.slices.begins.get(id.0 as usize).map(EventId),
-        Item::Run(id) => trace.runs.events.get(id.0 as usize).copied().map(EventId),
-        Item::State(id) => trace.states.events.get(id.0 as usize).copied().map(EventId),
+        Item::Run(id) => trace.runs.events.get(id.0 as usize)?.get().map(EventId),
+        Item::State(id) => trace.states.events.get(id.0 as usize)?.get().map(EventId),
         Item::Sample(_, row) => trace
             .counters
             .events

@@ -108,7 +108,7 @@ impl OnCpus {
             return self.has_slice_by_ends(trace, slice);
         }
         let start = Timestamp(slices.starts.at(slice)).max(span.start);
-        let end = Timestamp(slices.end(slice)).min(span.end);
+        let end = Timestamp(slices.end(slice).at_most(span.end.0));
         // A run that ends at the start or starts at the end of the slice overlaps it for no time, unless the slice has
         // no length.
         let inside = match end.0.saturating_sub(start.0) {

@@ -121,8 +121,7 @@ impl Seen {
         }
         let start = Timestamp(trace.slices.starts.at(row));
         let file = trace.source_of(trace.slices.begins.at(row), |source| &source.events);
-        let is_open =
-            trace.slices.open_end(row) == i64::MAX || thread_end(trace, id) == Some(drawn);
+        let is_open = trace.slices.open_end(row).is_none() || thread_end(trace, id) == Some(drawn);
         match is_open {
             true => self.open_until(trace, file, start).min(drawn).max(start),
             false => start,
@@ -151,7 +150,7 @@ impl Seen {
         let (slices, row) = (&trace.slices, id.0 as usize);
         let whole = TimeSpan {
             start: Timestamp(slices.starts.at(row)),
-            end: Timestamp(slices.end(row)).min(trace.span.end),
+            end: Timestamp(slices.end(row).at_most(trace.span.end.0)),
         };
         let part = TimeSpan {
             start: whole.start.max(span.start),

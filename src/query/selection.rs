@@ -320,9 +320,8 @@ impl<'a> Chosen<'a> {
             Share::All => true,
             Share::OfThreads => {
                 let event = self.trace.counters.events.get(row as usize);
-                event.is_some_and(|&event| {
-                    event != u32::MAX && self.has_thread(self.trace.events.thread(EventId(event)))
-                })
+                event
+                    .is_some_and(|&event| self.has_thread(self.trace.events.thread(EventId(event))))
             }
         }
     }

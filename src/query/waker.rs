@@ -131,8 +131,9 @@ fn interrupts_at(trace: &Trace, cpu: Option<CpuId>, time: Timestamp) -> Vec<Slic
     {
         let start = Timestamp(trace.slices.starts.at(outermost.0 as usize));
         found.extend(last_before(trace, track, start).filter(|slice| {
-            let gap = start - Timestamp(trace.slices.end(slice.0 as usize));
-            gap <= SOFTIRQ_FOLLOWS && kind_of(trace, *slice) == Some(Interrupt::Hard)
+            let end = trace.slices.end(slice.0 as usize).get();
+            let follows = end.is_some_and(|end| start - Timestamp(end) <= SOFTIRQ_FOLLOWS);
+            follows && kind_of(trace, *slice) == Some(Interrupt::Hard)
         }));
     }
     found

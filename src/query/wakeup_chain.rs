@@ -258,7 +258,7 @@ fn is_wait(state: ThreadState) -> bool {
 }
 
 fn end_of(trace: &Trace, row: u32) -> Timestamp {
-    Timestamp(trace.states.ends[row as usize].min(trace.span.end.0))
+    Timestamp(trace.states.ends[row as usize].at_most(trace.span.end.0))
 }
 
 /// Where the walk back continues.
@@ -467,7 +467,7 @@ fn add_rival(trace: &Trace, hop: &mut Hop) {
     let inside = |row: u32| {
         let run = TimeSpan::new(
             Timestamp(runs.starts[row as usize]),
-            Timestamp(runs.ends[row as usize]),
+            Timestamp(runs.ends[row as usize].or_greatest()),
         );
         run.intersection(span).duration()
     };

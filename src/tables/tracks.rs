@@ -39,7 +39,7 @@ fn slices(scope: &Scope<'_>) -> Box<dyn RowSource> {
     ids.retain(|&id| {
         let slice = table.get(SliceId(id));
         // A slice whose end was not seen ends where it is drawn to.
-        let end = Timestamp(table.open_end(id as usize));
+        let end = Timestamp(table.open_end(id as usize).or_greatest());
         scope.chosen.meets(slice.start, end)
             && (scope.chosen).has_slice(table.row_of(slice.id).track, id as usize)
     });
@@ -224,7 +224,7 @@ fn sample_cells(loaded: &LoadedTrace, (): &(), id: &Sample, cells: &mut Vec<Cell
 fn counter_value(loaded: &LoadedTrace, row: usize, track: &[u8]) -> Cell {
     let table = &loaded.trace.counters;
     let value = table.values[row];
-    if value.abs() < MOST_EXACT || table.events[row] == u32::MAX {
+    if value.abs() < MOST_EXACT {
         return Cell::Float(value);
     }
     let mut fields = Vec::new();

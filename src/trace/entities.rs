@@ -42,6 +42,8 @@ pub struct Thread {
     pub process: Option<ProcessId>,
     /// The thread's last name.
     pub name: StringId,
+    /// Its place in its process, smaller ones first, if the file states it.
+    pub rank: Option<i64>,
     /// Time of creation, if the trace contains it.
     pub start: Option<Timestamp>,
     /// End time, if the trace contains it.
@@ -82,6 +84,7 @@ impl Thread {
             key: 0,
             process: None,
             name: StringId::EMPTY,
+            rank: None,
             start: None,
             end: None,
             seen: SeenTimes::once(Timestamp(0)),
@@ -102,6 +105,10 @@ pub struct Process {
     pub main_thread: Option<ThreadId>,
     /// The process's last name.
     pub name: StringId,
+    /// What the file adds to the name.
+    pub labels: StringId,
+    /// Its place among other processes, smaller ones first, if the file states it.
+    pub rank: Option<i64>,
     /// Time of creation, if the trace contains it. If [`made`](Self::made) is `None`, the fork was lost, and this is
     /// the earliest time at which the process is known to exist.
     pub start: Option<Timestamp>,
@@ -133,6 +140,8 @@ impl Process {
             parent: None,
             main_thread: None,
             name: StringId::EMPTY,
+            labels: StringId::EMPTY,
+            rank: None,
             start: None,
             made: None,
             end: None,

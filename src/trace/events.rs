@@ -16,9 +16,6 @@ use crate::event::columns::{EventBlock, EventColumns, EventRow};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventId(pub u32);
 
-/// Value in columns of event ids: no event.
-pub(crate) const NO_EVENT: u32 = u32::MAX;
-
 /// The events of one part of the file.
 #[derive(Clone, Debug, Default)]
 pub struct Segment {

@@ -131,8 +131,8 @@ impl Trace {
         let state = last_state.and_then(|row| self.states.starts.get(row as usize));
         let last_run = self.runs.of(id).last();
         let run = last_run.and_then(|&run| self.runs.ends.get(run as usize));
-        let known = state.into_iter().chain(run).copied();
-        let known = known.filter(|&time| time != i64::MAX);
+        let run = run.and_then(|end| end.get());
+        let known = state.copied().into_iter().chain(run);
         Some(known.map(Timestamp).fold(died, Timestamp::max))
     }
 
@@ -256,7 +256,7 @@ impl Trace {
     /// there is no such slice, as slices do.
     #[must_use]
     pub fn slice_end(&self, id: SliceId) -> Timestamp {
-        Timestamp(self.slices.end(id.0 as usize).min(self.span.end.0))
+        Timestamp(self.slices.end(id.0 as usize).at_most(self.span.end.0))
     }
 
     /// Returns the gaps of each CPU, by `CpuId`; gaps of no CPU with a row are left out.

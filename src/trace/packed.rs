@@ -12,7 +12,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::base::order;
+use crate::base::maybe::Sparse;
+use crate::base::{Maybe, order};
 
 const BLOCK_SHIFT: u32 = 7;
 const BLOCK_LEN: usize = 1 << BLOCK_SHIFT;
@@ -52,6 +53,17 @@ impl Number for u32 {
     #[inline]
     fn narrowed(wide: i64) -> u32 {
         wide as u32
+    }
+}
+
+impl<T: Number + Sparse> Number for Maybe<T> {
+    #[inline]
+    fn widened(self) -> i64 {
+        self.or_greatest().widened()
+    }
+    #[inline]
+    fn narrowed(wide: i64) -> Maybe<T> {
+        Maybe::new(T::narrowed(wide))
     }
 }
 

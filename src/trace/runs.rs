@@ -1,8 +1,8 @@
 //! Runs: a thread on a CPU between two context switches. A CPU is idle when it has no run.
 
 use super::entities::{CpuId, ThreadId};
-use super::events::{EventId, NO_EVENT};
-use crate::base::{TimeSpan, Timestamp};
+use super::events::EventId;
+use crate::base::{Maybe, TimeSpan, Timestamp};
 use crate::event::EndState;
 use std::ops::Range;
 
@@ -15,16 +15,16 @@ pub struct RunId(pub u32);
 pub struct Runs {
     /// First nanosecond.
     pub starts: Vec<i64>,
-    /// First nanosecond after; `i64::MAX` if it was still running at the trace's end.
-    pub ends: Vec<i64>,
+    /// First nanosecond after; none if it was still running at the trace's end.
+    pub ends: Vec<Maybe<i64>>,
     /// The thread that ran.
     pub threads: Vec<u32>,
     /// The thread's priority (the kernel's scale, or a weight in FXT).
     pub priorities: Vec<i32>,
     /// The thread's state after the run.
     pub end_states: Vec<EndState>,
-    /// The switch that started the run, [`NO_EVENT`] if it started before the trace: use [`Runs::event`].
-    pub events: Vec<u32>,
+    /// The switch that started the run; none if it started before the trace. Use [`Runs::event`].
+    pub events: Vec<Maybe<u32>>,
     /// The runs of each CPU, by [`CpuId`].
     pub of_cpu: Vec<Range<u32>>,
     /// All runs sorted by thread, then start.
@@ -89,7 +89,7 @@ impl Runs {
         Run {
             id,
             start: Timestamp(self.starts[i]),
-            end: (self.ends[i] != i64::MAX).then(|| Timestamp(self.ends[i])),
+            end: self.ends[i].get().map(Timestamp),
             cpu: CpuId(cpu as u32),
             thread: ThreadId(self.threads[i]),
             priority: self.priorities[i],
@@ -101,8 +101,7 @@ impl Runs {
     /// Returns the switch that started a run; `None` if it started before the trace. Panics if there is no such row.
     #[must_use]
     pub fn event(&self, row: usize) -> Option<EventId> {
-        let event = self.events[row];
-        (event != NO_EVENT).then_some(EventId(event))
+        self.events[row].get().map(EventId)
     }
 
     /// Returns the rows of a CPU's runs; empty if it has none.

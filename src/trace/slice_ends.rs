@@ -3,7 +3,7 @@
 //! Values that do not fit (4 s and more, unfinished slices; an event that is 65,534 or more events later, or earlier)
 //! are in a list sorted by row. If more than an eighth of all rows did not fit, all values are stored in full.
 
-use super::events::NO_EVENT;
+use crate::base::Maybe;
 
 /// Value in `lengths`: the end is in the list.
 const LONG: u32 = u32::MAX;
@@ -28,18 +28,18 @@ fn is_narrow(exceptions: usize, count: usize) -> bool {
 /// Returns the length of a slice in ns for the column; `None` if it does not fit.
 #[inline]
 #[must_use]
-pub(crate) fn length_code(start: i64, end: i64) -> Option<u32> {
-    let length = end.checked_sub(start)?;
+pub(crate) fn length_code(start: i64, end: Maybe<i64>) -> Option<u32> {
+    let length = end.get()?.checked_sub(start)?;
     u32::try_from(length).ok().filter(|&length| length != LONG)
 }
 
 /// Returns the distance from the begin event to the end event for the column; `None` if it does not fit.
 #[inline]
 #[must_use]
-pub(crate) fn step_code(begin: u32, finish: u32) -> Option<u16> {
-    if finish == NO_EVENT {
+pub(crate) fn step_code(begin: u32, finish: Maybe<u32>) -> Option<u16> {
+    let Some(finish) = finish.get() else {
         return Some(NONE);
-    }
+    };
     let step = u16::try_from(finish.checked_sub(begin)?).ok()?;
     (step < FAR).then_some(step)
 }
@@ -48,15 +48,15 @@ pub(crate) fn step_code(begin: u32, finish: u32) -> Option<u16> {
 #[derive(Clone, Debug, Default)]
 pub struct Ends {
     lengths: Vec<u32>,
-    long: Exceptions<i64>,
-    full: Vec<i64>,
+    long: Exceptions<Maybe<i64>>,
+    full: Vec<Maybe<i64>>,
 }
 
 impl Ends {
     /// Builds the table from a column of lengths (ns). `long` contains the ends of the rows whose length is
     /// [`u32::MAX`], sorted by row; `starts` are the starts of all rows.
     #[must_use]
-    pub fn new(lengths: Vec<u32>, long: Exceptions<i64>, starts: &[i64]) -> Ends {
+    pub fn new(lengths: Vec<u32>, long: Exceptions<Maybe<i64>>, starts: &[i64]) -> Ends {
         let mut ends = Ends {
             lengths,
             long,
@@ -71,14 +71,14 @@ impl Ends {
         ends
     }
 
-    /// Returns the end of a slice that starts at `start`; `i64::MAX` if it never ended. Panics if there is no such row,
+    /// Returns the end of a slice that starts at `start`; none if it never ended. Panics if there is no such row,
     /// as slices do.
     #[inline]
     #[must_use]
-    pub fn get(&self, row: usize, start: i64) -> i64 {
+    pub fn get(&self, row: usize, start: i64) -> Maybe<i64> {
         match self.lengths.get(row) {
-            Some(&length) if length != LONG => start + i64::from(length),
-            Some(_) => exception(&self.long, row).unwrap_or(start),
+            Some(&length) if length != LONG => Maybe::new(start + i64::from(length)),
+            Some(_) => exception(&self.long, row).unwrap_or(Maybe::new(start)),
             None => self.full[row],
         }
     }
@@ -94,15 +94,15 @@ impl Ends {
 #[derive(Clone, Debug, Default)]
 pub struct Finishes {
     steps: Vec<u16>,
-    far: Exceptions<u32>,
-    full: Vec<u32>,
+    far: Exceptions<Maybe<u32>>,
+    full: Vec<Maybe<u32>>,
 }
 
 impl Finishes {
     /// Builds the table from a column of steps (in events). `far` contains the end events of the rows whose step is
     /// 65,534, sorted by row; `begins` are the begin events of all rows.
     #[must_use]
-    pub fn new(steps: Vec<u16>, far: Exceptions<u32>, begins: &[u32]) -> Finishes {
+    pub fn new(steps: Vec<u16>, far: Exceptions<Maybe<u32>>, begins: &[u32]) -> Finishes {
         let mut finishes = Finishes {
             steps,
             far,
@@ -117,15 +117,15 @@ impl Finishes {
         finishes
     }
 
-    /// Returns the event that ended a slice whose begin is event `begin`; [`NO_EVENT`] if there is none. Panics if
+    /// Returns the event that ended a slice whose begin is event `begin`; none if there is no such event. Panics if
     /// there is no such row, as slices do.
     #[inline]
     #[must_use]
-    pub fn get(&self, row: usize, begin: u32) -> u32 {
+    pub fn get(&self, row: usize, begin: u32) -> Maybe<u32> {
         match self.steps.get(row) {
-            Some(&NONE) => NO_EVENT,
-            Some(&FAR) => exception(&self.far, row).unwrap_or(NO_EVENT),
-            Some(&step) => begin + u32::from(step),
+            Some(&NONE) => Maybe::NONE,
+            Some(&FAR) => exception(&self.far, row).unwrap_or_default(),
+            Some(&step) => Maybe::new(begin + u32::from(step)),
             None => self.full[row],
         }
     }
@@ -151,21 +151,21 @@ pub(crate) struct EndColumns<'a> {
 pub(crate) struct EndRow {
     /// First nanosecond.
     pub start: i64,
-    /// First nanosecond after; `i64::MAX` if it never ended.
-    pub end: i64,
+    /// First nanosecond after; none if it never ended.
+    pub end: Maybe<i64>,
     /// The event that started it.
     pub begin: u32,
-    /// The event that ended it, [`NO_EVENT`] if none did.
-    pub finish: u32,
+    /// The event that ended it.
+    pub finish: Maybe<u32>,
 }
 
 /// Values that do not fit into [`EndColumns`].
 #[derive(Debug, Default)]
 pub(crate) struct EndExceptions {
     /// Ends, by row.
-    pub long: Exceptions<i64>,
+    pub long: Exceptions<Maybe<i64>>,
     /// End events, by row.
-    pub far: Exceptions<u32>,
+    pub far: Exceptions<Maybe<u32>>,
     /// Rows whose end was not seen although they have one.
     pub unended: Vec<u32>,
 }
@@ -206,9 +206,9 @@ mod tests {
         for (at, &(start, end, begin, finish)) in rows.iter().enumerate() {
             let row = EndRow {
                 start,
-                end,
+                end: Maybe::new(end),
                 begin,
-                finish,
+                finish: Maybe::new(finish),
             };
             columns.set(at, at as u32, row, &mut exceptions);
         }

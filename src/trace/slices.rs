@@ -3,11 +3,11 @@
 //! They are sorted by (track, row, start). Slices of a row do not overlap, so both the starts and the ends of a row are
 //! sorted. A track's rows are drawn one below the other.
 
-use super::events::{EventId, NO_EVENT};
+use super::events::EventId;
 use super::packed::Packed;
 use super::slice_ends::{EndColumns, EndExceptions, EndRow, Ends, Finishes};
 use super::tracks::TrackId;
-use crate::base::{Nanos, StringId, TimeSpan, Timestamp};
+use crate::base::{Maybe, Nanos, StringId, TimeSpan, Timestamp};
 use crate::event::SliceKind;
 use crate::event::family::Family;
 use std::ops::Range;
@@ -33,9 +33,6 @@ pub struct SliceLabel {
     pub kind: SliceKind,
 }
 
-/// Value in [`Slices::parents`]: the slice has no parent.
-pub(crate) const NO_SLICE: u32 = u32::MAX;
-
 /// The columns of all slices. Use [`Slices::get`] for one slice, the columns for iteration.
 #[derive(Clone, Debug, Default)]
 pub struct Slices {
@@ -43,8 +40,8 @@ pub struct Slices {
     pub starts: Packed<i64>,
     /// Index of each slice's label in `labels`.
     pub label_ids: Packed<u32>,
-    /// Parent: the slice that it is nested in, [`NO_SLICE`] if none; use [`Slices::parent`].
-    pub parents: Packed<u32>,
+    /// Row of the slice that it is nested in; use [`Slices::parent`].
+    pub parents: Packed<Maybe<u32>>,
     /// The event that started the slice.
     pub begins: Packed<u32>,
     /// Ends; use [`Slices::end`].
@@ -123,11 +120,11 @@ impl Slices {
     }
 
     /// Returns where the drawn slice ends: its end if it was seen, else the time that proves that it is over, else
-    /// `i64::MAX` (with several files on one axis: the end of its file). A duration is [`Slices::own_end`] minus the
+    /// none (with several files on one axis: the end of its file). A duration is [`Slices::own_end`] minus the
     /// start. Panics if there is no such row, as slices do.
     #[inline]
     #[must_use]
-    pub fn end(&self, row: usize) -> i64 {
+    pub fn end(&self, row: usize) -> Maybe<i64> {
         self.ends.get(row, self.starts.at(row))
     }
 
@@ -136,8 +133,7 @@ impl Slices {
     #[inline]
     #[must_use]
     pub(crate) fn own_end(&self, row: usize) -> Option<i64> {
-        let end = self.end(row);
-        (end != i64::MAX && !self.is_unended(row)).then_some(end)
+        self.end(row).get().filter(|_| !self.is_unended(row))
     }
 
     /// Returns whether a slice's end was not seen. Panics if there is no such row, as slices do.
@@ -154,18 +150,17 @@ impl Slices {
         let listed = &self.unended[from..until];
         // A slice that never ends is the last one of its row.
         let last = range.clone().next_back();
-        let last =
-            last.filter(|&it| listed.last() != Some(&it) && self.end(it as usize) == i64::MAX);
+        let last = last.filter(|&it| listed.last() != Some(&it) && self.end(it as usize).is_none());
         listed.iter().copied().chain(last)
     }
 
-    /// Returns where the drawn slice ends; `i64::MAX` if it was still open at the end of its file. Sorted within a row.
+    /// Returns where the drawn slice ends; none if it was still open at the end of its file. Sorted within a row.
     /// Panics if there is no such row, as slices do.
     #[inline]
     #[must_use]
-    pub fn open_end(&self, row: usize) -> i64 {
+    pub fn open_end(&self, row: usize) -> Maybe<i64> {
         match contains(&self.lasting, row) {
-            true => i64::MAX,
+            true => Maybe::NONE,
             false => self.end(row),
         }
     }
@@ -211,15 +206,14 @@ impl Slices {
     #[must_use]
     pub(crate) fn finish(&self, row: usize) -> Option<EventId> {
         let event = self.finishes.get(row, self.begins.at(row));
-        (event != NO_EVENT).then_some(EventId(event))
+        event.get().map(EventId)
     }
 
     /// Returns the slice that a slice is nested in. Panics if there is no such row, as slices do.
     #[inline]
     #[must_use]
     pub(crate) fn parent(&self, row: usize) -> Option<SliceId> {
-        let parent = self.parents.at(row);
-        (parent != NO_SLICE).then_some(SliceId(parent))
+        self.parents.at(row).get().map(SliceId)
     }
 
     /// Sets the starts, ends and their events of all slices.
@@ -313,28 +307,29 @@ impl Slices {
     /// once.
     #[must_use]
     pub(crate) fn depths(&self) -> Vec<u32> {
-        const UNKNOWN: u32 = u32::MAX;
-        let mut depths = vec![UNKNOWN; self.len()];
+        let mut depths: Vec<Maybe<u32>> = vec![Maybe::NONE; self.len()];
         let mut path: Vec<u32> = Vec::new();
-        for row in 0..self.len() {
-            let mut at = row as u32;
-            // Follow the parents to a slice whose depth is known, or to the outermost slice.
+        for row in 0..self.len() as u32 {
+            let mut at = Some(SliceId(row));
+            // Follow the parents to a slice whose depth is known, or to the outermost slice. No path is longer than the
+            // table.
             let mut depth = loop {
-                match depths.get(at as usize) {
-                    Some(&UNKNOWN) if path.len() <= self.len() => {
-                        path.push(at);
-                        at = self.parents.at(at as usize);
+                let Some(SliceId(slice)) = at else { break 0 };
+                match depths[slice as usize].get() {
+                    None if path.len() <= self.len() => {
+                        path.push(slice);
+                        at = self.parent(slice as usize);
                     }
-                    Some(&known) => break known.saturating_add(1),
-                    None => break 0,
+                    known => break known.unwrap_or(0).saturating_add(1),
                 }
             };
             while let Some(inner) = path.pop() {
-                depths[inner as usize] = depth;
+                depths[inner as usize] = Maybe::new(depth);
                 depth = depth.saturating_add(1);
             }
         }
-        depths
+        let known = depths.into_iter().map(|depth| depth.get().unwrap_or(0));
+        known.collect()
     }
 
     /// Returns the row that contains a slice.

@@ -1,130 +1,15 @@
 //! Thread states: one row from each change to the next, 26 bytes each.
 
 use super::entities::ThreadId;
-use super::events::{EventId, NO_EVENT};
-use crate::base::{StringId, TimeSpan, Timestamp};
-use crate::event::{EndState, Interrupt};
+use super::events::EventId;
+use crate::base::{Maybe, StringId, TimeSpan, Timestamp};
+use crate::event::Interrupt;
+pub use crate::event::ThreadState;
 use std::ops::Range;
 
 /// Row number of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StateId(pub u32);
-
-/// The state of a thread.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum ThreadState {
-    /// Runs on a CPU.
-    Running,
-    /// Ready, waits for a CPU.
-    Runnable,
-    /// Ready, was pushed off its CPU.
-    Preempted,
-    /// Waits, can be interrupted.
-    Sleeping,
-    /// Waits, cannot be interrupted.
-    Uninterruptible,
-    /// Stopped by a signal.
-    Stopped,
-    /// Stopped by a tracer.
-    Traced,
-    /// Created, has not run yet.
-    Created,
-    /// Exited, not reaped.
-    Zombie,
-    /// Gone.
-    Dead,
-    /// Parked.
-    Parked,
-    /// An idle kernel thread.
-    Idle,
-    /// The file does not say.
-    #[default]
-    Unknown,
-}
-
-impl ThreadState {
-    /// All states, in the order of their numbers.
-    pub const ALL: [ThreadState; 13] = [
-        ThreadState::Running,
-        ThreadState::Runnable,
-        ThreadState::Preempted,
-        ThreadState::Sleeping,
-        ThreadState::Uninterruptible,
-        ThreadState::Stopped,
-        ThreadState::Traced,
-        ThreadState::Created,
-        ThreadState::Zombie,
-        ThreadState::Dead,
-        ThreadState::Parked,
-        ThreadState::Idle,
-        ThreadState::Unknown,
-    ];
-
-    /// Returns the meaning of the state in words.
-    #[must_use]
-    pub fn meaning(self) -> &'static str {
-        match self {
-            ThreadState::Running => "runs on a CPU",
-            ThreadState::Runnable => "ready, waits for a CPU",
-            ThreadState::Preempted => "ready, was pushed off its CPU",
-            ThreadState::Sleeping => "waits, can be interrupted",
-            ThreadState::Uninterruptible => "waits, cannot be interrupted",
-            ThreadState::Stopped => "stopped by a signal",
-            ThreadState::Traced => "stopped by a tracer",
-            ThreadState::Created => "made, has not run yet",
-            ThreadState::Zombie => "exited, not reaped yet",
-            ThreadState::Dead => "gone",
-            ThreadState::Parked => "a parked kernel thread",
-            ThreadState::Idle => "an idle kernel thread",
-            ThreadState::Unknown => "the recording does not say",
-        }
-    }
-
-    /// Returns the name of the state.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            ThreadState::Running => "running",
-            ThreadState::Runnable => "runnable",
-            ThreadState::Preempted => "preempted",
-            ThreadState::Sleeping => "sleeping",
-            ThreadState::Uninterruptible => "uninterruptible",
-            ThreadState::Stopped => "stopped",
-            ThreadState::Traced => "traced",
-            ThreadState::Created => "created",
-            ThreadState::Zombie => "zombie",
-            ThreadState::Dead => "dead",
-            ThreadState::Parked => "parked",
-            ThreadState::Idle => "idle",
-            ThreadState::Unknown => "unknown",
-        }
-    }
-
-    /// Returns whether the thread waits for a CPU.
-    #[must_use]
-    pub(crate) fn is_ready(self) -> bool {
-        matches!(self, ThreadState::Runnable | ThreadState::Preempted)
-    }
-}
-
-impl From<EndState> for ThreadState {
-    fn from(state: EndState) -> ThreadState {
-        match state {
-            EndState::Runnable => ThreadState::Runnable,
-            EndState::Preempted => ThreadState::Preempted,
-            EndState::Sleeping => ThreadState::Sleeping,
-            EndState::Uninterruptible => ThreadState::Uninterruptible,
-            EndState::Stopped => ThreadState::Stopped,
-            EndState::Traced => ThreadState::Traced,
-            EndState::Zombie => ThreadState::Zombie,
-            EndState::Dead => ThreadState::Dead,
-            EndState::Parked => ThreadState::Parked,
-            EndState::Idle => ThreadState::Idle,
-            EndState::Unknown => ThreadState::Unknown,
-        }
-    }
-}
 
 /// Flags of a state, in one byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -167,25 +52,22 @@ impl StateNotes {
     }
 }
 
-/// Value in [`States::partners`]: neither a CPU nor a waker.
-pub(crate) const NO_PARTNER: u32 = u32::MAX;
-
 /// The columns of all states, sorted by thread, then start.
 #[derive(Clone, Debug, Default)]
 pub struct States {
     /// First nanosecond.
     pub starts: Vec<i64>,
-    /// First nanosecond after; `i64::MAX` if it lasted to the trace's end.
-    pub ends: Vec<i64>,
+    /// First nanosecond after; none if it lasted to the trace's end.
+    pub ends: Vec<Maybe<i64>>,
     /// The state.
     pub states: Vec<ThreadState>,
     /// For a running state: the CPU's index. After a wakeup: the [`ThreadId`] of the waker, or of the interrupted
-    /// thread if the wakeup happened in an interrupt. Else [`NO_PARTNER`].
-    pub partners: Vec<u32>,
+    /// thread if the wakeup happened in an interrupt. Else none.
+    pub partners: Vec<Maybe<u32>>,
     /// Further facts about each state.
     pub notes: Vec<StateNotes>,
-    /// The event that started the state, [`NO_EVENT`] if none.
-    pub events: Vec<u32>,
+    /// The event that started the state.
+    pub events: Vec<Maybe<u32>>,
     /// The states of each thread, by [`ThreadId`].
     pub of_thread: Vec<Range<u32>>,
     /// The names of the interrupts that woke threads, if the file contains them; sorted by the wakeup's event.
@@ -252,11 +134,11 @@ impl States {
         let after = self.of_thread.partition_point(|range| range.end <= id.0);
         let state = self.states[i];
         let notes = self.notes[i];
-        let partner = (self.partners[i] != NO_PARTNER).then_some(self.partners[i]);
+        let partner = self.partners[i].get();
         State {
             id,
             start: Timestamp(self.starts[i]),
-            end: (self.ends[i] != i64::MAX).then(|| Timestamp(self.ends[i])),
+            end: self.ends[i].get().map(Timestamp),
             thread: ThreadId(after as u32),
             state,
             waker: partner
@@ -264,8 +146,18 @@ impl States {
                 .map(ThreadId),
             notes,
             cpu: partner.filter(|_| state == ThreadState::Running),
-            event: (self.events[i] != NO_EVENT).then(|| EventId(self.events[i])),
+            event: self.events[i].get().map(EventId),
         }
+    }
+
+    /// Returns the thread that woke the state's thread, or that was interrupted by what woke it; `None` if the state did
+    /// not start with a wakeup, or the waker is not known.
+    #[must_use]
+    pub(crate) fn woken_in(&self, id: StateId) -> Option<ThreadId> {
+        let at = id.0 as usize;
+        let is_woken = self.notes.get(at).is_some_and(|notes| notes.is_woken());
+        let partner = self.partners.get(at).and_then(|partner| partner.get());
+        partner.filter(|_| is_woken).map(ThreadId)
     }
 
     /// Returns the running state of a thread that starts at `start` with this event (`None`: without an event).
@@ -276,7 +168,7 @@ impl States {
         start: Timestamp,
         event: Option<EventId>,
     ) -> Option<StateId> {
-        let event = event.map_or(NO_EVENT, |id| id.0);
+        let event = Maybe::from(event.map(|id| id.0));
         let range = self.of(thread);
         let starts = self.starts.get(range.start as usize..range.end as usize)?;
         let first = range.start + starts.partition_point(|&at| at < start.0) as u32;
@@ -297,11 +189,12 @@ impl States {
         let range = self.of(thread);
         if let Some(running) = self.running_at(thread, Timestamp(start), runs.event(run)) {
             let next = running.0 + 1;
-            if range.contains(&next) && self.starts[next as usize] == end {
+            if range.contains(&next) && end == self.starts[next as usize] {
                 return Some(StateId(next));
             }
         }
         let starts = self.starts.get(range.start as usize..range.end as usize)?;
+        let end = end.get()?;
         let at = starts.partition_point(|&start| start < end);
         (starts.get(at) == Some(&end)).then_some(StateId(range.start + at as u32))
     }

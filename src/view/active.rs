@@ -2,7 +2,7 @@
 
 use super::outline::Outline;
 use super::rows::{LaneKind, RowKey};
-use crate::base::TimeSpan;
+use crate::base::{Maybe, TimeSpan};
 use crate::trace::{ThreadState, Trace};
 use rustc_hash::FxHashSet;
 use std::ops::Range;
@@ -70,7 +70,12 @@ fn is_active(trace: &Trace, lane: LaneKind, span: TimeSpan) -> bool {
 }
 
 /// Returns the rows (of rows that do not overlap) that share time with `span`.
-fn overlapping(starts: &[i64], ends: &[i64], rows: Range<u32>, span: TimeSpan) -> Range<u32> {
+fn overlapping(
+    starts: &[i64],
+    ends: &[Maybe<i64>],
+    rows: Range<u32>,
+    span: TimeSpan,
+) -> Range<u32> {
     let range = rows.start as usize..rows.end as usize;
     let (Some(starts), Some(ends)) = (starts.get(range.clone()), ends.get(range)) else {
         return rows.start..rows.start;

@@ -499,11 +499,13 @@ impl<'a> Owners<'a> {
                 self.process_node(ProcessId(id), threads)
             })
             .collect();
-        let busiest_first = |a: &Node, b: &Node| {
-            (b.activity, &a.title, &a.note).cmp(&(a.activity, &b.title, &b.note))
+        // As the file states, else the busiest first.
+        let in_order = |a: &Node, b: &Node| {
+            let (rank_a, rank_b) = (self.rank(a), self.rank(b));
+            (rank_a, b.activity, &a.title, &a.note).cmp(&(rank_b, a.activity, &b.title, &b.note))
         };
-        processes.sort_by(busiest_first);
-        loose.sort_by(busiest_first);
+        processes.sort_by(in_order);
+        loose.sort_by(in_order);
         // In a large trace, only the busiest processes are open initially.
         if thread_count > MANY_THREADS {
             for node in processes.iter_mut().skip(OPEN_PROCESSES) {
@@ -511,6 +513,17 @@ impl<'a> Owners<'a> {
             }
         }
         ProcessNodes { processes, loose }
+    }
+
+    /// The place that the file states for a process, which a process with a single thread shares; 0 if it states none.
+    fn rank(&self, node: &Node) -> i64 {
+        let process = match node.kind {
+            RowKind::Process(process) => Some(process),
+            RowKind::Thread(thread) => self.trace.thread(thread).process,
+            _ => None,
+        };
+        let process = process.and_then(|id| self.trace.processes.get(id.0 as usize));
+        process.and_then(|process| process.rank).unwrap_or(0)
     }
 
     fn process_node(&self, id: ProcessId, mut threads: Vec<Node>) -> Option<Node> {
@@ -522,11 +535,19 @@ impl<'a> Owners<'a> {
             // A process with a single thread and nothing else has one row for both.
             return threads.pop();
         }
-        // The main thread first, then the busiest.
+        // As the file states, else the main thread first, then the busiest.
         threads.sort_by_key(|node| {
-            let is_main =
-                matches!(node.kind, RowKind::Thread(it) if Some(it) == process.main_thread);
-            (!is_main, std::cmp::Reverse(node.activity))
+            let thread = match node.kind {
+                RowKind::Thread(thread) => Some(thread),
+                _ => None,
+            };
+            let rank = thread.and_then(|thread| self.trace.thread(thread).rank);
+            let is_main = thread.is_some() && thread == process.main_thread;
+            (
+                rank.unwrap_or(0),
+                !is_main,
+                std::cmp::Reverse(node.activity),
+            )
         });
         let closed_lanes = threads
             .first()
@@ -546,7 +567,10 @@ impl<'a> Owners<'a> {
         };
         // A process without a name has its pid as title.
         let pid = (!name.is_empty()).then(|| process.pid.to_string());
-        let note: Vec<String> = pid.into_iter().chain(threads_word).collect();
+        let labels = self.trace.text(process.labels);
+        let labels = (!labels.is_empty()).then(|| labels.into_owned());
+        let note = pid.into_iter().chain(threads_word).chain(labels);
+        let note: Vec<String> = note.collect();
         Some(Node {
             key: RowKey::Process(self.own_key(process.key)),
             kind: RowKind::Process(id),

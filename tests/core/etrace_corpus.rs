@@ -442,7 +442,7 @@ fn every_task_has_slices_from_its_birth_to_its_end() {
                 .map(|id| {
                     (
                         trace.slices.starts.at(id as usize),
-                        trace.slices.end(id as usize),
+                        trace.slices.end(id as usize).or_greatest(),
                     )
                 })
                 .collect();

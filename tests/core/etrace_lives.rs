@@ -24,7 +24,10 @@ fn closed(trace: &Trace, path: &str) -> Option<i64> {
         for row in &slices.rows[track.rows.start as usize..track.rows.end as usize] {
             for id in row.slices.clone() {
                 if trace.text(slices.label(SliceId(id)).name) == path {
-                    return Some(slices.end(id as usize)).filter(|&end| end < trace.span.end.0);
+                    return slices
+                        .end(id as usize)
+                        .get()
+                        .filter(|&end| end < trace.span.end.0);
                 }
             }
         }

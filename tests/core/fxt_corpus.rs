@@ -471,12 +471,12 @@ fn scheduling_records_keep_their_koids_wakers_and_idle_threads() {
     let opened = open_sample("pt_scheduler_events_with_waker_id.fxt");
     let part = opened.part();
     let (switch, wakeup) = (part.switches[0], part.wakeups[0]);
-    assert_eq!(wakeup.waker, switch.next);
-    assert_ne!(wakeup.thread, wakeup.waker);
+    assert_eq!(wakeup.waker.get(), Some(switch.next));
+    assert_ne!(Some(wakeup.thread), wakeup.waker.get());
     assert!(opened.koids(switch.next).1 > u64::from(u32::MAX));
 
     let without = open_sample("pt_scheduler_events.fxt");
-    assert_eq!(without.part().wakeups[0].waker, ThreadKey::UNKNOWN);
+    assert_eq!(without.part().wakeups[0].waker.get(), None);
 
     let legacy = open_sample("pt_legacy_scheduler_events.fxt");
     let part = legacy.part();

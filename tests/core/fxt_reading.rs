@@ -470,7 +470,7 @@ fn switches_and_wakeups_make_runs_and_states_and_idle_is_nobody() {
             (
                 tid,
                 trace.runs.starts[run],
-                trace.runs.ends[run],
+                trace.runs.ends[run].or_greatest(),
                 trace.runs.end_states[run],
             )
         })

@@ -1,9 +1,10 @@
 //! What `assemble` makes of lanes, told in small stories. Times are ns; threads are kernel pids.
 
 use threadline::assemble::assemble;
+use threadline::base::Maybe;
 use threadline::base::{Job, StringId, Timestamp};
 use threadline::event::family::Family;
-use threadline::event::pairs;
+use threadline::event::kernel;
 use threadline::event::{
     AsyncMark, AsyncOp, AsyncScope, Directory, EndState, EventKind, FlowKind, FlowMark, FlowOp,
     ForkSort, KindId, Label, Lane, LaneColumns, Life, LifeRow, Mark, MarkOp, PartColumns, Role,
@@ -100,8 +101,8 @@ impl Story {
         self.columns.wakeups.push(Wakeup {
             event,
             thread,
-            waker,
-            target_cpu: 0,
+            waker: Maybe::new(waker),
+            target_cpu: Maybe::new(0),
             sort,
             interrupt: None,
         });
@@ -228,7 +229,7 @@ fn a_syscall_that_migrates_is_one_slice_and_an_open_one_lasts() {
 fn system_calls_never_nest_and_die_with_their_thread() {
     let mut cpu = Story::new();
     cpu.begin(10, 7, Family::Syscalls, "rt_sigreturn", 15);
-    cpu.end(20, 7, Family::Syscalls, "", pairs::ANY_KEY); // registers were replaced: number -1
+    cpu.end(20, 7, Family::Syscalls, "", kernel::ANY_KEY); // registers were replaced: number -1
     cpu.begin(30, 7, Family::Syscalls, "read", 1); // its end is lost
     cpu.begin(40, 7, Family::Syscalls, "exit_group", 231);
     cpu.life(

@@ -486,7 +486,7 @@ fn runs_of(loaded: &LoadedTrace) -> Rows {
         for run in range.clone() {
             let run = run as usize;
             let tid = trace.threads[trace.runs.threads[run] as usize].tid;
-            let end = Some(trace.runs.ends[run]).filter(|end| *end != i64::MAX);
+            let end = trace.runs.ends[run].get();
             let what = format!(
                 "{tid} {} {:?}",
                 trace.runs.priorities[run], trace.runs.end_states[run]
@@ -506,7 +506,7 @@ fn states_of(loaded: &LoadedTrace) -> Rows {
             .or_default();
         for state in range.clone() {
             let state = state as usize;
-            let end = Some(trace.states.ends[state]).filter(|end| *end != i64::MAX);
+            let end = trace.states.ends[state].get();
             let what = format!("{:?}", trace.states.states[state]);
             list.push((what, trace.states.starts[state], end));
         }

@@ -55,7 +55,7 @@ fn counts_agree_with_trace_cmd() {
                 while records.advance().is_some() {
                     let id = records.payload().first_chunk().copied().unwrap_or_default();
                     let kind = file.kind_of_id(file.endian().u16(id));
-                    let format = file.metadata.formats.get(kind as usize);
+                    let format = kind.and_then(|kind| file.metadata.formats.get(kind as usize));
                     let name = format.map_or("unknown", |format| &format.name);
                     *by_name.entry(name.to_owned()).or_default() += 1;
                 }
@@ -270,12 +270,17 @@ fn a_thread_runs_when_a_cpu_runs_it() {
             for thread in (0..trace.threads.len() as u32).map(ThreadId) {
                 let runs = trace.runs.of(thread).iter().map(|&run| {
                     let run = run as usize;
-                    (trace.runs.starts[run], trace.runs.ends[run])
+                    (trace.runs.starts[run], trace.runs.ends[run].or_greatest())
                 });
                 let states = trace.states.of(thread).map(|row| row as usize);
                 let running = states
                     .filter(|&row| trace.states.states[row] == ThreadState::Running)
-                    .map(|row| (trace.states.starts[row], trace.states.ends[row]));
+                    .map(|row| {
+                        (
+                            trace.states.starts[row],
+                            trace.states.ends[row].or_greatest(),
+                        )
+                    });
                 assert_eq!(joined(runs), joined(running), "{path:?} {thread:?}");
                 seen += 1;
             }

@@ -282,7 +282,7 @@ fn picture(window: &Window, span: threadline::base::TimeSpan) -> Vec<(String, St
     let runs = &trace.runs;
     for index in 0..runs.len() {
         if runs.starts[index] < span.end.0 && runs.ends[index] > span.start.0 {
-            let (start, end) = cut(runs.starts[index], runs.ends[index]);
+            let (start, end) = cut(runs.starts[index], runs.ends[index].or_greatest());
             let thread = trace.thread_name(threadline::trace::ThreadId(runs.threads[index]));
             drawn.push((thread, "runs".to_owned(), start, end));
         }

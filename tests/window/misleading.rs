@@ -196,12 +196,11 @@ fn t_pins_what_is_under_the_pointer() {
     let trace = window.state().loaded().unwrap().trace.clone();
     // The longest run of CPU 0, and something else that is selected.
     let runs = trace.runs.on(threadline::trace::CpuId(0));
-    let length =
-        |id: &u32| trace.runs.ends[*id as usize].saturating_sub(trace.runs.starts[*id as usize]);
-    let long = runs
-        .filter(|id| trace.runs.ends[*id as usize] < i64::MAX)
-        .max_by_key(length)
-        .unwrap();
+    let length = |id: u32| {
+        let end = trace.runs.ends[id as usize].get()?;
+        Some((end - trace.runs.starts[id as usize], id))
+    };
+    let (_, long) = runs.filter_map(length).max().unwrap();
     act(&mut window, Action::Reveal(Item::Run(RunId(long))));
     act(&mut window, Action::Focus);
     act(&mut window, Action::Select(Item::Slice(SliceId(0))));

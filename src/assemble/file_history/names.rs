@@ -10,14 +10,12 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::file::FileId;
-use crate::base::{StringId, Strings};
+use crate::base::{Maybe, StringId, Strings};
 
 /// Folders may move this many files in all, and this many more for each row about a file. The limit keeps the work in
 /// proportion to the trace's length, although each of many moves may move all files.
 const MOST_MOVED: usize = 1 << 16;
 const MOST_MOVED_EACH: usize = 16;
-/// In `at_path`: no file.
-const NOTHING: u32 = u32::MAX;
 
 /// A file below a folder.
 pub(super) struct Below {
@@ -31,7 +29,7 @@ pub(super) struct Below {
 pub(super) struct FileNames<'a> {
     strings: &'a Strings,
     /// The file at each path, indexed by string id.
-    at_path: Vec<u32>,
+    at_path: Vec<Maybe<u32>>,
     /// The same sorted by name, including names that are not in the string table. `None` until the first folder moves.
     in_order: Option<BTreeMap<Cow<'a, [u8]>, u32>>,
     moved: usize,
@@ -43,7 +41,7 @@ impl<'a> FileNames<'a> {
     pub fn new(strings: &'a Strings, row_count: usize) -> FileNames<'a> {
         FileNames {
             strings,
-            at_path: vec![NOTHING; strings.len()],
+            at_path: vec![Maybe::NONE; strings.len()],
             in_order: None,
             moved: 0,
             most_moved: MOST_MOVED + MOST_MOVED_EACH * row_count,
@@ -53,25 +51,23 @@ impl<'a> FileNames<'a> {
     /// Returns the file at `path`.
     pub fn at(&self, path: StringId) -> Option<FileId> {
         let file = self.at_path.get(path.0 as usize);
-        file.filter(|&&file| file != NOTHING)
-            .map(|&file| FileId(file))
+        file?.get().map(FileId)
     }
 
     /// Sets the file at `path`; `None` removes it.
     pub(crate) fn set(&mut self, path: StringId, file: Option<FileId>) {
-        let file = file.map_or(NOTHING, |file| file.0);
         if let Some(slot) = self.at_path.get_mut(path.0 as usize) {
-            *slot = file;
+            *slot = file.map(|file| file.0).into();
         }
         let name = self.strings.bytes(path);
-        match &mut self.in_order {
-            Some(names) if file == NOTHING => {
+        match (&mut self.in_order, file) {
+            (Some(names), None) => {
                 names.remove(name);
             }
-            Some(names) => {
-                names.insert(Cow::Borrowed(name), file);
+            (Some(names), Some(file)) => {
+                names.insert(Cow::Borrowed(name), file.0);
             }
-            None => {}
+            (None, _) => {}
         }
     }
 
@@ -89,8 +85,9 @@ impl<'a> FileNames<'a> {
         }
         let (strings, at_path) = (self.strings, &self.at_path);
         let names = self.in_order.get_or_insert_with(|| {
-            let all = (0..).zip(at_path).filter(|(_, file)| **file != NOTHING);
-            all.map(|(id, &file)| (Cow::Borrowed(strings.bytes(StringId(id))), file))
+            let all = (0..).zip(at_path);
+            let all = all.filter_map(|(id, file)| Some((id, file.get()?)));
+            all.map(|(id, file)| (Cow::Borrowed(strings.bytes(StringId(id))), file))
                 .collect()
         });
         let below = [folder, b"/"].concat();
@@ -110,7 +107,7 @@ impl<'a> FileNames<'a> {
                 .find(&name)
                 .and_then(|id| self.at_path.get_mut(id.0 as usize))
             {
-                *slot = NOTHING;
+                *slot = Maybe::NONE;
             }
         }
         self.moved += found.len();

@@ -25,7 +25,7 @@ use super::super::slice_table::AsyncTrack;
 use super::super::track_number::{self, TrackEvent};
 use super::FileWork;
 use super::fd_table::{Copies, FdTable, OnExec};
-use crate::base::{Diagnostics, Severity, StringId, Strings, Timestamp};
+use crate::base::{Diagnostics, Maybe, Severity, StringId, Strings, Timestamp};
 use crate::event::family::Family;
 use crate::event::{FileOp, FlowKind, SliceKind};
 use crate::trace::{EventId, FileUse, LabelId, ProcessId, SliceLabel, ThreadId};
@@ -215,7 +215,7 @@ fn tracks(drafts: Vec<Vec<Draft>>, name: StringId) -> Vec<AsyncTrack> {
     let track = |(own, process): (Vec<Draft>, u32)| {
         let packed = pack(&own);
         let nested = Nested {
-            parents: vec![u32::MAX; own.len()],
+            parents: vec![Maybe::NONE; own.len()],
             slices: own,
             rows: packed.rows,
             row_counts: packed.counts,
@@ -421,11 +421,11 @@ impl Replay<'_> {
             let draft = own.len() as u32;
             own.push(Draft {
                 start: now.time.0,
-                end: i64::MAX,
+                end: Maybe::NONE,
                 is_unended: false,
                 label,
                 begin: now.event.0,
-                finish: u32::MAX,
+                finish: Maybe::NONE,
             });
             self.descriptions.push(Description {
                 count: 0,
@@ -483,8 +483,8 @@ impl Replay<'_> {
             What::File(opener, draft) if count == 0 => {
                 let own = self.drafts.get_mut(opener.0 as usize);
                 if let Some(draft) = own.and_then(|own| own.get_mut(draft as usize)) {
-                    draft.end = now.time.0.max(draft.start);
-                    draft.finish = now.event.0;
+                    draft.end = Maybe::new(now.time.0.max(draft.start));
+                    draft.finish = Maybe::new(now.event.0);
                 }
             }
             What::Writer if cause == Cause::Exit || fd == 1 || fd == 2 => {

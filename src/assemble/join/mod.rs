@@ -12,16 +12,15 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::base::{Nanos, StringId};
+use crate::base::{Maybe, Nanos, StringId};
 use crate::event::part::ClockUnit;
 use crate::event::{EventKind, FirstDay, KindId, TraceInfo};
 use crate::trace::counters::CounterScope;
 use crate::trace::files::OpenPaths;
 use crate::trace::sources::PlacedBy;
-use crate::trace::states::NO_PARTNER;
 use crate::trace::{
     CounterTrack, CpuId, EventId, Events, FileUse, Log, Origin, Process, ProgramImage, SeenTimes,
-    Segment, SliceLabel, Source, Thread, ThreadId, Trace,
+    Segment, SliceLabel, Source, Thread, ThreadId, ThreadState, Trace,
 };
 use moves::{Moves, moved_range};
 
@@ -207,6 +206,7 @@ impl<'a> Joined<'a> {
             parent: process.parent.map(|id| moves.process(id)),
             main_thread: process.main_thread.map(|id| moves.thread(id)),
             name: moves.string(process.name),
+            labels: moves.string(process.labels),
             start: process.start.map(|time| moves.time(time)),
             end: process.end.map(|time| moves.time(time)),
             exit_event: process.exit_event.map(|id| moves.event(id)),
@@ -274,12 +274,13 @@ impl<'a> Joined<'a> {
         ours.ends.extend(moves.ends(&states.ends));
         ours.states.extend_from_slice(&states.states);
         let partners = states.states.iter().zip(&states.partners);
-        ours.partners
-            .extend(partners.map(|(state, &partner)| match partner {
-                NO_PARTNER => partner,
-                cpu if *state == crate::trace::ThreadState::Running => moves.cpu(CpuId(cpu)).0,
-                waker => moves.thread(ThreadId(waker)).0,
-            }));
+        ours.partners.extend(partners.map(|(state, partner)| {
+            let moved = |partner| match state {
+                ThreadState::Running => moves.cpu(CpuId(partner)).0,
+                _ => moves.thread(ThreadId(partner)).0,
+            };
+            Maybe::from(partner.get().map(moved))
+        }));
         ours.notes.extend_from_slice(&states.notes);
         ours.events.extend(moves.events(&states.events));
         let woken_by = states.woken_by.iter();
@@ -312,7 +313,9 @@ impl<'a> Joined<'a> {
             }));
         ours.times.extend(moves.times(&counters.times));
         ours.values.extend_from_slice(&counters.values);
-        ours.events.extend(moves.events(&counters.events));
+        let events = counters.events.iter();
+        ours.events
+            .extend(events.map(|&id| moves.event(EventId(id)).0));
     }
 
     /// Adds the tables that are sorted by time over all files; `finish` sorts them.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::base::{Nanos, StringId, Timestamp};
+use crate::base::{Maybe, Nanos, StringId, Timestamp};
 use crate::event::KindId;
 use crate::trace::{CpuId, EventId, ProcessId, ThreadId, TrackKind};
 
@@ -35,17 +35,15 @@ impl Moves {
         times.iter().map(|&time| self.time(Timestamp(time)).0)
     }
 
-    /// Maps ends of runs and states. An end at the axis's end means the end of the member's file.
-    pub(super) fn ends(&self, ends: &[i64]) -> impl Iterator<Item = i64> {
+    /// Maps ends of runs and states. What did not end lasts to the end of the member's file.
+    pub(super) fn ends(&self, ends: &[Maybe<i64>]) -> impl Iterator<Item = Maybe<i64>> {
         ends.iter().map(|&end| self.end(end))
     }
 
     /// Maps one end, in ns; see [`Moves::ends`].
-    pub(super) fn end(&self, end: i64) -> i64 {
-        match Timestamp(end) {
-            Timestamp::MAX => self.end.0,
-            end => self.time(end).0,
-        }
+    pub(super) fn end(&self, end: Maybe<i64>) -> Maybe<i64> {
+        let end = end.get().map(|end| self.time(Timestamp(end)));
+        Maybe::new(end.unwrap_or(self.end).0)
     }
 
     pub(super) fn string(&self, id: StringId) -> StringId {
@@ -74,13 +72,9 @@ impl Moves {
         EventId(self.first_event + id.0)
     }
 
-    pub(super) fn events(&self, ids: &[u32]) -> impl Iterator<Item = u32> {
-        ids.iter().map(|&id| moved(id, self.first_event))
-    }
-
-    /// Maps an event id that may be `u32::MAX` for none.
-    pub(super) fn event_or_none(&self, id: u32) -> u32 {
-        moved(id, self.first_event)
+    pub(super) fn events(&self, ids: &[Maybe<u32>]) -> impl Iterator<Item = Maybe<u32>> {
+        let moved = |id: u32| id + self.first_event;
+        ids.iter().map(move |id| id.get().map(moved).into())
     }
 
     pub(super) fn track_kind(&self, kind: TrackKind) -> TrackKind {
@@ -90,11 +84,6 @@ impl Moves {
             TrackKind::Async(process) => TrackKind::Async(process.map(|id| self.process(id))),
         }
     }
-}
-
-/// Adds `by` to a row number; `u32::MAX` means none and stays.
-fn moved(id: u32, by: u32) -> u32 {
-    if id == u32::MAX { id } else { id + by }
 }
 
 pub(super) fn moved_range(range: &Range<u32>, by: u32) -> Range<u32> {

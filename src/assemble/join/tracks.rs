@@ -2,13 +2,12 @@
 //! the slices.
 
 use super::Joined;
-use crate::base::Timestamp;
-use crate::trace::events::NO_EVENT;
+use crate::base::{Maybe, Timestamp};
 use crate::trace::flows::FlowPoint;
 use crate::trace::packed::Packed;
 use crate::trace::slice_ends::EndRow;
-use crate::trace::slices::{NO_SLICE, SliceRow};
-use crate::trace::{Flow, Flows, SliceId, Slices, Track, TrackId, TrackKind};
+use crate::trace::slices::SliceRow;
+use crate::trace::{EventId, Flow, Flows, SliceId, Slices, Track, TrackId, TrackKind};
 
 /// Where the slices of one row are now.
 #[derive(Clone, Copy, Debug, Default)]
@@ -72,7 +71,7 @@ impl Joined<'_> {
             }
             let first_instant = instants.len() as u32;
             let points = theirs.instants.of(&track.instants);
-            instants.extend(points.map(|event| moves.event_or_none(event)));
+            instants.extend(points.map(|event| moves.event(EventId(event)).0));
             ours.tracks.push(Track {
                 kind,
                 name: moves.string(track.name),
@@ -94,7 +93,7 @@ impl Joined<'_> {
                     labels.push(there.label_ids.at(row) + moves.first_label);
                     let parent = there.parent(row);
                     let parent = parent.and_then(|id| slice_here(there, &slice_moves[number], id));
-                    parents.push(parent.map_or(NO_SLICE, |id| id.0));
+                    parents.push(Maybe::from(parent.map(|id| id.0)));
                     let start = moves.time(Timestamp(there.starts.at(row)));
                     let end = there.end(row);
                     if there.is_unfinished(row) {
@@ -103,14 +102,14 @@ impl Joined<'_> {
                     if let Some(ns) = there.measured(row) {
                         ours.measured.push((ends.len() as u32, ns));
                     }
-                    if there.open_end(row) == i64::MAX {
+                    if there.open_end(row).is_none() {
                         ours.lasting.push(ends.len() as u32);
                     }
                     ends.push(EndRow {
                         start: start.0,
                         end: moves.end(end),
-                        begin: moves.event_or_none(there.begins.at(row)),
-                        finish: there.finish(row).map_or(NO_EVENT, |id| moves.event(id).0),
+                        begin: moves.event(EventId(there.begins.at(row))).0,
+                        finish: there.finish(row).map(|id| moves.event(id).0).into(),
                     });
                 }
             }

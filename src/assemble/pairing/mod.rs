@@ -2,12 +2,14 @@
 //!
 //! A begin adds its slice at once, in order of start. An end looks up the innermost open begin of its family that it
 //! matches (see `Matching`) and closes it. Begins above that one have lost their ends: they are drawn up to the end
-//! of the slice around them, with an unknown duration, or become instants, as the family's rule demands. If events of
+//! of the slice around them, with an unknown duration, or become instants, as the family's rule demands; where ends
+//! name their begins (`named`), they may still get their own ends. If events of
 //! their CPU were lost between a begin and an end, the slice's duration is unknown: the end may belong to another
 //! begin. An end without a begin is an instant, or the whole slice if the end states how long it was. Only pairs of
 //! which both ends occur in the trace take part: a lone kprobe is an instant.
 
 mod calls;
+mod named;
 mod pairer;
 mod row;
 mod rules;
@@ -28,9 +30,9 @@ use super::people::TakenOver;
 use super::recorded::{Part, Recorded};
 use super::rows::PerPart;
 use super::track_number::{self, TrackEvent};
-use crate::base::{Diagnostics, Severity, Strings};
+use crate::base::{Diagnostics, Maybe, Severity, Strings};
 use crate::event::family::{Family, Place};
-use crate::event::pairs::NUMBER_ZERO;
+use crate::event::kernel::NUMBER_ZERO;
 use crate::event::syscalls::{self, Abi};
 use crate::event::{Complete, Mark, MarkOp, ThreadKey, Ties, UNSEEN_END};
 use crate::trace::{SliceLabel, Thread, ThreadId, TrackKind};
@@ -406,11 +408,11 @@ fn add_wholes(drafts: &mut Vec<Draft>, wholes: &Pieces<'_, Whole>, ties: Ties) {
     drafts.reserve_exact(wholes.iter().map(|piece| piece.len()).sum());
     drafts.extend(wholes.iter().copied().flatten().map(|whole| Draft {
         start: whole.start,
-        end: whole.start.saturating_add(whole.duration),
+        end: Maybe::new(whole.start.saturating_add(whole.duration)),
         is_unended: whole.label & UNSEEN_END != 0,
         label: whole.label & !UNSEEN_END,
         begin: whole.event,
-        finish: u32::MAX,
+        finish: Maybe::NONE,
     }));
     match ties {
         Ties::Longest => drafts.sort_by_key(|draft| (draft.start, std::cmp::Reverse(draft.end))),

@@ -3,9 +3,11 @@
 use super::super::draft::Draft;
 use super::super::losses::Losses;
 use super::super::measured::{MeasuredTable, is_told_by_end};
+use super::named::NamedBegins;
 use super::row::{COMPAT, END, OVER, Row};
 use super::rules::Rule;
 use super::stack::{Open, Stack};
+use crate::base::Maybe;
 use crate::event::family::{Family, Matching, OpenBegin, Rules};
 use crate::trace::{CpuId, EventId, Events};
 
@@ -83,6 +85,8 @@ struct Pairer<'a> {
     is_unsorted: bool,
     /// The open begins of each family that has had any.
     stacks: Vec<(Family, Stack)>,
+    /// The open begins of the family whose ends name them.
+    named: NamedBegins,
     leftovers: Leftovers,
 }
 
@@ -114,6 +118,7 @@ pub(super) fn pair(rows: &[Row], known: Known<'_>) -> (Vec<Draft>, Leftovers) {
         is_unsorted: false,
         drafts: Vec::with_capacity(begins),
         stacks: Vec::new(),
+        named: NamedBegins::default(),
         leftovers: Leftovers::default(),
     };
     for row in rows {
@@ -165,36 +170,46 @@ impl Pairer<'_> {
         if family.matching == Matching::OneAtATime
             && let Some(open) = self.stack(rule.family).pop()
         {
-            self.lose_end(&open, row.time, family);
+            self.lose_end(open.draft, row.time, family);
         }
         if family.matching == Matching::Once && self.stack(rule.family).holds(rule.pair) {
             while let Some(open) = self.stack(rule.family).pop() {
-                self.lose_end(&open, row.time, family);
+                self.lose_end(open.draft, row.time, family);
                 if open.pair == rule.pair {
                     break;
                 }
             }
         }
-        let open = Open {
-            draft: self.drafts.len() as u32,
-            pair: rule.pair,
-        };
-        self.stack(rule.family).push(open);
+        let draft = self.drafts.len() as u32;
+        match family.matching {
+            Matching::ByName => self.named.push(draft, rule.said),
+            _ => self.stack(rule.family).push(Open {
+                draft,
+                pair: rule.pair,
+            }),
+        }
         self.drafts.push(Draft {
             start: row.time,
-            end: i64::MAX,
+            end: Maybe::NONE,
             is_unended: false,
             label: row.label() | row.packed & COMPAT,
             begin: row.event,
-            finish: u32::MAX,
+            finish: Maybe::NONE,
         });
     }
 
     fn over(&mut self, row: &Row) {
-        let family = self.rules[row.label() as usize].family;
+        let rule = self.rules[row.label() as usize];
+        let family = rule.family;
+        if family.rules().matching == Matching::ByName {
+            if let Some(draft) = self.named.close(rule.said, row.time) {
+                self.lose_end(draft, row.time, family.rules());
+            }
+            return;
+        }
         // Innermost first, as for ends: our own exporter writes one such mark for each open slice.
         if let Some(open) = self.stack(family).pop() {
-            self.lose_end(&open, row.time, family.rules());
+            self.lose_end(open.draft, row.time, family.rules());
         }
     }
 
@@ -202,9 +217,19 @@ impl Pairer<'_> {
         let rule = self.rules[row.label() as usize];
         let pair = rule.pair;
         let family = rule.family.rules();
+        if family.matching == Matching::ByName {
+            match self.named.close(rule.said, row.time) {
+                Some(draft) => self.finish(draft, row),
+                None => {
+                    self.leftovers.unmatched_ends += 1;
+                    self.leftovers.instants.push(row.event);
+                }
+            }
+            return;
+        }
         let stack = self.stack(rule.family);
         let is_open = match family.matching {
-            Matching::Innermost => !stack.open.is_empty(),
+            Matching::Innermost | Matching::ByName => !stack.open.is_empty(),
             Matching::OneAtATime => stack
                 .open
                 .last()
@@ -225,11 +250,11 @@ impl Pairer<'_> {
                 self.is_unsorted = true;
                 self.drafts.push(Draft {
                     start: end.saturating_sub(drawn),
-                    end,
+                    end: Maybe::new(end),
                     is_unended: false,
                     label,
                     begin: row.event,
-                    finish: u32::MAX,
+                    finish: Maybe::NONE,
                 });
                 return;
             }
@@ -243,21 +268,25 @@ impl Pairer<'_> {
         while let Some(open) = self.stack(rule.family).pop() {
             let is_keyed = matches!(family.matching, Matching::ByKey | Matching::Once);
             if is_keyed && open.pair != pair {
-                self.lose_end(&open, row.time, family);
+                self.lose_end(open.draft, row.time, family);
                 continue;
             }
-            let is_measured = !self.lost.losses.is_empty()
-                && (self.measured.find(row.event, &mut self.hint)).is_some();
-            let draft = &mut self.drafts[open.draft as usize];
-            draft.end = row.time.max(draft.start);
-            draft.finish = row.event;
-            // The end may belong to another begin, one that is lost.
-            let (begin, end) = (Moment::begin_of(draft), Moment::of(row));
-            if !is_measured && self.lost.first_between(begin, end).is_some() {
-                draft.is_unended = true;
-                self.leftovers.over_losses += 1;
-            }
-            return;
+            return self.finish(open.draft, row);
+        }
+    }
+
+    /// Gives a draft its end.
+    fn finish(&mut self, draft: u32, row: &Row) {
+        let is_measured = !self.lost.losses.is_empty()
+            && (self.measured.find(row.event, &mut self.hint)).is_some();
+        let draft = &mut self.drafts[draft as usize];
+        draft.end = Maybe::new(row.time.max(draft.start));
+        draft.finish = Maybe::new(row.event);
+        // The end may belong to another begin, one that is lost.
+        let (begin, end) = (Moment::begin_of(draft), Moment::of(row));
+        if !is_measured && self.lost.first_between(begin, end).is_some() {
+            draft.is_unended = true;
+            self.leftovers.over_losses += 1;
         }
     }
 
@@ -291,47 +320,58 @@ impl Pairer<'_> {
         measured.is_some_and(|found| self.measured.latest_begin(&found, row.time) > lost_from)
     }
 
-    /// Closes `open` without an end: something at `time` (in ns) proves that it is over.
-    fn lose_end(&mut self, open: &Open, time: i64, family: Rules) {
+    /// Closes a draft without an end: something at `time` (in ns) proves that it is over.
+    fn lose_end(&mut self, draft: u32, time: i64, family: Rules) {
         self.leftovers.unmatched_begins += 1;
-        let draft = &mut self.drafts[open.draft as usize];
+        let draft = &mut self.drafts[draft as usize];
         match family.open {
             OpenBegin::Unfinished => {
-                draft.end = time.max(draft.start);
+                draft.end = Maybe::new(time.max(draft.start));
                 draft.is_unended = true;
             }
             OpenBegin::Instant => {
                 self.leftovers.instants.push(draft.begin);
                 self.leftovers.has_dropped = true;
-                draft.end = DROPPED;
+                draft.end = Maybe::new(DROPPED);
             }
         }
     }
 
     /// Closes all open begins, at the thread's end (`death`, in ns) or the trace's.
     fn close_all(&mut self, death: Option<i64>) {
+        for left in std::mem::take(&mut self.named).unclosed() {
+            let family = Family::NamedDurations.rules();
+            match left.until {
+                Some(until) => self.lose_end(left.draft, until, family),
+                None => self.leave_open(left.draft, death, family),
+            }
+        }
         let mut stacks = std::mem::take(&mut self.stacks);
         stacks.sort_by_key(|(family, _)| *family);
         for (family, stack) in stacks {
             let family = family.rules();
             for open in stack.open {
-                match family.open {
-                    OpenBegin::Unfinished => match death {
-                        Some(death) => {
-                            let draft = &mut self.drafts[open.draft as usize];
-                            draft.end = death.max(draft.start);
-                            draft.is_unended = true;
-                        }
-                        None => self.leftovers.unfinished += 1,
-                    },
-                    OpenBegin::Instant => {
-                        self.leftovers.unmatched_begins += 1;
-                        let draft = &mut self.drafts[open.draft as usize];
-                        self.leftovers.instants.push(draft.begin);
-                        self.leftovers.has_dropped = true;
-                        draft.end = DROPPED;
-                    }
+                self.leave_open(open.draft, death, family);
+            }
+        }
+    }
+
+    /// Closes a draft at the thread's end (`death`, in ns), or leaves it open to the trace's.
+    fn leave_open(&mut self, draft: u32, death: Option<i64>, family: Rules) {
+        let draft = &mut self.drafts[draft as usize];
+        match family.open {
+            OpenBegin::Unfinished => match death {
+                Some(death) => {
+                    draft.end = Maybe::new(death.max(draft.start));
+                    draft.is_unended = true;
                 }
+                None => self.leftovers.unfinished += 1,
+            },
+            OpenBegin::Instant => {
+                self.leftovers.unmatched_begins += 1;
+                self.leftovers.instants.push(draft.begin);
+                self.leftovers.has_dropped = true;
+                draft.end = Maybe::new(DROPPED);
             }
         }
     }

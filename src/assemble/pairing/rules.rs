@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::super::labels::LabelPairs;
+use super::named::Said;
 use crate::base::{StringId, Strings};
 use crate::event::family::{Family, Matching, OpenBegin};
 use crate::event::{LoneBegins, NAMELESS_CALL};
@@ -21,6 +22,8 @@ pub(super) struct Rule {
     pub(super) can_begin: bool,
     /// Whether its ends close any begin of the family.
     pub(super) is_any: bool,
+    /// Name and category of the label.
+    pub(super) said: Said,
     /// For calls of a function: the one label that begins with this pair number have; `None` if there are several.
     pub(super) call_label: Option<u32>,
     /// For calls of a function: the function's name, if it is known.
@@ -58,7 +61,7 @@ pub(super) fn rules(from: RuleSource<'_>) -> Vec<Rule> {
             can_end: match (family.matching, family.open) {
                 (Matching::ByKey, OpenBegin::Instant) => has.end,
                 // The file itself records these as durations: a begin without an end did not end.
-                (Matching::Innermost, OpenBegin::Unfinished) => true,
+                (Matching::Innermost | Matching::ByName, OpenBegin::Unfinished) => true,
                 // So does the function graph tracer.
                 _ if is_function => true,
                 _ if is_call => {
@@ -68,6 +71,10 @@ pub(super) fn rules(from: RuleSource<'_>) -> Vec<Rule> {
             },
             can_begin: has.begin,
             is_any: has.is_any,
+            said: Said {
+                name: label.name,
+                category: label.category,
+            },
             call_name: is_function
                 .then_some(label.name)
                 .filter(|&name| name != StringId::EMPTY && Some(name) != nameless),

@@ -212,6 +212,7 @@ fn idle_thread(merged: &Merged, directory: &Directory, span: TimeSpan) -> Thread
         key: 0,
         process: None,
         name,
+        rank: None,
         start: None,
         end: None,
         seen: SeenTimes {
@@ -259,6 +260,7 @@ impl Making {
                 .and_then(|entry| entry.process)
                 .and_then(|key| self.people.process_of_key.get(&key).copied()),
             name: StringId::EMPTY,
+            rank: None,
             start: None,
             end: None,
             seen: seen.unwrap_or(SeenTimes::once(span.start)),

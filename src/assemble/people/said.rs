@@ -1,10 +1,11 @@
-//! Lives of processes and threads that the file itself describes, without events: FXT files of our own exporter.
+//! What the file itself says of processes and threads besides names, without events: lives in FXT files of our own exporter,
+//! places and labels in Chrome JSON.
 
 use super::super::recorded::StringMap;
 use super::table::People;
 use crate::base::Timestamp;
-use crate::event::Directory;
-use crate::trace::{ProgramImage, ThreadMap};
+use crate::event::{Directory, ProcessKey};
+use crate::trace::{Process, ProgramImage, ThreadMap};
 
 /// Returns `people` with the lives that the directory describes instead of those derived from events; `strings` maps
 /// the directory's string ids.
@@ -43,5 +44,26 @@ pub(crate) fn as_said(
             interpreter: strings.get(image.interpreter),
         });
     }
+    for (key, rank) in &directory.thread_ranks {
+        let thread = threads.at(*key, Timestamp::MAX);
+        if let Some(thread) = people.threads.get_mut(thread.0 as usize) {
+            thread.rank = Some(*rank);
+        }
+    }
+    for (key, rank) in &directory.process_ranks {
+        if let Some(process) = process_of(&mut people, *key) {
+            process.rank = Some(*rank);
+        }
+    }
+    for (key, labels) in &directory.process_labels {
+        if let Some(process) = process_of(&mut people, *key) {
+            process.labels = strings.get(*labels);
+        }
+    }
     people
+}
+
+fn process_of(people: &mut People, key: ProcessKey) -> Option<&mut Process> {
+    let id = people.process_of_key.get(&key)?;
+    people.processes.get_mut(id.0 as usize)
 }

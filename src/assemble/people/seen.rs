@@ -82,6 +82,9 @@ fn seen_in_part(number: usize, part: &Part, recorded: &Recorded, rows: &Rows) ->
     for wakeup in &rows.scheduling.wakeups[number] {
         seen.include(wakeup.thread.0, columns.time(wakeup.event));
     }
+    for run in &rows.scheduling.whole.runs[number] {
+        seen.include(run.thread.0, columns.time(run.event));
+    }
     // A mark may belong to a process that has no events itself.
     for mark in &rows.asyncs[number] {
         if let AsyncScope::ProcessOf(key) = mark.scope {

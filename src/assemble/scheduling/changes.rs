@@ -1,7 +1,7 @@
 //! Switches with the trace's numbers, and the changes of thread states that follow from switches and wakeups.
 
+use crate::base::Maybe;
 use crate::event::{EndState, Interrupt, SwitchTells, WakeupSort};
-use crate::trace::events::NO_EVENT;
 use crate::trace::{EventId, ThreadState};
 
 /// A context switch with the trace's numbers.
@@ -9,8 +9,8 @@ use crate::trace::{EventId, ThreadState};
 pub(crate) struct SwitchRow {
     /// Time, ns on the trace's clock.
     pub time: i64,
-    /// Id of the event.
-    pub event: u32,
+    /// Id of the event; none in a preview.
+    pub event: Maybe<u32>,
     /// Index of the thread that stops.
     pub prev: u32,
     /// Index of the thread that runs from now on.
@@ -29,8 +29,8 @@ pub(crate) struct SwitchRow {
 #[derive(Clone, Copy)]
 pub(super) struct Change {
     pub(super) time: i64,
-    /// Id of the event that made it, or [`NO_EVENT`]: use [`Change::event`].
-    pub(super) event_number: u32,
+    /// Id of the event that made it; use [`Change::event`].
+    pub(super) event_number: Maybe<u32>,
     pub(super) to: To,
 }
 
@@ -39,14 +39,14 @@ impl Change {
     pub(super) fn told(time: i64, to: To) -> Change {
         Change {
             time,
-            event_number: NO_EVENT,
+            event_number: Maybe::NONE,
             to,
         }
     }
 
     /// Returns the event that made the change, if there is one.
     pub(super) fn event(self) -> Option<EventId> {
-        (self.event_number != NO_EVENT).then_some(EventId(self.event_number))
+        self.event_number.get().map(EventId)
     }
 }
 
@@ -57,22 +57,23 @@ pub(super) struct To(u32);
 
 impl To {
     /// In the low bits: no CPU and no waker.
-    pub(super) const NOBODY: u32 = (1 << 26) - 1;
+    const NOBODY: u32 = (1 << 26) - 1;
     const STATE_SHIFT: u32 = 26;
     const INTERRUPT_SHIFT: u32 = 30;
     /// Wakeups have the numbers after the states.
     const WAKING: u32 = ThreadState::ALL.len() as u32;
     const WAKEUP: u32 = To::WAKING + 1;
 
-    pub(super) fn new(state: ThreadState, partner: u32) -> To {
+    pub(super) fn new(state: ThreadState, partner: Option<u32>) -> To {
         To::packed(state as u32, partner)
     }
 
-    fn packed(number: u32, partner: u32) -> To {
-        To(number << To::STATE_SHIFT | partner.min(To::NOBODY))
+    fn packed(number: u32, partner: Option<u32>) -> To {
+        let partner = partner.unwrap_or(To::NOBODY).min(To::NOBODY);
+        To(number << To::STATE_SHIFT | partner)
     }
 
-    pub(super) fn woken(waker: u32, sort: WakeupSort, interrupt: Option<Interrupt>) -> To {
+    pub(super) fn woken(waker: Option<u32>, sort: WakeupSort, interrupt: Option<Interrupt>) -> To {
         let number = match sort {
             WakeupSort::Waking => To::WAKING,
             WakeupSort::Wakeup | WakeupSort::New => To::WAKEUP,
@@ -83,7 +84,7 @@ impl To {
 
     /// Returns the change to an unknown state; it only applies if the thread ran on `cpu`.
     pub(super) fn stops_running_on(cpu: u32) -> To {
-        To::new(ThreadState::Unknown, cpu)
+        To::new(ThreadState::Unknown, Some(cpu))
     }
 
     fn number(self) -> u32 {

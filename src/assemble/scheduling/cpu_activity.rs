@@ -8,7 +8,8 @@
 
 use super::super::recorded::Recorded;
 use super::runs::sort_by_thread;
-use crate::event::{EndState, EventColumns, ThreadKey};
+use crate::base::Maybe;
+use crate::event::{EndState, ThreadKey};
 use crate::trace::{Runs, ThreadId};
 
 /// Lines that are more than this many ns apart belong to different runs.
@@ -28,15 +29,15 @@ pub(crate) fn runs_of_lines(recorded: &Recorded, thread_count: usize) -> Runs {
     let cpu_count = recorded.cpus.len();
     let mut open: Vec<Option<Open>> = vec![None; cpu_count];
     let mut done: Vec<Vec<Open>> = vec![Vec::new(); cpu_count];
-    let mut last_cpu = vec![u16::MAX; thread_count];
+    let mut last_cpu = vec![Maybe::NONE; thread_count];
     let threads = &recorded.events.threads;
     for part in &recorded.parts {
         let columns = recorded.columns(part);
         for (index, &cpu) in columns.cpus().iter().enumerate() {
             let key = columns.thread(index as u32);
-            if key == ThreadKey::IDLE || cpu == EventColumns::NO_CPU {
+            let Some(cpu) = cpu.get().filter(|_| key != ThreadKey::IDLE) else {
                 continue;
-            }
+            };
             let time = columns.time(index as u32);
             let thread = threads.at(key, time).0;
             let slots = (
@@ -48,7 +49,7 @@ pub(crate) fn runs_of_lines(recorded: &Recorded, thread_count: usize) -> Runs {
                 continue;
             };
             // A line of the task on another CPU in between ends its run here.
-            let is_here = std::mem::replace(last_cpu, cpu) == cpu;
+            let is_here = std::mem::replace(last_cpu, Maybe::new(cpu)) == cpu;
             if let Some(run) = open {
                 if is_here && run.thread == thread && time.0 - run.end <= MOST_SILENCE_NS {
                     run.end = run.end.max(time.0);
@@ -81,9 +82,9 @@ pub(crate) fn runs_of_lines(recorded: &Recorded, thread_count: usize) -> Runs {
         let first = runs.starts.len() as u32;
         for run in list {
             runs.starts.push(run.start);
-            runs.ends.push(run.end);
+            runs.ends.push(Maybe::new(run.end));
             runs.threads.push(run.thread);
-            runs.events.push(run.event);
+            runs.events.push(Maybe::new(run.event));
         }
         runs.of_cpu.push(first..runs.starts.len() as u32);
     }

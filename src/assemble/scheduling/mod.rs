@@ -13,12 +13,15 @@
 //! `states`. If the last switch takes a thread off in an unknown state, its states end there. Running states agree with
 //! the runs: a run that begins or ends without a switch of its thread changes the thread's state as well.
 //!
+//! Files of our own that have neither switches nor wakeups state runs and states whole: these are taken as they are (`whole`).
+//!
 //! Events of one CPU keep the order of the file, also if their times are equal.
 
 mod changes;
 mod cpu_activity;
 mod runs;
 mod states;
+mod whole;
 
 use rayon::prelude::*;
 
@@ -26,13 +29,14 @@ use super::group::{Groups, Sorted, gather};
 use super::losses::Losses;
 use super::recorded::{Part, Recorded};
 use super::rows::SchedulingRows;
-use crate::base::{Diagnostics, Severity, Timestamp};
+use crate::base::{Diagnostics, Maybe, Severity, Timestamp};
 use crate::event::{SaidState, Switch, SwitchTells, ThreadKey, Wakeup, WakeupSort};
 use crate::trace::{CpuId, Runs, States, ThreadId, ThreadState};
 
 use changes::{Change, To};
 use runs::{join_runs, runs_of_cpus, told_by_runs};
 use states::{Facts, build_states};
+use whole::{whole_runs, whole_states};
 
 pub(crate) use changes::SwitchRow;
 pub(crate) use cpu_activity::runs_of_lines;
@@ -71,6 +75,13 @@ pub(crate) fn schedule(
     losses: &Losses,
     thread_count: usize,
 ) -> Scheduling {
+    if !rows.whole.is_empty() {
+        return Scheduling {
+            runs: whole_runs(&rows.whole.runs, recorded, thread_count),
+            states: whole_states(&rows.whole.states, recorded, thread_count),
+            diagnostics: Diagnostics::default(),
+        };
+    }
     let is_waking = |wakeup: &Wakeup| wakeup.sort == WakeupSort::Waking;
     let has_wakings = rows.wakeups.iter().flatten().any(is_waking);
     let collector = Collector { recorded, losses };
@@ -147,7 +158,8 @@ impl Collector<'_> {
         let mut targets = Vec::new();
         let mut add_wakeup = |room: &mut Room, wakeup: &Wakeup| {
             room.add_wakeup(wakeup, columns.time(wakeup.event), part, recorded);
-            if let Some(cpu) = recorded.cpu_id(wakeup.target_cpu)
+            let target = wakeup.target_cpu.get();
+            if let Some(cpu) = target.and_then(|cpu| recorded.cpu_id(cpu))
                 && !self.losses.is_empty()
                 && Some(cpu) != part.cpu
             {
@@ -191,7 +203,7 @@ impl Room {
         let next = recorded.events.threads.at(switch.next, time).0;
         let row = SwitchRow {
             time: time.0,
-            event,
+            event: Maybe::new(event),
             prev,
             next,
             next_priority: switch.next_priority,
@@ -205,16 +217,16 @@ impl Room {
         }
         let change = |to| Change {
             time: time.0,
-            event_number: event,
+            event_number: Maybe::new(event),
             to,
         };
         if switch.prev != ThreadKey::IDLE && prev != ThreadId::NONE.0 {
             let state = ThreadState::from(switch.prev_state);
-            self.changes.push(prev, change(To::new(state, To::NOBODY)));
+            self.changes.push(prev, change(To::new(state, None)));
         }
         if switch.next != ThreadKey::IDLE && next != ThreadId::NONE.0 {
             self.changes
-                .push(next, change(To::new(ThreadState::Running, cpu.0)));
+                .push(next, change(To::new(ThreadState::Running, Some(cpu.0))));
         }
     }
 
@@ -224,17 +236,14 @@ impl Room {
         if thread == ThreadId::NONE.0 || wakeup.thread == ThreadKey::IDLE {
             return;
         }
-        let waker = match wakeup.waker {
-            ThreadKey::UNKNOWN => To::NOBODY,
-            waker => threads.at(waker, time).0,
-        };
+        let waker = wakeup.waker.get().map(|waker| threads.at(waker, time).0);
         let change = |to| Change {
             time: time.0,
-            event_number: part.event(wakeup.event).0,
+            event_number: Maybe::new(part.event(wakeup.event).0),
             to,
         };
         if wakeup.sort == WakeupSort::New {
-            let created = To::new(ThreadState::Created, To::NOBODY);
+            let created = To::new(ThreadState::Created, None);
             self.changes.push(thread, change(created));
         }
         let to = To::woken(waker, wakeup.sort, wakeup.interrupt);

@@ -8,9 +8,8 @@ use super::super::group::{Groups, Numbered, Pieces, Sorted, join_in_order};
 use super::super::losses::{Hole, Losses};
 use super::super::recorded::Recorded;
 use super::changes::{Change, SwitchRow, To};
-use crate::base::Timestamp;
+use crate::base::{Maybe, Timestamp};
 use crate::event::{EndState, SwitchTells};
-use crate::trace::events::NO_EVENT;
 use crate::trace::{CpuId, EventId, Runs, ThreadId, ThreadState};
 
 /// The runs of one CPU, and the changes of threads' states that follow from them.
@@ -51,16 +50,17 @@ impl Witnessed {
             let part = after.checked_sub(1).and_then(|at| parts.get(at))?;
             (part.cpu == Some(cpu)).then(|| recorded.lane(part))
         };
-        if first.event == NO_EVENT || second.event == NO_EVENT {
+        let (Some(first_event), Some(second_event)) = (first.event.get(), second.event.get())
+        else {
             return witnessed;
-        }
-        let lane = lane_of_cpu(first.event);
-        if lane.is_none() || lane != lane_of_cpu(second.event) {
+        };
+        let lane = lane_of_cpu(first_event);
+        if lane.is_none() || lane != lane_of_cpu(second_event) {
             return witnessed;
         }
         let events = recorded.events.cursor();
         let mut is_settled = false;
-        for event in (first.event + 1..second.event).map(EventId) {
+        for event in (first_event + 1..second_event).map(EventId) {
             let thread = events.thread(event).0;
             // The rest of a switch is recorded by the thread that leaves.
             if thread == first.prev && !is_settled {
@@ -134,7 +134,7 @@ fn end_before_elsewhere(runs: &mut Runs) {
             let (run, next) = (pair[0] as usize, pair[1] as usize);
             // A run without a recorded end lasts until the trace's end at first.
             if runs.ends[run] > runs.starts[next] {
-                runs.ends[run] = runs.starts[next].max(runs.starts[run]);
+                runs.ends[run] = Maybe::new(runs.starts[next].max(runs.starts[run]));
                 runs.end_states[run] = EndState::Unknown;
             }
         }
@@ -237,11 +237,11 @@ impl CpuRuns {
         };
         if runs.threads[last] == row.prev && row.tells == SwitchTells::Runs {
             // This switch records no state: where one followed, the file has another switch that records it.
-            runs.ends[last] = row.time.max(runs.starts[last]);
+            runs.ends[last] = Maybe::new(row.time.max(runs.starts[last]));
             return;
         }
         if runs.threads[last] == row.prev {
-            runs.ends[last] = row.time.max(runs.starts[last]);
+            runs.ends[last] = Maybe::new(row.time.max(runs.starts[last]));
             runs.end_states[last] = row.prev_state;
             return;
         }
@@ -251,7 +251,7 @@ impl CpuRuns {
         self.mismatches += u64::from(!says_only_end);
         let goes_on = runs.threads[last] == row.next && left_by.is_none();
         match goes_on {
-            true => runs.ends[last] = row.time.max(runs.starts[last]),
+            true => runs.ends[last] = Maybe::new(row.time.max(runs.starts[last])),
             false => self.lose(left_by.unwrap_or(row.time)),
         }
     }
@@ -263,7 +263,7 @@ impl CpuRuns {
             return;
         };
         let end = time.max(runs.starts[last]);
-        runs.ends[last] = end;
+        runs.ends[last] = Maybe::new(end);
         let to = To::stops_running_on(self.cpu);
         self.told.push((runs.threads[last], Change::told(end, to)));
     }
@@ -271,19 +271,19 @@ impl CpuRuns {
     /// Adds a run from `start` (ns) to the switch, of the thread that the switch takes off.
     fn begin_without_switch(&mut self, row: &SwitchRow, start: i64) {
         let runs = &mut self.runs;
-        push_run(runs, start, row.prev, row.prev_priority, NO_EVENT);
+        push_run(runs, start, row.prev, row.prev_priority, Maybe::NONE);
         if let (Some(end), Some(state)) = (runs.ends.last_mut(), runs.end_states.last_mut()) {
-            *end = row.time;
+            *end = Maybe::new(row.time);
             *state = row.prev_state;
         }
-        let to = To::new(ThreadState::Running, self.cpu);
+        let to = To::new(ThreadState::Running, Some(self.cpu));
         self.told.push((row.prev, Change::told(start, to)));
     }
 }
 
-fn push_run(runs: &mut Runs, start: i64, thread: u32, priority: i32, event: u32) {
+fn push_run(runs: &mut Runs, start: i64, thread: u32, priority: i32, event: Maybe<u32>) {
     runs.starts.push(start);
-    runs.ends.push(i64::MAX);
+    runs.ends.push(Maybe::NONE);
     runs.threads.push(thread);
     runs.priorities.push(priority);
     runs.end_states.push(EndState::Unknown);
@@ -328,7 +328,7 @@ mod tests {
     fn switch(time: i64, prev: u32, next: u32) -> SwitchRow {
         SwitchRow {
             time,
-            event: 0,
+            event: Maybe::new(0),
             prev,
             next,
             next_priority: 120,
@@ -358,7 +358,7 @@ mod tests {
         assert_eq!(runs.threads, vec![5, 6, 7, 9, 9]);
         assert_eq!(all.mismatches, 2);
         // A thread that ran on the CPU goes on running on it: that is no change of state.
-        let running = To::new(ThreadState::Running, 2);
+        let running = To::new(ThreadState::Running, Some(2));
         let told = vec![(5, 3, running), (7, 40, To::stops_running_on(2))];
         assert_eq!(shown(&all.told), told);
         assert_eq!(
@@ -389,7 +389,7 @@ mod tests {
         assert_eq!(runs.starts, vec![10, 31, 51, 60]);
         assert_eq!(runs.ends, vec![22, 40, 60, i64::MAX]);
         assert_eq!(all.mismatches, 2);
-        let running = To::new(ThreadState::Running, 2);
+        let running = To::new(ThreadState::Running, Some(2));
         let told = vec![
             (6, 22, To::stops_running_on(2)),
             (7, 31, running),
@@ -412,7 +412,10 @@ mod tests {
         assert_eq!(all.runs.ends, vec![10, 20, 50, 70]);
         assert_eq!(all.runs.threads, vec![5, 6, 6, 7]);
         assert_eq!(all.mismatches, 0);
-        let (running, lost) = (To::new(ThreadState::Running, 1), To::stops_running_on(1));
+        let (running, lost) = (
+            To::new(ThreadState::Running, Some(1)),
+            To::stops_running_on(1),
+        );
         let told = vec![(5, 4, running), (6, 20, lost), (6, 40, running)];
         assert_eq!(shown(&all.told), told);
         let all = of(&rows[..2], None, &holes[3..]);

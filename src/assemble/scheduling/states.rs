@@ -14,10 +14,8 @@ use super::super::group::{Numbered, Pieces, join_in_order};
 use super::super::losses::Losses;
 use super::super::stretch::cut;
 use super::changes::Change;
-use crate::base::StringId;
+use crate::base::{Maybe, StringId};
 use crate::event::{SaidState, WakeupSort};
-use crate::trace::events::NO_EVENT;
-use crate::trace::states::NO_PARTNER;
 use crate::trace::{CpuId, EventId, Events, StateNotes, States, ThreadState};
 
 /// If changes at one time are from more CPUs than this, they are taken in the order of the CPUs.
@@ -38,20 +36,21 @@ pub(super) struct Facts<'a> {
 }
 
 impl Facts<'_> {
-    fn said(&self, event: u32) -> Option<&SaidState> {
+    fn said(&self, event: Maybe<u32>) -> Option<&SaidState> {
+        let event = event.get()?;
         let at = self.said.binary_search_by_key(&event, |said| said.event);
         self.said.get(at.ok()?)
     }
 
     /// Returns whether the file states that a ready thread was seen to wait until it ran; `None` if it states nothing.
-    fn said_wait(&self, event: u32) -> Option<bool> {
+    fn said_wait(&self, event: Maybe<u32>) -> Option<bool> {
         self.said(event)?.is_wait
     }
 
     /// Returns whether events were lost during a state that is neither a run nor a wait for a CPU.
-    fn spans_loss(&self, row: &Row, end: i64) -> bool {
+    fn spans_loss(&self, row: &Row, end: Maybe<i64>) -> bool {
         let said = self.said(row.event_number).and_then(|said| said.spans_loss);
-        said.unwrap_or_else(|| self.losses.are_anywhere(row.start, end))
+        said.unwrap_or_else(|| self.losses.are_anywhere(row.start, end.or_greatest()))
     }
 }
 
@@ -59,8 +58,8 @@ impl Facts<'_> {
 #[derive(Clone, Copy, Debug)]
 struct Row {
     start: i64,
-    /// Id of the event that began it, or [`NO_EVENT`]: use [`Row::event`].
-    event_number: u32,
+    /// Id of the event that began it; use [`Row::event`].
+    event_number: Maybe<u32>,
     /// The CPU of a run, or the waker.
     partner: Option<u32>,
     state: ThreadState,
@@ -69,7 +68,7 @@ struct Row {
 
 impl Row {
     fn event(&self) -> Option<EventId> {
-        (self.event_number != NO_EVENT).then_some(EventId(self.event_number))
+        self.event_number.get().map(EventId)
     }
 }
 
@@ -77,8 +76,8 @@ impl Row {
 #[derive(Debug, Default)]
 struct OfThread {
     rows: Vec<Row>,
-    /// End of the last state, ns; `i64::MAX` if no change ended it.
-    end: i64,
+    /// End of the last state, ns; none if no change ended it.
+    end: Maybe<i64>,
     /// Whether a switch from or to the thread was seen.
     has_switches: bool,
     /// Whether it was woken a second time before it was seen to run, although no events were lost.
@@ -108,11 +107,11 @@ pub(super) fn build_states(
     let total: usize = each.iter().map(|(_, it)| it.rows.len()).sum();
     let mut states = States {
         starts: vec![0; total],
-        ends: vec![0; total],
+        ends: vec![Maybe::NONE; total],
         states: vec![ThreadState::Running; total],
-        partners: vec![0; total],
+        partners: vec![Maybe::NONE; total],
         notes: vec![StateNotes::default(); total],
-        events: vec![0; total],
+        events: vec![Maybe::NONE; total],
         of_thread: Vec::with_capacity(thread_count),
         woken_by: woken_by(&facts.said),
     };
@@ -144,11 +143,13 @@ pub(super) fn build_states(
         |(of_thread, (starts, ends), (kinds, notes), partners, events)| {
             let rows = &of_thread.rows;
             for (i, row) in rows.iter().enumerate() {
-                let end = rows.get(i + 1).map_or(of_thread.end, |next| next.start);
+                let end = rows
+                    .get(i + 1)
+                    .map_or(of_thread.end, |next| Maybe::new(next.start));
                 starts[i] = row.start;
                 ends[i] = end;
                 kinds[i] = row.state;
-                partners[i] = row.partner.unwrap_or(NO_PARTNER);
+                partners[i] = row.partner.into();
                 events[i] = row.event_number;
                 notes[i] = match row.state {
                     // Running states are certain: the runs show them.
@@ -411,7 +412,6 @@ impl Walk<'_> {
     }
 
     fn finish(mut self) -> OfThread {
-        self.made.end = i64::MAX;
         let last = self.made.rows.last();
         let is_unsure = last.is_some_and(|last| {
             let is_lossy = || self.facts.losses.are_anywhere(last.start, i64::MAX);
@@ -435,7 +435,7 @@ impl OfThread {
             return;
         };
         if last.state == ThreadState::Unknown {
-            self.end = last.start;
+            self.end = Maybe::new(last.start);
             if !last.notes.is_woken() {
                 self.rows.pop();
             }

@@ -35,35 +35,24 @@ mod linux {
         Some(kilobytes.saturating_mul(1024))
     }
 
-    /// The limit of this process's address space in bytes; `u64::MAX` if there is none.
+    /// Returns the limit of this process's address space in bytes, if there is one.
     #[must_use]
-    pub fn address_space_bytes() -> u64 {
-        let limit = rustix::process::getrlimit(rustix::process::Resource::As);
-        limit.current.unwrap_or(u64::MAX)
+    pub fn address_space_bytes() -> Option<u64> {
+        rustix::process::getrlimit(rustix::process::Resource::As).current
     }
 
-    /// Returns the size of a page of memory in bytes, from the auxiliary vector (pairs of words, the first one the kind).
+    /// Returns the size of a page of memory in bytes.
+    #[must_use]
     pub fn page_bytes() -> u64 {
-        const AT_PAGESZ: usize = 6;
-        let bytes = std::fs::read("/proc/self/auxv").unwrap_or_default();
-        let words = bytes.chunks_exact(size_of::<usize>());
-        let words: Vec<usize> = words
-            .filter_map(|word| Some(usize::from_ne_bytes(word.try_into().ok()?)))
-            .collect();
-        let pairs = words.chunks_exact(2);
-        let mut sizes = pairs.filter_map(|pair| match pair {
-            [AT_PAGESZ, size] => Some(*size as u64),
-            _ => None,
-        });
-        sizes.next().unwrap_or(4096)
+        rustix::param::page_size() as u64
     }
 
-    /// The smallest of the limits of the process, its cgroup and the machine, in bytes; `u64::MAX` if there is none.
+    /// Returns the smallest of the limits of the process, its cgroup and the machine, in bytes, if there is one.
     #[must_use]
-    pub fn limit_bytes() -> u64 {
+    pub fn limit_bytes() -> Option<u64> {
         let data = rustix::process::getrlimit(rustix::process::Resource::Data);
         let limits = [data.current, cgroup_bytes(), available_bytes()];
-        limits.into_iter().flatten().min().unwrap_or(u64::MAX)
+        limits.into_iter().flatten().min()
     }
 
     /// Returns the machine's available memory (`MemAvailable`) in bytes. Read once, at the start of the program.
@@ -118,10 +107,10 @@ mod other {
         Used::default()
     }
 
-    /// Returns `u64::MAX`: unknown on this system.
+    /// Returns `None`: unknown on this system.
     #[must_use]
-    pub fn address_space_bytes() -> u64 {
-        u64::MAX
+    pub fn address_space_bytes() -> Option<u64> {
+        None
     }
 
     /// Returns 4096: unknown on this system.
@@ -130,9 +119,9 @@ mod other {
         4096
     }
 
-    /// Returns `u64::MAX`: unknown on this system.
+    /// Returns `None`: unknown on this system.
     #[must_use]
-    pub fn limit_bytes() -> u64 {
-        u64::MAX
+    pub fn limit_bytes() -> Option<u64> {
+        None
     }
 }

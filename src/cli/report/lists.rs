@@ -1,7 +1,5 @@
 //! Options of `report` that print what a file contains beside events, and those that are there for trace-cmd's sake.
 
-use std::io::Write;
-
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command};
 
 use super::{Bytes, File, with_out};

@@ -17,8 +17,8 @@ use std::ops::Range;
 use super::keys::{KindId, ThreadKey};
 use super::kind_column::{KindColumn, KindSlice};
 use super::thread_column::ThreadColumn;
-use crate::base::Timestamp;
 use crate::base::order::first_not;
+use crate::base::{Maybe, Timestamp};
 
 const BLOCK_SHIFT: u32 = 7;
 const BLOCK_LEN: usize = 1 << BLOCK_SHIFT;
@@ -41,7 +41,7 @@ pub struct EventColumns {
     far: Vec<u16>,
     wide: Vec<Wide>,
     /// Each event's CPU in lanes that contain events of several CPUs; else empty.
-    cpus: Vec<u16>,
+    cpus: Vec<Maybe<u16>>,
     place_shift: u8,
     is_unsorted: bool,
     last_time: i64,
@@ -96,9 +96,6 @@ pub(crate) struct EventBlock<'a> {
 }
 
 impl EventColumns {
-    /// Value in the CPU column for an unknown CPU.
-    pub(crate) const NO_CPU: u16 = u16::MAX;
-
     /// Returns empty columns. Places must be multiples of `1 << place_shift` bytes (2 for trace.dat, 3 for FXT, 0 for
     /// text).
     #[must_use]
@@ -249,7 +246,7 @@ impl EventColumns {
         true
     }
 
-    /// Appends an event that happened on `cpu`, which may be [`EventColumns::NO_CPU`]. Either all events of a part are
+    /// Appends an event that happened on `cpu`, if that is known. Either all events of a part are
     /// appended by this function, or none.
     #[inline]
     pub(crate) fn push_on_cpu(
@@ -258,7 +255,7 @@ impl EventColumns {
         place: u64,
         kind: KindId,
         thread: ThreadKey,
-        cpu: u16,
+        cpu: Maybe<u16>,
     ) -> u32 {
         self.cpus.push(cpu);
         self.push(time, place, kind, thread)
@@ -268,26 +265,21 @@ impl EventColumns {
     #[inline]
     #[must_use]
     pub fn cpu(&self, index: u32) -> Option<u32> {
-        let cpu = self.cpus.get(index as usize).copied();
-        cpu.filter(|&cpu| cpu != EventColumns::NO_CPU)
-            .map(u32::from)
+        let cpu = self.cpus.get(index as usize)?;
+        cpu.get().map(u32::from)
     }
 
-    /// The CPU of each event, [`EventColumns::NO_CPU`] if unknown; empty if all events of the lane have one CPU, or
+    /// The CPU of each event, where it is known; empty if all events of the lane have one CPU, or
     /// none is known.
     #[must_use]
-    pub fn cpus(&self) -> &[u16] {
+    pub fn cpus(&self) -> &[Maybe<u16>] {
         &self.cpus
     }
 
     /// Replaces every known CPU by `number(cpu)`.
     pub(crate) fn renumber_cpus(&mut self, number: impl Fn(u16) -> u16) {
-        for cpu in self
-            .cpus
-            .iter_mut()
-            .filter(|cpu| **cpu != EventColumns::NO_CPU)
-        {
-            *cpu = number(*cpu);
+        for cpu in &mut self.cpus {
+            *cpu = cpu.get().map(&number).into();
         }
     }
 
@@ -485,46 +477,40 @@ impl EventColumns {
     /// Returns the events in time order (stable), and the new index of each event: `map[old] = new`.
     #[must_use]
     pub(crate) fn sorted_by_time(&self) -> (EventColumns, Vec<u32>) {
-        let order = self.order_by_time();
         let mut sorted = EventColumns::new(self.place_shift);
         sorted.reserve(self.len());
         sorted.cpus.reserve_exact(self.cpus.len());
         let mut map = vec![0; self.len()];
-        for old in order {
-            let (time, place) = (self.time(old).0, self.place(old));
-            map[old as usize] = sorted.push(time, place, self.kind(old), self.thread(old));
+        for (time, old) in self.order_by_time() {
+            let (kind, thread) = (self.kind(old), self.thread(old));
+            map[old as usize] = sorted.push(time, self.place(old), kind, thread);
             sorted.cpus.extend(self.cpus.get(old as usize));
         }
         (sorted, map)
     }
 
-    /// Returns the indices of the events in time order (stable). Mostly few events are out of order, by a few
+    /// Returns the times and indices of the events in time order (stable). Mostly few events are out of order, by a few
     /// positions, for which insertion is fastest.
-    fn order_by_time(&self) -> Vec<u32> {
-        let count = self.len() as u32;
-        let mut order: Vec<u32> = Vec::with_capacity(self.len());
+    fn order_by_time(&self) -> Vec<(i64, u32)> {
+        let mut order: Vec<(i64, u32)> = Vec::with_capacity(self.len());
+        self.visit(0..self.len() as u32, |event, time, _| {
+            order.push((time, event))
+        });
         let mut steps_left = self.len() * MOST_STEPS_BACK;
-        let mut latest = i64::MIN;
-        for event in 0..count {
-            let time = self.time(event).0;
-            let mut at = order.len();
-            if time < latest {
-                while at > 0 && steps_left > 0 && self.time(order[at - 1]).0 > time {
-                    at -= 1;
-                    steps_left -= 1;
-                }
-                if steps_left == 0 {
-                    order.clear();
-                    break;
-                }
-            } else {
-                latest = time;
+        for from in 1..order.len() {
+            let moved = order[from];
+            let mut at = from;
+            while at > 0 && steps_left > 0 && order[at - 1].0 > moved.0 {
+                order[at] = order[at - 1];
+                at -= 1;
+                steps_left -= 1;
             }
-            order.insert(at, event);
-        }
-        if order.len() < self.len() {
-            order = (0..count).collect();
-            order.sort_by_key(|&event| self.time(event).0);
+            order[at] = moved;
+            if steps_left == 0 {
+                // The indices keep the order of events of one time.
+                order.sort_unstable();
+                break;
+            }
         }
         order
     }

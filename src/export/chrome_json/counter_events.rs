@@ -6,9 +6,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, json};
 
 use super::JsonEvents;
-use super::event_parts::{Head, Owner, When};
+use super::event_parts::{Head, When};
 use crate::base::strings::exact_text;
 use crate::export::ExportError;
+use crate::export::shared::ThreadKoids;
 use crate::export::shared::arguments::record_word;
 use crate::export::shared::counter_names::{CounterName, counter_names};
 use crate::export::shared::koids::Koids;
@@ -17,7 +18,7 @@ use crate::trace::{CounterTrackId, EventId};
 
 /// Series that were sampled by the same events.
 struct Together {
-    owner: Owner,
+    owner: ThreadKoids,
     event: Vec<u8>,
     id: u64,
     /// The counter tracks, each with the name of its series.
@@ -52,7 +53,7 @@ impl JsonEvents<'_> {
 
     /// Returns the chosen counters, grouped by the events of their samples.
     fn counters_together(&self) -> Vec<Together> {
-        type Key<'a> = (Owner, Vec<u8>, u64, &'a [u32], &'a [i64]);
+        type Key<'a> = (ThreadKoids, Vec<u8>, u64, &'a [u32], &'a [i64]);
         let counters = &self.trace.counters;
         let names: Vec<CounterName> = counter_names(self.trace);
         let mut all: Vec<Together> = Vec::new();
@@ -63,10 +64,12 @@ impl JsonEvents<'_> {
                 continue;
             }
             let owner = match track.scope {
-                CounterScope::Global => Koids::MACHINE.into(),
-                CounterScope::Cpu(cpu) => self.koids.cpu(cpu).into(),
-                CounterScope::Thread(thread) => self.koids.thread(thread).into(),
-                CounterScope::Process(process) => Owner::of_process(self.koids.process(process)),
+                CounterScope::Global => Koids::MACHINE,
+                CounterScope::Cpu(cpu) => self.koids.cpu(cpu),
+                CounterScope::Thread(thread) => self.koids.thread(thread),
+                CounterScope::Process(process) => {
+                    ThreadKoids::of_process(self.koids.process(process))
+                }
             };
             let rows = track.samples.start as usize..track.samples.end as usize;
             let events = counters.events.get(rows.clone()).unwrap_or(&[]);
@@ -100,7 +103,7 @@ impl JsonEvents<'_> {
         name: CounterName,
         track: crate::base::StringId,
     ) -> CounterName {
-        let Some(event) = first.filter(|&event| event != u32::MAX).map(EventId) else {
+        let Some(event) = first.map(EventId) else {
             return name;
         };
         let fields = self.fields(event);

@@ -2,33 +2,6 @@
 
 use crate::export::shared::ThreadKoids;
 
-/// The koids of the thread that an event belongs to, and of the thread's process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Owner {
-    pub(super) process: u64,
-    pub(super) thread: u64,
-}
-
-impl Owner {
-    /// A process itself, as readers expect it: its koid is that of its main thread, too.
-    pub(super) fn of_process(koid: u64) -> Owner {
-        Owner {
-            process: koid,
-            thread: koid,
-        }
-    }
-
-    pub(super) fn with_thread(self, thread: u64) -> Owner {
-        Owner { thread, ..self }
-    }
-}
-
-impl From<ThreadKoids> for Owner {
-    fn from((process, thread): ThreadKoids) -> Owner {
-        Owner { process, thread }
-    }
-}
-
 /// When an event happened, in ns.
 #[derive(Clone, Copy)]
 pub(super) struct When {
@@ -54,10 +27,31 @@ pub(super) struct OwnNumber {
     pub(super) koid: u64,
 }
 
+/// What a process or thread stands for that exists in the file only; our reader undoes it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum StandsFor {
+    /// A CPU.
+    Cpu,
+    /// The runs of a CPU.
+    Runs,
+    /// The thread of its process with this koid, some of whose events it has.
+    Thread(u64),
+}
+
+/// The name of a process or thread.
+pub(super) struct Name<'a> {
+    /// `process_name` or `thread_name`.
+    pub(super) what: &'static str,
+    pub(super) owner: ThreadKoids,
+    pub(super) name: &'a str,
+    pub(super) own: Option<OwnNumber>,
+    pub(super) stands_for: Option<StandsFor>,
+}
+
 /// The fields of an event other than its times and arguments.
 pub(super) struct Head<'a> {
     pub(super) phase: &'static str,
     pub(super) category: &'a str,
     pub(super) name: &'a str,
-    pub(super) owner: Owner,
+    pub(super) owner: ThreadKoids,
 }

@@ -7,6 +7,7 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::base::Maybe;
 use crate::export::Chosen;
 use crate::trace::{SliceId, Trace, TrackId};
 
@@ -49,14 +50,15 @@ pub(crate) fn placed_slices(
     }
     found.sort_unstable();
     // By thread: the ends of its open slices, in ns. Invariant: they decrease, so that the last is the innermost.
-    let mut open: FxHashMap<Layer, Vec<i64>> = FxHashMap::default();
+    let mut open: FxHashMap<Layer, Vec<Maybe<i64>>> = FxHashMap::default();
     // The threads of the slices that moved off the track's own thread: their children follow them.
     let mut moved: FxHashMap<u32, Layer> = FxHashMap::default();
     let mut placed = Vec::with_capacity(found.len());
     for (start, depth, slice) in found {
         let end = slices.open_end(slice as usize);
-        let parent = slices.parents.at(slice as usize);
-        let mut layer = moved.get(&parent).copied().unwrap_or(Layer::Own);
+        let parent = slices.parent(slice as usize);
+        let layer_around = parent.and_then(|parent| moved.get(&parent.0));
+        let mut layer = layer_around.copied().unwrap_or(Layer::Own);
         let ends = open.entry(layer).or_default();
         while ends.pop_if(|end| *end <= start).is_some() {}
         if ends.last().is_some_and(|around| *around < end) {

@@ -4,7 +4,8 @@
 //! flows `s` `t` `f` (bound to the slice around them, see `flow_labels`), asynchronous slices `b` `n` `e` (with an
 //! `id2` that is local to their process, or global if they belong to no process), names `M`. Slices of one thread nest: slices that
 //! cross others are on an extra thread (`layers`). Runs and interrupts of a CPU are in a process called `CPU n`,
-//! states of threads and their wakeups on threads called `NAME states` (`scheduling`). Times are microseconds with
+//! states of threads and their wakeups on threads called `NAME states` (`scheduling`); names of what exists in the file
+//! only say what it `stands_for`, so that our reader puts everything back. Times are microseconds with
 //! three decimals, so that no nanosecond is lost; numbers above 2^53 are texts, ids above 32 bits have stand-ins (see
 //! `numbers`). Slices keep their real times where they reach out of the range. Arguments that share a name become a
 //! list.
@@ -17,6 +18,7 @@ mod numbers;
 mod scheduling;
 #[cfg(test)]
 mod tests;
+mod values;
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -24,18 +26,18 @@ use std::io::Write;
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value as Json, json};
 
-use super::shared::arguments::{Arg, ArgValue, arguments, async_id, merge, record_word};
+use super::shared::arguments::{arguments, async_id, merge, record_word};
 use super::shared::async_ids::AsyncIds;
 use super::shared::flow_marks::{FlowMark, FlowMarks, FlowStepSort, ReallyIn};
 use super::shared::koids::Koids;
 use super::shared::losses::Losses;
 use super::{Chosen, ExportError, Exporter, Request, Summary};
-use crate::base::strings::text_of;
 use crate::base::{Job, StringId, Timestamp};
+use crate::event::FieldRef;
 use crate::event::family::Family;
 use crate::event::flow_kind::{FLOW_KIND, FlowKind};
 use crate::event::slice_kind::{Nesting, SLICE_KIND, SliceKind};
-use crate::event::{FieldRef, Value, ValueRef};
+use crate::export::shared::ThreadKoids;
 use crate::formats::EventRef;
 use crate::formats::chrome_json::OUR_NAME;
 use crate::load::LoadedTrace;
@@ -44,10 +46,11 @@ use crate::trace::slices::SliceLabel;
 use crate::trace::{
     CpuId, EventId, InstantId, ProcessId, SliceId, ThreadId, Trace, TrackId, TrackKind,
 };
-use event_parts::{Head, OwnNumber, Owner, When};
+use event_parts::{Head, Name, OwnNumber, StandsFor, When};
 use flow_labels::flow_labels;
 use layers::{Layer, placed_slices};
 use numbers::{AsyncNumbers, Numbers, exact_number};
+use values::{exact, json_args, json_object, or, scope_letter};
 
 /// This exporter's row.
 pub(crate) const EXPORTER: Exporter = Exporter {
@@ -191,57 +194,77 @@ impl<'a> JsonEvents<'a> {
                     number: process.pid,
                     koid,
                 };
-                self.name(
-                    "process_name",
-                    Owner::of_process(koid),
-                    &exact(trace, process.name),
-                    Some(own),
-                )?;
+                self.name(&Name {
+                    what: "process_name",
+                    owner: ThreadKoids::of_process(koid),
+                    name: &exact(trace, process.name),
+                    own: Some(own),
+                    stands_for: None,
+                })?;
+                let owner = ThreadKoids::of_process(koid);
+                if let Some(rank) = process.rank {
+                    self.fact("process_sort_index", owner, "sort_index", json!(rank))?;
+                }
+                if process.labels != StringId::EMPTY {
+                    let labels = json!(exact(trace, process.labels));
+                    self.fact("process_labels", owner, "labels", labels)?;
+                }
             }
         }
         for (index, thread) in trace.threads.iter().enumerate().skip(1) {
             let id = ThreadId(index as u32);
             if self.chosen.has_thread(id) {
-                let owner = Owner::from(self.koids.thread(id));
+                let owner = self.koids.thread(id);
                 let own = OwnNumber {
                     word: "tid",
                     number: thread.tid,
                     koid: owner.thread,
                 };
-                self.name("thread_name", owner, &exact(trace, thread.name), Some(own))?;
+                self.name(&Name {
+                    what: "thread_name",
+                    owner,
+                    name: &exact(trace, thread.name),
+                    own: Some(own),
+                    stands_for: None,
+                })?;
+                if let Some(rank) = thread.rank {
+                    self.fact("thread_sort_index", owner, "sort_index", json!(rank))?;
+                }
             }
         }
         for id in (0..trace.cpus.len() as u32).map(CpuId) {
             if self.chosen.has_runs_of(id) {
-                let owner = Owner::from(self.koids.cpu(id));
+                let owner = self.koids.cpu(id);
                 let name = self.koids.cpu_name(trace, id);
-                self.name("process_name", owner, &name, None)?;
-                self.name("thread_name", owner, &name, None)?;
-                self.name(
-                    "thread_name",
-                    owner.with_thread(owner.thread + RUNS_OFFSET),
-                    &format!("{name} runs"),
-                    None,
-                )?;
+                for what in ["process_name", "thread_name"] {
+                    self.name(&Name {
+                        what,
+                        owner,
+                        name: &name,
+                        own: None,
+                        stands_for: Some(StandsFor::Cpu),
+                    })?;
+                }
+                self.name(&Name {
+                    what: "thread_name",
+                    owner: owner.with_thread(owner.thread + RUNS_OFFSET),
+                    name: &format!("{name} runs"),
+                    own: None,
+                    stands_for: Some(StandsFor::Runs),
+                })?;
             }
         }
         Ok(())
     }
 
     /// Writes the name of a process or thread, and its own number if a stand-in replaces the koid.
-    fn name(
-        &mut self,
-        what: &'static str,
-        owner: Owner,
-        name: &str,
-        own: Option<OwnNumber>,
-    ) -> Result<(), ExportError> {
-        let own = own.filter(|own| self.numbers.is_other(own.koid));
-        let name = match &own {
-            Some(OwnNumber { word, number, .. }) if name.is_empty() => {
+    fn name(&mut self, of: &Name<'_>) -> Result<(), ExportError> {
+        let own = (of.own.as_ref()).filter(|own| self.numbers.is_other(own.koid));
+        let name = match own {
+            Some(OwnNumber { word, number, .. }) if of.name.is_empty() => {
                 Cow::from(format!("{word} {number}"))
             }
-            _ => Cow::from(name),
+            _ => Cow::from(of.name),
         };
         if name.is_empty() {
             return Ok(());
@@ -249,26 +272,53 @@ impl<'a> JsonEvents<'a> {
         let mut args = Map::new();
         args.insert("name".to_owned(), json!(name));
         if let Some(OwnNumber { word, number, .. }) = own {
-            args.insert(word.to_owned(), exact_number(number));
+            args.insert((*word).to_owned(), exact_number(*number));
         }
+        if let Some(stands_for) = of.stands_for {
+            let word = match stands_for {
+                StandsFor::Cpu => json!("cpu"),
+                StandsFor::Runs => json!("runs"),
+                StandsFor::Thread(koid) => json!(self.numbers.of(koid)),
+            };
+            args.insert("stands_for".to_owned(), word);
+        }
+        let head = Head {
+            phase: "M",
+            category: "",
+            name: of.what,
+            owner: of.owner,
+        };
+        self.event(&head, When::at(0), "", Some(args))
+    }
+
+    /// Writes another fact about a process or thread.
+    fn fact(
+        &mut self,
+        what: &'static str,
+        owner: ThreadKoids,
+        argument: &'static str,
+        value: Json,
+    ) -> Result<(), ExportError> {
         let head = Head {
             phase: "M",
             category: "",
             name: what,
             owner,
         };
+        let args = Map::from_iter([(argument.to_owned(), value)]);
         self.event(&head, When::at(0), "", Some(args))
     }
 
-    fn owner_of(&self, kind: TrackKind, event: EventId) -> Owner {
+    fn owner_of(&self, kind: TrackKind, event: EventId) -> ThreadKoids {
         match kind {
-            TrackKind::Cpu(cpu) => self.koids.cpu(cpu).into(),
-            TrackKind::Thread(thread) => self.koids.thread(thread).into(),
+            TrackKind::Cpu(cpu) => self.koids.cpu(cpu),
+            TrackKind::Thread(thread) => self.koids.thread(thread),
             TrackKind::Async(process) => {
-                let (own, thread) = self.koids.thread(self.trace.events.thread(event));
-                Owner {
-                    process: process.map_or(own, |process| self.koids.process(process)),
-                    thread,
+                let own = self.koids.thread(self.trace.events.thread(event));
+                let process = process.map(|process| self.koids.process(process));
+                ThreadKoids {
+                    process: process.unwrap_or(own.process),
+                    ..own
                 }
             }
         }
@@ -300,7 +350,7 @@ impl<'a> JsonEvents<'a> {
                         let thread = self.extra_thread();
                         threads.insert(layer, thread);
                         let name = track_name(trace, id);
-                        self.name_extra(own.with_thread(thread), &layer.name(&name))?;
+                        self.name_extra(own, thread, &layer.name(&name))?;
                         thread
                     }
                 };
@@ -313,12 +363,12 @@ impl<'a> JsonEvents<'a> {
         Ok(count)
     }
 
-    fn slice(&mut self, owner: Owner, id: SliceId) -> Result<(), ExportError> {
+    fn slice(&mut self, owner: ThreadKoids, id: SliceId) -> Result<(), ExportError> {
         let slice = self.trace.slices.get(id);
         let label = self.trace.slices.label(id);
         // Written up to where it is drawn: readers would give a begin without an end the next begin's end.
-        let end = self.trace.slices.open_end(id.0 as usize);
-        let is_over = end != i64::MAX;
+        let end = self.trace.slices.open_end(id.0 as usize).get();
+        let is_over = end.is_some();
         let mut list = arguments(&mut self.fields(slice.begin));
         if let Some(finish) = slice.finish {
             merge(&mut list, arguments(&mut self.fields(finish)));
@@ -333,7 +383,7 @@ impl<'a> JsonEvents<'a> {
             name: &name,
             owner,
         };
-        let duration = is_over.then(|| end - slice.start.0);
+        let duration = end.map(|end| end - slice.start.0);
         let mut args = json_object(list);
         if is_over && slice.end.is_none() {
             args.insert("end_not_seen".to_owned(), json!(true));
@@ -388,8 +438,7 @@ impl<'a> JsonEvents<'a> {
         let mut args = json_args(fields);
         self.say_kind(label, &mut args);
         self.event(&head, When::at(slice.start.0), &id, Some(args))?;
-        let end = self.trace.slices.open_end(slice.id.0 as usize);
-        if end != i64::MAX {
+        if let Some(end) = self.trace.slices.open_end(slice.id.0 as usize).get() {
             let mut args = slice.finish.map(|finish| json_args(self.fields(finish)));
             if slice.end.is_none() {
                 let args = args.get_or_insert_default();
@@ -499,8 +548,8 @@ impl<'a> JsonEvents<'a> {
     }
 
     /// The process and thread of the slice to which a mark belongs.
-    fn flow_owner(&self, mark: &FlowMark) -> Owner {
-        let owner = Owner::from(self.koids.thread(mark.thread));
+    fn flow_owner(&self, mark: &FlowMark) -> ThreadKoids {
+        let owner = self.koids.thread(mark.thread);
         if self.moved.is_empty() {
             return owner;
         }
@@ -519,10 +568,16 @@ impl<'a> JsonEvents<'a> {
         koid
     }
 
-    /// Writes the name of a thread from `extra_thread`.
-    fn name_extra(&mut self, owner: Owner, name: &str) -> Result<(), ExportError> {
+    /// Writes the name of a `thread` from `extra_thread` that has events of `own`.
+    fn name_extra(&mut self, own: ThreadKoids, thread: u64, name: &str) -> Result<(), ExportError> {
         self.name_count += 1;
-        self.name("thread_name", owner, name, None)
+        self.name(&Name {
+            what: "thread_name",
+            owner: own.with_thread(thread),
+            name,
+            own: None,
+            stands_for: Some(StandsFor::Thread(own.thread)),
+        })
     }
 }
 
@@ -537,15 +592,15 @@ fn micros(ns: i64) -> String {
 fn numbers_of(trace: &Trace, koids: &Koids) -> Numbers {
     let processes = (0..trace.processes.len() as u32).map(|id| koids.process(ProcessId(id)));
     let threads = (0..trace.threads.len() as u32).flat_map(|id| {
-        let (process, thread) = koids.thread(ThreadId(id));
+        let ThreadKoids { process, thread } = koids.thread(ThreadId(id));
         [process, thread]
     });
     let cpus = (0..trace.cpus.len() as u32).flat_map(|id| {
-        let (_, thread) = koids.cpu(CpuId(id));
+        let thread = koids.cpu(CpuId(id)).thread;
         [thread, thread + RUNS_OFFSET]
     });
     let all = processes.chain(threads).chain(cpus);
-    Numbers::new(all.chain([Koids::MACHINE.0]))
+    Numbers::new(all.chain([Koids::MACHINE.process]))
 }
 
 /// The JSON member that joins the events of an asynchronous slice: its id in its process, or in the whole trace.
@@ -554,69 +609,4 @@ fn async_id_text(kind: TrackKind, number: u64) -> String {
         TrackKind::Async(None) => format!(",\"id2\":{{\"global\":\"{number:#x}\"}}"),
         _ => format!(",\"id2\":{{\"local\":\"{number:#x}\"}}"),
     }
-}
-
-/// Returns the category, or `other` if it is empty: the format requires a category.
-fn or<'a>(category: Cow<'a, str>, other: &'static str) -> Cow<'a, str> {
-    match category.is_empty() {
-        true => other.into(),
-        false => category,
-    }
-}
-
-/// The letter of an instant's scope: its thread, its process or all.
-fn scope_letter(fields: &[FieldRef<'_>]) -> char {
-    let scope = fields
-        .iter()
-        .find(|field| field.type_name == "instant scope");
-    match scope.map(|field| &field.value) {
-        Some(ValueRef::Text(text)) if text == "process" => 'p',
-        Some(ValueRef::Text(text)) if text == "global" => 'g',
-        _ => 't',
-    }
-}
-
-fn json_args(mut fields: Vec<FieldRef<'_>>) -> Map<String, Json> {
-    json_object(arguments(&mut fields))
-}
-
-/// Returns arguments as a JSON object; those that share a name are a list under it.
-fn json_object(list: Vec<Arg<'_>>) -> Map<String, Json> {
-    let mut object = Map::new();
-    let mut lists: FxHashMap<String, Vec<Json>> = FxHashMap::default();
-    for arg in list {
-        let value = match arg.value {
-            ArgValue::Null => Json::Null,
-            ArgValue::Int32(value) => json!(value),
-            ArgValue::UInt32(value) => json!(value),
-            ArgValue::Int64(value) if value.unsigned_abs() <= 1 << 53 => json!(value),
-            ArgValue::Int64(value) => json!(value.to_string()),
-            ArgValue::UInt64(value) | ArgValue::Koid(value) if value <= 1 << 53 => json!(value),
-            ArgValue::UInt64(value) | ArgValue::Koid(value) => json!(value.to_string()),
-            ArgValue::Double(value) if value.is_finite() => json!(value),
-            ArgValue::Double(value) => json!(value.to_string()),
-            ArgValue::Text(text) | ArgValue::LongText(text) => json!(text_of(&text)),
-            ArgValue::Pointer(value) => json!(format!("{value:#x}")),
-            ArgValue::Blob(bytes) => json!(Value::Bytes(bytes.into_owned()).to_string()),
-            ArgValue::Bool(value) => json!(value),
-        };
-        let name = text_of(&arg.name).into_owned();
-        if let Some(first) = object.get(&name) {
-            let list = lists.entry(name).or_insert_with(|| vec![first.clone()]);
-            list.push(value);
-        } else {
-            object.insert(name, value);
-        }
-    }
-    object.extend(
-        lists
-            .into_iter()
-            .map(|(name, list)| (name, Json::Array(list))),
-    );
-    object
-}
-
-/// Returns a name in a form from which its exact bytes can be restored.
-fn exact(trace: &Trace, id: StringId) -> Cow<'_, str> {
-    crate::base::strings::exact_text(trace.strings.bytes(id))
 }

@@ -1,13 +1,14 @@
 //! Runs, thread states and wakeups: the format has no scheduling events, so runs are slices on a thread of their CPU,
 //! states are slices on an extra thread for each thread, and wakeups are instants on that thread.
 
-use serde_json::{Map, json};
+use serde_json::{Map, Value as Json, json};
 
-use super::event_parts::{Head, Owner, When};
+use super::event_parts::{Head, When};
 use super::numbers::exact_number;
-use super::{JsonEvents, RUNS_OFFSET};
+use super::{JsonEvents, RUNS_OFFSET, exact};
 use crate::base::Timestamp;
 use crate::export::ExportError;
+use crate::export::shared::ThreadKoids;
 use crate::trace::{CpuId, RunId, State, StateId, ThreadId};
 
 /// The numbers of events that were written.
@@ -25,7 +26,7 @@ impl JsonEvents<'_> {
             if !self.chosen.has_runs_of(cpu) {
                 continue;
             }
-            let owner = Owner::from(self.koids.cpu(cpu));
+            let owner = self.koids.cpu(cpu);
             let owner = owner.with_thread(owner.thread + RUNS_OFFSET);
             for row in trace.runs.overlapping(trace.runs.on(cpu), self.chosen.span) {
                 let run = trace.runs.get(RunId(row));
@@ -33,8 +34,10 @@ impl JsonEvents<'_> {
                     continue;
                 }
                 let name = trace.thread_name(run.thread);
+                let thread = self.koids.thread(run.thread);
                 let mut args = Map::new();
-                args.insert("tid".to_owned(), exact_number(trace.thread(run.thread).tid));
+                args.insert("cpu".to_owned(), json!(self.cpu_number(cpu.0)));
+                self.say_thread(["pid", "tid"], thread, &mut args);
                 args.insert("priority".to_owned(), json!(run.priority));
                 if run.end.is_some() {
                     args.insert("end_state".to_owned(), json!(run.end_state.letters()));
@@ -66,15 +69,16 @@ impl JsonEvents<'_> {
             if range.is_empty() || !self.chosen.has_states_of(id) {
                 continue;
             }
-            let owner = Owner::from(self.koids.thread(id)).with_thread(self.extra_thread());
+            let own = self.koids.thread(id);
+            let thread = self.extra_thread();
             let name = format!("{} states", trace.thread_name(id));
-            self.name_extra(owner, &name)?;
+            self.name_extra(own, thread, &name)?;
             for row in trace.states.overlapping(range, self.chosen.span) {
                 let state = trace.states.get(StateId(row));
-                self.state(&state, owner)?;
+                self.state(&state, own, thread)?;
                 counts.states += 1;
                 if state.waker.is_some() && self.chosen.span.contains(state.start) {
-                    self.wakeup(&state, owner)?;
+                    self.wakeup(&state, own, thread)?;
                     counts.wakeups += 1;
                 }
             }
@@ -82,28 +86,50 @@ impl JsonEvents<'_> {
         Ok(counts)
     }
 
-    fn state(&mut self, state: &State, owner: Owner) -> Result<(), ExportError> {
+    /// Adds the numbers that a thread has in the file, under these names.
+    fn say_thread(&self, names: [&str; 2], thread: ThreadKoids, args: &mut Map<String, Json>) {
+        let numbers = [thread.process, thread.thread].map(|koid| self.numbers.of(koid));
+        for (name, number) in names.into_iter().zip(numbers) {
+            args.insert(name.to_owned(), exact_number(number));
+        }
+    }
+
+    fn cpu_number(&self, index: u32) -> u32 {
+        let cpu = self.trace.cpus.get(index as usize);
+        cpu.map_or(index, |cpu| cpu.number)
+    }
+
+    /// Writes a state of `own` on a `thread` of its process.
+    fn state(&mut self, state: &State, own: ThreadKoids, thread: u64) -> Result<(), ExportError> {
         let trace = self.trace;
         let mut args = Map::new();
-        args.insert(
-            "tid".to_owned(),
-            exact_number(trace.thread(state.thread).tid),
-        );
-        if let Some(waker) = state.waker {
-            args.insert(
-                "waker_tid".to_owned(),
-                exact_number(trace.thread(waker).tid),
-            );
+        args.insert("tid".to_owned(), exact_number(self.numbers.of(own.thread)));
+        if state.notes.is_woken() {
+            args.insert("woken".to_owned(), json!(true));
+            let interrupt = state.notes.interrupt();
+            if let Some(waker) = trace.states.woken_in(state.id) {
+                let waker = self.koids.thread(waker);
+                self.say_thread(["waker_pid", "waker_tid"], waker, &mut args);
+            }
+            if let Some(interrupt) = interrupt {
+                args.insert("interrupt".to_owned(), json!(interrupt.word()));
+            }
+            let woken_by = state.event.and_then(|event| trace.states.woken_by(event));
+            if let Some(name) = woken_by {
+                args.insert("woken_by".to_owned(), json!(exact(trace, name)));
+            }
+        }
+        if state.notes.spans_loss() {
+            args.insert("spans_loss".to_owned(), json!(true));
         }
         if let Some(cpu) = state.cpu {
-            let number = trace.cpus.get(cpu as usize).map_or(cpu, |cpu| cpu.number);
-            args.insert("cpu".to_owned(), json!(number));
+            args.insert("cpu".to_owned(), json!(self.cpu_number(cpu)));
         }
         let head = Head {
             phase: if state.end.is_some() { "X" } else { "B" },
             category: "states",
             name: state.state.word(),
-            owner,
+            owner: own.with_thread(thread),
         };
         let duration = state.end.map(|end| (end - state.start).0);
         let when = When {
@@ -113,24 +139,20 @@ impl JsonEvents<'_> {
         self.event(&head, when, "", Some(args))
     }
 
-    fn wakeup(&mut self, state: &State, owner: Owner) -> Result<(), ExportError> {
+    /// Writes the wakeup that started a state of `own` on a `thread` of its process.
+    fn wakeup(&mut self, state: &State, own: ThreadKoids, thread: u64) -> Result<(), ExportError> {
         let trace = self.trace;
         let waker = state.waker.unwrap_or(ThreadId::NONE);
         let mut args = Map::new();
-        args.insert(
-            "tid".to_owned(),
-            exact_number(trace.thread(state.thread).tid),
-        );
-        args.insert(
-            "waker_tid".to_owned(),
-            exact_number(trace.thread(waker).tid),
-        );
+        args.insert("tid".to_owned(), exact_number(self.numbers.of(own.thread)));
+        let of_waker = self.koids.thread(waker);
+        self.say_thread(["waker_pid", "waker_tid"], of_waker, &mut args);
         args.insert("waker".to_owned(), json!(trace.thread_name(waker)));
         let head = Head {
             phase: "i",
             category: "wakeups",
             name: "wakeup",
-            owner,
+            owner: own.with_thread(thread),
         };
         self.event(&head, When::at(state.start.0), ",\"s\":\"t\"", Some(args))
     }

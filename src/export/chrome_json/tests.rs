@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use super::super::Selection;
 use super::super::fxt::records::{EventType, Head};
-use super::super::fxt::tests::{complete, head, written};
+use super::super::fxt::tests::{complete, head, koids, written};
 use super::*;
 
 fn rows(loaded: &LoadedTrace) -> Vec<Json> {
@@ -35,7 +35,7 @@ fn all_marks_of_a_flow_say_the_same_and_no_other_flow_does() {
         for pid in [10, 20] {
             for (start, end) in [(10, 20), (30, 40), (50, 60)] {
                 let base = head(EventType::Complete, start, pid + 1);
-                let thread = (pid, pid + 1);
+                let thread = koids(pid, pid + 1);
                 out.event(Head { thread, ..base }, &[], Some(end));
             }
         }
@@ -44,7 +44,10 @@ fn all_marks_of_a_flow_say_the_same_and_no_other_flow_does() {
             let head = Head {
                 event_type: sort,
                 time,
-                thread: (pid, pid + 1),
+                thread: ThreadKoids {
+                    process: pid,
+                    thread: pid + 1,
+                },
                 category,
                 name,
             };
@@ -81,7 +84,7 @@ fn asyncs_of_two_processes_stay_apart_and_their_points_with_them() {
         for (pid, later) in [(10, 0), (20, 1_u64)] {
             let mut at = |event_type, time| {
                 let base = head(event_type, time + later, pid + 1);
-                let thread = (pid, pid + 1);
+                let thread = koids(pid, pid + 1);
                 let head = Head {
                     name,
                     thread,
@@ -117,7 +120,7 @@ fn large_koids_have_numbers_of_their_own_and_are_named() {
         for (index, &koid) in koids.iter().enumerate() {
             let time = 10 * index as u64 + 10;
             let base = head(EventType::Complete, time, koid);
-            let thread = (koid, koid);
+            let thread = ThreadKoids::of_process(koid);
             out.event(Head { thread, ..base }, &[], Some(time + 5));
         }
     });

@@ -93,34 +93,53 @@ impl<'a> FieldNames<'a> {
     }
 }
 
+/// An argument that was cut to fit.
+#[derive(Debug, PartialEq)]
+pub(crate) struct CutText {
+    /// The name of the argument.
+    pub argument: Vec<u8>,
+    /// Its whole text or bytes.
+    pub whole: Vec<u8>,
+}
+
+/// The room for arguments in a record.
+#[derive(Clone, Copy)]
+pub(crate) struct Room {
+    /// The most arguments.
+    pub args: usize,
+    /// The most words of all arguments together.
+    pub words: usize,
+}
+
 /// What `fit` changed in the arguments.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Fitted {
     /// Whether some were moved into `more`.
     pub is_packed: bool,
-    /// The names of the arguments that were cut, each with its whole text or bytes.
-    pub cut: Vec<(Vec<u8>, Vec<u8>)>,
+    /// The arguments that were cut.
+    pub cut: Vec<CutText>,
 }
 
 /// Makes `args` fit into one record that has room for `most_words` words of arguments.
 pub(crate) fn fit(args: &mut Vec<Arg<'_>>, most_words: usize) -> Fitted {
-    fit_among(args, (MOST_ARGS, most_words))
+    let room = Room {
+        args: MOST_ARGS,
+        words: most_words,
+    };
+    fit_among(args, room)
 }
 
-/// As `fit`, for a record with room for at most `most_args` of them.
-pub(crate) fn fit_among(
-    args: &mut Vec<Arg<'_>>,
-    (most_args, most_words): (usize, usize),
-) -> Fitted {
+/// As `fit`, for a record that may have less room for arguments than an event.
+pub(crate) fn fit_among(args: &mut Vec<Arg<'_>>, room: Room) -> Fitted {
     let mut fitted = Fitted::default();
-    if args.len() > most_args {
-        let rest = args.split_off(most_args.saturating_sub(1));
+    if args.len() > room.args {
+        let rest = args.split_off(room.args.saturating_sub(1));
         args.push(Arg::new(MORE, ArgValue::text(json_object(&rest))));
         fitted.is_packed = true;
     }
     let mut words: usize = args.iter().map(Arg::most_words).sum();
     // The longest texts get string records of their own.
-    while words > most_words {
+    while words > room.words {
         let longest = args
             .iter_mut()
             .filter(|arg| matches!(arg.value, ArgValue::Text(_) | ArgValue::Blob(_)))
@@ -132,14 +151,20 @@ pub(crate) fn fit_among(
         if let ArgValue::Blob(bytes) = &mut arg.value {
             let said = format!("{} bytes", bytes.len());
             let whole = std::mem::take(bytes).into_owned();
-            fitted.cut.push((arg.name.to_vec(), whole));
+            fitted.cut.push(CutText {
+                argument: arg.name.to_vec(),
+                whole,
+            });
             arg.value = ArgValue::text(said);
         } else if let ArgValue::Text(text) = &mut arg.value {
             let mut text = std::mem::take(text);
             if text.len() > MOST_STRING_BYTES {
                 let start = [cut_bytes(&text, MOST_STRING_BYTES - 3), "…".as_bytes()].concat();
                 let whole = std::mem::replace(&mut text, start.into());
-                fitted.cut.push((arg.name.to_vec(), whole.into_owned()));
+                fitted.cut.push(CutText {
+                    argument: arg.name.to_vec(),
+                    whole: whole.into_owned(),
+                });
             }
             arg.value = ArgValue::LongText(text);
         }
@@ -244,7 +269,10 @@ mod tests {
         let expected = [("longer", format!("{long}!")), ("long", long)];
         assert_eq!(
             fitted.cut,
-            expected.map(|(name, text)| (name.as_bytes().to_vec(), text.into_bytes()))
+            expected.map(|(name, text)| CutText {
+                argument: name.as_bytes().to_vec(),
+                whole: text.into_bytes(),
+            })
         );
     }
 }

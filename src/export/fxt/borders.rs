@@ -4,14 +4,36 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::forms::Form;
-use super::item::{Item, SliceFacts, What, order_of, order_of_whole};
+use super::item::{Item, ItemTime, SliceAt, What, order_of, order_of_whole};
 use super::items::{Items, known_event};
 use super::losses;
 use super::switches::event_behind;
-use crate::base::Timestamp;
+use crate::base::{Maybe, Timestamp};
 use crate::event::Role;
 use crate::trace::slices::SliceRow;
 use crate::trace::{CounterTrackId, CpuId, EventId, ThreadId, ThreadState, Trace, TrackId};
+
+/// A row of slices, and how its track is written.
+struct RowForm<'a> {
+    row: &'a SliceRow,
+    form: Form,
+}
+
+/// A slice that crosses a border of the range.
+struct AtBorder {
+    /// Its start in ns, and its order among slices that start at the same time.
+    began: (i64, u32),
+    /// What is written at the border.
+    what: What,
+    slice: usize,
+    track: u32,
+}
+
+impl AtBorder {
+    fn item(&self, trace: &Trace, at: ItemTime) -> Item {
+        Item::of_slice(self.what, at, SliceAt::of(trace, self.slice), self.track)
+    }
+}
 
 impl<'a> Items<'a> {
     /// Returns items for what crosses the range's start, outermost first; their time is the start.
@@ -22,7 +44,8 @@ impl<'a> Items<'a> {
             return Vec::new();
         }
         let mut list = Vec::new();
-        for (track, row, form) in self.slice_rows() {
+        for RowForm { row, form } in self.slice_rows() {
+            let track = row.track.0;
             let found = trace.slices.overlapping_on(row, span);
             // At most one slice of a row crosses a point in time.
             let index = found.start as usize;
@@ -34,9 +57,7 @@ impl<'a> Items<'a> {
             }
             let what = match form {
                 Form::Async => What::AsyncBegin,
-                _ if trace.slices.open_end(index) == i64::MAX
-                    && !self.chosen.ends_before_trace() =>
-                {
+                _ if trace.slices.open_end(index).is_none() && !self.chosen.ends_before_trace() => {
                     What::Begin
                 }
                 _ => What::Whole,
@@ -45,20 +66,22 @@ impl<'a> Items<'a> {
                 true => trace.slices.begins.at(index),
                 false => 0,
             };
-            let began = (trace.slices.starts.at(index), order);
-            list.push((began, (what, index, track)));
+            list.push(AtBorder {
+                began: (trace.slices.starts.at(index), order),
+                what,
+                slice: index,
+                track,
+            });
         }
         // The sort is stable: slices that started together on one track stay in the order of its rows. Where the order
         // in the file decides which is the outer one, they have the order of their begin events.
-        list.sort_by_key(|(began, _)| *began);
-        let start = (span.start.0, 0);
+        list.sort_by_key(|crossing| crossing.began);
+        let start = ItemTime::first_at(span.start.0);
         let at_start = |what: What, row: usize, of: u32| Item::new(what, start, row as u32, of);
         // Objects come first, so that pointers have names before an event refers to them.
         let mut items = self.objects.at_start.clone();
         let slices = list.into_iter();
-        items.extend(slices.map(|(_, (what, row, track))| {
-            Item::of_slice(what, start, (row, SliceFacts::of(trace, row).1), track)
-        }));
+        items.extend(slices.map(|crossing| crossing.item(trace, start)));
         for number in 0..trace.counters.tracks.len() as u32 {
             if let Some(row) = self.chosen.sample_at_start(CounterTrackId(number)) {
                 items.push(at_start(What::Sample, row as usize, number));
@@ -97,23 +120,24 @@ impl<'a> Items<'a> {
         let (trace, span) = (self.trace, self.chosen.span);
         let runs = &trace.runs;
         let is_seen = |run: usize| {
-            event_behind(trace, run).is_some_and(|(event, _)| {
-                let kind = trace.events.kind(EventId(event));
+            event_behind(trace, run).is_some_and(|behind| {
+                let kind = trace.events.kind(EventId(behind.event));
                 let kind = trace.kinds.get(kind.index());
                 kind.is_some_and(|kind| kind.role == Role::Switch)
-                    && trace.events.thread(EventId(event)).0 == runs.threads[run]
+                    && trace.events.thread(EventId(behind.event)).0 == runs.threads[run]
             })
         };
         let item_of = |cpu: u32, run: usize| {
-            let (start, end) = (runs.starts[run], runs.ends[run]);
+            let end = runs.ends[run].get()?;
             if !span.contains(Timestamp(end)) || is_seen(run) {
                 return None;
             }
-            let order = match start == end {
+            let order = match runs.starts[run] == end {
                 true => order_of(known_event(runs.events[run])) + 1,
                 false => order_of_whole(0),
             };
-            Some(Item::new(What::UnseenEnd, (end, order), run as u32, cpu))
+            let at = ItemTime { time: end, order };
+            Some(Item::new(What::UnseenEnd, at, run as u32, cpu))
         };
         let cpus = (0..trace.cpus.len() as u32).into_par_iter();
         cpus.flat_map_iter(|cpu| {
@@ -144,18 +168,14 @@ impl<'a> Items<'a> {
             // A thread that was just created has not been switched from; a dead thread does not wait, unless
             // another state follows.
             let died = trace.over_at(ThreadId(thread as u32));
-            let is_dead = state == ThreadState::Dead && trace.states.ends[index] == i64::MAX;
+            let is_dead = state == ThreadState::Dead && trace.states.ends[index].is_none();
             let is_waiting = died.is_none_or(|end| end > span.start)
                 && !is_dead
                 && !is_woken(trace, index)
                 && !matches!(state, ThreadState::Running | ThreadState::Created);
             if is_waiting {
-                items.push(Item::new(
-                    What::SwitchOff,
-                    (span.start.0, 0),
-                    found.start,
-                    cpu,
-                ));
+                let at = ItemTime::first_at(span.start.0);
+                items.push(Item::new(What::SwitchOff, at, found.start, cpu));
             }
         }
         items
@@ -169,7 +189,8 @@ impl<'a> Items<'a> {
             return Vec::new();
         }
         let mut list = Vec::new();
-        for (track, row, form) in self.slice_rows() {
+        for RowForm { row, form } in self.slice_rows() {
+            let track = row.track.0;
             let found = trace.slices.overlapping_on(row, span);
             let Some(index) = found.end.checked_sub(1).filter(|_| !found.is_empty()) else {
                 continue;
@@ -178,30 +199,33 @@ impl<'a> Items<'a> {
             let end = trace.slices.open_end(index);
             let is_chosen = self.chosen.has_slice(row.track, index);
             let has_own_end = || {
-                let slice = (index, SliceFacts::of(trace, index));
-                self.has_own_end(slice, form)
+                let slice = SliceAt::of(trace, index);
+                self.has_own_end(&slice, form)
             };
-            let is_over = end != i64::MAX || self.chosen.ends_before_trace();
+            let is_over = end.is_some() || self.chosen.ends_before_trace();
             if end >= span.end.0 && is_over && is_chosen && has_own_end() {
                 let what = if form == Form::Async {
                     What::AsyncEnd
                 } else {
                     What::End
                 };
-                list.push((trace.slices.starts.at(index), what, index, track));
+                list.push(AtBorder {
+                    began: (trace.slices.starts.at(index), 0),
+                    what,
+                    slice: index,
+                    track,
+                });
             }
         }
         // The innermost slice ends first.
-        list.sort_by_key(|row| std::cmp::Reverse(row.0));
+        list.sort_by_key(|crossing| std::cmp::Reverse(crossing.began));
         let mut items = match self.keeps_losses() {
             true => Vec::new(),
             false => losses::across_end(trace, self.chosen),
         };
         let ends = list.into_iter();
-        items.extend(ends.map(|(_, what, row, of)| {
-            let slice = (row, SliceFacts::of(trace, row).1);
-            Item::of_slice(what, (span.end.0, 0), slice, of)
-        }));
+        let end = ItemTime::first_at(span.end.0);
+        items.extend(ends.map(|crossing| crossing.item(trace, end)));
         items.extend(self.runs_across_end());
         items
     }
@@ -214,10 +238,10 @@ impl<'a> Items<'a> {
             let found = trace.runs.overlapping(trace.runs.on(CpuId(cpu)), span);
             let run = found.end.checked_sub(1).filter(|_| !found.is_empty())?;
             let end = trace.runs.ends[run as usize];
-            let lasts = end >= span.end.0 && (end != i64::MAX || self.chosen.ends_before_trace());
+            let lasts = end >= span.end.0 && (end.is_some() || self.chosen.ends_before_trace());
             let thread = ThreadId(trace.runs.threads[run as usize]);
             (lasts && self.chosen.has_run(CpuId(cpu), thread))
-                .then(|| Item::new(What::SwitchAtEnd, (span.end.0, 0), run, cpu))
+                .then(|| Item::new(What::SwitchAtEnd, ItemTime::first_at(span.end.0), run, cpu))
         })
     }
 
@@ -232,9 +256,9 @@ impl<'a> Items<'a> {
         }
         let mut of_track: Vec<(i64, u32)> = Vec::new();
         let rows: Vec<_> = self.slice_rows().collect();
-        for rows in rows.chunk_by(|a, b| a.0 == b.0) {
+        for rows in rows.chunk_by(|a, b| a.row.track == b.row.track) {
             of_track.clear();
-            for (_, row, form) in rows {
+            for RowForm { row, form } in rows {
                 let found = trace.slices.overlapping_on(row, span);
                 let last = found.end.checked_sub(1).filter(|_| !found.is_empty());
                 let is_over = |&index: &u32| trace.slices.open_end(index as usize) > span.end.0;
@@ -249,7 +273,7 @@ impl<'a> Items<'a> {
             of_track.sort_by_key(|slice| slice.0);
             // At index n: the latest end among slices for which n others, each longer than the one before, must end
             // later.
-            let mut ends_after: Vec<i64> = Vec::new();
+            let mut ends_after: Vec<Maybe<i64>> = Vec::new();
             for &(start, index) in of_track.iter().rev() {
                 let end = trace.slices.open_end(index as usize);
                 let count = ends_after.partition_point(|&after| after > end);
@@ -266,13 +290,13 @@ impl<'a> Items<'a> {
         cuts
     }
 
-    fn slice_rows(&self) -> impl Iterator<Item = (u32, &'a SliceRow, Form)> {
+    fn slice_rows(&self) -> impl Iterator<Item = RowForm<'a>> {
         let trace = self.trace;
         self.lanes_of_slices()
             .into_iter()
             .filter_map(move |(row, form)| {
                 let row = trace.slices.rows.get(row as usize)?;
-                Some((row.track.0, row, form))
+                Some(RowForm { row, form })
             })
     }
 

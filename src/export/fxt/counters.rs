@@ -1,10 +1,9 @@
 //! Counters: the name of a track as event, argument and id, and samples as counter events.
 
-use super::encode::Encoder;
+use super::encode::{Encoder, EventAt};
 use super::item::Item;
-use super::records::{Arg, ArgValue, EventType, Head, ThreadKoids};
+use super::records::{Arg, ArgValue, EventType, Head};
 use super::scheduling_args::value_of;
-use crate::base::StringId;
 use crate::event::Role;
 use crate::export::shared::koids::Koids;
 use crate::trace::EventId;
@@ -40,15 +39,15 @@ impl Encoder<'_, '_> {
         } else {
             ArgValue::Double(value)
         };
-        let at = (item.time, thread);
+        let at = EventAt {
+            time: item.time,
+            thread,
+        };
         if self.own_sample(item, at, &value).is_some() {
             return;
         }
         let event = counters.events[item.row as usize];
-        let category = match event {
-            u32::MAX => StringId::EMPTY,
-            event => self.names_of(self.events.kind(EventId(event))).0,
-        };
+        let category = self.names_of(self.events.kind(EventId(event))).category;
         let args = [Arg {
             name: name.argument.as_slice().into(),
             value,
@@ -66,54 +65,48 @@ impl Encoder<'_, '_> {
     /// Writes a sample as the counter event that it comes from, if its file has such events: with all values of the
     /// event, whose items are adjacent; one value at a time if some are not chosen or if the event was before the range.
     /// Returns `None` if nothing was written.
-    fn own_sample(
-        &mut self,
-        item: &Item,
-        at: (i64, ThreadKoids),
-        value: &ArgValue<'_>,
-    ) -> Option<()> {
+    fn own_sample(&mut self, item: &Item, at: EventAt, value: &ArgValue<'_>) -> Option<()> {
         let source = self.source;
         let counters = &source.trace.counters;
         let id = *counters.events.get(item.row as usize)?;
-        if id == u32::MAX || self.role_of(EventId(id)) != Role::Named {
+        if self.role_of(EventId(id)) != Role::Named {
             return None;
         }
         let event = self.event_ref(EventId(id));
         let has_all_values =
             source.has_all_counters || source.chosen.has_thread(self.events.thread(EventId(id)));
         let is_whole = has_all_values && event.time.0 == item.time;
-        if is_whole && self.last_counter == id {
+        if is_whole && self.last_counter == Some(id) {
             return Some(());
         }
-        let (category, name) = self.names_of(event.kind);
+        let names = self.names_of(event.kind);
         self.read(EventId(id));
         let counter_id = self.counter_id()?;
         let track = self.name_bytes(counters.tracks.get(item.of as usize)?.name);
-        let argument = argument_of(track, self.name_bytes(name), counter_id)?;
+        let argument = argument_of(track, self.name_bytes(names.name), counter_id)?;
         let mut one = [Arg {
             name: argument.into(),
             value: value.clone(),
         }];
         if !is_whole {
             let number = *counters.values.get(item.row as usize)?;
-            if let Some(own) = self.own_number((argument, number)) {
+            if let Some(own) = self.own_number(argument, number) {
                 one[0].value = own;
             }
         }
         let args = if is_whole {
-            self.last_counter = id;
+            self.last_counter = Some(id);
             &[][..]
         } else {
             self.read_nothing();
             &one[..]
         };
-        let names = (category, name);
         self.event(EventType::Counter, at, names, args, Some(counter_id));
         Some(())
     }
 
     /// Returns the argument of the current event that is a counter's value, with its recorded type.
-    fn own_number(&mut self, (name, value): (&[u8], f64)) -> Option<ArgValue<'static>> {
+    fn own_number(&mut self, name: &[u8], value: f64) -> Option<ArgValue<'static>> {
         let of = |own: &ArgValue<'_>| {
             let (number, own) = match *own {
                 ArgValue::Int32(own) => (f64::from(own), ArgValue::Int32(own)),

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::args::{self, FieldNames, Fitted};
+use super::args::{self, CutText, FieldNames, Fitted};
 use super::event_cpus::EventCpus;
 use super::item::{Item, What};
 use super::lone_states::{LoneStates, TrueEnds};
@@ -83,8 +83,20 @@ pub(crate) struct Name<'a> {
     pub bytes: &'a [u8],
 }
 
-/// The name of an argument, and its whole text, which was cut to fit.
-type CutText = (Vec<u8>, Vec<u8>);
+/// The category and name of an event.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Names<T> {
+    pub category: T,
+    pub name: T,
+}
+
+/// When an event is written, and on which thread.
+#[derive(Clone, Copy)]
+pub(crate) struct EventAt {
+    /// The time in ns on the trace's clock.
+    pub time: i64,
+    pub thread: ThreadKoids,
+}
 
 /// Encodes items as records.
 pub(crate) struct Encoder<'a, 't> {
@@ -99,7 +111,7 @@ pub(crate) struct Encoder<'a, 't> {
     /// The arguments of the current event in a list, instead of `fields`.
     pub(super) listed: Option<Vec<Arg<'a>>>,
     /// The counter event that was written last, with all its values.
-    pub(super) last_counter: u32,
+    pub(super) last_counter: Option<u32>,
     /// The time of the last written record that has a time.
     pub(super) anchor: Option<i64>,
     /// Whether the current item became a record without a time.
@@ -127,7 +139,7 @@ impl<'a, 't> Encoder<'a, 't> {
             fields: Vec::new(),
             field_names: FieldNames::new(),
             listed: None,
-            last_counter: u32::MAX,
+            last_counter: None,
             anchor: None,
             is_untimed: false,
             events: source.trace.events.cursor(),
@@ -135,15 +147,11 @@ impl<'a, 't> Encoder<'a, 't> {
     }
 
     /// Returns an encoder that continues the records of another one.
-    pub(crate) fn behind(
-        source: &'a Source<'a>,
-        tables: &'t FixedTables,
-        before: &Encoder<'a, 't>,
-    ) -> Encoder<'a, 't> {
+    pub(crate) fn behind(before: &Encoder<'a, 't>) -> Encoder<'a, 't> {
         Encoder {
             last_counter: before.last_counter,
             anchor: before.anchor,
-            ..Encoder::new(source, tables)
+            ..Encoder::new(before.source, before.records.fixed)
         }
     }
 
@@ -271,12 +279,15 @@ impl<'a, 't> Encoder<'a, 't> {
     pub(super) fn event(
         &mut self,
         event_type: EventType,
-        at: (i64, ThreadKoids),
-        (category, name): (StringId, StringId),
+        at: EventAt,
+        names: Names<StringId>,
         more: &[Arg<'_>],
         last_word: Option<u64>,
     ) {
-        let names = (self.name(category), self.name(name));
+        let names = Names {
+            category: self.name(names.category),
+            name: self.name(names.name),
+        };
         self.named_event(event_type, at, names, more, last_word);
     }
 
@@ -284,15 +295,16 @@ impl<'a, 't> Encoder<'a, 't> {
     pub(super) fn named_event(
         &mut self,
         event_type: EventType,
-        (time, thread): (i64, ThreadKoids),
-        (category, name): (Name<'_>, Name<'_>),
+        at: EventAt,
+        names: Names<Name<'_>>,
         more: &[Arg<'_>],
         last_word: Option<u64>,
     ) {
+        let Names { category, name } = names;
         let head = Head {
             event_type,
-            time: self.ticks(time),
-            thread,
+            time: self.ticks(at.time),
+            thread: at.thread,
             category: match category.index {
                 0 => self.records.exact_name(category.bytes),
                 index => TextRef::index(index),
@@ -312,26 +324,21 @@ impl<'a, 't> Encoder<'a, 't> {
         let cut = self.prepare(more, head.room());
         self.records.prepared_event(head, last_word);
         if let Some(cut) = cut {
-            self.cut_texts_of((head.time, thread), (category.bytes, name.bytes), cut);
+            self.cut_texts_of(at, names, cut);
         }
     }
 
     /// Writes the texts that were cut in an event: large records with its time.
     #[cold]
-    fn cut_texts_of(
-        &mut self,
-        (time, thread): (u64, ThreadKoids),
-        (category, name): (&[u8], &[u8]),
-        cut: Vec<CutText>,
-    ) {
-        for (argument, whole) in cut {
-            let whole_name = [name, b" (", &argument, b")"].concat();
+    fn cut_texts_of(&mut self, at: EventAt, names: Names<Name<'_>>, cut: Vec<CutText>) {
+        for CutText { argument, whole } in cut {
+            let whole_name = [names.name.bytes, b" (", &argument, b")"].concat();
             // Registering texts for the event may have replaced the table entry of its category.
             let head = Head {
                 event_type: EventType::Instant,
-                time,
-                thread,
-                category: self.records.exact_name(category),
+                time: self.ticks(at.time),
+                thread: at.thread,
+                category: self.records.exact_name(names.category.bytes),
                 name: self.records.exact_name(&whole_name),
             };
             self.records.large_event(head, &[], &whole);
@@ -370,7 +377,7 @@ impl<'a, 't> Encoder<'a, 't> {
         let koid = self.source.koids.process(process);
         match self.source.thread_of_process.get(process.0 as usize) {
             Some(&thread) if thread != ThreadId::NONE => self.source.koids.thread(thread),
-            _ => (koid, koid),
+            _ => ThreadKoids::of_process(koid),
         }
     }
 
@@ -385,11 +392,12 @@ impl<'a, 't> Encoder<'a, 't> {
     }
 
     /// Returns the category and name of a kind of events.
-    pub(super) fn names_of(&self, kind: KindId) -> (StringId, StringId) {
+    pub(super) fn names_of(&self, kind: KindId) -> Names<StringId> {
         let kind = self.source.trace.kinds.get(kind.index());
-        kind.map_or((StringId::EMPTY, StringId::EMPTY), |kind| {
-            (kind.category, kind.name)
-        })
+        Names {
+            category: kind.map_or(StringId::EMPTY, |kind| kind.category),
+            name: kind.map_or(StringId::EMPTY, |kind| kind.name),
+        }
     }
 
     /// Returns the role of an event.
@@ -428,8 +436,8 @@ impl<'a, 't> Encoder<'a, 't> {
         };
         let event = self.events.get(mark.event);
         let row = event.row;
-        let (category, name) = self.names_of(row.kind);
-        let name = mark.name.unwrap_or(name);
+        let mut names = self.names_of(row.kind);
+        names.name = mark.name.unwrap_or(names.name);
         let thread = source.koids.thread(mark.thread);
         self.read(mark.event);
         let mut more = Vec::new();
@@ -447,13 +455,16 @@ impl<'a, 't> Encoder<'a, 't> {
             };
             more.push(Arg::new(REALLY_IN, value));
         }
-        let implied = FlowKind::implied(self.name_bytes(name));
+        let implied = FlowKind::implied(self.name_bytes(names.name));
         // Among the records of another program no name implies a kind.
         let is_plain = source.kept.is_none() || mark.kind == FlowKind::default();
         if mark.kind != implied || !is_plain {
             more.push(Arg::new(FLOW_KIND, ArgValue::text(mark.kind.word())));
         }
-        let at = (item.time, thread);
-        self.event(event_type, at, (category, name), &more, Some(mark.id));
+        let at = EventAt {
+            time: item.time,
+            thread,
+        };
+        self.event(event_type, at, names, &more, Some(mark.id));
     }
 }

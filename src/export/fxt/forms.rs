@@ -5,7 +5,8 @@ use std::ops::Range;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::item::SliceFacts;
+use super::item::SliceAt;
+use crate::base::Maybe;
 use crate::trace::{SliceId, Trace, Track, TrackKind};
 
 /// How the slices of a track are written.
@@ -19,11 +20,20 @@ pub(crate) enum Form {
     Async,
 }
 
+/// The begin around a slice.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BeginAround {
+    /// The event of the begin.
+    pub event: u32,
+    /// The number of levels from the slice to the slice that begins there.
+    pub distance: u64,
+}
+
 /// Slices that start at the same time as a begin around them or as a slice inside them. Hardly any trace contains
 /// some.
 #[derive(Debug, Default)]
 pub(crate) struct BeginsAround {
-    begins: FxHashMap<u32, (u32, u32)>,
+    begins: FxHashMap<u32, BeginAround>,
     around: FxHashSet<u32>,
     /// Whether all slices are durations, as in FXT files.
     are_durations: bool,
@@ -34,25 +44,29 @@ impl BeginsAround {
     pub fn new(trace: &Trace) -> BeginsAround {
         let slices = &trace.slices;
         let of_track = |track: &Track| {
-            let mut found: FxHashMap<u32, (u32, u32)> = FxHashMap::default();
+            let mut found: FxHashMap<u32, BeginAround> = FxHashMap::default();
             let mut starting = Vec::new();
             let rows = track.rows.start as usize..track.rows.end as usize;
             let rows = slices.rows.get(rows).unwrap_or_default();
             for index in rows.iter().flat_map(|row| row.slices.clone()) {
-                let parent = slices.parents.at(index as usize);
-                let start = slices.starts.get(parent as usize);
-                if start != Some(slices.starts.at(index as usize)) {
+                let start = slices.starts.at(index as usize);
+                let parent = slices.parent(index as usize);
+                let starts_too = |parent: &SliceId| slices.starts.at(parent.0 as usize) == start;
+                let Some(SliceId(parent)) = parent.filter(starts_too) else {
                     continue;
-                }
+                };
                 starting.push(parent);
                 let around = parent as usize;
-                let is_begin =
-                    slices.finish(around).is_some() || slices.open_end(around) == i64::MAX;
+                let is_begin = slices.finish(around).is_some() || slices.open_end(around).is_none();
                 let begin = match is_begin {
-                    true => Some((slices.begins.at(around), 1)),
-                    false => found
-                        .get(&parent)
-                        .map(|&(begin, distance)| (begin, distance.saturating_add(1))),
+                    true => Some(BeginAround {
+                        event: slices.begins.at(around),
+                        distance: 1,
+                    }),
+                    false => found.get(&parent).map(|begin| BeginAround {
+                        distance: begin.distance.saturating_add(1),
+                        ..*begin
+                    }),
                 };
                 found.extend(begin.map(|begin| (index, begin)));
             }
@@ -78,45 +92,40 @@ impl BeginsAround {
     }
 
     /// Returns the begin event of the innermost slice around this one that starts at the same time and has an end of
-    /// its own (or none), and the number of levels to that slice.
+    /// its own (or none).
     #[inline]
-    pub fn of(&self, trace: &Trace, index: usize) -> Option<(u32, u64)> {
+    pub fn of(&self, trace: &Trace, index: usize) -> Option<BeginAround> {
         let slices = &trace.slices;
-        let parent = slices.parents.get(index)? as usize;
+        let parent = slices.parent(index)?;
         // Few slices start together: the others need no lookup.
-        if slices.starts.get(parent)? != slices.starts.at(index) {
+        if slices.starts.at(parent.0 as usize) != slices.starts.at(index) {
             return None;
         }
-        let &(begin, distance) = self.begins.get(&u32::try_from(index).ok()?)?;
-        Some((begin, distance.into()))
+        self.begins.get(&u32::try_from(index).ok()?).copied()
     }
 
     /// Returns whether a slice is written as a complete event.
     #[inline]
     pub(crate) fn is_whole(&self, trace: &Trace, index: usize, form: Form) -> bool {
-        self.is_whole_as(trace, (index, SliceFacts::of(trace, index)), form)
+        self.is_whole_as(trace, &SliceAt::of(trace, index), form)
     }
 
-    /// As `is_whole`, with the slice's start and facts.
+    /// As `is_whole`, for a slice whose columns were read already.
     #[inline]
-    pub(crate) fn is_whole_as(
-        &self,
-        trace: &Trace,
-        (index, (start, facts)): (usize, (i64, SliceFacts)),
-        form: Form,
-    ) -> bool {
-        let is_pulled_in = || start == facts.end && self.is_pulled_in(trace, (index, facts.begin));
+    pub(crate) fn is_whole_as(&self, trace: &Trace, slice: &SliceAt, form: Form) -> bool {
+        let facts = &slice.facts;
+        let is_pulled_in = || facts.end == slice.start && self.is_pulled_in(trace, slice);
         // Only a complete event has room for a measured duration.
-        let is_measured = || trace.slices.measured(index).is_some();
-        let is_one = || facts.finish == u32::MAX || is_measured() || is_pulled_in();
-        facts.end != i64::MAX && (form == Form::Whole || is_one())
+        let is_measured = || trace.slices.measured(slice.row).is_some();
+        let is_one = || facts.finish.is_none() || is_measured() || is_pulled_in();
+        facts.end.is_some() && (form == Form::Whole || is_one())
     }
 
     /// Returns whether a slice of no length is inside a slice of the same time that began after it (the longest is the
     /// outer one): its begin and end would be read before the outer begin.
-    fn is_pulled_in(&self, trace: &Trace, (index, own_begin): (usize, u32)) -> bool {
-        let around = self.of(trace, index);
-        around.is_some_and(|(begin, _)| begin > own_begin)
+    fn is_pulled_in(&self, trace: &Trace, slice: &SliceAt) -> bool {
+        let around = self.of(trace, slice.row);
+        around.is_some_and(|around| around.event > slice.facts.begin)
     }
 }
 
@@ -142,11 +151,17 @@ pub(crate) fn form_of(trace: &Trace, begins: &BeginsAround, track: &Track) -> Fo
     // where nothing overlaps and no slice is whole.
     let mut above: &Range<u32> = &(0..0);
     for row in rows {
-        if !row
-            .slices
-            .clone()
-            .all(|index| nests((trace, begins), index, &row.slices, above))
-        {
+        if !row.slices.clone().all(|index| {
+            nests(
+                trace,
+                begins,
+                index,
+                &Rows {
+                    own: &row.slices,
+                    above,
+                },
+            )
+        }) {
             return Form::Whole;
         }
         above = &row.slices;
@@ -154,38 +169,39 @@ pub(crate) fn form_of(trace: &Trace, begins: &BeginsAround, track: &Track) -> Fo
     Form::AsCame
 }
 
+/// The slices of a row, and those of the row above it.
+struct Rows<'a> {
+    own: &'a Range<u32>,
+    above: &'a Range<u32>,
+}
+
 /// Returns whether a slice is inside its parent and after the slice before it in the order of events, too. A slice
 /// that its parent's end closed is written whole; readers sort whole slices before begins of the same time, so there
 /// must be no such begin.
-fn nests(
-    (trace, begins): (&Trace, &BeginsAround),
-    index: u32,
-    row: &Range<u32>,
-    above: &Range<u32>,
-) -> bool {
+fn nests(trace: &Trace, begins: &BeginsAround, index: u32, rows: &Rows<'_>) -> bool {
     let slices = &trace.slices;
     let start = |index: u32| slices.starts.at(index as usize);
     let begin = |index: u32| (start(index), slices.begins.at(index as usize));
+    let ends_at = |index: u32| slices.open_end(index as usize);
     let end = |index: u32| {
-        (
-            slices.open_end(index as usize),
-            slices.finish(index as usize).map_or(u32::MAX, |id| id.0),
-        )
+        let finish = slices.finish(index as usize).map(|id| id.0);
+        (ends_at(index), Maybe::from(finish))
     };
+    let known = |(time, event)| (Maybe::new(time), Maybe::new(event));
     let is_whole = |index: u32| begins.is_whole(trace, index as usize, Form::AsCame);
-    let before = (index > row.start).then(|| index - 1);
-    let parent = Some(slices.parents.at(index as usize)).filter(|&parent| parent != u32::MAX);
-    if parent.is_none() != above.is_empty() {
+    let before = (index > rows.own.start).then(|| index - 1);
+    let parent = slices.parent(index as usize).map(|parent| parent.0);
+    if parent.is_none() != rows.above.is_empty() {
         return false;
     }
     if let Some(parent) = parent {
         let ends_inside = if is_whole(index) || is_whole(parent) {
-            end(index).0 <= end(parent).0
+            ends_at(index) <= ends_at(parent)
         } else {
             end(index) <= end(parent)
         };
         let begins_inside = begin(parent) < begin(index);
-        if !(above.contains(&parent) && begins_inside && ends_inside) {
+        if !(rows.above.contains(&parent) && begins_inside && ends_inside) {
             return false;
         }
     }
@@ -194,11 +210,11 @@ fn nests(
             .into_iter()
             .flatten()
             .all(|other| start(other) < start(index));
-        return is_first && before.is_none_or(|before| end(before).0 <= start(index));
+        return is_first && before.is_none_or(|before| ends_at(before) <= start(index));
     }
     let follows = before.is_none_or(|before| match is_whole(before) {
-        true => end(before).0 <= start(index),
-        false => end(before) <= begin(index),
+        true => ends_at(before) <= start(index),
+        false => end(before) <= known(begin(index)),
     });
-    follows && begin(index) <= end(index)
+    follows && known(begin(index)) <= end(index)
 }

@@ -4,6 +4,7 @@
 //! outer ones before inner ones.
 
 use super::forms::BeginsAround;
+use crate::base::Maybe;
 use crate::base::time_order::Sorter;
 use crate::trace::{EventId, Events, Trace};
 
@@ -25,25 +26,52 @@ pub struct Item {
     pub slice: SliceFacts,
 }
 
+/// [`Item::of`] of a point that is on no track.
+pub(super) const NO_TRACK: u32 = u32::MAX;
+
 /// The columns of a slice besides its start: see [`Slices`](crate::trace::Slices).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SliceFacts {
-    /// End, in ns; `i64::MAX` if it was still open at the end of its file.
-    pub end: i64,
+    /// End, in ns; none if it was still open at the end of its file.
+    pub end: Maybe<i64>,
     /// Whether its end was not seen, so that `end` is where it is drawn to.
     pub is_unended: bool,
     /// The event that began the slice.
     pub begin: u32,
     /// The event that ended the slice.
-    pub finish: u32,
+    pub finish: Maybe<u32>,
     /// The slice's label.
     pub label: u32,
 }
 
-impl SliceFacts {
-    /// Returns the start and the facts of a slice. Panics if there is no such slice, as `Slices` does.
+/// A slice of the table: its row, its start in ns, and its other columns.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SliceAt {
+    pub row: usize,
+    pub start: i64,
+    pub facts: SliceFacts,
+}
+
+/// When an item is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ItemTime {
+    /// Time, in ns on the trace's clock.
+    pub time: i64,
+    /// The order among items of one time (see `order_of`).
+    pub order: u64,
+}
+
+impl ItemTime {
+    /// Returns the time before all other items of the same time.
+    pub fn first_at(time: i64) -> ItemTime {
+        ItemTime { time, order: 0 }
+    }
+}
+
+impl SliceAt {
+    /// Returns a slice. Panics if there is no such slice, as `Slices` does.
     #[inline]
-    pub fn of(trace: &Trace, index: usize) -> (i64, SliceFacts) {
+    pub fn of(trace: &Trace, index: usize) -> SliceAt {
         let slices = &*trace.slices;
         let start = slices.starts.at(index);
         let begin = slices.begins.at(index);
@@ -58,7 +86,11 @@ impl SliceFacts {
             finish: slices.finishes.get(index, begin),
             label: slices.label_ids.at(index),
         };
-        (start, facts)
+        SliceAt {
+            row: index,
+            start,
+            facts,
+        }
     }
 }
 
@@ -66,7 +98,7 @@ impl Item {
     /// Returns the place of the item's event among the events of its time, where times are rounded; 0 if the item comes
     /// before all events.
     fn order_in_time(&self, events: &Events) -> u64 {
-        let Some((event, _)) = event_of(self.order) else {
+        let Some(BesideEvent { event, .. }) = event_of(self.order) else {
             return if self.order < LAST_ORDER { 0 } else { u64::MAX };
         };
         // An end that comes before the ends around it may have the order of the event before its own.
@@ -76,10 +108,10 @@ impl Item {
     }
 
     /// Returns an item that does not belong to a slice.
-    pub fn new(what: What, (time, order): (i64, u64), row: u32, of: u32) -> Item {
+    pub fn new(what: What, at: ItemTime, row: u32, of: u32) -> Item {
         Item {
-            time,
-            order,
+            time: at.time,
+            order: at.order,
             what,
             row,
             of,
@@ -89,15 +121,10 @@ impl Item {
 
     /// Returns an item of a slice.
     #[inline]
-    pub(crate) fn of_slice(
-        what: What,
-        (time, order): (i64, u64),
-        (slice, facts): (usize, SliceFacts),
-        of: u32,
-    ) -> Item {
+    pub(crate) fn of_slice(what: What, at: ItemTime, slice: SliceAt, of: u32) -> Item {
         Item {
-            slice: facts,
-            ..Item::new(what, (time, order), slice as u32, of)
+            slice: slice.facts,
+            ..Item::new(what, at, slice.row as u32, of)
         }
     }
 }
@@ -192,9 +219,9 @@ pub(super) fn order_of_whole_in(
     depth: u32,
 ) -> u64 {
     match begins.of(trace, slice) {
-        Some((begin, distance)) => {
-            let inside = (INSIDE_ORDERS.start() - 1).saturating_add(distance);
-            order_among(begin, inside.min(*INSIDE_ORDERS.end()))
+        Some(begin) => {
+            let inside = (INSIDE_ORDERS.start() - 1).saturating_add(begin.distance);
+            order_among(begin.event, inside.min(*INSIDE_ORDERS.end()))
         }
         None => order_of_whole(depth),
     }
@@ -202,7 +229,7 @@ pub(super) fn order_of_whole_in(
 
 /// Returns the event to which an order belongs, and whether the item comes after the event's own record; `None` if it
 /// comes before all others of its time.
-pub(super) fn event_of(order: u64) -> Option<(u32, Side)> {
+pub(super) fn event_of(order: u64) -> Option<BesideEvent> {
     let number = order
         .checked_sub(WHOLE_ORDERS)
         .filter(|_| order < LAST_ORDER)?;
@@ -210,7 +237,16 @@ pub(super) fn event_of(order: u64) -> Option<(u32, Side)> {
         0..=BEGIN_ORDER => Side::Before,
         _ => Side::After,
     };
-    Some((u32::try_from(number >> 4).ok()?, side))
+    Some(BesideEvent {
+        event: u32::try_from(number >> 4).ok()?,
+        side,
+    })
+}
+
+/// Where an item is written among the records of events.
+pub(crate) struct BesideEvent {
+    pub event: u32,
+    pub side: Side,
 }
 
 /// The side of a record on which an item is written.
@@ -223,31 +259,28 @@ pub(crate) enum Side {
 }
 
 /// Returns the order of a slice's end: before the other items of its event, but after the slice's begin.
-pub(super) fn order_of_end(start: i64, facts: &SliceFacts) -> u64 {
-    let is_at_once = start == facts.end && facts.begin == facts.finish;
+pub(super) fn order_of_end(slice: &SliceAt) -> u64 {
+    let facts = &slice.facts;
+    let is_at_once = facts.end == slice.start && facts.finish == facts.begin;
     let which = if is_at_once {
         END_AT_ONCE_ORDER
     } else {
         END_ORDER
     };
-    order_among(facts.finish, which)
+    order_among(facts.finish.or_greatest(), which)
 }
 
 /// Returns the order of a slice's end if slices around it may end at the same time by an earlier event: readers end
 /// the innermost slice first, so this end comes before theirs.
-pub(super) fn order_of_inner_end(
-    trace: &Trace,
-    (slice, (start, facts)): (usize, (i64, SliceFacts)),
-) -> u64 {
+pub(super) fn order_of_inner_end(trace: &Trace, slice: &SliceAt) -> u64 {
     let slices = &trace.slices;
-    let mut order = order_of_end(start, &facts);
-    let end = facts.end;
-    let (mut at, mut distance) = (slice, 0);
-    if start == end {
+    let mut order = order_of_end(slice);
+    let end = slice.facts.end;
+    let (mut at, mut distance) = (slice.row, 0);
+    if end == slice.start {
         return order;
     }
-    while let Some(around) = slices.parents.get(at).map(|parent| parent as usize)
-        && around < slices.len()
+    while let Some(around) = slices.parent(at).map(|parent| parent.0 as usize)
         && slices.open_end(around) == end
     {
         distance += 1;

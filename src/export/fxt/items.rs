@@ -8,12 +8,12 @@ use rayon::prelude::*;
 
 use super::event_cpus::EventCpus;
 use super::forms::{BeginsAround, Form, form_of};
-use super::item::{Item, What, Window, order_of};
+use super::item::{Item, ItemTime, What, Window, order_of};
 use super::lanes::{Lane, Place, Rows, Stretch};
 use super::lone_states::{LoneStates, TrueEnds};
 use super::losses;
 use super::objects::Objects;
-use crate::base::{TimeSpan, Timestamp};
+use crate::base::{Maybe, TimeSpan, Timestamp};
 use crate::event::Role;
 use crate::export::shared::flow_marks::FlowMark;
 use crate::query::selection::Chosen;
@@ -317,7 +317,10 @@ impl<'a> Items<'a> {
                 for index in stretch.starts.clone() {
                     let log = &trace.logs.rows[index];
                     if !is_narrowed || self.chosen.has_log(log) {
-                        let at = (log.time.0, order_of(log.event.0));
+                        let at = ItemTime {
+                            time: log.time.0,
+                            order: order_of(log.event.0),
+                        };
                         list.push(Item::new(What::Log, at, index as u32, log.thread.0));
                     }
                 }
@@ -333,14 +336,20 @@ impl<'a> Items<'a> {
     /// Returns the item of a flow mark.
     pub(super) fn flow_item(&self, index: usize) -> Item {
         let mark = &self.flows[index];
-        let at = (mark.time, order_of(mark.order));
+        let at = ItemTime {
+            time: mark.time,
+            order: order_of(mark.order),
+        };
         Item::new(What::Flow, at, index as u32, mark.thread.0)
     }
 
     /// Returns the item of a counter's sample.
     pub(super) fn sample_item(&self, track: u32, row: usize) -> Item {
         let counters = &self.trace.counters;
-        let at = (counters.times[row], order_of(counters.events[row]));
+        let at = ItemTime {
+            time: counters.times[row],
+            order: order_of(counters.events[row]),
+        };
         Item::new(What::Sample, at, row as u32, track)
     }
 
@@ -349,7 +358,10 @@ impl<'a> Items<'a> {
         let is_log = self.log_events.binary_search(&event).is_ok();
         let time = || self.trace.events.time(EventId(event)).0;
         (!is_log).then(|| {
-            let at = (time(), order_of(event));
+            let at = ItemTime {
+                time: time(),
+                order: order_of(event),
+            };
             Item::new(What::Instant, at, event, track)
         })
     }
@@ -364,6 +376,6 @@ impl<'a> Items<'a> {
 }
 
 /// Returns the event; 0 for a row without an event, which orders it before all other events of its time.
-pub(super) fn known_event(event: u32) -> u32 {
-    if event == u32::MAX { 0 } else { event }
+pub(super) fn known_event(event: Maybe<u32>) -> u32 {
+    event.get().unwrap_or(0)
 }

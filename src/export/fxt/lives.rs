@@ -3,7 +3,7 @@
 
 use super::args::{self, MOST_ARG_WORDS};
 use super::encode::{Encoder, Source};
-use super::records::{Arg, ArgValue, PROCESS};
+use super::records::{Arg, ArgValue, ObjectKey, PROCESS};
 use crate::base::{StringId, Timestamp};
 use crate::fxt::agreed::{command_text, fork_word};
 use crate::trace::{ProcessId, ProgramImage, ThreadId};
@@ -22,7 +22,8 @@ fn time_arg(source: &Source<'_>, name: &'static str, time: Timestamp) -> Arg<'st
 
 fn life_args(
     source: &Source<'_>,
-    (start, end): (Option<Timestamp>, Option<Timestamp>),
+    start: Option<Timestamp>,
+    end: Option<Timestamp>,
 ) -> Vec<Arg<'static>> {
     let start = start.map(|time| time_arg(source, "started_ns", time));
     let end = end.map(|time| time_arg(source, "ended_ns", time));
@@ -35,7 +36,7 @@ pub(crate) fn of_thread(source: &Source<'_>, id: ThreadId) -> Vec<Arg<'static>> 
         return Vec::new();
     }
     let thread = source.trace.thread(id);
-    life_args(source, (thread.start, thread.end))
+    life_args(source, thread.start, thread.end)
 }
 
 /// Returns the arguments of a process's object.
@@ -44,7 +45,7 @@ pub(crate) fn of_process(source: &Source<'_>, id: ProcessId) -> Vec<Arg<'static>
     let Some(process) = process.filter(|_| are_known(source)) else {
         return Vec::new();
     };
-    let mut args = life_args(source, (process.start, process.end));
+    let mut args = life_args(source, process.start, process.end);
     let made = process.made.map(fork_word);
     args.extend(made.map(|word| Arg::new("made", ArgValue::Text(word.as_bytes().into()))));
     let parent = process.parent.map(|parent| source.koids.process(parent));
@@ -75,7 +76,10 @@ impl Encoder<'_, '_> {
                 let _fitted = args::fit(&mut args, MOST_ARG_WORDS);
                 self.records.counts.cut_commands += 1;
             }
-            let object = (PROCESS, source.koids.process(id));
+            let object = ObjectKey {
+                object_type: PROCESS,
+                koid: source.koids.process(id),
+            };
             self.records.object(object, name, &args);
         }
     }

@@ -7,14 +7,24 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
+use crate::base::Maybe;
 use crate::event::{EndState, Role};
 use crate::trace::{EventId, StateId, ThreadId, ThreadState, Trace};
+
+/// A state without a run before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct LoneState {
+    /// The event of the switch that began it.
+    pub event: u32,
+    /// The row of the state.
+    pub state: u32,
+}
 
 /// The states without a run, by the event of the switch that began them.
 #[derive(Debug, Default)]
 pub(crate) struct LoneStates {
-    /// Event and state, sorted by event, one for each event.
-    rows: Vec<(u32, u32)>,
+    /// Sorted by event, one for each event.
+    rows: Vec<LoneState>,
     /// The set of the events in `rows`.
     events: Bits,
     /// By word of `events`: how many of its bits come before that word.
@@ -32,50 +42,51 @@ impl LoneStates {
             let events = trace.events.cursor();
             let mut found = Vec::new();
             let runs = trace.runs.of(ThreadId(thread as u32)).iter();
-            let mut run_ends: Vec<i64> = runs.map(|&run| trace.runs.ends[run as usize]).collect();
+            let mut run_ends: Vec<Maybe<i64>> =
+                runs.map(|&run| trace.runs.ends[run as usize]).collect();
             // The ends are sorted except where switches were lost.
             run_ends.sort_unstable();
             // A run of no length leaves no state.
             let runs = trace.runs.of(ThreadId(thread as u32)).iter();
-            let ends = runs.map(|&run| {
-                (
-                    trace.runs.starts[run as usize],
-                    trace.runs.ends[run as usize],
-                )
+            let at_once = runs.filter_map(|&run| {
+                let start = trace.runs.starts[run as usize];
+                (trace.runs.ends[run as usize] == start).then_some(start)
             });
-            let mut at_once: Vec<i64> = ends
-                .filter(|(start, end)| start == end)
-                .map(|(_, end)| end)
-                .collect();
+            let mut at_once: Vec<i64> = at_once.collect();
             at_once.sort_unstable();
             for index in range.start as usize..range.end as usize {
                 let is_left = states.states[index] != ThreadState::Running
-                    && states.partners[index] == u32::MAX
-                    && states.events[index] != u32::MAX;
+                    && states.partners[index].is_none();
+                let event = states.events[index].get().filter(|_| is_left);
                 let follows_a_run = index > range.start as usize
                     && states.states[index - 1] == ThreadState::Running
-                    && run_ends.binary_search(&states.starts[index]).is_ok();
+                    && run_ends
+                        .binary_search(&Maybe::new(states.starts[index]))
+                        .is_ok();
                 let is_at_once = || at_once.binary_search(&states.starts[index]).is_ok();
-                if !is_left || follows_a_run || is_at_once() {
+                let Some(event) = event.filter(|_| !follows_a_run && !is_at_once()) else {
                     continue;
-                }
-                let kind = events.kind(EventId(states.events[index]));
+                };
+                let kind = events.kind(EventId(event));
                 if is_switch.get(kind.index()).copied().unwrap_or(false) {
-                    found.push((states.events[index], index as u32));
+                    found.push(LoneState {
+                        event,
+                        state: index as u32,
+                    });
                 }
             }
             found
         };
         let found = states.of_thread.par_iter().enumerate().map(of_thread);
-        let mut rows: Vec<(u32, u32)> = found.flatten_iter().collect();
+        let mut rows: Vec<LoneState> = found.flatten_iter().collect();
         rows.par_sort_unstable();
         // If one switch began several states the last one counts.
         rows.reverse();
-        rows.dedup_by_key(|row| row.0);
+        rows.dedup_by_key(|row| row.event);
         rows.reverse();
         let mut events = Bits::new(trace.events.len());
-        for &(event, _) in &rows {
-            events.set(event);
+        for row in &rows {
+            events.set(row.event);
         }
         let mut count = 0;
         let before = events.0.iter().map(|word| {
@@ -91,7 +102,8 @@ impl LoneStates {
 
     /// Returns the state that a switch began.
     #[must_use]
-    pub(crate) fn of_event(&self, event: u32) -> Option<StateId> {
+    pub(crate) fn of_event(&self, event: Maybe<u32>) -> Option<StateId> {
+        let event = event.get()?;
         let number = event as usize / 64;
         let word = *self.events.0.get(number)?;
         let bit = 1_u64 << (event % 64);
@@ -102,12 +114,12 @@ impl LoneStates {
         let row = self
             .rows
             .get((*self.before.get(number)? + lower) as usize)?;
-        Some(StateId(row.1))
+        Some(StateId(row.state))
     }
 
-    /// Returns all of them, as events and states.
+    /// Returns all of them, sorted by event.
     #[must_use]
-    pub fn rows(&self) -> &[(u32, u32)] {
+    pub fn rows(&self) -> &[LoneState] {
         &self.rows
     }
 }
@@ -121,7 +133,7 @@ impl RunBegins {
     #[must_use]
     pub fn new(trace: &Trace) -> RunBegins {
         let mut bits = Bits::new(trace.events.len());
-        for &event in &trace.runs.events {
+        for event in trace.runs.events.iter().filter_map(|event| event.get()) {
             bits.set(event);
         }
         RunBegins(bits)
@@ -149,13 +161,13 @@ impl TrueEnds {
     #[must_use]
     pub fn new(trace: &Trace) -> TrueEnds {
         let firsts: FxHashSet<u32> = trace.runs.of_cpu.iter().map(|range| range.start).collect();
-        let is_before_next = |run: u32, event: u32| {
+        let is_before_next = |run: u32, event: Maybe<u32>| {
             let next = run as usize + 1;
+            let next_event = trace.runs.events.get(next).and_then(|next| next.get());
+            let start = trace.runs.starts.get(next);
             !firsts.contains(&(run + 1))
-                && event != u32::MAX
-                && trace.runs.starts.get(next) == trace.runs.ends.get(run as usize)
-                && (trace.runs.events.get(next))
-                    .is_some_and(|&next| next != u32::MAX && event < next)
+                && start.is_some_and(|start| trace.runs.ends[run as usize] == *start)
+                && next_event.is_some_and(|next| event < next)
         };
         let of_thread = |thread: usize| {
             let runs = trace.runs.of(ThreadId(thread as u32));

@@ -7,7 +7,7 @@
 //! of that thread's object.
 
 use super::encode::Encoder;
-use super::item::{Item, LAST_ORDER, What};
+use super::item::{Item, ItemTime, LAST_ORDER, What};
 use super::records::{Arg, ArgValue, EventType, Head};
 use crate::base::Timestamp;
 use crate::event::Gap;
@@ -73,6 +73,12 @@ fn holes(trace: &Trace, chosen: &Chosen<'_>, wants: impl Fn(Timestamp) -> bool) 
         true => LAST_ORDER,
         false => 0,
     };
-    rows.map(|(row, gap)| Item::new(What::Loss, (time(&gap).0, order(&gap)), row, 0))
-        .collect()
+    let item = |(row, gap): (u32, Gap)| {
+        let at = ItemTime {
+            time: time(&gap).0,
+            order: order(&gap),
+        };
+        Item::new(What::Loss, at, row, 0)
+    };
+    rows.map(item).collect()
 }

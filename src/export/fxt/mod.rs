@@ -245,9 +245,14 @@ fn write_as(
             filter::write(&input, &mut written, out, job)?;
         }
         _ => write_all(
-            (&source, &tables),
-            (&items, &named),
-            (&mut written, out),
+            &mut Output {
+                source: &source,
+                tables: &tables,
+                written: &mut written,
+                out,
+            },
+            &items,
+            &named,
             job,
         )?,
     }
@@ -276,29 +281,43 @@ fn kinds_to_say(trace: &Trace, kept: Option<FxtFile<'_>>) -> Vec<Option<SliceKin
 fn keeps_numbers(trace: &Trace, koids: &Koids) -> bool {
     let threads = (0..trace.threads.len() as u32).skip(1).map(ThreadId);
     let mut scheduled = threads.zip(koids.scheduled.iter().skip(1).copied());
-    scheduled.all(|(id, is_one)| !is_one || koids.thread(id).1 == trace.thread(id).tid)
+    scheduled.all(|(id, is_one)| !is_one || koids.thread(id).thread == trace.thread(id).tid)
+}
+
+/// What is encoded, and where it is written to.
+struct Output<'a, 't> {
+    source: &'a Source<'a>,
+    tables: &'t FixedTables,
+    written: &'a mut Written<'t>,
+    out: &'a mut dyn Write,
 }
 
 /// Writes a file of encoded rows only.
-fn write_all<'t>(
-    (source, tables): (&Source<'_>, &'t FixedTables),
-    (items, named): (&Items<'_>, &Named),
-    (written, out): (&mut Written<'t>, &mut dyn Write),
+fn write_all(
+    output: &mut Output<'_, '_>,
+    items: &Items<'_>,
+    named: &Named,
     job: &Job,
 ) -> Result<(), ExportError> {
+    let Output {
+        source,
+        tables,
+        written,
+        out,
+    } = output;
     let mut encoder = Encoder::new(source, tables);
     encoder.records.file_head(source.providers, source.shift);
-    written.take(encoder, out)?;
+    written.take(encoder, *out)?;
     // Names come before the records of the thread table, so that readers meet threads in their order.
     let mut encoder = Encoder::new(source, tables);
     write_names(&mut encoder, named);
-    written.take(encoder, out)?;
+    written.take(encoder, *out)?;
     let mut encoder = Encoder::new(source, tables);
     write_other_objects(&mut encoder);
-    written.take_items(encoder, &items.across_start(), (source, tables, out))?;
-    write_windows(source, items, tables, (out, written), job)?;
+    written.take_items(encoder, &items.across_start(), *out)?;
+    write_windows(source, items, tables, written, *out, job)?;
     let encoder = Encoder::new(source, tables);
-    written.take_items(encoder, &items.across_end(), (source, tables, out))
+    written.take_items(encoder, &items.across_end(), *out)
 }
 
 /// Returns the names of fields, from one event of each kind that occurs in a sample of the events.

@@ -8,7 +8,7 @@ use super::encode::{Encoder, Source};
 use super::item::{Item, What};
 use super::lives;
 use super::providers::infos;
-use super::records::{Arg, ArgValue, PROCESS, THREAD};
+use super::records::{Arg, ArgValue, ObjectKey, PROCESS, THREAD, ThreadKoids};
 use crate::base::{StringId, Timestamp};
 use crate::event::FieldRef;
 use crate::event::part::KernelObject;
@@ -59,9 +59,10 @@ pub(crate) fn met_at_borders(
 /// Adds the threads of slices, points and samples on tracks that were chosen whole.
 fn met_on_tracks(trace: &Trace, chosen: &Chosen<'_>, met: &mut FxHashSet<ThreadId>) {
     let span = chosen.span;
-    let mut meet = |event: u32| {
-        if event != u32::MAX && !chosen.has_thread(trace.events.thread(EventId(event))) {
-            met.insert(trace.events.thread(EventId(event)));
+    let mut meet = |event: EventId| {
+        let thread = trace.events.thread(event);
+        if !chosen.has_thread(thread) {
+            met.insert(thread);
         }
     };
     let slices = &trace.slices;
@@ -76,17 +77,17 @@ fn met_on_tracks(trace: &Trace, chosen: &Chosen<'_>, met: &mut FxHashSet<ThreadI
         let rows = rows.unwrap_or_default().iter();
         for slice in rows.flat_map(|row| slices.overlapping_on(row, span)) {
             if chosen.has_slice(TrackId(number as u32), slice as usize) {
-                meet(slices.begins.at(slice as usize));
+                meet(EventId(slices.begins.at(slice as usize)));
                 let ends_inside = slices.open_end(slice as usize) < span.end.0;
                 let finish = slices.finish(slice as usize).filter(|_| ends_inside);
-                meet(finish.map_or(u32::MAX, |id| id.0));
+                finish.into_iter().for_each(&mut meet);
             }
         }
         for event in trace.instants.of(&track.instants) {
             let id = EventId(event);
             if span.contains(trace.events.time(id)) && chosen.has_point(TrackId(number as u32), id)
             {
-                meet(event);
+                meet(id);
             }
         }
     }
@@ -96,7 +97,7 @@ fn met_on_tracks(trace: &Trace, chosen: &Chosen<'_>, met: &mut FxHashSet<ThreadI
         if matches!(track.scope, CounterScope::Process(_)) && chosen.has_counter(id) {
             let inside = trace.counters.in_force(track, span);
             let rows = inside.filter(|&row| chosen.has_sample(id, row));
-            rows.for_each(|row| meet(trace.counters.events[row as usize]));
+            rows.for_each(|row| meet(EventId(trace.counters.events[row as usize])));
         }
     }
 }
@@ -245,16 +246,19 @@ pub(crate) fn write_names(encoder: &mut Encoder<'_, '_>, named: &Named) {
     for id in (0..trace.cpus.len() as u32).map(CpuId) {
         if owners.cpus.contains(&id) {
             let name = koids.cpu_name(trace, id);
-            let (process, thread) = koids.cpu(id);
+            let ThreadKoids { process, thread } = koids.cpu(id);
             encoder.records.process_object(process, name.as_bytes());
             let mut args = vec![Arg::new("process", ArgValue::Koid(process))];
             args.extend(counted.arguments(id));
-            let object = (THREAD, thread);
+            let object = ObjectKey {
+                object_type: THREAD,
+                koid: thread,
+            };
             encoder.records.object(object, name.as_bytes(), &args);
         }
     }
     if owners.is_machine_needed {
-        let machine = Koids::MACHINE.0;
+        let machine = Koids::MACHINE.process;
         encoder.records.process_object(machine, b"machine");
     }
 }
@@ -266,21 +270,28 @@ pub(crate) fn write_people(encoder: &mut Encoder<'_, '_>, named: &Named) {
         let Some(process) = trace.processes.get(id.0 as usize) else {
             continue;
         };
-        let koid = koids.process(id);
+        let key = ObjectKey {
+            object_type: PROCESS,
+            koid: koids.process(id),
+        };
         let name = trace.strings.bytes(process.name);
         let args = lives::of_process(encoder.source, id);
-        encoder.named_object((PROCESS, koid), process.pid, name, args);
+        encoder.named_object(key, process.pid, name, args);
         encoder.images(id);
     }
     let is_named_last = |id: &&ThreadId| named.threads.binary_search(id).is_ok();
     let last = koids.named_last.iter().filter(is_named_last);
     for &id in named.threads.iter().chain(last) {
         let thread = trace.thread(id);
-        let (process, koid) = koids.thread(id);
-        let mut args = vec![Arg::new("process", ArgValue::Koid(process))];
+        let own = koids.thread(id);
+        let mut args = vec![Arg::new("process", ArgValue::Koid(own.process))];
         args.extend(lives::of_thread(encoder.source, id));
         let name = trace.strings.bytes(thread.name);
-        encoder.named_object((THREAD, koid), thread.tid, name, args);
+        let key = ObjectKey {
+            object_type: THREAD,
+            koid: own.thread,
+        };
+        encoder.named_object(key, thread.tid, name, args);
     }
 }
 
@@ -292,29 +303,32 @@ pub(crate) fn write_other_objects(encoder: &mut Encoder<'_, '_>) {
             let is_person = matches!(object.object_type, PROCESS | THREAD);
             // If several files have it, the first one names it.
             if !is_person && told.insert(object.koid) {
-                let of = (object.object_type, object.koid);
-                encoder.object_with_fields(of, &object.name, Vec::new(), Some(object));
+                let key = ObjectKey {
+                    object_type: object.object_type,
+                    koid: object.koid,
+                };
+                encoder.object_with_fields(key, &object.name, Vec::new(), Some(object));
             }
         }
     }
 }
 
 impl Encoder<'_, '_> {
-    /// Writes the kernel object of a process or thread, with `args` and what the first file that has the `number` says
-    /// of it besides.
-    fn named_object(&mut self, of: (u64, u64), number: u64, name: &[u8], args: Vec<Arg<'_>>) {
-        let key = (of.0, number);
+    /// Writes the kernel object of a process or thread, with `args` and the other fields that it has in the first file
+    /// that contains an object with that `number`.
+    fn named_object(&mut self, key: ObjectKey, number: u64, name: &[u8], args: Vec<Arg<'_>>) {
+        let in_file = (key.object_type, number);
         let told = infos(self.source.trace).into_iter().find_map(|info| {
             let order = |object: &KernelObject| (object.object_type, object.koid);
-            let at = info.objects.binary_search_by_key(&key, order);
+            let at = info.objects.binary_search_by_key(&in_file, order);
             info.objects.get(at.ok()?)
         });
-        self.object_with_fields(of, name, args, told);
+        self.object_with_fields(key, name, args, told);
     }
 
     fn object_with_fields(
         &mut self,
-        of: (u64, u64),
+        key: ObjectKey,
         name: &[u8],
         mut args: Vec<Arg<'_>>,
         told: Option<&KernelObject>,
@@ -331,7 +345,7 @@ impl Encoder<'_, '_> {
             self.records.counts.packed += u64::from(is_packed);
             self.cut_texts += cut.len() as u64;
         }
-        self.records.object(of, name, &args);
+        self.records.object(key, name, &args);
     }
 }
 
@@ -347,8 +361,8 @@ struct Owners {
 impl Owners {
     /// Returns the koids of the artificial processes and threads of CPUs and the machine.
     fn stand_ins(&self, koids: &Koids) -> FxHashSet<u64> {
-        let machine = self.is_machine_needed.then_some(Koids::MACHINE.0);
-        let cpus = self.cpus.iter().map(|&cpu| koids.cpu(cpu).1);
+        let machine = self.is_machine_needed.then_some(Koids::MACHINE.process);
+        let cpus = self.cpus.iter().map(|&cpu| koids.cpu(cpu).thread);
         cpus.chain(machine).collect()
     }
 

@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::item::{Item, What};
+use super::item::{Item, ItemTime, What, order_of};
 use crate::event::{FieldRef, Role, ValueRef};
 use crate::formats::Events;
 use crate::query::selection::Chosen;
@@ -66,10 +66,13 @@ impl Objects {
             let id = place.event;
             let time = trace.events.time(EventId(id));
             if time < span.start {
-                let at = (span.start.0, 0);
+                let at = ItemTime::first_at(span.start.0);
                 objects.at_start.push(Item::new(What::Object, at, id, 0));
             } else if span.contains(time) {
-                let at = (time.0, super::item::order_of(id));
+                let at = ItemTime {
+                    time: time.0,
+                    order: order_of(id),
+                };
                 objects.inside.push(Item::new(What::Object, at, id, 0));
             }
         }

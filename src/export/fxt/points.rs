@@ -1,7 +1,7 @@
 //! Points: instants, the parts of them that do not fit into an event record, and userspace objects.
 
 use super::args::MOST_ARG_WORDS;
-use super::encode::Encoder;
+use super::encode::{Encoder, EventAt, Names};
 use super::item::Item;
 use super::records::{Arg, ArgValue, EventType, Head, MOST_ARGS, MOST_INLINE_BYTES, ThreadKoids};
 use crate::base::StringId;
@@ -25,7 +25,7 @@ impl Encoder<'_, '_> {
         let source = self.source;
         let id = EventId(item.row);
         let event = self.events.get(id);
-        let (category, name) = self.names_of(event.row.kind);
+        let names = self.names_of(event.row.kind);
         let owner = self.events.thread(id);
         let (thread, async_id) = match source
             .trace
@@ -51,7 +51,7 @@ impl Encoder<'_, '_> {
                 false => Ok(thread),
             };
             let provider = source.providers.of_thread(self.events.thread(id));
-            return self.object(object.pointer, owner, name, (provider, Some(item.time)));
+            return self.object(object.pointer, owner, names.name, provider, Some(item.time));
         }
         let attached = blob_of(&self.fields);
         if let Some((blob_type, payload)) = attached
@@ -62,9 +62,10 @@ impl Encoder<'_, '_> {
                 && owner != ThreadId::NONE
                 && source.trace.thread(owner).tid != 0;
             if has_time {
-                return self.large_instant(item, thread, (category, name), &payload);
+                return self.large_instant(item, thread, names, &payload);
             }
-            let (category, name) = (self.name_bytes(category), self.name_bytes(name));
+            let category = self.name_bytes(names.category);
+            let name = self.name_bytes(names.name);
             self.is_untimed = true;
             self.records.counts.moved_blobs += u64::from(self.lacks_anchor(item.time));
             let provider = source.providers.of_thread(owner);
@@ -76,16 +77,19 @@ impl Encoder<'_, '_> {
                 });
         }
         if let Some(payload) = payload_of(&self.fields) {
-            return self.large_instant(item, thread, (category, name), &payload);
+            return self.large_instant(item, thread, names, &payload);
         }
         let last_word = match async_id {
             Some(chosen_id) => self.async_id().or(Some(chosen_id)),
             None => self.scope_word(),
         };
-        let at = (item.time, thread);
+        let at = EventAt {
+            time: item.time,
+            thread,
+        };
         let mut more: Vec<_> = self.group_arg(item.of, id).into_iter().collect();
         more.extend(self.cpu_arg(id));
-        self.event(event_type, at, (category, name), &more, last_word);
+        self.event(event_type, at, names, &more, last_word);
     }
 
     /// Reads the object of an event that names the target of a pointer; its other fields become the current arguments.
@@ -114,7 +118,8 @@ impl Encoder<'_, '_> {
         pointer: u64,
         owner: Result<ThreadKoids, u64>,
         name: StringId,
-        (provider, time): (Option<u32>, Option<i64>),
+        provider: Option<u32>,
+        time: Option<i64>,
     ) {
         let args = self.listed.as_deref().unwrap_or_default();
         let provider = provider.filter(|_| {
@@ -148,13 +153,13 @@ impl Encoder<'_, '_> {
             return;
         };
         let thread = self.events.thread(id);
-        let (process, _) = self.source.koids.thread(thread);
-        let (_, name) = self.names_of(event.row.kind);
+        let process = self.source.koids.thread(thread).process;
+        let name = self.names_of(event.row.kind).name;
         let owner = Err(object.process.unwrap_or(process));
         // Objects from before the range have the time of its start, whatever record comes first there.
         let time = Some(item.time).filter(|&time| time == event.row.time.0);
         let provider = self.source.providers.of_thread(thread);
-        self.object(object.pointer, owner, name, (provider, time));
+        self.object(object.pointer, owner, name, provider, time);
     }
 
     /// Returns the word for the scope of the current point, unless the scope is the thread.
@@ -175,7 +180,7 @@ impl Encoder<'_, '_> {
         &mut self,
         item: &Item,
         thread: ThreadKoids,
-        (category, name): (StringId, StringId),
+        names: Names<StringId>,
         payload: &[u8],
     ) {
         self.fields.retain(|field| {
@@ -192,8 +197,8 @@ impl Encoder<'_, '_> {
             event_type: EventType::Instant,
             time: self.ticks(item.time),
             thread,
-            category: self.records.exact_name(self.name_bytes(category)),
-            name: self.records.exact_name(self.name_bytes(name)),
+            category: self.records.exact_name(self.name_bytes(names.category)),
+            name: self.records.exact_name(self.name_bytes(names.name)),
         };
         self.records.prepared_large_event(head, payload);
     }

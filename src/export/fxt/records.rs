@@ -57,6 +57,33 @@ impl Head<'_> {
     }
 }
 
+/// Records that are encoded.
+pub(crate) struct Chunk {
+    pub bytes: Vec<u8>,
+    pub counts: RecordCounts,
+    /// The fixed entries that must come before the records.
+    pub used: Used,
+}
+
+/// Which kernel object a record names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ObjectKey {
+    /// The format's number of its type, such as [`PROCESS`].
+    pub object_type: u64,
+    pub koid: u64,
+}
+
+/// The value of an argument besides texts and bytes.
+#[derive(Clone, Copy)]
+struct PlainValue {
+    /// The format's number of its type.
+    kind: u64,
+    /// The upper half of the argument's header.
+    high: u32,
+    /// The word after the header.
+    word: Option<u64>,
+}
+
 /// A growing list of records: one chunk of a file.
 #[derive(Debug)]
 pub struct Records<'t> {
@@ -103,7 +130,7 @@ impl<'t> Records<'t> {
             threads: FxHashMap::default(),
             thread_ring: Vec::new(),
             next_thread: 0,
-            recent_threads: Box::new([((0, 0), 0); RECENT_THREADS]),
+            recent_threads: Box::new([(ThreadKoids::default(), 0); RECENT_THREADS]),
             arguments: Vec::new(),
             argument_count: 0,
             used: Used::none(),
@@ -112,9 +139,13 @@ impl<'t> Records<'t> {
         }
     }
 
-    /// Returns the bytes, their counts, and the fixed entries that must come before them.
-    pub(crate) fn finish(self) -> (Vec<u8>, RecordCounts, Used) {
-        (self.out, self.counts, self.used)
+    /// Returns the records.
+    pub(crate) fn finish(self) -> Chunk {
+        Chunk {
+            bytes: self.out,
+            counts: self.counts,
+            used: self.used,
+        }
     }
 
     #[inline]
@@ -189,10 +220,10 @@ impl<'t> Records<'t> {
         self.counts.strings += 1;
     }
 
-    pub(super) fn thread_record(&mut self, index: u8, (process, thread): ThreadKoids) {
+    pub(super) fn thread_record(&mut self, index: u8, koids: ThreadKoids) {
         self.word(record(record_type::THREAD) | sized(3) | thread::INDEX.put(index.into()));
-        self.word(process);
-        self.word(thread);
+        self.word(koids.process);
+        self.word(koids.thread);
         self.counts.threads += 1;
     }
 
@@ -358,7 +389,7 @@ impl<'t> Records<'t> {
             ArgValue::Koid(value) => (argument::KOID, 0, Some(value)),
             ArgValue::Bool(value) => (argument::BOOL, u32::from(value), None),
         };
-        self.prepare_value(name, (kind, high), word);
+        self.prepare_value(name, PlainValue { kind, high, word });
     }
 
     /// As `prepare_one`, for a text by its reference.
@@ -392,14 +423,10 @@ impl<'t> Records<'t> {
         self.argument_count += 1;
     }
 
-    /// As `prepare_one`, for other values: type, upper half of the header, and the word after it.
+    /// As `prepare_one`, for other values.
     #[inline]
-    pub(crate) fn prepare_value(
-        &mut self,
-        name: TextRef<'_>,
-        (kind, high): (u64, u32),
-        word: Option<u64>,
-    ) {
+    fn prepare_value(&mut self, name: TextRef<'_>, value: PlainValue) {
+        let PlainValue { kind, high, word } = value;
         self.used.string(name.bits);
         let out = &mut self.arguments;
         let size = 1 + name.inline.len().div_ceil(8) as u64 + u64::from(word.is_some());
@@ -454,23 +481,15 @@ impl<'t> Records<'t> {
 
     /// Writes the name of a process.
     pub(crate) fn process_object(&mut self, koid: u64, name: &[u8]) {
-        self.object((PROCESS, koid), name, &[]);
-    }
-
-    /// Writes the name of a thread, and its process.
-    #[cfg(test)]
-    pub(crate) fn thread_object(&mut self, (process, thread): ThreadKoids, name: &[u8]) {
-        let process = Arg::new("process", ArgValue::Koid(process));
-        self.object((THREAD, thread), name, &[process]);
+        let process = ObjectKey {
+            object_type: PROCESS,
+            koid,
+        };
+        self.object(process, name, &[]);
     }
 
     /// Writes a kernel object with up to [`MOST_ARGS`] arguments, which fit.
-    pub(crate) fn object(
-        &mut self,
-        (object_type, koid): (u64, u64),
-        name: &[u8],
-        args: &[Arg<'_>],
-    ) {
+    pub(crate) fn object(&mut self, key: ObjectKey, name: &[u8], args: &[Arg<'_>]) {
         // The name of an object is used once: it is inside the record if it fits.
         let name = match name.len() {
             0..=MOST_INLINE_BYTES => TextRef::inline(name),
@@ -481,11 +500,11 @@ impl<'t> Records<'t> {
         let start = self.out.len();
         self.word(
             record(record_type::KERNEL_OBJECT)
-                | kernel_object::KIND.put(object_type)
+                | kernel_object::KIND.put(key.object_type)
                 | kernel_object::NAME.put(name.bits.into())
                 | kernel_object::ARGS.put(args.len() as u64),
         );
-        self.word(koid);
+        self.word(key.koid);
         self.stream(name.inline);
         self.append_arguments();
         self.close(start);

@@ -64,7 +64,8 @@ const MOST_REGISTERED: usize = 2 + 2 * MOST_ARGS;
 
 pub(super) const RECENT_THREADS: usize = 256;
 
-fn thread_slot((process, thread): ThreadKoids) -> usize {
+fn thread_slot(koids: ThreadKoids) -> usize {
+    let ThreadKoids { process, thread } = koids;
     // Koids of one program differ in few bits, which the multiplication spreads.
     let mixed = (process.rotate_left(32) ^ thread).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed >> (u64::BITS - RECENT_THREADS.ilog2())) as usize
@@ -199,7 +200,7 @@ impl Records<'_> {
         match self.thread_ring.get_mut(slot) {
             Some(old) => {
                 self.threads.remove(old);
-                self.recent_threads[thread_slot(*old)] = ((0, 0), 0);
+                self.recent_threads[thread_slot(*old)] = (ThreadKoids::default(), 0);
                 *old = koids;
             }
             None => self.thread_ring.push(koids),

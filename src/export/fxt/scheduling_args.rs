@@ -1,6 +1,6 @@
 //! Arguments of switches and wakeups besides those that the encoder computes.
 
-use super::args::{self, Fitted, MOST_ARG_WORDS};
+use super::args::{self, Fitted, MOST_ARG_WORDS, Room};
 use super::encode::Encoder;
 use super::records::{Arg, ArgValue, MOST_ARGS};
 
@@ -32,7 +32,10 @@ impl<'a> Encoder<'a, '_> {
         let is_among = |name: &[u8]| others.iter().any(|other| other.as_bytes() == name);
         let args = args.iter().filter(|arg| !is_among(&arg.name));
         let mut args: Vec<Arg<'a>> = args.cloned().collect();
-        let room = (MOST_OWN_ARGS, MOST_ARG_WORDS);
+        let room = Room {
+            args: MOST_OWN_ARGS,
+            words: MOST_ARG_WORDS,
+        };
         let Fitted { is_packed, cut } = args::fit_among(&mut args, room);
         self.records.counts.packed += u64::from(is_packed);
         self.records.counts.cut_scheduling += cut.len() as u64;

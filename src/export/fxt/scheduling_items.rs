@@ -2,11 +2,12 @@
 
 use rayon::prelude::*;
 
-use super::item::{END_ORDER, Item, LAST_ORDER, What, order_among, order_of};
+use super::item::{END_ORDER, Item, ItemTime, LAST_ORDER, What, order_among, order_of};
 use super::items::{Items, known_event};
 use super::lanes::Stretch;
-use super::lone_states::RunBegins;
+use super::lone_states::{LoneState, RunBegins};
 use super::switches::event_behind;
+use crate::base::Maybe;
 use crate::trace::{CpuId, EventId, StateId, ThreadId};
 
 impl Items<'_> {
@@ -20,27 +21,31 @@ impl Items<'_> {
                 continue;
             }
             let order = order_of(known_event(runs.events[index]));
-            let at = (runs.starts[index], order);
+            let at = ItemTime {
+                time: runs.starts[index],
+                order,
+            };
             list.push(Item::new(What::SwitchTo, at, index as u32, cpu));
         }
         for index in stretch.ends_from(from) {
             let follows = index + 1 < until
-                && runs.starts[index + 1] == runs.ends[index]
+                && runs.ends[index] == runs.starts[index + 1]
                 && !self.true_ends.is_apart(index);
             let thread = ThreadId(runs.threads[index]);
             if !follows && (!is_narrowed || self.chosen.has_run(CpuId(cpu), thread)) {
                 // Just before the next event of its thread, on whatever CPU; if that is unknown, after all others of
                 // its time.
                 let behind = event_behind(self.trace, index)
-                    .map_or(LAST_ORDER, |(event, _)| order_among(event, END_ORDER));
-                let is_at_once = runs.starts[index] == runs.ends[index];
+                    .map_or(LAST_ORDER, |behind| order_among(behind.event, END_ORDER));
+                let is_at_once = runs.ends[index] == runs.starts[index];
                 let begin = order_of(known_event(runs.events[index]));
                 let order = if is_at_once {
                     behind.max(begin + 1)
                 } else {
                     behind
                 };
-                let at = (runs.ends[index], order);
+                let time = runs.ends[index].or_greatest();
+                let at = ItemTime { time, order };
                 list.push(Item::new(What::SwitchToIdle, at, index as u32, cpu));
             }
         }
@@ -74,7 +79,10 @@ impl Items<'_> {
                     .take_while(|&row| states.starts[row] == states.starts[index]);
                 let before = at_once.map(|row| order_of(known_event(states.events[row])) + 1);
                 let order = before.fold(own, u64::max);
-                let at = (states.starts[index], order);
+                let at = ItemTime {
+                    time: states.starts[index],
+                    order,
+                };
                 list.push(Item::new(What::Wakeup, at, index as u32, thread));
             }
         }
@@ -83,10 +91,10 @@ impl Items<'_> {
     pub(super) fn switches_off(&self) -> Vec<Item> {
         let trace = self.trace;
         let run_begins = RunBegins::new(trace);
-        let item_of = |&(event, state): &(u32, u32)| {
+        let item_of = |&LoneState { event, state }: &LoneState| {
             // Most are the outgoing side of a switch that is written anyway.
             if run_begins.has(EventId(event))
-                || self.lone_states.of_event(event) != Some(StateId(state))
+                || self.lone_states.of_event(Maybe::new(event)) != Some(StateId(state))
             {
                 return None;
             }
@@ -95,7 +103,10 @@ impl Items<'_> {
                 return None;
             }
             let cpu = self.cpus.cpu(EventId(event))?;
-            let at = (row.start.0, order_of(event));
+            let at = ItemTime {
+                time: row.start.0,
+                order: order_of(event),
+            };
             let is_chosen = self.chosen.has_runs_of(cpu);
             is_chosen.then(|| Item::new(What::SwitchOff, at, state, cpu.0))
         };

@@ -24,32 +24,44 @@ pub(crate) enum Side {
     },
 }
 
+/// When and where a switch or wakeup happened.
+#[derive(Clone, Copy)]
+pub(crate) struct OnCpu {
+    /// The time in ticks.
+    pub time: u64,
+    /// The CPU's number.
+    pub cpu: u16,
+}
+
+/// A thread state as the format numbers it.
+#[derive(Clone, Copy)]
+pub(crate) struct NumberedState {
+    pub number: u8,
+    /// The state's letters if the number is less precise, else empty.
+    pub letters: &'static str,
+}
+
+/// The thread that leaves a CPU, and its next state.
+#[derive(Clone, Copy)]
+pub(crate) struct Outgoing {
+    pub side: Side,
+    pub state: NumberedState,
+}
+
+/// An argument with the real start or end of a run or state that the range cuts.
+#[derive(Clone, Copy)]
+pub(crate) struct Border {
+    /// The name of the argument.
+    pub name: &'static str,
+    /// The time in ns.
+    pub time: i64,
+}
+
 impl Records<'_> {
     /// Prepares an argument for the next switch: no thread states follow from it.
     pub(crate) fn prepare_without_states(&mut self) {
         let name = self.name("without_states");
         self.prepare_one(name, &ArgValue::Bool(true));
-    }
-
-    /// Writes a context switch without arguments.
-    #[cfg(test)]
-    pub(crate) fn context_switch(
-        &mut self,
-        at: (u64, u16),
-        outgoing: Side,
-        state: (u8, &'static str),
-        incoming: Side,
-        border: Option<(&'static str, i64)>,
-    ) {
-        self.prepare(&[]);
-        self.prepared_switch(at, outgoing, state, incoming, border);
-    }
-
-    /// Writes a wakeup without arguments.
-    #[cfg(test)]
-    pub(crate) fn wakeup(&mut self, time: u64, cpu: u16, thread: u64, waker: Option<u64>) {
-        self.prepare(&[]);
-        self.prepared_wakeup(time, cpu, thread, waker);
     }
 
     /// Writes a context switch of the newer form, with the prepared arguments. The outgoing thread's state is a number
@@ -58,39 +70,41 @@ impl Records<'_> {
     /// those that name a thread that is left out.
     pub(crate) fn prepared_switch(
         &mut self,
-        (time, cpu): (u64, u16),
-        outgoing: Side,
-        (state, letters): (u8, &'static str),
+        at: OnCpu,
+        outgoing: Outgoing,
         incoming: Side,
-        border: Option<(&'static str, i64)>,
+        border: Option<Border>,
     ) {
-        let really = [("really_outgoing", outgoing), ("really_incoming", incoming)];
+        let NumberedState { number, letters } = outgoing.state;
+        let really = [
+            ("really_outgoing", outgoing.side),
+            ("really_incoming", incoming),
+        ];
         for (name, side) in really {
             if let Side::NotChosen { koid } = side {
                 let name = self.name(name);
                 self.prepare_one(name, &ArgValue::Koid(koid));
             }
         }
-        if let Some((name, time)) = border {
+        if let Some(Border { name, time }) = border {
             let name = self.name(name);
             self.prepare_one(name, &ArgValue::Int64(time));
         }
-        let (out_koid, out_weight) = side_words(outgoing);
-        let (in_koid, in_weight) = side_words(incoming);
+        let (outgoing, incoming) = (SideWords::of(outgoing.side), SideWords::of(incoming));
         let state_words = u64::from(!letters.is_empty());
         let start = self.out.len();
         let header = header(
             scheduling::SWITCH,
             2 + state_words + self.argument_count,
-            cpu,
-        ) | scheduling::STATE.put(state.into());
+            at.cpu,
+        ) | scheduling::STATE.put(number.into());
         let words = [
             header,
-            time,
-            out_koid,
-            in_koid,
-            arg_word(argument::INT32, INCOMING_WEIGHT, in_weight as u32),
-            arg_word(argument::INT32, OUTGOING_WEIGHT, out_weight as u32),
+            at.time,
+            outgoing.koid,
+            incoming.koid,
+            arg_word(argument::INT32, INCOMING_WEIGHT, incoming.weight as u32),
+            arg_word(argument::INT32, OUTGOING_WEIGHT, outgoing.weight as u32),
             arg_word(
                 argument::TEXT,
                 OUTGOING_STATE,
@@ -118,16 +132,17 @@ impl Records<'_> {
     /// weights.
     pub(crate) fn switch_as_it_stands(
         &mut self,
-        (time, cpu): (u64, u16),
+        at: OnCpu,
         state: u8,
-        (outgoing, incoming): (u64, u64),
+        outgoing: u64,
+        incoming: u64,
     ) {
         let start = self.out.len();
         self.word(
-            header(scheduling::SWITCH, self.argument_count, cpu)
+            header(scheduling::SWITCH, self.argument_count, at.cpu)
                 | scheduling::STATE.put(state.into()),
         );
-        for word in [time, outgoing, incoming] {
+        for word in [at.time, outgoing, incoming] {
             self.word(word);
         }
         self.append_arguments();
@@ -136,11 +151,11 @@ impl Records<'_> {
     }
 
     /// Writes a wakeup of a thread, by `waker` if that is known, with the prepared arguments.
-    pub(crate) fn prepared_wakeup(&mut self, time: u64, cpu: u16, thread: u64, waker: Option<u64>) {
+    pub(crate) fn prepared_wakeup(&mut self, at: OnCpu, thread: u64, waker: Option<u64>) {
         let arg_count = self.argument_count + u64::from(waker.is_some());
         let start = self.out.len();
-        self.word(header(scheduling::WAKEUP, arg_count, cpu));
-        self.word(time);
+        self.word(header(scheduling::WAKEUP, arg_count, at.cpu));
+        self.word(at.time);
         self.word(thread);
         if let Some(waker) = waker {
             self.word(
@@ -178,11 +193,24 @@ fn header(kind: u64, arg_count: u64, cpu: u16) -> u64 {
         | scheduling::CPU.put(cpu.into())
 }
 
-/// Returns koid and weight: idle threads have the smallest weight.
-fn side_words(side: Side) -> (u64, i32) {
-    match side {
-        Side::Idle | Side::NotChosen { .. } => (0, IDLE_WEIGHT),
-        // The smallest weight would mean that the thread is idle.
-        Side::Thread { koid, weight } => (koid, weight.max(IDLE_WEIGHT + 1)),
+/// A thread in a switch record: the idle thread has the smallest weight.
+struct SideWords {
+    koid: u64,
+    weight: i32,
+}
+
+impl SideWords {
+    fn of(side: Side) -> SideWords {
+        match side {
+            Side::Idle | Side::NotChosen { .. } => SideWords {
+                koid: 0,
+                weight: IDLE_WEIGHT,
+            },
+            // The smallest weight would mean that the thread is idle.
+            Side::Thread { koid, weight } => SideWords {
+                koid,
+                weight: weight.max(IDLE_WEIGHT + 1),
+            },
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::forms::Form;
 use super::item::{
-    Item, SliceFacts, What, order_of, order_of_end, order_of_inner_end, order_of_whole,
+    Item, ItemTime, SliceAt, What, order_of, order_of_end, order_of_inner_end, order_of_whole,
     order_of_whole_in,
 };
 use super::items::Items;
@@ -50,28 +50,23 @@ impl Items<'_> {
         let lane = self.slice_lane(row, form);
         let is_chosen = self.chooses_slices(lane.track);
         for index in stretch.starts_from(lane.first).filter(is_chosen) {
-            let slice = (index, SliceFacts::of(self.trace, index));
-            list.push(self.start_item(&lane, slice));
+            list.push(self.start_item(&lane, &SliceAt::of(self.trace, index)));
         }
         if form == Form::Whole {
             return;
         }
         for index in stretch.ends_from(lane.first).filter(is_chosen) {
-            let slice = (index, SliceFacts::of(self.trace, index));
-            if self.has_own_end(slice, form) {
-                list.push(self.end_item(&lane, slice));
+            let slice = SliceAt::of(self.trace, index);
+            if self.has_own_end(&slice, form) {
+                list.push(self.end_item(&lane, &slice));
             }
         }
     }
 
     /// Returns the item of a slice at its start.
     #[inline]
-    pub(super) fn start_item(
-        &self,
-        lane: &SliceLane,
-        (index, (start, facts)): (usize, (i64, SliceFacts)),
-    ) -> Item {
-        let slice = (index, (start, facts));
+    pub(super) fn start_item(&self, lane: &SliceLane, slice: &SliceAt) -> Item {
+        let facts = &slice.facts;
         let what = match lane.form {
             Form::Async => What::AsyncBegin,
             form if self.begins.is_whole_as(self.trace, slice, form) => What::Whole,
@@ -80,44 +75,44 @@ impl Items<'_> {
             _ => What::Begin,
         };
         let order = match (what, lane.form) {
-            (What::Whole, Form::AsCame) if self.is_nested_as_read() && facts.finish == u32::MAX => {
+            (What::Whole, Form::AsCame) if self.is_nested_as_read() && facts.finish.is_none() => {
                 order_of(facts.begin)
             }
             (What::Whole, Form::AsCame) => {
-                order_of_whole_in(self.trace, &self.begins, index, lane.depth)
+                order_of_whole_in(self.trace, &self.begins, slice.row, lane.depth)
             }
             (What::Whole, _) | (_, Form::Whole) => order_of_whole(lane.depth),
             _ => order_of(facts.begin),
         };
-        Item::of_slice(what, (start, order), (index, facts), lane.track)
+        let at = ItemTime {
+            time: slice.start,
+            order,
+        };
+        Item::of_slice(what, at, *slice, lane.track)
     }
 
     /// Returns the item of a slice's end, for an end with an event of its own.
     #[inline]
-    pub(super) fn end_item(
-        &self,
-        lane: &SliceLane,
-        (index, (start, facts)): (usize, (i64, SliceFacts)),
-    ) -> Item {
+    pub(super) fn end_item(&self, lane: &SliceLane, slice: &SliceAt) -> Item {
         let what = match lane.form {
             Form::Async => What::AsyncEnd,
             _ => What::End,
         };
         // Among kept records, ends are read with the order that they had in the file.
         let order = match (self.kept, lane.form) {
-            (None, Form::AsCame) => order_of_inner_end(self.trace, (index, (start, facts))),
-            _ => order_of_end(start, &facts),
+            (None, Form::AsCame) => order_of_inner_end(self.trace, slice),
+            _ => order_of_end(slice),
         };
-        Item::of_slice(what, (facts.end, order), (index, facts), lane.track)
+        let time = slice.facts.end.or_greatest();
+        Item::of_slice(what, ItemTime { time, order }, *slice, lane.track)
     }
 
     /// Returns whether an event of its own ends a slice that ends.
-    pub(super) fn has_own_end(&self, slice: (usize, (i64, SliceFacts)), form: Form) -> bool {
-        let (_, (start, facts)) = slice;
-        let began = start >= self.chosen.span.start.0;
+    pub(super) fn has_own_end(&self, slice: &SliceAt, form: Form) -> bool {
+        let began = slice.start >= self.chosen.span.start.0;
         match form {
             // A slice that ended when the range starts is not in the range.
-            Form::Async => began || facts.end > self.chosen.span.start.0,
+            Form::Async => began || slice.facts.end > self.chosen.span.start.0,
             Form::Whole => false,
             // A slice that began before the range is written whole.
             Form::AsCame => began && !self.begins.is_whole_as(self.trace, slice, form),

@@ -1,6 +1,6 @@
 //! Writes slices as records: whole, as begins and ends, or asynchronous; with arguments for what the range cuts off.
 
-use super::encode::Encoder;
+use super::encode::{Encoder, EventAt, Names};
 use super::item::{Item, SliceFacts, What};
 use super::records::{Arg, ArgValue, EventType, ThreadKoids};
 use crate::base::{StringId, TimeSpan, Timestamp};
@@ -25,15 +25,17 @@ impl Encoder<'_, '_> {
                 ArgValue::Int64(start.saturating_add(shift)),
             ));
         }
-        if end == i64::MAX && self.source.chosen.ends_before_trace() {
-            args.push(Arg::new("never_ended", ArgValue::Bool(true)));
-        } else if end > span.end.0 && end != i64::MAX {
-            args.push(Arg::new(
-                "really_ended_ns",
-                ArgValue::Int64(end.saturating_add(shift)),
-            ));
+        match end.get() {
+            None if self.source.chosen.ends_before_trace() => {
+                args.push(Arg::new("never_ended", ArgValue::Bool(true)));
+            }
+            Some(end) if end > span.end.0 => {
+                let end = ArgValue::Int64(end.saturating_add(shift));
+                args.push(Arg::new("really_ended_ns", end));
+            }
+            _ => {}
         }
-        if item.slice.is_unended && end != i64::MAX {
+        if item.slice.is_unended && end.is_some() {
             args.push(Arg::new(END_NOT_SEEN, ArgValue::Bool(true)));
         }
         args
@@ -46,7 +48,7 @@ impl Encoder<'_, '_> {
         let _measured = slices.measured(row)?;
         let whole = TimeSpan {
             start: Timestamp(slices.starts.at(row)),
-            end: Timestamp(item.slice.end),
+            end: Timestamp(item.slice.end.or_greatest()),
         };
         let span = self.source.chosen.span;
         let part = TimeSpan {
@@ -86,21 +88,21 @@ impl Encoder<'_, '_> {
             _ => {
                 let end = match self.source.cuts.get(&item.row) {
                     Some(&cut) => cut,
-                    None => end.min(span.end.0).max(item.time),
+                    None => end.at_most(span.end.0).max(item.time),
                 };
                 (EventType::Complete, Some(self.ticks(end)))
             }
         };
-        let is_merged = item.what == What::Whole && item.slice.finish != u32::MAX;
+        let finish = (item.slice.finish.get()).filter(|_| item.what == What::Whole);
         // A slice that began before the range is written at the range's start.
         let may_have_begun = item.time == span.start.0;
         let is_cut = may_have_begun || end > span.end.0;
         let label = self.label(item);
         let begin = EventId(begin);
         self.read(begin);
-        if is_merged && end < span.end.0 {
+        if let Some(finish) = finish.filter(|_| end < span.end.0) {
             let mut own = self.take_args();
-            self.read(EventId(item.slice.finish));
+            self.read(EventId(finish));
             merge(&mut own, self.take_args());
             self.listed = Some(own);
         }
@@ -114,8 +116,14 @@ impl Encoder<'_, '_> {
         more.extend(self.kind_arg(item));
         self.event(
             event_type,
-            (item.time, thread),
-            (label.category, label.name),
+            EventAt {
+                time: item.time,
+                thread,
+            },
+            Names {
+                category: label.category,
+                name: label.name,
+            },
             &more,
             last_word,
         );
@@ -123,10 +131,13 @@ impl Encoder<'_, '_> {
 
     fn slice_end(&mut self, item: &Item, thread: ThreadKoids) {
         let label = self.label(item);
-        let mut names = (label.category, label.name);
+        let mut names = Names {
+            category: label.category,
+            name: label.name,
+        };
         let is_inside = item.time < self.source.chosen.span.end.0;
-        if is_inside {
-            let finish = EventId(item.slice.finish);
+        if let Some(finish) = item.slice.finish.get().filter(|_| is_inside) {
+            let finish = EventId(finish);
             // Some readers need the begin's names at the end.
             if self.role_of(finish) == Role::Named {
                 names = self.names_of(self.events.kind(finish));
@@ -136,11 +147,15 @@ impl Encoder<'_, '_> {
             self.read_nothing();
         }
         let unseen = [Arg::new(END_NOT_SEEN, ArgValue::Bool(true))];
-        let more: &[Arg<'_>] = match item.slice.is_unended || item.slice.end == i64::MAX {
+        let more: &[Arg<'_>] = match item.slice.is_unended || item.slice.end.is_none() {
             true => &unseen,
             false => &[],
         };
-        self.event(EventType::End, (item.time, thread), names, more, None);
+        let at = EventAt {
+            time: item.time,
+            thread,
+        };
+        self.event(EventType::End, at, names, more, None);
     }
 
     /// Returns an argument with the name of the asynchronous track of an event, and whether the track belongs to the
@@ -164,38 +179,43 @@ impl Encoder<'_, '_> {
         let SliceFacts { begin, finish, .. } = item.slice;
         let begun_on = self.track_thread(item.of, begin);
         let label = self.label(item);
-        let mut names = (label.category, label.name);
+        let mut names = Names {
+            category: label.category,
+            name: label.name,
+        };
         let is_end = item.what == What::AsyncEnd;
-        let event = if is_end { finish } else { begin };
+        let event = if is_end { finish.get() } else { Some(begin) };
         let is_inside = !is_end || item.time < source.chosen.span.end.0;
         let thread = match event {
             // It may end on another thread of its process.
-            event if is_end && event != u32::MAX => {
+            Some(event) if is_end => {
                 let ended_on = source.koids.thread(self.events.thread(EventId(event)));
-                match ended_on.0 == begun_on.0 {
+                match ended_on.process == begun_on.process {
                     true => ended_on,
                     false => begun_on,
                 }
             }
             _ => begun_on,
         };
-        let has_own_fields = is_inside && event != u32::MAX;
-        let said_by = if has_own_fields { event } else { begin };
-        self.read(EventId(said_by));
+        let own_fields = event.filter(|_| is_inside).map(EventId);
+        let said_by = own_fields.unwrap_or(EventId(begin));
+        self.read(said_by);
         let id = self.async_id();
         let id = id.unwrap_or_else(|| source.async_ids.of_slice(SliceId(item.row)));
-        if !has_own_fields {
-            self.read_nothing();
-        } else if is_end && self.role_of(EventId(event)) == Role::Named {
-            // The same names as for other ends.
-            names = self.names_of(self.events.kind(EventId(event)));
+        match own_fields {
+            None => self.read_nothing(),
+            Some(event) if is_end && self.role_of(event) == Role::Named => {
+                // The same names as for other ends.
+                names = self.names_of(self.events.kind(event));
+            }
+            Some(_) => {}
         }
         let mut more = match is_end {
-            true if finish == u32::MAX => vec![Arg::new(END_NOT_SEEN, ArgValue::Bool(true))],
+            true if finish.is_none() => vec![Arg::new(END_NOT_SEEN, ArgValue::Bool(true))],
             true => Vec::new(),
             false => self.border_args(item),
         };
-        more.extend(self.group_arg(item.of, EventId(said_by)));
+        more.extend(self.group_arg(item.of, said_by));
         if !is_end {
             more.extend(self.kind_arg(item));
         }
@@ -203,6 +223,10 @@ impl Encoder<'_, '_> {
             true => EventType::AsyncEnd,
             false => EventType::AsyncBegin,
         };
-        self.event(event_type, (item.time, thread), names, &more, Some(id));
+        let at = EventAt {
+            time: item.time,
+            thread,
+        };
+        self.event(event_type, at, names, &more, Some(id));
     }
 }

@@ -4,7 +4,7 @@ use super::encode::Encoder;
 use super::item::{Item, What};
 use super::records::{Arg, ArgValue};
 use super::scheduling_args::{int32_of, value_of};
-use super::scheduling_records::Side;
+use super::scheduling_records::{Border, NumberedState, OnCpu, Outgoing, Side};
 use crate::event::{EndState, Role, ValueRef};
 use crate::fxt::agreed::END_NOT_SEEN;
 use crate::fxt::layout::scheduling::IDLE_WEIGHT;
@@ -33,10 +33,10 @@ pub(super) struct SaidOfState {
 /// The content of one context switch record.
 struct SwitchSides {
     /// The outgoing thread and its next state; `None` if the CPU was idle.
-    outgoing: Option<(Side, (u8, &'static str))>,
+    outgoing: Option<Outgoing>,
     incoming: Side,
     /// The argument with the real start or end of a run or state that the range cuts.
-    border: Option<(&'static str, i64)>,
+    border: Option<Border>,
     /// Facts about the outgoing thread's state that do not follow from the records.
     said: SaidOfState,
 }
@@ -65,7 +65,10 @@ impl<'a> Encoder<'a, '_> {
         let Some(cpu) = self.cpu_number(item.of) else {
             return;
         };
-        let at = (self.ticks(item.time), cpu);
+        let at = OnCpu {
+            time: self.ticks(item.time),
+            cpu,
+        };
         if let Some(run) = self.run_ended_apart(item) {
             // Readers end runs by thread: a switch must name the outgoing thread, even if its next state is unknown.
             let ended = SwitchSides {
@@ -89,14 +92,17 @@ impl<'a> Encoder<'a, '_> {
             return;
         };
         let is_seen = |side: Side| matches!(side, Side::Thread { .. });
-        let is_out_seen = sides.outgoing.is_some_and(|(out, _)| is_seen(out));
+        let is_out_seen = sides.outgoing.is_some_and(|out| is_seen(out.side));
         if !is_seen(sides.incoming) && !is_out_seen {
             return;
         }
         let weight = self.prepare_switch(item, OwnSaid::beside(sides.said));
-        let outgoing = sides.outgoing.map(|(out, state)| match (out, weight) {
-            (Side::Thread { koid, .. }, Some(weight)) => (Side::Thread { koid, weight }, state),
-            _ => (out, state),
+        let outgoing = sides.outgoing.map(|out| match (out.side, weight) {
+            (Side::Thread { koid, .. }, Some(weight)) => Outgoing {
+                side: Side::Thread { koid, weight },
+                ..out
+            },
+            _ => out,
         });
         let sides = SwitchSides { outgoing, ..sides };
         if !is_seen(sides.incoming) || !self.begins_without_state(item) {
@@ -120,14 +126,17 @@ impl<'a> Encoder<'a, '_> {
         self.write_switch(at, &begun);
     }
 
-    fn write_switch(&mut self, at: (u64, u16), sides: &SwitchSides) {
-        let idle = || (Side::Idle, state_number(EndState::Runnable));
-        let (outgoing, state) = sides.outgoing.unwrap_or_else(idle);
-        if matches!(outgoing, Side::Thread { .. }) {
+    fn write_switch(&mut self, at: OnCpu, sides: &SwitchSides) {
+        let idle = Outgoing {
+            side: Side::Idle,
+            state: state_number(EndState::Runnable),
+        };
+        let outgoing = sides.outgoing.unwrap_or(idle);
+        if matches!(outgoing.side, Side::Thread { .. }) {
             self.prepare_said(sides.said);
         }
         self.records
-            .prepared_switch(at, outgoing, state, sides.incoming, sides.border);
+            .prepared_switch(at, outgoing, sides.incoming, sides.border);
     }
 
     /// Writes the end of a run that no switch of its FXT file names: readers that end runs by thread need it.
@@ -148,7 +157,8 @@ impl<'a> Encoder<'a, '_> {
             border: None,
             said: SaidOfState::default(),
         };
-        self.write_switch((self.ticks(item.time), cpu), &ended);
+        let time = self.ticks(item.time);
+        self.write_switch(OnCpu { time, cpu }, &ended);
     }
 
     /// Returns both sides of a switch. `None` if the switch belongs to a life that was over before the range.
@@ -168,9 +178,12 @@ impl<'a> Encoder<'a, '_> {
             What::SwitchOff => {
                 let state = self.source.trace.states.get(StateId(item.row));
                 let event = state.event.filter(|_| state.start.0 == item.time);
-                let weight = event.map_or(0, |event| self.priority_before(event.0));
-                let out = self.side(state.thread, weight);
-                (Some((out, thread_state_number(state.state))), Side::Idle)
+                let weight = event.map_or(0, |event| self.priority_before(event));
+                let out = Outgoing {
+                    side: self.side(state.thread, weight),
+                    state: thread_state_number(state.state),
+                };
+                (Some(out), Side::Idle)
             }
             _ => (self.left_for(item), self.side_of_run(index)),
         };
@@ -251,7 +264,7 @@ impl<'a> Encoder<'a, '_> {
         }
     }
 
-    fn border_of(&self, item: &Item) -> Option<(&'static str, i64)> {
+    fn border_of(&self, item: &Item) -> Option<Border> {
         let runs = &self.source.trace.runs;
         let index = item.row as usize;
         let border = match item.what {
@@ -262,13 +275,17 @@ impl<'a> Encoder<'a, '_> {
                 let start = self.source.trace.states.get(StateId(item.row)).start.0;
                 (start < item.time).then_some(("really_began_ns", start))
             }
-            What::SwitchAtEnd if runs.ends[index] != item.time && runs.ends[index] != i64::MAX => {
-                Some(("really_ended_ns", runs.ends[index]))
+            What::SwitchAtEnd => {
+                let end = runs.ends[index].get().filter(|&end| end != item.time);
+                end.map(|end| ("really_ended_ns", end))
             }
             _ => None,
         };
         let shift = self.source.shift;
-        border.map(|(name, time)| (name, time.saturating_add(shift)))
+        border.map(|(name, time)| Border {
+            name,
+            time: time.saturating_add(shift),
+        })
     }
 
     /// Prepares the arguments of the switch's own record in an FXT file, except those that every switch has, and
@@ -280,12 +297,12 @@ impl<'a> Encoder<'a, '_> {
         let index = item.row as usize;
         let event = match item.what {
             What::SwitchTo if item.time == trace.runs.starts[index] => {
-                Some(trace.runs.events[index]).filter(|&event| event != u32::MAX)
+                trace.runs.events[index].get()
             }
             // If the thread continues at once, that switch is another record.
             What::SwitchToIdle => event_behind(trace, index)
-                .filter(|(_, state)| *state != ThreadState::Running)
-                .map(|(event, _)| event),
+                .filter(|behind| behind.state != ThreadState::Running)
+                .map(|behind| behind.event),
             What::SwitchOff => {
                 let state = trace.states.get(StateId(item.row));
                 let event = state.event.filter(|_| state.start.0 == item.time);
@@ -310,7 +327,7 @@ impl<'a> Encoder<'a, '_> {
 
     /// Returns a thread as one side of a switch; a thread that is not chosen is not named.
     pub(super) fn side(&self, thread: ThreadId, weight: i32) -> Side {
-        let koid = self.source.koids.thread(thread).1;
+        let koid = self.source.koids.thread(thread).thread;
         match self.source.chosen.has_thread(thread) {
             true => Side::Thread { koid, weight },
             false => Side::NotChosen { koid },
@@ -324,7 +341,7 @@ impl<'a> Encoder<'a, '_> {
         let cpu = runs
             .of_cpu
             .partition_point(|range| range.end as usize <= run);
-        let koid = self.source.koids.thread(thread).1;
+        let koid = self.source.koids.thread(thread).thread;
         match self.source.chosen.has_run(CpuId(cpu as u32), thread) {
             true => Side::Thread {
                 koid,
@@ -379,8 +396,11 @@ impl<'a> Encoder<'a, '_> {
     }
 
     /// Returns the thread of a run as the outgoing side, with an unknown next state.
-    fn leaves_in_unknown_state(&self, run: usize) -> (Side, (u8, &'static str)) {
-        (self.side_of_run(run), state_number(EndState::Unknown))
+    fn leaves_in_unknown_state(&self, run: usize) -> Outgoing {
+        Outgoing {
+            side: self.side_of_run(run),
+            state: state_number(EndState::Unknown),
+        }
     }
 
     /// Returns the run that ends where the run of a switch begins.
@@ -394,7 +414,7 @@ impl<'a> Encoder<'a, '_> {
 
     /// Returns the outgoing side of a run that ends, if the thread's states confirm that end: where switches were lost
     /// they may not.
-    fn leaves(&self, run: usize) -> Option<(Side, (u8, &'static str))> {
+    fn leaves(&self, run: usize) -> Option<Outgoing> {
         let runs = &self.source.trace.runs;
         let side = self.side_of_run(run);
         let is_chosen = matches!(side, Side::Thread { .. });
@@ -402,7 +422,10 @@ impl<'a> Encoder<'a, '_> {
         if lacks_states || !self.source.true_ends.has(run) {
             return None;
         }
-        Some((side, state_number(runs.end_states[run])))
+        Some(Outgoing {
+            side,
+            state: state_number(runs.end_states[run]),
+        })
     }
 
     /// Returns whether `time` is the range's start and a thread's life was over by then.
@@ -413,7 +436,7 @@ impl<'a> Encoder<'a, '_> {
     }
 
     /// Returns the outgoing side of the switch at the start of a run.
-    fn left_for(&self, item: &Item) -> Option<(Side, (u8, &'static str))> {
+    fn left_for(&self, item: &Item) -> Option<Outgoing> {
         let trace = self.source.trace;
         let runs = &trace.runs;
         let index = item.row as usize;
@@ -426,9 +449,12 @@ impl<'a> Encoder<'a, '_> {
         let lone = lone.map(|state| trace.states.get(state));
         let lone = lone.filter(|state| !self.is_dead_at_start(state.thread, item.time));
         if let Some(state) = lone {
-            let weight = self.priority_before(runs.events[index]);
-            let side = self.side(state.thread, weight);
-            return Some((side, thread_state_number(state.state)));
+            let event = runs.event(index);
+            let weight = event.map_or(0, |event| self.priority_before(event));
+            return Some(Outgoing {
+                side: self.side(state.thread, weight),
+                state: thread_state_number(state.state),
+            });
         }
         let before = self.run_before(item).filter(|&run| {
             let thread = ThreadId(runs.threads[run]);
@@ -439,12 +465,12 @@ impl<'a> Encoder<'a, '_> {
     }
 
     /// Returns the priority of an outgoing thread without a known run, from the switch's event.
-    fn priority_before(&self, event: u32) -> i32 {
-        if event == u32::MAX || self.source.kept.is_some() {
+    fn priority_before(&self, event: EventId) -> i32 {
+        if self.source.kept.is_some() {
             return 0;
         }
         let mut fields = Vec::new();
-        let event = self.event_ref(EventId(event));
+        let event = self.event_ref(event);
         self.source.reader.fields_into(event, &mut fields);
         let priority = fields.iter().find(|field| field.name == "prev_prio");
         priority.map_or(0, |field| match field.value {
@@ -455,22 +481,31 @@ impl<'a> Encoder<'a, '_> {
     }
 }
 
-/// Returns the state that begins for a thread where a run of it ends, and its event.
-pub(crate) fn event_behind(trace: &Trace, run: usize) -> Option<(u32, ThreadState)> {
+/// The state that begins for a thread where a run of it ends.
+pub(crate) struct StateBehind {
+    /// The event that begins the state.
+    pub event: u32,
+    pub state: ThreadState,
+}
+
+/// Returns the state that begins for a thread where a run of it ends; `None` if no event begins it.
+pub(crate) fn event_behind(trace: &Trace, run: usize) -> Option<StateBehind> {
     let states = &trace.states;
     let row = states.behind_run(&trace.runs, run)?.0 as usize;
-    let (event, state) = (*states.events.get(row)?, *states.states.get(row)?);
-    (event != u32::MAX).then_some((event, state))
+    Some(StateBehind {
+        event: states.events.get(row)?.get()?,
+        state: *states.states.get(row)?,
+    })
 }
 
 /// Returns the format's number of a thread that is ready.
-pub(super) fn runnable_number() -> (u8, &'static str) {
+pub(super) fn runnable_number() -> NumberedState {
     state_number(EndState::Runnable)
 }
 
-/// Returns the format's number of a state (15 if it has none), and the state's letters if the number is less precise.
-fn state_number(state: EndState) -> (u8, &'static str) {
-    match state {
+/// Returns the format's number of a state; 15 if it has none.
+fn state_number(state: EndState) -> NumberedState {
+    let (number, letters) = match state {
         EndState::Runnable => (1, ""),
         EndState::Preempted => (1, state.letters()),
         EndState::Stopped => (2, ""),
@@ -480,11 +515,12 @@ fn state_number(state: EndState) -> (u8, &'static str) {
         EndState::Zombie => (4, ""),
         EndState::Dead => (5, ""),
         EndState::Unknown => (15, ""),
-    }
+    };
+    NumberedState { number, letters }
 }
 
 /// As `state_number`, for a state that a switch began.
-fn thread_state_number(state: ThreadState) -> (u8, &'static str) {
+fn thread_state_number(state: ThreadState) -> NumberedState {
     state_number(match state {
         ThreadState::Running | ThreadState::Runnable => EndState::Runnable,
         ThreadState::Preempted => EndState::Preempted,

@@ -3,6 +3,7 @@
 use super::encode::Encoder;
 use super::item::Item;
 use super::records::ArgValue;
+use super::scheduling_records::OnCpu;
 use super::switches::{OwnSaid, TOLD_ANEW};
 use crate::query::waker::{InterruptWaker, Waker, waker_of};
 use crate::trace::{EventId, State, StateId, ThreadId};
@@ -11,10 +12,10 @@ impl Encoder<'_, '_> {
     pub(super) fn wakeup(&mut self, item: &Item) {
         let source = self.source;
         let state = source.trace.states.get(StateId(item.row));
-        let thread = source.koids.thread(ThreadId(item.of)).1;
+        let thread = source.koids.thread(ThreadId(item.of)).thread;
         let interrupt = self.interrupt_of(&state);
         let waker = state.waker.filter(|_| interrupt.is_none());
-        let waker = waker.map(|waker| source.koids.thread(waker).1);
+        let waker = waker.map(|waker| source.koids.thread(waker).thread);
         let cpu = (state.event).and_then(|id| source.cpus.number(id, source.koids));
         let said = self.said(state.id);
         let event = state.event.filter(|_| state.start.0 == item.time);
@@ -23,8 +24,11 @@ impl Encoder<'_, '_> {
         if let Some(interrupt) = interrupt {
             self.prepare_interrupt(&interrupt);
         }
-        self.records
-            .prepared_wakeup(self.ticks(item.time), cpu.unwrap_or(0), thread, waker);
+        let at = OnCpu {
+            time: self.ticks(item.time),
+            cpu: cpu.unwrap_or(0),
+        };
+        self.records.prepared_wakeup(at, thread, waker);
     }
 
     /// Returns the interrupt that began a state, if an interrupt woke its thread.
@@ -53,7 +57,7 @@ impl Encoder<'_, '_> {
             self.records.prepare_one(name, &value);
         }
         if interrupt.interrupted != ThreadId::NONE {
-            let koid = self.source.koids.thread(interrupt.interrupted).1;
+            let koid = self.source.koids.thread(interrupt.interrupted).thread;
             let name = self.records.name("interrupted");
             self.records.prepare_one(name, &ArgValue::Koid(koid));
         }

@@ -20,7 +20,8 @@ pub(crate) fn write_windows(
     source: &Source<'_>,
     items: &Items<'_>,
     tables: &FixedTables,
-    (out, written): (&mut dyn Write, &mut Written<'_>),
+    written: &mut Written<'_>,
+    out: &mut dyn Write,
     job: &Job,
 ) -> Result<(), ExportError> {
     let worker_count = rayon::current_num_threads().max(1);
@@ -49,7 +50,10 @@ pub(crate) fn write_windows(
                         (buffer, next.1 - 1)
                     };
                     let encoded = match job.is_cancelled() {
-                        true => (Encoder::new(source, tables), 0),
+                        true => EncodedWindow {
+                            encoder: Encoder::new(source, tables),
+                            item_count: 0,
+                        },
                         false => {
                             items.fill(&mut window, number);
                             encode_window(source, tables, buffer, &window)
@@ -67,11 +71,15 @@ pub(crate) fn write_windows(
         let mut wanted = 0;
         for (number, window) in &receiver {
             early.insert(number, window);
-            while let Some((encoder, count)) = early.remove(&wanted) {
+            while let Some(window) = early.remove(&wanted) {
                 job.check()?;
+                let EncodedWindow {
+                    encoder,
+                    item_count,
+                } = window;
                 let buffer = written.take(encoder, out)?;
                 let _nobody_needs_it = give.send(buffer);
-                job.advance(count);
+                job.advance(item_count);
                 wanted += 1;
             }
         }
@@ -80,13 +88,22 @@ pub(crate) fn write_windows(
     })
 }
 
+/// A window whose items were encoded.
+struct EncodedWindow<'a, 't> {
+    encoder: Encoder<'a, 't>,
+    item_count: u64,
+}
+
 fn encode_window<'a, 't>(
     source: &'a Source<'a>,
     tables: &'t FixedTables,
     buffer: Vec<u8>,
     window: &Window,
-) -> (Encoder<'a, 't>, u64) {
+) -> EncodedWindow<'a, 't> {
     let mut encoder = Encoder::with_buffer(source, tables, buffer);
     encoder.items(&window.items);
-    (encoder, window.items.len() as u64)
+    EncodedWindow {
+        encoder,
+        item_count: window.items.len() as u64,
+    }
 }

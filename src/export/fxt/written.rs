@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::encode::{Encoder, Source};
+use super::encode::Encoder;
 use super::item::Item;
 use super::records::{FixedTables, RecordCounts};
 use super::registered::Registered;
@@ -37,12 +37,12 @@ impl<'t> Written<'t> {
         &mut self,
         mut encoder: Encoder<'a, 't>,
         items: &[Item],
-        (source, tables, out): (&'a Source<'a>, &'t FixedTables, &mut dyn Write),
+        out: &mut dyn Write,
     ) -> Result<(), ExportError> {
         for item in items {
             encoder.item(item);
             if encoder.records.out.len() > MOST_BYTES_AT_ONCE {
-                let next = Encoder::behind(source, tables, &encoder);
+                let next = Encoder::behind(&encoder);
                 self.take(std::mem::replace(&mut encoder, next), out)?;
             }
         }
@@ -57,12 +57,12 @@ impl<'t> Written<'t> {
         out: &mut dyn Write,
     ) -> Result<Vec<u8>, ExportError> {
         self.cut_texts += encoder.cut_texts;
-        let (bytes, counts, used) = encoder.records.finish();
-        self.counts.add(&counts);
-        let (tables, counts, _) = self.registered.before(&used).finish();
-        self.counts.add(&counts);
-        out.write_all(&tables)?;
-        out.write_all(&bytes)?;
-        Ok(bytes)
+        let chunk = encoder.records.finish();
+        self.counts.add(&chunk.counts);
+        let tables = self.registered.before(&chunk.used).finish();
+        self.counts.add(&tables.counts);
+        out.write_all(&tables.bytes)?;
+        out.write_all(&chunk.bytes)?;
+        Ok(chunk.bytes)
     }
 }

@@ -69,13 +69,16 @@ impl AsyncIds {
                 busy.pop();
                 free.push(id);
             }
-            let id = match self.slices.get(&slices.parents.at(index)) {
+            let id = match slices
+                .parent(index)
+                .and_then(|around| self.slices.get(&around.0))
+            {
                 Some(&around) => around,
                 None => {
                     let id = free.pop().unwrap_or_else(|| take(next));
                     // An end that was not seen has no event, whose order tells it from a begin at its time.
                     let after = i64::from(slices.is_unended(index));
-                    let end = slices.open_end(index).saturating_add(after);
+                    let end = slices.open_end(index).or_greatest().saturating_add(after);
                     busy.push(Reverse((end, id)));
                     id
                 }

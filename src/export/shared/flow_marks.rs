@@ -259,7 +259,7 @@ impl FlowMarks {
             && point.slice.is_some_and(|slice| {
                 let end = trace.slices.open_end(slice.0 as usize);
                 let start = trace.slices.starts.at(slice.0 as usize);
-                start <= time.0 && time.0 <= end && end > span.start.0
+                start <= time.0 && end >= time.0 && end > span.start.0
             });
         if ends.is_some_and(|end| end == time.0) && time > span.start && !is_in_async {
             // Readers would bind an end of an arrow at the very end of its slice to no slice: it moves 1 ns back.

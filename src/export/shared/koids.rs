@@ -109,7 +109,10 @@ impl Koids {
                 .unwrap_or(0);
             let own = is_scheduled.get(index).copied().unwrap_or(false);
             if index == 0 && zero == Zero::IsSomebody && !is_idle_seen {
-                koids.threads.push((process, number));
+                koids.threads.push(ThreadKoids {
+                    process,
+                    thread: number,
+                });
                 continue;
             }
             let (is_shared, is_clash) = match tids.get(&number) {
@@ -123,7 +126,10 @@ impl Koids {
                 }
                 let koid = artificial(number);
                 pairs.insert((process, koid));
-                koids.threads.push((process, koid));
+                koids.threads.push(ThreadKoids {
+                    process,
+                    thread: koid,
+                });
                 continue;
             }
             if is_shared && own {
@@ -135,7 +141,10 @@ impl Koids {
                 koids.named_last.extend(before);
             }
             *entry |= own;
-            koids.threads.push((process, number));
+            koids.threads.push(ThreadKoids {
+                process,
+                thread: number,
+            });
         }
         koids.scheduled = is_scheduled;
         koids.number_cpus(trace);
@@ -290,11 +299,11 @@ impl Koids {
     #[must_use]
     pub fn cpu(&self, id: CpuId) -> ThreadKoids {
         let koid = self.cpus.get(id.0 as usize).copied().unwrap_or(MACHINE);
-        (koid, koid)
+        ThreadKoids::of_process(koid)
     }
 
     /// The koids of the artificial process and thread of events without an owner.
-    pub(crate) const MACHINE: ThreadKoids = (MACHINE, MACHINE);
+    pub(crate) const MACHINE: ThreadKoids = ThreadKoids::of_process(MACHINE);
 }
 
 /// Returns, by thread, whether context switches and wakeups name it.
@@ -306,8 +315,8 @@ fn scheduled(trace: &Trace) -> Vec<bool> {
             has_runs || states.is_some_and(|range| !range.is_empty())
         })
         .collect();
-    for (state, &partner) in trace.states.states.iter().zip(&trace.states.partners) {
-        if state.is_ready()
+    for (state, partner) in trace.states.states.iter().zip(&trace.states.partners) {
+        if let Some(partner) = partner.get().filter(|_| state.is_ready())
             && let Some(entry) = is_scheduled.get_mut(partner as usize)
         {
             *entry = true;
@@ -340,6 +349,7 @@ mod tests {
                 key: tid,
                 process: process.map(ProcessId),
                 name: StringId::EMPTY,
+                rank: None,
                 start: None,
                 end: None,
                 seen: SeenTimes::once(Timestamp(0)),
@@ -349,11 +359,12 @@ mod tests {
         let second = koids.process(ProcessId(1));
         assert_eq!(koids.process(ProcessId(0)), 7);
         assert_eq!((second & 0xffff_ffff, second >> 63), (7, 1));
-        assert_eq!(koids.thread(ThreadId(1)), (7, 7));
+        assert_eq!(koids.thread(ThreadId(1)), ThreadKoids::of_process(7));
         // Another process's thread may have the same number, because neither is scheduled.
-        assert_eq!(koids.thread(ThreadId(2)), (second, 7));
-        assert_eq!(koids.thread(ThreadId(3)), (second, 8));
-        assert_ne!(koids.thread(ThreadId(4)).1, 8);
+        let of_second = ThreadKoids::of_process(second);
+        assert_eq!(koids.thread(ThreadId(2)), of_second.with_thread(7));
+        assert_eq!(koids.thread(ThreadId(3)), of_second.with_thread(8));
+        assert_ne!(koids.thread(ThreadId(4)).thread, 8);
         assert_eq!(koids.thread(ThreadId::NONE), Koids::MACHINE);
         assert_eq!(koids.artificial_count, 2);
         assert_eq!(koids.unnumbered_count, 0);

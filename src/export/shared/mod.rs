@@ -10,5 +10,28 @@ pub(crate) mod koids;
 mod lone_flows;
 pub(crate) mod losses;
 
-/// A thread in the output: the koid of its process, then its own.
-pub(crate) type ThreadKoids = (u64, u64);
+/// A thread in the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ThreadKoids {
+    /// The koid of its process.
+    pub process: u64,
+    /// Its own koid.
+    pub thread: u64,
+}
+
+impl ThreadKoids {
+    /// Returns a process itself, as readers expect it: its koid is that of its main thread, too.
+    #[must_use]
+    pub(crate) const fn of_process(koid: u64) -> ThreadKoids {
+        ThreadKoids {
+            process: koid,
+            thread: koid,
+        }
+    }
+
+    /// Returns another thread of the same process.
+    #[must_use]
+    pub(crate) fn with_thread(self, thread: u64) -> ThreadKoids {
+        ThreadKoids { thread, ..self }
+    }
+}

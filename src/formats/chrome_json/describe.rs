@@ -6,8 +6,9 @@
 
 use std::borrow::Cow;
 
-use super::emit::{NAMELESS_END, id_number};
+use super::emit::NAMELESS_END;
 use super::event::RawEvent;
+use super::ids::id_number;
 use super::numbers::{float, whole};
 use super::scan::{Elements, Members, Quoted, Raw, Scan};
 use super::text::shown;
@@ -82,7 +83,7 @@ fn is_shown_elsewhere(key: &[u8]) -> bool {
 fn record_words<'a>(event: &RawEvent<'a>, fields: &mut Vec<FieldRef<'a>>) {
     let type_name = match event.phase {
         b'i' | b'I' | b'R' => {
-            let scope = match event.instant_scope.bytes() {
+            let scope = match event.more.instant_scope.bytes() {
                 b"p" => "process",
                 b"g" => "global",
                 _ => "thread",
@@ -100,10 +101,10 @@ fn record_words<'a>(event: &RawEvent<'a>, fields: &mut Vec<FieldRef<'a>>) {
         b'C' => "counter id",
         _ => "",
     };
-    let of_id2 = Members::of(event.id2.nested()).next();
+    let of_id2 = Members::of(event.more.id2.nested()).next();
     let (name, id) = match of_id2 {
         Some((key, value)) => (shown(key), value),
-        None => (Cow::Borrowed("id"), event.id),
+        None => (Cow::Borrowed("id"), event.more.id),
     };
     if id == Raw::None {
         return;

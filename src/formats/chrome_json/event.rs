@@ -19,6 +19,17 @@ pub(super) struct RawEvent<'a> {
     pub(super) duration: Raw<'a>,
     pub(super) process: Raw<'a>,
     pub(super) thread: Raw<'a>,
+    pub(super) args: Raw<'a>,
+    /// The number of members that events have; others are not counted.
+    pub(super) known: u32,
+    /// The others; all are absent unless `has_more`.
+    pub(super) more: More<'a>,
+    has_more: bool,
+}
+
+/// The members that few events have.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct More<'a> {
     pub(super) id: Raw<'a>,
     /// `id2`: an object with `local` or `global`.
     pub(super) id2: Raw<'a>,
@@ -31,9 +42,6 @@ pub(super) struct RawEvent<'a> {
     pub(super) bind_id: Raw<'a>,
     pub(super) flow_in: Raw<'a>,
     pub(super) flow_out: Raw<'a>,
-    pub(super) args: Raw<'a>,
-    /// The number of members that events have; others are not counted.
-    pub(super) known: u32,
 }
 
 impl<'a> RawEvent<'a> {
@@ -47,7 +55,7 @@ impl<'a> RawEvent<'a> {
     /// Replaces all members by those of the object that starts at the next byte, as [`RawEvent::read`] does.
     #[inline]
     pub(super) fn read_again(&mut self, scan: &mut Scan<'a>) -> Option<()> {
-        *self = RawEvent::default();
+        self.clear();
         scan.expect(b'{')?;
         if scan.next()? == b'}' {
             scan.at += 1;
@@ -72,6 +80,26 @@ impl<'a> RawEvent<'a> {
                 scan.at += 1;
                 return Some(());
             }
+        }
+    }
+
+    #[inline]
+    fn clear(&mut self) {
+        if std::mem::take(&mut self.has_more) {
+            self.more = More::default();
+        }
+        self.phase = 0;
+        self.known = 0;
+        for member in [
+            &mut self.name,
+            &mut self.category,
+            &mut self.time,
+            &mut self.duration,
+            &mut self.process,
+            &mut self.thread,
+            &mut self.args,
+        ] {
+            *member = Raw::None;
         }
     }
 
@@ -104,6 +132,22 @@ impl<'a> RawEvent<'a> {
             b"cat" => &mut self.category,
             b"dur" => &mut self.duration,
             b"args" => &mut self.args,
+            key => match self.more.member(key) {
+                Some(member) => {
+                    self.has_more = true;
+                    member
+                }
+                None => return,
+            },
+        };
+        *member = value;
+        self.known += 1;
+    }
+}
+
+impl<'a> More<'a> {
+    fn member(&mut self, key: &[u8]) -> Option<&mut Raw<'a>> {
+        Some(match key {
             b"id" => &mut self.id,
             b"id2" => &mut self.id2,
             b"scope" => &mut self.scope,
@@ -112,10 +156,8 @@ impl<'a> RawEvent<'a> {
             b"bind_id" => &mut self.bind_id,
             b"flow_in" => &mut self.flow_in,
             b"flow_out" => &mut self.flow_out,
-            _ => return,
-        };
-        *member = value;
-        self.known += 1;
+            _ => return None,
+        })
     }
 }
 

@@ -39,10 +39,6 @@ impl Facts {
         for said in &part.said {
             match said.fact {
                 Fact::Cpus(count) => self.cpu_count = self.cpu_count.max(count),
-                Fact::Labels(labels) => {
-                    let labels = strings.text(labels).into_owned();
-                    self.more += add(&mut self.of_events, "process labels".to_owned(), &labels);
-                }
                 Fact::Other(name) => {
                     let name = strings.text(name).into_owned();
                     if self.of_events.len() >= MOST_FACTS {
@@ -57,7 +53,14 @@ impl Facts {
                         .collect();
                     self.more += add(&mut self.of_events, name, &text.join(" "));
                 }
-                Fact::ProcessName(..) | Fact::ThreadName(..) => {}
+                Fact::ProcessName(..)
+                | Fact::ThreadName(..)
+                | Fact::NameOfStandIn(_)
+                | Fact::NameOfStandInThread(_)
+                | Fact::StandsFor(_)
+                | Fact::Labels(_)
+                | Fact::ProcessRank(_)
+                | Fact::ThreadRank(_) => {}
             }
         }
     }

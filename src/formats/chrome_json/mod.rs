@@ -14,12 +14,18 @@
 //! Metadata events (`M`) are no events of the trace: they name processes and threads, and the rest are facts about the
 //! file (`facts`).
 
+mod arrows;
+mod asyncs;
+mod counters;
 mod describe;
 mod emit;
 mod event;
 mod facts;
 mod head;
+mod ids;
+mod metadata;
 mod numbers;
+mod own;
 mod people;
 mod reader;
 mod scan;

@@ -74,28 +74,39 @@ fn plain_ns(text: &[u8]) -> Option<i64> {
     if digits.is_empty() || digits.len() > 19 {
         return None;
     }
-    let mut number = 0_u64;
-    let mut decimals = None;
-    for &byte in digits {
-        let digit = byte.wrapping_sub(b'0');
-        if digit <= 9 {
-            number = number * 10 + u64::from(digit);
-            decimals = decimals.map(|count| count + 1);
-        } else if byte == b'.' && decimals.is_none() {
-            decimals = Some(0_u32);
-        } else {
-            return None;
+    let (whole, rest) = leading_digits(digits, 0);
+    let ns = match rest {
+        [] => whole.checked_mul(1000)?,
+        [b'.', decimals @ ..] => {
+            let (number, rest) = leading_digits(decimals, whole);
+            if !rest.is_empty() {
+                return None;
+            }
+            match decimals.len() {
+                1 => number.checked_mul(100)?,
+                2 => number.checked_mul(10)?,
+                3 => number,
+                _ => return None,
+            }
         }
-    }
-    let ns = match decimals {
-        None => number.checked_mul(1000)?,
-        Some(1) => number.checked_mul(100)?,
-        Some(2) => number.checked_mul(10)?,
-        Some(3) => number,
-        Some(_) => return None,
+        _ => return None,
     };
     let ns = i64::try_from(ns).ok()?;
     Some(if is_negative { -ns } else { ns })
+}
+
+/// Returns the number of the digits that a text of at most 19 bytes starts with, behind those of `number`, and the text
+/// behind them.
+#[inline]
+fn leading_digits(text: &[u8], mut number: u64) -> (u64, &[u8]) {
+    let mut rest = text;
+    while let [byte, behind @ ..] = rest
+        && byte.is_ascii_digit()
+    {
+        number = number.wrapping_mul(10).wrapping_add(u64::from(byte - b'0'));
+        rest = behind;
+    }
+    (number, rest)
 }
 
 /// Returns a decimal number times 1000 times 10^(`decimals` - 3), rounded down; `None` if the text is no number or too
@@ -163,6 +174,17 @@ fn scaled(text: &[u8], decimals: i32) -> Option<i128> {
 /// Returns a whole number, as decimal or `0x` text; `None` if the text is none, or beyond 64 bits.
 #[inline]
 pub(super) fn whole(text: &[u8]) -> Option<u64> {
+    // Nearly all.
+    if (1..=19).contains(&text.len())
+        && let (number, []) = leading_digits(text, 0)
+    {
+        return Some(number);
+    }
+    large_or_hex(text)
+}
+
+#[cold]
+fn large_or_hex(text: &[u8]) -> Option<u64> {
     if let Some(digits) = text.strip_prefix(b"0x").or(text.strip_prefix(b"0X")) {
         return hex(digits);
     }

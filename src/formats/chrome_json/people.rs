@@ -55,6 +55,15 @@ impl Ident {
         }
     }
 
+    /// Bits that differ between most identities.
+    fn bits(self) -> u64 {
+        match self {
+            Ident::None => 0,
+            Ident::Number(number) => number,
+            Ident::Text(text) => text.0.into(),
+        }
+    }
+
     fn text(self) -> Option<StringId> {
         match self {
             Ident::Text(text) => Some(text),
@@ -70,12 +79,16 @@ pub(super) struct Pair {
     pub(super) thread: Ident,
 }
 
+/// How many threads are found without a look-up.
+const RECENT: usize = 32;
+
 /// The threads and processes of one part. Keys are those of the part.
 #[derive(Debug, Default)]
 pub(super) struct PartPeople {
     pairs: Vec<Pair>,
     keys: FxHashMap<Pair, ThreadKey>,
-    last: Option<(Pair, ThreadKey)>,
+    /// The last threads, by the low bits of their numbers: events of a few threads take turns in most files.
+    recent: [Option<(Pair, ThreadKey)>; RECENT],
     processes: Vec<Ident>,
     process_keys: FxHashMap<Ident, ProcessKey>,
 }
@@ -84,18 +97,23 @@ impl PartPeople {
     /// Returns the part's key of a thread.
     #[inline]
     pub(super) fn thread(&mut self, pair: Pair) -> ThreadKey {
-        match self.last {
-            Some((last, key)) if last == pair => key,
-            _ => {
-                let next = ThreadKey(self.pairs.len() as u32 + 1);
-                let key = *self.keys.entry(pair).or_insert(next);
-                if key == next {
-                    self.pairs.push(pair);
-                }
-                self.last = Some((pair, key));
-                key
-            }
+        let slot = (pair.thread.bits() ^ pair.process.bits() << 3) as usize % RECENT;
+        match self.recent.get(slot) {
+            Some(Some((recent, key))) if *recent == pair => *key,
+            _ => self.thread_again(pair, slot),
         }
+    }
+
+    fn thread_again(&mut self, pair: Pair, slot: usize) -> ThreadKey {
+        let next = ThreadKey(self.pairs.len() as u32 + 1);
+        let key = *self.keys.entry(pair).or_insert(next);
+        if key == next {
+            self.pairs.push(pair);
+        }
+        if let Some(recent) = self.recent.get_mut(slot) {
+            *recent = Some((pair, key));
+        }
+        key
     }
 
     /// Returns the part's key of a process; `None` if the event has no `pid`.
@@ -128,8 +146,19 @@ pub(super) enum Fact {
     ProcessName(StringId, Option<u64>),
     /// `thread_name`, with the own number of a thread whose `tid` is a stand-in.
     ThreadName(StringId, Option<u64>),
+    /// In our own exports: the name of a process that stands for a CPU, and that only counts if it has events.
+    NameOfStandIn(StringId),
+    /// The same for a thread.
+    NameOfStandInThread(StringId),
+    /// In our own exports: the thread exists in the file only, and its events belong to the process's thread with this
+    /// `tid`, or to those that they name.
+    StandsFor(Ident),
     /// `process_labels`.
     Labels(StringId),
+    /// `process_sort_index`.
+    ProcessRank(i64),
+    /// `thread_sort_index`.
+    ThreadRank(i64),
     /// `num_cpus`.
     Cpus(u32),
     /// Something else, under this name.
@@ -142,6 +171,8 @@ struct Process {
     ident: Ident,
     name: Option<StringId>,
     number: u64,
+    rank: Option<i64>,
+    labels: Option<StringId>,
 }
 
 /// A thread of the file.
@@ -151,6 +182,7 @@ struct Thread {
     process: Option<ProcessKey>,
     name: Option<StringId>,
     number: u64,
+    rank: Option<i64>,
 }
 
 /// The keys of all parts that stand for the keys of one part.
@@ -183,16 +215,46 @@ pub(super) struct People {
     thread_keys: FxHashMap<Pair, ThreadKey>,
     /// The first thread of each `tid`, for samples that have no `pid`.
     by_tid: FxHashMap<Ident, ThreadKey>,
+    /// Threads that exist in the file only, each with the thread whose events it has; `Ident::None`: events name it.
+    stand_ins: FxHashMap<Pair, Ident>,
+    /// The thread that idles on all CPUs, if the file has one.
+    idle: Option<Pair>,
 }
 
 impl People {
+    /// Returns nobody yet, for a file of our own exporter: number 0 idles there.
+    pub(super) fn of_our_own() -> People {
+        let zero = Ident::Number(0);
+        People {
+            idle: Some(Pair {
+                process: zero,
+                thread: zero,
+            }),
+            ..People::default()
+        }
+    }
+
+    /// Notes a thread that stands for another one. Call for the whole file before parts are added.
+    pub(super) fn stand_for(&mut self, said: &Said, strings: &Strings) {
+        if let Fact::StandsFor(thread) = said.fact {
+            let pair = self.moved(said.pair, strings);
+            let thread = thread.moved(strings, &mut self.strings);
+            self.stand_ins.insert(pair, thread);
+        }
+    }
+
     /// Adds the threads and processes of the next part; returns the keys that they have from now on.
     pub(super) fn add_part(&mut self, part: &PartPeople, strings: &Strings) -> Renumbered {
         Renumbered {
             threads: (part.pairs.iter())
                 .map(|pair| {
                     let pair = self.moved(*pair, strings);
-                    self.thread(pair)
+                    match self.stand_ins.get(&pair) {
+                        None if self.idle == Some(pair) => ThreadKey::IDLE,
+                        None => self.thread(pair),
+                        Some(Ident::None) => ThreadKey::UNKNOWN,
+                        Some(&thread) => self.thread(Pair { thread, ..pair }),
+                    }
                 })
                 .collect(),
             processes: (part.processes.iter())
@@ -219,6 +281,8 @@ impl People {
                 ident,
                 name: ident.text(),
                 number: ident.number(),
+                rank: None,
+                labels: None,
             });
         }
         key
@@ -240,6 +304,7 @@ impl People {
             process,
             name: pair.thread.text(),
             number: pair.thread.number(),
+            rank: None,
         });
         self.thread_keys.insert(pair, key);
         self.by_tid.entry(pair.thread).or_insert(key);
@@ -266,6 +331,30 @@ impl People {
                     thread.number = number.unwrap_or(thread.number);
                 }
             }
+            _ => {}
+        }
+    }
+
+    /// Applies what a metadata event says only of processes and threads that other events have shown to be there: names
+    /// of what stands for a CPU, places and labels.
+    pub(super) fn say_if_seen(&mut self, said: &Said, strings: &Strings) {
+        let pair = self.moved(said.pair, strings);
+        let process = self.process_keys.get(&pair.process);
+        let process = process.and_then(|key| self.processes.get_mut(key.0 as usize));
+        let thread = self.thread_keys.get(&pair);
+        let thread = thread.and_then(|key| self.threads.get_mut((key.0 as usize).checked_sub(1)?));
+        match (said.fact, process, thread) {
+            (Fact::NameOfStandIn(name), Some(process), _) => {
+                process.name = Some(self.strings.intern(strings.bytes(name)));
+            }
+            (Fact::NameOfStandInThread(name), _, Some(thread)) => {
+                thread.name = Some(self.strings.intern(strings.bytes(name)));
+            }
+            (Fact::Labels(labels), Some(process), _) => {
+                process.labels = Some(self.strings.intern(strings.bytes(labels)));
+            }
+            (Fact::ProcessRank(rank), Some(process), _) => process.rank = Some(rank),
+            (Fact::ThreadRank(rank), _, Some(thread)) => thread.rank = Some(rank),
             _ => {}
         }
     }
@@ -299,26 +388,31 @@ impl People {
             strings,
             processes,
             threads,
+            process_ranks,
+            thread_ranks,
+            process_labels,
             ..
         } = directory;
-        let mut name_of =
-            |name: Option<StringId>| name.map(|name| strings.intern(self.strings.bytes(name)));
-        for (process, key) in self.processes.iter().zip(0..) {
+        let mut own = |text: StringId| strings.intern(self.strings.bytes(text));
+        for (process, key) in self.processes.iter().zip((0..).map(ProcessKey)) {
             processes.push(ProcessEntry {
-                key: ProcessKey(key),
+                key,
                 pid: process.number,
                 file_key: process.ident.number(),
-                name: name_of(process.name),
+                name: process.name.map(&mut own),
             });
+            process_ranks.extend(process.rank.map(|rank| (key, rank)));
+            process_labels.extend(process.labels.map(|labels| (key, own(labels))));
         }
-        for (thread, key) in self.threads.iter().zip(1..) {
+        for (thread, key) in self.threads.iter().zip((1..).map(ThreadKey)) {
             threads.push(ThreadEntry {
-                key: ThreadKey(key),
+                key,
                 tid: thread.number,
                 file_key: thread.pair.thread.number(),
                 process: thread.process,
-                name: name_of(thread.name),
+                name: thread.name.map(&mut own),
             });
+            thread_ranks.extend(thread.rank.map(|rank| (key, rank)));
         }
     }
 

@@ -5,22 +5,21 @@
 
 use std::sync::{Arc, OnceLock};
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::FORMAT;
 use super::describe::{FrameObjects, fields_into, has_fields, head_of, object_at, stack_of};
 use super::emit::{PartRead, Reach, Source, emit};
-use super::event::RawEvent;
 use super::facts::Facts;
 use super::head::Head;
 use super::numbers::Micros;
 use super::people::{People, Renumbered};
-use super::scan::Scan;
-use super::walk::{Border, Within, likely_border};
+use super::walk::{Border, Found as Next, Walk, Within, likely_border};
 use crate::base::{Diagnostics, Job, Problem, ReadError, Timestamp};
 use crate::event::{
-    AsyncScope, Coarse, DecodedEvent, DensitySample, Directory, Lane, LaneColumns, Need, Part,
-    ProcessKey, SeriesScope, TraceInfo,
+    AsyncMark, AsyncScope, Coarse, DecodedEvent, DensitySample, Directory, Lane, LaneColumns, Need,
+    Part, ProcessKey, SeriesScope, TraceInfo,
 };
 use crate::formats::stream::in_one_lane;
 use crate::formats::text_kinds::Kinds;
@@ -126,8 +125,17 @@ impl JsonReader {
     fn coarse(&self) -> Coarse {
         let bytes = self.input.bytes();
         let first_time = |start: &Border| {
-            let event = RawEvent::read(&mut Scan::new(bytes, start.at))?;
-            Micros::parse(event.time.bytes())?.rounded()
+            let end = bytes.len().min(start.at.saturating_add(MOST_LOOK));
+            let near = bytes.get(..end).unwrap_or(bytes);
+            let mut walk = Walk::new(near, self.head.form, *start, end);
+            loop {
+                match walk.next()? {
+                    Next::Event { .. } => break,
+                    Next::Broken { .. } => return None,
+                    _ => {}
+                }
+            }
+            Micros::parse(walk.event.time.bytes())?.rounded()
         };
         let of_parts = self.starts.iter().zip(&self.parts);
         Coarse::of_one_lane(
@@ -203,8 +211,17 @@ impl IndependentParts for JsonReader {
     fn gather(&self, read: Vec<(u32, PartRead)>, job: &Job) -> Result<Gathered, ReadError> {
         let joined = self.joined(read, job)?;
         let mut found = Found::default();
+        if self.head.is_ours {
+            found.people = People::of_our_own();
+        }
         let mut facts = Facts::default();
         let mut columns = Vec::with_capacity(joined.len());
+        for (_, read) in &joined {
+            for said in &read.said {
+                found.people.stand_for(said, &read.columns.strings);
+            }
+        }
+        let mut all_said = Vec::with_capacity(joined.len());
         for (part, mut read) in joined {
             job.check()?;
             let new = found.people.add_part(&read.people, &read.columns.strings);
@@ -214,12 +231,15 @@ impl IndependentParts for JsonReader {
             facts.say(&read, self.input.bytes());
             found.frames.extend(read.frames.drain(..));
             renumber(&mut read.columns, &new);
+            all_said.push(read.said);
             columns.push((part, read.columns));
         }
-        let mut owners = AsyncOwners::default();
-        for (_, columns) in &mut columns {
-            owners.settle(columns, &found.people);
+        for (said, (_, columns)) in all_said.iter().zip(&columns) {
+            for said in said {
+                found.people.say_if_seen(said, &columns.strings);
+            }
         }
+        settle(&mut columns, &found.people);
         let (kinds, strings) = self.kinds.list();
         let mut directory = Directory {
             kinds,
@@ -243,6 +263,14 @@ impl IndependentParts for JsonReader {
 /// Replaces the part's keys of threads and processes by those of the file.
 fn renumber(columns: &mut LaneColumns, new: &Renumbered) {
     columns.events.renumber_threads(&|key| new.thread(key));
+    for run in &mut columns.whole_runs {
+        run.thread = new.thread(run.thread);
+    }
+    for state in &mut columns.whole_states {
+        if let Some(wakeup) = &mut state.wakeup {
+            wakeup.waker = wakeup.waker.map(|waker| new.thread(waker));
+        }
+    }
     for row in &mut columns.asyncs {
         row.scope = match row.scope {
             AsyncScope::Global => AsyncScope::Global,
@@ -257,28 +285,41 @@ fn renumber(columns: &mut LaneColumns, new: &Renumbered) {
     }
 }
 
-/// The processes of ids that mean the same in all processes: a slice is drawn in that of its first event, and events of
-/// other processes belong to it.
-#[derive(Debug, Default)]
-struct AsyncOwners {
-    processes: FxHashMap<u64, ProcessKey>,
-}
-
-impl AsyncOwners {
-    /// Sets the process of the marks of such ids.
-    fn settle(&mut self, columns: &mut LaneColumns, people: &People) {
+/// Sets the process of asynchronous events whose ids mean the same in all processes: a slice is drawn in that of its
+/// first event, and events of other processes belong to it.
+fn settle(parts: &mut [(u32, LaneColumns)], people: &People) {
+    if people.process_count() == 0 {
+        return;
+    }
+    let own = |row: &AsyncMark| match row.scope {
+        AsyncScope::ProcessOf(thread) => people.process_of(thread),
+        _ => None,
+    };
+    let is_shared = people.process_count() > 1;
+    // The first process of each id in each part, then of all parts.
+    let of_parts: Vec<FxHashMap<u64, ProcessKey>> = (parts.par_iter())
+        .map(|(_, columns)| {
+            let mut owners = FxHashMap::default();
+            for row in columns.asyncs.iter().filter(|_| is_shared) {
+                if let Some(process) = own(row) {
+                    owners.entry(row.id).or_insert(process);
+                }
+            }
+            owners
+        })
+        .collect();
+    let mut owners: FxHashMap<u64, ProcessKey> = FxHashMap::default();
+    for (id, process) in of_parts.into_iter().flatten() {
+        owners.entry(id).or_insert(process);
+    }
+    parts.par_iter_mut().for_each(|(_, columns)| {
         for row in &mut columns.asyncs {
-            if let AsyncScope::ProcessOf(thread) = row.scope
-                && let Some(own) = people.process_of(thread)
-            {
-                let owner = match people.process_count() {
-                    1 => own,
-                    _ => *self.processes.entry(row.id).or_insert(own),
-                };
-                row.scope = AsyncScope::Process(owner);
+            if let Some(own) = own(row) {
+                let process = owners.get(&row.id).copied().unwrap_or(own);
+                row.scope = AsyncScope::Process(process);
             }
         }
-    }
+    });
 }
 
 struct FoundFrames<'a> {

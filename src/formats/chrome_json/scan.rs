@@ -37,24 +37,51 @@ pub(super) struct Quoted<'a> {
     pub(super) has_escape: bool,
 }
 
-/// Returns whether a byte is white space between values.
+/// Classes of bytes, one bit each.
+const SPACE: u8 = 1;
+/// A byte of a number or word.
+const WORD: u8 = 2;
+/// A quote or bracket.
+const MARK: u8 = 4;
+
+/// The classes of each byte.
+const CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0_u8;
+    loop {
+        classes[byte as usize] = match byte {
+            b' ' | b'\n' | b'\r' | b'\t' => SPACE,
+            b'.' | b'-' | b'+' => WORD,
+            byte if byte.is_ascii_alphanumeric() => WORD,
+            b'"' | b'{' | b'[' | b'}' | b']' => MARK,
+            _ => 0,
+        };
+        if byte == u8::MAX {
+            break classes;
+        }
+        byte += 1;
+    }
+};
+
+/// Returns whether a byte is of a class.
 #[inline]
-fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\n' | b'\r' | b'\t')
+fn is(byte: u8, class: u8) -> bool {
+    CLASSES
+        .get(usize::from(byte))
+        .is_some_and(|classes| classes & class != 0)
 }
 
-/// Returns the index of the first quote or backslash in eight bytes, 8 if there is none.
+/// Returns the high bit of each of eight bytes that is a quote or a backslash, of the lowest such byte for certain: only
+/// bytes above it may be taken for one.
 #[inline]
-fn first_mark(chunk: [u8; 8]) -> usize {
+fn marks(word: u64) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGHS: u64 = 0x8080_8080_8080_8080;
-    let word = u64::from_le_bytes(chunk);
-    // The lowest byte that equals the mark is found exactly; only bytes above it may be taken for one.
     let equals = |mark: u8| {
         let other = word ^ (ONES * u64::from(mark));
-        other.wrapping_sub(ONES) & !other & HIGHS
+        other.wrapping_sub(ONES) & !other
     };
-    ((equals(b'"') | equals(b'\\')).trailing_zeros() / 8) as usize
+    (equals(b'"') | equals(b'\\')) & HIGHS
 }
 
 impl<'a> Scan<'a> {
@@ -73,7 +100,7 @@ impl<'a> Scan<'a> {
     pub(super) fn next(&mut self) -> Option<u8> {
         loop {
             match self.peek() {
-                Some(byte) if is_space(byte) => self.at += 1,
+                Some(byte) if is(byte, SPACE) => self.at += 1,
                 other => return other,
             }
         }
@@ -99,63 +126,54 @@ impl<'a> Scan<'a> {
     /// Passes a string that starts at the next byte.
     #[inline]
     pub(super) fn string(&mut self) -> Option<Quoted<'a>> {
-        if self.peek() != Some(b'"') {
+        let rest = self.bytes.get(self.at..)?;
+        let (&[b'"'], inside) = rest.split_first_chunk()? else {
             return None;
-        }
-        let start = self.at + 1;
-        let mut at = start;
-        let mut has_escape = false;
-        loop {
-            let rest = self.bytes.get(at..).unwrap_or(&[]);
-            let step = match rest.first_chunk::<8>() {
-                Some(chunk) => first_mark(*chunk),
-                None => match rest.iter().position(|byte| matches!(byte, b'"' | b'\\')) {
-                    Some(found) => found,
-                    None => {
-                        self.at = self.bytes.len();
-                        return None;
-                    }
-                },
-            };
-            at += step;
-            match self.bytes.get(at) {
-                _ if step == 8 => {
-                    // A long string: the library's search is faster from here on.
-                    if at - start >= 32 {
-                        let rest = self.bytes.get(at..).unwrap_or(&[]);
-                        match memchr::memchr2(b'"', b'\\', rest) {
-                            Some(found) => at += found,
-                            None => {
-                                self.at = self.bytes.len();
-                                return None;
-                            }
-                        }
-                    }
-                }
-                Some(b'"') => {
-                    self.at = at + 1;
-                    let bytes = self.bytes.get(start..at)?;
-                    return Some(Quoted { bytes, has_escape });
-                }
-                _ => {
-                    has_escape = true;
-                    at += 2;
-                }
+        };
+        // Most strings end in the first eight bytes.
+        if let Some(chunk) = inside.first_chunk::<8>() {
+            let found = marks(u64::from_le_bytes(*chunk));
+            let length = (found.trailing_zeros() / 8) as usize;
+            if found != 0 && chunk.get(length) == Some(&b'"') {
+                self.at += length + 2;
+                return Some(Quoted {
+                    bytes: inside.get(..length)?,
+                    has_escape: false,
+                });
             }
+        }
+        self.long_string(inside)
+    }
+
+    /// Passes a string with these bytes behind its first quote.
+    fn long_string(&mut self, inside: &'a [u8]) -> Option<Quoted<'a>> {
+        let mut has_escape = false;
+        let mut length = 0;
+        loop {
+            let found = memchr::memchr2(b'"', b'\\', inside.get(length..).unwrap_or(&[]));
+            let Some(found) = found else {
+                self.at = self.bytes.len();
+                return None;
+            };
+            length += found;
+            if inside.get(length) == Some(&b'"') {
+                self.at += length + 2;
+                let bytes = inside.get(..length)?;
+                return Some(Quoted { bytes, has_escape });
+            }
+            has_escape = true;
+            length += 2;
         }
     }
 
     /// Passes a number, `true`, `false` or `null`: all bytes up to the next that ends a value.
     #[inline]
     fn word(&mut self) -> Option<&'a [u8]> {
-        let start = self.at;
-        let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'+');
-        while self.peek().is_some_and(is_part) {
-            self.at += 1;
-        }
-        self.bytes
-            .get(start..self.at)
-            .filter(|word| !word.is_empty())
+        let rest = self.bytes.get(self.at..)?;
+        let length = rest.iter().position(|&byte| !is(byte, WORD));
+        let length = length.unwrap_or(rest.len());
+        self.at += length;
+        rest.get(..length).filter(|word| !word.is_empty())
     }
 
     /// Passes white space and a value of any kind.
@@ -179,6 +197,12 @@ impl<'a> Scan<'a> {
         let mut open = 0_u128;
         let mut depth = 0_u32;
         loop {
+            let rest = self.bytes.get(self.at..).unwrap_or(&[]);
+            let Some(passed) = rest.iter().position(|&byte| is(byte, MARK)) else {
+                self.at = self.bytes.len();
+                return None;
+            };
+            self.at += passed;
             match self.peek()? {
                 b'"' => {
                     self.string()?;
@@ -209,6 +233,12 @@ impl<'a> Scan<'a> {
     }
 }
 
+/// Returns the position behind the bracket that a value starts with; its end if it starts with another byte.
+fn inside(value: &[u8], bracket: u8) -> Scan<'_> {
+    let starts = value.first() == Some(&bracket);
+    Scan::new(value, if starts { 1 } else { value.len() })
+}
+
 /// Iterates over the members of an object that starts at the first byte.
 ///
 /// Stops at the end of the object, or where the text is not JSON.
@@ -219,10 +249,8 @@ pub(super) struct Members<'a> {
 impl<'a> Members<'a> {
     /// Returns the members of an object; none if `object` is no object.
     pub(super) fn of(object: &'a [u8]) -> Members<'a> {
-        let is_object = object.first() == Some(&b'{');
-        let at = if is_object { 1 } else { object.len() };
         Members {
-            scan: Scan::new(object, at),
+            scan: inside(object, b'{'),
         }
     }
 }
@@ -246,10 +274,8 @@ pub(super) struct Elements<'a> {
 impl<'a> Elements<'a> {
     /// Returns the elements of an array; none if `array` is no array.
     pub(super) fn of(array: &'a [u8]) -> Elements<'a> {
-        let is_array = array.first() == Some(&b'[');
-        let at = if is_array { 1 } else { array.len() };
         Elements {
-            scan: Scan::new(array, at),
+            scan: inside(array, b'['),
         }
     }
 }

@@ -16,10 +16,10 @@
 use super::line::{Payload, Word};
 use super::sorts::{Slot, Sort};
 use super::values::{Key, Values};
+use crate::base::Maybe;
 
 /// Maximum number of texts of a call.
 pub(crate) const MOST_TEXTS: usize = 4;
-const NOT_SEEN: u64 = u64::MAX;
 /// Maximum number of empty arguments without a line in one call.
 const MOST_GAPS: usize = 1024;
 
@@ -38,8 +38,8 @@ pub(crate) struct Call<'a> {
     tag: &'a [u8],
     /// Slots of its texts, in the order of its row in the table, with the keys of their sizes.
     texts: &'static [(Slot, Key)],
-    /// Length of each text so far, bytes; `NOT_SEEN` if it has not started.
-    lengths: [u64; MOST_TEXTS],
+    /// Length of each text so far in bytes, if it has started.
+    lengths: [Maybe<u64>; MOST_TEXTS],
     current: Option<Slot>,
     /// Index of `current` in `texts`.
     current_index: usize,
@@ -112,7 +112,7 @@ impl<'a> Call<'a> {
             place: 0,
             tag: &[],
             texts: &[],
-            lengths: [NOT_SEEN; MOST_TEXTS],
+            lengths: [Maybe::NONE; MOST_TEXTS],
             current: None,
             current_index: 0,
             current_number: 0,
@@ -135,7 +135,7 @@ impl<'a> Call<'a> {
         }
         self.texts = sort.texts();
         self.place = place;
-        self.lengths = [NOT_SEEN; MOST_TEXTS];
+        self.lengths = [Maybe::NONE; MOST_TEXTS];
         self.current = None;
         self.next_argument = 0;
         self.argument_count = 0;
@@ -340,15 +340,14 @@ impl<'a> Call<'a> {
         if let Some(entry) = self.lengths.get_mut(index) {
             // The announced size of all arguments includes a NUL for each.
             let more = length as u64 + u64::from(slot == Slot::Argument);
-            *entry = if *entry == NOT_SEEN { 0 } else { *entry }.saturating_add(more);
+            *entry = Maybe::new(entry.get().unwrap_or(0).saturating_add(more));
         }
     }
 
     /// Returns the length in bytes of the text at `index` so far, if it has started.
     #[inline]
     fn length(&self, index: usize) -> Option<u64> {
-        let length = self.lengths.get(index).copied();
-        length.filter(|&length| length != NOT_SEEN)
+        self.lengths.get(index)?.get()
     }
 
     /// Ends the text that is being joined, if any.

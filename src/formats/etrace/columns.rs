@@ -1,5 +1,6 @@
 //! Puts the calls of all tasks into columns that follow each other in time.
 
+use crate::base::Maybe;
 use crate::event::{LaneColumns, Life, LifeRow};
 
 use super::emit::{Called, Calls, Target};
@@ -33,7 +34,9 @@ pub(super) fn columns_of(all: &[Calls], from: Moment, until: Option<Moment>) -> 
             cpu,
             row,
         } = *event;
-        let index = out.events.push_on_cpu(time, place, kind, key, cpu);
+        let index = out
+            .events
+            .push_on_cpu(time, place, kind, key, Maybe::new(cpu));
         match row {
             Target::File(row) => add_file(&mut out, calls, row, index),
             Target::Life(row) => add_life(&mut out, calls, row, index),

@@ -2,7 +2,7 @@
 //!
 //! Text does not contain an event's system; it is derived from the name, for the names that matter.
 
-use crate::event::pairs::{
+use crate::event::kernel::{
     ASYNC_PAIRS, AsyncPair, COUNTERS, Counter, Noise, PAIRS, Pair, PairEnd, RequestOp,
     find_async_pair, find_counters, find_noise, find_pair, find_request, is_user_mode,
 };

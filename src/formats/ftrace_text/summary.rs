@@ -65,7 +65,7 @@ pub(crate) fn summarise(text: &[u8], facts: &Facts, job: &Job) -> Result<Summary
             });
             let _ = now.spread(&prefix);
             now.cpu = prefix.cpu;
-            now.thread = prefix.pid;
+            now.thread = ThreadKey(prefix.pid);
             summary.first = summary.first.or(Some(now));
             summary.last = Some(now);
             summary.is_raw |= prefix.is_raw();
@@ -203,7 +203,7 @@ impl Whole {
     #[must_use]
     pub(crate) fn last_before(&self, start: &BlockStart) -> Last {
         start.last.unwrap_or(Last {
-            thread: ThreadKey::UNKNOWN.0,
+            thread: ThreadKey::UNKNOWN,
             written: i64::MIN,
             ..self.first.unwrap_or_default()
         })

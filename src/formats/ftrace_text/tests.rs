@@ -68,8 +68,8 @@ fn switches_wakeups_and_losses_lie_on_their_cpus() {
     assert_eq!((switch.prev_priority, switch.next_priority), (120, 98));
     let wakeup = parts[0].wakeups[0];
     assert_eq!(
-        (wakeup.thread.0, wakeup.waker.0, wakeup.target_cpu),
-        (3, 2, 1)
+        (wakeup.thread, wakeup.waker.get(), wakeup.target_cpu.get()),
+        (ThreadKey(3), Some(ThreadKey(2)), Some(1))
     );
     assert_eq!(parts[1].gaps[0].lost, Some(45));
     assert!(

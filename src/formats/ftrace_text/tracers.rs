@@ -11,7 +11,7 @@
 //! The forms are those of the kernel's `trace_output.c` and `blktrace.c`.
 
 use super::prefix::digits;
-use crate::event::pairs::RequestOp;
+use crate::event::kernel::RequestOp;
 
 /// A line recognised by its form.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::base::{StringId, Strings};
+use crate::base::{Maybe, StringId, Strings};
 use crate::event::{KindId, ThreadKey};
 
 use super::fold::PartRange;
@@ -32,8 +32,6 @@ pub(crate) struct StringEntry {
     pub run: u32,
 }
 
-/// Value in `Local::string_places`: no record.
-const NO_PLACE: u64 = u64::MAX;
 /// Bit in the run of a [`StringEntry`]: the text was not read yet.
 pub(crate) const UNREAD: u32 = 1 << 31;
 
@@ -50,7 +48,7 @@ impl StringEntry {
 pub(crate) struct Local {
     /// Run and text of each string index; the places are in a separate vector, because they are used less often.
     strings: Vec<(u32, StringId)>,
-    string_places: Vec<u64>,
+    string_places: Vec<Maybe<u64>>,
     /// By thread index; `None` if not looked up yet.
     pub threads: [Option<ThreadKey>; 256],
     /// The tick rate.
@@ -76,7 +74,7 @@ impl Local {
     pub(crate) fn string(&self, index: u16) -> StringEntry {
         let (run, id) = self.known_string(index);
         let place = self.string_places.get(usize::from(index));
-        let place = place.copied().filter(|place| *place != NO_PLACE);
+        let place = place.and_then(|place| place.get());
         StringEntry { place, id, run }
     }
 
@@ -96,14 +94,14 @@ impl Local {
         if self.strings.len() <= index {
             let none = StringEntry::NONE;
             self.strings.resize(index + 1, (none.run, none.id));
-            self.string_places.resize(index + 1, NO_PLACE);
+            self.string_places.resize(index + 1, Maybe::NONE);
         }
         if let (Some(known), Some(place)) = (
             self.strings.get_mut(index),
             self.string_places.get_mut(index),
         ) {
             *known = (entry.run, entry.id);
-            *place = entry.place.unwrap_or(NO_PLACE);
+            *place = entry.place.into();
         }
     }
 
@@ -114,8 +112,6 @@ impl Local {
     }
 }
 
-/// Value in `Named::kinds`: not looked up yet.
-const NO_KIND: u32 = u32::MAX;
 /// Number of classes of record types that have kinds by name.
 const NAMED_CLASSES: usize = 4;
 
@@ -142,7 +138,8 @@ struct Named {
     key: u64,
     label: u32,
     label_part: u16,
-    kinds: [u32; NAMED_CLASSES],
+    /// The kind of each class, if it was looked up.
+    kinds: [Maybe<u32>; NAMED_CLASSES],
 }
 
 /// All (category, name) pairs. Compact, because every event searches here.
@@ -213,7 +210,7 @@ impl Names {
             key,
             label: 0,
             label_part: 0,
-            kinds: [NO_KIND; NAMED_CLASSES],
+            kinds: [Maybe::NONE; NAMED_CLASSES],
         });
         if self.entries.len() * 2 > self.slots.len() {
             let mut grown = Names::new(u64::BITS - self.shift + 1);
@@ -378,11 +375,13 @@ impl Cache {
             named.label = label(&mut self.own, &self.strings);
             named.label_part = self.own.part;
         }
-        let kind = &mut named.kinds[class_index(sort)];
-        if *kind == NO_KIND {
-            *kind = intern(&self.strings).0;
-        }
-        (KindId(*kind), named.label)
+        let slot = &mut named.kinds[class_index(sort)];
+        let kind = slot.get().unwrap_or_else(|| {
+            let kind = intern(&self.strings).0;
+            *slot = Maybe::new(kind);
+            kind
+        });
+        (KindId(kind), named.label)
     }
 }
 

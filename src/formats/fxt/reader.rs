@@ -7,7 +7,7 @@ use crate::base::{
     Big, ByteOrder, Cancelled, Diagnostics, Endian, Job, Little, Location, Problem, ReadError,
     Severity, Timestamp,
 };
-use crate::event::pairs::is_probe_system;
+use crate::event::kernel::is_probe_system;
 use crate::event::part::{ClockUnit, Provider, UnnamedClock};
 use crate::event::{
     Coarse, DecodedEvent, Directory, Lane, LaneColumns, Need, Part, ThreadKey, TraceInfo,

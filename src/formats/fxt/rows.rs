@@ -6,10 +6,11 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::base::Maybe;
 use crate::base::time_order::Sorter;
 use crate::event::{
-    AsyncMark, Complete, EventColumns, FlowMark, KindId, LaneColumns, LogRow, Mark, MarkOp,
-    Measured, SaidState, Sample, Switch, ThreadKey, Wakeup,
+    AsyncMark, Complete, FlowMark, KindId, LaneColumns, LogRow, Mark, MarkOp, Measured, SaidState,
+    Sample, Switch, ThreadKey, Wakeup,
 };
 
 use super::kinds::Sort;
@@ -84,7 +85,7 @@ pub struct Rows {
     /// CPUs of some events: (index in `rows`, CPU), sorted by index.
     pub cpus: Vec<(u32, u16)>,
     /// CPU of every event, while the columns are filled.
-    cpu_of: Vec<u16>,
+    cpu_of: Vec<Maybe<u16>>,
 }
 
 impl Rows {
@@ -144,10 +145,10 @@ impl Rows {
         out.events.reserve(self.rows.len());
         self.cpu_of.clear();
         if !self.cpus.is_empty() {
-            self.cpu_of.resize(self.rows.len(), EventColumns::NO_CPU);
+            self.cpu_of.resize(self.rows.len(), Maybe::NONE);
             for &(event, cpu) in &self.cpus {
                 if let Some(entry) = self.cpu_of.get_mut(event as usize) {
-                    *entry = cpu;
+                    *entry = Maybe::new(cpu);
                 }
             }
         }

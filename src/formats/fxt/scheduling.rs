@@ -13,7 +13,7 @@
 //! A thread is idle in the older form if its process koid and priority are 0, in the newer form if its weight is the
 //! smallest int32. Idle threads have no runs: they become `ThreadKey::IDLE`.
 
-use crate::base::{Location, Severity};
+use crate::base::{Location, Maybe, Severity};
 use crate::event::{
     EndState, Interrupt, SaidState, Switch, SwitchTells, ThreadKey, Ties, Wakeup, WakeupSort,
 };
@@ -231,7 +231,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         let Some(time) = self.time(ticks, at) else {
             return Some(());
         };
-        let mut waker = ThreadKey::UNKNOWN;
+        let mut waker = None;
         let mut interrupted = None;
         let mut interrupt = None;
         let mut said = SaidState::default();
@@ -242,7 +242,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                 ArgValue::Koid(koid) => {
                     let name = self.text(arg.name, at);
                     if name == self.well_known.waker {
-                        waker = self.waker(koid);
+                        waker = Some(self.waker(koid));
                     } else if name == self.well_known.interrupted && self.out.ties == Ties::First {
                         interrupted = Some(self.waker(koid));
                     }
@@ -273,11 +273,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             self.unknown_arguments(at, unknown_count);
         }
         let thread = self.tid(koid);
-        let shown_at = match interrupted {
-            Some(interrupted) => interrupted,
-            None if waker == ThreadKey::UNKNOWN => thread,
-            None => waker,
-        };
+        let shown_at = interrupted.or(waker).unwrap_or(thread);
         let rows = &mut self.cache.rows;
         let detail = rows.wakeups.len() as u32;
         rows.push(NewEvent {
@@ -291,8 +287,8 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         rows.wakeups.push(Wakeup {
             event: 0,
             thread,
-            waker,
-            target_cpu: scheduling::CPU.get(header) as u32,
+            waker: waker.into(),
+            target_cpu: Maybe::new(scheduling::CPU.get(header) as u32),
             sort: WakeupSort::Wakeup,
             interrupt,
         });

@@ -21,7 +21,8 @@ fn move_threads(part: &mut LaneColumns, now: &dyn Fn(ThreadKey) -> ThreadKey) {
         (row.prev, row.next) = (now(row.prev), now(row.next));
     }
     for row in &mut part.wakeups {
-        (row.thread, row.waker) = (now(row.thread), now(row.waker));
+        row.thread = now(row.thread);
+        row.waker = row.waker.get().map(now).into();
     }
     for row in &mut part.asyncs {
         if let AsyncScope::ProcessOf(key) = &mut row.scope {

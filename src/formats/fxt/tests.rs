@@ -341,10 +341,8 @@ fn read_in_order(order: &[u32], settles: fn(&Scan, &mut [LaneColumns])) -> Vec<(
             all.push((name, u64::from(key.0) << 32 | tids[&key]));
         }
         for wakeup in &part.wakeups {
-            all.push((
-                String::new(),
-                u64::from(wakeup.waker.0) << 32 | tids[&wakeup.waker],
-            ));
+            let waker = wakeup.waker.get().unwrap();
+            all.push((String::new(), u64::from(waker.0) << 32 | tids[&waker]));
         }
     }
     all

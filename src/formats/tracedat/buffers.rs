@@ -56,6 +56,22 @@ pub struct Chunk {
     pub stream_offset: u64,
 }
 
+/// One CPU's pages, with the buffer that they belong to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CpuPages<'a> {
+    pub buffer: &'a Buffer,
+    pub data: &'a CpuData,
+}
+
+/// Where one CPU's pages are in the buffers of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuIndex {
+    /// The index of the buffer.
+    pub buffer: usize,
+    /// The index of the CPU in the buffer's list.
+    pub cpu: usize,
+}
+
 impl CpuData {
     /// A CPU's unpacked pages of `size` bytes at file offset `offset`. If the file ends earlier, the size is cut and a
     /// diagnostic is noted.

@@ -9,14 +9,11 @@ use super::options::Options;
 use super::page::{Layout, Lost, PageHead, Records, payload_at, read_head};
 use super::{v6, v7};
 use crate::base::{
-    Big, ByteOrder, Diagnostics, Endian, Little, Location, Problem, ReadError, Severity,
+    Big, ByteOrder, Diagnostics, Endian, Little, Location, Maybe, Problem, ReadError, Severity,
 };
 use crate::event::part::ClockUnit;
 use crate::formats::format::Input;
 use std::borrow::Cow;
-
-/// In place of an index of a kind: no format has the event's number.
-pub(crate) const NO_KIND: u32 = u32::MAX;
 
 /// A trace.dat with everything that is read before its events.
 #[derive(Debug)]
@@ -37,8 +34,8 @@ pub struct TraceFile {
     pub layout: Layout,
     /// Diagnostics that were noted while the metadata was read.
     pub diagnostics: Diagnostics,
-    /// Index into `metadata.formats` by event number, or `NO_KIND`.
-    kind_of_id: Vec<u32>,
+    /// Index into `metadata.formats` by event number.
+    kind_of_id: Vec<Maybe<u32>>,
     cache: ChunkCache,
 }
 
@@ -89,10 +86,10 @@ impl TraceFile {
     fn number_kinds(&mut self) {
         let formats = &self.metadata.formats;
         let highest = formats.iter().map(|format| format.id).max().unwrap_or(0);
-        self.kind_of_id = vec![NO_KIND; highest.min(0xffff) as usize + 1];
+        self.kind_of_id = vec![Maybe::NONE; highest.min(0xffff) as usize + 1];
         for (kind, format) in formats.iter().enumerate() {
             match self.kind_of_id.get_mut(format.id as usize) {
-                Some(slot) if *slot == NO_KIND => *slot = kind as u32,
+                Some(slot) if slot.is_none() => *slot = Maybe::new(kind as u32),
                 _ => self.diagnostics.note(
                     "event_number_twice",
                     Severity::Error,
@@ -145,14 +142,11 @@ impl TraceFile {
         unit_of_clock(self.clock(), self.options.tsc_to_ns)
     }
 
-    /// Index into `metadata.formats` of the event with number `id`, or [`NO_KIND`].
+    /// Index into `metadata.formats` of the event with number `id`; `None` if it has no format.
     #[inline]
     #[must_use]
-    pub fn kind_of_id(&self, id: u16) -> u32 {
-        self.kind_of_id
-            .get(usize::from(id))
-            .copied()
-            .unwrap_or(NO_KIND)
+    pub fn kind_of_id(&self, id: u16) -> Option<u32> {
+        self.kind_of_id.get(usize::from(id))?.get()
     }
 
     /// The number of events of a CPU that the kernel dropped because the buffer was full.

@@ -6,23 +6,21 @@ use std::sync::{Arc, OnceLock};
 
 use super::TraceFile;
 use super::about::{abi_of, info_of};
-use super::buffers::{Buffer, CpuData};
+use super::buffers::{Buffer, CpuData, CpuIndex, CpuPages};
+use super::coarse::coarse;
 use super::decoder::Memory;
 use super::describe::{self, Circumstances};
-use super::emit::PartPass;
-use super::page::{Lost, Records, read_head};
+use super::emit::{EventClock, PartPass};
+use super::part_pages::PartPages;
 use super::recipe::role_of;
 use super::recipes::Recipes;
 use super::report::source::{TraceReport, decoder_of};
 use super::with_etrace::{lines_in, prints_with_etrace};
-use crate::base::{
-    Big, ByteOrder, Diagnostics, Endian, Job, Little, Location, Problem, ReadError, Severity,
-    Strings, TimeSpan, Timestamp,
-};
-use crate::event::pairs::is_probe_system;
+use crate::base::{Big, ByteOrder, Diagnostics, Endian, Job, Little, Problem, ReadError, Strings};
+use crate::event::kernel::is_probe_system;
 use crate::event::{
-    Coarse, DecodedEvent, DensitySample, Directory, EventDetail, EventKind, KindId, Lane,
-    LaneColumns, Need, Part, PartColumns, Role, ThreadEntry, ThreadKey, TraceInfo,
+    DecodedEvent, Directory, EventDetail, EventKind, KindId, Lane, LaneColumns, Need, Part,
+    PartColumns, Role, ThreadEntry, ThreadKey, TraceInfo,
 };
 use crate::formats::etrace::{Found, Lines};
 use crate::formats::events::{EventRef, Events};
@@ -31,12 +29,6 @@ use crate::formats::stream::{AnyStream, Gathered, HasReport, IndependentParts, R
 
 /// Approximate size of the pages of one part, in bytes.
 const PART_BYTES: u64 = 4 << 20;
-/// Number of page headers that are read for the coarse picture of the whole file.
-const COARSE_PAGES: u64 = 16_384;
-/// Number of chunks that are unpacked for the coarse picture.
-const COARSE_CHUNKS: usize = 256;
-/// Number of pages of a part after which memory for its remaining events is reserved.
-const TASTE_PAGES: u64 = 8;
 
 /// An opened trace.dat.
 pub(crate) struct TraceDat {
@@ -45,15 +37,22 @@ pub(crate) struct TraceDat {
     recipes: Recipes,
     info: TraceInfo,
     lanes: Vec<Lane>,
-    /// By lane: index of its buffer, and index of its CPU in that buffer.
-    sources: Vec<(usize, usize)>,
+    /// By lane.
+    sources: Vec<CpuIndex>,
     parts: Vec<Part>,
-    /// By part: its lane, and a range in the CPU's pages: in bytes, or in indices of chunks if they are packed. Parts
-    /// are in lane order.
-    ranges: Vec<(u32, Range<u64>)>,
+    /// By part, in lane order.
+    ranges: Vec<PartRange>,
     /// The kinds of print events whose texts are lines of etrace, and these lines after all parts were read.
     prints: Vec<KindId>,
     lines: OnceLock<Lines>,
+}
+
+/// The pages of a part.
+struct PartRange {
+    /// Index of the part's lane.
+    lane: u32,
+    /// Bytes of the CPU's pages, or indices of chunks if the pages are packed.
+    range: Range<u64>,
 }
 
 impl TraceDat {
@@ -70,10 +69,11 @@ impl TraceDat {
     /// Returns the recording in the file.
     #[must_use]
     pub(crate) fn recording(reader: &Arc<TraceDat>) -> Recording {
+        let lanes = (0..reader.lanes.len() as u32).map(|lane| reader.source(lane));
         Recording {
             info: reader.info.clone(),
             lanes: reader.lanes.clone(),
-            coarse: reader.coarse(),
+            coarse: coarse(&reader.file, &lanes.collect::<Vec<_>>()),
             diagnostics: reader.file.diagnostics.clone(),
             stream: Arc::clone(reader) as Arc<dyn AnyStream>,
             events: Arc::clone(reader) as Arc<dyn Events>,
@@ -97,10 +97,10 @@ impl TraceDat {
             file,
         };
         let file = Arc::clone(&reader.file);
-        for (number, buffer) in file.buffers.iter().enumerate() {
-            for (cpu_number, data) in buffer.cpus.iter().enumerate() {
+        for (index, buffer) in file.buffers.iter().enumerate() {
+            for (cpu, data) in buffer.cpus.iter().enumerate() {
                 reader.add_lane(buffer, data);
-                reader.sources.push((number, cpu_number));
+                reader.sources.push(CpuIndex { buffer: index, cpu });
             }
         }
         reader
@@ -110,7 +110,7 @@ impl TraceDat {
     fn report_source(&self) -> &TraceReport {
         self.report.get_or_init(|| {
             let decoder = Arc::new(decoder_of(&self.file));
-            let lanes = self.ranges.iter().map(|(lane, _)| *lane as usize);
+            let lanes = self.ranges.iter().map(|own| own.lane as usize);
             let sources = lanes.map(|lane| self.sources.get(lane).copied().unwrap_or_default());
             TraceReport {
                 sources: sources.collect(),
@@ -170,32 +170,33 @@ impl TraceDat {
 
     fn add_part(&mut self, lane: u32, size_bytes: u64, range: Range<u64>) {
         self.parts.push(Part { size_bytes });
-        self.ranges.push((lane, range));
+        self.ranges.push(PartRange { lane, range });
     }
 
     fn lane_of(&self, part: u32) -> Option<u32> {
-        self.ranges.get(part as usize).map(|(lane, _)| *lane)
+        self.ranges.get(part as usize).map(|own| own.lane)
     }
 
     /// The buffer and CPU that a lane belongs to.
-    fn source(&self, lane: u32) -> Option<(&Buffer, &CpuData)> {
-        let (buffer, cpu) = *self.sources.get(lane as usize)?;
-        let buffer = self.file.buffers.get(buffer)?;
-        Some((buffer, buffer.cpus.get(cpu)?))
+    fn source(&self, lane: u32) -> Option<CpuPages<'_>> {
+        let index = *self.sources.get(lane as usize)?;
+        let buffer = self.file.buffers.get(index.buffer)?;
+        Some(CpuPages {
+            buffer,
+            data: buffer.cpus.get(index.cpu)?,
+        })
     }
 
     /// The buffer and CPU that a part belongs to.
     #[must_use]
-    pub(crate) fn source_of_part(&self, part: u32) -> Option<(&Buffer, &CpuData)> {
+    pub(crate) fn source_of_part(&self, part: u32) -> Option<CpuPages<'_>> {
         self.source(self.lane_of(part)?)
     }
 
     fn read_as<E: ByteOrder>(&self, part: u32, job: &Job) -> Result<LaneColumns, ReadError> {
-        let range = self
-            .ranges
-            .get(part as usize)
-            .map(|(_, range)| range.clone());
-        let (Some((buffer, data)), Some(range)) = (self.source_of_part(part), range) else {
+        let range = self.ranges.get(part as usize).map(|own| own.range.clone());
+        let (Some(CpuPages { buffer, data }), Some(range)) = (self.source_of_part(part), range)
+        else {
             let problem = Problem::BadReference {
                 table: "parts",
                 index: u64::from(part),
@@ -207,19 +208,13 @@ impl TraceDat {
             "" => self.file.options.active_clock().unwrap_or(""),
             clock => clock,
         };
-        let mut pages = Pages {
-            reader: self,
-            buffer,
-            data,
-            pass: PartPass::new(&self.file, &self.recipes, &decoder, (data.cpu, clock)),
-            seen: 0,
+        let clock = EventClock {
+            cpu: data.cpu,
+            clock,
         };
-        if data.chunks.is_none() {
-            pages.read_plain::<E>(range, job)?;
-        } else {
-            pages.read_packed::<E>(range, job)?;
-        }
-        let mut columns = pages.pass.columns;
+        let pass = PartPass::new(&self.file, &self.recipes, &decoder, clock);
+        let pages = PartPages::new(&self.file, CpuPages { buffer, data }, pass);
+        let mut columns = pages.read::<E>(range, job)?;
         let events = &mut columns.events;
         // An event takes 9 bytes: shrink only if much more than that was reserved.
         if events.memory_bytes() > events.len() as u64 * 14 + 4096 {
@@ -228,170 +223,9 @@ impl TraceDat {
         columns.sort_by_time();
         Ok(columns)
     }
-
-    /// Time of the last record in the page before the page at `place`; `None` if there is no such page.
-    fn time_before<E: ByteOrder>(
-        &self,
-        buffer: &Buffer,
-        data: &CpuData,
-        place: u64,
-    ) -> Option<i64> {
-        let before = place.checked_sub(1)?;
-        let (page, _) = self.file.page_at(data, buffer.page_size, before).ok()?;
-        let head = read_head::<E>(&page, self.file.layout)?;
-        let last = Records::<E>::new(&page, self.file.layout, &head).last();
-        let raw = last.map_or(head.time, |record| record.time);
-        Some(self.file.time_map(data.cpu).time(raw))
-    }
-
-    /// Places that the coarse picture samples, each with the number of bytes that it represents.
-    fn coarse_places(&self, buffer: &Buffer, data: &CpuData, stride: u64) -> Vec<(u64, u64)> {
-        match &data.chunks {
-            None => {
-                let step = stride.max(1) * u64::from(buffer.page_size.max(1));
-                (0..data.stream_size.div_ceil(step))
-                    .map(|number| (number * step, step.min(data.stream_size - number * step)))
-                    .collect()
-            }
-            Some(chunks) => {
-                let share = (COARSE_CHUNKS / self.lanes.len().max(1)).max(2);
-                let step = chunks.len().div_ceil(share).max(1);
-                chunks
-                    .chunks(step)
-                    .filter_map(|run| {
-                        let bytes = run.iter().map(|chunk| u64::from(chunk.plain_size)).sum();
-                        Some((run.first()?.stream_offset, bytes))
-                    })
-                    .collect()
-            }
-        }
-    }
-}
-
-/// The pass over the pages of one part.
-struct Pages<'a> {
-    reader: &'a TraceDat,
-    buffer: &'a Buffer,
-    data: &'a CpuData,
-    pass: PartPass<'a>,
-    seen: u64,
-}
-
-impl Pages<'_> {
-    fn read_plain<E: ByteOrder>(&mut self, range: Range<u64>, job: &Job) -> Result<(), ReadError> {
-        let start = self.data.offset.saturating_add(range.start) as usize;
-        let length = (range.end - range.start) as usize;
-        let bytes = self.reader.file.input.bytes();
-        let bytes = bytes.get(start..).and_then(|rest| rest.get(..length));
-        let page_size = self.buffer.page_size as usize;
-        let pages = (length / page_size.max(1)) as u64;
-        let mut place = range.start;
-        let run = page_size.max(1) * ((1 << 20) / page_size.max(1)).max(1);
-        for megabyte in bytes.unwrap_or(&[]).chunks(run) {
-            job.check()?;
-            for page in megabyte.chunks(page_size.max(1)) {
-                self.read_page::<E>(page, place, pages);
-                place += page.len() as u64;
-            }
-            job.advance(megabyte.len() as u64);
-        }
-        Ok(())
-    }
-
-    fn read_packed<E: ByteOrder>(&mut self, range: Range<u64>, job: &Job) -> Result<(), ReadError> {
-        let chunks = self.data.chunks.as_deref().unwrap_or(&[]);
-        let run = chunks.get(range.start as usize..range.end as usize);
-        let run = run.unwrap_or(&[]);
-        let page_size = self.buffer.page_size as usize;
-        let plain_size: u64 = run.iter().map(|chunk| u64::from(chunk.plain_size)).sum();
-        let pages = plain_size / page_size.max(1) as u64;
-        let mut plain = Vec::new();
-        for (number, chunk) in run.iter().enumerate() {
-            job.check()?;
-            let number = range.start as usize + number;
-            match self.reader.file.unpack_chunk(self.data, number, &mut plain) {
-                Ok(()) => {
-                    for (number, page) in plain.chunks(page_size.max(1)).enumerate() {
-                        let place = chunk.stream_offset + (number * page_size) as u64;
-                        self.read_page::<E>(page, place, pages);
-                    }
-                }
-                Err(error) => self.pass.columns.diagnostics.note(
-                    "chunk_damaged",
-                    Severity::DataLoss,
-                    Location::Byte(chunk.offset),
-                    || format!("the events of a chunk are lost: {error}"),
-                ),
-            }
-            job.advance(u64::from(chunk.packed_size) + 8);
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn read_page<E: ByteOrder>(&mut self, page: &[u8], place: u64, pages: u64) {
-        if self.seen == 0 && place > 0 {
-            let head = read_head::<E>(page, self.reader.file.layout);
-            let is_lost = head.is_some_and(|head| head.lost != Lost::No);
-            // Only gaps and seams start at the last event before the part: other parts need no page before them.
-            if is_lost || self.pass.has_seams {
-                self.pass.last_time = self.reader.time_before::<E>(self.buffer, self.data, place);
-            }
-        }
-        self.pass.read_page::<E>(page, place);
-        self.seen += 1;
-        if self.seen == TASTE_PAGES {
-            let events = self.pass.columns.events.len() as u64;
-            let more = events * pages.saturating_sub(self.seen) / self.seen;
-            self.pass
-                .columns
-                .events
-                .reserve((more + more / 16) as usize);
-        }
-    }
 }
 
 impl TraceDat {
-    fn coarse(&self) -> Coarse {
-        let mut coarse = Coarse::default();
-        let mut span: Option<(i64, i64)> = None;
-        let page_count: u64 = (0..self.lanes.len() as u32)
-            .filter_map(|lane| self.source(lane))
-            .map(|(buffer, data)| data.stream_size / u64::from(buffer.page_size.max(1)))
-            .sum();
-        let stride = page_count.div_ceil(COARSE_PAGES);
-        for lane in 0..self.lanes.len() as u32 {
-            let Some((buffer, data)) = self.source(lane) else {
-                continue;
-            };
-            let map = self.file.time_map(data.cpu);
-            let mut include = |time: i64| {
-                let (start, end) = span.unwrap_or((time, time));
-                span = Some((start.min(time), end.max(time)));
-            };
-            // One sample per place: the time of its page and the bytes up to the next place. Times of a CPU
-            // never go back.
-            let mut last = i64::MIN;
-            for (place, bytes) in self.coarse_places(buffer, data, stride) {
-                if let Some(raw) = self.file.page_time(data, buffer.page_size, place) {
-                    last = map.time(raw).max(last);
-                    include(last);
-                    let sample = DensitySample::new(lane, Timestamp(last), bytes);
-                    coarse.density.push(sample);
-                }
-            }
-            let end = match self.file.endian() {
-                Endian::Little => self.time_before::<Little>(buffer, data, data.stream_size),
-                Endian::Big => self.time_before::<Big>(buffer, data, data.stream_size),
-            };
-            end.into_iter().for_each(include);
-        }
-        if let Some((start, end)) = span {
-            coarse.span = TimeSpan::new(Timestamp(start), Timestamp(end.saturating_add(1)));
-        }
-        coarse
-    }
-
     /// The kinds of events and the threads that the columns refer to by number.
     #[must_use]
     pub(crate) fn directory(&self) -> Directory {
@@ -455,7 +289,7 @@ impl TraceDat {
         let names = &self.file.metadata.cmdlines;
         let name = names.name(event.thread.0 as i32).unwrap_or(b"");
         let thread_name = String::from_utf8_lossy(name).into_owned();
-        let Some((buffer, data)) = self.source_of_part(event.part) else {
+        let Some(CpuPages { buffer, data }) = self.source_of_part(event.part) else {
             return EventDetail::default();
         };
         match self.file.event_at(data, buffer.page_size, event.place) {
@@ -548,7 +382,7 @@ impl Events for TraceDat {
             }
             return;
         }
-        let Some((buffer, data)) = self.source_of_part(event.part) else {
+        let Some(CpuPages { buffer, data }) = self.source_of_part(event.part) else {
             return;
         };
         let decoder = &self.report_source().decoder;

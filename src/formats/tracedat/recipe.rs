@@ -7,7 +7,7 @@ use super::event_format::{EventFormat, FieldFormat};
 use super::{TraceFile, switch_state::StateTable};
 use crate::base::ByteOrder;
 use crate::event::family::Family;
-use crate::event::pairs::{
+use crate::event::kernel::{
     AsyncPair, Counter, Noise, Pair, PairEnd, PairName, PairOfEvent, RequestOp, find_async_pair,
     find_counters, find_noise, find_pair, find_request, is_user_mode,
 };

@@ -3,8 +3,8 @@
 use super::TraceFile;
 use super::recipe::Recipe;
 use crate::base::ByteOrder;
-use crate::event::KindId;
 use crate::event::syscalls::Abi;
+use crate::event::{KindId, ThreadKey};
 
 /// Bit that is set beside a kind that has a recipe.
 pub(super) const HAS_RECIPE: u32 = 1 << 31;
@@ -30,6 +30,14 @@ pub(crate) struct Recipes {
     prints: Vec<KindId>,
 }
 
+/// The fields that all events have.
+#[derive(Clone, Copy)]
+pub(super) struct CommonFields {
+    /// The number of the event's format.
+    pub(super) id: u16,
+    pub(super) thread: ThreadKey,
+}
+
 impl Recipes {
     /// Creates the recipes for all events of `file`.
     #[must_use]
@@ -42,7 +50,7 @@ impl Recipes {
             .collect();
         let ids = (0..=u16::MAX)
             .map(|id| {
-                let kind = file.kind_of_id(id);
+                let kind = file.kind_of_id(id).unwrap_or(unknown.0);
                 match rows.get(kind as usize) {
                     Some(Some(_)) => kind | HAS_RECIPE,
                     Some(None) => kind,
@@ -100,16 +108,22 @@ impl Recipes {
         self.rows.get(kind).and_then(Option::as_ref)
     }
 
-    /// Returns number and pid of the event in `payload`; `None` if it is too short for a number.
+    /// Returns the fields of the event in `payload` that all events have; `None` if it is too short for a number.
     #[inline(always)]
-    pub(super) fn common<E: ByteOrder>(&self, payload: &[u8]) -> Option<(u16, u32)> {
+    pub(super) fn common<E: ByteOrder>(&self, payload: &[u8]) -> Option<CommonFields> {
         if let (0, 4, Some(head)) = (self.type_at, self.pid_at, payload.first_chunk::<8>()) {
             let [a, b, _, _, pid @ ..] = *head;
-            return Some((E::u16([a, b]), E::u32(pid)));
+            return Some(CommonFields {
+                id: E::u16([a, b]),
+                thread: ThreadKey(E::u32(pid)),
+            });
         }
         let id = E::u16(*payload.get(self.type_at..)?.first_chunk()?);
         let pid = payload.get(self.pid_at..).and_then(<[u8]>::first_chunk);
-        Some((id, pid.map_or(u32::MAX, |pid| E::u32(*pid))))
+        Some(CommonFields {
+            id,
+            thread: pid.map_or(ThreadKey::UNKNOWN, |pid| ThreadKey(E::u32(*pid))),
+        })
     }
 
     /// `common_flags` of the event in `payload`, if the file has that field.

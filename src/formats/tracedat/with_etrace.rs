@@ -2,6 +2,7 @@
 //! any.
 
 use super::TraceDat;
+use super::buffers::CpuPages;
 use crate::event::{KindId, LaneColumns};
 use crate::formats::etrace::{Found, parse_payload};
 use crate::formats::stream::IndependentParts;
@@ -12,8 +13,14 @@ const PACKED_PLACES: u64 = 3;
 /// Number of events that are read at each place.
 const MOST_EVENTS: usize = 256;
 
-/// A kind of print events: its number in the file, index of its kind, and offset of its text in the record.
-type PrintText = (u16, KindId, usize);
+/// A kind of print events.
+struct PrintText {
+    /// The kind's number in the file.
+    number: u16,
+    kind: KindId,
+    /// Offset of the text in the record, in bytes.
+    offset: usize,
+}
 
 fn texts_of_prints(reader: &TraceDat) -> Vec<PrintText> {
     let file = reader.file();
@@ -23,7 +30,11 @@ fn texts_of_prints(reader: &TraceDat) -> Vec<PrintText> {
         .filter_map(|format| {
             let id = u16::try_from(format.id).ok()?;
             let text = format.field("buf")?;
-            Some((id, KindId(file.kind_of_id(id)), text.offset as usize))
+            Some(PrintText {
+                number: id,
+                kind: KindId(file.kind_of_id(id)?),
+                offset: text.offset as usize,
+            })
         })
         .collect()
 }
@@ -35,7 +46,7 @@ fn text_in<'a>(reader: &TraceDat, texts: &[PrintText], record: &'a [u8]) -> Opti
         crate::base::Endian::Little => u16::from_le_bytes(id),
         crate::base::Endian::Big => u16::from_be_bytes(id),
     };
-    record.get(texts.iter().find(|text| text.0 == id)?.2..)
+    record.get(texts.iter().find(|text| text.number == id)?.offset..)
 }
 
 /// Returns the lines of etrace among the events of a part with the columns `read`. Texts are not trimmed: a name may
@@ -44,7 +55,9 @@ fn text_in<'a>(reader: &TraceDat, texts: &[PrintText], record: &'a [u8]) -> Opti
 pub(crate) fn lines_in(reader: &TraceDat, part: u32, read: &LaneColumns) -> Found {
     let mut found = Found::default();
     let prints = reader.prints();
-    let Some((buffer, data)) = reader.source_of_part(part).filter(|_| !prints.is_empty()) else {
+    let Some(CpuPages { buffer, data }) =
+        reader.source_of_part(part).filter(|_| !prints.is_empty())
+    else {
         return found;
     };
     let texts = texts_of_prints(reader);
@@ -78,7 +91,7 @@ pub(crate) fn prints_with_etrace(reader: &TraceDat) -> Vec<KindId> {
     }
     let parts = IndependentParts::parts(reader).len() as u32;
     let mut seen = None;
-    for (buffer, data) in (0..parts).filter_map(|part| reader.source_of_part(part)) {
+    for CpuPages { buffer, data } in (0..parts).filter_map(|part| reader.source_of_part(part)) {
         // Parts of one CPU are adjacent, and each CPU is sampled once.
         if seen.replace(std::ptr::from_ref(data)) == Some(std::ptr::from_ref(data)) {
             continue;
@@ -104,7 +117,7 @@ pub(crate) fn prints_with_etrace(reader: &TraceDat) -> Vec<KindId> {
                 let is_line = text_in(reader, &texts, payload)
                     .is_some_and(|text| parse_payload(text.trim_ascii_start()).is_some());
                 if is_line {
-                    return texts.iter().map(|text| text.1).collect();
+                    return texts.iter().map(|text| text.kind).collect();
                 }
             }
         }

@@ -165,7 +165,7 @@ impl<'a> OnCpus<'a> {
         let windows = stretch.runs.clone().map(move |run| {
             let at = run as usize;
             let start = runs.starts[at].max(span.start.0);
-            let end = runs.ends[at].min(span.end.0).min(last);
+            let end = runs.ends[at].at_most(span.end.0).min(last);
             Window {
                 run: RunId(run),
                 cpu,

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::on_cpu::Part;
 use super::{Area, GroupBy, Key, Lane, Lanes, What};
-use crate::base::{TimeSpan, Timestamp};
+use crate::base::{Maybe, TimeSpan, Timestamp};
 use crate::query::seen::{Length, Seen};
 use crate::query::slice_kinds::SliceKinds;
 use crate::trace::{
@@ -197,7 +197,7 @@ impl Source<'_> {
             What::Runs => self.trace.runs.ends[row as usize],
             What::States => self.trace.states.ends[row as usize],
         };
-        end.min(self.trace.span.end.0)
+        end.at_most(self.trace.span.end.0)
     }
 
     /// Returns the interval's drawn length in ns; if it ended, that is its duration.
@@ -215,9 +215,9 @@ impl Source<'_> {
     pub(crate) fn is_unfinished(&self, row: u32) -> bool {
         let trace = self.trace;
         // Of several files, open intervals end with their file.
-        let may_be_open = |end: i64| {
+        let may_be_open = |end: Maybe<i64>| {
             let mut files = trace.sources.iter();
-            end == i64::MAX || files.any(|file| file.span().end.0 == end)
+            end.is_none() || files.any(|file| end == file.span().end.0)
         };
         match self.shape.what {
             What::Slices => trace.slices.is_unfinished(row as usize),
@@ -347,7 +347,8 @@ impl Source<'_> {
                 match self.shape.by {
                     GroupBy::Name => Some(state as u32),
                     GroupBy::Cpu if state != ThreadState::Running => None,
-                    GroupBy::Cpu => Some(trace.states.partners[at as usize])
+                    GroupBy::Cpu => trace.states.partners[at as usize]
+                        .get()
                         .filter(|&cpu| (cpu as usize) < trace.cpus.len()),
                     _ => Some(thread_group(ThreadId(owner))? * STATES + state as u32),
                 }
@@ -368,7 +369,8 @@ impl Source<'_> {
         let states = &self.trace.states;
         self.shape.limits.is_none()
             || (states.states[at as usize] == ThreadState::Running
-                && self.is_within(thread, states.partners[at as usize]))
+                && (states.partners[at as usize].get())
+                    .is_some_and(|cpu| self.is_within(thread, cpu)))
     }
 
     /// The number of the kind of a label, if that kind is wanted.

@@ -3,6 +3,7 @@
 //! Durations fall into buckets of 1/32 of a power of two, so that percentiles are known within 3 % while
 //! things come and go; an exact answer takes a second look at those buckets only (`exact.rs`).
 
+use crate::base::Maybe;
 use crate::query::seen::Length;
 use crate::trace::SliceId;
 
@@ -45,7 +46,7 @@ pub(super) struct Tally {
     pub unfinished: u64,
     pub at_least: i128,
     /// Row number of the longest.
-    pub longest: u32,
+    pub longest: Maybe<u32>,
     /// Whether something was removed: then `min`, `max` and `longest` may be too extreme.
     pub has_shrunk: bool,
     buckets: Vec<u32>,
@@ -61,7 +62,7 @@ impl Default for Tally {
             max: i64::MIN,
             unfinished: 0,
             at_least: 0,
-            longest: u32::MAX,
+            longest: Maybe::NONE,
             has_shrunk: false,
             buckets: Vec::new(),
         }
@@ -104,9 +105,9 @@ impl Tally {
         self.sum += i128::from(length);
         self.own += i128::from(length);
         self.min = self.min.min(length);
-        if length > self.max || (length == self.max && row < self.longest) {
+        if length > self.max || (length == self.max && self.longest > row) {
             self.max = length;
-            self.longest = row;
+            self.longest = Maybe::new(row);
         }
         let bucket = bucket_of(length);
         if bucket >= self.buckets.len() {
@@ -193,7 +194,8 @@ impl Tally {
     }
 
     pub(crate) fn longest_slice(&self) -> Option<SliceId> {
-        (!self.has_shrunk && self.longest != u32::MAX).then_some(SliceId(self.longest))
+        let longest = self.longest.get().filter(|_| !self.has_shrunk);
+        longest.map(SliceId)
     }
 }
 

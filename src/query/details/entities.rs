@@ -2,7 +2,7 @@
 
 use super::section::{Details, Section, length_text, process_row, trace_time};
 use crate::base::signals::exit_text;
-use crate::base::{Nanos, Timestamp};
+use crate::base::{Nanos, StringId, Timestamp};
 use crate::query::item::Item;
 use crate::trace::{ProcessId, ThreadId, Trace};
 
@@ -29,7 +29,7 @@ pub(super) fn thread_details(trace: &Trace, id: ThreadId) -> Details {
             .map_or("not seen".to_owned(), |time| trace_time(trace, time)),
     );
     let runs = trace.runs.of(id);
-    let end_of = |run: u32| trace.runs.ends[run as usize].min(trace.span.end.0);
+    let end_of = |run: u32| trace.runs.ends[run as usize].at_most(trace.span.end.0);
     let ran: i64 = runs
         .iter()
         .map(|&run| end_of(run) - trace.runs.starts[run as usize])
@@ -72,6 +72,9 @@ pub(super) fn process_details(trace: &Trace, id: ProcessId) -> Details {
     facts.row("pid", process.pid.to_string());
     if process.key != process.pid {
         facts.row("key", process.key.to_string());
+    }
+    if process.labels != StringId::EMPTY {
+        facts.row("labels", trace.text(process.labels).into_owned());
     }
     if let Some(parent) = process
         .parent

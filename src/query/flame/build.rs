@@ -238,8 +238,8 @@ impl<'a> Merge<'a> {
                 if let Some(length) = length {
                     lost.insert(at, length);
                 }
-                let parent = slices.parents.at(at as usize);
-                if lost.contains_key(&parent) {
+                let parent = slices.parent(at as usize).map(|parent| parent.0);
+                if let Some(parent) = parent.filter(|parent| lost.contains_key(parent)) {
                     let sum = children.entry(parent).or_default();
                     *sum = sum.saturating_add(length.unwrap_or_else(|| self.length(at, span)));
                 }

@@ -81,7 +81,8 @@ fn of_thread(
         let runs = states.states[at] == ThreadState::Runnable
             && next < rows.end
             && states.states[next as usize] == ThreadState::Running;
-        let cpu = runs.then(|| CpuId(states.partners[next as usize]));
+        let partner = states.partners[next as usize].get().filter(|_| runs);
+        let cpu = partner.map(CpuId);
         if !among.has(thread, cpu) {
             continue;
         }
@@ -98,7 +99,7 @@ fn of_thread(
         }
         samples.push(Sample {
             start,
-            length_ns: states.ends[at].saturating_sub(start.0),
+            length_ns: states.ends[at].or_greatest().saturating_sub(start.0),
             from: Item::State(StateId(row)),
             to: Item::State(StateId(next)),
         });

@@ -151,8 +151,8 @@ impl Scan<'_> {
             (&trace.states.events, &marks.states),
         ];
         for (events, of_rows) in made {
-            events.par_iter().enumerate().for_each(|(row, &event)| {
-                if marks.events.has(event) {
+            events.par_iter().enumerate().for_each(|(row, event)| {
+                if event.get().is_some_and(|event| marks.events.has(event)) {
                     of_rows.set(row as u32);
                 }
             });

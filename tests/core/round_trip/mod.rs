@@ -244,7 +244,7 @@ impl Normal {
         }
         let runs = &source.trace.runs;
         let found_running = (0..runs.len())
-            .filter(|&run| runs.events[run] == u32::MAX)
+            .filter(|&run| runs.events[run].is_none())
             .map(|run| {
                 (
                     runs.starts[run],
@@ -263,7 +263,7 @@ impl Normal {
         let runs = &source.trace.runs;
         let lasts = |&run: &usize| {
             let is_over_start = runs.starts[run] < span.start.0 && runs.ends[run] > span.start.0;
-            runs.events[run] == u32::MAX && is_over_start
+            runs.events[run].is_none() && is_over_start
         };
         let tid = |run: usize| source.trace.threads[runs.threads[run] as usize].tid;
         let found = (0..runs.len()).filter(lasts);

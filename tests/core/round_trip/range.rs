@@ -64,7 +64,7 @@ fn cut_apart(source: &LoadedTrace, mut rows: Rows, span: TimeSpan) -> Rows {
     let mut of_tracks: BTreeMap<u32, Vec<(i64, i64, usize)>> = BTreeMap::new();
     for (at, row) in rows.iter().enumerate() {
         let id = number(row, "id").unwrap();
-        let end = slices.open_end(id as usize);
+        let end = slices.open_end(id as usize).or_greatest();
         let track = slices.row_of(SliceId(id as u32)).track.0;
         let kind = source.trace.tracks[track as usize].kind;
         if end > span.end.0 && !matches!(kind, TrackKind::Async(_)) {
@@ -111,7 +111,7 @@ fn share(
     let id = number(&row, "id").unwrap() as usize;
     let whole = TimeSpan {
         start: Timestamp(slices.starts.at(id)),
-        end: Timestamp(slices.end(id)),
+        end: Timestamp(slices.end(id).or_greatest()),
     };
     let part = TimeSpan {
         start: whole.start.max(span.start),
@@ -249,7 +249,11 @@ fn times_of(source: &LoadedTrace) -> Vec<i64> {
     let flows = trace.flows.rows.iter();
     let mut times = [
         some(slices.starts.iter().collect()),
-        some((0..slices.len()).map(|index| slices.end(index)).collect()),
+        some(
+            (0..slices.len())
+                .map(|index| slices.end(index).or_greatest())
+                .collect(),
+        ),
         some(flows.clone().map(|flow| flow.from.time.0).collect()),
         some(flows.map(|flow| flow.to.time.0).collect()),
         some(trace.runs.starts.clone()),
@@ -338,8 +342,8 @@ fn a_range_has_as_many_rows_as_its_source() {
                 // traces.
                 let runs = &source.trace.runs;
                 let odd = (0..runs.len()).filter(|&run| {
-                    let is_found = runs.events[run] == u32::MAX && runs.ends[run] > from;
-                    let is_nothing = runs.starts[run] == runs.ends[run] && runs.starts[run] == from;
+                    let is_found = runs.events[run].is_none() && runs.ends[run] > from;
+                    let is_nothing = runs.ends[run] == runs.starts[run] && runs.starts[run] == from;
                     (is_found && runs.starts[run] < until) || is_nothing
                 });
                 let lost = source.trace.diagnostics.count_of("switch_mismatch");

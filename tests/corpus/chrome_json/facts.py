@@ -196,11 +196,14 @@ class Slice:
     def __init__(self, event, end):
         self.event, self.start, self.end, self.depth = event, event.ts, end, 0
         self.parent, self.end_number = None, event.number
+        # A B without an E: when the first slice around it was closed by an E.
+        self.until = float("inf")
 
     def drawn_end(self):
-        """An X without a duration is drawn with no length, a B without an E to the end of the trace."""
+        """An X without a duration is drawn with no length; a B without an E as long as the B around it, to the end of the
+        trace if there is none."""
         if self.end is None:
-            return self.start if self.event.phase == "X" else float("inf")
+            return self.start if self.event.phase == "X" else self.until
         return self.end
 
     def contains(self, inner):
@@ -228,6 +231,8 @@ def thread_slices(events):
             ]
             if fits:
                 fits[-1].end, fits[-1].end_number = event.ts, event.number
+                for it in open_begins[open_begins.index(fits[-1]) + 1:]:
+                    it.until = min(it.until, event.ts)
                 open_begins.remove(fits[-1])
             else:
                 stray.append(event)

@@ -11,9 +11,9 @@ use super::kept::Kept;
 use super::places::Record;
 use super::references::KernelObject;
 use crate::export::fxt::args::{self, Fitted, MOST_ARG_WORDS};
-use crate::export::fxt::encode::Encoder;
-use crate::export::fxt::item::{Item, What, order_of};
-use crate::export::fxt::records::EventType;
+use crate::export::fxt::encode::{Encoder, EventAt};
+use crate::export::fxt::item::{Item, ItemTime, NO_TRACK, What, order_of};
+use crate::export::fxt::records::{EventType, ObjectKey};
 use crate::export::shared::arguments::record_word;
 use crate::fxt::layout::{RECORD_TYPE, event, record_type};
 use crate::trace::{EventId, Trace};
@@ -48,12 +48,16 @@ impl Encoder<'_, '_> {
     /// Encodes the record of an event again; `header` is the record's header.
     pub(super) fn record_anew(
         &mut self,
-        (file, kept): (FxtFile<'_>, &Kept),
+        file: FxtFile<'_>,
+        kept: &Kept,
         rows: &RowsOfEvents,
         header: u64,
         record: &Record,
     ) {
-        let at = (record.time, order_of(record.event));
+        let at = ItemTime {
+            time: record.time,
+            order: order_of(record.event),
+        };
         match RECORD_TYPE.get(header) {
             record_type::EVENT => {
                 if let Some(event_type) = kept.becomes(event::KIND.get(header), record.event) {
@@ -68,7 +72,7 @@ impl Encoder<'_, '_> {
                     self.item(&Item::new(What::Log, at, row, 0));
                 }
             }
-            _ => self.item(&Item::new(What::Instant, at, record.event, u32::MAX)),
+            _ => self.item(&Item::new(What::Instant, at, record.event, NO_TRACK)),
         }
     }
 
@@ -78,22 +82,25 @@ impl Encoder<'_, '_> {
         let Fitted { is_packed, cut } = args::fit(&mut args, MOST_ARG_WORDS);
         self.records.counts.packed += u64::from(is_packed);
         self.cut_texts += cut.len() as u64;
-        let of = (object.kind, object.koid);
-        self.records.object(of, object.name, &args);
+        let key = ObjectKey {
+            object_type: object.kind,
+            koid: object.koid,
+        };
+        self.records.object(key, object.name, &args);
     }
 
     /// Encodes an event record again, field by field.
     fn event_anew(&mut self, rows: &RowsOfEvents, record: &Record, event_type: EventType) {
         let id = EventId(record.event);
         self.read(id);
-        let (category, name) = self.names_of(self.events.kind(id));
+        let names = self.names_of(self.events.kind(id));
         let last_word = match event_type {
             EventType::Instant => self.scope_word(),
             EventType::Counter => self.counter_id(),
             EventType::Complete => {
                 let slices = &self.source.trace.slices;
                 let slice = rows.slice(self.source.trace, record.event);
-                let end = slice.map_or(record.time, |slice| slices.end(slice));
+                let end = slice.map_or(record.time, |slice| slices.end(slice).or_greatest());
                 Some(self.ticks(end.max(record.time)))
             }
             EventType::Begin | EventType::End => None,
@@ -103,7 +110,10 @@ impl Encoder<'_, '_> {
             _ => record_word(&self.fields, "flow id"),
         };
         let thread = self.source.koids.thread(self.events.thread(id));
-        let at = (record.time, thread);
-        self.event(event_type, at, (category, name), &[], last_word);
+        let at = EventAt {
+            time: record.time,
+            thread,
+        };
+        self.event(event_type, at, names, &[], last_word);
     }
 }

@@ -16,9 +16,10 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::file::{FlowRecord, FxtFile};
+use crate::base::Maybe;
 use crate::event::Role;
 use crate::export::fxt::forms::Form;
-use crate::export::fxt::item::{Item, SliceFacts, What};
+use crate::export::fxt::item::{Item, SliceAt, What};
 use crate::export::fxt::items::Items;
 use crate::export::fxt::lanes::{Lane, Stretch};
 use crate::export::fxt::records::EventType;
@@ -186,7 +187,7 @@ impl Items<'_> {
         let kinds = trace.kinds.iter();
         let is_consumed: Vec<bool> = kinds.map(|kind| kind.role == Role::Consumed).collect();
         let begun = Marks::new(trace.events.len());
-        for &event in &trace.states.events {
+        for event in trace.states.events.iter().filter_map(|event| event.get()) {
             begun.add(event as usize);
         }
         // Of several threads with one number only one was scheduled: the wakeup belongs to it.
@@ -225,7 +226,7 @@ impl Items<'_> {
     fn sift(&self, lane: Lane, sieve: &Sieve<'_>, list: &mut Vec<Item>) {
         let stretch = lane.stretch(&self.rows(), self.chosen.span);
         match lane {
-            Lane::Slices { row, form } => self.sift_slices((row, form), &stretch, sieve, list),
+            Lane::Slices { row, form } => self.sift_slices(row, form, &stretch, sieve, list),
             Lane::Instants { track } => self.sift_points(track, &stretch, sieve),
             Lane::Samples { track } => self.sift_samples(track, &stretch, sieve, list),
             Lane::Flows => self.sift_flows(sieve, list),
@@ -235,7 +236,8 @@ impl Items<'_> {
 
     fn sift_slices(
         &self,
-        (row, form): (u32, Form),
+        row: u32,
+        form: Form,
         stretch: &Stretch,
         sieve: &Sieve<'_>,
         list: &mut Vec<Item>,
@@ -246,46 +248,54 @@ impl Items<'_> {
         let told = &sieve.kept.told;
         let threads = Threads::of(trace, lane.track);
         let may_die = threads.may_die(lane.track);
+        let sieved = SievedTrack {
+            threads: &threads,
+            told,
+        };
         let mut before = i64::MIN;
         let is_chosen = self.chooses_slices(lane.track);
         for index in stretch.starts_from(first).filter(is_chosen) {
-            if let Some((start, begin, finish)) = self.plain_slice(index, before, (form, may_die))
-                && threads.are(begin)
-                && (finish == u32::MAX || threads.are(finish))
+            let whole = match form == Form::AsCame && !may_die {
+                true => Wholes::Copied,
+                false => Wholes::Anew,
+            };
+            if let Some(plain) = self.plain_slice(index, before, whole)
+                && threads.are(plain.begin)
+                && plain.finish.is_none_or(|finish| threads.are(finish))
             {
-                told.add(begin as usize);
-                if finish != u32::MAX {
+                told.add(plain.begin as usize);
+                if let Some(finish) = plain.finish {
                     told.add(finish as usize);
                 }
-                before = start;
+                before = plain.start;
                 continue;
             }
-            let (start, facts) = SliceFacts::of(trace, index);
-            let slice = (index, (start, facts));
-            let is_whole = form == Form::AsCame && self.begins.is_whole_as(trace, slice, form);
-            let is_cut = match facts.end {
-                i64::MAX => self.chosen.ends_before_trace(),
-                end => end > span.end.0,
+            let slice = SliceAt::of(trace, index);
+            let facts = &slice.facts;
+            let is_whole = form == Form::AsCame && self.begins.is_whole_as(trace, &slice, form);
+            let is_cut = match facts.end.get() {
+                None => self.chosen.ends_before_trace(),
+                Some(end) => end > span.end.0,
             };
             let is_copied = !is_cut
-                && (!is_whole || !may_die && self.is_whole_record(slice, before))
+                && (!is_whole || !may_die && self.is_whole_record(&slice, before))
                 && threads.are(facts.begin);
             match is_copied {
                 true => told.add(facts.begin as usize),
-                false => list.push(self.start_item(&lane, slice)),
+                false => list.push(self.start_item(&lane, &slice)),
             }
-            before = start;
+            before = slice.start;
             if facts.end < span.end.0 && !is_whole {
-                self.sift_end(&lane, slice, (&threads, told), list);
+                self.sift_end(&lane, &slice, &sieved, list);
             }
         }
         // A slice that began before the range is around all slices that start there, so it is the first that ends.
         let ends = stretch.ends_from(first);
         let starts = stretch.starts_from(first).start;
         for index in ends.take_while(|&index| index < starts).filter(is_chosen) {
-            let slice = (index, SliceFacts::of(trace, index));
-            if self.has_own_end(slice, form) {
-                self.sift_end(&lane, slice, (&threads, told), list);
+            let slice = SliceAt::of(trace, index);
+            if self.has_own_end(&slice, form) {
+                self.sift_end(&lane, &slice, &sieved, list);
             }
         }
     }
@@ -293,60 +303,57 @@ impl Items<'_> {
     /// Returns the start and the events of a slice that begins and ends in the range by events of its own, or that is
     /// one whole record. `before`: see [`is_whole_record`](Self::is_whole_record).
     #[inline]
-    fn plain_slice(
-        &self,
-        index: usize,
-        before: i64,
-        (form, may_die): (Form, bool),
-    ) -> Option<(i64, u32, u32)> {
+    fn plain_slice(&self, index: usize, before: i64, wholes: Wholes) -> Option<PlainSlice> {
         let slices = &self.trace.slices;
         let (start, begin) = (slices.starts.at(index), slices.begins.at(index));
         let end = slices.ends.get(index, start);
-        let finish = slices.finishes.get(index, begin);
+        let finish = slices.finishes.get(index, begin).get();
         let is_plain = match finish {
-            u32::MAX => {
-                let is_alone = || self.is_alone((index, start), end, before);
-                form == Form::AsCame && !may_die && (self.is_nested_as_read() || is_alone())
+            None => {
+                let is_alone = || self.is_alone(index, TimesOf { start, end, before });
+                wholes == Wholes::Copied && (self.is_nested_as_read() || is_alone())
             }
-            _ => start != end && slices.measured(index).is_none(),
+            Some(_) => end != start && slices.measured(index).is_none(),
         };
-        (is_plain && end < self.chosen.span.end.0).then_some((start, begin, finish))
+        (is_plain && end < self.chosen.span.end.0).then_some(PlainSlice {
+            start,
+            begin,
+            finish,
+        })
     }
 
     fn sift_end(
         &self,
         lane: &SliceLane,
-        slice: (usize, (i64, SliceFacts)),
-        (threads, told): (&Threads<'_>, &Marks),
+        slice: &SliceAt,
+        sieved: &SievedTrack<'_>,
         list: &mut Vec<Item>,
     ) {
-        let finish = slice.1.1.finish;
-        match finish != u32::MAX && threads.are(finish) {
-            true => told.add(finish as usize),
-            false => list.push(self.end_item(lane, slice)),
+        let finish = slice.facts.finish.get();
+        match finish.filter(|&finish| sieved.threads.are(finish)) {
+            Some(finish) => sieved.told.add(finish as usize),
+            None => list.push(self.end_item(lane, slice)),
         }
     }
 
     /// Returns whether a whole slice is one record in its file, and either no other slice starts with it on its track,
     /// or the file has our order. `before` is the start of the previous slice of its row, in ns.
-    fn is_whole_record(
-        &self,
-        (index, (start, facts)): (usize, (i64, SliceFacts)),
-        before: i64,
-    ) -> bool {
+    fn is_whole_record(&self, slice: &SliceAt, before: i64) -> bool {
+        let (start, end) = (slice.start, slice.facts.end);
         // A slice with a begin and an end of its own is written whole if it is nested in a slice that starts with it.
-        let is_alone = || self.is_alone((index, start), facts.end, before);
-        facts.finish == u32::MAX && (self.is_nested_as_read() || is_alone())
+        let is_alone = || self.is_alone(slice.row, TimesOf { start, end, before });
+        slice.facts.finish.is_none() && (self.is_nested_as_read() || is_alone())
     }
 
     /// Returns whether no other slice on its track starts at the same time.
     #[inline]
-    fn is_alone(&self, (index, start): (usize, i64), end: i64, before: i64) -> bool {
+    fn is_alone(&self, index: usize, times: TimesOf) -> bool {
+        let TimesOf { start, end, before } = times;
         let slices = &self.trace.slices;
         let starts_then = |other: usize| slices.starts.get(other) == Some(start);
-        let parent = slices.parents.at(index) as usize;
+        let parent = slices.parent(index);
         let is_tied = before == start
-            || starts_then(parent)
+            || parent.is_some_and(|parent| starts_then(parent.0 as usize))
             || end == start && starts_then(index + 1)
             || self.begins.starts_with_another(index as u32);
         !is_tied
@@ -362,7 +369,12 @@ impl Items<'_> {
         let before = index
             .checked_sub(1)
             .map_or(i64::MIN, |before| starts.at(before));
-        self.is_alone((index, item.time), item.slice.end, before)
+        let times = TimesOf {
+            start: item.time,
+            end: item.slice.end,
+            before,
+        };
+        self.is_alone(index, times)
     }
 
     /// Adds items for the marks of flows that are not copied.
@@ -447,12 +459,44 @@ impl Items<'_> {
             let has_all_values = |event: u32| {
                 self.has_all_counters || self.chosen.has_thread(events.thread(EventId(event)))
             };
-            match event != u32::MAX && has_all_values(event) {
+            match has_all_values(event) {
                 true => kept.add(event as usize),
                 false => list.push(self.sample_item(track, row)),
             }
         }
     }
+}
+
+/// What becomes of slices that are one record each.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wholes {
+    /// Their records are copied.
+    Copied,
+    /// They are written anew.
+    Anew,
+}
+
+/// A slice that is copied with its events.
+struct PlainSlice {
+    start: i64,
+    begin: u32,
+    finish: Option<u32>,
+}
+
+/// The times of a slice in ns.
+#[derive(Clone, Copy)]
+struct TimesOf {
+    start: i64,
+    end: Maybe<i64>,
+    /// The start of the slice before it in its row.
+    before: i64,
+}
+
+/// What [`Items::sift_end`] needs of a track.
+struct SievedTrack<'a> {
+    threads: &'a Threads<'a>,
+    /// The events whose records tell of slices.
+    told: &'a Marks,
 }
 
 /// The threads whose events may be on a track: on the track of a process, the threads of the process.

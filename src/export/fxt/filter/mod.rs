@@ -34,7 +34,7 @@ use rustc_hash::FxHashSet;
 use super::encode::Encoder;
 use super::item::Item;
 use super::names::write_people;
-use super::records::{THREAD, push_provider_info, push_section, push_ticks};
+use super::records::{ObjectKey, THREAD, push_provider_info, push_section, push_ticks};
 use super::written::{MOST_BYTES_AT_ONCE, Written};
 use crate::base::{Big, ByteOrder, Endian, Job, Little, StringId};
 use crate::export::exporter::ExportError;
@@ -46,7 +46,10 @@ use crate::fxt::words::{fetch_ahead, size_bytes, without_nuls};
 use anew::RowsOfEvents;
 pub(crate) use file::{FxtFile, header_at};
 pub(crate) use input::Input;
-use places::{Beside, Places, beside_records, is_timed, is_untimed, places, records_at};
+use places::{
+    Beside, BesidePlace, BesideRecords, Places, beside_records, is_timed, is_untimed, places,
+    records_at,
+};
 use references::{References, is_loss};
 pub(crate) use scheduling_anew::scheduling_args;
 use tables::{Section, Tables};
@@ -79,7 +82,7 @@ fn write_as<'t, O: ByteOrder>(
     let references = References::find::<O>(input, &places, job)?;
     let odd = records_at(input, &references.odd);
     places.anew.extend(odd);
-    let (top, beside) = beside_records(input, &places, &references);
+    let BesideRecords { top, beside } = beside_records(input, &places, &references);
     job.set_total(input.file.bytes.len() as u64);
     let mut copy = Copy::<O> {
         input,
@@ -108,7 +111,11 @@ fn write_as<'t, O: ByteOrder>(
             || person.kind == THREAD && !is_unnamed
             || person.kind == THREAD && references.unused_threads.contains(&person.koid)
             || person.koid != person.koid_in_file && !is_unnamed;
-        is_needed && !references.seen.contains(&(person.kind, person.koid))
+        let key = ObjectKey {
+            object_type: person.kind,
+            koid: person.koid,
+        };
+        is_needed && !references.seen.contains(&key)
     });
     write_people(&mut copy.encoder, &unseen);
     for object in &references.objects {
@@ -159,7 +166,7 @@ struct Copy<'i, 'a, 't, 'w, O> {
 }
 
 impl<'a, O: ByteOrder> Copy<'_, 'a, '_, '_, O> {
-    fn records(&mut self, beside: &[(u64, Beside)]) -> Result<(), ExportError> {
+    fn records(&mut self, beside: &[BesidePlace]) -> Result<(), ExportError> {
         let bytes = self.input.file.bytes;
         let (mut at, mut done) = (0, 0);
         let mut beside = beside.iter().copied().peekable();
@@ -182,14 +189,14 @@ impl<'a, O: ByteOrder> Copy<'_, 'a, '_, '_, O> {
                 break;
             }
             let place = at as u64;
-            while let Some((_, what)) = beside.next_if(|(before, _)| *before <= place) {
-                self.beside(what)?;
+            while let Some(entry) = beside.next_if(|entry| entry.place <= place) {
+                self.beside(entry.what)?;
             }
             self.record(header, place, size)?;
             at += size;
         }
-        for (_, what) in beside {
-            self.beside(what)?;
+        for entry in beside {
+            self.beside(entry.what)?;
         }
         self.job.advance((bytes.len() - done) as u64);
         Ok(())
@@ -362,9 +369,9 @@ impl<'a, O: ByteOrder> Copy<'_, 'a, '_, '_, O> {
             Beside::Anew(record) => {
                 let header = header_at::<O>(self.input.file.bytes, record.place).unwrap_or(0);
                 let input = self.input;
-                let of = (input.file, input.kept);
                 let before = self.encoder.records.out.len();
-                self.encoder.record_anew(of, &self.rows, header, &record);
+                self.encoder
+                    .record_anew(input.file, input.kept, &self.rows, header, &record);
                 self.encoded(before, record.time, header)
             }
         }
@@ -400,9 +407,9 @@ impl<'a, O: ByteOrder> Copy<'_, 'a, '_, '_, O> {
         }
         self.enter(None)?;
         let fixed = self.written.registered.before(&self.encoder.records.used);
-        let (fixed, counts, _) = fixed.finish();
-        self.written.counts.add(&counts);
-        self.buffer.extend_from_slice(&fixed);
+        let fixed = fixed.finish();
+        self.written.counts.add(&fixed.counts);
+        self.buffer.extend_from_slice(&fixed.bytes);
         self.buffer.append(&mut self.encoder.records.out);
         self.write_buffer()
     }

@@ -9,7 +9,7 @@ use super::input::Input;
 use super::kept::Marks;
 use super::references::References;
 use crate::base::{ByteOrder, Timestamp};
-use crate::export::fxt::item::{Item, Side, event_of};
+use crate::export::fxt::item::{BesideEvent, Item, Side, event_of};
 use crate::fxt::layout::{RECORD_TYPE, event, large, profiler, record_type, scheduling};
 use crate::trace::EventId;
 
@@ -189,36 +189,65 @@ fn first_at(input: &Input<'_, '_>, time: i64) -> Option<u64> {
     first.filter(|_| places.len() < MOST_LOOKED_AT)
 }
 
-/// Returns the items that are written before all records, and for each other item the place beside which it is
-/// written: before the first kept record from that place on.
+/// What is written beside the kept records.
+pub(crate) struct BesideRecords {
+    /// The items that are written before all records.
+    pub top: Vec<Item>,
+    /// Everything else, sorted by place.
+    pub beside: Vec<BesidePlace>,
+}
+
+/// Something that is written before the first kept record from a place on.
+#[derive(Clone, Copy)]
+pub(crate) struct BesidePlace {
+    /// The place: an offset in the file, in bytes.
+    pub place: u64,
+    pub what: Beside,
+}
+
+/// Returns what is written beside the kept records.
 pub(crate) fn beside_records(
     input: &Input<'_, '_>,
     places: &Places,
     references: &References,
-) -> (Vec<Item>, Vec<(u64, Beside)>) {
+) -> BesideRecords {
     let events = input.source.trace.events.cursor();
     let mut top = Vec::new();
     let mut beside = Vec::new();
     for (index, item) in (0_u32..).zip(input.items.between()) {
         let own = || {
             let is_own = input.items.is_alone_whole(item);
-            is_own.then_some((item.slice.begin, Side::Before))
+            is_own.then_some(BesideEvent {
+                event: item.slice.begin,
+                side: Side::Before,
+            })
         };
         let place = match event_of(item.order).or_else(own) {
-            Some((event, Side::Before)) => Some(events.place(EventId(event))),
-            Some((event, Side::After)) => Some(events.place(EventId(event)).saturating_add(1)),
+            Some(BesideEvent { event, side }) => {
+                let place = events.place(EventId(event));
+                Some(place.saturating_add(u64::from(side == Side::After)))
+            }
             None => first_at(input, item.time),
         };
         match place {
-            Some(place) => beside.push((place, Beside::Between(index))),
+            Some(place) => beside.push(BesidePlace {
+                place,
+                what: Beside::Between(index),
+            }),
             None => top.push(*item),
         }
     }
     let anew = places.anew.iter();
-    beside.extend(anew.map(|record| (record.place, Beside::Anew(*record))));
+    beside.extend(anew.map(|record| BesidePlace {
+        place: record.place,
+        what: Beside::Anew(*record),
+    }));
     let moved = references.moved.iter();
-    beside.extend(moved.map(|(after, record)| (*after, Beside::Blob(*record))));
+    beside.extend(moved.map(|(after, record)| BesidePlace {
+        place: *after,
+        what: Beside::Blob(*record),
+    }));
     // The sort is stable: items of one place keep their order.
-    beside.sort_by_key(|(place, _)| *place);
-    (top, beside)
+    beside.sort_by_key(|entry| entry.place);
+    BesideRecords { top, beside }
 }

@@ -11,7 +11,7 @@ use super::tables::Tables;
 use crate::base::{ByteOrder, Job, Timestamp};
 use crate::export::exporter::ExportError;
 use crate::export::fxt::lives;
-use crate::export::fxt::records::{Arg, PROCESS, THREAD};
+use crate::export::fxt::records::{Arg, ObjectKey, PROCESS, THREAD};
 use crate::fxt::agreed::{
     DROPPED, LIFE_ARGUMENTS, LOST_EVENTS, OVERWRITTEN, OWN_CATEGORY, OWN_PROVIDER, is_stand_in,
 };
@@ -33,7 +33,7 @@ pub(crate) struct References<'a> {
     /// Kernel objects that are encoded again.
     pub objects: Vec<KernelObject<'a>>,
     /// The processes and threads that have kernel objects, as kind and koid.
-    pub seen: FxHashSet<(u64, u64)>,
+    pub seen: FxHashSet<ObjectKey>,
     /// Koids of threads that a whole file registers and to which no kept record refers: the table of threads still
     /// gets them.
     pub unused_threads: FxHashSet<u64>,
@@ -156,15 +156,21 @@ impl<'a> References<'a> {
 }
 
 /// Returns the processes and threads for which the encoder would write when they began or ended.
-fn known_lives(input: &Input<'_, '_>) -> FxHashSet<(u64, u64)> {
+fn known_lives(input: &Input<'_, '_>) -> FxHashSet<ObjectKey> {
     let (source, named) = (input.source, input.named);
     let processes = named.processes.iter().filter_map(|id| {
         let process = source.trace.processes.get(id.0 as usize)?;
-        (!lives::of_process(source, *id).is_empty()).then_some((PROCESS, process.pid))
+        (!lives::of_process(source, *id).is_empty()).then_some(ObjectKey {
+            object_type: PROCESS,
+            koid: process.pid,
+        })
     });
     let threads = named.threads.iter().filter_map(|id| {
         let is_known = !lives::of_thread(source, *id).is_empty();
-        is_known.then(|| (THREAD, source.trace.thread(*id).tid))
+        is_known.then(|| ObjectKey {
+            object_type: THREAD,
+            koid: source.trace.thread(*id).tid,
+        })
     });
     processes.chain(threads).collect()
 }
@@ -194,7 +200,7 @@ struct Walk<'i, 'a, 't, O> {
     tables: Tables,
     found: References<'a>,
     /// The processes and threads whose start or end the model contains, as kind and koid; empty for whole files.
-    lives: FxHashSet<(u64, u64)>,
+    lives: FxHashSet<ObjectKey>,
     /// The places of thread records and their koids; for whole files only.
     registered: Vec<(u64, u64)>,
     /// A buffer for the entries of a record.
@@ -382,12 +388,16 @@ impl<'a, O: ByteOrder> Walk<'_, 'a, '_, O> {
             THREAD => named.thread_koids.contains(&koid),
             _ => true,
         };
-        if self.lives.contains(&(kind, koid)) && !self.tells_life(header, record) {
+        let key = ObjectKey {
+            object_type: kind,
+            koid,
+        };
+        if self.lives.contains(&key) && !self.tells_life(header, record) {
             // The events from which that is known may be outside the range: the encoder writes the object again, with
             // these times.
             return;
         }
-        self.found.seen.insert((kind, koid));
+        self.found.seen.insert(key);
         if !is_kept {
             return;
         }

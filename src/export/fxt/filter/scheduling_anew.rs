@@ -5,7 +5,7 @@ use super::places::Record;
 use crate::export::fxt::encode::Encoder;
 use crate::export::fxt::records::Arg;
 use crate::export::fxt::scheduling_args::int32_of;
-use crate::export::fxt::scheduling_records::Side;
+use crate::export::fxt::scheduling_records::{NumberedState, OnCpu, Outgoing, Side};
 use crate::export::fxt::switches::{TOLD_ANEW, runnable_number};
 use crate::export::shared::arguments::{argument, is_argument};
 use crate::formats::Events;
@@ -44,7 +44,10 @@ impl Encoder<'_, '_> {
         let Some(SchedulingRecord { cpu, action }) = file.scheduling(record.place) else {
             return;
         };
-        let at = (self.ticks(record.time), cpu as u16);
+        let at = OnCpu {
+            time: self.ticks(record.time),
+            cpu: cpu as u16,
+        };
         let is_at_start = record.time == self.source.chosen.span.start.0;
         let is_dead = is_at_start && self.is_dead_at_start(self.events.thread(id), record.time);
         self.records.prepare(&[]);
@@ -54,7 +57,7 @@ impl Encoder<'_, '_> {
                 if let Some(own) = own {
                     self.records.prepare(&own);
                 }
-                self.records.prepared_wakeup(at.0, at.1, thread, None);
+                self.records.prepared_wakeup(at, thread, None);
             }
             SchedulingAction::Switch {
                 state,
@@ -64,8 +67,8 @@ impl Encoder<'_, '_> {
                 let Some(own) = own else { return };
                 if !is_dead {
                     self.records.prepare(&own);
-                    let threads = (outgoing, incoming);
-                    return self.records.switch_as_it_stands(at, state, threads);
+                    let records = &mut self.records;
+                    return records.switch_as_it_stands(at, state, outgoing, incoming);
                 }
                 self.prepare_but(&own, TOLD_ANEW);
                 let weight = int32_of(&own, "incoming_weight");
@@ -73,9 +76,11 @@ impl Encoder<'_, '_> {
                     let koid = incoming;
                     let weight = weight.unwrap_or(0);
                     let incoming = Side::Thread { koid, weight };
-                    let state = runnable_number();
-                    self.records
-                        .prepared_switch(at, Side::Idle, state, incoming, None);
+                    let idle = Outgoing {
+                        side: Side::Idle,
+                        state: runnable_number(),
+                    };
+                    self.records.prepared_switch(at, idle, incoming, None);
                 }
             }
             SchedulingAction::OldSwitch {
@@ -83,7 +88,7 @@ impl Encoder<'_, '_> {
                 outgoing_priority,
                 incoming_priority,
             } => {
-                let out = match self.events.thread(id) {
+                let side = match self.events.thread(id) {
                     ThreadId::IDLE | ThreadId::NONE => Side::Idle,
                     _ if is_dead => Side::Idle,
                     prev => self.side(prev, outgoing_priority),
@@ -91,8 +96,12 @@ impl Encoder<'_, '_> {
                 let next = run_of_event(self.source.trace, cpu, record);
                 let incoming = next.map_or(Side::Idle, |next| self.side(next, incoming_priority));
                 if !is_dead || incoming != Side::Idle {
-                    self.records
-                        .prepared_switch(at, out, (state, ""), incoming, None);
+                    let state = NumberedState {
+                        number: state,
+                        letters: "",
+                    };
+                    let outgoing = Outgoing { side, state };
+                    self.records.prepared_switch(at, outgoing, incoming, None);
                 }
             }
         }

@@ -22,7 +22,7 @@ fn only_what_was_chosen_is_written() {
     assert_eq!(cut.trace.runs.starts, vec![500]);
     // Events of other threads are absent; an argument names the thread that ran before.
     assert_eq!(summary.count_of("context switches"), 1);
-    let said = fields_of(&cut, EventId(cut.trace.runs.events[0]));
+    let said = fields_of(&cut, cut.trace.runs.event(0).unwrap());
     assert_eq!(said["really_outgoing"], "11");
     assert_eq!(said["outgoing"], "0");
     assert_eq!(cut.trace.counters.times, Vec::<i64>::new());
@@ -87,7 +87,7 @@ fn twins(folder: &Path) -> LoadedTrace {
             let cpu = (thread - 11) as u16;
             out.context_switch((at + 100, cpu), Side::Idle, (1, ""), side(thread), None);
             out.context_switch((at + 200, cpu), side(thread), (1, ""), Side::Idle, None);
-            out.log(at + 160, (10, thread), b"said");
+            out.log(at + 160, koids(10, thread), b"said");
         }
         // Thread 11 continues on the other CPU.
         out.context_switch((300, 1), Side::Idle, (1, ""), side(11), None);

@@ -279,7 +279,7 @@ fn copies_of_damaged_records_are_read_as_what_is_encoded() {
     let folder = tempfile::tempdir().unwrap();
     let mut random = random_numbers(11);
     // A damaged record may belong to a thread with the number 0, which the encoder writes with another number.
-    let tables = ["slices", "counters", "runs", "logs", "blobs"];
+    let tables = ["slices", "counters", "flows", "runs", "logs", "blobs"];
     let mut count = 0;
     for round in 0..150 {
         let path = random_file(folder.path(), &mut random, 100);
@@ -442,8 +442,9 @@ fn slices_that_start_beside_each_other_stay_there() {
     // Pairs of (parent's end, end): all slices start together.
     let nested = |loaded: &LoadedTrace| {
         let slices = &loaded.trace.slices;
-        let end = |at: usize| (at < slices.len()).then(|| slices.open_end(at));
-        let ends = (0..slices.len()).map(|at| (end(slices.parents.at(at) as usize), end(at)));
+        let end = |at: usize| slices.open_end(at).or_greatest();
+        let around = |at: usize| slices.parent(at).map(|parent| end(parent.0 as usize));
+        let ends = (0..slices.len()).map(|at| (around(at), Some(end(at))));
         let mut ends: Vec<_> = ends.collect();
         ends.sort_unstable();
         ends

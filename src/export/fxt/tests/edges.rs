@@ -133,10 +133,8 @@ fn what_never_ended_is_cut_where_the_range_ends_and_says_so() {
     });
     let (again, _) = cut(folder.path(), &source, &range(100, 800));
     let trace = &again.trace;
-    assert_eq!(
-        (&trace.runs.starts[..], &trace.runs.ends[..]),
-        (&[100][..], &[800][..])
-    );
+    assert_eq!(trace.runs.starts, [100]);
+    assert_eq!(trace.runs.ends, [800]);
     let fields = |id: u32| {
         let event = again.trace.events.get(EventId(id));
         let fields = again.reader.describe(event.into()).fields;
@@ -311,7 +309,7 @@ fn names_longer_than_any_record_and_bytes_that_are_no_text() {
     let name = out.name(&too_long);
     let base = head(EventType::Instant, 5, 11);
     out.event(Head { name, ..base }, &[], None);
-    bytes.extend(out.finish().0);
+    bytes.extend(out.finish().bytes);
     // The name's bytes are changed so that they are not UTF-8.
     let at = bytes.windows(4).position(|four| four == "üü".as_bytes());
     bytes[at.unwrap()] = 0xff;

@@ -103,7 +103,7 @@ fn big_endian_files_keep_their_bytes() {
     let base = head(EventType::Instant, 5, 11);
     let args = [arg(b"text", ArgValue::Text(b"\xff\xfe odd".into()))];
     out.event(base, &args, None);
-    let bytes = out.finish().0;
+    let bytes = out.finish().bytes;
     let is_text = |word: &[u8]| word.starts_with(b"text") || word.starts_with(b"\xff\xfe");
     let path = folder.path().join("big.fxt");
     std::fs::write(&path, turned(&bytes, is_text)).unwrap();

@@ -102,7 +102,7 @@ fn a_log_that_fits_a_record_is_one() {
     let folder = tempfile::tempdir().unwrap();
     for (length, count) in [(32_001, 1), (32_744, 1), (32_745, 2)] {
         let source = written(folder.path(), |out| {
-            out.log(500, (10, 11), "m".repeat(length).as_bytes());
+            out.log(500, koids(10, 11), "m".repeat(length).as_bytes());
         });
         assert_eq!(source.trace.logs.rows.len(), count, "{length}");
         let (again, summary) = cut(folder.path(), &source, &range(0, 1000));
@@ -157,7 +157,7 @@ fn counters_without_numbers_objects_and_blobs_are_what_they_were() {
         out.event(base, &args, None);
         out.prepare(&[Arg::new("size", ArgValue::UInt32(64))]);
         let name = out.name("queue");
-        out.userspace_object(0xbeef, Ok((10, 11)), name);
+        out.userspace_object(0xbeef, Ok(koids(10, 11)), name);
         out.prepare(&[]);
         let name = out.name("other queue");
         out.userspace_object(0xcafe, Err(10), name);
@@ -321,11 +321,11 @@ fn every_wakeup_and_what_scheduling_records_say_is_kept() {
             Arg::new("weight", ArgValue::Int32(44)),
             Arg::new("note", ArgValue::text("again")),
         ]);
-        out.prepared_wakeup(200, 0, 11, None);
+        out.prepared_wakeup(on_cpu(200, 0), 11, None);
         // The thread is ready already.
         out.wakeup(250, 0, 11, Some(12));
         out.prepare(&[Arg::new("why", ArgValue::text("time"))]);
-        out.prepared_switch((300, 0), side(12, 7), (1, ""), side(11, 5), None);
+        out.switch_with_arguments((300, 0), side(12, 7), (1, ""), side(11, 5), None);
         // The thread continues elsewhere at once.
         out.context_switch((400, 0), side(11, 5), (1, ""), Side::Idle, None);
         out.context_switch((400, 1), Side::Idle, (1, ""), side(11, 5), None);
@@ -376,7 +376,7 @@ fn copies_of_copies_have_no_more_processes() {
     let source = written(folder.path(), |out| {
         complete(out, "work", (5, 9), &[]);
         out.blob(b"dump", b"", Some(1), b"bytes");
-        out.object((1, 10), b"game", &[]);
+        out.object(object(1, 10), b"game", &[]);
         let nothing: [Arg<'_>; 0] = [];
         out.prepare(&nothing);
         let name = out.name("thing");
@@ -437,7 +437,7 @@ fn flow_events_without_counterparts_are_kept_and_make_no_arrows() {
     let source = written(folder.path(), |out| {
         let mut event = |event_type, time, (process, thread), word| {
             let base = head(event_type, time, 0);
-            let thread = (process, thread);
+            let thread = koids(process, thread);
             let args = [Arg::new("to", ArgValue::text("server"))];
             out.event(Head { thread, ..base }, &args, Some(word));
         };

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::records::{Arg, ArgValue, EventType, Head, Records};
-use super::scheduling_records::Side;
+use super::records::{Arg, ArgValue, EventType, Head, ObjectKey, Records, THREAD};
+use super::scheduling_records::{Border, NumberedState, OnCpu, Outgoing, Side};
 use super::*;
 use crate::base::{TimeSpan, Timestamp};
 use crate::event::Field;
@@ -35,7 +35,7 @@ fn file(folder: &Path, name: &str, fill: impl FnOnce(&mut Records<'_>)) -> PathB
     out.well_known_strings();
     fill(&mut out);
     let path = folder.join(name);
-    std::fs::write(&path, out.finish().0).unwrap();
+    std::fs::write(&path, out.finish().bytes).unwrap();
     path
 }
 
@@ -47,6 +47,66 @@ pub(in crate::export) fn written(
     open(&file(folder, "written.fxt", fill), &Job::default()).unwrap()
 }
 
+/// Returns the koids of a thread.
+pub(in crate::export) fn koids(process: u64, thread: u64) -> ThreadKoids {
+    ThreadKoids { process, thread }
+}
+
+/// Returns the key of a kernel object.
+fn object(object_type: u64, koid: u64) -> ObjectKey {
+    ObjectKey { object_type, koid }
+}
+
+/// Returns a time on a CPU.
+fn on_cpu(time: u64, cpu: u16) -> OnCpu {
+    OnCpu { time, cpu }
+}
+
+impl Records<'_> {
+    /// Writes the name of a thread, and its process: (process, thread).
+    fn thread_object(&mut self, (process, koid): (u64, u64), name: &[u8]) {
+        let process = Arg::new("process", ArgValue::Koid(process));
+        let key = ObjectKey {
+            object_type: THREAD,
+            koid,
+        };
+        self.object(key, name, &[process]);
+    }
+
+    /// Writes a context switch without arguments, at (ticks, CPU); the state is (number, letters).
+    fn context_switch(
+        &mut self,
+        at: (u64, u16),
+        outgoing: Side,
+        state: (u8, &'static str),
+        incoming: Side,
+        border: Option<Border>,
+    ) {
+        self.prepare(&[]);
+        self.switch_with_arguments(at, outgoing, state, incoming, border);
+    }
+
+    /// As `context_switch`, with the prepared arguments.
+    fn switch_with_arguments(
+        &mut self,
+        (time, cpu): (u64, u16),
+        side: Side,
+        (number, letters): (u8, &'static str),
+        incoming: Side,
+        border: Option<Border>,
+    ) {
+        let state = NumberedState { number, letters };
+        let outgoing = Outgoing { side, state };
+        self.prepared_switch(OnCpu { time, cpu }, outgoing, incoming, border);
+    }
+
+    /// Writes a wakeup without arguments.
+    fn wakeup(&mut self, time: u64, cpu: u16, thread: u64, waker: Option<u64>) {
+        self.prepare(&[]);
+        self.prepared_wakeup(OnCpu { time, cpu }, thread, waker);
+    }
+}
+
 fn tables() -> FixedTables {
     FixedTables::new(Zones::FULL, &[], &[], &crate::base::Strings::default(), &[])
 }
@@ -55,7 +115,7 @@ pub(in crate::export) fn head(event_type: EventType, time: u64, thread: u64) -> 
     Head {
         event_type,
         time,
-        thread: (10, thread),
+        thread: koids(10, thread),
         category: super::records::TextRef::EMPTY,
         name: super::records::TextRef::EMPTY,
     }
@@ -109,7 +169,7 @@ fn sample(folder: &Path) -> LoadedTrace {
         out.context_switch((20, 0), Side::Idle, (1, ""), side(11, 5), None);
         out.context_switch((500, 0), side(11, 5), (3, "D"), side(12, 6), None);
         out.wakeup(800, 0, 11, Some(12));
-        out.log(450, (10, 12), b"hello");
+        out.log(450, koids(10, 12), b"hello");
     })
 }
 
@@ -193,7 +253,7 @@ fn states(loaded: &LoadedTrace) -> Vec<(u64, ThreadState, i64, i64)> {
                 tid,
                 states.states[row],
                 states.starts[row],
-                states.ends[row],
+                states.ends[row].or_greatest(),
             ));
         }
     }

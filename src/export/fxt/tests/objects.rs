@@ -10,7 +10,7 @@ use crate::event::part::KernelObject;
 fn pointers_and_koids_keep_their_names_in_any_part() {
     let folder = tempfile::tempdir().unwrap();
     let source = written(folder.path(), |out| {
-        out.object((4, 555), b"chan", &[]);
+        out.object(object(4, 555), b"chan", &[]);
         for thread in [11, 12] {
             out.thread_object((10, thread), b"t");
         }
@@ -19,7 +19,7 @@ fn pointers_and_koids_keep_their_names_in_any_part() {
             out.event(head(EventType::Instant, time, 12), &[], None);
             out.prepare(&[]);
             let name = out.name(name);
-            out.userspace_object(pointer, Ok((10, 12)), name);
+            out.userspace_object(pointer, Ok(koids(10, 12)), name);
         };
         object(10, 0xbeef, "old");
         object(20, 0xbeef, "object");
@@ -71,10 +71,10 @@ fn kernel_objects_keep_their_arguments() {
     let koid = |name: &'static str, koid| Arg::new(name, ArgValue::Koid(koid));
     let source = written(folder.path(), |out| {
         let weight = Arg::new("weight", ArgValue::Int32(7));
-        out.object((1, 10), b"game", &[koid("job", 3)]);
-        out.object((2, 11), b"render", &[koid("process", 10), weight]);
+        out.object(object(1, 10), b"game", &[koid("job", 3)]);
+        out.object(object(2, 11), b"render", &[koid("process", 10), weight]);
         out.object(
-            (4, 55),
+            object(4, 55),
             b"channel",
             &[koid("peer", 56), koid("process", 10)],
         );
@@ -108,14 +108,14 @@ fn objects_keep_their_time_where_what_they_followed_is_left_out() {
         for (pointer, name) in [(0x10, "first"), (0x20, "second")] {
             out.prepare(&[Arg::new("size", ArgValue::UInt32(64))]);
             let name = out.name(name);
-            out.userspace_object(pointer, Ok((10, 12)), name);
+            out.userspace_object(pointer, Ok(koids(10, 12)), name);
         }
         out.event(head(EventType::Instant, 300, 12), &[], None);
         // An end that matches no begin.
         out.event(head(EventType::End, 400, 11), &[], None);
         out.prepare(&[]);
         let name = out.name("third");
-        out.userspace_object(0x30, Ok((10, 12)), name);
+        out.userspace_object(0x30, Ok(koids(10, 12)), name);
         out.blob(b"attached", b"", Some(1), b"bytes");
         out.event(head(EventType::Instant, 500, 12), &[], None);
     });

@@ -95,7 +95,7 @@ fn switches_of_one_time_stay_the_records_that_they_were() {
         switch(out, (1000, 0), 0, 22, 1);
         switch(out, (2000, 0), 22, 0, 3);
         out.prepare(&[Arg::new("weight", ArgValue::Int32(99))]);
-        out.prepared_wakeup(2000, 0, 22, None);
+        out.prepared_wakeup(on_cpu(2000, 0), 22, None);
     });
 }
 
@@ -115,7 +115,7 @@ fn wakeups_of_threads_that_are_up_keep_their_wakers() {
         switch(out, (10, 0), 0, 22, 1);
         // In the other events its number belongs to a thread of another process.
         let base = head(EventType::Instant, 12, 22);
-        let thread = (77, 22);
+        let thread = koids(77, 22);
         out.event(Head { thread, ..base }, &[], None);
         out.wakeup(15, 0, 22, None);
         out.wakeup(16, 0, 22, Some(22));
@@ -156,7 +156,7 @@ fn koid_0_stays_that() {
     let source = written(folder.path(), |out| {
         for (process, thread) in [(0, 0), (0, 5), (7, 0), (7, 7)] {
             let base = head(EventType::Instant, 10 + process + thread, 0);
-            let thread = (process, thread);
+            let thread = koids(process, thread);
             out.event(Head { thread, ..base }, &[], None);
         }
     });
@@ -222,13 +222,13 @@ fn switches_and_wakeups_of_a_part_keep_their_arguments() {
             Arg::new("bytes", ArgValue::Blob(vec![7; 32_000].into())),
         ];
         out.prepare(&many);
-        out.prepared_switch((100, 0), Side::Idle, (1, ""), side(11), None);
+        out.switch_with_arguments((100, 0), Side::Idle, (1, ""), side(11), None);
         out.prepare(&why);
-        out.prepared_switch((200, 0), side(11), (3, ""), side(12), None);
+        out.switch_with_arguments((200, 0), side(11), (3, ""), side(12), None);
         out.prepare(&many);
-        out.prepared_wakeup(300, 0, 11, Some(12));
+        out.prepared_wakeup(on_cpu(300, 0), 11, Some(12));
         out.prepare(&bytes);
-        out.prepared_switch((400, 0), side(12), (3, ""), side(11), None);
+        out.switch_with_arguments((400, 0), side(12), (3, ""), side(11), None);
         out.context_switch((500, 0), side(11), (3, ""), Side::Idle, None);
     });
     let selection = Selection {

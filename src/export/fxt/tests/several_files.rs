@@ -86,10 +86,10 @@ fn objects_of_each_file_stay_objects() {
     let folder = tempfile::tempdir().unwrap();
     let objects = |name: &str, process: u64| {
         file(folder.path(), name, |out| {
-            out.object((1, process), b"game", &[]);
+            out.object(object(1, process), b"game", &[]);
             let peer = Arg::new("peer", ArgValue::Koid(process));
             out.object(
-                (4, process + 5),
+                object(4, process + 5),
                 format!("channel {name}").as_bytes(),
                 &[peer],
             );
@@ -99,7 +99,7 @@ fn objects_of_each_file_stay_objects() {
             let thing = out.name(&text);
             out.userspace_object(0x10, Err(process), thing);
             let base = head(EventType::Instant, 5, process + 1);
-            let thread = (process, process + 1);
+            let thread = koids(process, process + 1);
             let pointer = Arg::new("of", ArgValue::Pointer(0x10));
             out.event(Head { thread, ..base }, &[pointer], None);
         })
@@ -143,7 +143,7 @@ fn what_never_ended_in_its_file_never_ends() {
         file(folder.path(), name, |out| {
             let mut event = |event_type, time, name, word| {
                 let name = out.name(name);
-                let thread = (process, process + 1);
+                let thread = koids(process, process + 1);
                 let base = head(event_type, time, 0);
                 out.event(
                     Head {

@@ -221,7 +221,7 @@ impl<'a> Emitter<'a> {
         };
         self.last.time = time;
         self.last.cpu = found.cpu;
-        self.last.thread = thread.0;
+        self.last.thread = thread;
         match step {
             Some(Graph {
                 step: Step::Comment(text),

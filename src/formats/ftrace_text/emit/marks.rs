@@ -4,7 +4,7 @@ use super::{Emitter, Now, hash_text};
 use crate::base::StringId;
 use crate::base::lines::Line;
 use crate::event::family::Family;
-use crate::event::pairs::{
+use crate::event::kernel::{
     AsyncPair, Counter, NUMBER_ZERO, Noise, OWN_CPU, Pair, PairEnd, PairName, RequestOp,
     find_counters, find_pair, label_word,
 };

@@ -22,7 +22,7 @@ use super::tasks::tracer_text;
 use super::tracers::{told, told_as};
 use crate::base::lines::Line;
 use crate::base::{Job, Location, ReadError, Severity, StringId, Timestamp};
-use crate::event::pairs::{PairEnd, PairName};
+use crate::event::kernel::{PairEnd, PairName};
 use crate::event::{
     Gap, KindId, Label, LaneColumns, Life, Mark, MarkOp, MeasuredClock, Role, Series, ThreadKey,
 };
@@ -43,8 +43,8 @@ pub(crate) struct Last {
     pub time: i64,
     /// CPU of the line.
     pub cpu: u32,
-    /// Thread of the line; `u32::MAX` if there was none.
-    pub thread: u32,
+    /// Thread of the line; `UNKNOWN` if there was none.
+    pub thread: ThreadKey,
     /// Time as printed in the line.
     pub written: i64,
     /// How many consecutive lines before it have the same `written`.
@@ -268,7 +268,7 @@ impl<'a> Emitter<'a> {
     fn event(&mut self, prefix: &Prefix<'a>, line: &Line<'a>) {
         let lane = self.lane_of(prefix.cpu);
         self.last.cpu = prefix.cpu;
-        self.last.thread = prefix.pid;
+        self.last.thread = ThreadKey(prefix.pid);
         if let Some(lane) = self.lanes.get_mut(lane) {
             lane.lost_before(prefix.time, prefix.cpu);
         }
@@ -501,7 +501,7 @@ impl<'a> Emitter<'a> {
                 let mut now = Now {
                     lane: self.lane_of(last.cpu),
                     event: 0,
-                    thread: ThreadKey(last.thread),
+                    thread: last.thread,
                     cpu: last.cpu,
                 };
                 self.unknown(&mut now, last.time, line, line.bytes);

@@ -1,8 +1,8 @@
 //! Adds context switches, wakeups, names, forks and exits to the rows of a lane.
 
 use super::{Emitter, NAMES, Now};
-use crate::base::StringId;
 use crate::base::lines::Line;
+use crate::base::{Maybe, StringId};
 use crate::event::{
     ForkSort, Interrupt, Life, LifeRow, Role, Switch, SwitchTells, ThreadKey, Wakeup, WakeupSort,
 };
@@ -48,8 +48,8 @@ impl<'a> Emitter<'a> {
         lane.columns.wakeups.push(Wakeup {
             event: now.event,
             thread: ThreadKey(task.pid),
-            waker: now.thread,
-            target_cpu: target.unwrap_or(u32::MAX),
+            waker: Maybe::new(now.thread),
+            target_cpu: target.into(),
             sort,
             interrupt,
         });
@@ -100,8 +100,8 @@ impl<'a> Emitter<'a> {
             lane.columns.wakeups.push(Wakeup {
                 event: now.event,
                 thread,
-                waker: ThreadKey(found.prev.pid),
-                target_cpu: found.cpu,
+                waker: Maybe::new(ThreadKey(found.prev.pid)),
+                target_cpu: Maybe::new(found.cpu),
                 sort: WakeupSort::Wakeup,
                 interrupt,
             });

@@ -3,7 +3,7 @@
 use super::{FOUND_SHIFT, Found, PartPass, until_nul};
 use crate::base::{ByteOrder, StringId};
 use crate::event::family::Family;
-use crate::event::pairs::NUMBER_ZERO;
+use crate::event::kernel::NUMBER_ZERO;
 use crate::event::syscalls;
 use crate::event::{KindId, Label, Mark, MarkOp, Measured, Stated, ThreadKey};
 use crate::formats::atrace;

@@ -15,8 +15,8 @@ use super::clock::TimeMap;
 use super::decoder::Decoder;
 use super::page::{Layout, Lost, Records, read_head};
 use super::recipe::{Recipe, SwitchRecipe};
-use super::recipes::{HAS_RECIPE, Recipes};
-use crate::base::{ByteOrder, Location, Severity, Timestamp};
+use super::recipes::{CommonFields, HAS_RECIPE, Recipes};
+use crate::base::{ByteOrder, Location, Maybe, Severity, Timestamp};
 use crate::event::{
     EndState, Gap, Interrupt, KindId, Label, LaneColumns, MeasuredClock, Seam, Series, Switch,
     SwitchTells, ThreadKey, Wakeup,
@@ -36,6 +36,13 @@ const FOUND_SHIFT: u32 = 10;
 const NAMES: usize = 1024;
 /// Length of the end of a page, in bytes, in which an event can have been dropped because it did not fit.
 const MOST_LEFT_IN_PAGE: usize = 256;
+
+/// The CPU of a part's events, and the name of the clock that their times have.
+#[derive(Clone, Copy)]
+pub(crate) struct EventClock<'a> {
+    pub cpu: u32,
+    pub clock: &'a str,
+}
 
 /// The bulk pass over one part.
 pub(crate) struct PartPass<'a> {
@@ -66,15 +73,15 @@ pub(crate) struct PartPass<'a> {
 }
 
 impl<'a> PartPass<'a> {
-    /// Starts the pass over a part of `cpu` whose buffer uses `clock`. `decoder` is called only if the text of an event
-    /// is needed.
+    /// Starts the pass over a part with `events`. `decoder` is called only if the text of an event is needed.
     #[must_use]
     pub fn new(
         file: &'a TraceFile,
         recipes: &'a Recipes,
         decoder: &'a (dyn Fn() -> &'a Decoder + 'a),
-        (cpu, clock): (u32, &str),
+        events: EventClock<'_>,
     ) -> PartPass<'a> {
+        let EventClock { cpu, clock } = events;
         let mut columns = LaneColumns::new(2);
         // The kernel measures durations with its local clock, whatever clock the events use.
         columns.measured_clock = match clock {
@@ -124,7 +131,7 @@ impl<'a> PartPass<'a> {
         let plain = self.map.plain_offset();
         let recipes = self.recipes;
         for record in records.by_ref() {
-            let Some((id, pid)) = recipes.common::<E>(record.payload) else {
+            let Some(CommonFields { id, thread }) = recipes.common::<E>(record.payload) else {
                 self.note_damage("event_cut", place, "an event has no number");
                 continue;
             };
@@ -138,9 +145,9 @@ impl<'a> PartPass<'a> {
             let what = recipes.ids.get(usize::from(id)).copied().unwrap_or(0);
             let kind = KindId(what & !HAS_RECIPE);
             let at = place + record.at as u64;
-            let event = self.columns.events.push(time, at, kind, ThreadKey(pid));
+            let event = self.columns.events.push(time, at, kind, thread);
             if what & HAS_RECIPE != 0 {
-                self.cook::<E>(event, kind, pid, record.payload);
+                self.cook::<E>(event, kind, thread.0, record.payload);
             } else if kind == recipes.unknown {
                 self.note_damage(
                     "unknown_event",
@@ -237,8 +244,8 @@ impl<'a> PartPass<'a> {
                 self.columns.wakeups.push(Wakeup {
                     event,
                     thread: ThreadKey(woken as u32),
-                    waker: ThreadKey(pid),
-                    target_cpu: target.map_or(u32::MAX, |cpu| cpu as u32),
+                    waker: Maybe::new(ThreadKey(pid)),
+                    target_cpu: target.map(|cpu| cpu as u32).into(),
                     sort: *sort,
                     interrupt: recipes.flags(payload).and_then(Interrupt::of_flags),
                 });

@@ -4,7 +4,7 @@
 use super::{PartPass, until_nul};
 use crate::base::{ByteOrder, StringId};
 use crate::event::family::Family;
-use crate::event::pairs::{AsyncPair, Counter, OWN_CPU, PairEnd, label_word};
+use crate::event::kernel::{AsyncPair, Counter, OWN_CPU, PairEnd, label_word};
 use crate::event::{
     AsyncMark, AsyncOp, AsyncScope, ForkSort, Label, Life, Mark, MarkOp, RequestRow, Sample,
     Series, SeriesScope, SliceKind, Stated, ThreadKey,

@@ -8,6 +8,7 @@ use super::{Buffer, Head, Lost, Setup, Stream, ThreadNames, prefixes, write_repo
 use crate::base::Job;
 use crate::formats::event_filter::KindFields;
 use crate::formats::format::{Choice, List, Report, ReportLines, ReportOptions};
+use crate::formats::tracedat::buffers::CpuIndex;
 use crate::formats::tracedat::clock::TimeMap;
 use crate::formats::tracedat::decoder::Decoder;
 use crate::formats::tracedat::file::{CpuRecords, TraceFile};
@@ -76,9 +77,8 @@ pub struct TraceReport {
     pub file: Arc<TraceFile>,
     /// Decoder of its events.
     pub decoder: Arc<Decoder>,
-    /// By part of the reader: index of its buffer, and index of its CPU in that buffer. Only needed for
-    /// [`Choice::Events`].
-    pub sources: Vec<(usize, usize)>,
+    /// By part of the reader: its CPU. Only needed for [`Choice::Events`].
+    pub sources: Vec<CpuIndex>,
 }
 
 impl TraceReport {
@@ -261,7 +261,13 @@ impl TraceReport {
                     times,
                     head: None,
                     place: 0,
-                    lists: self.lists(options, (index, number)),
+                    lists: self.lists(
+                        options,
+                        CpuIndex {
+                            buffer: index,
+                            cpu: number,
+                        },
+                    ),
                     offset: options.offset,
                     cpu: data.cpu,
                     buffer: index,
@@ -274,7 +280,7 @@ impl TraceReport {
     }
 
     /// Sorted places of the events in each list that are of one CPU of one buffer.
-    fn lists(&self, options: &ReportOptions, source: (usize, usize)) -> Vec<Vec<u64>> {
+    fn lists(&self, options: &ReportOptions, source: CpuIndex) -> Vec<Vec<u64>> {
         let selection = options.selection.iter();
         let choices = selection.flat_map(|it| it.shown.iter().chain(&it.left_out));
         let places = choices.filter_map(|choice| match choice {

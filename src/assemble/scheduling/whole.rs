@@ -1,0 +1,180 @@
+//! Runs and states that the file states whole become rows as they are. Of two that overlap the first ends where the
+//! second begins.
+
+use rayon::prelude::*;
+
+use super::super::recorded::{Part, Recorded};
+use super::super::rows::PerPart;
+use super::runs::sort_by_thread;
+use crate::base::{Maybe, StringId};
+use crate::event::{EndState, ThreadKey, ThreadState, WholeRun, WholeState};
+use crate::trace::{Runs, StateNotes, States, ThreadId};
+
+/// When something lasted, on the track (CPU or thread) with a number.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    track: u32,
+    start: i64,
+    /// None: to the trace's end.
+    end: Maybe<i64>,
+    event: u32,
+}
+
+impl Stretch {
+    fn new(track: u32, part: &Part, event: u32, times: (i64, Option<i64>)) -> Stretch {
+        let (start, duration) = times;
+        Stretch {
+            track,
+            start,
+            end: duration.map(|ns| start.saturating_add(ns.max(0))).into(),
+            event: part.event(event).0,
+        }
+    }
+
+    fn order(&self) -> (u32, i64, u32) {
+        (self.track, self.start, self.event)
+    }
+}
+
+/// Sorts by track and time, and ends each where the next one of its track begins.
+fn put_in_line<T: Send>(all: &mut [(Stretch, T)]) {
+    all.par_sort_unstable_by_key(|(stretch, _)| stretch.order());
+    for at in 1..all.len() {
+        let next = all[at].0;
+        let before = &mut all[at - 1].0;
+        if before.track == next.track {
+            before.end = Maybe::new(before.end.at_most(next.start));
+        }
+    }
+}
+
+/// A run besides its times and CPU.
+#[derive(Clone, Copy, Debug)]
+struct Ran {
+    thread: ThreadId,
+    priority: i32,
+    end_state: EndState,
+}
+
+/// Returns the runs of all CPUs.
+pub(super) fn whole_runs(
+    rows: &PerPart<WholeRun>,
+    recorded: &Recorded,
+    thread_count: usize,
+) -> Runs {
+    let mut all = Vec::with_capacity(rows.iter().map(Vec::len).sum());
+    for (part, rows) in recorded.parts.iter().zip(rows) {
+        for row in rows {
+            let start = recorded.time(part, row.event);
+            let thread = recorded.events.threads.at(row.thread, start);
+            let Some(cpu) = recorded.cpu_id(row.cpu) else {
+                continue;
+            };
+            let times = (start.0, row.duration_ns);
+            let ran = Ran {
+                thread,
+                priority: row.priority,
+                end_state: row.end_state,
+            };
+            all.push((Stretch::new(cpu.0, part, row.event, times), ran));
+        }
+    }
+    put_in_line(&mut all);
+    let mut runs = Runs {
+        of_cpu: vec![0..0; recorded.cpus.len()],
+        ..Runs::default()
+    };
+    for of_cpu in all.chunk_by(|(a, _), (b, _)| a.track == b.track) {
+        let first = runs.len() as u32;
+        for (stretch, ran) in of_cpu {
+            runs.starts.push(stretch.start);
+            runs.ends.push(stretch.end);
+            runs.threads.push(ran.thread.0);
+            runs.priorities.push(ran.priority);
+            runs.end_states.push(ran.end_state);
+            runs.events.push(Maybe::new(stretch.event));
+            runs.of_cpu[stretch.track as usize] = first..runs.starts.len() as u32;
+        }
+    }
+    sort_by_thread(&mut runs, thread_count);
+    runs
+}
+
+/// A state besides its times and thread.
+#[derive(Clone, Copy, Debug)]
+struct Was {
+    state: ThreadState,
+    partner: Maybe<u32>,
+    notes: StateNotes,
+    woken_by: Option<StringId>,
+}
+
+impl Was {
+    fn new(row: &WholeState, part: &Part, recorded: &Recorded) -> Was {
+        let time = recorded.time(part, row.event);
+        let mut was = Was {
+            state: row.state,
+            partner: Maybe::NONE,
+            notes: StateNotes::default(),
+            woken_by: None,
+        };
+        if let Some(wakeup) = row.wakeup {
+            was.notes = StateNotes::woken(wakeup.interrupt);
+            was.woken_by = wakeup.woken_by.map(|name| part.string(name));
+            if let Some(waker) = wakeup.waker.filter(|&waker| waker != ThreadKey::UNKNOWN) {
+                was.partner = Maybe::new(recorded.events.threads.at(waker, time).0);
+            }
+        }
+        if row.state == ThreadState::Running {
+            let cpu = row.cpu.and_then(|number| recorded.cpu_id(number));
+            was.partner = cpu.map(|cpu| cpu.0).into();
+        }
+        if row.spans_loss {
+            was.notes = was.notes.with_loss();
+        }
+        was
+    }
+}
+
+/// Returns the states of all threads.
+pub(super) fn whole_states(
+    rows: &PerPart<WholeState>,
+    recorded: &Recorded,
+    thread_count: usize,
+) -> States {
+    let mut all = Vec::with_capacity(rows.iter().map(Vec::len).sum());
+    for (part, rows) in recorded.parts.iter().zip(rows) {
+        for row in rows {
+            let thread = recorded.thread(part, row.event);
+            let times = (recorded.time(part, row.event).0, row.duration_ns);
+            let stretch = Stretch::new(thread.0, part, row.event, times);
+            all.push((stretch, Was::new(row, part, recorded)));
+        }
+    }
+    put_in_line(&mut all);
+    let mut states = States::default();
+    for of_thread in all.chunk_by(|(a, _), (b, _)| a.track == b.track) {
+        let first = states.len() as u32;
+        for (stretch, was) in of_thread {
+            states.starts.push(stretch.start);
+            states.ends.push(stretch.end);
+            states.states.push(was.state);
+            states.partners.push(was.partner);
+            states.notes.push(was.notes);
+            states.events.push(Maybe::new(stretch.event));
+            let woken_by = was.woken_by.map(|name| (stretch.event, name));
+            states.woken_by.extend(woken_by);
+        }
+        if let Some((stretch, _)) = of_thread.first() {
+            states
+                .of_thread
+                .resize(stretch.track as usize, first..first);
+            states.of_thread.push(first..states.starts.len() as u32);
+        }
+    }
+    let end = states.len() as u32;
+    let count = thread_count.max(states.of_thread.len());
+    states.of_thread.resize(count, end..end);
+    states.woken_by.sort_unstable();
+    states
+}

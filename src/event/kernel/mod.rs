@@ -1,0 +1,20 @@
+//! The tables of kernel events: which pairs become slices, which events become counters. Readers of kernel events
+//! (trace.dat, ftrace text) look up their events here; `assemble` only sees families.
+
+mod async_pairs;
+mod counters;
+mod label_keys;
+mod noise;
+mod pairs;
+mod requests;
+mod systems;
+
+pub(crate) use async_pairs::{ASYNC_PAIRS, AsyncPair, find_async_pair};
+pub(crate) use counters::{COUNTERS, Counter, OWN_CPU, find_counters, label_word};
+pub use label_keys::ANY_KEY;
+pub(crate) use label_keys::{NUMBER_ZERO, USER_MODE};
+pub(crate) use noise::{Noise, find_noise};
+pub(crate) use pairs::{PAIRS, Pair, PairEnd, PairName, PairOfEvent, find_pair};
+pub use requests::RequestOp;
+pub(crate) use requests::find_request;
+pub(crate) use systems::{is_probe_system, is_user_mode};

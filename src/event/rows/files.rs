@@ -1,0 +1,49 @@
+//! Operations on files.
+
+use crate::base::StringId;
+
+/// An operation on a file by the event's thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileRow {
+    /// The event.
+    pub event: u32,
+    /// The operation.
+    pub op: FileOp,
+    /// The path; empty where only a descriptor is known.
+    pub path: StringId,
+    /// The path as the program passed it, or the other path of a rename or link; else empty.
+    pub other_path: StringId,
+    /// Open flags with the kernel's numbers; 0 if none.
+    pub flags: u32,
+    /// File mode (the low 12 bits are meaningful); 0 if none.
+    pub mode: u16,
+    /// The descriptor; -1 if none.
+    pub fd: i32,
+    /// What the call returned: 0 or more, or a negative error number.
+    pub result: i32,
+}
+
+/// Operations on files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FileOp {
+    /// Opened.
+    Open,
+    /// A descriptor was closed.
+    Close,
+    /// A descriptor was copied (`fd` to `result`).
+    Dup,
+    /// A pipe was made (`fd` reads, `result` writes).
+    Pipe,
+    /// Renamed from `path` to `other_path`.
+    Rename,
+    /// Linked, `path` is now also `other_path`.
+    Link,
+    /// `other_path` is now a symbolic link to `path`.
+    Symlink,
+    /// The name `path` was removed.
+    Unlink,
+    /// Mounted (`path` at `other_path`).
+    Mount,
+    /// Unmounted.
+    Unmount,
+}

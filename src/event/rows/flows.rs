@@ -1,0 +1,61 @@
+//! Begins, steps and ends of flows.
+
+use crate::base::StringId;
+use crate::event::FlowKind;
+
+/// A begin, step or end of a flow, on its event's thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowMark {
+    /// The event.
+    pub event: u32,
+    /// Begin, step or end.
+    pub op: FlowOp,
+    /// Which slice it is bound to.
+    pub bound: FlowBound,
+    /// Which other marks belong to its flow.
+    pub joined: FlowJoin,
+    /// The file's id.
+    pub id: u64,
+    /// The flow's name.
+    pub name: StringId,
+    /// The flow's category.
+    pub category: StringId,
+    /// What the arrow means that ends here.
+    pub kind: FlowKind,
+}
+
+/// What a [`FlowMark`] does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FlowOp {
+    /// The flow leaves its first slice.
+    Begin,
+    /// The flow passes through a slice.
+    Step,
+    /// The flow arrives at its last slice.
+    End,
+}
+
+/// Which slice a [`FlowMark`] is bound to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FlowBound {
+    /// The innermost slice around it; ignored if there is none.
+    Around,
+    /// The innermost slice around it; if there is none, the innermost that ends at its time; ignored if there is neither.
+    AroundOrEnding,
+    /// The innermost slice around the nanosecond before it, at the end of which it happens; ignored if there is none.
+    AtEnd,
+    /// The first slice that begins at its time or later on its thread, the outermost of several; ignored if there is
+    /// none.
+    Next,
+    /// No slice, as the file itself says.
+    Nowhere,
+}
+
+/// Which marks belong to one flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FlowJoin {
+    /// Those with its id.
+    ById,
+    /// Those with its id, category and name.
+    ByIdAndNames,
+}

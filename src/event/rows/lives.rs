@@ -1,0 +1,92 @@
+//! Forks, execs, exits, names and other facts about the lives of threads and processes.
+
+use crate::base::StringId;
+use crate::event::{ForkSort, ThreadKey};
+
+/// An event in a thread's life.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LifeRow {
+    /// The event.
+    pub event: u32,
+    /// What happened.
+    pub life: Life,
+}
+
+/// Events in the lives of threads and processes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Life {
+    /// `parent` created `child`, which is a new thread even if its key was used before.
+    Fork {
+        /// The thread that forked.
+        parent: ThreadKey,
+        /// The new thread.
+        child: ThreadKey,
+        /// Whether it shares its parent's process.
+        sort: ForkSort,
+        /// The first name of `child`, empty if not recorded.
+        name: StringId,
+    },
+    /// The process of `thread` runs another program from now on.
+    Exec {
+        /// The thread.
+        thread: ThreadKey,
+        /// The program's path.
+        program: StringId,
+        /// The arguments; the first is the program's name.
+        arguments: Vec<StringId>,
+        /// The working directory, empty if not recorded.
+        directory: StringId,
+        /// The interpreter or loader, empty if not recorded.
+        interpreter: StringId,
+        /// The thread that called `execve`, if it took the place of its leader `thread`: its own key ends here.
+        caller: Option<ThreadKey>,
+    },
+    /// `thread` ended.
+    Exit {
+        /// The thread.
+        thread: ThreadKey,
+        /// The exit code, if known.
+        status: Option<i32>,
+        /// The signal that killed it, if known.
+        signal: Option<i32>,
+    },
+    /// `thread` has the name `name` from now on (and, if this is its first name, also before).
+    Name {
+        /// The thread.
+        thread: ThreadKey,
+        /// The new name.
+        name: StringId,
+    },
+    /// The process of `thread` is in another directory from now on, or its directory is observed.
+    Directory {
+        /// The thread.
+        thread: ThreadKey,
+        /// The path as the program passed it: may be relative to the previous directory.
+        directory: StringId,
+        /// How the directory is known.
+        sort: DirectorySort,
+    },
+    /// `thread` belongs to the process whose main thread is `leader`.
+    Member {
+        /// The thread.
+        thread: ThreadKey,
+        /// The main thread of its process.
+        leader: ThreadKey,
+    },
+    /// `thread` itself reports that it belongs to that process: used where nothing else shows its process.
+    Claim {
+        /// The thread.
+        thread: ThreadKey,
+        /// The main thread of its process.
+        leader: ThreadKey,
+    },
+}
+
+/// How the working directory of a process is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DirectorySort {
+    /// The process changed to the directory.
+    Changed,
+    /// The process is in the directory, and was since its last change of directory.
+    Found,
+}

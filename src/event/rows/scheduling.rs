@@ -1,0 +1,268 @@
+//! Context switches, wakeups, and what the file itself reports about thread states.
+
+use crate::base::{Maybe, StringId};
+use crate::event::{ThreadKey, ThreadState};
+
+/// One context switch, at its event's time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Switch {
+    /// The event.
+    pub event: u32,
+    /// The CPU it happened on.
+    pub cpu: u32,
+    /// The thread that stopped running.
+    pub prev: ThreadKey,
+    /// The thread that runs from now on.
+    pub next: ThreadKey,
+    /// Priority of `prev`.
+    pub prev_priority: i32,
+    /// Priority of `next`.
+    pub next_priority: i32,
+    /// The state of `prev` from now on.
+    pub prev_state: EndState,
+    /// What follows from the switch.
+    pub tells: SwitchTells,
+}
+
+/// What the file itself says about the state that starts with a switch or wakeup: only in FXT files of our own
+/// exporter, where the records alone would be read differently.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SaidState {
+    /// The switch that took the thread off, or the wakeup.
+    pub event: u32,
+    /// Whether the thread was observed to wait for a CPU until it ran.
+    pub is_wait: Option<bool>,
+    /// Whether events were lost while the state lasted.
+    pub spans_loss: Option<bool>,
+    /// The name of the recorded interrupt handler that woke the thread.
+    pub woken_by: Option<StringId>,
+}
+
+/// A run that starts at its event's time: our own Chrome JSON, which has no switches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WholeRun {
+    /// The event.
+    pub event: u32,
+    /// The CPU.
+    pub cpu: u32,
+    /// The thread.
+    pub thread: ThreadKey,
+    /// How long it lasted, in ns; `None` if it was still running at the trace's end.
+    pub duration_ns: Option<i64>,
+    /// The thread's priority.
+    pub priority: i32,
+    /// The thread's state after the run.
+    pub end_state: EndState,
+}
+
+/// A state of its event's thread that starts at the event's time: our own Chrome JSON, which has no switches and wakeups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WholeState {
+    /// The event.
+    pub event: u32,
+    /// The state.
+    pub state: ThreadState,
+    /// How long it lasted, in ns; `None` if it lasted to the trace's end.
+    pub duration_ns: Option<i64>,
+    /// The CPU, for a running state.
+    pub cpu: Option<u32>,
+    /// The wakeup that it started with.
+    pub wakeup: Option<WholeWakeup>,
+    /// Whether events were lost while it lasted.
+    pub spans_loss: bool,
+}
+
+/// The wakeup that a [`WholeState`] started with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WholeWakeup {
+    /// The thread that woke it, or that was interrupted; `None` if it is not known.
+    pub waker: Option<ThreadKey>,
+    /// The interrupt in which it happened.
+    pub interrupt: Option<Interrupt>,
+    /// The name of the recorded interrupt handler.
+    pub woken_by: Option<StringId>,
+}
+
+/// What follows from a context switch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SwitchTells {
+    /// The thread on the CPU, and the states of both threads.
+    #[default]
+    RunsAndStates,
+    /// Only the thread on the CPU: our FXT of a recording whose runs were not seen as switches.
+    Runs,
+}
+
+/// Why a thread stopped running: the state it is in after a switch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EndState {
+    /// Ready, waits for a CPU (`R`).
+    Runnable,
+    /// Ready, was pushed off its CPU (`R+`).
+    Preempted,
+    /// Waits for something, can be interrupted (`S`).
+    Sleeping,
+    /// Waits for something, cannot be interrupted (`D`).
+    Uninterruptible,
+    /// Stopped by a signal (`T`).
+    Stopped,
+    /// Stopped by a tracer (`t`).
+    Traced,
+    /// Exited, waits to be reaped (`Z`).
+    Zombie,
+    /// Gone (`X`).
+    Dead,
+    /// Parked (`P`).
+    Parked,
+    /// Idle kernel thread (`I`).
+    Idle,
+    /// The file does not say.
+    #[default]
+    Unknown,
+}
+
+impl EndState {
+    /// All states.
+    const ALL: [EndState; 11] = [
+        EndState::Runnable,
+        EndState::Preempted,
+        EndState::Sleeping,
+        EndState::Uninterruptible,
+        EndState::Stopped,
+        EndState::Traced,
+        EndState::Zombie,
+        EndState::Dead,
+        EndState::Parked,
+        EndState::Idle,
+        EndState::Unknown,
+    ];
+
+    /// Returns the state with these [`EndState::letters`].
+    #[must_use]
+    pub(crate) fn of_letters(letters: &[u8]) -> Option<EndState> {
+        let mut all = EndState::ALL.into_iter();
+        all.find(|state| state.letters().as_bytes() == letters)
+    }
+
+    /// Returns the letters that the kernel's tools print for the state.
+    #[must_use]
+    pub(crate) fn letters(self) -> &'static str {
+        match self {
+            EndState::Runnable => "R",
+            EndState::Preempted => "R+",
+            EndState::Sleeping => "S",
+            EndState::Uninterruptible => "D",
+            EndState::Stopped => "T",
+            EndState::Traced => "t",
+            EndState::Zombie => "Z",
+            EndState::Dead => "X",
+            EndState::Parked => "P",
+            EndState::Idle => "I",
+            EndState::Unknown => "?",
+        }
+    }
+}
+
+/// A thread was made ready to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wakeup {
+    /// The event.
+    pub event: u32,
+    /// The thread that was woken.
+    pub thread: ThreadKey,
+    /// The thread that woke it, if it is recorded (an interrupt on an idle CPU: `IDLE`).
+    pub waker: Maybe<ThreadKey>,
+    /// The CPU that the thread is to run on, if it is recorded.
+    pub target_cpu: Maybe<u32>,
+    /// Which of the kernel's wakeup events.
+    pub sort: WakeupSort,
+    /// The interrupt in which the wakeup happened, by the event's own flags: `waker` is then only the thread that was
+    /// interrupted. `None` also if the file has no flags.
+    pub interrupt: Option<Interrupt>,
+}
+
+/// Which of the kernel's wakeup events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WakeupSort {
+    /// The waker requests the wakeup (`sched_waking`).
+    Waking,
+    /// The thread was put on a run queue (`sched_wakeup`).
+    Wakeup,
+    /// A new thread was put on a run queue (`sched_wakeup_new`).
+    New,
+}
+
+/// An interrupt that ran in place of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Interrupt {
+    /// A softirq.
+    Soft = 1,
+    /// A hardware interrupt.
+    Hard = 2,
+    /// An interrupt that cannot be masked.
+    Nmi = 3,
+}
+
+impl Interrupt {
+    /// Returns the innermost interrupt in which an event with these `common_flags` happened.
+    #[inline]
+    #[must_use]
+    pub(crate) fn of_flags(flags: u64) -> Option<Interrupt> {
+        const HARDIRQ: u64 = 0x08;
+        const SOFTIRQ: u64 = 0x10;
+        const NMI: u64 = 0x40;
+        match flags {
+            flags if flags & NMI != 0 => Some(Interrupt::Nmi),
+            flags if flags & HARDIRQ != 0 => Some(Interrupt::Hard),
+            flags if flags & SOFTIRQ != 0 => Some(Interrupt::Soft),
+            _ => None,
+        }
+    }
+
+    /// Returns the interrupt with this [`Interrupt::number`]; `None` for 0 and for other numbers.
+    #[inline]
+    #[must_use]
+    pub(crate) fn of_number(number: u32) -> Option<Interrupt> {
+        match number {
+            1 => Some(Interrupt::Soft),
+            2 => Some(Interrupt::Hard),
+            3 => Some(Interrupt::Nmi),
+            _ => None,
+        }
+    }
+
+    /// Returns the interrupt with this [`Interrupt::word`].
+    #[must_use]
+    pub(crate) fn of_word(word: &[u8]) -> Option<Interrupt> {
+        let all = [Interrupt::Soft, Interrupt::Hard, Interrupt::Nmi];
+        all.into_iter().find(|it| it.word().as_bytes() == word)
+    }
+
+    /// Returns the interrupt's number, 1 to 3.
+    #[inline]
+    #[must_use]
+    pub fn number(self) -> u32 {
+        self as u32
+    }
+
+    /// Returns the interrupt in words, for sentences.
+    #[must_use]
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Interrupt::Soft => "a softirq",
+            Interrupt::Hard => "a hardware interrupt",
+            Interrupt::Nmi => "an NMI",
+        }
+    }
+
+    /// Returns the interrupt in one word, for tables.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Interrupt::Soft => "softirq",
+            Interrupt::Hard => "hardirq",
+            Interrupt::Nmi => "nmi",
+        }
+    }
+}

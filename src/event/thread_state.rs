@@ -1,0 +1,126 @@
+//! What a thread does.
+
+use super::EndState;
+
+/// The state of a thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum ThreadState {
+    /// Runs on a CPU.
+    Running,
+    /// Ready, waits for a CPU.
+    Runnable,
+    /// Ready, was pushed off its CPU.
+    Preempted,
+    /// Waits, can be interrupted.
+    Sleeping,
+    /// Waits, cannot be interrupted.
+    Uninterruptible,
+    /// Stopped by a signal.
+    Stopped,
+    /// Stopped by a tracer.
+    Traced,
+    /// Created, has not run yet.
+    Created,
+    /// Exited, not reaped.
+    Zombie,
+    /// Gone.
+    Dead,
+    /// Parked.
+    Parked,
+    /// An idle kernel thread.
+    Idle,
+    /// The file does not say.
+    #[default]
+    Unknown,
+}
+
+impl ThreadState {
+    /// All states, in the order of their numbers.
+    pub const ALL: [ThreadState; 13] = [
+        ThreadState::Running,
+        ThreadState::Runnable,
+        ThreadState::Preempted,
+        ThreadState::Sleeping,
+        ThreadState::Uninterruptible,
+        ThreadState::Stopped,
+        ThreadState::Traced,
+        ThreadState::Created,
+        ThreadState::Zombie,
+        ThreadState::Dead,
+        ThreadState::Parked,
+        ThreadState::Idle,
+        ThreadState::Unknown,
+    ];
+
+    /// Returns the meaning of the state in words.
+    #[must_use]
+    pub fn meaning(self) -> &'static str {
+        match self {
+            ThreadState::Running => "runs on a CPU",
+            ThreadState::Runnable => "ready, waits for a CPU",
+            ThreadState::Preempted => "ready, was pushed off its CPU",
+            ThreadState::Sleeping => "waits, can be interrupted",
+            ThreadState::Uninterruptible => "waits, cannot be interrupted",
+            ThreadState::Stopped => "stopped by a signal",
+            ThreadState::Traced => "stopped by a tracer",
+            ThreadState::Created => "made, has not run yet",
+            ThreadState::Zombie => "exited, not reaped yet",
+            ThreadState::Dead => "gone",
+            ThreadState::Parked => "a parked kernel thread",
+            ThreadState::Idle => "an idle kernel thread",
+            ThreadState::Unknown => "the recording does not say",
+        }
+    }
+
+    /// Returns the name of the state.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            ThreadState::Running => "running",
+            ThreadState::Runnable => "runnable",
+            ThreadState::Preempted => "preempted",
+            ThreadState::Sleeping => "sleeping",
+            ThreadState::Uninterruptible => "uninterruptible",
+            ThreadState::Stopped => "stopped",
+            ThreadState::Traced => "traced",
+            ThreadState::Created => "created",
+            ThreadState::Zombie => "zombie",
+            ThreadState::Dead => "dead",
+            ThreadState::Parked => "parked",
+            ThreadState::Idle => "idle",
+            ThreadState::Unknown => "unknown",
+        }
+    }
+
+    /// Returns the state with a [`ThreadState::word`].
+    #[must_use]
+    pub(crate) fn of_word(word: &[u8]) -> Option<ThreadState> {
+        let mut all = ThreadState::ALL.into_iter();
+        all.find(|state| state.word().as_bytes() == word)
+    }
+
+    /// Returns whether the thread waits for a CPU.
+    #[must_use]
+    pub(crate) fn is_ready(self) -> bool {
+        matches!(self, ThreadState::Runnable | ThreadState::Preempted)
+    }
+}
+
+impl From<EndState> for ThreadState {
+    fn from(state: EndState) -> ThreadState {
+        match state {
+            EndState::Runnable => ThreadState::Runnable,
+            EndState::Preempted => ThreadState::Preempted,
+            EndState::Sleeping => ThreadState::Sleeping,
+            EndState::Uninterruptible => ThreadState::Uninterruptible,
+            EndState::Stopped => ThreadState::Stopped,
+            EndState::Traced => ThreadState::Traced,
+            EndState::Zombie => ThreadState::Zombie,
+            EndState::Dead => ThreadState::Dead,
+            EndState::Parked => ThreadState::Parked,
+            EndState::Idle => ThreadState::Idle,
+            EndState::Unknown => ThreadState::Unknown,
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Flow events, and slices that are ends of arrows themselves.
+
+use super::emit::{Emitter, Event, argument_of};
+use super::ids::{Identity, id_number};
+use super::numbers::whole;
+use super::scan::Raw;
+use crate::base::StringId;
+use crate::event::flow_kind::FLOW_KIND;
+use crate::event::{FlowBound, FlowJoin, FlowKind, FlowMark, FlowOp, Role};
+
+impl<'f> Emitter<'f> {
+    pub(super) fn flow(&mut self, event: &Event<'_, 'f>, op: FlowOp) {
+        let Some(id) = Identity::of(event.raw).number else {
+            self.push(event, Role::Named);
+            self.note("no_id", event.at, || {
+                "a flow event has no id and belongs to no arrow".to_owned()
+            });
+            return;
+        };
+        let mut bound = match (op, event.raw.more.bound.bytes()) {
+            (FlowOp::End, bound) if bound != b"e" => FlowBound::Next,
+            _ if self.source.is_ours => FlowBound::Around,
+            _ => FlowBound::AroundOrEnding,
+        };
+        let mut moved = *event;
+        if self.source.is_ours
+            && let Some(really) = argument_of(event, b"really_at_ns")
+            && whole(really.bytes()) == u64::try_from(event.time.saturating_add(1)).ok()
+        {
+            bound = FlowBound::AtEnd;
+            moved.time += 1;
+        }
+        let (index, _) = self.push(&moved, Role::Named);
+        let kind = match (
+            self.source.is_ours,
+            argument_of(event, FLOW_KIND.as_bytes()),
+        ) {
+            (false, _) => FlowKind::Stated,
+            (true, Some(word)) => FlowKind::of_word(word.bytes()).unwrap_or_default(),
+            (true, None) => FlowKind::implied(self.out.columns.strings.bytes(event.name)),
+        };
+        self.out.columns.flows.push(FlowMark {
+            event: index,
+            op,
+            bound,
+            joined: FlowJoin::ByIdAndNames,
+            id,
+            name: event.name,
+            category: event.category,
+            kind,
+        });
+    }
+
+    /// Adds the arrow that begins, passes or ends at a slice with `bind_id`.
+    #[inline]
+    pub(super) fn bound_flow(&mut self, event: &Event<'_, 'f>, index: u32) {
+        if event.raw.more.bind_id != Raw::None {
+            let op = match (
+                is_true(event.raw.more.flow_in),
+                is_true(event.raw.more.flow_out),
+            ) {
+                (true, true) => FlowOp::Step,
+                (true, false) => FlowOp::End,
+                (false, true) => FlowOp::Begin,
+                (false, false) => return,
+            };
+            self.out.columns.flows.push(FlowMark {
+                event: index,
+                op,
+                bound: FlowBound::Around,
+                joined: FlowJoin::ByIdAndNames,
+                id: id_number(event.raw.more.bind_id),
+                name: StringId::EMPTY,
+                category: StringId::EMPTY,
+                kind: FlowKind::Stated,
+            });
+        }
+    }
+}
+
+fn is_true(raw: Raw<'_>) -> bool {
+    matches!(raw.bytes(), b"true" | b"1")
+}

@@ -1,0 +1,47 @@
+//! Asynchronous slices and objects: begins, instants and ends that belong together by category, scope and id.
+
+use super::emit::{Emitter, Event};
+use super::ids::{IdReach, Identity, hash, mixed};
+use crate::base::StringId;
+use crate::event::slice_kind::{Nesting, SliceKind};
+use crate::event::{AsyncMark, AsyncOp, AsyncScope, Role};
+
+impl<'f> Emitter<'f> {
+    pub(super) fn async_mark(&mut self, event: &Event<'_, 'f>, op: AsyncOp) {
+        let (index, _) = self.push(event, Role::Named);
+        let id = Identity::of(event.raw);
+        let Some(number) = id.number else {
+            self.note("no_id", event.at, || {
+                "an asynchronous event has no id: it is shown as an instant".to_owned()
+            });
+            return;
+        };
+        let is_object = matches!(event.raw.phase, b'N' | b'O' | b'D');
+        let scope = match (id.reach, self.out.people.process(event.pair.process)) {
+            (IdReach::Global, _) => AsyncScope::Global,
+            (IdReach::Local, Some(process)) => AsyncScope::Process(process),
+            (IdReach::Unsaid, Some(process)) if is_object => AsyncScope::Process(process),
+            // Found when all parts are read: the process of the id's first event.
+            _ => AsyncScope::ProcessOf(event.thread),
+        };
+        let space = hash(self.out.columns.strings.bytes(event.category));
+        let space = space ^ hash(event.raw.more.scope.bytes()) ^ u64::from(is_object);
+        let kind = match self.source.is_ours {
+            true => self.said_slice_kind(event).unwrap_or_else(|| {
+                let category = self.out.columns.strings.bytes(event.category);
+                SliceKind::implied(category, Nesting::Async)
+            }),
+            false => SliceKind::Async,
+        };
+        self.out.columns.asyncs.push(AsyncMark {
+            event: index,
+            op,
+            scope,
+            id: mixed(space ^ mixed(number)),
+            name: event.name,
+            category: event.category,
+            kind,
+            group: StringId::EMPTY,
+        });
+    }
+}

@@ -1,0 +1,78 @@
+//! Ids of asynchronous events and flows: texts or numbers in, 64 bits out.
+
+use super::event::RawEvent;
+use super::numbers::{whole, whole_of_any};
+use super::scan::{Members, Raw};
+use super::text::plain;
+
+/// In which processes an id means the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum IdReach {
+    /// `id`: in all, as far as events of other processes have it.
+    Unsaid,
+    /// `id2.local`: in its process.
+    Local,
+    /// `id2.global`: in all.
+    Global,
+}
+
+/// The id of an event.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Identity {
+    pub(super) number: Option<u64>,
+    pub(super) reach: IdReach,
+}
+
+impl Identity {
+    pub(super) fn of(raw: &RawEvent<'_>) -> Identity {
+        let number = |raw: Raw<'_>| (raw != Raw::None).then(|| id_number(raw));
+        let unsaid = Identity {
+            number: number(raw.more.id),
+            reach: IdReach::Unsaid,
+        };
+        let mut members = Members::of(raw.more.id2.nested());
+        let found = members.find_map(|(key, value)| {
+            let reach = match key.bytes {
+                b"local" => IdReach::Local,
+                b"global" => IdReach::Global,
+                _ => return None,
+            };
+            Some(Identity {
+                number: number(value),
+                reach,
+            })
+        });
+        found.unwrap_or(unsaid)
+    }
+}
+
+/// Returns the number of an id: that of its digits, or 64 bits of a hash of any other text.
+pub(super) fn id_number(raw: Raw<'_>) -> u64 {
+    match raw {
+        Raw::Text(text) => whole(text.bytes).unwrap_or_else(|| hash(&plain(text))),
+        Raw::Word(word) => whole_of_any(word).unwrap_or_else(|| hash(word)),
+        Raw::Nested(bytes) => hash(bytes),
+        Raw::None => 0,
+    }
+}
+
+/// Returns 64 well-mixed bits of some bytes; 0 of none.
+pub(super) fn hash(bytes: &[u8]) -> u64 {
+    let mut state = 0;
+    for chunk in bytes.chunks(8) {
+        let mut word = [0; 8];
+        for (to, from) in word.iter_mut().zip(chunk) {
+            *to = *from;
+        }
+        state = mixed(state ^ u64::from_le_bytes(word)).wrapping_add(chunk.len() as u64);
+    }
+    state
+}
+
+/// Mixes the bits of a number so that each of them changes half of the others; different numbers stay different.
+pub(super) fn mixed(number: u64) -> u64 {
+    let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ number >> 31
+}

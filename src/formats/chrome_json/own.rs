@@ -1,0 +1,173 @@
+//! What events of our own exporter say beyond the format: runs, thread states and wakeups, and arguments with a fixed
+//! meaning. `docs/chrome-json.md` lists them.
+
+use super::emit::{Emitter, Event, argument_of};
+use super::numbers::{Micros, whole};
+use super::people::{Ident, Pair};
+use super::scan::Raw;
+use crate::event::slice_kind::SLICE_KIND;
+use crate::event::{
+    EndState, Interrupt, Label, Measured, Role, SliceKind, ThreadKey, ThreadState, WholeRun,
+    WholeState, WholeWakeup,
+};
+
+impl<'f> Emitter<'f> {
+    /// Returns whether an event of our own exporter has this argument, which has a fixed meaning.
+    #[inline]
+    pub(super) fn says(&self, event: &Event<'_, 'f>, argument: &[u8]) -> bool {
+        self.source.is_ours && argument_of(event, argument).is_some()
+    }
+
+    /// Returns the kind of slice that an event of our own exporter has as an argument.
+    pub(super) fn said_slice_kind(&self, event: &Event<'_, 'f>) -> Option<SliceKind> {
+        let word = argument_of(event, SLICE_KIND.as_bytes()).filter(|_| self.source.is_ours)?;
+        SliceKind::of_word(word.bytes())
+    }
+
+    /// Returns the label of a slice that may say another kind than its category implies.
+    pub(super) fn own_label(&mut self, label: u32, event: &Event<'_, 'f>) -> u32 {
+        if !self.source.is_ours {
+            return label;
+        }
+        let said = self.said_slice_kind(event);
+        let of_category = self.out.columns.labels.get(label as usize).copied();
+        let (Some(kind), Some(of_category)) = (said, of_category) else {
+            return label;
+        };
+        let wanted = Label {
+            kind,
+            ..of_category
+        };
+        let labels = &mut self.out.columns.labels;
+        *self.labels_by_kind.entry(wanted).or_insert_with(|| {
+            labels.push(wanted);
+            labels.len() as u32 - 1
+        })
+    }
+
+    /// Adds the duration that the recorder measured, of the slice with an event.
+    pub(super) fn own_measured(&mut self, event: &Event<'_, 'f>, index: u32) {
+        if self.source.is_ours
+            && let Some(measured) = argument_of(event, b"measured_ns")
+            && let Some(duration_ns) = whole(measured.bytes())
+        {
+            self.out.columns.measured.push(Measured {
+                event: index,
+                late: Measured::COMPLETE,
+                duration_ns: i64::try_from(duration_ns).unwrap_or(i64::MAX),
+            });
+        }
+    }
+
+    /// Takes a run, a thread state or a wakeup of our own exporter; `None` if the event is something else.
+    pub(super) fn own_scheduling(&mut self, event: &Event<'_, 'f>) -> Option<()> {
+        match self.out.columns.strings.bytes(event.category) {
+            b"runs" => self.whole_run(event),
+            b"states" => self.whole_state(event),
+            b"wakeups" => {
+                let moved = self.of_thread(event, event.pair.process, b"tid")?;
+                self.push(&moved, Role::Consumed);
+                Some(())
+            }
+            _ => None,
+        }
+    }
+
+    fn whole_run(&mut self, event: &Event<'_, 'f>) -> Option<()> {
+        let duration_ns = duration(event)?;
+        let cpu = number(event, b"cpu")?;
+        let process = self.ident(event, b"pid")?;
+        let moved = self.of_thread(event, process, b"tid")?;
+        let (event, _) = self.push(&moved, Role::Consumed);
+        let priority = argument_of(&moved, b"priority").and_then(signed);
+        let end_state = argument_of(&moved, b"end_state");
+        self.out.columns.whole_runs.push(WholeRun {
+            event,
+            cpu,
+            thread: moved.thread,
+            duration_ns,
+            priority: priority.unwrap_or(0),
+            end_state: end_state
+                .and_then(|letters| EndState::of_letters(letters.bytes()))
+                .unwrap_or_default(),
+        });
+        Some(())
+    }
+
+    fn whole_state(&mut self, event: &Event<'_, 'f>) -> Option<()> {
+        let duration_ns = duration(event)?;
+        let word = event.raw.name.bytes();
+        let state = ThreadState::of_word(word)?;
+        let moved = self.of_thread(event, event.pair.process, b"tid")?;
+        let wakeup = argument_of(event, b"woken").map(|_| self.whole_wakeup(event));
+        let (index, _) = self.push(&moved, Role::Consumed);
+        self.out.columns.whole_states.push(WholeState {
+            event: index,
+            state,
+            duration_ns,
+            cpu: number(event, b"cpu"),
+            wakeup,
+            spans_loss: argument_of(event, b"spans_loss").is_some(),
+        });
+        Some(())
+    }
+
+    fn whole_wakeup(&mut self, event: &Event<'_, 'f>) -> WholeWakeup {
+        let interrupt = argument_of(event, b"interrupt");
+        let woken_by = argument_of(event, b"woken_by");
+        WholeWakeup {
+            waker: self.waker(event),
+            interrupt: interrupt.and_then(|word| Interrupt::of_word(word.bytes())),
+            woken_by: woken_by.map(|name| self.name(name)),
+        }
+    }
+
+    fn waker(&mut self, event: &Event<'_, 'f>) -> Option<ThreadKey> {
+        let process = self.ident(event, b"waker_pid")?;
+        let thread = self.ident(event, b"waker_tid")?;
+        Some(self.out.people.thread(Pair { process, thread }))
+    }
+
+    fn ident(&mut self, event: &Event<'_, 'f>, argument: &[u8]) -> Option<Ident> {
+        let value = argument_of(event, argument)?;
+        Some(Ident::of(value, &mut self.out.columns.strings))
+    }
+
+    /// Returns the event as one of the thread that an argument names.
+    fn of_thread<'e>(
+        &mut self,
+        event: &Event<'e, 'f>,
+        process: Ident,
+        argument: &[u8],
+    ) -> Option<Event<'e, 'f>> {
+        let thread = self.ident(event, argument)?;
+        let pair = Pair { process, thread };
+        Some(Event {
+            pair,
+            thread: self.out.people.thread(pair),
+            ..*event
+        })
+    }
+}
+
+/// Returns how long a run or state lasted, in ns (`Some(None)`: to the trace's end); `None` if the event does not say.
+fn duration(event: &Event<'_, '_>) -> Option<Option<i64>> {
+    match event.raw.phase {
+        b'B' => Some(None),
+        b'X' => {
+            let duration = Micros::parse(event.raw.duration.bytes())?;
+            let end = event.micros.plus(duration)?.rounded()?;
+            Some(Some(end.checked_sub(event.time)?.max(0)))
+        }
+        _ => None,
+    }
+}
+
+fn number(event: &Event<'_, '_>, argument: &[u8]) -> Option<u32> {
+    let number = whole(argument_of(event, argument)?.bytes())?;
+    u32::try_from(number).ok()
+}
+
+fn signed(value: Raw<'_>) -> Option<i32> {
+    std::str::from_utf8(value.bytes()).ok()?.parse().ok()
+}
