@@ -114,6 +114,7 @@ pub(crate) fn merge(
             cpu: cpu.map(|cpu| cpu.0),
             first: 0,
             origin: None,
+            resolution_ns: 1,
             columns: Arc::new(columns),
         });
         recorded.parts.push(Part {

@@ -39,6 +39,7 @@ pub mod file_history;
 mod files;
 mod flow_links;
 mod free_rows;
+mod grain;
 mod group;
 pub(crate) mod join;
 mod labels;
@@ -71,6 +72,7 @@ use counters::counters;
 use derived::{Evidence, derive};
 use files::{Doers, file_work, with_file_work};
 use flow_links::{FlowRows, Ground, flow_table};
+use grain::Grain;
 use logs::logs;
 use losses::{Losses, Lost};
 use measured::Axis;
@@ -107,7 +109,7 @@ pub fn assemble(
         label_pairs,
         habits,
         kinds,
-        gaps,
+        mut gaps,
         seams,
         measured,
         span,
@@ -118,8 +120,9 @@ pub fn assemble(
         people,
         births,
         acts,
+        taken_over,
     } = identities;
-    let recorded = recorded.with_threads(keys);
+    let mut recorded = recorded.with_threads(keys);
     let lost = Lost {
         gaps: &gaps,
         seams: &seams,
@@ -156,6 +159,7 @@ pub fn assemble(
         pairs: label_pairs,
         habits,
         abi: directory.syscall_abi,
+        taken_over,
     };
     let around = Surroundings {
         recorded: &recorded,
@@ -195,8 +199,17 @@ pub fn assemble(
     let mut async_tracks = asyncs.tracks;
     async_tracks.extend(derived.open_files);
     sort_tracks(&mut async_tracks, &strings);
+    let mut nested = join_tracks(paired.tracks, derived.programs);
+    let grain = Grain::of(info.resolution_ns);
+    if let Some(grain) = grain {
+        grain.tracks(&mut nested, &recorded.events);
+        for track in &mut async_tracks {
+            grain.nested(&mut track.nested, &recorded.events);
+        }
+        recorded.events.round_down(grain.ns());
+    }
     let on_tracks = OnTracks {
-        nested: join_tracks(paired.tracks, derived.programs),
+        nested,
         asyncs: async_tracks,
         points,
         labels,
@@ -206,8 +219,8 @@ pub fn assemble(
         return Trace::default();
     }
 
-    let counters = counters(&rows.samples, &recorded, &people.process_of_key, &strings);
-    let logs = logs(&rows.logs, &recorded);
+    let mut counters = counters(&rows.samples, &recorded, &people.process_of_key, &strings);
+    let mut logs = logs(&rows.logs, &recorded);
     let flow_rows = FlowRows {
         marks: rows.flows,
         links: derived.links,
@@ -226,6 +239,21 @@ pub fn assemble(
         None => people,
     };
     let cpus = recorded.cpus.into_iter().map(|number| Cpu { number });
+    let mut people = people;
+    let mut runs = derived.runs.unwrap_or(scheduling.runs);
+    let mut states = scheduling.states;
+    let mut file_rows = files.rows;
+    let mut span = span;
+    if let Some(grain) = grain {
+        span = grain.span(span);
+        grain.people(&mut people);
+        grain.counters(&mut counters);
+        grain.runs(&mut runs);
+        grain.states(&mut states);
+        grain.logs(&mut logs);
+        grain.files(&mut file_rows);
+        grain.gaps(&mut gaps);
+    }
     Trace {
         info,
         span,
@@ -241,11 +269,11 @@ pub fn assemble(
         counters,
         plots: Vec::new(),
         flows: flow_table.flows.into(),
-        runs: derived.runs.unwrap_or(scheduling.runs).into(),
-        states: scheduling.states.into(),
+        runs: runs.into(),
+        states: states.into(),
         logs: logs.into(),
         files: Files {
-            rows: files.rows,
+            rows: file_rows,
             opens: directory.opens,
         }
         .into(),

@@ -147,6 +147,9 @@ pub struct TraceInfo {
     pub unnamed_clock: UnnamedClock,
     /// The clock's unit.
     pub clock_unit: ClockUnit,
+    /// Times in the file are multiples of this, in ns, where it is above 1. What a reader adds to them only keeps events of
+    /// one time in the file's order.
+    pub resolution_ns: i64,
     /// Wall-clock time of the trace clock's zero in ns since the Unix epoch, if the file says.
     pub wall_clock_zero_ns: Option<i64>,
     /// The source of the date in `wall_clock_zero_ns`.

@@ -54,6 +54,16 @@ pub(crate) fn is_stand_in(koid: u64) -> bool {
     koid == MACHINE || cpu_of_koid(koid).is_some()
 }
 
+/// Returns the pid or tid that a koid of this program's exporter stands for: an artificial koid of a number that the
+/// system reused has the number in its low half, and its own number from 1 on before that. Other koids are returned as
+/// they are: those of CPUs and of the machine, and those of another writer. `most` is the number of koids in the file.
+#[must_use]
+pub(crate) fn number_of_koid(koid: u64, most: usize) -> u64 {
+    let own = koid << 1 >> 33;
+    let is_counted = koid >> 63 == 1 && own > 0 && own <= most as u64;
+    if is_counted { koid & 0xffff_ffff } else { koid }
+}
+
 /// Returns a program's arguments as one text; see `docs/fxt.md`.
 #[must_use]
 pub(crate) fn command_text<'w>(words: impl Iterator<Item = &'w [u8]>) -> Vec<u8> {

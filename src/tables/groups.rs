@@ -56,14 +56,11 @@ pub(crate) fn group_row(trace: &Trace, group: &Group, what: What, whole_ns: f64)
         .name
         .map(|(_, category)| Cell::of_string(trace, category));
     let known = |ns: i64| Cell::from(group.known(ns));
-    let of_slices = |value: Cell| match what {
-        What::Slices => value,
-        What::Runs | What::States => Cell::None,
-    };
     let some = |cell: Cell| match group.count {
         0 => Cell::None,
         _ => cell,
     };
+    let share = Cell::Float(group.inside_ns as f64 / whole_ns);
     let cells = vec![
         key.label(trace).into(),
         category.into(),
@@ -77,9 +74,12 @@ pub(crate) fn group_row(trace: &Trace, group: &Group, what: What, whole_ns: f64)
         known(group.p99_ns),
         known(group.max_ns),
         key.kind.map(SliceKind::word).into(),
-        of_slices(group.unfinished.into()),
-        of_slices(group.unfinished_ns.into()),
-        some(Cell::Float(group.inside_ns as f64 / whole_ns)),
+        group.unfinished.into(),
+        group.unfinished_ns.into(),
+        match what {
+            What::Slices => some(share),
+            What::Runs | What::States => share,
+        },
         some(group.sum_ns.into()),
         some(group.own_ns.into()),
     ];

@@ -29,6 +29,9 @@ pub struct Segment {
     pub first: u32,
     /// Converts the columns' times, kinds and keys to the trace's, if several files share one axis.
     pub origin: Option<Arc<Origin>>,
+    /// Event times are multiples of this, in ns, where it is above 1. What the columns' times have beyond keeps the file's
+    /// order among events of one time.
+    pub resolution_ns: i64,
     /// The events, sorted by time; shared by all traces that contain them.
     pub columns: Arc<EventColumns>,
 }
@@ -51,10 +54,28 @@ impl Segment {
     #[inline]
     #[must_use]
     pub fn time(&self, index: u32) -> Timestamp {
-        let time = self.columns.time(index);
+        self.shifted(self.rounded(self.columns.time(index)))
+    }
+
+    /// Returns the time of event `index` with what orders it among events of one time.
+    pub(crate) fn order(&self, index: u32) -> Timestamp {
+        self.shifted(self.columns.time(index))
+    }
+
+    #[inline]
+    fn shifted(&self, time: Timestamp) -> Timestamp {
         match &self.origin {
             None => time,
             Some(origin) => time.saturating_add(origin.shift),
+        }
+    }
+
+    /// Returns a time of the columns without what is only for order.
+    #[inline]
+    fn rounded(&self, time: Timestamp) -> Timestamp {
+        match self.resolution_ns {
+            step @ 2.. => Timestamp(time.0.saturating_sub(time.0.rem_euclid(step))),
+            _ => time,
         }
     }
 
@@ -79,12 +100,16 @@ impl Segment {
     /// Returns the index of the first event at or after `time`.
     #[must_use]
     pub(crate) fn lower_bound(&self, time: Timestamp) -> u32 {
-        match &self.origin {
-            None => self.columns.lower_bound(time),
-            Some(origin) => self
-                .columns
-                .lower_bound(time.saturating_add(Nanos(origin.shift.0.saturating_neg()))),
-        }
+        let time = match &self.origin {
+            None => time,
+            Some(origin) => time.saturating_add(Nanos(origin.shift.0.saturating_neg())),
+        };
+        // A rounded time is at or after `time` from the next multiple on.
+        let time = match (self.rounded(time), self.resolution_ns) {
+            (rounded, step @ 2..) if rounded != time => rounded.saturating_add(Nanos(step)),
+            _ => time,
+        };
+        self.columns.lower_bound(time)
     }
 
     /// Returns the times of the first and last event. Panics if the segment is empty.
@@ -161,6 +186,13 @@ impl Events {
         }
     }
 
+    /// Makes all times multiples of `resolution_ns`; events of one time keep their order.
+    pub(crate) fn round_down(&mut self, resolution_ns: i64) {
+        for segment in &mut self.segments {
+            segment.resolution_ns = resolution_ns;
+        }
+    }
+
     /// Number of events.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -206,6 +238,22 @@ impl Events {
     pub fn time(&self, id: EventId) -> Timestamp {
         let segment = self.segment_of(id);
         segment.time(id.0 - segment.first)
+    }
+
+    /// Returns an event's place among the events of its time over all lanes, where their times are rounded; else 0.
+    #[must_use]
+    pub(crate) fn order_in_time(&self, id: EventId) -> u64 {
+        let segment = self.segment_of(id);
+        let index = id.0 - segment.first;
+        let after = segment.order(index) - segment.time(index);
+        after.0.cast_unsigned()
+    }
+
+    /// Returns whether times are rounded, so that events of one time have an order over all lanes.
+    #[must_use]
+    pub(crate) fn is_rounded(&self) -> bool {
+        let mut segments = self.segments.iter();
+        segments.any(|segment| segment.resolution_ns > 1)
     }
 
     /// Returns the kind of an event.
@@ -376,12 +424,12 @@ impl<'a> EventCursor<'a> {
         &segments[self.segment.get()]
     }
 
-    /// Returns the segment of an event and its index there, and keeps its block. Segments with an origin are not kept:
-    /// their times and kinds need converting.
+    /// Returns the segment of an event and its index there, and keeps its block. Segments with an origin or with rounded
+    /// times are not kept: their times and kinds need converting.
     #[inline(never)]
     fn locate(&self, id: EventId) -> (&'a Segment, u32) {
         let segment = self.segment_of(id);
-        if segment.origin.is_none() {
+        if segment.origin.is_none() && segment.resolution_ns <= 1 {
             let mut block = segment.columns.block_around(id.0 - segment.first);
             block.first += segment.first;
             self.near.set(block);
@@ -468,7 +516,8 @@ impl Head {
     fn new(events: &Events, next: u32, end: u32) -> Head {
         Head {
             time: if next < end {
-                events.time(EventId(next))
+                let segment = events.segment_of(EventId(next));
+                segment.order(next - segment.first)
             } else {
                 Timestamp::MAX
             },
@@ -516,8 +565,39 @@ mod tests {
             cpu: None,
             first: 0,
             origin: None,
+            resolution_ns: 1,
             columns: Arc::new(columns),
         }
+    }
+
+    #[test]
+    fn rounded_times_keep_the_order_of_those_before() {
+        let segments = vec![
+            segment(0, 0, &[1000, 1002, 5001]),
+            segment(1, 1, &[1001, 5000]),
+        ];
+        let mut events = Events::new(segments);
+        events.round_down(1000);
+        let all = |from: i64| -> Vec<(i64, u32)> {
+            let ids = events.from_time(Timestamp(from));
+            ids.map(|id| (events.time(id).0, id.0)).collect()
+        };
+        let whole = [(1000, 0), (1000, 3), (1000, 1), (5000, 4), (5000, 2)];
+        assert_eq!(all(i64::MIN), whole);
+        assert_eq!(all(1000), whole);
+        assert_eq!(all(1001), whole[3..]);
+        assert_eq!(all(5000), whole[3..]);
+        assert!(all(5001).is_empty());
+        for rank in 0..5 {
+            let id = events.from_rank(rank).next().unwrap();
+            assert_eq!(id.0, whole[rank as usize].1, "{rank}");
+        }
+        let cursor = events.cursor();
+        assert!(
+            whole
+                .iter()
+                .all(|&(time, id)| cursor.time(EventId(id)).0 == time)
+        );
     }
 
     #[test]

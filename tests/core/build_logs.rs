@@ -268,3 +268,25 @@ fn damaged_logs_show_what_can_be_read_and_say_what_cannot() {
     let version = refused("broken/ninja_log/version-4.ninja_log");
     assert!(version.contains("version of the log"), "{version}");
 }
+
+#[test]
+fn the_chain_of_a_build_accounts_for_all_time_since_the_tool_began() {
+    // cargo's page says 14.0 s; its first unit starts at 0.27 s, its last ends at 13.98 s.
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-traces/cargo-timing.html");
+    let loaded = threadline::load::open(&path, &Job::default()).unwrap();
+    let chain = rows(&loaded, "critical_chain");
+    let own: i64 = chain.iter().map(|row| number(row, "own")).sum();
+    assert_eq!(own, 13_980_000_000);
+    assert_eq!(
+        (number(&chain[0], "ts"), number(&chain[0], "own")),
+        (0, 270_000_000)
+    );
+    assert_eq!(chain[0]["process"], "cargo");
+    let share: f64 = chain
+        .iter()
+        .map(|row| row["share"].parse::<f64>().unwrap())
+        .sum();
+    assert!((share - 100.0).abs() < 1e-6, "{share}");
+    let last = chain.last().unwrap();
+    assert_eq!(number(last, "ts") + number(last, "dur"), 13_980_000_000);
+}

@@ -1,6 +1,7 @@
 //! The verbs that answer questions: search, stats, latency, chain, flame, compare, report --filter.
 
 use crate::program::{json, run, stdout};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 fn sample(name: &str) -> String {
@@ -154,6 +155,71 @@ fn stats_group_slices_runs_states_and_counters() {
     );
     let counters = json(&["stats", "--of", "counters", &sample("block-ext4.dat")]);
     assert!(!counters.is_empty());
+}
+
+#[test]
+fn what_was_still_open_at_the_end_is_counted_beside_what_ended() {
+    for name in ["sched-irq-syscalls.dat", "sched-irq.ftrace"] {
+        let file = sample(name);
+        let info: serde_json::Value =
+            serde_json::from_str(&stdout(&["info", "--json", &file])).unwrap();
+        let end = info["end_ns"].as_i64().unwrap();
+        // By group: count and sum of those that ended, count and least sum of the others.
+        let mut expected: BTreeMap<String, [i64; 4]> = BTreeMap::new();
+        for row in crate::program::rows(&["table", "states", &file]) {
+            let group = expected.entry(row["state"].clone()).or_default();
+            match row["dur"].parse::<i64>() {
+                Ok(dur) => {
+                    group[0] += 1;
+                    group[1] += dur;
+                }
+                Err(_) => {
+                    group[2] += 1;
+                    group[3] += end - crate::program::number(&row, "ts");
+                }
+            }
+        }
+        let stats = json(&["stats", "--of", "states", &file]);
+        let found: BTreeMap<String, [i64; 4]> = stats
+            .iter()
+            .map(|row| {
+                let columns = ["count", "sum", "unfinished", "at_least"];
+                let cells = columns.map(|column| row[column].as_i64().unwrap());
+                (row["group"].as_str().unwrap().to_owned(), cells)
+            })
+            .collect();
+        assert_eq!(found, expected, "{name}");
+        assert!(
+            found["sleeping"][2] > 0 && found["sleeping"][0] > 0,
+            "{name}"
+        );
+        // Of a zombie nothing has ended: no mean, no longest; and it does not lead the table.
+        let zombie = stats.iter().find(|row| row["group"] == "zombie").unwrap();
+        assert!(
+            zombie["mean"].is_null() && zombie["max"].is_null(),
+            "{zombie}"
+        );
+        assert_ne!(stats[0]["group"], "zombie", "{name}");
+        // In a range that ends before the trace, too; what has ended by then counts as far as it is inside.
+        let part = json(&[
+            "stats", "--of", "states", "--from", "100ms", "--until", "200ms", &file,
+        ]);
+        let time = |row: &serde_json::Value| {
+            row["sum"].as_i64().unwrap() + row["at_least"].as_i64().unwrap()
+        };
+        assert!(
+            part.iter().all(|row| time(row) <= 100_000_000 * 64),
+            "{name}"
+        );
+        let runs = json(&["stats", "--of", "runs", &file]);
+        let open: i64 = runs
+            .iter()
+            .map(|row| row["unfinished"].as_i64().unwrap())
+            .sum();
+        let rows = crate::program::rows(&["table", "runs", &file]);
+        let count = rows.iter().filter(|row| row["dur"] == "\\N").count();
+        assert_eq!(open, count as i64, "{name}");
+    }
 }
 
 #[test]
@@ -316,7 +382,9 @@ fn latencies_chains_flames_and_comparisons_are_tables() {
     );
     for of in ["threads", "states"] {
         let rows = json(&["compare", &a, &b, "--of", of]);
-        let there: Vec<_> = rows.iter().filter(|row| row["count_a"].is_u64()).collect();
+        // What never ended has no percentiles.
+        let has_ended = |row: &&serde_json::Value| row["count_a"].as_u64() > Some(0);
+        let there: Vec<_> = rows.iter().filter(has_ended).collect();
         assert!(there.len() > 3);
         assert!(
             there

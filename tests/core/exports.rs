@@ -508,3 +508,57 @@ fn a_track_of_a_thread_is_all_that_it_shows() {
         }
     }
 }
+
+#[test]
+fn numbers_that_were_used_again_are_shown_after_a_round_trip_through_fxt() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("reused.ftrace");
+    let life = |at: u32, name: &str| {
+        [
+            format!(
+                "              sh-100     [000] ....   10.{at:06}: sched_process_fork: comm=sh pid=100 child_comm=sh child_pid=101"
+            ),
+            format!(
+                "             {name}-101     [000] ....   10.{:06}: sched_process_exec: filename=/bin/{name} pid=101 old_pid=101",
+                at + 10
+            ),
+            format!(
+                "             {name}-101     [000] ....   10.{:06}: sched_process_exit: comm={name} pid=101 prio=120",
+                at + 20
+            ),
+        ]
+    };
+    let mut lines = vec!["# tracer: nop".to_owned()];
+    lines.extend(life(100, "one"));
+    lines.extend(life(200, "two"));
+    std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+    let exported = folder.path().join("reused.fxt");
+    let again = folder.path().join("again.fxt");
+    let [path, exported, again] = [&path, &exported, &again].map(|path| path.to_str().unwrap());
+    crate::program::stdout(&["export", path, "-o", exported]);
+    crate::program::stdout(&["export", exported, "-o", again]);
+    let people = |path: &str, table: &str, number: &str| -> Vec<(String, String)> {
+        let rows = crate::program::rows(&["table", table, path]);
+        let of_children = rows.iter().filter(|row| row[number] == "101");
+        let mut people: Vec<(String, String)> = of_children
+            .map(|row| (row["name"].clone(), row["key"].clone()))
+            .collect();
+        people.sort();
+        people
+    };
+    for (table, number) in [("processes", "pid"), ("threads", "tid")] {
+        let own = people(path, table, number);
+        assert_eq!(own.len(), 2, "{table}: {own:?}");
+        for copy in [exported, again] {
+            let copied = people(copy, table, number);
+            let names = |rows: &[(String, String)]| -> Vec<String> {
+                rows.iter().map(|row| row.0.clone()).collect()
+            };
+            assert_eq!(names(&copied), names(&own), "{table} of {copy}");
+            // The file's own name of each process is its koid: the second life has an artificial one.
+            let artificial = |row: &&(String, String)| row.1.parse::<u64>().unwrap() >> 63 == 1;
+            let count = copied.iter().filter(artificial).count();
+            assert_eq!(count, usize::from(table == "processes"), "{copied:?}");
+        }
+    }
+}

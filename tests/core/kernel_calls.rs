@@ -517,11 +517,37 @@ fn a_thread_that_executes_a_64_bit_program_does_not_rename_the_32_bit_calls_befo
     let length = |tid, name: &str| {
         let found: Vec<_> = of(tid).filter(|slice| slice.name == name).collect();
         assert_eq!(found.len(), 1, "{name}");
-        found[0].dur.map(|dur| (dur + 500) / 1000)
+        found[0].dur
     };
-    assert_eq!(length(6606, "pause"), Some(2371));
+    assert_eq!(length(6606, "pause"), Some(2_371_000));
     // Entered by a 32-bit program, by number alone; returned to a 64-bit program, by name too.
-    assert_eq!(length(6608, "execve"), Some(106));
-    assert_eq!(length(6605, "syscall -1"), Some(1));
+    assert_eq!(length(6608, "execve"), Some(106_000));
+    assert_eq!(length(6605, "syscall -1"), Some(1000));
     assert_eq!(length(6605, "syscall 9999"), Some(0));
+}
+
+#[test]
+fn the_execve_of_a_thread_ends_on_that_thread() {
+    // 6607 executes a program and is 6606 from then on: 494218 us to 495347 us.
+    let path = case("ftrace_text/thread-execs-32.ftrace.txt.zst");
+    let check = |path: &Path| {
+        let slices = slices(path);
+        let execs: Vec<_> = slices
+            .iter()
+            .filter(|slice| slice.name == "execve" && (6606..6608).contains(&slice.tid))
+            .map(|slice| (slice.tid, slice.ts, slice.dur))
+            .collect();
+        assert_eq!(execs, [(6607, 1_097_494_218_000, Some(1_129_000))]);
+        let threads = run(&["table", "threads"], path, &[]);
+        let thread = threads.lines().find(|line| line.contains("\t6607\t"));
+        let cells: Vec<&str> = thread.unwrap().split('\t').collect();
+        // A thread of its leader's process, which ends where it gets its leader's number.
+        assert_eq!((cells[2], cells[3]), ("6607", "6606"), "{cells:?}");
+        assert_eq!(cells[6], "1097495344000", "{cells:?}");
+    };
+    check(&path);
+    let folder = tempfile::tempdir().unwrap();
+    let exported = folder.path().join("execs.fxt");
+    run(&["export"], &path, &["-o", exported.to_str().unwrap()]);
+    check(&exported);
 }

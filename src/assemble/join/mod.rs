@@ -239,6 +239,7 @@ impl<'a> Joined<'a> {
                 cpu: segment.cpu.map(|cpu| cpu + moves.first_cpu),
                 first: 0,
                 origin: Some(Arc::clone(origin)),
+                resolution_ns: segment.resolution_ns,
                 columns: Arc::clone(&segment.columns),
             });
         }

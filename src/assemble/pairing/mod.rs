@@ -14,6 +14,7 @@ mod pairer;
 mod row;
 mod rules;
 mod stack;
+mod taken_over;
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -25,6 +26,7 @@ use super::losses::Losses;
 use super::measured::{Axis, MeasuredTable, drawn_otherwise, of_lone_ends, place};
 use super::merge::SliceHabits;
 use super::nesting::{Nested, nest};
+use super::people::TakenOver;
 use super::recorded::{Part, Recorded};
 use super::rows::PerPart;
 use super::track_number::{self, TrackEvent};
@@ -38,6 +40,7 @@ use calls::{CallSource, Calls};
 use pairer::{Known, Leftovers, LostEvents, pair};
 use row::{COMPAT, END, OVER, Row};
 use rules::{RuleSource, rules};
+use taken_over::MovedEnds;
 
 /// The input of [`pair_slices`]: the rows to pair, and the rules for pairing.
 pub(crate) struct PairingRows {
@@ -55,6 +58,8 @@ pub(crate) struct PairingRows {
     pub habits: SliceHabits,
     /// The machine whose numbers raw system calls have, if the file states it.
     pub abi: Option<Abi>,
+    /// Threads that took their leaders' places by `execve`.
+    pub taken_over: Vec<TakenOver>,
 }
 
 /// The parts of the trace that pairing reads.
@@ -110,6 +115,7 @@ pub(crate) fn pair_slices(
         pairs,
         habits,
         abi,
+        taken_over,
     } = rows;
     let Surroundings {
         recorded,
@@ -146,12 +152,15 @@ pub(crate) fn pair_slices(
         abi,
     };
     let calls = Calls::new(calls, &marks, |of, rows| rows_of(&of.own, rows));
+    let moved = MovedEnds::new(&taken_over, cpu_count, &calls, &marks, rows_of);
     let mut results: Vec<PairedTrack> = zip_by_number(marks, wholes)
         .into_par_iter()
         .map_init(Vec::new, |rows, of_track| {
             let (track, wholes) = (of_track.number, of_track.right);
             rows_of(&of_track.left, rows);
+            moved.give(track, rows);
             let resolved = calls.resolve(rows);
+            moved.take(track, rows);
             let known = Known {
                 rules: &rules,
                 measured: &measured,

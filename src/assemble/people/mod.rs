@@ -30,7 +30,7 @@ use names::{Exec, Naming};
 use reused_pids::end_reused;
 pub(crate) use said::as_said;
 use seen::{Seen, seen_keys};
-pub(crate) use table::{Act, Born, People, ProcessOfKey};
+pub(crate) use table::{Act, Born, People, ProcessOfKey, TakenOver};
 
 /// All threads and processes, and the threads that the reader's keys belong to.
 #[derive(Debug, Default)]
@@ -43,6 +43,8 @@ pub(crate) struct Identities {
     pub births: Vec<Born>,
     /// The execs and exits of all tasks, sorted by time; empty unless the format asks for programs.
     pub acts: Vec<Act>,
+    /// Threads that took their leaders' places by `execve`, sorted by time.
+    pub taken_over: Vec<TakenOver>,
 }
 
 /// Threads and processes while they are made.
@@ -142,12 +144,30 @@ pub(crate) fn identify(merged: &Merged, directory: &Directory) -> Identities {
         Derive::Programs => acts(&keys, &lives),
         Derive::Nothing => Vec::new(),
     };
+    let taken_over = taken_over(&keys, &lives);
     Identities {
         keys,
         people,
         births,
         acts,
+        taken_over,
     }
+}
+
+fn taken_over(threads: &ThreadMap, lives: &[Told<'_>]) -> Vec<TakenOver> {
+    let taken = |told: &Told<'_>| match told.life {
+        Life::Exec {
+            thread,
+            caller: Some(caller),
+            ..
+        } => Some(TakenOver {
+            time: told.time,
+            caller: threads.at(*caller, told.time),
+            leader: threads.at(*thread, told.time),
+        }),
+        _ => None,
+    };
+    lives.iter().filter_map(taken).collect()
 }
 
 fn acts(threads: &ThreadMap, lives: &[Told<'_>]) -> Vec<Act> {
@@ -460,8 +480,16 @@ impl Making {
                     arguments,
                     directory,
                     interpreter,
+                    caller,
                 } => {
                     let index = at(self, *thread);
+                    if let Some(caller) = caller
+                        && let caller = at(self, *caller)
+                        && caller != index
+                        && let Some(caller) = self.people.threads.get_mut(caller)
+                    {
+                        caller.end = caller.end.or(Some(told.time));
+                    }
                     if let Some(thread) = self.people.threads.get_mut(index) {
                         let exec = Exec {
                             program: told.part.string(*program),

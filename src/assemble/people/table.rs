@@ -51,6 +51,17 @@ pub(crate) struct Act {
     pub program: Option<StringId>,
 }
 
+/// A thread that took its leader's place by `execve`: from then on its leader's number is its own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TakenOver {
+    /// Time of the exec, ns on the trace's clock.
+    pub time: Timestamp,
+    /// The thread that called `execve`.
+    pub caller: ThreadId,
+    /// The thread whose number it has from then on.
+    pub leader: ThreadId,
+}
+
 /// A fork, with the trace's numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Born {

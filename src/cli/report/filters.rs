@@ -228,7 +228,10 @@ impl Asked {
     ) -> Result<BoundFilter, Unbound> {
         let bound = match filter.bind(kinds, start) {
             Ok(bound) => bound,
-            Err(_) if self.expression.is_ok() => return Err(Unbound::Search),
+            // Without a colon it was a list of names at best: the search language knows better what is wrong.
+            Err(_) if self.expression.is_ok() || !self.text.contains(':') => {
+                return Err(Unbound::Search);
+            }
             Err(error) => return Err(Unbound::Wrong(wrong(&self.text, error))),
         };
         let Some(missing) = bound.missing().first() else {

@@ -7,9 +7,10 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::{Arg, ArgAction, ArgGroup, ArgMatches, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
 mod filters;
+mod lists;
 
 use super::command::{
     CliError, Command, Example, answer, asked_span, file_argument, load_files, not_loaded,
@@ -22,7 +23,7 @@ use crate::base::{CpuList, Job, Nanos, TimeSpan, Timestamp};
 use crate::event::part::ClockUnit;
 use crate::formats::event_filter::EventFilter;
 use crate::formats::format::{
-    FileLabel, FunctionOptions, KindStyle, List, OwnStyle, Report, ReportLines, Selection, Wrote,
+    FileLabel, FunctionOptions, KindStyle, OwnStyle, Report, ReportLines, Selection, Wrote,
 };
 use crate::formats::{HasReport, Recording, ReportOptions};
 use crate::load::together::open_as;
@@ -64,7 +65,7 @@ fn arguments(command: clap::Command) -> clap::Command {
             .help(help)
             .action(ArgAction::Append)
     };
-    time_arguments(command)
+    time_arguments(lists::arguments(command))
         .arg(flag(
             "full-times",
             Some('t'),
@@ -126,8 +127,8 @@ fn arguments(command: clap::Command) -> clap::Command {
             list(
                 "filter",
                 "EXPR",
-                "Only events that this text, /regex/ or expression means (see search), or these events: \
-                 sched, sched_switch, irq/.*; may be given several times",
+                "Only events that this filter means, as in trace-cmd (sched_switch: next_prio < 100; irq; \
+                 sched/.*: COMM =~ \"bash\"), or this text, /regex/ or expression (see search); may be given several times",
             )
             .short('F')
             .long("filter")
@@ -164,9 +165,6 @@ fn arguments(command: clap::Command) -> clap::Command {
             )
             .short('n'),
         )
-        .args(LISTS.iter().map(|(_, name, short, help)| flag(name, *short, help)))
-        .group(ArgGroup::new("list").args(LISTS.iter().map(|(_, name, ..)| *name)))
-        .args(WITHOUT_EFFECT.iter().map(|(name, short, help)| flag(name, Some(*short), help)))
         .arg(
             list("input", "FILE", "A trace, as trace-cmd takes it")
                 .short('i')
@@ -181,106 +179,6 @@ fn arguments(command: clap::Command) -> clap::Command {
                 .required_unless_present("input"),
         )
 }
-
-/// Lists that are printed instead of events: option, letter, help.
-const LISTS: &[(List, &str, Option<char>, &str)] = &[
-    (
-        List::Statistics,
-        "stat",
-        None,
-        "Only what the kernel counted per CPU (trace.dat)",
-    ),
-    (
-        List::Formats,
-        "events",
-        None,
-        "Only the descriptions of events in the file (trace.dat)",
-    ),
-    (
-        List::Events,
-        "event-names",
-        Some('E'),
-        "Only the names of events in the file (trace.dat)",
-    ),
-    (
-        List::ByteOrder,
-        "endian",
-        Some('e'),
-        "Only the byte order of the file (trace.dat)",
-    ),
-    (
-        List::PageSize,
-        "page-size",
-        Some('p'),
-        "Only the page size of the recorded machine (trace.dat)",
-    ),
-    (
-        List::Functions,
-        "functions",
-        Some('f'),
-        "Only the kernel's symbols (trace.dat)",
-    ),
-    (
-        List::PrintFormats,
-        "printk",
-        Some('P'),
-        "Only the formats of trace_printk (trace.dat)",
-    ),
-    (
-        List::System,
-        "uname",
-        None,
-        "Only the system that was recorded (trace.dat)",
-    ),
-    (
-        List::Version,
-        "version",
-        None,
-        "Only the version of trace-cmd that recorded (trace.dat)",
-    ),
-    (
-        List::Cpus,
-        "cpus",
-        None,
-        "Only the CPUs that have data (trace.dat)",
-    ),
-    (
-        List::FirstEvents,
-        "first-event",
-        None,
-        "Only the time of each CPU's first event (trace.dat)",
-    ),
-    (
-        List::LastEvents,
-        "last-event",
-        None,
-        "Only the time of each CPU's last event (trace.dat)",
-    ),
-];
-
-/// Options of trace-cmd that change nothing here, so that its command lines work.
-const WITHOUT_EFFECT: &[(&str, char, &str)] = &[
-    (
-        "local-plugins",
-        'L',
-        "Accepted as in trace-cmd, without effect: there are no plugins to load",
-    ),
-    (
-        "global",
-        'G',
-        "Accepted as in trace-cmd, without effect: it is for --profile",
-    ),
-    (
-        "quiet",
-        'q',
-        "Accepted as in trace-cmd, without effect: formats are read without warnings",
-    ),
-    (
-        "verbose",
-        'V',
-        "Accepted as in trace-cmd, without effect: there is nothing to say about plugins",
-    ),
-];
 
 /// Bits of `common_flags`.
 const IN_HARDIRQ: u64 = 0x08;
@@ -336,9 +234,8 @@ fn report(matches: &ArgMatches) -> Result<(), CliError> {
     for path in &paths {
         files.push(open(matches, path, &filters)?);
     }
-    let lists = LISTS.iter().filter(|(_, name, ..)| matches.get_flag(name));
-    for (list, name, ..) in lists {
-        return print_texts(&files, name, |report| report.list(*list, &options));
+    if let Some(list) = lists::asked(matches) {
+        return lists::print(&files, list, &options);
     }
     let reports: Option<Vec<&dyn Report>> = files.iter().map(File::report).collect();
     // A latency tracer's text has no records to choose from.
@@ -494,21 +391,6 @@ fn open(matches: &ArgMatches, path: &PathBuf, filters: &Filters) -> Result<File,
     }
     let wanted = filters.wanted(&loaded)?;
     Ok(File::Loaded(loaded, wanted))
-}
-
-fn print_texts(
-    files: &[File],
-    option: &str,
-    read: impl Fn(&dyn Report) -> Option<Vec<u8>>,
-) -> Result<(), CliError> {
-    let texts = files.iter().map(|file| file.report().and_then(&read));
-    let texts: Option<Vec<Vec<u8>>> = texts.collect();
-    let texts = texts.ok_or_else(|| {
-        CliError::Usage(format!("--{option} is for files of trace-cmd (trace.dat)"))
-    })?;
-    with_out(Bytes::Exact, |out| {
-        texts.iter().try_for_each(|text| out.write_all(text))
-    })
 }
 
 /// Prints files of trace-cmd: one as it is, several by the times of their lines.

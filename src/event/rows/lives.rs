@@ -38,6 +38,8 @@ pub enum Life {
         directory: StringId,
         /// The interpreter or loader, empty if not recorded.
         interpreter: StringId,
+        /// The thread that called `execve`, if it took the place of its leader `thread`: its own key ends here.
+        caller: Option<ThreadKey>,
     },
     /// `thread` ended.
     Exit {

@@ -6,7 +6,7 @@
 use super::forms::BeginsAround;
 use crate::base::Maybe;
 use crate::base::time_order::Sorter;
-use crate::trace::Trace;
+use crate::trace::{EventId, Events, Trace};
 
 /// Something that is written at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +95,18 @@ impl SliceAt {
 }
 
 impl Item {
+    /// Returns the place of the item's event among the events of its time, where times are rounded; 0 if the item comes
+    /// before all events.
+    fn order_in_time(&self, events: &Events) -> u64 {
+        let Some(BesideEvent { event, .. }) = event_of(self.order) else {
+            return if self.order < LAST_ORDER { 0 } else { u64::MAX };
+        };
+        // An end that comes before the ends around it may have the order of the event before its own.
+        let mut near = [event, event.saturating_add(1)].into_iter().map(EventId);
+        let own = near.find(|id| (id.0 as usize) < events.len() && events.time(*id).0 == self.time);
+        own.map_or(0, |id| events.order_in_time(id).saturating_add(1))
+    }
+
     /// Returns an item that does not belong to a slice.
     pub fn new(what: What, at: ItemTime, row: u32, of: u32) -> Item {
         Item {
@@ -139,17 +151,17 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// Returns a window of all items that were gathered.
-    pub fn of(gathered: Vec<Item>) -> Window {
+    /// Returns a window of all items that were gathered, of a trace with these events.
+    pub fn of(gathered: Vec<Item>, events: &Events) -> Window {
         let mut window = Window {
             gathered,
             ..Window::default()
         };
-        window.sort();
+        window.sort(events);
         window
     }
 
-    pub(super) fn sort(&mut self) {
+    pub(super) fn sort(&mut self, events: &Events) {
         self.times.clear();
         self.times
             .extend(self.gathered.iter().map(|item| item.time));
@@ -167,11 +179,16 @@ impl Window {
                 items.push(*item);
             }
         });
+        let is_rounded = events.is_rounded();
         // Few items have the same time.
         for of_one_time in self.items.chunk_by_mut(|a, b| a.time == b.time) {
             // The sort is stable: items of equal order stay as they were gathered.
-            if of_one_time.len() > 1 {
-                of_one_time.sort_by_key(|item| item.order);
+            match (of_one_time.len(), is_rounded) {
+                (0..=1, _) => {}
+                (_, false) => of_one_time.sort_by_key(|item| item.order),
+                (_, true) => {
+                    of_one_time.sort_by_key(|item| (item.order_in_time(events), item.order))
+                }
             }
         }
     }

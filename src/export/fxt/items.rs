@@ -213,7 +213,7 @@ impl<'a> Items<'a> {
             gathered.extend(losses::inside(trace, self.chosen));
         }
         gathered.extend_from_slice(&self.objects.inside);
-        self.sparse = Window::of(gathered).items;
+        self.sparse = Window::of(gathered, &self.trace.events).items;
         self.choose_windows();
     }
 
@@ -283,7 +283,7 @@ impl<'a> Items<'a> {
                 self.gather_lane(lane, &from.to(*until), list);
             }
         }
-        window.sort();
+        window.sort(&self.trace.events);
     }
 
     fn gather_lane(&self, lane: Lane, stretch: &Stretch, list: &mut Vec<Item>) {

@@ -25,7 +25,7 @@ const ARTIFICIAL: u64 = 1 << 63;
 pub(crate) enum Zero {
     /// To idle threads only.
     IsIdle,
-    /// To whoever has it in the source, an FXT file: idle threads have no events there.
+    /// To whoever has it in the source, an FXT file, whose koids are kept: idle threads have no events there.
     IsSomebody,
 }
 
@@ -79,11 +79,16 @@ impl Koids {
         koids.homes_of_providers = homes.filter_map(|&id| trace.thread(id).process).collect();
         for (index, process) in trace.processes.iter().enumerate() {
             let is_of_provider = koids.is_of_provider(ProcessId(index as u32));
-            if is_of_provider || pids.insert(process.pid) {
-                koids.processes.push(process.pid);
+            // The koids of an FXT file are kept: its records are copied.
+            let number = match zero {
+                Zero::IsIdle => process.pid,
+                Zero::IsSomebody => process.key,
+            };
+            if is_of_provider || pids.insert(number) {
+                koids.processes.push(number);
             } else {
-                koids.count(process.pid);
-                koids.processes.push(artificial(process.pid));
+                koids.count(number);
+                koids.processes.push(artificial(number));
             }
         }
         let is_scheduled = scheduled(trace);
@@ -93,7 +98,11 @@ impl Koids {
         let mut tids: FxHashMap<u64, bool> = FxHashMap::default();
         let mut last_of: FxHashMap<u64, ThreadId> = FxHashMap::default();
         for (index, thread) in trace.threads.iter().enumerate() {
-            let before = last_of.insert(thread.tid, ThreadId(index as u32));
+            let number = match zero {
+                Zero::IsIdle => thread.tid,
+                Zero::IsSomebody => thread.key,
+            };
+            let before = last_of.insert(number, ThreadId(index as u32));
             let process = thread
                 .process
                 .and_then(|id| koids.processes.get(id.0 as usize).copied())
@@ -102,20 +111,20 @@ impl Koids {
             if index == 0 && zero == Zero::IsSomebody && !is_idle_seen {
                 koids.threads.push(ThreadKoids {
                     process,
-                    thread: thread.tid,
+                    thread: number,
                 });
                 continue;
             }
-            let (is_shared, is_clash) = match tids.get(&thread.tid) {
+            let (is_shared, is_clash) = match tids.get(&number) {
                 Some(&other) => (true, other && own),
                 None => (false, false),
             };
             let is_nobody = koids.is_provider(ThreadId(index as u32));
-            if is_clash || is_nobody || !pairs.insert((process, thread.tid)) {
+            if is_clash || is_nobody || !pairs.insert((process, number)) {
                 if index > 0 && !is_nobody {
-                    koids.count(thread.tid);
+                    koids.count(number);
                 }
-                let koid = artificial(thread.tid);
+                let koid = artificial(number);
                 pairs.insert((process, koid));
                 koids.threads.push(ThreadKoids {
                     process,
@@ -126,7 +135,7 @@ impl Koids {
             if is_shared && own {
                 koids.named_last.push(ThreadId(index as u32));
             }
-            let entry = tids.entry(thread.tid).or_default();
+            let entry = tids.entry(number).or_default();
             if is_shared && *entry && !own {
                 // Readers give the switches of a number to the thread that was named last: this one.
                 koids.named_last.extend(before);
@@ -134,7 +143,7 @@ impl Koids {
             *entry |= own;
             koids.threads.push(ThreadKoids {
                 process,
-                thread: thread.tid,
+                thread: number,
             });
         }
         koids.scheduled = is_scheduled;

@@ -27,6 +27,7 @@ const KINDS: &[(Kind, &str)] = &[
     (Kind::Unblocks, UNBLOCKS),
     (Kind::IsUnblocked, "is unblocked"),
     (Kind::Value, "counter"),
+    (Kind::BuildStart, "build starts"),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +40,7 @@ enum Kind {
     Unblocks,
     IsUnblocked,
     Value,
+    BuildStart,
 }
 
 /// An event before events are sorted by time.
@@ -51,6 +53,7 @@ struct Draft {
 
 /// What an event adds to the other columns.
 enum Row {
+    Nothing,
     Async {
         op: AsyncOp,
         id: u64,
@@ -152,6 +155,17 @@ impl Writer {
             };
             self.directory.images.push((ProcessKey(tool), image));
         }
+        // The axis begins here, not with the first target: the tool works before it starts that. The log's first record, if
+        // it has one, is about the build.
+        self.drafts.push(Draft {
+            moment: Moment {
+                time: start,
+                place: 0,
+            },
+            kind: Kind::BuildStart,
+            thread: ThreadKey(tool),
+            row: Row::Nothing,
+        });
         let groups = slot_names(&build.units, &mut self.columns.strings);
         let keys: Vec<u32> = build
             .units
@@ -270,6 +284,7 @@ impl Writer {
             let kind = KindId(draft.kind as u32);
             let event = columns.events.push(time, place, kind, draft.thread);
             match draft.row {
+                Row::Nothing => {}
                 Row::Async {
                     op,
                     id,

@@ -194,6 +194,7 @@ impl Emitter<'_> {
                 arguments: Vec::new(),
                 directory: StringId::EMPTY,
                 interpreter: StringId::EMPTY,
+                caller: None,
             },
             Sort::SchedFork => {
                 let Some(child) = values

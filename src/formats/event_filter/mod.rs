@@ -176,6 +176,9 @@ impl BoundFilter {
     }
 }
 
+/// How a name is compiled.
+type Reading = dyn Fn(&str) -> Result<regex::bytes::Regex, String>;
+
 impl Name {
     fn parse(text: &str, at: usize) -> Result<Name, FilterError> {
         let begin = at + (text.len() - text.trim_start().len());
@@ -207,8 +210,7 @@ impl Name {
             true => glob_regex(name, Case::Ignored),
             false => regex_of(&format!("^(?:{name})$"), Case::Ignored),
         };
-        let readings: [&dyn Fn(&str) -> Result<regex::bytes::Regex, String>; 2] =
-            [&whole, &extended];
+        let readings: [&Reading; 2] = [&whole, &extended];
         for reading in readings {
             let Ok(event) = reading(&self.event) else {
                 continue;

@@ -175,6 +175,11 @@ impl FtraceReader {
             clock: clock_words(head, layout, clock_unit).to_owned(),
             unnamed_clock: UnnamedClock::OfKernel,
             clock_unit,
+            resolution_ns: match layout {
+                // Durations advance the clocks of a graph's CPUs, by ns.
+                Layout::Graph => 1,
+                Layout::Events => whole.resolution_ns,
+            },
             wall_clock_zero_ns: self.facts.wall_clock_zero_ns,
             cpu_count: cpu_count(head),
             facts,

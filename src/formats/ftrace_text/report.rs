@@ -129,20 +129,23 @@ impl FtraceReader {
             is_last: true,
         };
         if block.first_line > 1 {
-            wanted.event(block.last.cpu, block.last.time);
+            wanted.event(block.last.cpu, block.last.printed());
         }
         if self.facts.layout == Layout::Graph {
             self.push_graph(&mut out, text, times, (layout, &mut wanted));
             return out;
         }
-        let mut last = block.last;
+        let mut now = block.last.printed();
         for EventLine { line, kind } in event_lines(text, 1, block.range.start as u64, &self.facts)
         {
             let is_wanted = match kind {
-                LineKind::Event(prefix) => wanted.event(prefix.cpu, last.spread(&prefix)),
+                LineKind::Event(prefix) => {
+                    now = prefix.time;
+                    wanted.event(prefix.cpu, now)
+                }
                 LineKind::Continues => wanted.is_last,
                 LineKind::Other(Plain::Silent) => false,
-                LineKind::Other(Plain::Lost(cpu, _)) => wanted.cpu(cpu) && wanted.time(last.time),
+                LineKind::Other(Plain::Lost(cpu, _)) => wanted.cpu(cpu) && wanted.time(now),
                 LineKind::Graph(_) | LineKind::Other(_) => wanted.is_last,
             };
             if is_wanted {

@@ -21,6 +21,8 @@ pub struct Summary {
     pub first: Option<Last>,
     pub last: Option<Last>,
     pub is_raw: bool,
+    /// The most digits that a time has after its point.
+    pub digits: u8,
     pub has_etrace: bool,
     pub shape: Shape,
     pub instances: Instances,
@@ -67,6 +69,7 @@ pub(crate) fn summarise(text: &[u8], facts: &Facts, job: &Job) -> Result<Summary
             summary.first = summary.first.or(Some(now));
             summary.last = Some(now);
             summary.is_raw |= prefix.is_raw();
+            summary.digits = summary.digits.max(prefix.precision.unwrap_or(0));
             summary.has_etrace |= is_etrace_call(prefix.body);
             summary.shape.has_steps |= !prefix.step.is_empty();
             let width = &mut summary.shape.instance_width;
@@ -99,6 +102,7 @@ pub struct State {
     first: Option<Last>,
     cpus: BTreeSet<u32>,
     is_raw: bool,
+    digits: u8,
     has_etrace: bool,
     shape: Shape,
     instances: Instances,
@@ -116,6 +120,7 @@ impl State {
             first: None,
             cpus: BTreeSet::new(),
             is_raw: false,
+            digits: 0,
             has_etrace: false,
             shape: Shape::default(),
             instances: Instances::default(),
@@ -130,6 +135,7 @@ impl State {
         self.first = self.first.or(summary.first);
         self.cpus.extend(summary.cpus);
         self.is_raw |= summary.is_raw;
+        self.digits = self.digits.max(summary.digits);
         self.has_etrace |= summary.has_etrace;
         self.shape = self.shape.and(summary.shape);
         self.instances = std::mem::take(&mut self.instances).and(summary.instances);
@@ -150,6 +156,11 @@ impl State {
             has_cpus,
             first: self.first,
             is_raw: self.is_raw,
+            // Lines of one time are put up to 999 ns apart: see `Last::spread`.
+            resolution_ns: match (self.is_raw, self.digits) {
+                (false, 1..=6) => 1000,
+                _ => 1,
+            },
             has_etrace: self.has_etrace,
             shape: self.shape,
             buffers: self.instances.text(),
@@ -169,6 +180,8 @@ pub(crate) struct Whole {
     first: Option<Last>,
     /// Whether times are integers without a decimal point.
     pub is_raw: bool,
+    /// Times are multiples of this, in ns.
+    pub resolution_ns: i64,
     /// Whether there are lines of the build tracer among the others.
     pub has_etrace: bool,
     /// The columns of its report.

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::lives::{LifeOf, Lives, ObjectLife};
 use crate::base::{StringId, Strings};
 use crate::event::{Directory, ProcessEntry, ProcessKey, ThreadEntry, ThreadKey, Ties};
-use crate::fxt::agreed::is_stand_in;
+use crate::fxt::agreed::{is_stand_in, number_of_koid};
 use crate::fxt::layout::kernel_object;
 
 /// `ZX_OBJ_TYPE_PROCESS`.
@@ -455,6 +455,11 @@ impl Entities {
     /// only to carry counts of lost events.
     pub(crate) fn list_into(&self, directory: &mut Directory, ties: Ties) {
         let is_ours = ties == Ties::First;
+        let most = self.threads.len().saturating_add(self.processes.len());
+        let number_of = |koid| match is_ours {
+            true => number_of_koid(koid, most),
+            false => koid,
+        };
         let name_of = |strings: &mut Strings, id: StringId| strings.intern(self.strings.bytes(id));
         let mut lists_process = vec![false; self.processes.len()];
         for (index, thread) in self.threads.iter().enumerate() {
@@ -477,7 +482,7 @@ impl Entities {
             let name = name.map(|id| name_of(&mut directory.strings, id));
             directory.threads.push(ThreadEntry {
                 key,
-                tid: thread.tid,
+                tid: number_of(thread.tid),
                 file_key: thread.tid,
                 process: thread.process,
                 name,
@@ -503,18 +508,18 @@ impl Entities {
                 let name = named.map(|object| name_of(&mut directory.strings, object.name));
                 directory.processes.push(ProcessEntry {
                     key,
-                    pid: koid,
+                    pid: number_of(koid),
                     file_key: koid,
                     name,
                 });
             }
         }
-        self.list_late_into(directory);
+        self.list_late_into(directory, number_of);
         let process_of = |koid| self.process_keys.get(&koid).copied();
         self.lives.list_into(directory, process_of, name_of);
     }
 
-    fn list_late_into(&self, directory: &mut Directory) {
+    fn list_late_into(&self, directory: &mut Directory, number_of: impl Fn(u64) -> u64) {
         let late = self.late();
         for (index, thread) in late.order.iter().enumerate() {
             let (tid, is_named, process) = match thread {
@@ -525,7 +530,7 @@ impl Entities {
             let name = is_named.then(|| directory.strings.intern_text(&self.late_name(*thread)));
             directory.threads.push(ThreadEntry {
                 key: ThreadKey((self.threads.len() + index) as u32 + 1),
-                tid,
+                tid: number_of(tid),
                 file_key: tid,
                 process,
                 name,

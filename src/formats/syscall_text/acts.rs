@@ -221,6 +221,7 @@ fn exec(
                 arguments: Vec::new(),
                 directory: StringId::EMPTY,
                 interpreter: StringId::EMPTY,
+                caller: None,
             },
         });
     };
@@ -245,6 +246,7 @@ fn exec(
             arguments,
             directory: StringId::EMPTY,
             interpreter: StringId::EMPTY,
+            caller: None,
         },
     });
     emitter.out.lives.push(LifeRow {

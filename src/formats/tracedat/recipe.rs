@@ -216,8 +216,10 @@ pub(crate) enum Recipe {
     },
     /// sched_process_exec.
     Exec {
-        /// Pid of the thread.
+        /// Pid of the thread from then on.
         pid: Num,
+        /// Pid of the thread that called `execve`; another one if that thread did not lead its process.
+        caller: Option<Num>,
         /// File name of the program.
         program: Option<Box<FieldFormat>>,
     },
@@ -296,6 +298,7 @@ pub(crate) fn recipe_for(file: &TraceFile, format: &EventFormat) -> Option<Recip
         ("sched", "sched_process_exec") => {
             return Some(Recipe::Exec {
                 pid: num("pid")?,
+                caller: num("old_pid"),
                 program: text("filename"),
             });
         }

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::on_cpu::{OnCpus, Part, Parts, gather};
-use super::source::{Shape, Source};
+use super::source::{CutOff, Shape, Source};
 use super::tally::{Tally, rank_of};
 use super::{Area, Group, GroupBy, Key, Precision, What};
 use crate::base::{Cancelled, Job};
@@ -86,7 +86,7 @@ pub fn groups(
     };
     for (group, number) in &mut groups {
         group.precision = Precision::Exact;
-        group.inside_ns -= cut.get(number).copied().unwrap_or(0);
+        group.inside_ns -= cut.get(number).map_or(0, |cut| cut.of_finished);
         if let Some([p50, p95, p99]) = percentiles.get(number) {
             (group.p50_ns, group.p95_ns, group.p99_ns) = (*p50, *p95, *p99);
         }
@@ -160,7 +160,10 @@ pub(super) fn summaries(source: &Source<'_>, tallies: &Tallies) -> Vec<(Group, u
                 count: tally.count,
                 sum_ns: tally.sum,
                 own_ns: tally.own,
-                inside_ns: tally.sum,
+                inside_ns: match is_slice {
+                    true => tally.sum,
+                    false => tally.sum + tally.at_least,
+                },
                 unfinished: tally.unfinished,
                 unfinished_ns: tally.at_least,
                 min_ns: tally.shortest(),
@@ -174,13 +177,18 @@ pub(super) fn summaries(source: &Source<'_>, tallies: &Tallies) -> Vec<(Group, u
             (group, number)
         })
         .collect();
-    groups.sort_by_key(|(group, number)| (std::cmp::Reverse(size(group)), *number));
+    let what = source.shape.what;
+    groups.sort_by_key(|(group, number)| (std::cmp::Reverse(size(group, what)), *number));
     groups
 }
 
-/// Returns the quantity by which groups are sorted, the largest first.
-pub(super) fn size(group: &Group) -> i128 {
-    group.sum_ns + group.unfinished_ns
+/// Returns the quantities by which groups are sorted, the largest first. A slice without an end is a call that hangs. A
+/// state without an end is the normal one at the end of a recording, of dead threads above all: it comes after the others.
+pub(super) fn size(group: &Group, what: What) -> (i128, i128) {
+    match what {
+        What::Slices => (group.sum_ns + group.unfinished_ns, 0),
+        What::Runs | What::States => (group.sum_ns, group.unfinished_ns),
+    }
 }
 
 pub(super) fn tally_of(tallies: &mut Tallies, group: u32) -> &mut Tally {
@@ -199,7 +207,7 @@ fn join(mut ours: Tallies, theirs: Tallies) -> Tallies {
 }
 
 /// Returns the time of each group that is outside of the area, in ns.
-fn cut_off(source: &Source<'_>, area: &Area) -> FxHashMap<u32, i128> {
+fn cut_off(source: &Source<'_>, area: &Area) -> FxHashMap<u32, CutOff> {
     let mut cut = FxHashMap::default();
     for row in &source.shape.rows {
         let inside = source.overlapping(row, area.span);
@@ -243,11 +251,7 @@ fn measured(source: &Source<'_>, area: &Area, chunk: &Chunk) -> impl Iterator<It
         let group = source.group(chunk.owner, row);
         let length = match source.shape.what {
             What::Slices => source.measure(row),
-            What::Runs | What::States => {
-                let end = source.end(row).min(span.end.0);
-                let length = end.saturating_sub(source.start(row).max(span.start.0));
-                Length::Known(length.max(0))
-            }
+            What::Runs | What::States => source.inside(row, span),
         };
         Measured { row, group, length }
     })

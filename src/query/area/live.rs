@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::exact::{Tallies, size, summaries, tally_of};
-use super::source::{Shape, Source};
+use super::source::{CutOff, Shape, Source};
 use super::{Area, Group, GroupBy, Lane, Lanes, What};
 use crate::base::TimeSpan;
 use crate::trace::Trace;
@@ -120,11 +120,11 @@ impl LiveArea {
             shape: &self.shape,
         };
         // The first and last of each row reach out of the area.
-        let mut cut: rustc_hash::FxHashMap<u32, i128> = rustc_hash::FxHashMap::default();
+        let mut cut: rustc_hash::FxHashMap<u32, CutOff> = rustc_hash::FxHashMap::default();
         for (row, held) in self.shape.rows.iter().zip(&self.held) {
             source.cut_off(row.owner, held, self.span, &mut cut);
         }
-        let cut_of = |number: &u32| cut.get(number).copied().unwrap_or(0);
+        let cut_of = |number: &u32| cut.get(number).copied().unwrap_or_default();
         if self.shape.what == What::Slices {
             let mut groups = summaries(&source, &self.tallies);
             let mut outside: rustc_hash::FxHashMap<u32, i128> = rustc_hash::FxHashMap::default();
@@ -135,7 +135,7 @@ impl LiveArea {
             });
             for (group, number) in &mut groups {
                 group.own_ns -= outside.get(number).copied().unwrap_or(0);
-                group.inside_ns -= cut_of(number);
+                group.inside_ns -= cut_of(number).of_finished;
             }
             return groups.into_iter().map(|(group, _)| group).collect();
         }
@@ -143,11 +143,13 @@ impl LiveArea {
         let mut groups = summaries(&source, &self.tallies);
         for (group, number) in &mut groups {
             let cut = cut_of(number);
-            group.sum_ns -= cut;
-            group.own_ns -= cut;
-            group.inside_ns -= cut;
+            group.sum_ns -= cut.of_finished;
+            group.own_ns -= cut.of_finished;
+            group.unfinished_ns -= cut.of_unfinished;
+            group.inside_ns -= cut.of_finished + cut.of_unfinished;
         }
-        groups.sort_by_key(|(group, number)| (std::cmp::Reverse(size(group)), *number));
+        let what = self.shape.what;
+        groups.sort_by_key(|(group, number)| (std::cmp::Reverse(size(group, what)), *number));
         groups.into_iter().map(|(group, _)| group).collect()
     }
 }

@@ -4,7 +4,8 @@
 //! Slices count whole where they overlap the span, as their durations are what is asked for. A slice that never ended
 //! has no duration: it is counted beside the others, with the time that it certainly lasted, and is in no sum. Slices
 //! of different kinds are never in one group. Runs and states
-//! count only with what lies inside, so that their sums are shares of the span. Of a CPU the slices of its own track
+//! count only with what lies inside. One whose end was not seen is unfinished, too: it is in no sum and no mean, but in the
+//! share of the span. Of a CPU the slices of its own track
 //! count whole as well, and those of threads once each, with the time that they ran there in the span (`on_cpu`).
 //! Raw events are only counted ([`events`]). [`groups`] is exact and walks what lies in the area on all cores; [`LiveArea`] follows a drag: it takes in and
 //! puts out only what an edge passed over, a bounded number of rows a frame.
@@ -201,11 +202,12 @@ pub struct Group {
     pub sum_ns: i128,
     /// The same without nested slices (in unfinished slices: as far as these are drawn).
     pub own_ns: i128,
-    /// The part of their durations that is inside the area.
+    /// The part of their durations that is inside the area; of runs and states with that of unfinished ones.
     pub inside_ns: i128,
-    /// The number of unfinished slices, which are in no other number but the next.
+    /// The number of unfinished intervals, which are in no other number but the next (and `inside_ns` of runs and
+    /// states).
     pub unfinished: u64,
-    /// The least total duration of the unfinished slices.
+    /// The least total duration of the unfinished intervals; of runs and states inside the area.
     pub unfinished_ns: i128,
     /// The shortest.
     pub min_ns: i64,

@@ -6,13 +6,23 @@ use rustc_hash::FxHashMap;
 
 use super::on_cpu::Part;
 use super::{Area, GroupBy, Key, Lane, Lanes, What};
-use crate::base::{TimeSpan, Timestamp};
+use crate::base::{Maybe, TimeSpan, Timestamp};
 use crate::query::seen::{Length, Seen};
 use crate::query::slice_kinds::SliceKinds;
-use crate::trace::{CpuId, EventId, ProcessId, SliceId, ThreadId, ThreadState, Trace, TrackKind};
+use crate::trace::{
+    CpuId, EventId, ProcessId, RunId, SliceId, StateId, ThreadId, ThreadState, Trace, TrackKind,
+};
 
 /// The number of states.
 const STATES: u32 = ThreadState::ALL.len() as u32;
+
+/// The time of a group that is outside of an area, in ns.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CutOff {
+    pub of_finished: i128,
+    /// Of runs and states whose end was not seen.
+    pub of_unfinished: i128,
+}
 
 /// The rows of an area, and what groups them.
 #[derive(Clone, Debug)]
@@ -90,9 +100,9 @@ pub(super) struct Row {
 impl Shape {
     pub fn new(trace: &Trace, area: &Area, what: What, by: GroupBy) -> Shape {
         let lanes = &area.lanes;
-        let (kinds, seen) = match what {
-            What::Slices => (SliceKinds::new(trace), Seen::new(trace)),
-            What::Runs | What::States => Default::default(),
+        let kinds = match what {
+            What::Slices => SliceKinds::new(trace),
+            What::Runs | What::States => SliceKinds::default(),
         };
         let wanted = match area.kind.filter(|_| what == What::Slices) {
             Some(kind) => WantedKinds::One(kinds.number_of(kind)),
@@ -130,7 +140,7 @@ impl Shape {
             limits: Limits::of(trace, lanes),
             kinds,
             wanted,
-            seen,
+            seen: Seen::new(trace),
         }
     }
 }
@@ -200,18 +210,70 @@ impl Source<'_> {
         measured.unwrap_or_else(|| self.end(row).saturating_sub(self.start(row)).max(0))
     }
 
-    /// Returns whether the interval is an unfinished slice. (Of runs and states the part inside the area counts.)
+    /// Returns whether the interval's end was not seen.
     #[inline]
     pub(crate) fn is_unfinished(&self, row: u32) -> bool {
-        self.shape.what == What::Slices && self.trace.slices.is_unfinished(row as usize)
+        let trace = self.trace;
+        // Of several files, open intervals end with their file.
+        let may_be_open = |end: Maybe<i64>| {
+            let mut files = trace.sources.iter();
+            end.is_none() || files.any(|file| end == file.span().end.0)
+        };
+        match self.shape.what {
+            What::Slices => trace.slices.is_unfinished(row as usize),
+            What::Runs => {
+                may_be_open(trace.runs.ends[row as usize])
+                    && trace.run_end(&trace.runs.get(RunId(row))).is_none()
+            }
+            What::States => {
+                may_be_open(trace.states.ends[row as usize])
+                    && trace.state_end(&trace.states.get(StateId(row))).is_none()
+            }
+        }
+    }
+
+    /// Until when an unfinished run or state certainly lasted.
+    fn open_until(&self, row: u32) -> i64 {
+        let trace = self.trace;
+        let (start, event) = match self.shape.what {
+            What::Runs => {
+                let run = trace.runs.get(RunId(row));
+                (run.start, run.event)
+            }
+            _ => {
+                let state = trace.states.get(StateId(row));
+                (state.start, state.event)
+            }
+        };
+        let file = event.and_then(|id| trace.source_of(id.0, |source| &source.events));
+        let until = self.shape.seen.open_until(trace, file, start);
+        until.0.min(self.end(row)).max(start.0)
     }
 
     /// Returns the interval's duration, as far as it is known.
     #[inline]
     pub(crate) fn measure(&self, row: u32) -> Length {
+        match (self.is_unfinished(row), self.shape.what) {
+            (false, _) => Length::Known(self.length(row)),
+            (true, What::Slices) => {
+                Length::AtLeast(self.shape.seen.length(self.trace, SliceId(row)))
+            }
+            (true, What::Runs | What::States) => {
+                Length::AtLeast(self.open_until(row).saturating_sub(self.start(row)))
+            }
+        }
+    }
+
+    /// Returns the part of a run or state that is inside of `span`.
+    #[inline]
+    pub(crate) fn inside(&self, row: u32, span: TimeSpan) -> Length {
+        let part = |end: i64| {
+            let start = self.start(row).max(span.start.0);
+            end.min(span.end.0).saturating_sub(start).max(0)
+        };
         match self.is_unfinished(row) {
-            true => Length::AtLeast(self.shape.seen.length(self.trace, SliceId(row))),
-            false => Length::Known(self.length(row)),
+            true => Length::AtLeast(part(self.open_until(row))),
+            false => Length::Known(part(self.end(row))),
         }
     }
 
@@ -433,13 +495,21 @@ impl Source<'_> {
         owner: u32,
         inside: &Range<u32>,
         span: TimeSpan,
-        cut: &mut rustc_hash::FxHashMap<u32, i128>,
+        cut: &mut FxHashMap<u32, CutOff>,
     ) {
         let mut edges = vec![inside.start, inside.end.saturating_sub(1)];
         edges.dedup();
-        // Unfinished slices are in no sum.
-        let is_cut = |at: &u32| inside.contains(at) && !self.is_unfinished(*at);
-        for at in edges.into_iter().filter(is_cut) {
+        for at in edges.into_iter().filter(|at| inside.contains(at)) {
+            if self.is_unfinished(at) {
+                // Unfinished slices count with what they lasted at least, wherever that is.
+                if self.shape.what != What::Slices
+                    && let Some(group) = self.group(owner, at)
+                {
+                    let outside = self.measure(at).certain() - self.inside(at, span).certain();
+                    cut.entry(group).or_default().of_unfinished += i128::from(outside);
+                }
+                continue;
+            }
             let (start, end) = (self.start(at), self.end(at));
             let before = span.start.0.min(end).saturating_sub(start).max(0);
             let after = end.saturating_sub(span.end.0.max(start)).max(0);
@@ -454,7 +524,7 @@ impl Source<'_> {
                 outside = slices.part_of_duration(at as usize, span_of(end), part);
             }
             if let Some(group) = self.group(owner, at) {
-                *cut.entry(group).or_default() += i128::from(outside);
+                cut.entry(group).or_default().of_finished += i128::from(outside);
             }
         }
     }

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::{Among, Sample, longest};
-use crate::base::{Cancelled, Job, TimeSpan, Timestamp};
+use crate::base::{Cancelled, Job, Maybe, TimeSpan, Timestamp};
 use crate::query::Item;
 use crate::query::distribution::Distribution;
 use crate::query::seen::Seen;
@@ -81,8 +81,8 @@ fn of_thread(
         let runs = states.states[at] == ThreadState::Runnable
             && next < rows.end
             && states.states[next as usize] == ThreadState::Running;
-        let partner = runs.then(|| states.partners[next as usize].get());
-        let cpu = partner.flatten().map(CpuId);
+        let partner = runs.then(|| states.partners[next as usize]);
+        let cpu = partner.and_then(Maybe::get).map(CpuId);
         if !among.has(thread, cpu) {
             continue;
         }

@@ -192,7 +192,7 @@ fn pick(trace: &Trace, among: &Among, window: TimeSpan) -> Picked<u32> {
         };
         count += range.len() as u64;
         for_each_chosen(trace, among, segment, range, |indices, _| {
-            events.extend(indices.map(|index| (segment.time(index), segment.first + index)));
+            events.extend(indices.map(|index| (segment.order(index), segment.first + index)));
         });
     }
     // Events with the same time keep their order.

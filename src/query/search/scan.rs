@@ -124,16 +124,14 @@ impl Scan<'_> {
                 };
                 if is_match {
                     self.marks.events.set(id);
-                    hits.push(Hit {
-                        time: segment.time(index),
-                        item,
-                    });
+                    let time = segment.time(index);
+                    hits.push((segment.order(index), Hit { time, item }));
                 }
             }
         }
-        hits.sort_by_key(|hit| hit.time);
+        hits.sort_by_key(|(order, _)| *order);
         Picked {
-            found: hits,
+            found: hits.into_iter().map(|(_, hit)| hit).collect(),
             of: count,
         }
     }

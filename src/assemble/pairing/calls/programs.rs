@@ -57,6 +57,17 @@ impl Exec {
 }
 
 impl Calls {
+    /// Returns the marks that end an `execve`, by name and by number, if it is the first call that ends in `rows`.
+    pub(in super::super) fn exec_ends(&self, rows: &[Row]) -> Vec<Row> {
+        let calls = rows.iter().filter_map(|row| match self.kind(*row)? {
+            Kind::Named(traits) => Some((row, traits.is_exec)),
+            Kind::Raw(raw) => Some((row, raw.native.is_exec || raw.compat.is_exec)),
+            Kind::UserMode => None,
+        });
+        let ends = calls.take_while(|(row, is_exec)| row.is_end() && *is_exec);
+        ends.map(|(row, _)| *row).collect()
+    }
+
     /// Returns the programs that a thread ran: each lasts from the return of one `execve` to the return of the next.
     pub(super) fn programs(&self, calls: &[Row]) -> Vec<Program> {
         let mut programs = Vec::new();

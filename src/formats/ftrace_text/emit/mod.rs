@@ -55,14 +55,24 @@ pub(crate) struct Last {
 const MOST_STEPS: i64 = 999;
 
 impl Last {
+    /// Returns the time in the line, ns; before the first event that event's.
+    pub(crate) fn printed(&self) -> i64 {
+        match self.written {
+            i64::MIN => self.time,
+            written => written,
+        }
+    }
+
     /// Returns the time of the next line.
     ///
     /// Lines are in the order of events on all CPUs. Lines with the same microsecond are placed one ns apart, so that
-    /// no switch comes before the wakeup that caused it.
+    /// no switch comes before the wakeup that caused it. The trace's times are without that
+    /// ([`TraceInfo::resolution_ns`](crate::event::TraceInfo)).
     #[inline]
     pub(crate) fn spread(&mut self, line: &Prefix<'_>) -> i64 {
         let written = line.time;
-        if written == self.written && !line.is_raw() && written % 1000 == 0 {
+        let is_coarse = line.precision.is_some_and(|digits| digits <= 6);
+        if written == self.written && is_coarse {
             self.steps = (self.steps + 1).min(MOST_STEPS);
         } else {
             self.written = written;

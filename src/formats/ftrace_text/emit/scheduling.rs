@@ -185,13 +185,29 @@ impl<'a> Emitter<'a> {
                     name,
                 }
             }
-            Recipe::Exec => Life::Exec {
-                thread: ThreadKey(pid(info, b"pid")?),
-                program: strings.intern(field(info, b"filename").unwrap_or(b"")),
-                arguments: Vec::new(),
-                directory: StringId::EMPTY,
-                interpreter: StringId::EMPTY,
-            },
+            Recipe::Exec => {
+                let thread = ThreadKey(pid(info, b"pid")?);
+                let program = strings.intern(field(info, b"filename").unwrap_or(b""));
+                let caller = pid(info, b"old_pid").map(ThreadKey);
+                let caller = caller.filter(|caller| *caller != thread);
+                if let Some(caller) = caller {
+                    self.live(
+                        now,
+                        Life::Member {
+                            thread: caller,
+                            leader: thread,
+                        },
+                    );
+                }
+                Life::Exec {
+                    thread,
+                    program,
+                    arguments: Vec::new(),
+                    directory: StringId::EMPTY,
+                    interpreter: StringId::EMPTY,
+                    caller,
+                }
+            }
             Recipe::Exit => Life::Exit {
                 thread: ThreadKey(pid(info, b"pid")?),
                 status: None,

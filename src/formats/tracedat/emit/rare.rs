@@ -148,8 +148,24 @@ impl PartPass<'_> {
                 let name = name.as_ref().and_then(|field| field.data(payload, endian));
                 self.fork(event, ThreadKey(pid), child, sort, name);
             }
-            Recipe::Exec { pid, program } => {
+            Recipe::Exec {
+                pid,
+                caller,
+                program,
+            } => {
                 let thread = ThreadKey(pid.read::<E>(payload)? as u32);
+                let caller = caller.and_then(|caller| caller.read::<E>(payload));
+                let caller = caller.map(|pid| ThreadKey(pid as u32));
+                let caller = caller.filter(|caller| *caller != thread);
+                if let Some(caller) = caller {
+                    self.live(
+                        event,
+                        Life::Member {
+                            thread: caller,
+                            leader: thread,
+                        },
+                    );
+                }
                 let program = program
                     .as_ref()
                     .and_then(|field| field.data(payload, endian));
@@ -160,6 +176,7 @@ impl PartPass<'_> {
                     arguments: Vec::new(),
                     directory: StringId::EMPTY,
                     interpreter: StringId::EMPTY,
+                    caller,
                 };
                 self.live(event, life);
             }

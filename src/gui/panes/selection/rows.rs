@@ -121,7 +121,7 @@ pub(crate) fn of_groups(
         columns.push(PaneColumn::of(&GROUPS, "category", 100.0));
     }
     let length = area.span.intersection(trace.span).duration().0.max(1) as f64;
-    let all: i128 = groups.iter().map(|group| group.sum_ns).sum();
+    let all: i128 = groups.iter().map(|group| group.inside_ns).sum();
     let whole_ns = match (what, share_of) {
         (What::Slices, Whole::CpuTime(count)) => length * count as f64,
         (What::Slices | What::Runs, _) => length,

@@ -1,0 +1,166 @@
+//! Options of `report` that print what a file contains beside events, and those that are there for trace-cmd's sake.
+
+use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command};
+
+use super::{Bytes, File, with_out};
+use crate::cli::command::CliError;
+use crate::formats::ReportOptions;
+use crate::formats::format::List;
+
+/// An option that prints a list instead of events.
+struct ListOption {
+    list: List,
+    name: &'static str,
+    short: Option<char>,
+    help: &'static str,
+}
+
+const LISTS: &[ListOption] = &[
+    ListOption {
+        list: List::Statistics,
+        name: "stat",
+        short: None,
+        help: "Only what the kernel counted per CPU (trace.dat)",
+    },
+    ListOption {
+        list: List::Formats,
+        name: "events",
+        short: None,
+        help: "Only the descriptions of events in the file (trace.dat)",
+    },
+    ListOption {
+        list: List::Events,
+        name: "event-names",
+        short: Some('E'),
+        help: "Only the names of events in the file (trace.dat)",
+    },
+    ListOption {
+        list: List::ByteOrder,
+        name: "endian",
+        short: Some('e'),
+        help: "Only the byte order of the file (trace.dat)",
+    },
+    ListOption {
+        list: List::PageSize,
+        name: "page-size",
+        short: Some('p'),
+        help: "Only the page size of the recorded machine (trace.dat)",
+    },
+    ListOption {
+        list: List::Functions,
+        name: "functions",
+        short: Some('f'),
+        help: "Only the kernel's symbols (trace.dat)",
+    },
+    ListOption {
+        list: List::PrintFormats,
+        name: "printk",
+        short: Some('P'),
+        help: "Only the formats of trace_printk (trace.dat)",
+    },
+    ListOption {
+        list: List::System,
+        name: "uname",
+        short: None,
+        help: "Only the system that was recorded (trace.dat)",
+    },
+    ListOption {
+        list: List::Version,
+        name: "version",
+        short: None,
+        help: "Only the version of trace-cmd that recorded (trace.dat)",
+    },
+    ListOption {
+        list: List::Cpus,
+        name: "cpus",
+        short: None,
+        help: "Only the CPUs that have data (trace.dat)",
+    },
+    ListOption {
+        list: List::FirstEvents,
+        name: "first-event",
+        short: None,
+        help: "Only the time of each CPU's first event (trace.dat)",
+    },
+    ListOption {
+        list: List::LastEvents,
+        name: "last-event",
+        short: None,
+        help: "Only the time of each CPU's last event (trace.dat)",
+    },
+];
+
+/// An option of trace-cmd that changes nothing here, so that its command lines work.
+struct WithoutEffect {
+    name: &'static str,
+    short: char,
+    help: &'static str,
+}
+
+const WITHOUT_EFFECT: &[WithoutEffect] = &[
+    WithoutEffect {
+        name: "local-plugins",
+        short: 'L',
+        help: "Accepted as in trace-cmd, without effect: there are no plugins to load",
+    },
+    WithoutEffect {
+        name: "global",
+        short: 'G',
+        help: "Accepted as in trace-cmd, without effect: it is for --profile",
+    },
+    WithoutEffect {
+        name: "quiet",
+        short: 'q',
+        help: "Accepted as in trace-cmd, without effect: formats are read without warnings",
+    },
+    WithoutEffect {
+        name: "verbose",
+        short: 'V',
+        help: "Accepted as in trace-cmd, without effect: there is nothing to say about plugins",
+    },
+];
+
+/// Adds the options to the command.
+pub(super) fn arguments(command: Command) -> Command {
+    let lists = LISTS.iter().map(|option| {
+        let arg = Arg::new(option.name).help(option.help);
+        let arg = arg.action(ArgAction::SetTrue);
+        match option.short {
+            Some(short) => arg.short(short),
+            None => arg.long(option.name),
+        }
+    });
+    let others = WITHOUT_EFFECT.iter().map(|option| {
+        let arg = Arg::new(option.name).help(option.help);
+        arg.action(ArgAction::SetTrue).short(option.short)
+    });
+    command
+        .args(lists)
+        .group(ArgGroup::new("list").args(LISTS.iter().map(|option| option.name)))
+        .args(others)
+}
+
+/// Returns the list that is asked for.
+pub(super) fn asked(matches: &ArgMatches) -> Option<List> {
+    let mut lists = LISTS.iter();
+    let asked = lists.find(|option| matches.get_flag(option.name))?;
+    Some(asked.list)
+}
+
+/// Prints a list of each file.
+pub(super) fn print(files: &[File], list: List, options: &ReportOptions) -> Result<(), CliError> {
+    let texts = files.iter().map(|file| file.report()?.list(list, options));
+    let texts: Option<Vec<Vec<u8>>> = texts.collect();
+    let texts = texts.ok_or_else(|| {
+        let mut lists = LISTS.iter();
+        let option = lists.find(|option| option.list == list);
+        let sign = option.map_or_else(String::new, |option| match option.short {
+            Some(short) => format!("-{short}"),
+            None => format!("--{}", option.name),
+        });
+        CliError::Usage(format!("{sign} is for files of trace-cmd (trace.dat)"))
+    })?;
+    with_out(Bytes::Exact, |out| {
+        texts.iter().try_for_each(|text| out.write_all(text))
+    })
+}
