@@ -11,6 +11,7 @@ mod analysis;
 mod area;
 mod build_logs;
 mod changed_files;
+mod chrome_json;
 mod chrome_json_corpus;
 mod chrome_round_trip;
 mod cli;
