@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::counters::SeriesKey;
 use super::event::RawEvent;
-use super::numbers::{Micros, whole};
+use super::numbers::Micros;
 use super::people::{Ident, Pair, PartPeople, Said};
 use super::scan::{Members, Quoted, Raw};
 use super::system_trace;
@@ -19,7 +19,7 @@ use crate::base::{Job, Location, ReadError, Severity, StringId};
 use crate::event::family::Family;
 use crate::event::slice_kind::Nesting;
 use crate::event::{
-    AsyncOp, Complete, FlowOp, KindId, Label, LaneColumns, Mark, MarkOp, Measured, Role, SliceKind,
+    AsyncOp, Complete, FlowOp, KindId, Label, LaneColumns, Mark, MarkOp, Role, SliceKind,
     ThreadKey, Ties, UNSEEN_END,
 };
 use crate::formats::text_kinds::Kinds;
