@@ -17,6 +17,7 @@ mod chrome_round_trip;
 mod cli;
 mod cli_export;
 mod cli_queries;
+mod compiler_traces;
 mod crowds;
 mod etrace_bad;
 mod etrace_build;
