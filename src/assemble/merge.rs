@@ -10,7 +10,7 @@ use super::labels::{LabelPairs, LabelTable};
 use super::measured::MeasuredTable;
 use super::recorded::{Part, Recorded, StringMap};
 use super::rows::{PerPart, Rows, WholeRows};
-use crate::base::{Diagnostics, Nanos, Strings, TimeSpan, Timestamp};
+use crate::base::{Diagnostics, Nanos, StringId, Strings, TimeSpan, Timestamp};
 use crate::event::part::ClockUnit;
 use crate::event::{
     Complete, Directory, EventKind, Gap, Lane, LoneBegins, PartColumns, Seam, SeriesScope, Ties,
@@ -75,8 +75,9 @@ pub(crate) fn merge(
         cpus,
         ..Recorded::default()
     };
-    let mut strings = Strings::default();
-    let directory_strings = StringMap(strings.absorb(&directory.strings));
+    // The directory's strings come first, so that they keep their numbers.
+    let mut strings = directory.strings.clone();
+    let directory_strings = StringMap((0..strings.len() as u32).map(StringId).collect());
     let habits = habits_of(&parts);
     let (mut gaps, mut seams) = (Vec::new(), Vec::new());
     let mut diagnostics = Diagnostics::default();

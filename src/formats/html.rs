@@ -4,6 +4,7 @@
 //! <script class="trace-data" type="application/text"> ftrace text </script>             systrace; also JSON
 //! <script id="viewer-data" type="text/plain"> base64 of JSON, mostly of gzip </script>  trace2html
 //! var linuxPerfData = "\            line\n\            line\n\";                        systrace of before 2013
+//! json_data = {JSON in one line}                                                          viztracer
 //! ```
 //!
 //! A page may have several such places (systrace adds a list of processes): the first one that is a trace counts. What
@@ -61,6 +62,11 @@ pub(crate) fn unwrap(
                 return Ok(Some(Embedded::Decoded(plain)));
             }
         }
+    }
+    if let Some(range) = json_data(page)
+        && is_trace(page.get(range.clone()).unwrap_or(&[]))
+    {
+        return Ok(Some(Embedded::Part(range)));
     }
     let Some(text) = perf_data(page)? else {
         return Ok(None);
@@ -147,6 +153,15 @@ fn base64(text: &[u8]) -> Result<Vec<u8>, ReadError> {
     Ok(out)
 }
 
+/// Returns where the value of `json_data` is: in one line.
+fn json_data(page: &[u8]) -> Option<Range<usize>> {
+    let assigned = b"json_data = {";
+    let start = memchr::memmem::find(page, assigned)? + assigned.len() - 1;
+    let rest = page.get(start..)?;
+    let length = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+    Some(trimmed(page, start..start + length))
+}
+
 /// Returns the text of the string `linuxPerfData`.
 fn perf_data(page: &[u8]) -> Result<Option<Vec<u8>>, ReadError> {
     let Some(start) = memchr::memmem::find(page, b"linuxPerfData = \"") else {
@@ -224,6 +239,10 @@ mod tests {
             "<script id=\"viewer-data\" type=\"text/plain\">\neyJ0cmFjZUV2ZW50\ncyI6W119\n</script>",
         );
         assert_eq!(found(&viewer), Some(b"{\"traceEvents\":[]}".to_vec()));
+        let viztracer = page(
+            "<script>\nvar json_data;\nfunction go() {\n  json_data = {\"traceEvents\":[]}\n}</script>",
+        );
+        assert_eq!(found(&viztracer), Some(b"{\"traceEvents\":[]}".to_vec()));
         assert_eq!(found(&page("<p>nothing</p>")), None);
         assert_eq!(found(FTRACE), None);
     }

@@ -12,6 +12,7 @@ use super::opened::OpenedFile;
 use super::reading::Reading;
 use crate::base::{Job, Problem, ReadError, budget};
 use crate::formats::Input;
+use crate::formats::chrome_json::lone_system_trace;
 use crate::formats::compression::{self, Stopped, Unwrapped};
 use crate::formats::html::{self, Embedded};
 
@@ -211,7 +212,14 @@ fn unwrapped(input: Input, job: &Job) -> Result<Plain, ReadError> {
             stopped: plain.stopped,
             is_as_given: false,
         },
-        None => plain,
+        None => match lone_system_trace(plain.input.bytes()) {
+            Some(text) => Plain {
+                input: Input::from_vec(text, &plain.input.file_name),
+                stopped: plain.stopped,
+                is_as_given: false,
+            },
+            None => plain,
+        },
     })
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod blobs;
 pub mod build_chain;
 pub(crate) mod call_totals;
 pub mod compare;
+pub mod compiler_costs;
 pub mod cpu_use;
 pub mod details;
 pub(crate) mod distribution;

@@ -21,6 +21,7 @@ pub(crate) mod builds;
 pub(crate) mod cell;
 pub mod columns;
 pub(crate) mod compared;
+pub(crate) mod compiler_costs;
 mod def;
 pub(crate) mod files;
 pub(crate) mod flames;
@@ -65,6 +66,7 @@ pub const TABLES: &[TableDef] = &[
     files::FILE_DEPENDENCIES,
     builds::PROGRAMS,
     builds::CRITICAL_CHAIN,
+    compiler_costs::COMPILER_COSTS,
     builds::FAILED,
     builds::PARALLELISM,
     builds::SYSCALLS,

@@ -531,9 +531,17 @@ impl<'a> Owners<'a> {
         let asyncs = self.track_nodes(TrackKind::Async(Some(id)), TrackNames::All);
         let counters = self.counter_nodes(CounterScope::Process(id));
         let name = self.trace.text(process.name);
+        let labels = self.trace.text(process.labels);
+        let labels = (!labels.is_empty()).then(|| labels.into_owned());
         if threads.len() == 1 && asyncs.is_empty() && counters.is_empty() {
             // A process with a single thread and nothing else has one row for both.
-            return threads.pop();
+            let mut node = threads.pop()?;
+            if let Some(labels) = labels {
+                let parts = [node.note.as_ref(), &labels];
+                let parts = parts.iter().filter(|part| !part.is_empty());
+                node.note = parts.copied().collect::<Vec<_>>().join(" · ").into();
+            }
+            return Some(node);
         }
         // As the file states, else the main thread first, then the busiest.
         threads.sort_by_key(|node| {
@@ -567,8 +575,6 @@ impl<'a> Owners<'a> {
         };
         // A process without a name has its pid as title.
         let pid = (!name.is_empty()).then(|| process.pid.to_string());
-        let labels = self.trace.text(process.labels);
-        let labels = (!labels.is_empty()).then(|| labels.into_owned());
         let note = pid.into_iter().chain(threads_word).chain(labels);
         let note: Vec<String> = note.collect();
         Some(Node {

@@ -10,6 +10,7 @@ use super::event::RawEvent;
 use super::numbers::Micros;
 use super::people::{Ident, Pair, PartPeople, Said};
 use super::scan::{Members, Quoted, Raw};
+use super::system_trace;
 use super::text::{plain, shown};
 use super::walk::{Border, Form, Found, Walk};
 use crate::base::by_string::ByString;
@@ -192,6 +193,12 @@ impl<'f> Emitter<'f> {
                 at
             }
             Found::Member { at, key } => {
+                if key.bytes == system_trace::KEY {
+                    self.hint("system_trace_left_out", at, || {
+                        "the file has the kernel's events as text (systemTraceEvents) besides its own: they are not shown"
+                            .to_owned()
+                    });
+                }
                 self.out.members.push((plain(key).into_owned(), at as u64));
                 at
             }

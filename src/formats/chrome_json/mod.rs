@@ -29,6 +29,7 @@ mod own;
 mod people;
 mod reader;
 mod scan;
+mod system_trace;
 mod text;
 mod walk;
 
@@ -39,6 +40,7 @@ use head::Head;
 use reader::JsonReader;
 
 pub(crate) use head::OUR_NAME;
+pub(crate) use system_trace::lone_system_trace;
 
 /// This format's row in `FORMATS`.
 pub const FORMAT: Format = Format {

@@ -41,6 +41,9 @@ pub fn sniff(head: &[u8]) -> Sniff {
         has_header |= bytes.starts_with(b"# tracer: ");
         if is_etrace(bytes) {
             others += 2;
+        } else if is_json(bytes) {
+            others += 1;
+            in_a_row = 0;
         } else if split_prefix(bytes).is_some() || is_graph_line(bytes) {
             hits += 1;
             in_a_row += 1;
@@ -71,6 +74,12 @@ pub fn sniff(head: &[u8]) -> Sniff {
     } else {
         Sniff::No
     }
+}
+
+/// Returns whether a line starts as JSON does: it may have whole texts of ftrace in quotes.
+fn is_json(line: &[u8]) -> bool {
+    let line = line.trim_ascii_start();
+    line.starts_with(b"{\"") || line.starts_with(b"[{")
 }
 
 /// Returns whether a line is certainly an event: it has flags that the kernel prints, or a known event name.

@@ -1,4 +1,5 @@
-//! A pane about a whole build: how many processes ran in parallel, its critical chain, its programs, and what failed.
+//! A pane about a whole build: how many processes ran in parallel, its critical chain, its programs, what failed, and what
+//! its compilers spent their time on, if they said so.
 
 use std::sync::Arc;
 
@@ -8,12 +9,14 @@ use egui_plot::{Bar, BarChart, Plot};
 use super::process_tree::select;
 use crate::assemble::file_history::FileHistory;
 use crate::base::signals::exit_text;
-use crate::base::{Nanos, Task, TaskKey, TimeSpan, Timestamp, Work};
+use crate::base::{Cancelled, Job, Nanos, Task, TaskKey, TimeSpan, Timestamp, Work};
 use crate::gui::chart::time_marks;
 use crate::gui::pane::{Pane, Scene};
 use crate::gui::table::{DataTable, PaneColumn, TableData};
+use crate::load::LoadedTrace;
 use crate::query::Item;
 use crate::query::build_chain::{Chain, critical_chain};
+use crate::query::compiler_costs::{compiler_costs, has_compilations};
 use crate::query::process_times::{
     CountFrom, MeanAndMost, ProcessTimes, curve, first_arguments_of, mean_and_most, parallelism,
     program_of,
@@ -21,6 +24,7 @@ use crate::query::process_times::{
 use crate::query::programs::{failed, programs};
 use crate::tables::builds::{CRITICAL_CHAIN, PROGRAMS, WHY, chain_rows, program_rows};
 use crate::tables::columns::PROCESS_IN_FULL;
+use crate::tables::compiler_costs::{COMPILER_COSTS, cost_rows};
 use crate::trace::{ProcessId, Trace};
 use crate::view::highlight::Highlight;
 use crate::view::{Action, ruler};
@@ -43,6 +47,18 @@ struct BuildPane {
 struct Tables {
     chain: DataTable,
     programs: DataTable,
+    costs: DataTable,
+    /// Which of the two tables about programs is shown.
+    of_programs: OfPrograms,
+}
+
+/// A table about programs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum OfPrograms {
+    #[default]
+    Programs,
+    /// What compilers spent their time on.
+    Costs,
 }
 
 struct Answer {
@@ -52,6 +68,8 @@ struct Answer {
     /// The rows of its steps and waits.
     steps: Arc<TableData>,
     programs: Arc<TableData>,
+    /// What compilers spent their time on; `None` if none of them said so.
+    costs: Option<Arc<TableData>>,
     failed: Vec<ProcessId>,
 }
 
@@ -99,14 +117,18 @@ impl Layouts {
 }
 
 impl Answer {
-    fn new(trace: &Trace) -> Answer {
+    fn new(loaded: &LoadedTrace, job: &Job) -> Result<Answer, Cancelled> {
+        let trace = loaded.trace.as_ref();
+        let costs = compiler_costs(trace, loaded.reader.as_ref(), |_, _| true, job)?;
+        let costs =
+            (!costs.is_empty()).then(|| Arc::new(TableData::new(cost_columns(), cost_rows(costs))));
         let times = ProcessTimes::new(trace);
         let steps = parallelism(trace, &times);
         let first = steps.first().map_or(trace.span.start, |step| step.time);
         let last = steps.last().map_or(trace.span.end, |step| step.time);
         let span = TimeSpan::new(first, last.max(first));
         let chain = critical_chain(trace, &times, &FileHistory::new(trace));
-        Answer {
+        Ok(Answer {
             curve: curve(&steps, span, MOST_POINTS),
             at_once: mean_and_most(&steps, span),
             steps: Arc::new(TableData::new(chain_columns(), chain_rows(chain.rows()))),
@@ -115,8 +137,9 @@ impl Answer {
                 program_columns(),
                 program_rows(programs(trace, &times)),
             )),
+            costs,
             failed: failed(trace),
-        }
+        })
     }
 }
 
@@ -125,7 +148,8 @@ impl Pane for BuildPane {
         let mut actions = Vec::new();
         let trace = &scene.loaded.trace;
         let is_seen = |process: &crate::trace::Process| process.start.is_some();
-        if !trace.processes.iter().any(is_seen) {
+        let is_build = trace.processes.iter().any(is_seen);
+        if !is_build && !has_compilations(trace) {
             let words = if scene.loaded.is_complete {
                 "No process was started in this trace. Record a build with etrace, strace -f, or trace-cmd -e sched_process."
             } else {
@@ -137,13 +161,17 @@ impl Pane for BuildPane {
         let loaded = scene.loaded.clone();
         let key = scene.loaded.id;
         let question = TaskKey::about(key, ()).in_turn();
-        let work = move |_: &Work<Answer>| Ok(Answer::new(&loaded.trace));
+        let work = move |work: &Work<Answer>| Answer::new(&loaded, work);
         self.answer.ask(ui.ctx(), question, work);
         let Some(answer) = self.answer.exact(key) else {
             self.answer.ui(ui, scene.palette);
             return actions;
         };
         let tables = &mut self.tables;
+        if let (false, Some(costs)) = (is_build, &answer.costs) {
+            costs_ui(ui, scene, costs, &mut tables.costs, &mut actions);
+            return actions;
+        }
         let room = ui.available_size();
         match Layouts::for_room(room) {
             Layouts::Beside => {
@@ -155,7 +183,7 @@ impl Pane for BuildPane {
                     .resizable(true)
                     .default_size((room.x * 0.34).min(410.0).max(room.x * 0.3))
                     .show(ui, |ui| {
-                        programs_ui(ui, scene, answer, &mut tables.programs, &mut actions)
+                        programs_or_costs_ui(ui, scene, answer, tables, &mut actions)
                     });
                 egui::Frame::new()
                     .inner_margin(egui::Margin::symmetric(8, 2))
@@ -172,7 +200,7 @@ impl Pane for BuildPane {
                     .resizable(true)
                     .default_size(room.y * 0.32)
                     .show(ui, |ui| {
-                        programs_ui(ui, scene, answer, &mut tables.programs, &mut actions)
+                        programs_or_costs_ui(ui, scene, answer, tables, &mut actions)
                     });
                 chain_ui(ui, scene, answer, &mut tables.chain, &mut actions);
             }
@@ -185,7 +213,7 @@ impl Pane for BuildPane {
                 match self.shown {
                     Section::Chain => chain_ui(ui, scene, answer, &mut tables.chain, &mut actions),
                     Section::Programs => {
-                        programs_ui(ui, scene, answer, &mut tables.programs, &mut actions)
+                        programs_or_costs_ui(ui, scene, answer, tables, &mut actions)
                     }
                     Section::Curve => curve_ui(ui, scene, answer, &mut actions),
                 }
@@ -196,12 +224,14 @@ impl Pane for BuildPane {
 
     fn is_waiting(&self) -> bool {
         let tables = &self.tables;
-        self.answer.is_busy() || tables.chain.is_waiting() || tables.programs.is_waiting()
+        let tables = [&tables.chain, &tables.programs, &tables.costs];
+        self.answer.is_busy() || tables.iter().any(|table| table.is_waiting())
     }
 
     fn stop(&mut self) {
         self.tables.chain.stop();
         self.tables.programs.stop();
+        self.tables.costs.stop();
     }
 }
 
@@ -368,6 +398,64 @@ fn program_columns() -> Vec<PaneColumn> {
         of("longest", 68.0),
         of("failed", 44.0).counting_trouble(),
     ]
+}
+
+fn cost_columns() -> Vec<PaneColumn> {
+    let of = |name: &str, width: f32| PaneColumn::of(&COMPILER_COSTS, name, width);
+    vec![
+        of("kind", 62.0),
+        of("name", 120.0).growing(),
+        of("total", 68.0),
+        of("own", 68.0),
+        of("count", 52.0),
+        of("compilations", 60.0).titled("Files"),
+    ]
+}
+
+/// Draws the programs, or what compilers spent their time on; with a switch if there is both.
+fn programs_or_costs_ui(
+    ui: &mut Ui,
+    scene: &Scene<'_>,
+    answer: &Answer,
+    tables: &mut Tables,
+    actions: &mut Vec<Action>,
+) {
+    let Some(costs) = &answer.costs else {
+        return programs_ui(ui, scene, answer, &mut tables.programs, actions);
+    };
+    ui.horizontal(|ui| {
+        for (which, title) in [
+            (OfPrograms::Programs, PROGRAMS.title),
+            (OfPrograms::Costs, COMPILER_COSTS.title),
+        ] {
+            ui.selectable_value(&mut tables.of_programs, which, title);
+        }
+    });
+    match tables.of_programs {
+        OfPrograms::Programs => programs_ui(ui, scene, answer, &mut tables.programs, actions),
+        OfPrograms::Costs => costs_ui(ui, scene, costs, &mut tables.costs, actions),
+    }
+}
+
+/// Draws what compilers spent their time on; a click on a row goes to its longest slice.
+fn costs_ui(
+    ui: &mut Ui,
+    scene: &Scene<'_>,
+    costs: &Arc<TableData>,
+    table: &mut DataTable,
+    actions: &mut Vec<Action>,
+) {
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new(COMPILER_COSTS.title).strong())
+            .on_hover_text(COMPILER_COSTS.about);
+        table.named_tools_ui(ui, scene, costs, "the costs", actions);
+    });
+    let none = |_: &mut Ui, _: usize, _: &mut Vec<Action>| {};
+    let clicked = table
+        .ui(ui, scene, "compiler costs", costs, actions, none)
+        .clicked;
+    let item = clicked.and_then(|row| costs.rows.item(scene.loaded, row));
+    actions.extend(item.map(Action::Reveal));
 }
 
 /// Draws the programs by their total time, and the processes that failed.

@@ -1,0 +1,69 @@
+//! The kernel's events as text inside of a JSON file: `{"traceEvents":[], "systemTraceEvents":"# tracer: nop\n ..."}`.
+//!
+//! A file that has nothing else is that text. Where there are other events the text is left out, with a diagnostic.
+
+use super::head::Head;
+use super::scan::{Quoted, Raw, Scan};
+use super::text::plain;
+use super::walk::{Border, Form, Found, Walk, Within};
+
+/// The member with the text.
+pub(super) const KEY: &[u8] = b"systemTraceEvents";
+
+/// Returns the text of the kernel's events in a file that has no other events; `None` if it has, or is no such file.
+pub(crate) fn lone_system_trace(bytes: &[u8]) -> Option<Vec<u8>> {
+    let head = Head::of(bytes);
+    if head.form != Form::Object || bytes.get(head.start) != Some(&b'{') {
+        return None;
+    }
+    let from = Border {
+        at: head.start,
+        within: Within::File,
+    };
+    let mut walk = Walk::new(bytes, head.form, from, bytes.len());
+    let mut text = None;
+    while let Some(found) = walk.next() {
+        match found {
+            Found::Member {
+                at,
+                key: Quoted { bytes: KEY, .. },
+            } => text = Some(Scan::new(bytes, at).value()?),
+            Found::Member { .. } | Found::Frame { .. } => {}
+            Found::Event { .. }
+            | Found::Sample { .. }
+            | Found::Stray { .. }
+            | Found::Broken { .. } => return None,
+        }
+    }
+    match text? {
+        Raw::Text(text) => Some(plain(text).into_owned()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_is_found_where_there_are_no_other_events() {
+        let text = r##""systemTraceEvents":"# tracer: nop\n#\n  a-1 [000] 1.0: x: y""##;
+        let expected = Some(b"# tracer: nop\n#\n  a-1 [000] 1.0: x: y".to_vec());
+        for file in [
+            format!("{{{text}}}"),
+            format!("{{\"traceEvents\":[],{text},\"x\":[1]}}"),
+            format!("{{{text},\"traceEvents\":[]}}"),
+        ] {
+            assert_eq!(lone_system_trace(file.as_bytes()), expected, "{file}");
+        }
+        for file in [
+            format!("{{{text},\"traceEvents\":[{{\"ph\":\"i\",\"ts\":1}}]}}"),
+            format!("[{{{text}}}]"),
+            "{\"systemTraceEvents\":[1]}".to_owned(),
+            "{\"traceEvents\":[]}".to_owned(),
+            "{\"a\":".to_owned(),
+        ] {
+            assert_eq!(lone_system_trace(file.as_bytes()), None, "{file}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The table of what compilers spent their time on.
+
+use super::columns::NAME;
+use super::rows::RowsOfIds;
+use super::{Cell, ColumnDef, RowSource, Rows, Scope, TableDef};
+use crate::base::{Job, Timestamp};
+use crate::query::Item;
+use crate::query::compiler_costs::{CompilerCost, compiler_costs};
+
+/// Headers, templates and passes with what they cost.
+pub(crate) const COMPILER_COSTS: TableDef = TableDef {
+    name: "compiler_costs",
+    title: "Headers, templates, passes",
+    about: "What compilers spent their time on, from the traces that clang writes with -ftime-trace: each header, template and pass, over all compilations.",
+    columns: &[
+        ColumnDef::text("kind", "Kind", "Header, template or pass."),
+        NAME,
+        ColumnDef::count("count", "Count", "How often it was worked on."),
+        ColumnDef::count("compilations", "Compilations", "In how many compilations."),
+        ColumnDef::duration(
+            "total",
+            "Total",
+            "How long that took, with all inside of it.",
+        ),
+        ColumnDef::duration(
+            "own",
+            "Own",
+            "How long that took without what else was worked on inside of it.",
+        ),
+        ColumnDef::duration("longest", "Longest", "How long the longest took."),
+    ],
+    rows: Rows::Trace(|scope| Box::new(cost_rows(costs_of(scope)))),
+};
+
+fn costs_of(scope: &Scope<'_>) -> Vec<CompilerCost> {
+    let (loaded, chosen) = (scope.loaded, scope.chosen);
+    let slices = &loaded.trace.slices;
+    let is_chosen = |track, slice: u32| {
+        let start = Timestamp(slices.starts.at(slice as usize));
+        let end = Timestamp(slices.open_end(slice as usize));
+        chosen.meets(start, end) && chosen.has_slice(track, slice as usize)
+    };
+    // A job is required, but this work cannot be cancelled.
+    let job = Job::default();
+    let costs = compiler_costs(&loaded.trace, loaded.reader.as_ref(), is_chosen, &job);
+    costs.unwrap_or_default()
+}
+
+/// Returns rows of [`COMPILER_COSTS`]; the item of each is the longest slice.
+pub(crate) fn cost_rows(costs: Vec<CompilerCost>) -> impl RowSource {
+    let rows = RowsOfIds::new(costs, (), |_, (), cost: &CompilerCost, cells| {
+        cells.extend([
+            cost.kind.word().into(),
+            Cell::of_bytes(cost.name.as_bytes()),
+            cost.count.into(),
+            cost.compilations.into(),
+            cost.total_ns.into(),
+            cost.own_ns.into(),
+            cost.longest_ns.into(),
+        ]);
+    });
+    rows.about(|(), cost| Some(Item::Slice(cost.longest)))
+}

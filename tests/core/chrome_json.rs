@@ -1,0 +1,131 @@
+//! What Chrome JSON says besides events, and where traces hide in other files.
+
+use std::path::Path;
+
+use threadline::base::Job;
+use threadline::export::{EXPORTERS, Selection};
+use threadline::load::{LoadedTrace, Reading, open, open_bytes};
+use threadline::view::outline::{Node, Outline};
+
+fn case(name: &str) -> LoadedTrace {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/chrome_json");
+    open(&folder.join(name), &Job::default()).unwrap()
+}
+
+fn read(name: &str, text: &str) -> LoadedTrace {
+    let bytes = text.as_bytes().to_vec();
+    open_bytes(name, bytes, Reading::default(), &Job::default()).unwrap()
+}
+
+fn exported(loaded: &LoadedTrace) -> String {
+    let exporter = EXPORTERS.iter().find(|row| row.name == "chrome-json");
+    let mut bytes = Vec::new();
+    (exporter.unwrap())
+        .write_to(loaded, &Selection::all(), &mut bytes, &Job::default())
+        .unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+/// The notes of the rows, each with those inside of it.
+fn notes(nodes: &[Node]) -> Vec<(String, Vec<String>)> {
+    let note = |node: &Node| node.note.to_string();
+    let with_inner = |node: &Node| (note(node), node.children.iter().map(note).collect());
+    nodes.iter().map(with_inner).collect()
+}
+
+fn titles(nodes: &[Node]) -> Vec<(String, Vec<String>)> {
+    let title = |node: &Node| node.title.to_string();
+    let with_inner = |node: &Node| (title(node), node.children.iter().map(title).collect());
+    nodes.iter().map(with_inner).collect()
+}
+
+#[test]
+fn sort_indices_order_processes_and_threads() {
+    let expected = [
+        ("tid 1".to_owned(), vec![]),
+        (
+            "pid 1".to_owned(),
+            vec!["tid 2".to_owned(), "tid 1".to_owned()],
+        ),
+    ];
+    let loaded = case("sort-indices.json");
+    assert_eq!(titles(&Outline::new(&loaded.trace).nodes), expected);
+    // And again after an export.
+    let again = read("again.json", &exported(&loaded));
+    assert_eq!(titles(&Outline::new(&again.trace).nodes), expected);
+}
+
+#[test]
+fn process_labels_stand_behind_the_name() {
+    let label = |pid: u32, text: &str| {
+        format!(
+            r#"{{"ph":"M","pid":{pid},"tid":0,"name":"process_labels","args":{{"labels":"{text}"}}}}"#
+        )
+    };
+    let slice = |pid: u32, tid: u32| {
+        format!(r#"{{"ph":"X","ts":1,"dur":{pid},"pid":{pid},"tid":{tid},"name":"a"}}"#)
+    };
+    let text = format!(
+        "[{},{},{},{},{},{}]",
+        label(7, "page one"),
+        slice(7, 7),
+        slice(7, 8),
+        slice(9, 9),
+        label(9, "page two"),
+        label(11, "nobody")
+    );
+    let expected = |first: &str, second: &str| {
+        vec![
+            (first.to_owned(), vec![String::new(), String::new()]),
+            (second.to_owned(), vec![]),
+        ]
+    };
+    let loaded = read("labels.json", &text);
+    assert_eq!(
+        notes(&Outline::new(&loaded.trace).nodes),
+        expected("2 threads · page one", "page two")
+    );
+    assert_eq!(loaded.trace.processes.len(), 2);
+    let again = read("again.json", &exported(&loaded));
+    assert_eq!(
+        notes(&Outline::new(&again.trace).nodes),
+        expected("2 threads · page one", "page two")
+    );
+}
+
+const FTRACE: &str = "# tracer: nop\n#\n  bash-96 [001] d..1. 69.626109: sched_waking: comm=x pid=7 prio=120 target_cpu=001\n";
+
+#[test]
+fn the_kernels_text_in_a_json_file_is_read() {
+    let member = format!("\"systemTraceEvents\":{}", serde_json::json!(FTRACE));
+    let alone = read("alone.json", &format!("{{\"traceEvents\":[],{member}}}"));
+    assert_eq!(alone.trace.info.format, "ftrace text");
+    assert_eq!(alone.trace.events.len(), 1);
+    let event = r#"{"ph":"i","ts":1,"name":"a"}"#;
+    let both = read(
+        "both.json",
+        &format!("{{\"traceEvents\":[{event}],{member}}}"),
+    );
+    assert_eq!(both.trace.info.format, "Chrome JSON");
+    assert_eq!(both.trace.events.len(), 1);
+    let mut rows = both.trace.diagnostics.rows().iter();
+    assert!(rows.any(|row| row.code == "system_trace_left_out"));
+}
+
+#[test]
+fn traces_in_pages_are_found() {
+    let events =
+        r#"{"traceEvents": [{"ph":"X","ts":1,"dur":2,"name":"a","pid":1,"tid":1}], "x": 1}"#;
+    // As viztracer writes them, behind scripts of a viewer.
+    let viztracer = format!(
+        "<!DOCTYPE html>\n<head>\n<script>var json_data;\nfunction load() {{\n  json_data = {events}\n}}\n</script></html>"
+    );
+    let loaded = read("page.html", &viztracer);
+    assert_eq!(loaded.trace.slices.len(), 1);
+    let systrace = format!(
+        "<!DOCTYPE html>\n<html><script>var a;</script>\n  <script class=\"trace-data\" type=\"application/text\">\n{FTRACE}\n  </script>\n</html>"
+    );
+    let loaded = read("systrace.html", &systrace);
+    assert_eq!(loaded.trace.info.format, "ftrace text");
+    assert_eq!(loaded.trace.events.len(), 1);
+}
