@@ -18,6 +18,7 @@ use crate::event::{
 
 use crate::event::slice_kind::Nesting;
 
+use super::cache::KindAndLabel;
 use super::emit::{Emitter, SeriesKey, WellKnown};
 use super::kinds::Sort;
 use super::rows::{END_BIT, NO_SAMPLES, NewEvent, OVER_BIT};
@@ -73,7 +74,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         let (category, name) = (self.text(category, at), self.text(name, at));
         let arg_count = event::ARGS.get(header);
         if matches!(sort, Sort::Instant | Sort::Begin | Sort::End) {
-            let (kind, label) = self.kind(sort, category, name);
+            let KindAndLabel { kind, label } = self.kind(sort, category, name);
             let args = Args::new(record, next, arg_count);
             let detail = if sort == Sort::Begin && arg_count > 0 {
                 self.own_label(label, args, at)
@@ -114,7 +115,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             },
             _ => time,
         };
-        let (kind, mut label) = self.kind(sort, category, name);
+        let KindAndLabel { kind, mut label } = self.kind(sort, category, name);
         if sort == Sort::Complete && arg_count > 0 {
             label = self.own_label(label, args.clone(), at);
         }
@@ -227,7 +228,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         });
     }
 
-    /// Returns whether a record of our own exporter marks its slice's end as not seen.
+    /// Returns whether a record of our own exporter states that the end of its slice was not recorded.
     fn says_end_not_seen(&mut self, at: u64, mut args: Args<'f, O>) -> bool {
         if self.out.ties != Ties::First {
             return false;
