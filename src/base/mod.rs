@@ -16,6 +16,7 @@ pub mod lines;
 pub(crate) mod maybe;
 pub(crate) mod order;
 pub(crate) mod paths;
+pub(crate) mod patterns;
 pub(crate) mod signals;
 pub mod strings;
 pub(crate) mod system;

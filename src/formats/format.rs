@@ -6,7 +6,9 @@
 use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::event_filter::{BoundFilter, KindFields};
 use super::events::EventRef;
 use super::stream::Recording;
 use crate::base::{CpuList, Job, ReadError, Timestamp};
@@ -117,7 +119,7 @@ impl fmt::Debug for Input {
 }
 
 /// Options of a report.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct ReportOptions {
     /// `-t`: timestamps in full instead of in microseconds.
     pub has_full_times: bool,
@@ -141,12 +143,62 @@ pub struct ReportOptions {
     pub shows_wakeups: bool,
     /// `-O`: options of the function plugins.
     pub functions: FunctionOptions,
-    /// Only these events, and the kernel stacks that belong to them: (part, place), sorted.
-    pub only: Option<Arc<Vec<(u32, u64)>>>,
+    /// Only these events, and the stacks that belong to them.
+    pub selection: Option<Arc<Selection>>,
+    /// Events with one of these bits in `common_flags` are left out (`-I`, `-S`).
+    pub left_out_flags: u64,
+    /// Events that are printed in a style of their own.
+    pub styles: Vec<KindStyle>,
     /// Label at the start of each line, if several files are printed.
     pub label: Option<FileLabel>,
     /// Added to all times, in ns or in the clock's own unit.
     pub offset: i64,
+}
+
+/// Which events are printed.
+#[derive(Debug, Default)]
+pub struct Selection {
+    /// An event that none of these choose is not printed; empty: all events are.
+    pub shown: Vec<Choice>,
+    /// An event that one of these chooses is not printed.
+    pub left_out: Vec<Choice>,
+    /// Whether an event was printed.
+    pub is_met: AtomicBool,
+}
+
+impl Selection {
+    /// Returns whether an event was printed so far.
+    #[must_use]
+    pub fn is_met(&self) -> bool {
+        self.is_met.load(Ordering::Relaxed)
+    }
+}
+
+/// What chooses events.
+#[derive(Debug)]
+pub enum Choice {
+    /// A filter, asked while events are printed.
+    Filter(BoundFilter),
+    /// These events: (part, place), sorted.
+    Events(Vec<(u32, u64)>),
+}
+
+/// The style of the events that a filter names.
+#[derive(Clone, Debug)]
+pub struct KindStyle {
+    /// The events.
+    pub events: Arc<BoundFilter>,
+    /// How they are printed.
+    pub style: OwnStyle,
+}
+
+/// How chosen kinds of events are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnStyle {
+    /// `-r`: their raw fields.
+    Raw,
+    /// `-n`: by their own print format, without plugins.
+    Plain,
 }
 
 /// A file's name at the start of its lines in a report of several files, padded on the left.
@@ -202,6 +254,35 @@ impl FunctionOptions {
     }
 }
 
+/// What a reference tool prints about a file instead of its events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum List {
+    /// `--stat`: what the kernel counted per CPU.
+    Statistics,
+    /// `--events`: the descriptions of all kinds of events.
+    Formats,
+    /// `-E`: their systems and names.
+    Events,
+    /// `-e`: the byte order of the file and of this machine.
+    ByteOrder,
+    /// `-p`: the page size of the recorded machine and of this one.
+    PageSize,
+    /// `-f`: the kernel's symbols.
+    Functions,
+    /// `-P`: the formats of trace_printk.
+    PrintFormats,
+    /// `--uname`: the recorded system, and the version of the program that recorded.
+    System,
+    /// `--version`: that version alone.
+    Version,
+    /// `--cpus`: the CPUs that have data.
+    Cpus,
+    /// `--first-event`: the time of their first events.
+    FirstEvents,
+    /// `--last-event`: the time of their last events.
+    LastEvents,
+}
+
 /// What a report wrote for one event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrote {
@@ -241,13 +322,14 @@ pub trait Report {
         Vec::new()
     }
 
-    /// Returns the kernel's counts per CPU as the reference tool prints them (`--stat`).
-    fn statistics(&self) -> Option<Vec<u8>> {
+    /// Returns what the file contains beside events, as the reference tool prints it.
+    fn list(&self, _list: List, _options: &ReportOptions) -> Option<Vec<u8>> {
         None
     }
 
-    /// Returns the event descriptions of the file as the reference tool prints them (`--events`).
-    fn event_formats(&self) -> Option<Vec<u8>> {
+    /// Returns all kinds of events that the file describes, for filters that are asked while events are printed;
+    /// `None` if the report cannot ask them.
+    fn kinds(&self) -> Option<Vec<KindFields<'_>>> {
         None
     }
 

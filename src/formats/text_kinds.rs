@@ -1,49 +1,16 @@
-//! Event kinds by category and name, for formats that find the names while parts are read in parallel: one table for
-//! all parts. A part uses the table only for names that are new to the part. Kind 0, the default number, is that of
-//! events whose kind is not known.
+//! Event kinds of texts and of Chrome JSON, by category, name and role. Kind 0, the default number, is that of events
+//! whose kind is not known.
 
-use std::sync::{PoisonError, RwLock};
-
-use rustc_hash::FxHashMap;
-
-use crate::base::{StringId, Strings};
+use super::kind_table::{KindKey, KindTable, KindTraits};
 use crate::event::kernel::is_probe_system;
-use crate::event::{EventKind, KindId, Role};
+use crate::event::{KindId, Role};
 
-/// The shared table.
-#[derive(Debug)]
-pub(crate) struct Kinds {
-    inner: RwLock<Inner>,
-}
-
-#[derive(Debug, Default)]
-struct Inner {
-    strings: Strings,
-    kinds: Vec<EventKind>,
-    by_name: FxHashMap<(StringId, StringId, Role), KindId>,
-}
-
-impl Inner {
-    fn find(&self, category: &str, name: &[u8], role: Role) -> Option<KindId> {
-        let category = self.strings.find(category.as_bytes())?;
-        let name = self.strings.find(name)?;
-        self.by_name.get(&(category, name, role)).copied()
-    }
-}
+/// The table of kinds, shared by all parts.
+pub(crate) type Kinds = KindTable<Role>;
 
 impl Default for Kinds {
     fn default() -> Kinds {
-        let mut inner = Inner::default();
-        let kind = EventKind {
-            name: inner.strings.intern_text("other"),
-            category: inner.strings.intern_text("text"),
-            role: Role::Instant,
-            is_probe: false,
-        };
-        inner.kinds.push(kind);
-        Kinds {
-            inner: RwLock::new(inner),
-        }
+        Kinds::starting_with([("text", "other", Role::Instant)])
     }
 }
 
@@ -51,57 +18,15 @@ impl Kinds {
     /// Returns the kind with this category, name and role, and adds it if it is new.
     #[must_use]
     pub(crate) fn intern(&self, category: &str, name: &[u8], role: Role) -> KindId {
-        {
-            let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
-            if let Some(kind) = inner.find(category, name, role) {
-                return kind;
-            }
-        }
-        let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(kind) = inner.find(category, name, role) {
-            return kind;
-        }
-        let id = KindId(inner.kinds.len() as u32);
-        let is_probe = is_probe_system(category.as_bytes());
-        let category = inner.strings.intern_text(category);
-        let name = inner.strings.intern(name);
-        inner.kinds.push(EventKind {
+        let key = KindKey {
+            class: role,
+            category: category.as_bytes(),
             name,
-            category,
+        };
+        self.find_or_add(key, || KindTraits {
             role,
-            is_probe,
-        });
-        inner.by_name.insert((category, name, role), id);
-        id
-    }
-
-    /// Category and name of a kind; both empty if the kind does not exist.
-    #[must_use]
-    pub(crate) fn texts(&self, kind: KindId) -> (String, String) {
-        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
-        inner
-            .kinds
-            .get(kind.index())
-            .map_or_else(Default::default, |row| {
-                (
-                    inner.strings.text(row.category).into_owned(),
-                    inner.strings.text(row.name).into_owned(),
-                )
-            })
-    }
-
-    /// Returns all kinds so far, and the strings that they refer to.
-    #[must_use]
-    pub(crate) fn list(&self) -> (Vec<EventKind>, Strings) {
-        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
-        (inner.kinds.clone(), inner.strings.clone())
-    }
-
-    /// Approximate heap bytes of the table.
-    #[must_use]
-    pub(crate) fn memory_bytes(&self) -> u64 {
-        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
-        inner.strings.memory_bytes() + inner.kinds.len() as u64 * 44
+            is_probe: is_probe_system(category.as_bytes()),
+        })
     }
 }
 

@@ -203,7 +203,17 @@ fn no_filter_matches_nothing_without_a_word() {
         (
             "sched_switch: prev_pdi == 1",
             2,
-            "no event of this trace has a field 'prev_pdi'",
+            "none of these events has a field 'prev_pdi'; there is 'prev_pid'",
+        ),
+        (
+            "sched_.*: pid == 1 && cpu == 0",
+            2,
+            "field 'cpu'; CPU is that of the event's line",
+        ),
+        (
+            "sched_switch: bogus == 1 || next_pid != 0",
+            0,
+            "none of these events has a field 'bogus'",
         ),
         (
             "sched_switch: next_pid == 123456",

@@ -2,9 +2,9 @@
 //! getrlimit(2), the kernel's Documentation/admin-guide/cgroup-v2.rst.
 
 #[cfg(target_os = "linux")]
-pub use linux::{address_space_bytes, limit_bytes, used};
+pub use linux::{address_space_bytes, limit_bytes, page_bytes, used};
 #[cfg(not(target_os = "linux"))]
-pub use other::{address_space_bytes, limit_bytes, used};
+pub use other::{address_space_bytes, limit_bytes, page_bytes, used};
 
 /// Memory used by this process, in bytes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,6 +39,12 @@ mod linux {
     #[must_use]
     pub fn address_space_bytes() -> Option<u64> {
         rustix::process::getrlimit(rustix::process::Resource::As).current
+    }
+
+    /// Returns the size of a page of memory in bytes.
+    #[must_use]
+    pub fn page_bytes() -> u64 {
+        rustix::param::page_size() as u64
     }
 
     /// Returns the smallest of the limits of the process, its cgroup and the machine, in bytes, if there is one.
@@ -105,6 +111,12 @@ mod other {
     #[must_use]
     pub fn address_space_bytes() -> Option<u64> {
         None
+    }
+
+    /// Returns 4096: unknown on this system.
+    #[must_use]
+    pub fn page_bytes() -> u64 {
+        4096
     }
 
     /// Returns `None`: unknown on this system.

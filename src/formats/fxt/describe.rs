@@ -61,23 +61,15 @@ pub(crate) fn has_fields<O: ByteOrder>(bytes: &[u8], event: EventRef) -> bool {
         return false;
     };
     let header = record.get(0).unwrap_or(0);
-    // An instant may have its scope after its arguments.
-    let is_plain = |sort| {
-        matches!(
-            sort,
-            Sort::Begin
-                | Sort::End
-                | Sort::Complete
-                | Sort::FlowBegin
-                | Sort::FlowStep
-                | Sort::FlowEnd
-        )
+    // After the arguments an instant may have its scope, and all others but begins and ends have an end or an id.
+    let has_no_word = |sort| match sort {
+        Sort::Begin | Sort::End => true,
+        Sort::Instant => record.count() == 2,
+        _ => false,
     };
-    let is_bare_point = |sort| sort == Sort::Instant && record.count() == 2;
     RECORD_TYPE.get(header) != record_type::EVENT
         || event::ARGS.get(header) > 0
-        || !Sort::from_event_type(event::KIND.get(header))
-            .is_some_and(|sort| is_plain(sort) || is_bare_point(sort))
+        || !Sort::from_event_type(event::KIND.get(header)).is_some_and(has_no_word)
 }
 
 /// Returns a field whose value is printed unchanged.

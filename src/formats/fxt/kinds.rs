@@ -2,12 +2,8 @@
 //! own; records drawn from typed rows (begins and ends of slices, counters, flows ...) share one kind per name. Records
 //! without names have the kind of their record type; these kinds come first.
 
-use std::sync::{PoisonError, RwLock};
-
-use rustc_hash::FxHashMap;
-
-use crate::base::{StringId, Strings};
-use crate::event::{EventKind, KindId, Role};
+use crate::event::{KindId, Role};
+use crate::formats::kind_table::{KindKey, KindTable, KindTraits};
 
 /// The record types that are events. The number is that of the type's own kind; for event records it is also the event
 /// type in the file.
@@ -108,65 +104,13 @@ impl Sort {
     }
 }
 
-/// The table of kinds; used only when a part meets a name for the first time.
-#[derive(Debug)]
-pub(crate) struct Kinds {
-    inner: RwLock<Inner>,
-}
-
-#[derive(Debug, Default)]
-struct Inner {
-    strings: Strings,
-    kinds: Vec<EventKind>,
-    by_name: FxHashMap<(Sort, StringId, StringId), KindId>,
-}
-
-impl Inner {
-    fn find(&self, sort: Sort, category: &[u8], name: &[u8]) -> Option<KindId> {
-        let category = self.strings.find(category)?;
-        let name = self.strings.find(name)?;
-        self.by_name.get(&(sort.class(), category, name)).copied()
-    }
-
-    /// Returns a table with the kinds of the record types only.
-    fn new() -> Inner {
-        let mut inner = Inner::default();
-        for (sort, category, name) in SORTS {
-            let kind = EventKind {
-                name: inner.strings.intern_text(name),
-                category: inner.strings.intern_text(category),
-                role: sort.role(),
-                is_probe: false,
-            };
-            inner.kinds.push(kind);
-        }
-        inner
-    }
-
-    /// Returns the kind with these names, and adds it if it is new.
-    fn intern(&mut self, sort: Sort, category: &[u8], name: &[u8]) -> KindId {
-        if let Some(kind) = self.find(sort, category, name) {
-            return kind;
-        }
-        let id = KindId(self.kinds.len() as u32);
-        let category = self.strings.intern(category);
-        let name = self.strings.intern(name);
-        self.kinds.push(EventKind {
-            name,
-            category,
-            role: sort.role(),
-            is_probe: false,
-        });
-        self.by_name.insert((sort.class(), category, name), id);
-        id
-    }
-}
+/// The table of kinds, shared by all parts.
+pub(crate) type Kinds = KindTable<Sort>;
 
 impl Default for Kinds {
+    /// Returns a table with the kinds of the record types only.
     fn default() -> Kinds {
-        Kinds {
-            inner: RwLock::new(Inner::new()),
-        }
+        Kinds::starting_with(SORTS.map(|(sort, category, name)| (category, name, sort.role())))
     }
 }
 
@@ -174,28 +118,15 @@ impl Kinds {
     /// Returns the kind for this record type, category and name, and adds it if it is new.
     #[must_use]
     pub(crate) fn intern(&self, sort: Sort, category: &[u8], name: &[u8]) -> KindId {
-        {
-            let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
-            if let Some(kind) = inner.find(sort, category, name) {
-                return kind;
-            }
-        }
-        let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
-        inner.intern(sort, category, name)
-    }
-
-    /// Returns all kinds so far, and the strings that they refer to.
-    #[must_use]
-    pub(crate) fn list(&self) -> (Vec<EventKind>, Strings) {
-        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
-        (inner.kinds.clone(), inner.strings.clone())
-    }
-
-    /// Approximate heap bytes of the table.
-    #[must_use]
-    pub(crate) fn memory_bytes(&self) -> u64 {
-        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
-        inner.strings.memory_bytes() + inner.kinds.len() as u64 * 44
+        let key = KindKey {
+            class: sort.class(),
+            category,
+            name,
+        };
+        self.find_or_add(key, || KindTraits {
+            role: sort.role(),
+            is_probe: false,
+        })
     }
 }
 

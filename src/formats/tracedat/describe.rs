@@ -180,6 +180,22 @@ fn symbol_text(lookup: &dyn Lookup, address: u64) -> String {
     }
 }
 
+/// Returns what the number in field `index` of `kind` is shown as; `None` if it means nothing beyond its value.
+pub(crate) fn shown_number(
+    kind: &Kind,
+    index: usize,
+    scope: &Scope<'_>,
+    number: u64,
+) -> Option<String> {
+    let field = kind.format.fields.get(index)?;
+    let value = match field.is_signed {
+        true => Value::Int(number.cast_signed()),
+        false => Value::UInt(number),
+    };
+    let text = shown(kind, field, u16::try_from(index).ok()?, scope, &value);
+    (!text.is_empty()).then_some(text)
+}
+
 fn describe_field(kind: &Kind, field: &FieldFormat, index: u16, scope: &Scope<'_>) -> Field {
     let value = value_of(kind, field, index, scope);
     Field {

@@ -36,8 +36,6 @@ pub(crate) struct Symbol<'a> {
     pub size: Option<u64>,
 }
 
-impl Symbol<'_> {}
-
 impl Kallsyms {
     /// Parses the text of /proc/kallsyms.
     #[must_use]
@@ -135,6 +133,12 @@ impl Kallsyms {
         }
     }
 
+    /// All symbols by address, those of equal addresses from the file's last to its first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Symbol<'_>> {
+        let symbols = self.symbols.iter().enumerate();
+        symbols.map(|(at, row)| self.symbol(at, *row, row.address))
+    }
+
     /// The number of symbols.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -190,6 +194,8 @@ fn parse_hex(text: &[u8]) -> Option<u64> {
 #[derive(Clone, Debug, Default)]
 pub struct PrintkFormats {
     formats: FxHashMap<u64, Vec<u8>>,
+    /// The addresses of all lines, sorted: a format may be listed several times.
+    addresses: Vec<u64>,
 }
 
 impl PrintkFormats {
@@ -206,8 +212,12 @@ impl PrintkFormats {
             let format = format.strip_suffix(b"\\n").unwrap_or(format);
             Some((address, format.to_vec()))
         });
+        let formats: Vec<(u64, Vec<u8>)> = formats.collect();
+        let mut addresses: Vec<u64> = formats.iter().map(|(address, _)| *address).collect();
+        addresses.sort_unstable();
         PrintkFormats {
-            formats: formats.collect(),
+            formats: formats.into_iter().collect(),
+            addresses,
         }
     }
 
@@ -215,6 +225,12 @@ impl PrintkFormats {
     #[must_use]
     pub(crate) fn lookup(&self, address: u64) -> Option<&[u8]> {
         self.formats.get(&address).map(Vec::as_slice)
+    }
+
+    /// All formats by address, each as often as the file lists it.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        let addresses = self.addresses.iter();
+        addresses.filter_map(|address| Some((*address, self.lookup(*address)?)))
     }
 
     /// The number of formats.

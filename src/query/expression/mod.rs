@@ -38,6 +38,7 @@ pub use matcher::Matcher;
 pub(crate) use matcher::Probe;
 pub use parse::{Expression, Node};
 pub(crate) use parse::{FIELDS, Field};
+pub(crate) use unknown::nearest;
 pub(crate) use unknown::unknown_event;
 pub use unknown::unknown_field;
 

@@ -213,23 +213,6 @@ impl Expression {
         })
     }
 
-    /// A list of events alone, as trace-cmd's filters have it: `sched_switch`, `sched`, `irq/.*,sched_wakeup:`. `None`
-    /// for any other text; whether there are such events, only a trace knows ([`super::unknown_event`]).
-    #[must_use]
-    pub(crate) fn event_list(text: &str) -> Option<Expression> {
-        let list = text.trim();
-        let list = list.strip_suffix(':').unwrap_or(list);
-        let names: Vec<String> = list.split(',').map(|name| name.trim().to_owned()).collect();
-        let is_name = |name: &String| {
-            let is_sign = |c: char| c.is_alphanumeric() || "_.*/-+?[]^$\\|".contains(c);
-            !name.is_empty() && !name.starts_with('/') && name.chars().all(is_sign)
-        };
-        names.iter().all(is_name).then(|| Expression {
-            text: text.to_owned(),
-            node: Node::Event(names, Box::new(Node::All(Vec::new()))),
-        })
-    }
-
     /// Returns the text as it was written.
     #[must_use]
     pub fn text(&self) -> &str {

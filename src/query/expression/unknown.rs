@@ -81,6 +81,13 @@ pub(super) fn is_field_too(name: &str, at: usize, other: &str) -> ExpressionErro
     ExpressionError::new(at, name.len(), words)
 }
 
+/// Returns the name that is most similar to `name`; `None` if none is.
+pub(crate) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let near = names.map(|other| (distance(name, other), other));
+    let nearest = near.min().filter(|(far, _)| *far <= 1 + name.len() / 4);
+    nearest.map(|(_, meant)| meant)
+}
+
 /// Returns the error that there is no such field, with the most similar field name.
 pub(super) fn no_such_field<'a>(
     name: &str,
@@ -88,10 +95,8 @@ pub(super) fn no_such_field<'a>(
     names: impl Iterator<Item = &'a str>,
 ) -> ExpressionError {
     let own = FIELDS.iter().map(|(own, ..)| *own);
-    let near = names.chain(own).map(|other| (distance(name, other), other));
-    let nearest = near.min().filter(|(far, _)| *far <= 1 + name.len() / 4);
     let mut message = format!("no event of this trace has a field '{name}'");
-    if let Some((_, meant)) = nearest {
+    if let Some(meant) = nearest(name, names.chain(own)) {
         message.push_str(&format!("; there is '{meant}'"));
     }
     ExpressionError::new(at, name.len(), message)

@@ -279,7 +279,7 @@ fn copies_of_damaged_records_are_read_as_what_is_encoded() {
     let folder = tempfile::tempdir().unwrap();
     let mut random = random_numbers(11);
     // A damaged record may belong to a thread with the number 0, which the encoder writes with another number.
-    let tables = ["slices", "counters", "runs", "logs", "blobs"];
+    let tables = ["slices", "counters", "flows", "runs", "logs", "blobs"];
     let mut count = 0;
     for round in 0..150 {
         let path = random_file(folder.path(), &mut random, 100);

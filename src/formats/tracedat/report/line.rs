@@ -116,7 +116,9 @@ pub(super) fn push_line(
         next: (!next.is_empty()).then_some(next),
         depth: line.depth,
     };
-    decoder.push_info(out, usize::from(kind), raw, look.style, times, memory);
+    let style = setup.styles.get(usize::from(kind)).copied();
+    let style = style.unwrap_or(look.style);
+    decoder.push_info(out, usize::from(kind), raw, style, times, memory);
     // The text ends at its first NUL, and one line end at its end is removed.
     if let Some(text) = out.get(start..)
         && let Some(length) = memchr::memchr(0, text)

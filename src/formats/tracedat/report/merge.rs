@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
+use super::selected::{Next, RecordFacts, Selected};
 use super::setup::{Head, Look, Lost, Setup, Stream};
 use crate::formats::format::ReportOptions;
 use crate::formats::tracedat::decoder::{Memory, Raw, Style};
@@ -49,9 +48,9 @@ pub(super) struct Merge<'a, S> {
     memory: Memory,
     /// Call stacks per CPU: the only state that lines of functions need from earlier records.
     callers: Callers,
-    /// By stream: whether its last event is printed. Only used if the user selected events.
-    is_last_wanted: FxHashMap<usize, bool>,
-    look: Look,
+    selected: Selected,
+    /// Whether one thread must make all lines in order.
+    is_serial: bool,
     /// By kind: how printing its events depends on other events.
     roles: Vec<Role>,
     /// The stream that had the earliest record, and (time, stream) of the second: up to it no other stream comes first.
@@ -81,19 +80,23 @@ impl<'a, S: Stream> Merge<'a, S> {
         options: &'a ReportOptions,
         look: Look,
     ) -> Merge<'a, S> {
-        let role = |kind: &Kind| match kind.plugin {
-            Some(plugin) if look.style == Style::Plugins => match plugin.event {
+        let role = |(kind, style): (&Kind, &Style)| match kind.plugin {
+            _ if matches!(kind.format.name.as_str(), "kernel_stack" | "user_stack") => Role::Stack,
+            Some(plugin) if *style == Style::Plugins => match plugin.event {
                 "sched_switch" | "sched_wakeup" | "sched_wakeup_new" => Role::Names,
                 "function" | "func_repeats" => Role::Function,
                 "funcgraph_entry" => Role::Call,
-                "kernel_stack" => Role::Stack,
                 _ => Role::Independent,
             },
-            _ if kind.format.name == "kernel_stack" => Role::Stack,
             _ => Role::Independent,
         };
+        let kinds = setup.decoder.kinds().iter();
         Merge {
-            roles: setup.decoder.kinds().iter().map(role).collect(),
+            roles: kinds.zip(&setup.styles).map(role).collect(),
+            is_serial: setup
+                .styles
+                .iter()
+                .any(|style| matches!(style, Style::Raw(_))),
             streams,
             setup,
             options,
@@ -101,9 +104,8 @@ impl<'a, S: Stream> Merge<'a, S> {
                 options: look.functions,
                 ..Memory::default()
             },
-            is_last_wanted: FxHashMap::default(),
+            selected: Selected::new(options),
             callers: Callers::default(),
-            look,
             current: 0,
             limit: None,
             scratch: Vec::new(),
@@ -169,7 +171,7 @@ impl<'a, S: Stream> Merge<'a, S> {
     pub(super) fn fill(&mut self, batch: &mut Batch) {
         batch.bytes.clear();
         batch.lines.clear();
-        batch.is_serial = matches!(self.look.style, Style::Raw(_));
+        batch.is_serial = self.is_serial;
         while batch.lines.len() < BATCH_LINES {
             let Some((index, head)) = self.earliest() else {
                 return;
@@ -192,21 +194,6 @@ impl<'a, S: Stream> Merge<'a, S> {
             .and_then(|kind| self.roles.get(kind))
             .copied()
             .unwrap_or(Role::Independent);
-        let mut is_wanted = self.is_wanted(cpu, head.time);
-        if self.options.only.is_some() {
-            let is_chosen = match role {
-                // A stack is printed together with the event before it on its CPU.
-                Role::Stack if !stream.is_chosen() => {
-                    self.is_last_wanted.get(&index).copied().unwrap_or(false)
-                }
-                _ => stream.is_chosen(),
-            };
-            is_wanted &= is_chosen;
-            if role != Role::Stack {
-                self.is_last_wanted.insert(index, is_chosen);
-            }
-        }
-        let start = batch.bytes.len();
         let name = match pid {
             0 => &b"<idle>"[..],
             _ => self
@@ -216,6 +203,25 @@ impl<'a, S: Stream> Merge<'a, S> {
                 .or_else(|| self.memory.learned.get(&pid).map(|name| &**name))
                 .unwrap_or(b"<...>"),
         };
+        let is_selected = self.selected.is_all() || {
+            let facts = RecordFacts {
+                decoder,
+                kind,
+                record,
+                name,
+                pid,
+                cpu,
+                time: head.time,
+            };
+            let next = Next {
+                stream: index,
+                is_stack: role == Role::Stack,
+            };
+            self.selected
+                .contains(next, &facts, |list| stream.is_listed(list))
+        };
+        let is_wanted = is_selected && self.is_wanted(cpu, head.time);
+        let start = batch.bytes.len();
         batch.bytes.extend_from_slice(name);
         let name_length = batch.bytes.len() - start;
         batch.bytes.extend_from_slice(record);
@@ -250,7 +256,8 @@ impl<'a, S: Stream> Merge<'a, S> {
         if let Some(stream) = self.streams.get_mut(index) {
             stream.advance();
         }
-        if role == Role::Call {
+        // The return of a call that is not printed has a line of its own.
+        if role == Role::Call && is_wanted {
             self.take_return(&mut line, batch, kind, buffer);
         }
         if is_wanted {

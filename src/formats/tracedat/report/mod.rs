@@ -22,7 +22,9 @@
 
 mod line;
 mod lines;
+mod lists;
 mod merge;
+mod selected;
 mod setup;
 pub mod source;
 mod wakeups;

@@ -1,7 +1,7 @@
 //! The input of a report: streams of records, the buffers and names that are constant for all lines, and the form of
 //! the lines.
 
-use crate::formats::format::{FunctionOptions, ReportOptions};
+use crate::formats::format::{FunctionOptions, OwnStyle, ReportOptions};
 use crate::formats::tracedat::decoder::{Decoder, Style};
 use crate::formats::tracedat::print_fmt::Addresses;
 use crate::formats::tracedat::printed_time::Times;
@@ -39,9 +39,9 @@ pub(crate) trait Stream: Send {
     fn cpu(&self) -> u32;
     /// Index into [`Setup::buffers`].
     fn buffer(&self) -> usize;
-    /// Returns whether the next record is one of the events that the user selected ([`ReportOptions::only`]).
-    fn is_chosen(&self) -> bool {
-        true
+    /// Returns whether the next record is in the list of events with index `list` of [`Choice::Events`](crate::formats::format::Choice).
+    fn is_listed(&self, _list: usize) -> bool {
+        false
     }
 }
 
@@ -74,6 +74,8 @@ pub(crate) struct Setup<'a> {
     pub cpu_count: u32,
     /// Text at the start of that line.
     pub head_prefix: Vec<u8>,
+    /// By kind: how its events are printed.
+    pub styles: Vec<Style>,
 }
 
 impl Setup<'_> {
@@ -99,8 +101,7 @@ impl Look {
     pub(super) fn of(options: &ReportOptions) -> Look {
         Look {
             style: match (options.is_raw, options.is_plain) {
-                (true, _) if options.has_no_flags => Style::Raw(Addresses::Named),
-                (true, _) => Style::Raw(Addresses::Shown),
+                (true, _) => raw_style(options),
                 (_, true) => Style::Plain,
                 _ => Style::Plugins,
             },
@@ -109,6 +110,31 @@ impl Look {
             functions: options.functions,
         }
     }
+}
+
+fn raw_style(options: &ReportOptions) -> Style {
+    Style::Raw(match options.has_no_flags {
+        true => Addresses::Named,
+        false => Addresses::Shown,
+    })
+}
+
+/// Returns by kind how its events are printed.
+pub(super) fn styles(decoder: &Decoder, options: &ReportOptions) -> Vec<Style> {
+    let of_all = Look::of(options).style;
+    let style = |kind: usize| {
+        let is_named = |wanted: OwnStyle| {
+            let mut own = options.styles.iter();
+            own.any(|own| own.style == wanted && own.events.names(kind))
+        };
+        match of_all {
+            Style::Raw(_) => of_all,
+            _ if is_named(OwnStyle::Raw) => raw_style(options),
+            _ if is_named(OwnStyle::Plain) => Style::Plain,
+            _ => of_all,
+        }
+    };
+    (0..decoder.kinds().len()).map(style).collect()
 }
 
 /// The line of a hook, e.g. `sched_wakeup,pid/sched_switch,next_pid`, as trace-cmd prints it: start and end, each

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use super::lines::Lines;
+use super::setup::styles;
 use super::{Buffer, Head, Lost, Setup, Stream, ThreadNames, prefixes, write_report};
 use crate::base::Job;
-use crate::formats::format::{Report, ReportLines, ReportOptions};
+use crate::formats::event_filter::KindFields;
+use crate::formats::format::{Choice, List, Report, ReportLines, ReportOptions};
 use crate::formats::tracedat::buffers::CpuIndex;
 use crate::formats::tracedat::clock::TimeMap;
 use crate::formats::tracedat::decoder::Decoder;
@@ -75,7 +77,7 @@ pub struct TraceReport {
     pub file: Arc<TraceFile>,
     /// Decoder of its events.
     pub decoder: Arc<Decoder>,
-    /// By part of the reader: its CPU. Only needed for [`ReportOptions::only`].
+    /// By part of the reader: its CPU. Only needed for [`Choice::Events`].
     pub sources: Vec<CpuIndex>,
 }
 
@@ -92,17 +94,44 @@ impl TraceReport {
 }
 
 /// The records of one CPU, with times on the trace's clock.
-struct CpuStream<'a> {
+pub(super) struct CpuStream<'a> {
     records: CpuRecords<'a>,
     times: TimeMap,
     plain_offset: Option<i64>,
     head: Option<Head>,
     place: u64,
-    /// Places of the selected events, sorted; `None`: all events.
-    chosen: Option<Vec<u64>>,
+    /// Sorted places of the events of each [`Choice::Events`].
+    lists: Vec<Vec<u64>>,
     offset: i64,
     cpu: u32,
     buffer: usize,
+}
+
+impl CpuStream<'_> {
+    /// Number of the CPU.
+    pub(super) fn number(&self) -> u32 {
+        self.cpu
+    }
+
+    /// Returns whether the records are of the buffer with index `buffer`.
+    pub(super) fn is_of(&self, buffer: usize) -> bool {
+        self.buffer == buffer
+    }
+
+    /// Time of the next record; `None` at the end.
+    pub(super) fn next_time(&self) -> Option<u64> {
+        self.head.map(|head| head.time)
+    }
+
+    /// Time of the last record, or `first`; reads all records.
+    pub(super) fn last_time(&mut self, first: u64) -> u64 {
+        let mut last = first;
+        while let Some(time) = self.next_time() {
+            last = time;
+            self.advance();
+        }
+        last
+    }
 }
 
 impl Stream for CpuStream<'_> {
@@ -133,9 +162,9 @@ impl Stream for CpuStream<'_> {
         });
     }
 
-    fn is_chosen(&self) -> bool {
-        let chosen = self.chosen.as_ref();
-        chosen.is_none_or(|chosen| chosen.binary_search(&self.place).is_ok())
+    fn is_listed(&self, list: usize) -> bool {
+        let places = self.lists.get(list);
+        places.is_some_and(|places| places.binary_search(&self.place).is_ok())
     }
 
     fn cpu(&self) -> u32 {
@@ -144,23 +173,6 @@ impl Stream for CpuStream<'_> {
 
     fn buffer(&self) -> usize {
         self.buffer
-    }
-}
-
-/// Text that trace-cmd prints before the statistics of the CPUs.
-const STATISTICS: &str = "\nKernel buffer statistics:\n  \
-    Note: \"entries\" are the entries left in the kernel ring buffer and are not\n        \
-    recorded in the trace data. They should all be zero.\n\n";
-
-/// Most CPUs that are listed.
-const MOST_CPU: u32 = 8192;
-
-/// Appends the texts of latency tracers, each up to its first NUL.
-fn push_latency_texts(texts: &[Vec<u8>], out: &mut Vec<u8>) {
-    for text in texts {
-        let length = memchr::memchr(0, text).unwrap_or(text.len());
-        out.extend_from_slice(text.get(..length).unwrap_or(text));
-        out.push(b'\n');
     }
 }
 
@@ -175,8 +187,17 @@ fn is_split(clock: &str) -> bool {
 }
 
 impl TraceReport {
+    /// Appends the texts of latency tracers, each up to its first NUL.
+    pub(super) fn push_latency_texts(&self, out: &mut Vec<u8>) {
+        for text in &self.file.latency_texts {
+            let length = memchr::memchr(0, text).unwrap_or(text.len());
+            out.extend_from_slice(text.get(..length).unwrap_or(text));
+            out.push(b'\n');
+        }
+    }
+
     /// The parts of the report that are constant for all lines.
-    fn setup(&self, options: &ReportOptions) -> Setup<'_> {
+    pub(super) fn setup(&self, options: &ReportOptions) -> Setup<'_> {
         let file = &*self.file;
         let names: Vec<&[u8]> = file.buffers.iter().map(|b| b.name.as_bytes()).collect();
         let clocks = file.buffers.iter().map(|buffer| match &*buffer.clock {
@@ -218,6 +239,7 @@ impl TraceReport {
             buffers: buffers.collect(),
             hooks: hooks.map(|hook| hook.clone().into_bytes()).collect(),
             cpu_count: file.options.cpu_count.unwrap_or(0),
+            styles: styles(&self.decoder, options),
             head_prefix: label.map_or(Vec::new(), |label| {
                 labelled(label.name.as_bytes(), label.head_width)
             }),
@@ -225,7 +247,7 @@ impl TraceReport {
     }
 
     /// One stream for each CPU of each buffer, at its first record.
-    fn streams(&self, options: &ReportOptions) -> Vec<CpuStream<'_>> {
+    pub(super) fn streams(&self, options: &ReportOptions) -> Vec<CpuStream<'_>> {
         let file = &*self.file;
         let mut streams = Vec::new();
         for (index, buffer) in file.buffers.iter().enumerate() {
@@ -239,7 +261,7 @@ impl TraceReport {
                     times,
                     head: None,
                     place: 0,
-                    chosen: self.chosen(
+                    lists: self.lists(
                         options,
                         CpuIndex {
                             buffer: index,
@@ -257,14 +279,21 @@ impl TraceReport {
         streams
     }
 
-    /// Sorted places of the selected events of one CPU of one buffer; `None` if the user selected no events.
-    fn chosen(&self, options: &ReportOptions, source: CpuIndex) -> Option<Vec<u64>> {
-        let only = options.only.as_ref()?;
-        let is_here = |part: u32| self.sources.get(part as usize) == Some(&source);
-        let here = only.iter().filter(|(part, _)| is_here(*part));
-        let mut places: Vec<u64> = here.map(|(_, place)| *place).collect();
-        places.sort_unstable();
-        Some(places)
+    /// Sorted places of the events in each list that are of one CPU of one buffer.
+    fn lists(&self, options: &ReportOptions, source: CpuIndex) -> Vec<Vec<u64>> {
+        let selection = options.selection.iter();
+        let choices = selection.flat_map(|it| it.shown.iter().chain(&it.left_out));
+        let places = choices.filter_map(|choice| match choice {
+            Choice::Events(events) => {
+                let is_here = |part: u32| self.sources.get(part as usize) == Some(&source);
+                let here = events.iter().filter(|(part, _)| is_here(*part));
+                let mut places: Vec<u64> = here.map(|(_, place)| *place).collect();
+                places.sort_unstable();
+                Some(places)
+            }
+            Choice::Filter(_) => None,
+        });
+        places.collect()
     }
 }
 
@@ -278,7 +307,7 @@ impl Report for TraceReport {
         let (streams, setup) = (self.streams(options), self.setup(options));
         write_report(streams, setup, options, out, job)?;
         let mut texts = Vec::new();
-        push_latency_texts(&self.file.latency_texts, &mut texts);
+        self.push_latency_texts(&mut texts);
         out.write_all(&texts)?;
         Ok(())
     }
@@ -295,58 +324,29 @@ impl Report for TraceReport {
         Some(Box::new(lines))
     }
 
+    fn kinds(&self) -> Option<Vec<KindFields<'_>>> {
+        let kinds = self.decoder.kinds().iter();
+        let kinds = kinds.map(|kind| KindFields {
+            system: kind.format.system.as_bytes(),
+            name: kind.format.name.as_bytes(),
+            fields: Some(
+                kind.format
+                    .fields
+                    .iter()
+                    .map(|it| it.name.as_str())
+                    .collect(),
+            ),
+        });
+        Some(kinds.collect())
+    }
+
     fn instances(&self) -> Vec<String> {
         let buffers = self.file.buffers.iter();
         let names = buffers.map(|buffer| buffer.name.clone());
         names.filter(|name| !name.is_empty()).collect()
     }
 
-    fn statistics(&self) -> Option<Vec<u8>> {
-        let file = &*self.file;
-        let mut text = self.setup(&ReportOptions::default()).head();
-        if !file.latency_texts.is_empty() {
-            push_latency_texts(&file.latency_texts, &mut text);
-            return Some(text);
-        }
-        text.extend_from_slice(STATISTICS.as_bytes());
-        for stats in &file.options.cpu_stats {
-            text.extend_from_slice(stats.trim_end_matches('\0').as_bytes());
-            text.push(b'\n');
-        }
-        if file.options.cpu_stats.is_empty() {
-            text.extend_from_slice(b" No stats in this file");
-        }
-        text.push(b'\n');
-        let top = file.buffers.iter().find(|buffer| buffer.name.is_empty());
-        // trace-cmd unpacks packed pages into a separate file, from its second page on, and prints offsets in that
-        // file.
-        let mut unpacked = top.map_or(0, |top| u64::from(top.page_size));
-        // CPUs after the last CPU with data are not listed.
-        let last = top.and_then(|top| top.cpus.iter().map(|data| data.cpu).max());
-        let listed = last.map_or(file.options.cpu_count, |last| last.checked_add(1));
-        for cpu in 0..listed.unwrap_or(0).min(MOST_CPU) {
-            let mut cpus = top.iter().flat_map(|top| &top.cpus);
-            let (offset, size) = match cpus.find(|data| data.cpu == cpu) {
-                Some(data) if data.chunks.is_some() => (unpacked, data.stream_size),
-                Some(data) => (data.offset, data.stream_size),
-                None => (0, 0),
-            };
-            unpacked += size;
-            let line =
-                format!("CPU{cpu} data recorded at offset={offset:#x}\n    {size} bytes in size\n");
-            text.extend_from_slice(line.as_bytes());
-        }
-        Some(text)
-    }
-
-    fn event_formats(&self) -> Option<Vec<u8>> {
-        let mut text = Vec::new();
-        let systems = self.file.metadata.format_texts.iter();
-        // Formats of system `ftrace` are the same on every machine: trace-cmd omits them.
-        for (system, formats) in systems.filter(|(system, _)| system != "ftrace") {
-            text.extend_from_slice(format!("\nsystem: {system}\n").as_bytes());
-            text.extend_from_slice(formats);
-        }
-        Some(text)
+    fn list(&self, list: List, options: &ReportOptions) -> Option<Vec<u8>> {
+        Some(self.list_text(list, options))
     }
 }

@@ -7,27 +7,30 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::{Arg, ArgAction, ArgMatches, value_parser};
+use clap::{Arg, ArgAction, ArgGroup, ArgMatches, value_parser};
+
+mod filters;
 
 use super::command::{
     CliError, Command, Example, answer, asked_span, file_argument, load_files, not_loaded,
     offset_argument, reading, time_arguments, warn, warn_of_losses, watch, while_printing,
     with_progress,
 };
-use super::search::{parse, usage};
 use crate::base::time::TimeArg;
 use crate::base::visible::{Visible, one_line};
 use crate::base::{CpuList, Job, Nanos, TimeSpan, Timestamp};
 use crate::event::part::ClockUnit;
-use crate::formats::format::{FileLabel, FunctionOptions, Report, ReportLines, Wrote};
-use crate::formats::{Events, HasReport, Recording, ReportOptions};
+use crate::formats::event_filter::EventFilter;
+use crate::formats::format::{
+    FileLabel, FunctionOptions, KindStyle, List, OwnStyle, Report, ReportLines, Selection, Wrote,
+};
+use crate::formats::{HasReport, Recording, ReportOptions};
 use crate::load::together::open_as;
 use crate::load::{LoadedTrace, OpenedHead, open_head};
-use crate::query::Item;
 use crate::query::details::describe;
-use crate::query::expression::{Expression, Matcher, Probe, unknown_event};
 use crate::query::item::event_ref;
-use crate::trace::{EventId, ThreadId, Trace};
+use crate::trace::{EventId, ThreadId};
+use filters::Filters;
 
 /// This command's row.
 pub(crate) const COMMAND: Command = Command {
@@ -135,15 +138,35 @@ fn arguments(command: clap::Command) -> clap::Command {
             Some('v'),
             "Leave out what the filters after this one mean",
         ))
-        .arg(
-            flag("stat", None, "Only what the kernel counted per CPU (trace.dat)")
-                .conflicts_with("events"),
-        )
         .arg(flag(
-            "events",
-            None,
-            "Only the descriptions of events in the file (trace.dat)",
+            "no-hardirq",
+            Some('I'),
+            "Leave out events in hard interrupts (trace.dat)",
         ))
+        .arg(flag(
+            "no-softirq",
+            Some('S'),
+            "Leave out events in soft interrupts (trace.dat)",
+        ))
+        .arg(
+            list(
+                "raw-event",
+                "EVENTS",
+                "The raw fields of these events (a regular expression); may be given several times (trace.dat)",
+            )
+            .short('r'),
+        )
+        .arg(
+            list(
+                "plain-event",
+                "EVENTS",
+                "No plugins for these events (a regular expression); may be given several times (trace.dat)",
+            )
+            .short('n'),
+        )
+        .args(LISTS.iter().map(|(_, name, short, help)| flag(name, *short, help)))
+        .group(ArgGroup::new("list").args(LISTS.iter().map(|(_, name, ..)| *name)))
+        .args(WITHOUT_EFFECT.iter().map(|(name, short, help)| flag(name, Some(*short), help)))
         .arg(
             list("input", "FILE", "A trace, as trace-cmd takes it")
                 .short('i')
@@ -158,6 +181,110 @@ fn arguments(command: clap::Command) -> clap::Command {
                 .required_unless_present("input"),
         )
 }
+
+/// Lists that are printed instead of events: option, letter, help.
+const LISTS: &[(List, &str, Option<char>, &str)] = &[
+    (
+        List::Statistics,
+        "stat",
+        None,
+        "Only what the kernel counted per CPU (trace.dat)",
+    ),
+    (
+        List::Formats,
+        "events",
+        None,
+        "Only the descriptions of events in the file (trace.dat)",
+    ),
+    (
+        List::Events,
+        "event-names",
+        Some('E'),
+        "Only the names of events in the file (trace.dat)",
+    ),
+    (
+        List::ByteOrder,
+        "endian",
+        Some('e'),
+        "Only the byte order of the file (trace.dat)",
+    ),
+    (
+        List::PageSize,
+        "page-size",
+        Some('p'),
+        "Only the page size of the recorded machine (trace.dat)",
+    ),
+    (
+        List::Functions,
+        "functions",
+        Some('f'),
+        "Only the kernel's symbols (trace.dat)",
+    ),
+    (
+        List::PrintFormats,
+        "printk",
+        Some('P'),
+        "Only the formats of trace_printk (trace.dat)",
+    ),
+    (
+        List::System,
+        "uname",
+        None,
+        "Only the system that was recorded (trace.dat)",
+    ),
+    (
+        List::Version,
+        "version",
+        None,
+        "Only the version of trace-cmd that recorded (trace.dat)",
+    ),
+    (
+        List::Cpus,
+        "cpus",
+        None,
+        "Only the CPUs that have data (trace.dat)",
+    ),
+    (
+        List::FirstEvents,
+        "first-event",
+        None,
+        "Only the time of each CPU's first event (trace.dat)",
+    ),
+    (
+        List::LastEvents,
+        "last-event",
+        None,
+        "Only the time of each CPU's last event (trace.dat)",
+    ),
+];
+
+/// Options of trace-cmd that change nothing here, so that its command lines work.
+const WITHOUT_EFFECT: &[(&str, char, &str)] = &[
+    (
+        "local-plugins",
+        'L',
+        "Accepted as in trace-cmd, without effect: there are no plugins to load",
+    ),
+    (
+        "global",
+        'G',
+        "Accepted as in trace-cmd, without effect: it is for --profile",
+    ),
+    (
+        "quiet",
+        'q',
+        "Accepted as in trace-cmd, without effect: formats are read without warnings",
+    ),
+    (
+        "verbose",
+        'V',
+        "Accepted as in trace-cmd, without effect: there is nothing to say about plugins",
+    ),
+];
+
+/// Bits of `common_flags`.
+const IN_HARDIRQ: u64 = 0x08;
+const IN_SOFTIRQ: u64 = 0x10;
 
 /// Returns the options that hold for every file.
 fn options_of(matches: &ArgMatches) -> ReportOptions {
@@ -180,6 +307,10 @@ fn options_of(matches: &ArgMatches) -> ReportOptions {
         cpus: CpuList {
             ranges: ranges.collect(),
         },
+        left_out_flags: [("no-hardirq", IN_HARDIRQ), ("no-softirq", IN_SOFTIRQ)]
+            .iter()
+            .filter(|(name, _)| matches.get_flag(name))
+            .fold(0, |bits, (_, bit)| bits | bit),
         ..ReportOptions::default()
     }
 }
@@ -205,11 +336,9 @@ fn report(matches: &ArgMatches) -> Result<(), CliError> {
     for path in &paths {
         files.push(open(matches, path, &filters)?);
     }
-    if matches.get_flag("stat") {
-        return print_texts(&files, "stat", |report| report.statistics());
-    }
-    if matches.get_flag("events") {
-        return print_texts(&files, "events", |report| report.event_formats());
+    let lists = LISTS.iter().filter(|(_, name, ..)| matches.get_flag(name));
+    for (list, name, ..) in lists {
+        return print_texts(&files, name, |report| report.list(*list, &options));
     }
     let reports: Option<Vec<&dyn Report>> = files.iter().map(File::report).collect();
     // A latency tracer's text has no records to choose from.
@@ -221,8 +350,8 @@ fn report(matches: &ArgMatches) -> Result<(), CliError> {
     });
     let job = Job::default();
     match (exact, files.as_slice()) {
-        (Some(reports), _) => print_exact(matches, &files, &reports, options, &job),
-        _ if options.shows_steps || options.shows_wakeups => Err(only_trace_dat()),
+        (Some(reports), _) => print_exact(matches, &files, &reports, options, &filters, &job),
+        _ if needs_records(matches, &options) => Err(only_trace_dat()),
         (None, [file]) if filters.is_empty() && file.report().is_some() => {
             let options = within(matches, &options, file.start());
             with_out(Bytes::Visible, |out| match file.report() {
@@ -234,8 +363,17 @@ fn report(matches: &ArgMatches) -> Result<(), CliError> {
     }
 }
 
+/// Returns whether an option was given that needs the records of a trace.dat.
+fn needs_records(matches: &ArgMatches, options: &ReportOptions) -> bool {
+    let has_styles = ["raw-event", "plain-event"]
+        .iter()
+        .any(|name| matches.contains_id(name));
+    options.shows_steps || options.shows_wakeups || options.left_out_flags != 0 || has_styles
+}
+
 fn only_trace_dat() -> CliError {
-    CliError::Usage("--ts-diff and -w are for files of trace-cmd (trace.dat)".to_owned())
+    let words = "--ts-diff, -w, -I, -S, -r and -n are for files of trace-cmd (trace.dat)";
+    CliError::Usage(words.to_owned())
 }
 
 /// Whether bytes are printed as they are.
@@ -277,17 +415,20 @@ fn within(matches: &ArgMatches, options: &ReportOptions, start: Timestamp) -> Re
     }
 }
 
-/// An opened file: its events are opened only if they are needed.
+/// An opened file, and the events that filters leave.
 enum File {
-    Head(Box<Recording>),
+    /// Only its head: its events are opened if they are needed.
+    Head(Box<Recording>, Option<Arc<Selection>>),
+    /// Loaded, for a report that asks filters itself.
+    Asked(Box<LoadedTrace>, Arc<Selection>),
     Loaded(Box<LoadedTrace>, Vec<EventId>),
 }
 
 impl File {
     fn report(&self) -> Option<&dyn Report> {
         let has_report = match self {
-            File::Head(head) => head.report.as_deref(),
-            File::Loaded(loaded, _) => loaded.report.as_deref(),
+            File::Head(head, _) => head.report.as_deref(),
+            File::Asked(loaded, _) | File::Loaded(loaded, _) => loaded.report.as_deref(),
         };
         has_report.map(HasReport::report)
     }
@@ -295,42 +436,45 @@ impl File {
     fn start(&self) -> Timestamp {
         match self {
             // Times since the start need the first event's time: the coarse picture knows it.
-            File::Head(head) => head.coarse.span.start,
-            File::Loaded(loaded, _) => loaded.trace.span.start,
+            File::Head(head, _) => head.coarse.span.start,
+            File::Asked(loaded, _) | File::Loaded(loaded, _) => loaded.trace.span.start,
         }
     }
 
-    /// The events that filters leave, where there are filters.
-    fn only(&self) -> Option<Arc<Vec<(u32, u64)>>> {
-        let File::Loaded(loaded, wanted) = self else {
-            return None;
-        };
-        let place = |id: &EventId| {
-            let event = event_ref(&loaded.trace, *id);
-            (event.part, event.place)
-        };
-        let mut only: Vec<(u32, u64)> = wanted.iter().map(place).collect();
-        only.sort_unstable();
-        Some(Arc::new(only))
+    fn selection(&self) -> Option<&Arc<Selection>> {
+        match self {
+            File::Head(_, selection) => selection.as_ref(),
+            File::Asked(_, selection) => Some(selection),
+            File::Loaded(..) => None,
+        }
     }
 }
 
 fn open(matches: &ArgMatches, path: &PathBuf, filters: &Filters) -> Result<File, CliError> {
     let job = Job::default();
     let fail = |error: crate::load::LoadError| not_loaded(&error);
-    if filters.is_empty() {
-        let OpenedHead {
-            recording,
-            stopped,
-            opened,
-        } = with_progress("reading", &job, || open_head(path, reading(matches), &job))
-            .map_err(fail)?;
+    let OpenedHead {
+        recording,
+        stopped,
+        opened,
+    } = with_progress("reading", &job, || open_head(path, reading(matches), &job)).map_err(fail)?;
+    let asked = match recording.report.as_deref() {
+        Some(report) if !filters.is_empty() => {
+            let kinds = report.report().kinds();
+            let start = recording.coarse.span.start;
+            let selection = kinds.map(|kinds| filters.selection(&kinds, start, None));
+            selection.transpose()?.flatten()
+        }
+        _ => None,
+    };
+    if filters.is_empty() || asked.is_some() {
         watch(&opened);
         if let (Some(words), true) = (stopped, recording.report.is_some()) {
             warn(&words);
         }
-        return Ok(File::Head(Box::new(recording)));
+        return Ok(File::Head(Box::new(recording), asked));
     }
+    drop(recording);
     let paths = std::slice::from_ref(path);
     let loaded = with_progress("reading", &job, || {
         open_as(paths, reading(matches), &[], &[], &job, None)
@@ -338,8 +482,18 @@ fn open(matches: &ArgMatches, path: &PathBuf, filters: &Filters) -> Result<File,
     .map_err(fail)?;
     watch(loaded.opened_files());
     warn_of_losses(&loaded);
+    let loaded = Box::new(loaded);
+    let kinds = loaded.report.as_deref().and_then(|it| it.report().kinds());
+    let start = loaded.trace.span.start;
+    let selection = match kinds {
+        Some(kinds) => filters.selection(&kinds, start, Some(&loaded))?,
+        None => None,
+    };
+    if let Some(selection) = selection {
+        return Ok(File::Asked(loaded, selection));
+    }
     let wanted = filters.wanted(&loaded)?;
-    Ok(File::Loaded(Box::new(loaded), wanted))
+    Ok(File::Loaded(loaded, wanted))
 }
 
 fn print_texts(
@@ -363,6 +517,7 @@ fn print_exact(
     files: &[File],
     reports: &[&dyn Report],
     options: ReportOptions,
+    filters: &Filters,
     job: &Job,
 ) -> Result<(), CliError> {
     let offsets = offsets(matches, files.len())?;
@@ -376,13 +531,46 @@ fn print_exact(
         .zip(labels)
         .zip(&offsets)
         .map(|((file, label), offset)| ReportOptions {
-            only: file.only(),
+            selection: file.selection().cloned(),
+            styles: styles(matches, file),
             label,
             offset: offset.0,
             ..options.clone()
         })
         .collect();
-    if let ([report], [options]) = (reports, own.as_slice())
+    print_lines(reports, &own, job)?;
+    for selection in files.iter().filter_map(File::selection) {
+        filters.warn_of_unmet(selection);
+    }
+    Ok(())
+}
+
+/// Returns the styles of single kinds of events (`-r`, `-n`); warns of names that no event of the file has.
+fn styles(matches: &ArgMatches, file: &File) -> Vec<KindStyle> {
+    let kinds = file.report().and_then(|report| report.kinds());
+    let kinds = kinds.unwrap_or_default();
+    let mut styles = Vec::new();
+    for (name, style) in [
+        ("raw-event", OwnStyle::Raw),
+        ("plain-event", OwnStyle::Plain),
+    ] {
+        for text in matches.get_many::<String>(name).unwrap_or_default() {
+            let filter = EventFilter::parse(text).and_then(|it| it.bind(&kinds, file.start()));
+            match filter {
+                Ok(events) => styles.push(KindStyle {
+                    events: Arc::new(events),
+                    style,
+                }),
+                Err(error) => warn(&error.message),
+            }
+        }
+    }
+    styles
+}
+
+/// Prints files by the times of their lines, one file as it is.
+fn print_lines(reports: &[&dyn Report], own: &[ReportOptions], job: &Job) -> Result<(), CliError> {
+    if let ([report], [options]) = (reports, own)
         && !options.shows_steps
         && !options.shows_wakeups
     {
@@ -390,7 +578,7 @@ fn print_exact(
             while_printing("printing", job, || report.write(options, out, job))
         });
     }
-    let lines = reports.iter().zip(&own);
+    let lines = reports.iter().zip(own);
     let lines: Option<Vec<_>> = lines.map(|(report, own)| report.lines(own)).collect();
     let mut lines = lines.ok_or_else(|| {
         CliError::Input(
@@ -467,109 +655,6 @@ fn write_in_order(
         out.write_all(&lines.foot())?;
     }
     Ok(())
-}
-
-/// The values of `-F` and `-v`.
-struct Filters {
-    shown: Vec<String>,
-    left_out: Vec<String>,
-}
-
-impl Filters {
-    fn of(matches: &ArgMatches) -> Result<Filters, CliError> {
-        let texts = matches.get_many::<String>("filter").unwrap_or_default();
-        let places = matches.indices_of("filter").into_iter().flatten();
-        let turned = match matches.get_flag("leave-out") {
-            true => matches.index_of("leave-out"),
-            false => None,
-        };
-        let mut filters = Filters {
-            shown: Vec::new(),
-            left_out: Vec::new(),
-        };
-        for (text, place) in texts.zip(places) {
-            // Errors in the filter are reported before a long load.
-            if Expression::event_list(text).is_none() {
-                parse(text)?;
-            }
-            match turned {
-                Some(turned) if place > turned => filters.left_out.push(text.clone()),
-                _ => filters.shown.push(text.clone()),
-            }
-        }
-        if turned.is_some() && filters.left_out.is_empty() {
-            return Err(CliError::Usage(
-                "-v needs a filter (-F) after it".to_owned(),
-            ));
-        }
-        Ok(filters)
-    }
-
-    fn is_empty(&self) -> bool {
-        self.shown.is_empty() && self.left_out.is_empty()
-    }
-
-    /// The events that are left, in order.
-    fn wanted(&self, loaded: &LoadedTrace) -> Result<Vec<EventId>, CliError> {
-        let (trace, reader) = (loaded.trace.as_ref(), loaded.reader.as_ref());
-        let all = |texts: &[String]| -> Result<Vec<_>, CliError> {
-            texts
-                .iter()
-                .map(|text| matcher(text, trace, reader))
-                .collect()
-        };
-        let (shown, left_out) = (all(&self.shown)?, all(&self.left_out)?);
-        let mut shown: Vec<_> = shown.iter().map(|it| (it.probe(), false)).collect();
-        let mut left_out: Vec<_> = left_out.iter().map(|it| (it.probe(), false)).collect();
-        // Each probe is searched until its first event; a probe without events is reported.
-        let is_met = |probes: &mut [(Probe<'_>, bool)], item| {
-            probes.iter_mut().fold(false, |is_met, (probe, was_met)| {
-                let now = (!is_met || !*was_met) && probe.is_match(item);
-                *was_met |= now;
-                is_met || now
-            })
-        };
-        let mut is_wanted = |id: &EventId| {
-            let item = Item::Event(*id);
-            let is_left_out = is_met(&mut left_out, item);
-            (self.shown.is_empty() || is_met(&mut shown, item)) && !is_left_out
-        };
-        let all = trace.events.from_time(Timestamp::MIN);
-        let wanted: Vec<EventId> = all.filter(|id| is_wanted(id)).collect();
-        if wanted.is_empty() && !trace.events.is_empty() {
-            warn("no event of this trace passes the filters");
-        } else if !trace.events.is_empty() {
-            let texts = self.shown.iter().chain(&self.left_out);
-            for (text, _) in texts
-                .zip(shown.iter().chain(&left_out))
-                .filter(|(_, probe)| !probe.1)
-            {
-                warn(&format!(
-                    "no event of this trace is met by the filter '{text}'"
-                ));
-            }
-        }
-        Ok(wanted)
-    }
-}
-
-/// Returns a matcher for a filter on a trace: events by their names or systems if all of these are known, else an
-/// expression.
-fn matcher<'a>(
-    text: &str,
-    trace: &'a Trace,
-    reader: &'a dyn Events,
-) -> Result<Matcher<'a>, CliError> {
-    let wrong = |error| usage(text, &error);
-    let list = Expression::event_list(text);
-    let expression = match list.filter(|list| unknown_event(list, trace).is_none()) {
-        Some(list) => list,
-        None => parse(text)?,
-    };
-    if let Some(error) = unknown_event(&expression, trace) {
-        return Err(wrong(error));
-    }
-    Matcher::new(&expression, trace, reader).map_err(wrong)
 }
 
 /// Prints events of a file that trace-cmd cannot read, or only some events: one line per event.

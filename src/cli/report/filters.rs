@@ -1,0 +1,368 @@
+//! The values of `-F` and `-v` in, the selection that a report prints out.
+//!
+//! A value that is written as trace-cmd's filters are, and whose events the file has, is such a filter. It is asked while
+//! records are printed, so that a trace.dat need not be loaded first. Any other value is a text, a regular expression or
+//! an expression of our own search language.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use clap::ArgMatches;
+
+use crate::base::Timestamp;
+use crate::cli::command::{CliError, warn};
+use crate::cli::search::usage;
+use crate::event::Value;
+use crate::formats::Events;
+use crate::formats::event_filter::{
+    BoundFilter, EventFacts, EventFilter, Fact, FilterError, KindFields, MissingField,
+};
+use crate::formats::format::{Choice, Selection};
+use crate::load::LoadedTrace;
+use crate::query::Item;
+use crate::query::expression::{Expression, ExpressionError, Matcher, nearest, unknown_event};
+use crate::query::item::{cpu_number, event_ref};
+use crate::trace::{EventId, ThreadId, Trace};
+
+/// The values of `-F`, and of `-F` after `-v`.
+pub(super) struct Filters {
+    shown: Vec<Asked>,
+    left_out: Vec<Asked>,
+}
+
+/// One value of `-F`, read in both languages.
+struct Asked {
+    text: String,
+    filter: Result<EventFilter, FilterError>,
+    expression: Result<Expression, ExpressionError>,
+}
+
+/// A value put to a file.
+enum Bound<'a> {
+    Filter(BoundFilter),
+    Search(&'a Asked),
+}
+
+/// How a filter that is put to a file ends.
+enum Unbound {
+    /// The value is meant for our own search language.
+    Search,
+    Wrong(CliError),
+}
+
+impl Filters {
+    /// Reads the command line. Errors are reported before a long load.
+    pub fn of(matches: &ArgMatches) -> Result<Filters, CliError> {
+        let texts = matches.get_many::<String>("filter").unwrap_or_default();
+        let places = matches.indices_of("filter").into_iter().flatten();
+        let turned = match matches.get_flag("leave-out") {
+            true => matches.index_of("leave-out"),
+            false => None,
+        };
+        let mut filters = Filters {
+            shown: Vec::new(),
+            left_out: Vec::new(),
+        };
+        for (text, place) in texts.zip(places) {
+            let asked = Asked::parse(text)?;
+            match turned {
+                Some(turned) if place > turned => filters.left_out.push(asked),
+                _ => filters.shown.push(asked),
+            }
+        }
+        if turned.is_some() && filters.left_out.is_empty() {
+            return Err(CliError::Usage(
+                "-v needs a filter (-F) after it".to_owned(),
+            ));
+        }
+        Ok(filters)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.shown.is_empty() && self.left_out.is_empty()
+    }
+
+    /// Returns the selection for a report that asks filters itself, of a file with these kinds of events. `None` if one of
+    /// the values is for our own search language and the file is not loaded.
+    pub fn selection(
+        &self,
+        kinds: &[KindFields<'_>],
+        start: Timestamp,
+        loaded: Option<&LoadedTrace>,
+    ) -> Result<Option<Arc<Selection>>, CliError> {
+        let all = |asked: &[Asked]| -> Result<Option<Vec<Choice>>, CliError> {
+            let choices = asked.iter().map(|asked| {
+                Ok(match (asked.bind(kinds, start)?, loaded) {
+                    (Bound::Filter(filter), _) => Some(Choice::Filter(filter)),
+                    (Bound::Search(asked), Some(loaded)) => {
+                        Some(Choice::Events(asked.search(loaded)?))
+                    }
+                    (Bound::Search(_), None) => None,
+                })
+            });
+            choices.collect()
+        };
+        let both = all(&self.shown)?.zip(all(&self.left_out)?);
+        Ok(both.map(|(shown, left_out)| {
+            Arc::new(Selection {
+                shown,
+                left_out,
+                ..Selection::default()
+            })
+        }))
+    }
+
+    /// Returns the events of a loaded trace that the filters leave, in order; warns of filters that find nothing.
+    pub fn wanted(&self, loaded: &LoadedTrace) -> Result<Vec<EventId>, CliError> {
+        let (trace, reader) = (loaded.trace.as_ref(), loaded.reader.as_ref());
+        let kinds = kinds_of(trace, reader);
+        let start = trace.span.start;
+        let Some(selection) = self.selection(&kinds, start, Some(loaded))? else {
+            return Ok(Vec::new());
+        };
+        let is_chosen = |choices: &[Choice], facts: &LoadedFacts<'_>| {
+            choices.iter().fold(false, |so_far, choice| match choice {
+                Choice::Filter(filter) => {
+                    let is_asked = !so_far || !filter.is_met();
+                    so_far | (is_asked && filter.is_match(facts.kind(), facts))
+                }
+                Choice::Events(events) => so_far | events.binary_search(&facts.place()).is_ok(),
+            })
+        };
+        let is_wanted = |id: &EventId| {
+            let facts = LoadedFacts {
+                trace,
+                reader,
+                id: *id,
+            };
+            let is_shown = is_chosen(&selection.shown, &facts) || selection.shown.is_empty();
+            let is_left_out = is_chosen(&selection.left_out, &facts);
+            is_shown && !is_left_out
+        };
+        let all = trace.events.from_time(Timestamp::MIN);
+        let wanted: Vec<EventId> = all.filter(is_wanted).collect();
+        selection
+            .is_met
+            .store(!wanted.is_empty(), Ordering::Relaxed);
+        if !trace.events.is_empty() {
+            self.warn_of_unmet(&selection);
+        }
+        Ok(wanted)
+    }
+
+    /// Warns of filters that found nothing.
+    pub fn warn_of_unmet(&self, selection: &Selection) {
+        if !selection.is_met() {
+            warn("no event of this trace passes the filters");
+            return;
+        }
+        let asked = self.shown.iter().chain(&self.left_out);
+        let choices = selection.shown.iter().chain(&selection.left_out);
+        for (asked, choice) in asked.zip(choices) {
+            let is_met = match choice {
+                Choice::Filter(filter) => filter.is_met(),
+                Choice::Events(events) => !events.is_empty(),
+            };
+            if !is_met {
+                let text = &asked.text;
+                warn(&format!(
+                    "no event of this trace is met by the filter '{text}'"
+                ));
+            }
+        }
+    }
+}
+
+impl Asked {
+    fn parse(text: &str) -> Result<Asked, CliError> {
+        let asked = Asked {
+            text: text.to_owned(),
+            filter: EventFilter::parse(text),
+            expression: Expression::parse(text),
+        };
+        match (&asked.filter, &asked.expression) {
+            (Err(_), Err(error)) => Err(usage(text, error)),
+            _ => Ok(asked),
+        }
+    }
+
+    fn bind(&self, kinds: &[KindFields<'_>], start: Timestamp) -> Result<Bound<'_>, CliError> {
+        let bound = match &self.filter {
+            Ok(filter) => self.bind_filter(filter, kinds, start),
+            Err(_) => Err(Unbound::Search),
+        };
+        match (bound, &self.expression, &self.filter) {
+            (Ok(filter), ..) => Ok(Bound::Filter(filter)),
+            (Err(Unbound::Wrong(error)), ..) => Err(error),
+            (Err(Unbound::Search), Ok(_), _) => Ok(Bound::Search(self)),
+            (Err(Unbound::Search), Err(error), _) => Err(usage(&self.text, error)),
+        }
+    }
+
+    /// Returns the events that the expression means, sorted: (part, place).
+    fn search(&self, loaded: &LoadedTrace) -> Result<Vec<(u32, u64)>, CliError> {
+        let (trace, reader) = (loaded.trace.as_ref(), loaded.reader.as_ref());
+        let wrong = |error: &ExpressionError| usage(&self.text, error);
+        let expression = self.expression.as_ref().map_err(wrong)?;
+        if let Some(error) = unknown_event(expression, trace) {
+            return Err(wrong(&error));
+        }
+        let matcher = Matcher::new(expression, trace, reader).map_err(|error| wrong(&error))?;
+        let mut probe = matcher.probe();
+        let all = trace.events.from_time(Timestamp::MIN);
+        let places = all.filter_map(|id| {
+            let event = event_ref(trace, id);
+            let is_match = probe.is_match(Item::Event(id));
+            is_match.then_some((event.part, event.place))
+        });
+        let mut places: Vec<(u32, u64)> = places.collect();
+        places.sort_unstable();
+        Ok(places)
+    }
+
+    fn bind_filter(
+        &self,
+        filter: &EventFilter,
+        kinds: &[KindFields<'_>],
+        start: Timestamp,
+    ) -> Result<BoundFilter, Unbound> {
+        let bound = match filter.bind(kinds, start) {
+            Ok(bound) => bound,
+            Err(_) if self.expression.is_ok() => return Err(Unbound::Search),
+            Err(error) => return Err(Unbound::Wrong(wrong(&self.text, error))),
+        };
+        let Some(missing) = bound.missing().first() else {
+            return Ok(bound);
+        };
+        let error = missing_field(missing, kinds);
+        if bound.is_hopeless() {
+            return Err(Unbound::Wrong(usage(&self.text, &error)));
+        }
+        let message = error.pointed(&self.text);
+        warn(&format!("what is compared with it is false:\n{message}"));
+        Ok(bound)
+    }
+}
+
+/// Names that mean the event's line, not a field.
+const OF_LINE: [&str; 4] = ["COMM", "CPU", "PID", "TIMESTAMP"];
+
+fn missing_field(missing: &MissingField, kinds: &[KindFields<'_>]) -> ExpressionError {
+    let name = &missing.name;
+    let fields = kinds.iter().filter_map(|kind| kind.fields.as_ref());
+    let names = fields.flatten().copied().chain(OF_LINE);
+    let upper = name.to_ascii_uppercase();
+    let hint = match OF_LINE.iter().find(|known| **known == upper) {
+        Some(known) => format!("; {known} is that of the event's line"),
+        None => match nearest(name, names) {
+            Some(meant) => format!("; there is '{meant}'"),
+            None => String::new(),
+        },
+    };
+    ExpressionError {
+        at: missing.at,
+        length: name.len(),
+        message: format!("none of these events has a field '{name}'{hint}"),
+    }
+}
+
+fn wrong(text: &str, error: FilterError) -> CliError {
+    let FilterError {
+        at,
+        length,
+        message,
+    } = error;
+    usage(
+        text,
+        &ExpressionError {
+            at,
+            length,
+            message,
+        },
+    )
+}
+
+/// The kinds of events of a loaded trace.
+fn kinds_of<'a>(trace: &'a Trace, reader: &'a dyn Events) -> Vec<KindFields<'a>> {
+    let kinds = trace.kinds.iter().zip(0..);
+    let kinds = kinds.map(|(kind, index)| KindFields {
+        system: trace.strings.bytes(kind.category),
+        name: trace.strings.bytes(kind.name),
+        fields: reader.field_names(crate::event::KindId(index)),
+    });
+    kinds.collect()
+}
+
+/// One event of a loaded trace.
+struct LoadedFacts<'a> {
+    trace: &'a Trace,
+    reader: &'a dyn Events,
+    id: EventId,
+}
+
+impl LoadedFacts<'_> {
+    fn kind(&self) -> usize {
+        self.trace.events.kind(self.id).index()
+    }
+
+    fn place(&self) -> (u32, u64) {
+        let event = event_ref(self.trace, self.id);
+        (event.part, event.place)
+    }
+}
+
+impl EventFacts for LoadedFacts<'_> {
+    fn number(&self, fact: &Fact) -> Option<i128> {
+        let time = || i128::from(self.trace.events.time(self.id).0);
+        match fact {
+            Fact::Field { name, .. } => {
+                match self.reader.value(event_ref(self.trace, self.id), name)? {
+                    Value::Bool(value) => Some(i128::from(value)),
+                    Value::Int(value) => Some(i128::from(value)),
+                    Value::UInt(value) | Value::Pointer(value) | Value::Koid(value) => {
+                        Some(i128::from(value))
+                    }
+                    Value::Text(text) => text.trim().parse().ok(),
+                    _ => None,
+                }
+            }
+            Fact::Comm => None,
+            Fact::Cpu => cpu_number(self.trace, Item::Event(self.id)).map(i128::from),
+            Fact::Pid => {
+                let thread = self.trace.events.thread(self.id);
+                Some(i128::from(self.trace.thread(thread).tid))
+            }
+            Fact::Time => Some(time()),
+            Fact::TimeMicros => Some(time().div_euclid(1000)),
+        }
+    }
+
+    fn has_text(&self, fact: &Fact, is_it: &dyn Fn(&[u8]) -> bool) -> Option<bool> {
+        match fact {
+            Fact::Field { name, .. } => {
+                let event = event_ref(self.trace, self.id);
+                let value = self.reader.value(event, name)?;
+                let text = match &value {
+                    Value::Text(text) => return Some(is_it(text.as_bytes())),
+                    Value::Int(number) => format!("{number:#x}"),
+                    Value::UInt(number) => format!("{number:#x}"),
+                    value => value.to_string(),
+                };
+                let is_shown = || {
+                    let detail = self.reader.describe(event);
+                    let field = detail.fields.iter().find(|field| field.name == *name);
+                    field.is_some_and(|field| is_it(field.text().as_bytes()))
+                };
+                Some(is_it(text.as_bytes()) || is_shown())
+            }
+            Fact::Comm => {
+                let thread = self.trace.events.thread(self.id);
+                Some(match thread {
+                    ThreadId::IDLE => is_it(b"<idle>"),
+                    _ => is_it(self.trace.thread_name(thread).as_bytes()),
+                })
+            }
+            _ => self.number(fact).map(|it| is_it(it.to_string().as_bytes())),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The tree of a filter's condition.
+
+/// What is asked of an event.
+#[derive(Debug)]
+pub(super) enum Condition {
+    /// Parts from left to right: each one is joined with the result of those before it.
+    Chain(Box<Condition>, Vec<(Join, Condition)>),
+    /// The opposite.
+    Not(Box<Condition>),
+    /// The left side compared with the right side.
+    Compare(Sum, Comparison, Sum),
+    /// The result is not 0.
+    IsNotZero(Sum),
+}
+
+/// How a part is joined with the parts before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Join {
+    And,
+    Or,
+}
+
+/// How two sides are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Comparison {
+    Equal,
+    Differs,
+    Less,
+    LessOrEqual,
+    More,
+    MoreOrEqual,
+    /// `=~`: a basic regular expression occurs in the text.
+    Matches,
+    /// `!~`: it does not.
+    MatchesNot,
+    /// `~`: the text is like a glob, or a regular expression occurs in it.
+    Like,
+}
+
+/// A value and what is computed from it, from left to right.
+#[derive(Debug)]
+pub(super) struct Sum {
+    pub first: Atom,
+    pub rest: Vec<(Operator, Atom)>,
+}
+
+impl Sum {
+    /// The value, if nothing is computed from it.
+    pub fn alone(&self) -> Option<&Atom> {
+        self.rest.is_empty().then_some(&self.first)
+    }
+}
+
+/// An operator of numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operator {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+    ShiftRight,
+    ShiftLeft,
+    And,
+    Or,
+    Xor,
+}
+
+/// One value as it was written.
+#[derive(Debug)]
+pub(super) struct Atom {
+    /// Byte at which it begins.
+    pub at: usize,
+    /// Its length in bytes, with quotes.
+    pub length: usize,
+    pub value: Written,
+}
+
+/// The value of an atom.
+#[derive(Debug)]
+pub(super) enum Written {
+    Number(i128),
+    /// A field, or a text without quotes.
+    Word(String),
+    Quoted(String),
+}

@@ -1,0 +1,366 @@
+//! A condition and the fields of one kind of events in, a test of single events out.
+
+use std::collections::BTreeSet;
+
+use regex::bytes::Regex;
+
+use super::condition::{Atom, Comparison, Condition, Join, Operator, Sum, Written};
+use super::fault::{FilterError, MissingField};
+use crate::base::Timestamp;
+use crate::base::patterns::{Case, basic_regex, glob_regex, is_glob, regex_of};
+use crate::base::time::TimeArg;
+
+/// What a filter compares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Fact {
+    /// A field of the event; its index in the kind's list if that is known.
+    Field { name: String, index: Option<usize> },
+    /// The name of the event's thread, as its line begins.
+    Comm,
+    /// The event's CPU.
+    Cpu,
+    /// The number of the event's thread.
+    Pid,
+    /// The event's time in ns on the trace's clock.
+    Time,
+    /// The same in whole microseconds.
+    TimeMicros,
+}
+
+/// An event to which a test is put.
+pub(crate) trait EventFacts {
+    /// Returns a fact as a number; `None` if the event lacks it or it is not a number.
+    fn number(&self, fact: &Fact) -> Option<i128>;
+
+    /// Returns whether `is_it` is true of a text of the fact; `None` if the event lacks it.
+    fn has_text(&self, fact: &Fact, is_it: &dyn Fn(&[u8]) -> bool) -> Option<bool>;
+}
+
+/// A condition bound to one kind of events.
+#[derive(Debug)]
+pub(super) enum Test {
+    Always,
+    /// A comparison with a field that the kind lacks.
+    Never,
+    Not(Box<Test>),
+    Chain(Box<Test>, Vec<(Join, Test)>),
+    Numbers(Terms, Comparison, Terms),
+    IsNotZero(Terms),
+    Text(Fact, TextTest),
+}
+
+/// A comparison with a text.
+#[derive(Debug)]
+pub(super) enum TextTest {
+    Is(Vec<u8>),
+    IsNot(Vec<u8>),
+    Has(Regex),
+    HasNot(Regex),
+}
+
+/// A number and what is computed from it, from left to right.
+#[derive(Debug)]
+pub(super) struct Terms {
+    first: Term,
+    rest: Vec<(Operator, Term)>,
+}
+
+#[derive(Debug)]
+enum Term {
+    Number(i128),
+    Fact(Fact),
+}
+
+impl Test {
+    /// Returns whether an event passes.
+    pub fn holds(&self, event: &dyn EventFacts) -> bool {
+        match self {
+            Test::Always => true,
+            Test::Never => false,
+            Test::Not(inner) => !inner.holds(event),
+            Test::Chain(first, rest) => {
+                rest.iter()
+                    .fold(first.holds(event), |so_far, (join, test)| match join {
+                        Join::And => so_far && test.holds(event),
+                        Join::Or => so_far || test.holds(event),
+                    })
+            }
+            Test::Numbers(left, comparison, right) => {
+                let sides = left.number(event).zip(right.number(event));
+                sides.is_some_and(|(left, right)| is_so(left, *comparison, right))
+            }
+            Test::IsNotZero(terms) => terms.number(event).is_some_and(|number| number != 0),
+            Test::Text(fact, test) => {
+                let has = |is_it: &dyn Fn(&[u8]) -> bool| event.has_text(fact, is_it);
+                match test {
+                    TextTest::Is(text) => has(&|bytes| bytes == text) == Some(true),
+                    TextTest::IsNot(text) => has(&|bytes| bytes == text) == Some(false),
+                    TextTest::Has(regex) => has(&|bytes| regex.is_match(bytes)) == Some(true),
+                    TextTest::HasNot(regex) => has(&|bytes| regex.is_match(bytes)) == Some(false),
+                }
+            }
+        }
+    }
+
+    /// Returns whether events pass, if that is the same for all of them.
+    pub fn known(&self) -> Option<bool> {
+        match self {
+            Test::Always => Some(true),
+            Test::Never => Some(false),
+            Test::Not(inner) => inner.known().map(|known| !known),
+            Test::Chain(first, rest) => rest.iter().fold(first.known(), |so_far, (join, test)| {
+                let decisive = *join == Join::Or;
+                match (so_far, test.known()) {
+                    (Some(known), _) | (_, Some(known)) if known == decisive => Some(decisive),
+                    (Some(_), other) => other,
+                    (None, _) => None,
+                }
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// Compares numbers. Equal are also a negative number and the unsigned number of the same 64 bits.
+fn is_so(left: i128, comparison: Comparison, right: i128) -> bool {
+    let is_equal = left == right || left as u64 == right as u64;
+    match comparison {
+        Comparison::Equal => is_equal,
+        Comparison::Differs => !is_equal,
+        Comparison::Less => left < right,
+        Comparison::LessOrEqual => left <= right,
+        Comparison::More => left > right,
+        Comparison::MoreOrEqual => left >= right,
+        Comparison::Matches | Comparison::MatchesNot | Comparison::Like => false,
+    }
+}
+
+impl Terms {
+    fn number(&self, event: &dyn EventFacts) -> Option<i128> {
+        let value = |term: &Term| match term {
+            Term::Number(number) => Some(*number),
+            Term::Fact(fact) => event.number(fact),
+        };
+        let mut so_far = value(&self.first)?;
+        for (operator, term) in &self.rest {
+            // Numbers of 64 bits, as trace-cmd computes.
+            let (left, right) = (so_far as u64, value(term)? as u64);
+            so_far = i128::from(match operator {
+                Operator::Add => left.wrapping_add(right),
+                Operator::Subtract => left.wrapping_sub(right),
+                Operator::Multiply => left.wrapping_mul(right),
+                Operator::Divide => left.checked_div(right)?,
+                Operator::Remainder => left.checked_rem(right)?,
+                Operator::ShiftRight => u32::try_from(right)
+                    .ok()
+                    .and_then(|bits| left.checked_shr(bits))
+                    .unwrap_or(0),
+                Operator::ShiftLeft => u32::try_from(right)
+                    .ok()
+                    .and_then(|bits| left.checked_shl(bits))
+                    .unwrap_or(0),
+                Operator::And => left & right,
+                Operator::Or => left | right,
+                Operator::Xor => left ^ right,
+            });
+        }
+        Some(so_far)
+    }
+}
+
+/// One kind of events to which a condition is bound.
+pub(super) struct Binding<'a, 'k> {
+    pub fields: Option<&'a [&'k str]>,
+    pub start: Timestamp,
+    /// Names of compared fields that a kind has.
+    pub present: &'a mut BTreeSet<String>,
+    pub missing: &'a mut BTreeSet<MissingField>,
+}
+
+impl Binding<'_, '_> {
+    pub fn test(&mut self, condition: &Condition) -> Result<Test, FilterError> {
+        Ok(match condition {
+            Condition::Not(inner) => Test::Not(Box::new(self.test(inner)?)),
+            Condition::Chain(first, rest) => {
+                let first = Box::new(self.test(first)?);
+                let rest = rest
+                    .iter()
+                    .map(|(join, part)| Ok((*join, self.test(part)?)))
+                    .collect::<Result<_, FilterError>>()?;
+                Test::Chain(first, rest)
+            }
+            Condition::IsNotZero(sum) => self.terms(sum)?.map_or(Test::Never, Test::IsNotZero),
+            Condition::Compare(left, comparison, right) => {
+                self.comparison(left, *comparison, right)?
+            }
+        })
+    }
+
+    fn comparison(
+        &mut self,
+        left: &Sum,
+        comparison: Comparison,
+        right: &Sum,
+    ) -> Result<Test, FilterError> {
+        let is_ordered = matches!(
+            comparison,
+            Comparison::Less | Comparison::LessOrEqual | Comparison::More | Comparison::MoreOrEqual
+        );
+        if let Some(atom) = right.alone()
+            && let Some(text) = self.text_of(atom, left, comparison)
+        {
+            if is_ordered {
+                return Err(error_at(atom, "a text is compared with == != =~ !~ ~"));
+            }
+            let Some(Written::Word(name)) = left.alone().map(|atom| &atom.value) else {
+                return Err(error_at(&left.first, "a text is compared with a field"));
+            };
+            let Some(fact) = self.fact(name, left.first.at) else {
+                return Ok(Test::Never);
+            };
+            return Ok(Test::Text(fact, text_test(comparison, text, atom)?));
+        }
+        let left_terms = self.terms(left)?;
+        let right = match self.time_of(left, right) {
+            Some(time) => Some(time),
+            None => self.terms(right)?,
+        };
+        Ok(match left_terms.zip(right) {
+            Some((left, right)) => Test::Numbers(left, comparison, right),
+            None => Test::Never,
+        })
+    }
+
+    /// The text that an atom on the right side is: one in quotes, or a word that is no field of this kind.
+    fn text_of<'t>(&self, atom: &'t Atom, left: &Sum, comparison: Comparison) -> Option<&'t str> {
+        match &atom.value {
+            Written::Quoted(text) => Some(text),
+            Written::Number(_) => None,
+            Written::Word(word) => {
+                let is_pattern = matches!(
+                    comparison,
+                    Comparison::Matches | Comparison::MatchesNot | Comparison::Like
+                );
+                let is_field = self.index(word).is_some() || fact_of_line(word).is_some();
+                let is_time = time_arg(left, word).is_some();
+                (is_pattern || !is_field && !is_time).then_some(word.as_str())
+            }
+        }
+    }
+
+    /// A time with a unit, compared with the event's time.
+    fn time_of(&self, left: &Sum, right: &Sum) -> Option<Terms> {
+        let Some(Written::Word(word)) = right.alone().map(|atom| &atom.value) else {
+            return None;
+        };
+        let time = time_arg(left, word)?.resolve(self.start);
+        Some(Terms {
+            first: Term::Number(i128::from(time.0)),
+            rest: Vec::new(),
+        })
+    }
+
+    /// The terms of a sum; `None` if this kind lacks one of the fields.
+    fn terms(&mut self, sum: &Sum) -> Result<Option<Terms>, FilterError> {
+        let Some(first) = self.term(&sum.first)? else {
+            return Ok(None);
+        };
+        let mut rest = Vec::with_capacity(sum.rest.len());
+        for (operator, atom) in &sum.rest {
+            let Some(term) = self.term(atom)? else {
+                return Ok(None);
+            };
+            rest.push((*operator, term));
+        }
+        Ok(Some(Terms { first, rest }))
+    }
+
+    fn term(&mut self, atom: &Atom) -> Result<Option<Term>, FilterError> {
+        Ok(match &atom.value {
+            Written::Number(number) => Some(Term::Number(*number)),
+            Written::Word(word) if word.starts_with(|c: char| c.is_ascii_digit() || c == '@') => {
+                return Err(error_at(atom, "this is not a number"));
+            }
+            Written::Word(word) => self.fact(word, atom.at).map(Term::Fact),
+            Written::Quoted(_) => return Err(error_at(atom, "a text is compared with a field")),
+        })
+    }
+
+    /// The index of a field of this kind; `Some(None)` if the kind's fields are unknown.
+    fn index(&self, name: &str) -> Option<Option<usize>> {
+        match self.fields {
+            None => Some(None),
+            Some(fields) => fields.iter().position(|field| *field == name).map(Some),
+        }
+    }
+
+    fn fact(&mut self, name: &str, at: usize) -> Option<Fact> {
+        let of_line = fact_of_line(name);
+        // Where fields are unknown beforehand, names of the line mean the line.
+        let index = match self.fields {
+            None if of_line.is_some() => None,
+            _ => self.index(name),
+        };
+        if index.is_some() {
+            self.present.insert(name.to_owned());
+        }
+        let field = index.map(|index| Fact::Field {
+            name: name.to_owned(),
+            index,
+        });
+        let fact = field.or(of_line);
+        if fact.is_none() {
+            let name = name.to_owned();
+            self.missing.insert(MissingField { at, name });
+        }
+        fact
+    }
+}
+
+/// What a name means that is no field of the event.
+fn fact_of_line(name: &str) -> Option<Fact> {
+    Some(match name {
+        "COMM" => Fact::Comm,
+        "CPU" => Fact::Cpu,
+        "PID" => Fact::Pid,
+        "TIMESTAMP" => Fact::Time,
+        "TIMESTAMP_USECS" => Fact::TimeMicros,
+        _ => return None,
+    })
+}
+
+/// `TIMESTAMP > 10ms`: a time since the start, or `@N` ns.
+fn time_arg(left: &Sum, word: &str) -> Option<TimeArg> {
+    let Some(Written::Word(name)) = left.alone().map(|atom| &atom.value) else {
+        return None;
+    };
+    (name == "TIMESTAMP").then(|| word.parse().ok()).flatten()
+}
+
+fn text_test(comparison: Comparison, text: &str, atom: &Atom) -> Result<TextTest, FilterError> {
+    let bytes = || text.as_bytes().to_vec();
+    let wrong = |message: String| error_at(atom, &message);
+    // No name begins with a star: such a pattern is meant as a glob.
+    let pattern = || match text.starts_with('*') && is_glob(text) {
+        true => glob_regex(text, Case::Ignored).map_err(wrong),
+        false => basic_regex(text, Case::Ignored).map_err(wrong),
+    };
+    Ok(match comparison {
+        Comparison::Differs => TextTest::IsNot(bytes()),
+        Comparison::Matches => TextTest::Has(pattern()?),
+        Comparison::MatchesNot => TextTest::HasNot(pattern()?),
+        Comparison::Like if is_glob(text) => {
+            TextTest::Has(glob_regex(text, Case::Differs).map_err(wrong)?)
+        }
+        Comparison::Like => TextTest::Has(regex_of(text, Case::Differs).map_err(wrong)?),
+        _ => TextTest::Is(bytes()),
+    })
+}
+
+fn error_at(atom: &Atom, message: &str) -> FilterError {
+    FilterError {
+        at: atom.at,
+        length: atom.length,
+        message: message.to_owned(),
+    }
+}

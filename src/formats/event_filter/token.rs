@@ -1,0 +1,109 @@
+//! The text of a condition in, its tokens out.
+
+use super::condition::{Comparison, Join, Operator};
+use super::fault::FilterError;
+
+/// A token of a condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Token {
+    Open,
+    Close,
+    Not,
+    Join(Join),
+    Compare(Comparison),
+    Operator(Operator),
+    Quoted(String),
+    Word(String),
+}
+
+/// A token and its byte range.
+#[derive(Clone, Debug)]
+pub(super) struct Placed {
+    pub token: Token,
+    pub at: usize,
+    pub length: usize,
+}
+
+/// Signs, the longer ones before their beginnings.
+const SIGNS: &[(&str, Token)] = &[
+    ("&&", Token::Join(Join::And)),
+    ("||", Token::Join(Join::Or)),
+    ("==", Token::Compare(Comparison::Equal)),
+    ("!=", Token::Compare(Comparison::Differs)),
+    ("=~", Token::Compare(Comparison::Matches)),
+    ("!~", Token::Compare(Comparison::MatchesNot)),
+    ("<=", Token::Compare(Comparison::LessOrEqual)),
+    (">=", Token::Compare(Comparison::MoreOrEqual)),
+    ("<<", Token::Operator(Operator::ShiftLeft)),
+    (">>", Token::Operator(Operator::ShiftRight)),
+    ("<", Token::Compare(Comparison::Less)),
+    (">", Token::Compare(Comparison::More)),
+    ("=", Token::Compare(Comparison::Equal)),
+    ("~", Token::Compare(Comparison::Like)),
+    ("+", Token::Operator(Operator::Add)),
+    ("-", Token::Operator(Operator::Subtract)),
+    ("*", Token::Operator(Operator::Multiply)),
+    ("/", Token::Operator(Operator::Divide)),
+    ("%", Token::Operator(Operator::Remainder)),
+    ("&", Token::Operator(Operator::And)),
+    ("|", Token::Operator(Operator::Or)),
+    ("^", Token::Operator(Operator::Xor)),
+    ("!", Token::Not),
+    ("(", Token::Open),
+    (")", Token::Close),
+];
+
+/// Cuts `text` into tokens, from byte `from` on.
+pub(super) fn tokens(text: &str, from: usize) -> Result<Vec<Placed>, FilterError> {
+    let mut found = Vec::new();
+    let mut at = from;
+    while let Some(rest) = text.get(at..)
+        && let Some(first) = rest.chars().next()
+    {
+        if first.is_whitespace() {
+            at += first.len_utf8();
+            continue;
+        }
+        let (token, length) = token_of(rest, first).ok_or_else(|| FilterError {
+            at,
+            length: first.len_utf8(),
+            message: match first {
+                '"' | '\'' => format!("this {first} has no partner"),
+                _ => format!("'{first}' means nothing in a filter"),
+            },
+        })?;
+        found.push(Placed { token, at, length });
+        at += length;
+    }
+    Ok(found)
+}
+
+fn token_of(rest: &str, first: char) -> Option<(Token, usize)> {
+    if matches!(first, '"' | '\'') {
+        return quoted(rest, first);
+    }
+    if let Some((sign, token)) = SIGNS.iter().find(|(sign, _)| rest.starts_with(sign)) {
+        return Some((token.clone(), sign.len()));
+    }
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '@');
+    let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+    let word = rest.get(..length).filter(|word| !word.is_empty())?;
+    Some((Token::Word(word.to_owned()), length))
+}
+
+/// A text in quotes; backslashes stay, but for those before the quote itself.
+fn quoted(rest: &str, quote: char) -> Option<(Token, usize)> {
+    let mut text = String::new();
+    let mut chars = rest.char_indices().skip(1);
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\\' => match chars.next()?.1 {
+                next if next == quote => text.push(next),
+                next => text.extend(['\\', next]),
+            },
+            c if c == quote => return Some((Token::Quoted(text), at + c.len_utf8())),
+            c => text.push(c),
+        }
+    }
+    None
+}

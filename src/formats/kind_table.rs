@@ -1,0 +1,129 @@
+//! Kinds of events for formats that find the names while parts are read in parallel: one table for all parts. A part
+//! uses the table only for names that are new to the part.
+
+use std::hash::Hash;
+use std::sync::{PoisonError, RwLock};
+
+use rustc_hash::FxHashMap;
+
+use crate::base::{StringId, Strings};
+use crate::event::{EventKind, KindId, Role};
+
+/// The shared table: one kind for each class, category and name. What a class is depends on the format.
+#[derive(Debug)]
+pub(crate) struct KindTable<C> {
+    inner: RwLock<Inner<C>>,
+}
+
+#[derive(Debug)]
+struct Inner<C> {
+    strings: Strings,
+    kinds: Vec<EventKind>,
+    by_name: FxHashMap<(C, StringId, StringId), KindId>,
+}
+
+/// What distinguishes a kind from others.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KindKey<'a, C> {
+    pub(crate) class: C,
+    pub(crate) category: &'a [u8],
+    pub(crate) name: &'a [u8],
+}
+
+/// What a reader says of a kind that is new to the table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KindTraits {
+    pub(crate) role: Role,
+    pub(crate) is_probe: bool,
+}
+
+impl<C: Copy + Eq + Hash> Inner<C> {
+    fn find(&self, key: KindKey<'_, C>) -> Option<KindId> {
+        let category = self.strings.find(key.category)?;
+        let name = self.strings.find(key.name)?;
+        self.by_name.get(&(key.class, category, name)).copied()
+    }
+
+    fn push(&mut self, category: StringId, name: StringId, traits: KindTraits) -> KindId {
+        let id = KindId(self.kinds.len() as u32);
+        self.kinds.push(EventKind {
+            name,
+            category,
+            role: traits.role,
+            is_probe: traits.is_probe,
+        });
+        id
+    }
+}
+
+impl<C: Copy + Eq + Hash> KindTable<C> {
+    /// Returns a table whose first kinds are these: category, name and role. [`intern`](Self::intern) never returns
+    /// one of them.
+    #[must_use]
+    pub(crate) fn starting_with(
+        own: impl IntoIterator<Item = (&'static str, &'static str, Role)>,
+    ) -> Self {
+        let mut inner = Inner {
+            strings: Strings::default(),
+            kinds: Vec::new(),
+            by_name: FxHashMap::default(),
+        };
+        for (category, name, role) in own {
+            let category = inner.strings.intern_text(category);
+            let name = inner.strings.intern_text(name);
+            let is_probe = false;
+            inner.push(category, name, KindTraits { role, is_probe });
+        }
+        KindTable {
+            inner: RwLock::new(inner),
+        }
+    }
+
+    /// Returns the kind with this key; if it is new, adds it with the traits that `describe` returns.
+    #[must_use]
+    pub(crate) fn find_or_add(
+        &self,
+        key: KindKey<'_, C>,
+        describe: impl FnOnce() -> KindTraits,
+    ) -> KindId {
+        {
+            let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(kind) = inner.find(key) {
+                return kind;
+            }
+        }
+        let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
+        // Another part may have added it meanwhile.
+        if let Some(kind) = inner.find(key) {
+            return kind;
+        }
+        let category = inner.strings.intern(key.category);
+        let name = inner.strings.intern(key.name);
+        let id = inner.push(category, name, describe());
+        inner.by_name.insert((key.class, category, name), id);
+        id
+    }
+
+    /// Category and name of a kind; both empty if the kind does not exist.
+    #[must_use]
+    pub(crate) fn texts(&self, kind: KindId) -> (String, String) {
+        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        let text = |id| inner.strings.text(id).into_owned();
+        let row = inner.kinds.get(kind.index());
+        row.map_or_else(Default::default, |row| (text(row.category), text(row.name)))
+    }
+
+    /// Returns all kinds so far, and the strings that they refer to.
+    #[must_use]
+    pub(crate) fn list(&self) -> (Vec<EventKind>, Strings) {
+        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        (inner.kinds.clone(), inner.strings.clone())
+    }
+
+    /// Approximate heap bytes of the table.
+    #[must_use]
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        inner.strings.memory_bytes() + inner.kinds.len() as u64 * 44
+    }
+}
