@@ -15,7 +15,7 @@ pub(crate) struct KindColumn {
 
 impl KindColumn {
     /// Reserves room for `count` more events.
-    pub fn reserve(&mut self, count: usize) {
+    pub(crate) fn reserve(&mut self, count: usize) {
         if self.wide.is_empty() {
             self.words.reserve(count);
         } else {

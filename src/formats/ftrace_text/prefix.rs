@@ -46,7 +46,7 @@ pub(crate) struct Prefix<'a> {
 /// The column of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
-    /// No such column.
+    /// The line has no such column.
     NoColumn,
     /// `(-------)`: unknown.
     Unknown,

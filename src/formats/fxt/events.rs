@@ -23,7 +23,7 @@ use super::emit::{Emitter, SeriesKey, WellKnown};
 use super::kinds::Sort;
 use super::rows::{END_BIT, NO_SAMPLES, NewEvent, OVER_BIT};
 use crate::base::ByteOrder;
-use crate::fxt::args::{ArgValue, Args, UNKNOWN_ARGUMENT};
+use crate::fxt::args::{ArgValue, Args, Skipped, UNKNOWN_ARGUMENT};
 use crate::fxt::layout::event;
 use crate::fxt::words::{Words, read_text};
 
@@ -190,7 +190,11 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     /// Skips the arguments and returns the index of the word after them; adds diagnostics for bad or unknown arguments.
     #[inline]
     fn pass_arguments(&mut self, args: Args<'f, O>, sort: Sort, at: u64) -> Option<usize> {
-        let Some((behind, unknown_count)) = args.skip_counting() else {
+        let Some(Skipped {
+            behind,
+            unknown_count,
+        }) = args.skip_counting()
+        else {
             if sort != Sort::Counter {
                 self.bad_argument(at);
             }
@@ -204,7 +208,11 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
 
     /// Adds a diagnostic for arguments of unknown types, for records whose arguments are not used otherwise.
     pub(super) fn count_unknown(&mut self, args: Args<'f, O>, at: u64) {
-        if let Some((_, count @ 1..)) = args.skip_counting() {
+        if let Some(Skipped {
+            unknown_count: count @ 1..,
+            ..
+        }) = args.skip_counting()
+        {
             self.unknown_arguments(at, count);
         }
     }

@@ -35,7 +35,6 @@ use crate::trace::Trace;
 
 pub(crate) use compiled::Verdict;
 pub use matcher::Matcher;
-pub(crate) use matcher::Probe;
 pub use parse::{Expression, Node};
 pub(crate) use parse::{FIELDS, Field};
 pub(crate) use unknown::nearest;

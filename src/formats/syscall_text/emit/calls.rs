@@ -159,7 +159,7 @@ impl<'a> Emitter<'a> {
                 time: self.time.reach(clock, end),
                 cut_duration_ns: None,
             },
-            // Summed times lose a little precision: a call is not drawn behind its last line.
+            // Summed times lose a little precision: a call is not drawn past its last line.
             Some(end) if end > time => CallEnd {
                 time,
                 cut_duration_ns: split_duration(text).1,
