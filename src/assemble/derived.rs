@@ -34,7 +34,7 @@ pub(crate) struct Derived {
     pub running: Option<Vec<StringId>>,
     /// Runs made of lines that name their CPU; `None` if switches were recorded, or programs are not derived.
     pub runs: Option<Runs>,
-    /// Counts of slices without an end, and of what was left out because there was too much of it.
+    /// Counts of slices without an end, and of rows that were left out because there were too many.
     pub diagnostics: Diagnostics,
 }
 

@@ -11,6 +11,12 @@ use crate::event::kernel::ANY_KEY;
 use crate::event::{Label, Mark, MarkOp};
 use crate::trace::{LabelId, SliceLabel};
 
+/// The labels of the trace, and which of them pair.
+pub(crate) struct PairedLabels {
+    pub labels: Vec<SliceLabel>,
+    pub pairs: LabelPairs,
+}
+
 /// Which labels pair, indexed by the trace's labels. It has no labels that later stages add: nothing pairs by those.
 #[derive(Debug, Default)]
 pub(crate) struct LabelPairs {
@@ -82,12 +88,8 @@ impl LabelTable {
         })
     }
 
-    /// Returns the labels, and which of them pair; `marks` are the marks of all parts.
-    pub(crate) fn finish(
-        self,
-        parts: &[Part],
-        marks: &PerPart<Mark>,
-    ) -> (Vec<SliceLabel>, LabelPairs) {
+    /// Returns the labels; `marks` are the marks of all parts.
+    pub(crate) fn finish(self, parts: &[Part], marks: &PerPart<Mark>) -> PairedLabels {
         let mut has = pair_ends(parts, marks, &self.pairs, self.pair_ids.len());
         for (key, pair) in &self.pair_ids {
             has[*pair as usize].is_any = key.key == ANY_KEY;
@@ -102,7 +104,10 @@ impl LabelTable {
             has,
             family_has_end,
         };
-        (self.labels, pairs)
+        PairedLabels {
+            labels: self.labels,
+            pairs,
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::labels::{LabelPairs, LabelTable};
+use super::labels::{LabelPairs, LabelTable, PairedLabels};
 use super::measured::MeasuredTable;
 use super::recorded::{Part, Recorded, StringMap};
 use super::rows::{PerPart, Rows, WholeRows};
@@ -132,7 +132,10 @@ pub(crate) fn merge(
     for part in &mut recorded.parts {
         part.first_event = recorded.events.segments()[part.segment as usize].first;
     }
-    let (labels, label_pairs) = labels.finish(&recorded.parts, &rows.marks);
+    let PairedLabels {
+        labels,
+        pairs: label_pairs,
+    } = labels.finish(&recorded.parts, &rows.marks);
     let measured = MeasuredTable::new(std::mem::take(&mut rows.measured), &recorded, unit);
     let span = span_of(&recorded, &rows, &measured, &gaps);
     let kind = |kind: &EventKind| EventKind {

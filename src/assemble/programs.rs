@@ -411,7 +411,7 @@ fn nested_together(calls: Nested, programs: Nested) -> Nested {
     if programs.slices.is_empty() {
         return calls;
     }
-    // A program may begin with the event of a call: the label tells them apart.
+    // A program may begin with the event of a call: their labels differ.
     let identity = |draft: &Draft| (draft.begin, draft.label);
     let measured = calls.measured.iter().filter_map(|&(index, ns)| {
         let draft = calls.slices.get(index as usize)?;

@@ -73,7 +73,7 @@ impl<T: Sparse + Ord> Maybe<T> {
     /// Returns the number, at most `limit`; `limit` if there is none.
     #[inline]
     #[must_use]
-    pub fn at_most(self, limit: T) -> T {
+    pub(crate) fn at_most(self, limit: T) -> T {
         self.0.min(limit)
     }
 }

@@ -45,7 +45,7 @@ pub enum Role {
     /// A point on its thread's track (on its CPU's track where the thread is idle).
     #[default]
     Instant,
-    /// A point on its CPU's track, whoever was running.
+    /// A point on its CPU's track, whichever thread was running.
     CpuInstant,
     /// Drawn in another form: as end of a slice or run, as a wakeup, as a counter's sample. (Ends without a matching
     /// begin are drawn as instants all the same.)
@@ -85,9 +85,9 @@ pub struct ThreadEntry {
     pub tid: u64,
     /// The file's own id of the thread, where that is more than the tid (etrace upid, FXT koid).
     pub file_key: u64,
-    /// The thread's process, if the file says.
+    /// The thread's process, if the file contains it.
     pub process: Option<ProcessKey>,
-    /// The name, if the file says.
+    /// The name, if the file contains it.
     pub name: Option<StringId>,
 }
 
@@ -100,7 +100,7 @@ pub struct ProcessEntry {
     pub pid: u64,
     /// The file's own id of the process.
     pub file_key: u64,
-    /// The name, if the file says.
+    /// The name, if the file contains it.
     pub name: Option<StringId>,
 }
 
@@ -151,9 +151,9 @@ pub struct SaidImage {
 /// which then starts a new life.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alias {
-    /// The key that stands for another one.
+    /// The key that is used instead of another one.
     pub key: ThreadKey,
-    /// The keys that it can stand for: the one that was first seen, or created, last before the birth is meant.
+    /// The keys that it may be used for. It means the one whose first event or birth is the last before this birth.
     pub candidates: Vec<ThreadKey>,
 }
 
@@ -181,7 +181,7 @@ pub struct Directory {
     pub thread_ranks: Vec<(ThreadKey, i64)>,
     /// What the file adds to the names of processes.
     pub process_labels: Vec<(ProcessKey, StringId)>,
-    /// Keys that stand for others.
+    /// Keys that are used instead of others.
     pub aliases: Vec<Alias>,
     /// Environments of processes, where the file has them.
     pub environments: Vec<Environment>,

@@ -15,7 +15,7 @@ pub(crate) struct KindColumn {
 
 impl KindColumn {
     /// Reserves room for `count` more events.
-    pub fn reserve(&mut self, count: usize) {
+    pub(crate) fn reserve(&mut self, count: usize) {
         if self.wide.is_empty() {
             self.words.reserve(count);
         } else {
@@ -89,7 +89,7 @@ impl KindColumn {
     }
 }
 
-/// The kinds of neighbouring events as their part stores them, so that a loop over many events asks for the width once.
+/// The kinds of neighbouring events as their part stores them, so that a loop over many events looks up the width once.
 #[derive(Clone, Copy, Debug)]
 pub enum KindSlice<'a> {
     /// All numbers in the part fit into 2 bytes.
@@ -105,7 +105,7 @@ impl Default for KindSlice<'_> {
 }
 
 impl<'a> KindSlice<'a> {
-    /// Returns the kinds of some of the events. Panics if `range` ends behind the last one.
+    /// Returns the kinds of some of the events. Panics if `range` ends after the last one.
     #[inline]
     #[must_use]
     pub(crate) fn range(self, range: Range<usize>) -> KindSlice<'a> {

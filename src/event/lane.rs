@@ -18,7 +18,7 @@ pub struct LaneColumns {
     pub switches: Vec<Switch>,
     /// Wakeups.
     pub wakeups: Vec<Wakeup>,
-    /// What the file itself says of thread states, by the event that starts the state.
+    /// Facts in the file about thread states, by the event that starts the state.
     pub said_states: Vec<SaidState>,
     /// Runs that the file states whole.
     pub whole_runs: Vec<WholeRun>,

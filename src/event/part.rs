@@ -28,7 +28,7 @@ pub struct Part {
 /// A preview of the file from what is cheap to read (page headers, sampled records).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coarse {
-    /// From the first to just after the last time that was seen.
+    /// From the first time that was read to just after the last one.
     pub span: TimeSpan,
     /// Samples of the lanes, sorted by lane, then time.
     pub density: Vec<DensitySample>,
@@ -150,7 +150,7 @@ pub struct TraceInfo {
     /// Times in the file are multiples of this, in ns, where it is above 1. What a reader adds to them only keeps events of
     /// one time in the file's order.
     pub resolution_ns: i64,
-    /// Wall-clock time of the trace clock's zero in ns since the Unix epoch, if the file says.
+    /// Wall-clock time of the trace clock's zero in ns since the Unix epoch, if the file contains it.
     pub wall_clock_zero_ns: Option<i64>,
     /// The source of the date in `wall_clock_zero_ns`.
     pub first_day: FirstDay,
@@ -158,7 +158,7 @@ pub struct TraceInfo {
     pub trace_id: Option<u64>,
     /// The id of the recording to whose clock this recording's times were shifted (a guest's host).
     pub shifted_to: Option<u64>,
-    /// How many CPUs the machine has, if the file says.
+    /// How many CPUs the machine has, if the file contains it.
     pub cpu_count: Option<u32>,
     /// How many events the recorder itself counted as lost, by CPU; a CPU with several buffers has several rows.
     pub losses: Vec<CpuLoss>,

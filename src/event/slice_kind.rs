@@ -78,7 +78,7 @@ impl SliceKind {
         }
     }
 
-    /// One sentence for those who wonder.
+    /// One sentence about the kind, for the user.
     #[must_use]
     pub fn about(self) -> &'static str {
         match self {

@@ -2,7 +2,7 @@
 //!
 //! `EXPORTERS` lists all exporters: the command line's `--to`, the window's dialog and the tests walk it. A new
 //! exporter is one file and its row. [`run`] writes to a temporary file first, so that a file appears only when it is
-//! complete. A [`Selection`] says what is exported; each exporter's header describes how its format represents it.
+//! complete. A [`Selection`] defines what is exported; each exporter's header describes how its format represents it.
 
 pub(crate) mod aligned;
 pub(crate) mod background;

@@ -198,20 +198,28 @@ pub(crate) fn emit(
     }
 }
 
-/// Adds the process that the mark `text` names for `thread`, the writer of event `event`. `known` contains the
-/// (thread, process) pairs that were already added.
+/// A process that a thread claims to belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Claim {
+    thread: ThreadKey,
+    /// The main thread of the process.
+    leader: ThreadKey,
+}
+
+/// Adds the process that the mark `text` names for `thread`, the writer of event `event`. `known` contains the claims
+/// that were already added.
 pub(crate) fn claim_process(
     text: &[u8],
     thread: ThreadKey,
     event: u32,
     columns: &mut LaneColumns,
-    known: &mut FxHashSet<(u32, u32)>,
+    known: &mut FxHashSet<Claim>,
 ) {
     let Some(leader) = process_of(text) else {
         return;
     };
     let is_somebody = !matches!(thread, ThreadKey::IDLE | ThreadKey::UNKNOWN);
-    if is_somebody && leader != thread && known.insert((thread.0, leader.0)) {
+    if is_somebody && leader != thread && known.insert(Claim { thread, leader }) {
         let life = Life::Claim { thread, leader };
         columns.lives.push(LifeRow { event, life });
     }

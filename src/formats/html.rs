@@ -115,7 +115,7 @@ fn has(bytes: &[u8], word: &[u8]) -> bool {
     memchr::memmem::find(bytes, word).is_some()
 }
 
-/// Returns a range without the white space at its ends, but for the line end behind the last line.
+/// Returns a range without the white space at its ends, except the line end after the last line.
 fn trimmed(page: &[u8], range: Range<usize>) -> Range<usize> {
     let text = page.get(range.clone()).unwrap_or(&[]);
     let start = range.end - text.trim_ascii_start().len().min(range.len());
@@ -128,7 +128,7 @@ fn trimmed(page: &[u8], range: Range<usize>) -> Range<usize> {
     start..(start + length + line_end).min(range.end)
 }
 
-/// Returns the bytes that base64 text stands for; other characters are passed over.
+/// Decodes base64 text; other characters are skipped.
 fn base64(text: &[u8]) -> Result<Vec<u8>, ReadError> {
     let mut out = Vec::new();
     budget::grow(&mut out, text.len() / 4 * 3 + 3)

@@ -30,7 +30,7 @@ pub(crate) struct KindKey<'a, C> {
     pub(crate) name: &'a [u8],
 }
 
-/// What a reader says of a kind that is new to the table.
+/// A reader's facts about a kind that is new to the table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KindTraits {
     pub(crate) role: Role,

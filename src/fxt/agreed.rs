@@ -10,7 +10,7 @@ pub(crate) const OWN_PROVIDER: &str = "threadline";
 pub(crate) const OWN_BORDERS: &str = "threadline (among kept records)";
 /// The argument of a flow event with the name of the slice to which it belongs, or null.
 pub(crate) const REALLY_IN: &str = "really_in";
-/// The argument of a slice or switch whose end was not seen.
+/// The argument of a slice or switch whose end was not recorded.
 pub(crate) const END_NOT_SEEN: &str = "end_not_seen";
 
 /// The names of the arguments of kernel objects that describe a life.
@@ -41,14 +41,14 @@ pub(crate) const FIRST_CPU: u64 = 1 << 63 | 0x7c00_0000;
 /// The artificial koid of the thread and process of events that belong to no CPU and no thread.
 pub(crate) const MACHINE: u64 = FIRST_CPU - 1;
 
-/// Returns the CPU for which an artificial koid of this program's exporter stands.
+/// Returns the CPU that an artificial koid of this program's exporter belongs to.
 #[must_use]
 pub(crate) fn cpu_of_koid(koid: u64) -> Option<u32> {
     let number = koid.checked_sub(FIRST_CPU)?;
     u16::try_from(number).ok().map(u32::from)
 }
 
-/// Returns whether a koid stands for a CPU or the machine, and not for a process or thread that lived.
+/// Returns whether a koid is the artificial one of a CPU or the machine, not of a real process or thread.
 #[must_use]
 pub(crate) fn is_stand_in(koid: u64) -> bool {
     koid == MACHINE || cpu_of_koid(koid).is_some()

@@ -68,6 +68,15 @@ pub(crate) fn object_owner_words<O: ByteOrder>(header: u64, record: Words<'_, O>
     }
 }
 
+/// Arguments that were skipped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Skipped {
+    /// The index of the word after them.
+    pub behind: usize,
+    /// How many have a type that is not known.
+    pub unknown_count: u64,
+}
+
 /// An iterator over the arguments of a record.
 #[derive(Clone, Debug)]
 pub(crate) struct Args<'a, O> {
@@ -101,7 +110,7 @@ impl<'a, O: ByteOrder> Args<'a, O> {
     #[inline]
     #[must_use]
     pub(crate) fn skip_all(self) -> Option<usize> {
-        self.skip_counting().map(|(behind, _)| behind)
+        self.skip_counting().map(|skipped| skipped.behind)
     }
 
     /// Returns the word after all arguments.
@@ -110,10 +119,10 @@ impl<'a, O: ByteOrder> Args<'a, O> {
         self.record.get(self.clone().skip_all()?)
     }
 
-    /// Returns the word after all arguments, and the number of arguments of an unknown type.
+    /// Skips all arguments, and counts those of an unknown type; `None` if an argument's size is impossible.
     #[inline]
     #[must_use]
-    pub(crate) fn skip_counting(mut self) -> Option<(usize, u64)> {
+    pub(crate) fn skip_counting(mut self) -> Option<Skipped> {
         let mut unknown_count = 0;
         while self.left > 0 {
             let header = self.record.get(self.at)?;
@@ -125,7 +134,10 @@ impl<'a, O: ByteOrder> Args<'a, O> {
             self.at += size;
             self.left -= 1;
         }
-        Some((self.at, unknown_count))
+        Some(Skipped {
+            behind: self.at,
+            unknown_count,
+        })
     }
 
     fn value(&mut self, header: u64, words: Words<'a, O>, at: &mut usize) -> Option<ArgValue<'a>> {

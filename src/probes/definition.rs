@@ -170,7 +170,7 @@ pub enum ProbePlace {
         path: String,
         /// Byte offset of the instruction in the file.
         offset: u64,
-        /// Byte offset in the file of a reference counter, which tells the program that somebody listens.
+        /// Byte offset in the file of a reference counter, which shows the program that a tracer listens.
         counter: Option<u64>,
     },
     /// An event.
@@ -233,7 +233,7 @@ pub enum Fetch {
     Stack,
     /// `$argN`, from 1.
     Argument(u32),
-    /// `$arg*`: all arguments, with the names and types that the kernel knows.
+    /// `$arg*`: all arguments, with their names and types in the kernel.
     AllArguments,
     /// `$retval`.
     ReturnValue,
@@ -254,7 +254,7 @@ pub enum Fetch {
     Immediate(i64),
     /// `\"text"`.
     ImmediateText(String),
-    /// `NAME` or `NAME->FIELD`: an argument of the function by its name, which the kernel knows (BTF).
+    /// `NAME` or `NAME->FIELD`: an argument of the function by its name in the kernel (BTF).
     Named(String),
 }
 
@@ -273,7 +273,7 @@ pub enum FetchType {
     /// A machine word in hexadecimal.
     #[default]
     Word,
-    /// The type that the kernel knows (BTF); the kernel prints the value readably already.
+    /// The type in the kernel (BTF), which prints the value readably.
     Declared,
     /// `u8` to `u64`.
     Unsigned(u8),

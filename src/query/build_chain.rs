@@ -458,7 +458,7 @@ impl Walk<'_> {
     }
 
     fn parent(&self, id: ProcessId) -> Option<ProcessId> {
-        // Circles were cut in the tree: a root has no parent, whatever the file says.
+        // Circles were cut in the tree: a root has no parent, also if the file contains one.
         (self.times.depths.get(id.0 as usize).copied()? > 0)
             .then(|| self.trace.processes.get(id.0 as usize)?.parent)
             .flatten()

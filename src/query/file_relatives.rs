@@ -24,7 +24,7 @@ use crate::trace::{FileUse, ProcessId, Trace};
 pub struct Relative {
     /// The file.
     pub file: FileId,
-    /// The row of `trace.files` that opened it: it says the name that it had then.
+    /// The row of `trace.files` that opened it, which contains its name at that time.
     pub row: u32,
     /// The number of steps to the file: 1 for files that the writers read themselves.
     pub steps: u32,

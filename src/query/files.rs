@@ -55,7 +55,7 @@ pub struct Use {
     pub word: &'static str,
     /// The time when the file was closed, if it was open.
     pub until: Option<Timestamp>,
-    /// The row of `trace.files` that says so; an heir's is its parent's open.
+    /// The row of `trace.files` that shows this; for an heir, the open of its parent.
     pub row: u32,
 }
 

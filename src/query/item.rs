@@ -287,7 +287,7 @@ pub fn event_of(trace: &Trace, item: Item) -> Option<EventId> {
     id.filter(|id| (id.0 as usize) < trace.events.len())
 }
 
-/// How the reader knows an event.
+/// The reader's reference to an event.
 #[must_use]
 pub fn event_ref(trace: &Trace, id: EventId) -> EventRef {
     trace.events.get(id).into()

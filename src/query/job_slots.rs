@@ -34,7 +34,7 @@ const RUNNERS: &[&[u8]] = &[
     b"just",
     b"rake",
 ];
-/// Runners that run one job at a time unless an option says otherwise.
+/// Runners that run one job at a time unless an option sets another number.
 const SERIAL: &[&[u8]] = &[
     b"make",
     b"gmake",

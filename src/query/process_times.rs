@@ -1,4 +1,4 @@
-//! What each process took: its life, its own part of it, and what all below it took.
+//! The time of each process: its life, its own part, and the times of all processes below it.
 //!
 //! ```text
 //! make  |--------------------------------|      life 32
@@ -100,7 +100,7 @@ impl ProcessTimes {
     pub fn path_to(&self, trace: &Trace, id: ProcessId) -> Vec<ProcessId> {
         let mut path = vec![id];
         let depth = self.depths.get(id.0 as usize).copied().unwrap_or(0);
-        // Circles were cut in the tree: what is above is as many steps as the depth says.
+        // Circles were cut in the tree: the number of ancestors is the depth.
         for _ in 0..depth {
             let above = path
                 .last()

@@ -51,14 +51,24 @@ impl Selection {
 }
 
 impl Selection {
-    /// Tracks of CPUs that nothing else was chosen beside mean all that happens on these CPUs.
-    pub(crate) fn take_cpus_alone(&mut self) {
-        let is_alone = self.processes.is_empty()
+    /// Returns whether only some processes, threads, tracks, counters or tracks of CPUs are chosen.
+    #[must_use]
+    pub(crate) fn is_narrowed(&self) -> bool {
+        !(self.processes.is_empty()
             && self.threads.is_empty()
             && self.tracks.is_empty()
             && self.counters.is_empty()
-            && self.cpus.is_empty();
-        if is_alone {
+            && self.cpu_tracks.is_empty())
+    }
+
+    /// Tracks of CPUs that nothing else was chosen beside mean all that happens on these CPUs.
+    pub(crate) fn take_cpus_alone(&mut self) {
+        let has_others = !(self.processes.is_empty()
+            && self.threads.is_empty()
+            && self.tracks.is_empty()
+            && self.counters.is_empty()
+            && self.cpus.is_empty());
+        if !has_others {
             self.cpus = std::mem::take(&mut self.cpu_tracks);
         }
     }
@@ -96,11 +106,7 @@ impl<'a> Chosen<'a> {
             trace,
             span: selection.span,
             on_cpus: OnCpus::new(trace, &selection.cpus),
-            is_narrowed: !(selection.processes.is_empty()
-                && selection.threads.is_empty()
-                && selection.tracks.is_empty()
-                && selection.counters.is_empty()
-                && selection.cpu_tracks.is_empty()),
+            is_narrowed: selection.is_narrowed(),
             threads: Vec::new(),
             processes: Vec::new(),
             tracks: Vec::new(),

@@ -31,7 +31,7 @@ pub struct InterruptWaker {
     /// The recorded handlers inside of which it happened, the innermost first; before a softirq that follows right on an
     /// interrupt, that interrupt. None if interrupts were not recorded.
     pub slices: Vec<SliceId>,
-    /// The handler's name, where the file says it beside the wakeup.
+    /// The handler's name, if the file contains it beside the wakeup.
     pub name: Option<StringId>,
     /// The CPU, if it is known.
     pub cpu: Option<CpuId>,
@@ -170,7 +170,7 @@ fn around(trace: &Trace, track: TrackId, time: Timestamp) -> Vec<SliceId> {
             .starts
             .partition_point(range, |start| start <= time.0);
         let at = row.slices.start + after.checked_sub(1)? as u32;
-        // An interrupt whose end was lost says nothing of what came later.
+        // An interrupt whose end was lost is no evidence for what came later.
         (!slices.is_unfinished(at as usize)
             && slices.end(at as usize) >= time.0
             && slices.starts.at(at as usize) < time.0)

@@ -4,7 +4,7 @@
 //! The walk goes back in time from the moment the thread runs again. A ready thread was woken by somebody: if
 //! that happened inside an interrupt, softirq or timer on the waker's CPU, it was not the thread which was
 //! interrupted that woke it but the interrupt; what came before it is then the sleep itself. Otherwise the walk
-//! goes on with the waker. The hops lie one behind the other without holes, so their shares add up to one.
+//! continues with the waker. The hops follow each other without holes, so their shares add up to one.
 //! Of a chain of very many hops, short ones that follow each other become one.
 
 use rustc_hash::{FxHashMap, FxHashSet};

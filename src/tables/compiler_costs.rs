@@ -37,7 +37,7 @@ fn costs_of(scope: &Scope<'_>) -> Vec<CompilerCost> {
     let slices = &loaded.trace.slices;
     let is_chosen = |track, slice: u32| {
         let start = Timestamp(slices.starts.at(slice as usize));
-        let end = Timestamp(slices.open_end(slice as usize));
+        let end = Timestamp(slices.open_end(slice as usize).or_greatest());
         chosen.meets(start, end) && chosen.has_slice(track, slice as usize)
     };
     // A job is required, but this work cannot be cancelled.

@@ -52,7 +52,7 @@ pub struct Thread {
     pub seen: SeenTimes,
 }
 
-/// The first and the last time at which something was seen; both are equal if it was seen once.
+/// The times of the first and the last event of something; equal if it has one event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeenTimes {
     /// The first time.
@@ -62,7 +62,7 @@ pub struct SeenTimes {
 }
 
 impl SeenTimes {
-    /// Returns the times of something that was seen once.
+    /// Returns the times of something with one event.
     pub(crate) const fn once(time: Timestamp) -> SeenTimes {
         SeenTimes {
             first: time,
@@ -112,7 +112,7 @@ pub struct Process {
     /// Time of creation, if the trace contains it. If [`made`](Self::made) is `None`, the fork was lost, and this is
     /// the earliest time at which the process is known to exist.
     pub start: Option<Timestamp>,
-    /// How the process was created, as far as the file says; `None` if the trace does not contain its creation.
+    /// How the process was created; `None` if the trace does not contain its creation.
     pub made: Option<ForkSort>,
     /// End time, if the trace contains it.
     pub end: Option<Timestamp>,

@@ -176,7 +176,7 @@ impl Trace {
     /// Returns the asynchronous slice that a thread began at its own start; `None` if there is none, or the start is not
     /// known. Such a slice shows the whole thread: a target of a build on its job slot.
     #[must_use]
-    pub fn life_slice_of(&self, thread: ThreadId) -> Option<SliceId> {
+    pub(crate) fn life_slice_of(&self, thread: ThreadId) -> Option<SliceId> {
         /// Slices that start at one time in one row; all but the last have no length.
         const MOST_AT_ONCE: u32 = 16;
         let start = self.threads.get(thread.0 as usize)?.start?;

@@ -166,7 +166,7 @@ pub(crate) struct EndExceptions {
     pub long: Exceptions<Maybe<i64>>,
     /// End events, by row.
     pub far: Exceptions<Maybe<u32>>,
-    /// Rows whose end was not seen although they have one.
+    /// Rows whose end was not recorded; the end that they have is where they are drawn to.
     pub unended: Vec<u32>,
 }
 

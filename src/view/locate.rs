@@ -243,23 +243,6 @@ pub(crate) fn rank_of_event(trace: &Trace, id: EventId) -> Option<u32> {
     Some(first + among as u32)
 }
 
-/// Returns the event that started an item, or the event that the item is.
-#[must_use]
-pub(crate) fn event_of(trace: &Trace, item: Item) -> Option<EventId> {
-    match item {
-        Item::Slice(id) if (id.0 as usize) < trace.slices.len() => Some(trace.slices.get(id).begin),
-        Item::Run(id) if (id.0 as usize) < trace.runs.len() => trace.runs.get(id).event,
-        Item::State(id) if (id.0 as usize) < trace.states.len() => trace.states.get(id).event,
-        Item::Instant(id) if (id.0 as usize) < trace.instants.len() => {
-            Some(trace.instants.event(id))
-        }
-        Item::Event(id) => Some(id),
-        Item::Flow(id) => Some(trace.flows.rows.get(id.0 as usize)?.from.event),
-        Item::Sample(..) => crate::query::item::event_of(trace, item),
-        _ => None,
-    }
-}
-
 /// At most this many flows of one slice can be chosen from.
 const MOST_CHOSEN: usize = 1_000;
 

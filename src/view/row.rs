@@ -149,7 +149,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Returns the item that the row stands for, if it can be selected.
+    /// Returns the item that the row shows, if it can be selected.
     #[must_use]
     pub fn item(&self) -> Option<Item> {
         match self.kind {

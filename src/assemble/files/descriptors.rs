@@ -60,6 +60,7 @@ pub(crate) struct DescriptorNames {
 }
 
 /// An open file or an end of a pipe, which one or more descriptors refer to.
+#[derive(Clone, Copy)]
 struct Description {
     /// Number of descriptors that refer to it.
     count: u32,
@@ -322,8 +323,8 @@ impl Replay<'_> {
         }
     }
 
-    /// Removes a descriptor from a description; returns what the description is, and how many descriptors are left.
-    fn count_out(&mut self, number: u32, process: ProcessId, fd: i32) -> Option<(What, u32)> {
+    /// Removes a descriptor from a description; returns the description after that.
+    fn count_out(&mut self, number: u32, process: ProcessId, fd: i32) -> Option<Description> {
         let description = self.descriptions.get_mut(number as usize)?;
         description.count = description.count.saturating_sub(1);
         if let What::Reader | What::Writer = description.what
@@ -334,7 +335,7 @@ impl Replay<'_> {
                 fds.remove();
             }
         }
-        Some((description.what, description.count))
+        Some(*description)
     }
 
     fn act(&mut self, act: &Act) {
@@ -476,7 +477,7 @@ impl Replay<'_> {
     fn release(&mut self, process: ProcessId, fd: i32, now: Now, cause: Cause) -> bool {
         let description = self.tables[process.0 as usize].remove(fd);
         let left = description.and_then(|it| Some((it, self.count_out(it, process, fd)?)));
-        let Some((description, (what, count))) = left else {
+        let Some((description, Description { what, count })) = left else {
             return false;
         };
         match what {

@@ -37,7 +37,7 @@ use crate::event::syscalls::{self, Abi};
 use crate::event::{Complete, Mark, MarkOp, ThreadKey, Ties, UNSEEN_END};
 use crate::trace::{SliceLabel, Thread, ThreadId, TrackKind};
 use calls::{CallSource, Calls};
-use pairer::{Known, Leftovers, LostEvents, pair};
+use pairer::{Known, Leftovers, LostEvents, PairedMarks, pair};
 use row::{COMPAT, END, OVER, Row};
 use rules::{RuleSource, rules};
 use taken_over::MovedEnds;
@@ -130,14 +130,14 @@ pub(crate) fn pair_slices(
         lone_begins: habits.lone_begins,
     });
     // The rows of a part are freed once they are grouped: the marks of all parts are large.
-    let parts: Vec<(Sorted<Row>, Sorted<Whole>)> = (marks.into_par_iter().zip(completes))
+    let parts: Vec<PartRows> = (marks.into_par_iter().zip(completes))
         .zip(&recorded.parts)
         .map_init(Sorter::default, |sorter, ((marks, completes), part)| {
             sorter.sort_out(part, recorded, labels, &marks, &completes)
         })
         .collect();
-    let marks = gather(parts.iter().map(|part| &part.0));
-    let wholes = gather(parts.iter().map(|part| &part.1));
+    let marks = gather(parts.iter().map(|part| &part.marks));
+    let wholes = gather(parts.iter().map(|part| &part.wholes));
     let rows_of = |marks: &Pieces<'_, Row>, rows: &mut Vec<Row>| {
         join_in_order(marks, |row| row.time, rows);
     };
@@ -167,7 +167,10 @@ pub(crate) fn pair_slices(
                 lost,
                 death: death_of(track, threads, cpu_count),
             };
-            let (mut drafts, mut leftovers) = pair(rows, known);
+            let PairedMarks {
+                mut drafts,
+                mut leftovers,
+            } = pair(rows, known);
             leftovers.instants.extend(resolved.points);
             leftovers.undecided = resolved.undecided;
             leftovers.has_compat = resolved.has_compat;
@@ -332,6 +335,12 @@ struct Sorter {
     wholes: Groups<Whole>,
 }
 
+/// The rows of a part, grouped by track.
+struct PartRows {
+    marks: Sorted<Row>,
+    wholes: Sorted<Whole>,
+}
+
 impl Sorter {
     /// Returns the marks and whole slices of a part, grouped by track number; `labels` are the trace's.
     fn sort_out(
@@ -341,7 +350,7 @@ impl Sorter {
         labels: &[SliceLabel],
         marks: &[Mark],
         completes: &[Complete],
-    ) -> (Sorted<Row>, Sorted<Whole>) {
+    ) -> PartRows {
         let columns = recorded.columns(part);
         let threads = &recorded.events.threads;
         let cpu_count = recorded.cpus.len();
@@ -399,7 +408,10 @@ impl Sorter {
             };
             self.wholes.push(track_of(row.event, place), whole);
         }
-        (self.marks.sorted(), self.wholes.sorted())
+        PartRows {
+            marks: self.marks.sorted(),
+            wholes: self.wholes.sorted(),
+        }
     }
 }
 

@@ -104,8 +104,15 @@ pub(super) struct Known<'a> {
     pub(super) death: Option<i64>,
 }
 
-/// Returns the slices of a track, sorted by start; `rows` are its marks in order of time.
-pub(super) fn pair(rows: &[Row], known: Known<'_>) -> (Vec<Draft>, Leftovers) {
+/// The result of pairing the marks of a track.
+pub(super) struct PairedMarks {
+    /// The slices, sorted by start.
+    pub(super) drafts: Vec<Draft>,
+    pub(super) leftovers: Leftovers,
+}
+
+/// Returns the slices of a track; `rows` are its marks in order of time.
+pub(super) fn pair(rows: &[Row], known: Known<'_>) -> PairedMarks {
     let begins = rows
         .iter()
         .filter(|row| row.packed & (END | OVER) == 0)
@@ -146,7 +153,7 @@ pub(super) fn pair(rows: &[Row], known: Known<'_>) -> (Vec<Draft>, Leftovers) {
             (draft.start, std::cmp::Reverse(told_by_end))
         });
     }
-    (drafts, leftovers)
+    PairedMarks { drafts, leftovers }
 }
 
 impl Pairer<'_> {

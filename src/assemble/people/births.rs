@@ -81,8 +81,8 @@ fn born_as(
 struct Known {
     /// Time of the first.
     first: Timestamp,
-    /// Index of the last; `usize::MAX` if the next fork makes a new thread in any case.
-    last: usize,
+    /// Index of the last; `None` if the next fork makes a new thread in any case.
+    last: Option<usize>,
 }
 
 /// Returns (child's key, birth) for all forks, sorted by key, then time.
@@ -114,7 +114,7 @@ pub(super) fn births(directory: &Directory, seen: &Seen, lives: &[Told<'_>]) -> 
             Life::Exit { thread, .. } => {
                 // A fork of this key after the exit makes a new thread, even within `SAME_FORK`.
                 if let Some(known) = known.get_mut(&thread.0) {
-                    known.last = usize::MAX;
+                    known.last = None;
                 }
                 if directory.unseen != Unseen::LivedBefore {
                     ended.insert(thread.0);
@@ -156,9 +156,9 @@ pub(super) fn births(directory: &Directory, seen: &Seen, lives: &[Told<'_>]) -> 
         ended.remove(&child.0);
         let known = known.entry(child.0).or_insert(Known {
             first: told.time,
-            last: usize::MAX,
+            last: None,
         });
-        match births.get_mut(known.last) {
+        match known.last.and_then(|last| births.get_mut(last)) {
             Some((_, last)) if last.parent == *parent && told.time - last.time <= SAME_FORK => {
                 if last.sort == ForkSort::Unknown {
                     last.sort = birth.sort;
@@ -168,7 +168,7 @@ pub(super) fn births(directory: &Directory, seen: &Seen, lives: &[Told<'_>]) -> 
                 }
             }
             _ => {
-                known.last = births.len();
+                known.last = Some(births.len());
                 births.push((child.0, birth));
             }
         }

@@ -10,7 +10,7 @@ use crate::base::Timestamp;
 use crate::trace::{Process, ProcessId, Thread, ThreadId};
 use rustc_hash::FxHashMap;
 
-/// Sets the end of such threads and processes to the last time they were seen.
+/// Sets the end of these threads and processes to the time of their last event.
 pub(crate) fn end_reused(threads: &mut [Thread], processes: &mut [Process]) {
     let mut by_tid: Vec<(u64, Timestamp, ThreadId)> = (0..)
         .map(ThreadId)
@@ -20,7 +20,7 @@ pub(crate) fn end_reused(threads: &mut [Thread], processes: &mut [Process]) {
         .collect();
     by_tid.sort_unstable();
     let mut ended: Vec<ThreadId> = Vec::new();
-    // A leader's pid is free when all threads of its process have ended: the last end of each such process.
+    // A leader's pid is free when all threads of its process have ended: the last end of each process.
     let mut gone: FxHashMap<ProcessId, Option<Timestamp>> = FxHashMap::default();
     for pair in by_tid.windows(2) {
         let [(tid, _, earlier), (next_tid, since, later)] = *pair else {

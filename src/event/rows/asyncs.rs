@@ -35,7 +35,7 @@ pub enum AsyncOp {
     Instant,
     /// The operation ends.
     End,
-    /// The operation ended earlier: its end was not seen. Ignored if none is open.
+    /// The operation ended earlier, but its end was not recorded. Ignored if none is open.
     Over,
 }
 

@@ -35,3 +35,17 @@ pub enum SeriesScope {
     /// One thread.
     Thread(ThreadKey),
 }
+
+/// Returns the name of the series of an argument of a counter event: `event:argument:id`, without an argument that has
+/// the event's name and without an empty id.
+#[must_use]
+pub(crate) fn series_name(event: &[u8], argument: &[u8], id: &[u8]) -> Vec<u8> {
+    let mut name = event.to_vec();
+    for (part, is_named) in [(argument, argument != event), (id, true)] {
+        if is_named && !part.is_empty() {
+            name.push(b':');
+            name.extend_from_slice(part);
+        }
+    }
+    name
+}

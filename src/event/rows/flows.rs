@@ -47,7 +47,7 @@ pub enum FlowBound {
     /// The first slice that begins at its time or later on its thread, the outermost of several; ignored if there is
     /// none.
     Next,
-    /// No slice, as the file itself says.
+    /// No slice: the file itself states this.
     Nowhere,
 }
 

@@ -11,7 +11,7 @@ pub struct Gap {
     pub end: Timestamp,
     /// The CPU, if the gap belongs to one.
     pub cpu: Option<u32>,
-    /// How many events are missing, if the file says.
+    /// How many events are missing, if the file contains the number.
     pub lost: Option<u64>,
 }
 

@@ -24,8 +24,8 @@ pub struct Switch {
     pub tells: SwitchTells,
 }
 
-/// What the file itself says about the state that starts with a switch or wakeup: only in FXT files of our own
-/// exporter, where the records alone would be read differently.
+/// Facts in the file about the state that starts with a switch or wakeup. Only FXT files of our own exporter contain
+/// them, where readers would derive another state from the records alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SaidState {
     /// The switch that took the thread off, or the wakeup.
@@ -89,7 +89,7 @@ pub enum SwitchTells {
     /// The thread on the CPU, and the states of both threads.
     #[default]
     RunsAndStates,
-    /// Only the thread on the CPU: our FXT of a recording whose runs were not seen as switches.
+    /// Only the thread on the CPU. Our FXT files contain such switches if the recording had runs but no switches.
     Runs,
 }
 

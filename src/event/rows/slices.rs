@@ -21,7 +21,7 @@ pub enum MarkOp {
     Begin,
     /// A slice ends.
     End,
-    /// A slice ended earlier: its end was not seen.
+    /// A slice ended earlier, but its end was not recorded.
     Over,
 }
 
@@ -98,7 +98,7 @@ pub struct Complete {
     pub duration_ns: i64,
 }
 
-/// Bit of [`Complete::label`]: the slice's end was not seen.
+/// Bit of [`Complete::label`]: the slice's end was not recorded.
 pub(crate) const UNSEEN_END: u32 = 1 << 31;
 
 /// Which of several whole slices that start at the same time is the outer one.

@@ -392,7 +392,7 @@ impl<'a> JsonEvents<'a> {
         if let Some(ns) = slice.measured_ns {
             args.insert("measured_ns".to_owned(), json!(ns));
         }
-        self.say_kind(label, &mut args);
+        self.add_kind(label, &mut args);
         let when = When {
             time: slice.start.0,
             duration,
@@ -401,7 +401,7 @@ impl<'a> JsonEvents<'a> {
     }
 
     /// Adds the kind of a slice to its arguments, if its category does not imply it.
-    fn say_kind(&self, label: SliceLabel, args: &mut Map<String, Json>) {
+    fn add_kind(&self, label: SliceLabel, args: &mut Map<String, Json>) {
         let nesting = match label.family {
             Family::Async => Nesting::Async,
             _ => Nesting::Nested,
@@ -436,7 +436,7 @@ impl<'a> JsonEvents<'a> {
             owner: self.owner_of(kind, slice.begin),
         };
         let mut args = json_args(fields);
-        self.say_kind(label, &mut args);
+        self.add_kind(label, &mut args);
         self.event(&head, When::at(slice.start.0), &id, Some(args))?;
         if let Some(end) = self.trace.slices.open_end(slice.id.0 as usize).get() {
             let mut args = slice.finish.map(|finish| json_args(self.fields(finish)));

@@ -25,7 +25,7 @@ const KNOWN_NAMES: usize = 512;
 /// Encodes the fields of events as arguments, and caches which of their names are in the fixed table.
 #[derive(Debug)]
 pub(crate) struct FieldNames<'a> {
-    /// A cache by the address of the name, which the reader lends: the name and its reference.
+    /// A cache of references of names, by the address of the name in the reader's memory.
     known: Vec<(&'a str, TextRef<'static>)>,
 }
 

@@ -62,8 +62,8 @@ impl Encoder<'_, '_> {
         self.records.event(head, &args, Some(name.id));
     }
 
-    /// Writes a sample as the counter event that it comes from, if its file has such events: with all values of the
-    /// event, whose items are adjacent; one value at a time if some are not chosen or if the event was before the range.
+    /// Writes the counter event that a sample comes from, if its file is FXT. The record contains all values of the event
+    /// (their items are adjacent); only this value if others are not chosen, or if the event is before the range.
     /// Returns `None` if nothing was written.
     fn own_sample(&mut self, item: &Item, at: EventAt, value: &ArgValue<'_>) -> Option<()> {
         let source = self.source;

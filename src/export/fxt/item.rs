@@ -34,7 +34,7 @@ pub(super) const NO_TRACK: u32 = u32::MAX;
 pub(crate) struct SliceFacts {
     /// End, in ns; none if it was still open at the end of its file.
     pub end: Maybe<i64>,
-    /// Whether its end was not seen, so that `end` is where it is drawn to.
+    /// Whether its end was not recorded: `end` is then only where it is drawn to.
     pub is_unended: bool,
     /// The event that began the slice.
     pub begin: u32,

@@ -147,7 +147,7 @@ impl RunBegins {
 }
 
 /// The runs that end where a state of their thread begins, or where its last state ends. Where switches were lost,
-/// some runs do not: a run whose thread was seen to continue running did not end by a switch of its own.
+/// some runs do not: if the states show that the thread continued to run, no switch of its own ended the run.
 #[derive(Debug, Default)]
 pub(crate) struct TrueEnds {
     ends: Bits,

@@ -3,7 +3,7 @@
 //!
 //! A reader takes the gap to reach from the record before that event to the record after it. The event has no room for
 //! the number of lost events, their CPU, and the start and end of the gap: an instant after it has these as arguments,
-//! on the thread that stands for the CPU. The recorder's count of a CPU's losses over the whole trace is an argument
+//! on the artificial thread of the CPU. The recorder's count of a CPU's losses over the whole trace is an argument
 //! of that thread's object.
 
 use super::encode::Encoder;

@@ -113,8 +113,7 @@ pub struct Named {
     pub process_koids: FxHashSet<u64>,
     /// The koids of threads in an FXT source.
     pub thread_koids: FxHashSet<u64>,
-    /// Koids of the chosen artificial processes and threads that stand for CPUs and the machine. `None`: all are
-    /// chosen.
+    /// Koids of the chosen artificial processes and threads of CPUs and the machine; `None` if all are chosen.
     stand_ins: Option<FxHashSet<u64>>,
 }
 
@@ -194,7 +193,7 @@ impl Named {
 }
 
 impl Named {
-    /// Returns whether an artificial process or thread that stands for a CPU or the machine is chosen.
+    /// Returns whether the artificial process or thread of a CPU or the machine is chosen.
     pub(crate) fn has_stand_in(&self, koid: u64) -> bool {
         self.stand_ins
             .as_ref()

@@ -6,7 +6,7 @@ use super::item::Item;
 use super::records::{Arg, ArgValue, EventType, Head, MOST_ARGS, MOST_INLINE_BYTES, ThreadKoids};
 use crate::base::StringId;
 use crate::event::{FieldRef, Role, ValueRef};
-use crate::export::shared::arguments::{arguments, blob_of, payload_of};
+use crate::export::shared::arguments::{Blob, arguments, blob_of, payload_of};
 use crate::trace::{CpuId, EventId, ThreadId, TrackKind};
 
 /// The name of the argument with the time of a record that has no time of its own.
@@ -54,7 +54,7 @@ impl Encoder<'_, '_> {
             return self.object(object.pointer, owner, names.name, provider, Some(item.time));
         }
         let attached = blob_of(&self.fields);
-        if let Some((blob_type, payload)) = attached
+        if let Some(Blob { blob_type, payload }) = attached
             && source.reader.payload(event.into()).is_some()
         {
             // A blob record has neither time nor thread: an attachment that has both becomes a large instant.

@@ -22,7 +22,7 @@ pub(crate) struct Providers {
     own: u32,
     /// The providers of the sources, with their numbers in the output.
     others: Vec<Provider>,
-    /// The number of the provider for which a thread stands.
+    /// The number of the provider, by the thread that represents it.
     of_threads: FxHashMap<ThreadId, u32>,
 }
 
@@ -94,7 +94,7 @@ impl Providers {
         providers
     }
 
-    /// Finds the provider of each thread that stands for one: the first of its file with its name.
+    /// Finds the provider of each thread that represents one: the first provider of its file with the thread's name.
     fn find_threads(
         &mut self,
         trace: &Trace,
@@ -117,7 +117,7 @@ impl Providers {
         self.own
     }
 
-    /// Returns the number of the provider for which a thread stands, if the provider is announced.
+    /// Returns the number of the provider that a thread represents, if the provider is announced.
     pub(crate) fn of_thread(&self, id: ThreadId) -> Option<u32> {
         self.of_threads.get(&id).copied()
     }

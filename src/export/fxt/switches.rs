@@ -24,7 +24,7 @@ pub(super) const TOLD_ANEW: &[&str] = &[
 /// Facts about the state that a switch or wakeup begins, which readers cannot derive from the records.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct SaidOfState {
-    /// Whether the thread was seen to wait for a CPU until it ran.
+    /// Whether the recording shows that the thread waited for a CPU until it ran.
     waits: Option<bool>,
     /// Whether events were lost while the state lasted.
     spans_loss: Option<bool>,
@@ -231,7 +231,7 @@ impl<'a> Encoder<'a, '_> {
         let is_made_of_more = is_wait == Some(false) && self.source.kept.is_none();
         let is_marked = match state.state {
             ThreadState::Running => false,
-            // `waits` says enough for this state.
+            // The argument `waits` defines this state.
             ThreadState::Runnable => !state.notes.is_woken(),
             _ => true,
         };

@@ -204,13 +204,23 @@ pub(crate) fn payload_of<'a>(fields: &[FieldRef<'a>]) -> Option<Cow<'a, [u8]>> {
         .cloned()
 }
 
-/// Returns the payload of a blob, and its type if it has one.
-pub(crate) fn blob_of<'a>(fields: &[FieldRef<'a>]) -> Option<(Option<u8>, Cow<'a, [u8]>)> {
+/// A blob.
+pub(crate) struct Blob<'a> {
+    /// The format's number of its type; `None` if it has none.
+    pub blob_type: Option<u8>,
+    pub payload: Cow<'a, [u8]>,
+}
+
+/// Returns the blob of an event with these fields, if it has one.
+pub(crate) fn blob_of<'a>(fields: &[FieldRef<'a>]) -> Option<Blob<'a>> {
     // The payload is the last field of that name: an argument may be called `payload` as well.
     let payload = fields.iter().rfind(|field| field.name == "payload")?;
     let ValueRef::Bytes(bytes) = &payload.value else {
         return None;
     };
     let blob_type = record_word(fields, "blob type").map(|number| number as u8);
-    Some((blob_type, bytes.clone()))
+    Some(Blob {
+        blob_type,
+        payload: bytes.clone(),
+    })
 }

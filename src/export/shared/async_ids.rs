@@ -76,7 +76,7 @@ impl AsyncIds {
                 Some(&around) => around,
                 None => {
                     let id = free.pop().unwrap_or_else(|| take(next));
-                    // An end that was not seen has no event, whose order tells it from a begin at its time.
+                    // An end without an event has no order among the events of its time: the id stays in use for 1 ns more.
                     let after = i64::from(slices.is_unended(index));
                     let end = slices.open_end(index).or_greatest().saturating_add(after);
                     busy.push(Reverse((end, id)));

@@ -71,7 +71,7 @@ pub struct FlowMark {
     pub really_in: Option<ReallyIn>,
     /// The number of its flow among the flows that are written.
     pub flow: u32,
-    /// Whether no arrow is made of it.
+    /// Whether it makes no arrow.
     pub is_lone: bool,
 }
 
@@ -277,7 +277,7 @@ impl FlowMarks {
         let really_in = match point.slice {
             Some(slice) if is_sure || is_in_async || around() == Some(slice) => None,
             Some(slice) => Some(ReallyIn::Slice(slice)),
-            // Readers drop marks outside of all slices unless the mark says that it belongs to none.
+            // Readers drop marks outside of all slices unless the mark states that it belongs to none.
             None => Some(ReallyIn::Nothing),
         };
         self.marks.push(FlowMark {

@@ -25,7 +25,7 @@ const ARTIFICIAL: u64 = 1 << 63;
 pub(crate) enum Zero {
     /// To idle threads only.
     IsIdle,
-    /// To whoever has it in the source, an FXT file, whose koids are kept: idle threads have no events there.
+    /// To the thread that has it in the source, an FXT file whose koids are kept: idle threads have no events there.
     IsSomebody,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Koids {
     pub scheduled: Vec<bool>,
     /// Scheduled threads that share their number with an unscheduled thread: they must be named last.
     pub named_last: Vec<ThreadId>,
-    /// Threads that stand for providers of an FXT file in the trace, for their blobs.
+    /// Threads of the trace that represent providers of an FXT file, which have blobs.
     providers: FxHashSet<ThreadId>,
     homes_of_providers: FxHashSet<ProcessId>,
 }
@@ -61,7 +61,7 @@ impl Koids {
         Koids::of(trace, FxHashSet::default(), Zero::IsIdle)
     }
 
-    /// Returns koids for every process and thread, where `providers` are threads that only stand for providers.
+    /// Returns koids for every process and thread, where `providers` are threads that represent providers.
     #[must_use]
     pub fn of(trace: &Trace, providers: FxHashSet<ThreadId>, zero: Zero) -> Koids {
         let mut koids = Koids {
@@ -208,13 +208,13 @@ impl Koids {
             .collect();
     }
 
-    /// Returns whether a thread only stands for a provider.
+    /// Returns whether a thread only represents a provider.
     #[must_use]
     pub(crate) fn is_provider(&self, id: ThreadId) -> bool {
         self.providers.contains(&id)
     }
 
-    /// Returns whether a process exists only for a thread that stands for a provider.
+    /// Returns whether a process exists only for a thread that represents a provider.
     #[must_use]
     pub(crate) fn is_of_provider(&self, id: ProcessId) -> bool {
         self.homes_of_providers.contains(&id)

@@ -22,7 +22,7 @@ pub(crate) fn lone_flows(trace: &Trace, chosen: &Chosen<'_>) -> Vec<LoneFlow> {
     trace.flows.lone.iter().filter(is_chosen).copied().collect()
 }
 
-/// Returns whether a record itself names its slice, or says that it has none: readers do not drop such a mark outside
+/// Returns whether a record itself names its slice, or states that it has none: readers do not drop such a mark outside
 /// of all slices.
 pub(crate) fn says_where(reader: &dyn Events, event: EventRef) -> bool {
     let mut fields: Vec<FieldRef<'_>> = Vec::new();

@@ -113,7 +113,7 @@ impl Counted {
         }
     }
 
-    /// Returns the arguments for the thread that stands for a CPU.
+    /// Returns the arguments for the artificial thread of a CPU.
     pub fn arguments(&self, id: CpuId) -> Vec<Arg<'static>> {
         let counts = self.0.get(&id);
         let named = counts.map(|it| [(OVERWRITTEN, it.overwritten), (DROPPED, it.dropped)]);

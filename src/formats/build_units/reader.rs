@@ -1,4 +1,4 @@
-//! Opens a log of builds: one lane, read as a whole, as such logs are small.
+//! Opens a log of builds: one lane, read as a whole, because these logs are small.
 
 use std::sync::Arc;
 

@@ -38,13 +38,21 @@ struct Line {
     text: Vec<u8>,
 }
 
+/// A thread that wrote a line of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Writer {
+    /// The time of the line, in ns.
+    time: i64,
+    thread: ThreadKey,
+}
+
 /// Collects the etrace lines of another recording.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     lines: Vec<Line>,
     has_pids: bool,
     /// Time and thread of the first line of each upid.
-    writers: FxHashMap<i64, (i64, ThreadKey)>,
+    writers: FxHashMap<i64, Writer>,
 }
 
 impl Found {
@@ -60,7 +68,11 @@ impl Found {
         let mut rest = line.strip_suffix(b"\n").unwrap_or(line);
         while let Some(payload) = parse_line(rest) {
             self.has_pids |= Upids::form_of(payload.upid) == Form::SerialAndPid;
-            self.note_writer(payload.upid, (time.0, thread));
+            let writer = Writer {
+                time: time.0,
+                thread,
+            };
+            self.note_writer(payload.upid, writer);
             let at = (payload.tag.as_ptr() as usize).saturating_sub(rest.as_ptr() as usize);
             // If the tracer omitted the line end, another event follows.
             let next = match payload.word {
@@ -93,7 +105,7 @@ impl Found {
         });
     }
 
-    fn note_writer(&mut self, upid: i64, writer: (i64, ThreadKey)) {
+    fn note_writer(&mut self, upid: i64, writer: Writer) {
         let known = self.writers.entry(upid).or_insert(writer);
         *known = writer.min(*known);
     }
@@ -123,7 +135,7 @@ impl Found {
             Upids::of_pids(Form::SerialAndPid, FxHashMap::default())
         } else {
             let writers = self.writers.into_iter();
-            let known = writers.map(|(upid, (_, thread))| (upid, thread.0));
+            let known = writers.map(|(upid, writer)| (upid, writer.thread.0));
             Upids::of_pids(Form::Plain, known.collect())
         };
         let cuts = cut(&text, PART_BYTES);

@@ -41,12 +41,12 @@ pub struct File {
 }
 
 impl File {
-    /// Returns where a part starts and ends, byte offsets of line starts.
+    /// Returns the range of a part in the text, in bytes; it starts and ends at starts of lines.
     #[must_use]
-    pub(crate) fn range(&self, part: usize) -> (usize, usize) {
+    pub(crate) fn range(&self, part: usize) -> std::ops::Range<usize> {
         match self.cuts.get(part..) {
-            Some([start, end, ..]) => (*start, *end),
-            _ => (0, 0),
+            Some([start, end, ..]) => *start..*end,
+            _ => 0..0,
         }
     }
 

@@ -50,32 +50,48 @@ pub(super) struct PartLosses {
 
 /// The first and the last time of each CPU, in file order, ns; by CPU.
 #[derive(Debug, Default)]
-pub(super) struct CpuTimes(Vec<Option<(i64, i64)>>);
+pub(super) struct CpuTimes(Vec<Option<FirstLast>>);
+
+/// The first and the last time of something, in ns.
+#[derive(Clone, Copy, Debug)]
+struct FirstLast {
+    first: i64,
+    last: i64,
+}
+
+impl FirstLast {
+    fn once(time: i64) -> FirstLast {
+        FirstLast {
+            first: time,
+            last: time,
+        }
+    }
+}
 
 impl CpuTimes {
     /// Adds the next event in file order.
     #[inline]
     pub(super) fn add(&mut self, cpu: u16, time: i64) {
         match self.0.get_mut(usize::from(cpu)) {
-            Some(Some(times)) => times.1 = time,
-            Some(entry) => *entry = Some((time, time)),
-            None => self.widen(cpu, (time, time)),
+            Some(Some(times)) => times.last = time,
+            Some(entry) => *entry = Some(FirstLast::once(time)),
+            None => self.widen(cpu, FirstLast::once(time)),
         }
     }
 
     #[cold]
-    fn widen(&mut self, cpu: u16, times: (i64, i64)) {
+    fn widen(&mut self, cpu: u16, times: FirstLast) {
         self.0.resize(usize::from(cpu), None);
         self.0.push(Some(times));
     }
 
-    fn of(&self, cpu: u16) -> Option<(i64, i64)> {
+    fn of(&self, cpu: u16) -> Option<FirstLast> {
         self.0.get(usize::from(cpu)).copied().flatten()
     }
 
     /// Returns the last time of a CPU so far.
     pub(super) fn last(&self, cpu: u16) -> Option<i64> {
-        self.of(cpu).map(|times| times.1)
+        self.of(cpu).map(|times| times.last)
     }
 
     /// Replaces the times of the CPUs that `other` has.
@@ -89,17 +105,26 @@ impl CpuTimes {
     }
 }
 
+/// An event of the part.
+pub(super) struct EventOnCpu {
+    /// The offset of its line, in bytes.
+    pub(super) place: u64,
+    pub(super) cpu: u16,
+    /// Its time in ns.
+    pub(super) time: i64,
+}
+
 impl PartLosses {
-    /// Finds the ends of losses in the part's own events (place, CPU, time), given from the last to the first.
-    pub(super) fn find_ends(&mut self, backwards: impl Iterator<Item = (u64, u16, i64)>) {
+    /// Finds the ends of losses in the part's own events, given from the last to the first.
+    pub(super) fn find_ends(&mut self, backwards: impl Iterator<Item = EventOnCpu>) {
         if self.lines.is_empty() {
             return;
         }
         let mut later = CpuTimes::default();
         let mut rest = backwards.peekable();
         for line in self.lines.iter_mut().rev() {
-            while let Some((_, cpu, time)) = rest.next_if(|event| event.0 > line.place) {
-                later.add(cpu, time);
+            while let Some(event) = rest.next_if(|event| event.place > line.place) {
+                later.add(event.cpu, event.time);
             }
             if let Some(loss) = &mut line.loss {
                 loss.end = later.last(loss.cpu);
@@ -126,7 +151,7 @@ pub(super) fn complete(parts: &mut [&mut PartLosses]) {
         for line in &mut part.lines {
             line.time = line.time.or(next_time);
             if let Some(loss) = &mut line.loss {
-                loss.end = loss.end.or_else(|| after.of(loss.cpu).map(|it| it.0));
+                loss.end = loss.end.or_else(|| after.of(loss.cpu).map(|it| it.first));
             }
         }
         after.update(&part.cpus);

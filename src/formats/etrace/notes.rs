@@ -11,6 +11,13 @@ pub(super) type Moment = (i64, u64);
 #[derive(Debug, Default)]
 pub(super) struct Notes(Vec<Note>);
 
+/// When a problem was noted, and the byte offset of the line to report. In the order in which lines are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Noted {
+    at: Moment,
+    place: u64,
+}
+
 /// The diagnostics of one code.
 #[derive(Debug)]
 struct Note {
@@ -18,7 +25,7 @@ struct Note {
     severity: Severity,
     count: u64,
     /// When the first ones were noted, and the places they are about; sorted, at most [`Diagnostic::MAX_PLACES`].
-    first: Vec<(Moment, u64)>,
+    first: Vec<Noted>,
     /// Message of the first one.
     message: String,
 }
@@ -44,7 +51,10 @@ impl Notes {
         about: About,
         message: impl FnOnce() -> String,
     ) {
-        let first = (about.at, about.place);
+        let first = Noted {
+            at: about.at,
+            place: about.place,
+        };
         match self.0.iter_mut().find(|note| note.code == code) {
             Some(note) => {
                 note.count = note.count.saturating_add(about.count);
@@ -87,7 +97,7 @@ impl Notes {
         let mut diagnostics = Diagnostics::default();
         for note in self.0 {
             let mut left = note.count;
-            for (number, &(_, place)) in (1..).zip(&note.first) {
+            for (number, &Noted { place, .. }) in (1..).zip(&note.first) {
                 let count = match number == note.first.len() {
                     true => left,
                     false => left.min(1),
@@ -103,7 +113,7 @@ impl Notes {
 }
 
 impl Note {
-    fn insert(&mut self, first: (Moment, u64)) {
+    fn insert(&mut self, first: Noted) {
         let at = self.first.partition_point(|known| *known <= first);
         if at < Diagnostic::MAX_PLACES {
             self.first.insert(at, first);

@@ -19,7 +19,7 @@ use super::file::File;
 use super::kinds::MOST_UNKNOWN;
 use super::line::{Payload, Word, parse_line, parse_lost};
 use super::lines::{HOLE, line_at};
-use super::losses::{Loss, LossLine, PartLosses};
+use super::losses::{EventOnCpu, Loss, LossLine, PartLosses};
 use super::notes::{About, Moment, Notes};
 use super::outliers::Outliers;
 use super::words;
@@ -89,7 +89,7 @@ impl Tokens {
 /// Errors if memory is insufficient, or the job was cancelled.
 pub(super) fn tokenise(file: &File, part: usize, job: &Job) -> Result<Tokens, ReadError> {
     let text = file.text();
-    let (start, end) = file.range(part);
+    let std::ops::Range { start, end } = file.range(part);
     let mut outliers = Outliers::new(text, start);
     let mut tokeniser = Tokeniser::new(file, start, end - start);
     tokeniser.last = outliers.last_time().unwrap_or(i64::MIN);
@@ -265,7 +265,7 @@ impl<'a> Tokeniser<'a> {
     fn note_outlier(&mut self, line: &Payload<'a>, at: Moment) {
         self.corrected.push(line.upid);
         let own = line.time as f64 / 1e9;
-        self.note("time_out_of_place", Severity::Error, (at, 1), || {
+        self.note("time_out_of_place", Severity::Error, at, 1, || {
             format!(
                 "the time of this line ({own:.3} s) is far from those of the lines around it: it is shown at the time before it"
             )
@@ -286,7 +286,8 @@ impl<'a> Tokeniser<'a> {
         &mut self,
         code: &'static str,
         severity: Severity,
-        (at, count): (Moment, u64),
+        at: Moment,
+        count: u64,
         message: impl FnOnce() -> String,
     ) {
         let about = About {
@@ -319,7 +320,7 @@ impl<'a> Tokeniser<'a> {
             return;
         }
         let at = (self.last, place);
-        self.note("junk_line", Severity::Error, (at, 1), || {
+        self.note("junk_line", Severity::Error, at, 1, || {
             let shown: Vec<u8> = line.iter().copied().take(60).collect();
             format!(
                 "this unrecognised line was skipped: {}",
@@ -340,11 +341,11 @@ impl<'a> Tokeniser<'a> {
         };
         let at = (self.last, place);
         match loss.lost {
-            None => self.note("uncounted_loss", Severity::DataLoss, (at, 1), || {
+            None => self.note("uncounted_loss", Severity::DataLoss, at, 1, || {
                 "the tracer lost an unknown number of events before this line, or before another line that reports a loss of its CPU"
                     .to_owned()
             }),
-            Some(lost) => self.note("lost_events", Severity::DataLoss, (at, lost), || {
+            Some(lost) => self.note("lost_events", Severity::DataLoss, at, lost, || {
                 "the tracer lost an event before this line, or before another line that reports a loss of its CPU"
                     .to_owned()
             }),
@@ -355,9 +356,11 @@ impl<'a> Tokeniser<'a> {
     fn finish(mut self) -> Result<Tokens, ReadError> {
         let start = self.start as u64;
         let backwards = self.tokens.iter().rev();
-        self.losses.find_ends(
-            backwards.map(|token| (start + u64::from(token.place), token.cpu, token.time)),
-        );
+        self.losses.find_ends(backwards.map(|token| EventOnCpu {
+            place: start + u64::from(token.place),
+            cpu: token.cpu,
+            time: token.time,
+        }));
         let mut groups = Vec::with_capacity(self.upids.len());
         let mut next = Vec::with_capacity(self.upids.len());
         let mut end = 0;

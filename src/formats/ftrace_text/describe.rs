@@ -98,7 +98,7 @@ fn graph_column_fields(line: &GraphLine<'_>, facts: &Facts) -> Vec<Field> {
         .read(Flags::Letters(line.flags))
         .fields()
         .collect();
-    fields.extend(line.task.map(|(_, pid)| pid_field(pid)));
+    fields.extend(line.task.map(|task| pid_field(task.pid)));
     fields
 }
 

@@ -160,7 +160,7 @@ impl<'a, L> EventLines<'a, '_, L> {
         if !matches!(self.opened(), Open::Mark(_)) {
             return None;
         }
-        let (start, _) = columns_inside(line.bytes)?;
+        let start = columns_inside(line.bytes)?.start;
         (start > 0).then_some(start)
     }
 
@@ -240,14 +240,14 @@ fn next_event(facts: &Facts, line: &[u8], prefix: &Prefix<'_>) -> Option<usize> 
         true => latency_columns_inside(prefix.body),
         false => None,
     };
-    let (inside, found) = columns_inside(prefix.body).or_else(in_latency_format)?;
-    let start = body_at + inside;
+    let inside = columns_inside(prefix.body).or_else(in_latency_format)?;
+    let (start, found) = (body_at + inside.start, &inside.prefix);
     let has_flags = |it: &Prefix<'_>| !matches!(it.flags, Flags::Letters([]));
     let is_alike = (found.group == Group::NoColumn) == (prefix.group == Group::NoColumn)
-        && has_flags(&found) == has_flags(prefix)
+        && has_flags(found) == has_flags(prefix)
         && found.precision == prefix.precision
         && found.time >= prefix.time;
-    let kept = prefix.body.get(..inside)?;
+    let kept = prefix.body.get(..inside.start)?;
     (is_alike && may_be_mark(kept) && facts.split(line.get(start..)?).is_some()).then_some(start)
 }
 

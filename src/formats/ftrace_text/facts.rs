@@ -224,7 +224,7 @@ fn has_steps_alone(head: &[u8]) -> bool {
 /// Returns the number of digits of glued times. All times have the same length, flags have one or two digits: if the
 /// split is ambiguous, the shortest glued text decides.
 fn time_digits(head: &[u8]) -> usize {
-    let mut shortest = usize::MAX;
+    let mut shortest: Option<usize> = None;
     for line in lines(head, 1, 0) {
         let Some(glued) = split_prefix(line.bytes).map(|prefix| prefix.glued) else {
             continue;
@@ -232,13 +232,13 @@ fn time_digits(head: &[u8]) -> usize {
         match glued.get(RAW_FLAGS.len()..).unwrap_or(&[]) {
             [] => {}
             [b'0', time @ ..] | [_, b'a'..=b'f', time @ ..] => return time.len(),
-            [_, time @ ..] => shortest = shortest.min(time.len()),
+            [_, time @ ..] => {
+                let known = shortest.unwrap_or(time.len());
+                shortest = Some(known.min(time.len()));
+            }
         }
     }
-    match shortest {
-        usize::MAX => 0,
-        shortest => shortest,
-    }
+    shortest.unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -162,7 +162,7 @@ pub(crate) struct GraphLine<'a> {
     /// Number of the CPU.
     pub cpu: u32,
     /// Name and pid of the thread, if the column exists.
-    pub task: Option<(&'a [u8], u32)>,
+    pub task: Option<NamedTask<'a>>,
     /// The latency flags; empty if the column does not exist.
     pub flags: &'a [u8],
     /// The text from the duration on.
@@ -215,7 +215,10 @@ pub(crate) fn split_line(line: &[u8]) -> Option<GraphLine<'_>> {
             (length == number.len()).then_some(pid)
         });
         if let (Some(dash), Some(pid)) = (dash, pid) {
-            task = Some((column.get(..dash)?, pid_of(pid)?));
+            task = Some(NamedTask {
+                comm: column.get(..dash)?,
+                pid: pid_of(pid)?,
+            });
         } else if is_flags(column) {
             flags = column;
         }
@@ -249,21 +252,40 @@ pub(crate) fn without_cpu(line: &[u8]) -> Option<GraphLine<'_>> {
 }
 
 /// A thread's name and pid.
-pub type Named<'a> = (&'a [u8], u32);
-
-/// Parses `bash-96    =>   sh-97`: returns the outgoing and the incoming thread.
-#[must_use]
-pub(crate) fn switched(rest: &[u8]) -> Option<(Named<'_>, Named<'_>)> {
-    let arrow = memchr::memmem::find(rest, b"=>")?;
-    Some((named(rest.get(..arrow)?)?, named(rest.get(arrow + 2..)?)?))
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NamedTask<'a> {
+    /// The name.
+    pub comm: &'a [u8],
+    /// The pid.
+    pub pid: u32,
 }
 
-fn named(text: &[u8]) -> Option<Named<'_>> {
+/// The two threads of a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Switched<'a> {
+    pub prev: NamedTask<'a>,
+    pub next: NamedTask<'a>,
+}
+
+/// Parses `bash-96    =>   sh-97`.
+#[must_use]
+pub(crate) fn switched(rest: &[u8]) -> Option<Switched<'_>> {
+    let arrow = memchr::memmem::find(rest, b"=>")?;
+    Some(Switched {
+        prev: named(rest.get(..arrow)?)?,
+        next: named(rest.get(arrow + 2..)?)?,
+    })
+}
+
+fn named(text: &[u8]) -> Option<NamedTask<'_>> {
     let text = text.trim_ascii();
     let dash = memchr::memrchr(b'-', text)?;
     let (pid, length) = digits(text.get(dash + 1..)?)?;
     let is_whole = dash + 1 + length == text.len();
-    Some((text.get(..dash)?, pid_of(pid).filter(|_| is_whole)?))
+    Some(NamedTask {
+        comm: text.get(..dash)?,
+        pid: pid_of(pid).filter(|_| is_whole)?,
+    })
 }
 
 /// Parses `360.774528`, or `12 us` since the start of the trace.
@@ -350,16 +372,32 @@ mod tests {
             split_line(b"  360.774528 |   1)    sh-4802    |   d..1 |   0.541 us    |  f();")
                 .unwrap();
         assert_eq!(full.time, Some(360_774_528_000));
-        assert_eq!(full.task, Some((&b"sh"[..], 4802)));
+        assert_eq!(
+            full.task,
+            Some(NamedTask {
+                comm: b"sh",
+                pid: 4802
+            })
+        );
         assert!(step(full.rest).is_some());
         let since =
             split_line(b"       12 us |   1)    <idle>-0    |  d..1 |   0.541 us    |  f();")
                 .unwrap();
         assert_eq!((since.time, since.cpu), (Some(12_000), 1));
         let bar = split_line(b"   1.5 |   0)  a|b-78    |   1.0 us |  g();").unwrap();
-        assert_eq!(bar.task, Some((&b"a|b"[..], 78)));
+        assert_eq!(
+            bar.task,
+            Some(NamedTask {
+                comm: b"a|b",
+                pid: 78
+            })
+        );
         assert!(without_cpu(b"   0.541 us    |  f();").is_some());
         let switch = switched(b"   sshd-1755    =>    <idle>-0   ").unwrap();
-        assert_eq!(switch, ((&b"sshd"[..], 1755), (&b"<idle>"[..], 0)));
+        let task = |comm, pid| NamedTask { comm, pid };
+        assert_eq!(
+            (switch.prev, switch.next),
+            (task(b"sshd", 1755), task(b"<idle>", 0))
+        );
     }
 }

@@ -8,7 +8,8 @@
 
 use super::flags::{Flags, is_flags};
 use super::prefix::{
-    Group, MOST_PREFIX, Prefix, Task, Time, body_behind, cpu_of, digits, pid_of, task, time, whole,
+    Group, MOST_PREFIX, Prefix, StepAndBody, Task, Time, body_behind, cpu_of, digits, pid_of, task,
+    time, whole,
 };
 
 /// Minimum length of the flags of `trace-cmd report -l`: otherwise any `a-1 2x 3.4: ` would match.
@@ -107,7 +108,7 @@ fn columns_at(line: &[u8], colon: usize) -> Option<Prefix<'_>> {
     if length != word.len() {
         return None;
     }
-    let (step, body) = body_behind(line.get(colon + 1..)?);
+    let StepAndBody { step, body } = body_behind(line.get(colon + 1..)?);
     let prefix = with_task(columns, time, body)?;
     let Flags::Letters(letters) = prefix.flags else {
         return None;

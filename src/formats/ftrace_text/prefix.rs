@@ -46,7 +46,7 @@ pub(crate) struct Prefix<'a> {
 /// The column of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
-    /// No such column.
+    /// The line has no such column.
     NoColumn,
     /// `(-------)`: unknown.
     Unknown,
@@ -181,17 +181,27 @@ pub(crate) fn without_console_time(line: &[u8]) -> &[u8] {
     stamp().unwrap_or(line)
 }
 
-/// Splits the text after a line's time into the step of `trace-cmd report --ts-diff` and the body.
+/// The text after a line's time.
+pub(super) struct StepAndBody<'a> {
+    /// The step of `trace-cmd report --ts-diff`; empty if there is none.
+    pub(super) step: &'a [u8],
+    pub(super) body: &'a [u8],
+}
+
+/// Splits the text after a line's time.
 #[inline]
-pub(super) fn body_behind(after: &[u8]) -> (&[u8], &[u8]) {
+pub(super) fn body_behind(after: &[u8]) -> StepAndBody<'_> {
     let body = after.strip_prefix(b" ").unwrap_or(after);
     let with_step = || {
         let inner = body.strip_prefix(b"(+")?;
         let (_, length) = digits(inner)?;
         let rest = inner.get(length..)?.strip_prefix(b")")?;
-        Some((body.get(..length + 3)?, rest.trim_ascii_start()))
+        Some(StepAndBody {
+            step: body.get(..length + 3)?,
+            body: rest.trim_ascii_start(),
+        })
     };
-    with_step().unwrap_or((&[], body))
+    with_step().unwrap_or(StepAndBody { step: &[], body })
 }
 
 pub(super) fn cpu_of(number: u64) -> Option<u32> {
@@ -216,8 +226,13 @@ fn prefix_at(line: &[u8], open: usize) -> Option<Prefix<'_>> {
         group = group_of(inner.get(..close)?)?;
         after = inner.get(close + 1..)?.trim_ascii_start();
     }
-    let (flags, time, length, after) = match time(after) {
-        Some((time, length)) => (&after[..0], time, length, after),
+    let found = match time(after) {
+        Some((time, length)) => FlagsAndTime {
+            flags: &[],
+            time,
+            length,
+            text: after,
+        },
         None => match flags_and_time(after) {
             Some(found) => found,
             None => {
@@ -231,16 +246,16 @@ fn prefix_at(line: &[u8], open: usize) -> Option<Prefix<'_>> {
             }
         },
     };
-    let (step, body) = body_behind(after.get(length..)?);
+    let StepAndBody { step, body } = body_behind(found.text.get(found.length..)?);
     Some(Prefix {
         instance,
         comm,
         pid,
         group,
         cpu,
-        flags: Flags::Letters(flags),
-        time: time.ns,
-        precision: time.precision,
+        flags: Flags::Letters(found.flags),
+        time: found.time.ns,
+        precision: found.time.precision,
         step,
         glued: &[],
         body,
@@ -257,7 +272,7 @@ fn glued_at<'a>(task: Task<'a>, cpu: u32, after: &'a [u8]) -> Option<Prefix<'a>>
     if glued.len() < LEAST_GLUED {
         return None;
     }
-    let (step, body) = body_behind(rest);
+    let StepAndBody { step, body } = body_behind(rest);
     let prefix = Prefix {
         instance: task.instance,
         comm: task.comm,
@@ -275,21 +290,40 @@ fn glued_at<'a>(task: Task<'a>, cpu: u32, after: &'a [u8]) -> Option<Prefix<'a>>
     matches!(prefix.flags, Flags::Letters([_, ..])).then_some(prefix)
 }
 
-/// Parses `d..2.    12.345678:`, or with a counter's integer `d..2.4631252878692:`. Returns the flags, the time, the
-/// length of the time's text, and the text that starts with the time.
+/// The columns before a line's body.
+struct FlagsAndTime<'a> {
+    flags: &'a [u8],
+    time: Time,
+    /// The length of the time's text, in bytes.
+    length: usize,
+    /// The text that starts with the time.
+    text: &'a [u8],
+}
+
+/// Parses `d..2.    12.345678:`, or with a counter's integer `d..2.4631252878692:`.
 #[inline]
-fn flags_and_time(text: &[u8]) -> Option<(&[u8], Time, usize, &[u8])> {
+fn flags_and_time(text: &[u8]) -> Option<FlagsAndTime<'_>> {
     let near = text.get(..=MOST_FLAGS).unwrap_or(text);
     if let Some(end) = memchr::memchr(b' ', near) {
         let after = text.get(end..)?.trim_ascii_start();
         if let Some((time, length)) = time(after) {
-            return Some((text.get(..end)?, time, length, after));
+            return Some(FlagsAndTime {
+                flags: text.get(..end)?,
+                time,
+                length,
+                text: after,
+            });
         }
     }
     // Five letters; the last two may be digits.
     let (flags, after) = text.split_at_checked(5)?;
     let (time, length) = time(after)?;
-    is_flags(flags).then_some((flags, time, length, after))
+    is_flags(flags).then_some(FlagsAndTime {
+        flags,
+        time,
+        length,
+        text: after,
+    })
 }
 
 /// `comm-pid` or `comm-pid (tgid)`, padded, possibly after an instance's name.
@@ -338,11 +372,17 @@ fn group_of(text: &[u8]) -> Option<Group> {
     }
 }
 
-/// Finds columns inside `text`: returns the first offset at which a padded task name comes before a pid, a CPU and a
-/// time, and the columns there. Reads a bounded number of bytes around each bracket.
+/// Columns inside a text.
+pub(crate) struct Inside<'a> {
+    /// The offset of the columns in the text, in bytes.
+    pub(crate) start: usize,
+    pub(crate) prefix: Prefix<'a>,
+}
+
+/// Finds the first columns inside `text`: a padded task name before a pid, a CPU and a time. Reads a bounded number of bytes around each bracket.
 #[must_use]
 #[inline]
-pub(crate) fn columns_inside(text: &[u8]) -> Option<(usize, Prefix<'_>)> {
+pub(crate) fn columns_inside(text: &[u8]) -> Option<Inside<'_>> {
     let mut from = 0;
     while let Some(found) = memchr::memchr(b'[', text.get(from..)?) {
         let open = from + found;
@@ -352,7 +392,7 @@ pub(crate) fn columns_inside(text: &[u8]) -> Option<(usize, Prefix<'_>)> {
             padded(text, prefix, TASK_WIDTH)
         };
         // The padding of a name has at least one byte.
-        let inside = inside().filter(|(start, _)| text.get(*start) == Some(&b' '));
+        let inside = inside().filter(|inside| text.get(inside.start) == Some(&b' '));
         if inside.is_some() {
             return inside;
         }
@@ -363,7 +403,7 @@ pub(crate) fn columns_inside(text: &[u8]) -> Option<(usize, Prefix<'_>)> {
 
 /// Does the same for the latency format, which has no bracket.
 #[must_use]
-pub(crate) fn latency_columns_inside(text: &[u8]) -> Option<(usize, Prefix<'_>)> {
+pub(crate) fn latency_columns_inside(text: &[u8]) -> Option<Inside<'_>> {
     memchr::memmem::find_iter(text, b"us").find_map(|us| {
         let before = us.saturating_sub(MOST_TASK);
         let prefix = latency_at(text.get(before..)?, us - before)?;
@@ -373,7 +413,7 @@ pub(crate) fn latency_columns_inside(text: &[u8]) -> Option<(usize, Prefix<'_>)>
 
 /// Returns where columns start whose name is padded to `width`: the name ends at the dash before the pid, whatever
 /// precedes its padding.
-fn padded<'a>(text: &'a [u8], prefix: Prefix<'a>, width: usize) -> Option<(usize, Prefix<'a>)> {
+fn padded<'a>(text: &'a [u8], prefix: Prefix<'a>, width: usize) -> Option<Inside<'a>> {
     let name_end = prefix.comm.as_ptr() as usize + prefix.comm.len();
     let dash = name_end.checked_sub(text.as_ptr() as usize)?;
     let start = dash.checked_sub(width)?;
@@ -383,7 +423,7 @@ fn padded<'a>(text: &'a [u8], prefix: Prefix<'a>, width: usize) -> Option<(usize
         comm,
         ..prefix
     };
-    (!comm.is_empty()).then_some((start, prefix))
+    (!comm.is_empty()).then_some(Inside { start, prefix })
 }
 
 /// Returns a number as a pid, if it is below the kernel's limit.

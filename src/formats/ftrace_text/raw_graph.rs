@@ -18,14 +18,18 @@ use super::graph::{Graph, Step};
 pub(crate) fn raw_step<'a>(name: &[u8], info: &'a [u8]) -> Option<Graph<'a>> {
     let is_return = name == b"funcgraph_exit";
     if let Some(rest) = info.strip_prefix(b"--> ") {
-        let (function, depth, _) = named(rest)?;
+        let call = named(rest)?;
         return Some(Graph {
-            depth,
-            step: Step::Enter(function),
+            depth: call.depth,
+            step: Step::Enter(call.function),
         });
     }
     if let Some(rest) = info.strip_prefix(b"<-- ") {
-        let (function, depth, rest) = named(rest)?;
+        let NamedCall {
+            function,
+            depth,
+            rest,
+        } = named(rest)?;
         let span = || {
             let start = rest.get(find_short(rest, b"(start: ")? + 8..)?;
             let end = rest.get(find_short(rest, b"end: ")? + 5..)?;
@@ -58,13 +62,24 @@ pub(crate) fn raw_ended(info: &[u8]) -> Option<i64> {
     i64::try_from(hex(end)?).ok()
 }
 
-/// `mutex_lock (2) rest`.
-fn named(text: &[u8]) -> Option<(&[u8], u32, &[u8])> {
+/// A call and the text after it.
+struct NamedCall<'a> {
+    function: &'a [u8],
+    depth: u32,
+    rest: &'a [u8],
+}
+
+/// Parses `mutex_lock (2) rest`.
+fn named(text: &[u8]) -> Option<NamedCall<'_>> {
     let open = find_short(text, b" (")?;
     let inner = text.get(open + 2..)?;
     let depth = u32::try_from(number(inner)?).ok()?;
     let close = memchr::memchr(b')', inner)?;
-    Some((text.get(..open)?, depth, inner.get(close + 1..)?))
+    Some(NamedCall {
+        function: text.get(..open)?,
+        depth,
+        rest: inner.get(close + 1..)?,
+    })
 }
 
 fn duration(start: &[u8], end: &[u8]) -> Option<i64> {

@@ -212,7 +212,8 @@ impl FtraceReader {
     /// Reads a block for all lanes.
     pub(super) fn read_block(
         &self,
-        (number, block): (u32, &Block),
+        number: u32,
+        block: &Block,
         whole: &Whole,
         job: &Job,
     ) -> Result<Vec<LaneColumns>, ReadError> {
@@ -442,7 +443,7 @@ impl Stream for FtraceReader {
     ) -> Result<BlockRead, ReadError> {
         job.check()?;
         let block = self.block(part, start, whole);
-        let columns = self.read_block((part, &block), whole, job)?;
+        let columns = self.read_block(part, &block, whole, job)?;
         let etrace = match whole.has_etrace {
             true => with_etrace::lines_in(self, &block),
             false => Found::default(),

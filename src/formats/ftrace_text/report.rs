@@ -22,7 +22,7 @@ use super::reader::{Block, FtraceReader};
 use super::summary::{Shape, Whole};
 use super::tasks::tracer_text;
 use super::tracers::told;
-use crate::base::{Job, Timestamp};
+use crate::base::Job;
 use crate::formats::EventRef;
 use crate::formats::format::{Report, ReportOptions, Wrote};
 use crate::formats::stream::{Started, start};
@@ -120,8 +120,17 @@ impl Wanted<'_> {
     }
 }
 
+/// The time of a line.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct LineTime {
+    /// The line's offset in the file, in bytes.
+    offset: u64,
+    /// Its time in ns.
+    time: i64,
+}
+
 impl FtraceReader {
-    fn block_text(&self, block: &Block, layout: &TextLayout<'_>, times: &[(u64, i64)]) -> Vec<u8> {
+    fn block_text(&self, block: &Block, layout: &TextLayout<'_>, times: &[LineTime]) -> Vec<u8> {
         let text = self.input.bytes().get(block.range.clone()).unwrap_or(&[]);
         let mut out = Vec::with_capacity(text.len() + text.len() / 8);
         let mut wanted = Wanted {
@@ -132,7 +141,7 @@ impl FtraceReader {
             wanted.event(block.last.cpu, block.last.printed());
         }
         if self.facts.layout == Layout::Graph {
-            self.push_graph(&mut out, text, times, (layout, &mut wanted));
+            self.push_graph(&mut out, text, times, layout, &mut wanted);
             return out;
         }
         let mut now = block.last.printed();
@@ -155,28 +164,31 @@ impl FtraceReader {
         out
     }
 
-    /// Returns offset and time of each line of a graph; empty unless `options` select a time range.
+    /// Returns the time of each line of a graph, sorted by offset; empty unless `options` select a time range.
     fn graph_times(
         &self,
         block: &Block,
         layout: &TextLayout<'_>,
         whole: &Whole,
         job: &Job,
-    ) -> std::io::Result<Vec<(u64, i64)>> {
+    ) -> std::io::Result<Vec<LineTime>> {
         let options = layout.options;
         let is_asked = options.from.is_some() || options.until.is_some();
         if !is_asked || self.facts.layout != Layout::Graph {
             return Ok(Vec::new());
         }
         let columns = self
-            .read_block((0, block), whole, job)
+            .read_block(0, block, whole, job)
             .map_err(|_| Error::from(ErrorKind::Interrupted))?;
-        let mut times: Vec<(u64, i64)> = columns
+        let mut times: Vec<LineTime> = columns
             .iter()
             .flat_map(|lane| {
                 (0..lane.events.len() as u32).map(|event| {
                     let row = lane.events.row(event);
-                    (row.place, row.time.0)
+                    LineTime {
+                        offset: row.place,
+                        time: row.time.0,
+                    }
                 })
             })
             .collect();
@@ -188,14 +200,15 @@ impl FtraceReader {
         &self,
         out: &mut Vec<u8>,
         text: &[u8],
-        times: &[(u64, i64)],
-        (layout, wanted): (&TextLayout<'_>, &mut Wanted<'_>),
+        times: &[LineTime],
+        layout: &TextLayout<'_>,
+        wanted: &mut Wanted<'_>,
     ) {
         for EventLine { line, kind } in event_lines(text, 1, 0, &self.facts) {
             let time = || {
-                let at = times.partition_point(|row| row.0 < line.offset);
+                let at = times.partition_point(|row| row.offset < line.offset);
                 let row = times.get(at).or(times.last());
-                row.map_or(Timestamp(0), |row| Timestamp(row.1)).0
+                row.map_or(0, |row| row.time)
             };
             let is_wanted = match kind {
                 LineKind::Graph(found) => wanted.event(found.cpu, time()),
@@ -230,7 +243,7 @@ impl FtraceReader {
         }
         let in_graph;
         let prefix = match graph_line.and_then(|line| Some((line, line.time?, line.task?))) {
-            Some((found, time, (comm, pid))) => {
+            Some((found, time, graph::NamedTask { comm, pid })) => {
                 in_graph = Prefix {
                     instance: &[],
                     comm,

@@ -132,19 +132,29 @@ pub(crate) fn tracer_text(body: &[u8]) -> Option<TracerText<'_>> {
     };
     let inner = text.get(open + 1..)?;
     let close = memchr::memchr(b']', inner)?;
-    let (prev, state, _) = colon_task(before.trim_ascii_end())?;
-    let (next, _, comm) = colon_task(inner.get(close + 1..)?.trim_ascii_start())?;
+    let prev = colon_task(before.trim_ascii_end())?;
+    let next = colon_task(inner.get(close + 1..)?.trim_ascii_start())?;
     Some(TracerText {
-        prev,
-        state,
-        next: Task { comm, ..next },
+        prev: prev.task,
+        state: prev.state,
+        next: Task {
+            comm: next.rest,
+            ..next.task
+        },
         cpu: u32::try_from(number(inner.get(..close)?)?).ok()?,
         is_wakeup,
     })
 }
 
-/// `pid:prio:state rest`.
-fn colon_task(text: &[u8]) -> Option<(Task<'_>, &[u8], &[u8])> {
+/// A task with its state, and the text after it.
+struct ColonTask<'a> {
+    task: Task<'a>,
+    state: &'a [u8],
+    rest: &'a [u8],
+}
+
+/// Parses `pid:prio:state rest`.
+fn colon_task(text: &[u8]) -> Option<ColonTask<'_>> {
     let (pid, rest) = text.split_at_checked(memchr::memchr(b':', text)?)?;
     let rest = rest.get(1..)?;
     let (priority, rest) = rest.split_at_checked(memchr::memchr(b':', rest)?)?;
@@ -162,7 +172,11 @@ fn colon_task(text: &[u8]) -> Option<(Task<'_>, &[u8], &[u8])> {
         priority: i32::try_from(number(priority.trim_ascii())?).ok()?,
     };
     let after = rest.get(1 + state.len()..)?.trim_ascii();
-    (state.len() <= 2).then_some((task, state, after))
+    (state.len() <= 2).then_some(ColonTask {
+        task,
+        state,
+        rest: after,
+    })
 }
 
 /// `comm:pid [prio] rest`.

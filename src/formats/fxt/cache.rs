@@ -142,6 +142,13 @@ struct Named {
     kinds: [Maybe<u32>; NAMED_CLASSES],
 }
 
+/// The kind of a record, and for slices the label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct KindAndLabel {
+    pub kind: KindId,
+    pub label: u32,
+}
+
 /// All (category, name) pairs. Compact, because every event searches here.
 #[derive(Debug)]
 struct Names {
@@ -362,12 +369,15 @@ impl Cache {
         names: NameIds,
         intern: impl FnOnce(&Strings) -> KindId,
         label: impl FnOnce(&mut OwnTexts, &Strings) -> u32,
-    ) -> (KindId, u32) {
+    ) -> KindAndLabel {
         let index = self
             .names
             .find(u64::from(names.name.0) << 32 | u64::from(names.category.0));
         let Some(named) = self.names.entries.get_mut(index) else {
-            return (sort.own_kind(), 0);
+            return KindAndLabel {
+                kind: sort.own_kind(),
+                label: 0,
+            };
         };
         // One predictable branch instead of two: the record type of the next event is unpredictable.
         let wants_label = matches!(sort, Sort::Begin | Sort::Complete);
@@ -381,7 +391,10 @@ impl Cache {
             *slot = Maybe::new(kind);
             kind
         });
-        (KindId(kind), named.label)
+        KindAndLabel {
+            kind: KindId(kind),
+            label: named.label,
+        }
     }
 }
 
@@ -416,7 +429,7 @@ mod tests {
                         },
                     );
                     let kind = KindId(number);
-                    assert_eq!(found, (kind, number + part));
+                    assert_eq!((found.kind, found.label), (kind, number + part));
                     let is_first = round == 0;
                     assert_eq!(
                         (asks, labels),
@@ -430,8 +443,8 @@ mod tests {
             name: StringId(0),
         };
         let end = cache.kind(Sort::End, names, |_| KindId(900), |_, _| 0);
-        assert_eq!(end.0, KindId(0), "of the class of begins");
+        assert_eq!(end.kind, KindId(0), "of the class of begins");
         let point = cache.kind(Sort::Instant, names, |_| KindId(900), |_, _| 0);
-        assert_eq!(point.0, KindId(900));
+        assert_eq!(point.kind, KindId(900));
     }
 }

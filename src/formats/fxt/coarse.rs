@@ -36,7 +36,7 @@ pub(crate) fn coarse<O: ByteOrder>(bytes: &[u8], windows: &[Window]) -> Coarse {
     Coarse::of_one_lane(samples.collect())
 }
 
-/// What the head of a file says of tick rates.
+/// The tick rates in the head of a file.
 struct Rates {
     tables: Tables,
     head_end: u64,

@@ -113,7 +113,7 @@ impl<'f, O: ByteOrder> Describer<'f, O> {
     }
 
     fn set_thread(&mut self, thread: ThreadKey) {
-        self.detail.tid = self.scan.entities.koids_of(thread).1.unwrap_or(0);
+        self.detail.tid = self.scan.entities.koids_of(thread).thread.unwrap_or(0);
         self.detail.thread_name = self.scan.entities.thread_name(thread);
     }
 
@@ -152,7 +152,7 @@ impl<'f, O: ByteOrder> Describer<'f, O> {
         }
         let tables = &self.scan.tables;
         let key = tables.thread_at(self.slot, reference as u8, self.place)?;
-        self.scan.entities.koids_of(key).0
+        self.scan.entities.koids_of(key).process
     }
 
     fn event(&mut self, header: u64, record: Words<'f, O>) -> Option<()> {
@@ -163,7 +163,7 @@ impl<'f, O: ByteOrder> Describer<'f, O> {
         let name = read_text(event::NAME.get(header), record, &mut next)?;
         self.detail.category = self.text(category);
         self.detail.name = self.text(name);
-        self.event_fields(sort, record, (next, event::ARGS.get(header)), process);
+        self.event_fields(sort, record, next, event::ARGS.get(header), process);
         Some(())
     }
 
@@ -172,7 +172,8 @@ impl<'f, O: ByteOrder> Describer<'f, O> {
         &mut self,
         sort: Sort,
         record: Words<'f, O>,
-        (next, count): (usize, u64),
+        next: usize,
+        count: u64,
         process: Option<u64>,
     ) {
         let behind = Args::new(record, next, count).skip_all();
@@ -299,7 +300,7 @@ impl<'f, O: ByteOrder> Describer<'f, O> {
                 let tables = &self.scan.tables;
                 tables.thread_at(self.slot, reference as u8, self.place)
             };
-            let koid = key.and_then(|key| self.scan.entities.koids_of(key).1);
+            let koid = key.and_then(|key| self.scan.entities.koids_of(key).thread);
             let text = key.map_or_else(
                 || format!("<thread {reference}?>"),
                 |key| self.thread_text(key, koid),

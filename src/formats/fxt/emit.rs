@@ -10,9 +10,9 @@ use crate::base::{Diagnostics, Job, Location, ReadError, Severity, StringId};
 use crate::event::family::Family;
 use crate::event::flow_kind::FLOW_KIND;
 use crate::event::slice_kind::{Nesting, SLICE_KIND};
-use crate::event::{KindId, Label, LaneColumns, Series, SeriesScope, SliceKind, ThreadKey};
+use crate::event::{Label, LaneColumns, Series, SeriesScope, SliceKind, ThreadKey, series_name};
 
-use super::cache::{Cache, NameIds, StringEntry, UNREAD};
+use super::cache::{Cache, KindAndLabel, NameIds, StringEntry, UNREAD};
 use super::entities::LateThread;
 use super::fold::PartRange;
 use super::kinds::{Kinds, Sort};
@@ -30,7 +30,7 @@ const CHECK_BYTES: u64 = 1 << 20;
 pub(crate) struct Source<'f> {
     /// The bytes of the file.
     pub bytes: &'f [u8],
-    /// What the whole file says.
+    /// The tables and names of the whole file.
     pub scan: &'f Scan,
     /// The kinds of events so far.
     pub kinds: &'f Kinds,
@@ -444,7 +444,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
 
     /// Returns the kind of a record, and the label of the slice that the record is or begins.
     #[inline]
-    pub(super) fn kind(&mut self, sort: Sort, category: StringId, name: StringId) -> (KindId, u32) {
+    pub(super) fn kind(&mut self, sort: Sort, category: StringId, name: StringId) -> KindAndLabel {
         let (kinds, out, is_own) = (self.kinds, &mut self.out, self.is_own);
         self.cache.kind(
             sort,
@@ -500,14 +500,13 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         if let Some(&series) = self.all_series.get(&key) {
             return series;
         }
-        let mut name = self.cache.strings.bytes(event).to_vec();
-        if argument != event && argument != StringId::EMPTY {
-            name.push(b':');
-            name.extend_from_slice(self.cache.strings.bytes(argument));
-        }
-        if id != 0 {
-            name.extend_from_slice(format!(":{id}").as_bytes());
-        }
+        let strings = &self.cache.strings;
+        let id = if id == 0 {
+            String::new()
+        } else {
+            id.to_string()
+        };
+        let name = series_name(strings.bytes(event), strings.bytes(argument), id.as_bytes());
         let name = self.out.strings.intern(&name);
         self.out.series.push(Series { name, scope });
         let series = self.out.series.len() as u32 - 1;

@@ -159,6 +159,13 @@ pub(crate) struct Entities {
     provider_names: Vec<String>,
 }
 
+/// The koids of a thread and of its process, as far as they are known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct KnownKoids {
+    pub process: Option<u64>,
+    pub thread: Option<u64>,
+}
+
 impl Entities {
     /// Returns the key of a process, and adds it if it is new.
     pub fn process(&mut self, koid: u64) -> ProcessKey {
@@ -377,20 +384,23 @@ impl Entities {
         self.threads.get((key.0 as usize).checked_sub(1)?)
     }
 
-    /// Returns the process koid and the thread koid of a thread, if known.
+    /// Returns the koids of a thread and of its process, as far as they are known.
     #[must_use]
-    pub(crate) fn koids_of(&self, key: ThreadKey) -> (Option<u64>, Option<u64>) {
+    pub(crate) fn koids_of(&self, key: ThreadKey) -> KnownKoids {
         if let Some(thread) = self.known(key) {
-            return (
-                thread.process.map(|_| thread.process_koid),
-                Some(thread.tid),
-            );
+            return KnownKoids {
+                process: thread.process.map(|_| thread.process_koid),
+                thread: Some(thread.tid),
+            };
         }
         let late = self.late();
         let index = (key.0 as usize).wrapping_sub(self.threads.len() + 1);
         match late.order.get(index) {
-            Some(LateThread::Koid(tid)) => (None, Some(*tid)),
-            _ => (None, None),
+            Some(LateThread::Koid(tid)) => KnownKoids {
+                process: None,
+                thread: Some(*tid),
+            },
+            _ => KnownKoids::default(),
         }
     }
 

@@ -18,11 +18,12 @@ use crate::event::{
 
 use crate::event::slice_kind::Nesting;
 
+use super::cache::KindAndLabel;
 use super::emit::{Emitter, SeriesKey, WellKnown};
 use super::kinds::Sort;
 use super::rows::{END_BIT, NO_SAMPLES, NewEvent, OVER_BIT};
 use crate::base::ByteOrder;
-use crate::fxt::args::{ArgValue, Args, UNKNOWN_ARGUMENT};
+use crate::fxt::args::{ArgValue, Args, Skipped, UNKNOWN_ARGUMENT};
 use crate::fxt::layout::event;
 use crate::fxt::words::{Words, read_text};
 
@@ -73,7 +74,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         let (category, name) = (self.text(category, at), self.text(name, at));
         let arg_count = event::ARGS.get(header);
         if matches!(sort, Sort::Instant | Sort::Begin | Sort::End) {
-            let (kind, label) = self.kind(sort, category, name);
+            let KindAndLabel { kind, label } = self.kind(sort, category, name);
             let args = Args::new(record, next, arg_count);
             let detail = if sort == Sort::Begin && arg_count > 0 {
                 self.own_label(label, args, at)
@@ -114,7 +115,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             },
             _ => time,
         };
-        let (kind, mut label) = self.kind(sort, category, name);
+        let KindAndLabel { kind, mut label } = self.kind(sort, category, name);
         if sort == Sort::Complete && arg_count > 0 {
             label = self.own_label(label, args.clone(), at);
         }
@@ -189,7 +190,11 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     /// Skips the arguments and returns the index of the word after them; adds diagnostics for bad or unknown arguments.
     #[inline]
     fn pass_arguments(&mut self, args: Args<'f, O>, sort: Sort, at: u64) -> Option<usize> {
-        let Some((behind, unknown_count)) = args.skip_counting() else {
+        let Some(Skipped {
+            behind,
+            unknown_count,
+        }) = args.skip_counting()
+        else {
             if sort != Sort::Counter {
                 self.bad_argument(at);
             }
@@ -203,7 +208,11 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
 
     /// Adds a diagnostic for arguments of unknown types, for records whose arguments are not used otherwise.
     pub(super) fn count_unknown(&mut self, args: Args<'f, O>, at: u64) {
-        if let Some((_, count @ 1..)) = args.skip_counting() {
+        if let Some(Skipped {
+            unknown_count: count @ 1..,
+            ..
+        }) = args.skip_counting()
+        {
             self.unknown_arguments(at, count);
         }
     }
@@ -227,7 +236,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         });
     }
 
-    /// Returns whether a record of our own exporter marks its slice's end as not seen.
+    /// Returns whether a record of our own exporter states that the end of its slice was not recorded.
     fn says_end_not_seen(&mut self, at: u64, mut args: Args<'f, O>) -> bool {
         if self.out.ties != Ties::First {
             return false;

@@ -58,7 +58,7 @@ pub(crate) struct Untimed {
     pub place: u64,
     /// Place of the record whose time it gets.
     pub from: Option<u64>,
-    /// The time in ns that an object says of its registration.
+    /// The registration time in ns that the object contains.
     pub said: Option<i64>,
 }
 

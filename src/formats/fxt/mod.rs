@@ -8,7 +8,7 @@
 //! Specification: "Fuchsia trace format" of the Fuchsia project; deviations of real writers are described at the code
 //! that handles them. Opening reads the head, and a few KB at the start of each part (`borders`, `coarse`). The parts are
 //! summarised in parallel (`summary`) and folded in order (`fold`, `rare_records`, `conclude`) into string and thread
-//! tables with their places (`tables`) and names (`entities`): together what the whole file says (`scan`). Then the parts
+//! tables with their places (`tables`) and names (`entities`): together the facts of the whole file (`scan`). Then the parts
 //! are read in parallel (`emit`, `events`, `scheduling`); `describe` decodes any single record again in full.
 //!
 //! The time axis is the trace's own clock: ticks converted to nanoseconds, even if an initialization record of four

@@ -94,7 +94,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         };
         let time = self.scan.shown_at(at).map_or(0, |time| time.0);
         let (category, name) = (self.text(category, at), self.text(name, at));
-        let (kind, _) = self.kind(sort, category, name);
+        let kind = self.kind(sort, category, name).kind;
         self.cache.rows.push(NewEvent {
             time,
             at,
@@ -173,7 +173,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                     return self.short(at, "a large record");
                 };
                 let (category, name) = (self.text(category, at), self.text(name, at));
-                let (kind, _) = self.kind(Sort::Blob, category, name);
+                let kind = self.kind(Sort::Blob, category, name).kind;
                 if self.out.ties == Ties::First {
                     self.read_cpu(Args::new(record, next, large::ARGS.get(fields)), at);
                 }

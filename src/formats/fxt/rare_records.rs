@@ -221,7 +221,7 @@ impl<'a, O: ByteOrder> Fold<'_, 'a, O> {
                 .found
                 .tables
                 .thread_at(self.state.slot, thread, place);
-            key.and_then(|key| self.state.found.entities.koids_of(key).0)
+            key.and_then(|key| self.state.found.entities.koids_of(key).process)
         };
         if let Some(pointer) = record.get(1) {
             let process = process.unwrap_or(0);

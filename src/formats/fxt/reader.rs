@@ -41,7 +41,7 @@ pub(super) struct FxtReader {
     magic: Magic,
     windows: Vec<Window>,
     parts: Vec<Part>,
-    /// What the whole file says; set before the first part is read.
+    /// The tables and names of the whole file; set before the first part is read.
     found: OnceLock<Arc<Scan>>,
     kinds: Kinds,
     /// Look-up results of parts that were read, for reuse by later parts.

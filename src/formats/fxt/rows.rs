@@ -42,7 +42,7 @@ pub(crate) struct NewEvent {
 
 /// Bit in the detail of a mark: the mark is an end.
 pub(crate) const END_BIT: u32 = 1 << 31;
-/// Bit in the detail of an end: the end of the slice itself was not seen.
+/// Bit in the detail of an end: the end of the slice itself was not recorded.
 pub(crate) const OVER_BIT: u32 = 1 << 30;
 
 /// Detail of a counter event without numeric arguments.

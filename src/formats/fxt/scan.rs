@@ -1,4 +1,4 @@
-//! What the whole file says, found before its events are read: tables, names, losses, and times of records without one.
+//! Facts of the whole file, found before its events are read: tables, names, losses, and times of records without one.
 //!
 //! Made by `fold` and `conclude`; then shared by the parts that are read and by the decoding of single records.
 

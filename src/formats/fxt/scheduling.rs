@@ -82,7 +82,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                 record.get(next)? == 0
             } else {
                 let key = emitter.peek_thread(reference as u8, at);
-                key.is_some_and(|key| emitter.scan.entities.koids_of(key).0 == Some(0))
+                key.is_some_and(|key| emitter.scan.entities.koids_of(key).process == Some(0))
             };
             if is_pid_zero && priority == 0 {
                 next += if reference == 0 { 2 } else { 0 };

@@ -11,7 +11,7 @@ use crate::formats::text_end::note_cut_line;
 const NS_PER_MS: i64 = 1_000_000;
 /// The first version whose modification times are the starts of commands.
 const STARTS_AS_MTIMES: u32 = 6;
-/// Modification times before this, in ns, are not times of day: ninja writes 0 where it knows none, and wrote seconds once.
+/// Modification times before this, in ns, are not times of day: ninja writes 0 for an unknown time, and old versions wrote seconds.
 const EARLIEST_MTIME: i64 = 100_000_000_000_000_000;
 /// Runs of ninja in one folder cannot overlap; by how much they may seem to, as ninja's start is known to some ms only.
 const SLACK_NS: i64 = 1_000_000_000;

@@ -330,10 +330,16 @@ fn file_row(
         b"open" | b"openat" | b"openat2" | b"creat" => {
             let path_at = usize::from(name.starts_with(b"openat"));
             let said = done.string(path_at)?;
-            let (flags, mode) = match name {
-                b"creat" => (open_flags(b"O_WRONLY|O_CREAT|O_TRUNC"), done.mode(1)),
+            let OpenHow { flags, mode } = match name {
+                b"creat" => OpenHow {
+                    flags: open_flags(b"O_WRONLY|O_CREAT|O_TRUNC"),
+                    mode: done.mode(1),
+                },
                 b"openat2" => openat2_how(done.value(2)),
-                _ => (open_flags(done.value(path_at + 1)), done.mode(path_at + 2)),
+                _ => OpenHow {
+                    flags: open_flags(done.value(path_at + 1)),
+                    mode: done.mode(path_at + 2),
+                },
             };
             let real = real_path(done, path_at, &said);
             let other_path = if real.is_some() {
@@ -481,17 +487,24 @@ fn in_folder(done: &Done<'_>, index: usize, said: &[u8]) -> Option<Vec<u8>> {
     (!said.starts_with(b"/") && !said.is_empty()).then(|| [folder.as_slice(), b"/", said].concat())
 }
 
-/// Returns flags and mode of openat2's `{flags=O_RDONLY, mode=0644, resolve=0}`.
-fn openat2_how(how: &[u8]) -> (u32, u16) {
+/// How a file is opened.
+#[derive(Clone, Copy, Default)]
+struct OpenHow {
+    flags: u32,
+    mode: u16,
+}
+
+/// Parses openat2's `{flags=O_RDONLY, mode=0644, resolve=0}`.
+fn openat2_how(how: &[u8]) -> OpenHow {
     let Some(inner) = how.strip_prefix(b"{") else {
-        return (0, 0);
+        return OpenHow::default();
     };
-    let mut found = (0, 0);
+    let mut found = OpenHow::default();
     for field in split_call(inner, Dialect::Strace).params {
         match split_name(field) {
-            (Some(b"flags"), words) => found.0 = open_flags(words),
+            (Some(b"flags"), words) => found.flags = open_flags(words),
             (Some(b"mode"), number) => {
-                found.1 = integer(number)
+                found.mode = integer(number)
                     .and_then(|mode| u16::try_from(mode).ok())
                     .unwrap_or(0);
             }

@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::clock::{Clock, TimeState};
 use super::dialect::Dialect;
 use super::forks::LateFork;
-use super::halves::Halves;
+use super::halves::{Half, Halves};
 use super::head::{Head, LONE};
 use super::owners::Owners;
 use super::summary::Summary;
@@ -99,7 +99,7 @@ pub struct State {
     forks: Vec<LateFork>,
     births: Vec<Birth>,
     /// Lines that continue calls: (offset of the line, offset of the call's first line).
-    rests: Vec<(u64, u64)>,
+    rests: Vec<Half>,
     /// Pids that strace attached to, and the first pid that it did not attach to.
     attached: FxHashSet<u32>,
     first_pid: Option<u32>,
@@ -168,11 +168,12 @@ impl State {
         self.rests.extend(&summary.rests);
         for &(pid, rest) in &summary.early_rests {
             let first = self.begun(pid);
-            self.rests.extend(first.map(|first| (rest, first)));
+            self.rests.extend(first.map(|first| Half { rest, first }));
         }
         let broken = self.now.broken.filter(|_| summary.begins_with_rest);
         let first = broken.and_then(|pid| self.begun(pid));
-        self.rests.extend(first.map(|first| (place, first)));
+        self.rests
+            .extend(first.map(|first| Half { rest: place, first }));
 
         // A part gets only the open calls that its lines need.
         let early = summary.early_rests.iter().map(|rest| rest.0);

@@ -8,6 +8,15 @@
 //!
 //! Built once when the text is read, so that decoding one line never searches the lines around it.
 
+/// A line that continues a call, by byte offsets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Half {
+    /// The offset of the line.
+    pub rest: u64,
+    /// The offset of the call's first line.
+    pub first: u64,
+}
+
 /// All lines that continue a call, with the call's first line: 16 bytes per line.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Halves {
@@ -20,24 +29,23 @@ pub(crate) struct Halves {
 }
 
 impl Halves {
-    /// Builds the map from pairs (offset of the continuing line, offset of the first line). Pairs more than 4 GiB apart
-    /// are dropped.
+    /// Builds the map. Lines more than 4 GiB apart are dropped.
     #[must_use]
-    pub fn new(mut pairs: Vec<(u64, u64)>) -> Halves {
-        pairs.retain(|(rest, first)| {
-            let distance = rest.checked_sub(*first);
+    pub fn new(mut pairs: Vec<Half>) -> Halves {
+        pairs.retain(|half| {
+            let distance = half.rest.checked_sub(half.first);
             distance.is_some_and(|distance| u32::try_from(distance).is_ok())
         });
         pairs.truncate(u32::MAX as usize);
         pairs.sort_unstable();
         let mut by_first: Vec<u32> = (0..pairs.len() as u32).collect();
         // A stable sort: lines of the same call keep their order.
-        by_first.sort_by_key(|&at| pairs.get(at as usize).map(|pair| pair.1));
+        by_first.sort_by_key(|&at| pairs.get(at as usize).map(|half| half.first));
         Halves {
-            rests: pairs.iter().map(|pair| pair.0).collect(),
+            rests: pairs.iter().map(|half| half.rest).collect(),
             distances: pairs
                 .iter()
-                .map(|(rest, first)| rest.saturating_sub(*first) as u32)
+                .map(|half| half.rest.saturating_sub(half.first) as u32)
                 .collect(),
             by_first,
         }
@@ -77,7 +85,11 @@ mod tests {
 
     #[test]
     fn lines_of_one_call_find_each_other() {
-        let halves = Halves::new(vec![(90, 10), (40, 20), (60, 10), (1 << 40, 5)]);
+        let halves = Halves::new(
+            [(90, 10), (40, 20), (60, 10), (1 << 40, 5)]
+                .map(|(rest, first)| Half { rest, first })
+                .to_vec(),
+        );
         assert_eq!(halves.first_of(60), Some(10));
         assert_eq!(halves.first_of(40), Some(20));
         assert_eq!(halves.first_of(41), None);

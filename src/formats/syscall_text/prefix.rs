@@ -9,7 +9,7 @@
 //! Reads single lines only: `summary` and `fold` find the thread of a line without a pid, and the day.
 
 use super::dialect::Dialect;
-use super::values::{clock_time, decimal_seconds, fraction_ns};
+use super::values::{ReadTime, clock_time, decimal_seconds, fraction_ns};
 
 /// A time as it is printed in the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,7 +149,7 @@ fn split_strace(line: &[u8]) -> TextLine<'_> {
             // `(+     0.000172878)`: relative time next to an absolute time.
             Some(b'(') if text.starts_with(b"(+ ") => {
                 let inner = skip_spaces(text.get(3..).unwrap_or(&[]));
-                let Some((ns, length, _)) = decimal_seconds(inner) else {
+                let Some(ReadTime { ns, length, .. }) = decimal_seconds(inner) else {
                     return parsed;
                 };
                 if parsed.time.is_none() {
@@ -196,7 +196,11 @@ fn split_strace(line: &[u8]) -> TextLine<'_> {
 #[inline]
 fn take_number<'a>(text: &'a [u8], parsed: &mut TextLine<'a>) -> Option<&'a [u8]> {
     if text.get(2) == Some(&b':') && parsed.time.is_none() {
-        let (ns, length, has_fraction) = clock_time(text)?;
+        let ReadTime {
+            ns,
+            length,
+            has_fraction,
+        } = clock_time(text)?;
         let after = text.get(length..)?;
         if after.first() != Some(&b' ') {
             return None;
@@ -254,7 +258,11 @@ fn split_minix(line: &[u8]) -> TextLine<'_> {
         is_info: false,
         body: line,
     };
-    if let Some((ns, length, has_fraction)) = clock_time(line)
+    if let Some(ReadTime {
+        ns,
+        length,
+        has_fraction,
+    }) = clock_time(line)
         && let Some(after) = line.get(length..).and_then(|rest| rest.strip_prefix(b" "))
     {
         parsed.time = Some(RawTime::Day(ns, has_fraction));

@@ -21,7 +21,7 @@ pub(crate) fn sniff_strace(head: &[u8]) -> Sniff {
     if minix_marks(head) {
         return Sniff::No;
     }
-    let (hits, others) = count(head, Dialect::Strace);
+    let LineCounts { hits, others } = count(head, Dialect::Strace);
     judge(hits, others)
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn sniff_minix(head: &[u8]) -> Sniff {
     if !minix_marks(head) {
         return Sniff::No;
     }
-    let (hits, others) = count(head, Dialect::Minix);
+    let LineCounts { hits, others } = count(head, Dialect::Minix);
     judge(hits, others)
 }
 
@@ -97,8 +97,14 @@ fn minix_marks(head: &[u8]) -> bool {
     })
 }
 
+/// The numbers of lines that match the grammar, and of other lines.
+struct LineCounts {
+    hits: usize,
+    others: usize,
+}
+
 /// Counts the lines that match the grammar, and the other lines.
-fn count(head: &[u8], dialect: Dialect) -> (usize, usize) {
+fn count(head: &[u8], dialect: Dialect) -> LineCounts {
     let mut hits = 0;
     let mut others = 0;
     let whole = memchr::memrchr(b'\n', head).map_or(head.len(), |end| end + 1);
@@ -137,7 +143,7 @@ fn count(head: &[u8], dialect: Dialect) -> (usize, usize) {
             Body::Note => {}
         }
     }
-    (hits, others)
+    LineCounts { hits, others }
 }
 
 /// Returns whether the line is a call that continues with data: `write(1, "...` or `[{iov_base="...`.

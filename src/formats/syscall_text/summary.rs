@@ -7,6 +7,7 @@ use super::clock::{Clock, TimeState};
 use super::dialect::Dialect;
 use super::durations::{end_of, took_alone};
 use super::forks::{LateFork, fork_result, is_fork, whole_fork};
+use super::halves::Half;
 use super::head::{Head, LONE};
 use super::line::{Body, attached, classify, continues_call, is_cut_short};
 use super::owners::Owners;
@@ -30,7 +31,7 @@ pub struct Summary {
     /// Pids with a call that ended here but began in an earlier part.
     pub closed: FxHashSet<u32>,
     /// Lines that continue calls of this part: (place of the line, place of the call's first line).
-    pub rests: Vec<(u64, u64)>,
+    pub rests: Vec<Half>,
     /// Lines that continue calls of earlier parts: (pid, place); the pid is `LONE` if none is known in this part.
     pub early_rests: Vec<(u32, u64)>,
     /// Calls that are open at the end of the part, by pid.
@@ -133,7 +134,10 @@ impl Summary {
             is_lone.then(|| self.open.get(&LONE.0)).flatten()
         });
         match begun {
-            Some(begun) => self.rests.push((rest, begun.place)),
+            Some(begun) => self.rests.push(Half {
+                rest,
+                first: begun.place,
+            }),
             // After the first line that ends an earlier part's call, no line can belong to that call.
             None if !self.closed.contains(&pid) => self.early_rests.push((pid, rest)),
             None => {}

@@ -189,19 +189,31 @@ pub(crate) fn split_duration(text: &[u8]) -> (&[u8], Option<i64>) {
     let seconds = inner.get(open + 1..).unwrap_or(&[]);
     match decimal_seconds(seconds) {
         // Whole seconds (`--syscall-times=s`) stand apart; `3<5>` is a descriptor with what it stands for.
-        Some((ns, length, has_fraction))
-            if length == seconds.len() && (has_fraction || before.ends_with(b" ")) =>
-        {
+        Some(ReadTime {
+            ns,
+            length,
+            has_fraction,
+        }) if length == seconds.len() && (has_fraction || before.ends_with(b" ")) => {
             (before.trim_ascii_end(), Some(ns))
         }
         _ => none,
     }
 }
 
-/// Parses `123.000135` at the start of `text`: returns ns, length in bytes, and whether there was a fraction.
+/// A time at the start of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ReadTime {
+    pub ns: i64,
+    /// The length of its text in bytes.
+    pub length: usize,
+    /// Whether it has digits after the point.
+    pub has_fraction: bool,
+}
+
+/// Parses `123.000135` at the start of `text`.
 #[must_use]
 #[inline]
-pub(crate) fn decimal_seconds(text: &[u8]) -> Option<(i64, usize, bool)> {
+pub(crate) fn decimal_seconds(text: &[u8]) -> Option<ReadTime> {
     let mut at = 0;
     let mut seconds = 0_i64;
     while let Some(digit) = text.get(at).filter(|b| b.is_ascii_digit()) {
@@ -214,11 +226,11 @@ pub(crate) fn decimal_seconds(text: &[u8]) -> Option<(i64, usize, bool)> {
         return None;
     }
     let (ns, length) = fraction_ns(text.get(at..).unwrap_or(&[]));
-    Some((
-        seconds.checked_mul(1_000_000_000)?.checked_add(ns)?,
-        at + length,
-        length > 0,
-    ))
+    Some(ReadTime {
+        ns: seconds.checked_mul(1_000_000_000)?.checked_add(ns)?,
+        length: at + length,
+        has_fraction: length > 0,
+    })
 }
 
 /// Parses `.000135` at the start of `text`: returns ns and length in bytes; digits after the ninth are dropped.
@@ -261,7 +273,7 @@ pub(crate) fn fraction_ns(text: &[u8]) -> (i64, usize) {
 /// Parses a time of day `HH:MM:SS[.uuuuuu]` at the start of `text`: ns since midnight, length in bytes, has a fraction.
 #[must_use]
 #[inline]
-pub(crate) fn clock_time(text: &[u8]) -> Option<(i64, usize, bool)> {
+pub(crate) fn clock_time(text: &[u8]) -> Option<ReadTime> {
     let [h1, h2, b':', m1, m2, b':', s1, s2, rest @ ..] = text else {
         return None;
     };
@@ -271,7 +283,11 @@ pub(crate) fn clock_time(text: &[u8]) -> Option<(i64, usize, bool)> {
     };
     let seconds = two(h1, h2)? * 3600 + two(m1, m2)? * 60 + two(s1, s2)?;
     let (ns, length) = fraction_ns(rest);
-    Some((seconds * 1_000_000_000 + ns, 8 + length, length > 0))
+    Some(ReadTime {
+        ns: seconds * 1_000_000_000 + ns,
+        length: 8 + length,
+        has_fraction: length > 0,
+    })
 }
 
 /// Parses a text that is only a decimal number.
@@ -576,11 +592,19 @@ mod tests {
         assert_eq!(integer(b"12abc"), None);
         assert_eq!(
             clock_time(b"03:27:57.5 x"),
-            Some((12_477_500_000_000, 10, true))
+            Some(ReadTime {
+                ns: 12_477_500_000_000,
+                length: 10,
+                has_fraction: true
+            })
         );
         assert_eq!(
             decimal_seconds(b"1795231677.843674796 "),
-            Some((1_795_231_677_843_674_796, 20, true))
+            Some(ReadTime {
+                ns: 1_795_231_677_843_674_796,
+                length: 20,
+                has_fraction: true
+            })
         );
         assert_eq!(split_name(b"flags=3"), (Some(&b"flags"[..]), &b"3"[..]));
         assert_eq!(split_name(b"a => b").0, None);

@@ -146,13 +146,12 @@ impl CpuData {
         data
     }
 
-    /// The index of the chunk that contains the byte at `place`, and the chunk. `None` if the pages are not packed.
+    /// Returns the chunk that contains the byte at `place`; `None` if the pages are not packed.
     #[must_use]
-    pub(crate) fn chunk_at(&self, place: u64) -> Option<(usize, Chunk)> {
+    pub(crate) fn chunk_at(&self, place: u64) -> Option<Chunk> {
         let chunks = self.chunks.as_ref()?;
         let after = chunks.partition_point(|chunk| chunk.stream_offset <= place);
-        let number = after.checked_sub(1)?;
-        Some((number, *chunks.get(number)?))
+        chunks.get(after.checked_sub(1)?).copied()
     }
 }
 

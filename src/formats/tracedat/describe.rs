@@ -6,7 +6,7 @@ use super::decoder::{Decoder, Memory, Raw, Style};
 use super::event_format::{FieldFormat, Shape, loc_range, read_number};
 use super::kind::{Kind, NumberSort};
 use super::print_fmt::printf::push_hex;
-use super::print_fmt::{Lookup, Scope};
+use super::print_fmt::{FunctionAt, Lookup, Scope};
 use super::printed_time::Times;
 use crate::base::{Endian, Timestamp};
 use crate::event::{DecodedEvent, EventDetail, Field, FieldRef, Value, ValueRef};
@@ -163,7 +163,9 @@ fn probe_place(kind: &Kind, scope: &Scope<'_>) -> Option<String> {
     let function = address("__probe_func")?;
     let caller = symbol_text(scope.lookup, address("__probe_ret_ip")?);
     let function = match scope.lookup.symbol(function) {
-        Some((name, start)) if start == function => String::from_utf8_lossy(name).into_owned(),
+        Some(FunctionAt { name, start }) if start == function => {
+            String::from_utf8_lossy(name).into_owned()
+        }
         _ => symbol_text(scope.lookup, function),
     };
     Some(format!("{caller} <- {function}"))
@@ -172,7 +174,7 @@ fn probe_place(kind: &Kind, scope: &Scope<'_>) -> Option<String> {
 /// `function+0x12`; the address alone if no symbol contains it.
 fn symbol_text(lookup: &dyn Lookup, address: u64) -> String {
     match lookup.symbol(address) {
-        Some((name, start)) => {
+        Some(FunctionAt { name, start }) => {
             let offset = address.wrapping_sub(start);
             format!("{}+{offset:#x}", String::from_utf8_lossy(name))
         }

@@ -39,6 +39,13 @@ pub struct TraceFile {
     cache: ChunkCache,
 }
 
+/// A page of a CPU.
+pub(crate) struct Page<'a> {
+    pub bytes: PageBytes<'a>,
+    /// The place where it starts.
+    pub start: u64,
+}
+
 impl TraceFile {
     /// Reads everything but the events.
     ///
@@ -163,7 +170,7 @@ impl TraceFile {
         TimeMap::new(&self.options, cpu)
     }
 
-    /// Returns the page of `data` that contains the byte at `place`, and the place where the page starts.
+    /// Returns the page of `data` that contains the byte at `place`.
     ///
     /// # Errors
     /// If `place` is after the last page, or its chunk is damaged.
@@ -172,7 +179,7 @@ impl TraceFile {
         data: &CpuData,
         page_size: u32,
         place: u64,
-    ) -> Result<(PageBytes<'_>, u64), ReadError> {
+    ) -> Result<Page<'_>, ReadError> {
         let page_size = u64::from(page_size.max(1));
         let start = place - place % page_size;
         if place >= data.stream_size {
@@ -183,11 +190,14 @@ impl TraceFile {
             return Err(ReadError::at_byte(data.offset, "page", problem));
         }
         let length = page_size.min(data.stream_size - start) as usize;
-        let Some((_, chunk)) = data.chunk_at(place) else {
+        let Some(chunk) = data.chunk_at(place) else {
             let bytes = self.input.bytes();
             let at = data.offset.saturating_add(start) as usize;
             let page = bytes.get(at..).and_then(|rest| rest.get(..length));
-            return Ok((PageBytes::File(page.unwrap_or(&[])), start));
+            return Ok(Page {
+                bytes: PageBytes::File(page.unwrap_or(&[])),
+                start,
+            });
         };
         let plain = self.cache.chunk(self.input.bytes(), chunk)?;
         // Pages do not cross chunks, so page boundaries are counted from the chunk's start.
@@ -195,10 +205,10 @@ impl TraceFile {
         let inside = inside - inside % page_size;
         let at = inside as usize;
         let end = plain.len().min(at + page_size as usize);
-        Ok((
-            PageBytes::Chunk(plain, at..end),
-            chunk.stream_offset + inside,
-        ))
+        Ok(Page {
+            bytes: PageBytes::Chunk(plain, at..end),
+            start: chunk.stream_offset + inside,
+        })
     }
 
     /// Unpacks chunk `number` of `data` into `plain` without using the cache.
@@ -232,7 +242,7 @@ impl TraceFile {
         page_size: u32,
         place: u64,
     ) -> Result<Cow<'_, [u8]>, ReadError> {
-        let (page, start) = self.page_at(data, page_size, place)?;
+        let Page { bytes: page, start } = self.page_at(data, page_size, place)?;
         let at = (place - start) as usize;
         let found = match page {
             PageBytes::File(page) => self.payload(page, at).map(Cow::Borrowed),
@@ -254,7 +264,7 @@ impl TraceFile {
         place: u64,
         look: impl FnOnce(&[u8]) -> R,
     ) -> Result<R, ReadError> {
-        let (page, start) = self.page_at(data, page_size, place)?;
+        let Page { bytes: page, start } = self.page_at(data, page_size, place)?;
         let at = (place - start) as usize;
         let payload = self.payload(&page, at);
         payload.map(look).ok_or_else(|| no_event(data, place))
@@ -300,7 +310,7 @@ impl TraceFile {
     /// read.
     #[must_use]
     pub(crate) fn page_time(&self, data: &CpuData, page_size: u32, place: u64) -> Option<u64> {
-        let (page, _) = self.page_at(data, page_size, place).ok()?;
+        let page = self.page_at(data, page_size, place).ok()?.bytes;
         Some(self.page_head(&page)?.time)
     }
 
@@ -401,17 +411,18 @@ impl CpuRecords<'_> {
         while self.next_page < self.data.stream_size {
             let place = self.next_page;
             self.next_page = place.saturating_add(u64::from(self.page_size.max(1)));
-            let (page, start) = match self.file.page_at(self.data, self.page_size, place) {
-                Ok(found) => found,
-                Err(_) => {
-                    // Continue after the damaged chunk.
-                    if let Some((_, chunk)) = self.data.chunk_at(place) {
-                        let end = chunk.stream_offset + u64::from(chunk.plain_size);
-                        self.next_page = self.next_page.max(end);
+            let Page { bytes: page, start } =
+                match self.file.page_at(self.data, self.page_size, place) {
+                    Ok(found) => found,
+                    Err(_) => {
+                        // Continue after the damaged chunk.
+                        if let Some(chunk) = self.data.chunk_at(place) {
+                            let end = chunk.stream_offset + u64::from(chunk.plain_size);
+                            self.next_page = self.next_page.max(end);
+                        }
+                        continue;
                     }
-                    continue;
-                }
-            };
+                };
             self.next_page = start.saturating_add(page.len().max(1) as u64);
             let Some(head) = self.file.page_head(&page) else {
                 continue;

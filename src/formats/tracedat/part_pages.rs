@@ -140,7 +140,7 @@ pub(super) fn time_before<E: ByteOrder>(
 ) -> Option<i64> {
     let CpuPages { buffer, data } = pages;
     let before = place.checked_sub(1)?;
-    let (page, _) = file.page_at(data, buffer.page_size, before).ok()?;
+    let page = file.page_at(data, buffer.page_size, before).ok()?.bytes;
     let head = read_head::<E>(&page, file.layout)?;
     let last = Records::<E>::new(&page, file.layout, &head).last();
     let raw = last.map_or(head.time, |record| record.time);

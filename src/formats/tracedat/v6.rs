@@ -73,7 +73,7 @@ pub(crate) fn read_contents(
                 });
             };
             read("", &mut cursor);
-            for (offset, name) in instances {
+            for InstanceAt { offset, name } in instances {
                 let table = usize::try_from(offset).ok().and_then(|at| bytes.get(at..));
                 match table.and_then(|table| table.strip_prefix(b"flyrecord\0")) {
                     Some(table) => {
@@ -115,9 +115,16 @@ fn read_metadata(
     metadata.read_cmdlines(cursor)
 }
 
+/// The place of an instance's buffer in the file.
+struct InstanceAt {
+    /// The offset in bytes.
+    offset: u64,
+    name: String,
+}
+
 fn read_options(
     options: &mut Options,
-    instances: &mut Vec<(u64, String)>,
+    instances: &mut Vec<InstanceAt>,
     cursor: &mut Cursor<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Result<(), ReadError> {
@@ -133,7 +140,10 @@ fn read_options(
             let mut body = Cursor::new(data, at, cursor.endian());
             let offset = body.u64("offset of an instance")?;
             let name = body.until_nul("name of an instance").unwrap_or(b"");
-            instances.push((offset, String::from_utf8_lossy(name).into_owned()));
+            instances.push(InstanceAt {
+                offset,
+                name: String::from_utf8_lossy(name).into_owned(),
+            });
         } else {
             options.read(option, data, at, cursor.endian(), diagnostics);
         }

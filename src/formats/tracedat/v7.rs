@@ -27,6 +27,14 @@ const MAX_SECTION_RATIO: u64 = 5000;
 /// Most sections that are read when the chain is followed.
 const MAX_SECTIONS: usize = 1 << 16;
 
+/// The header of a section.
+struct SectionHead {
+    id: u16,
+    is_packed: bool,
+    /// Size of the body in bytes.
+    size: u64,
+}
+
 /// One section of the file.
 #[derive(Clone, Debug)]
 struct Section<'a> {
@@ -101,18 +109,26 @@ impl<'a> Walk<'a, '_> {
         Ok(Cursor::new(rest, at, self.endian()))
     }
 
-    /// Reads the header of the section at `at`: id, whether it is packed, size of the body in bytes.
-    fn head(&self, at: u64) -> Result<(u16, bool, u64), ReadError> {
+    /// Reads the header of the section at `at`.
+    fn head(&self, at: u64) -> Result<SectionHead, ReadError> {
         let mut cursor = self.cursor_at(at, "section")?;
         let id = cursor.u16("section id")?;
         let flags = cursor.u16("section flags")?;
         cursor.skip(4, "section description")?;
-        Ok((id, flags & 1 != 0, cursor.u64("section size")?))
+        Ok(SectionHead {
+            id,
+            is_packed: flags & 1 != 0,
+            size: cursor.u64("section size")?,
+        })
     }
 
     /// Reads the section at `at` and unpacks its body.
     fn section(&self, at: u64) -> Result<Section<'a>, ReadError> {
-        let (id, is_packed, size) = self.head(at)?;
+        let SectionHead {
+            id,
+            is_packed,
+            size,
+        } = self.head(at)?;
         let mut cursor = self.cursor_at(at.saturating_add(16), "section body")?;
         let body_at = cursor.file_offset();
         if !is_packed {
@@ -189,7 +205,7 @@ impl<'a> Walk<'a, '_> {
     fn follow_sections(&mut self) {
         let mut at = self.header.end;
         for _ in 0..MAX_SECTIONS {
-            let Ok((id, _, size)) = self.head(at) else {
+            let Ok(SectionHead { id, size, .. }) = self.head(at) else {
                 break;
             };
             match id {
@@ -308,7 +324,7 @@ impl<'a> Walk<'a, '_> {
         let cpu_count = cursor.u32("CPUs of a buffer")?;
         // Only the header of the buffer's section states whether the pages of its CPUs are packed.
         let is_packed = match self.head(section_at) {
-            Ok((_, is_packed, _)) => is_packed,
+            Ok(head) => head.is_packed,
             Err(error) if cpu_count > 0 => return Err(error),
             Err(_) => false,
         };
@@ -347,7 +363,9 @@ impl<'a> Walk<'a, '_> {
     /// sections.
     fn read_text(&mut self, data: &[u8], at: u64) -> Result<Vec<u8>, ReadError> {
         let place = Cursor::new(data, at, self.endian()).u64("place of a text buffer")?;
-        let (_, is_packed, size) = self.head(place)?;
+        let SectionHead {
+            is_packed, size, ..
+        } = self.head(place)?;
         if is_packed {
             let mut cursor = self.cursor_at(place.saturating_add(16), "text buffer")?;
             let at = cursor.file_offset();

@@ -8,6 +8,7 @@ use crate::base::{TimeSpan, Timestamp};
 use crate::export::choices::Choice;
 use crate::export::{EXPORTERS, Exporter};
 use crate::load::LoadedTrace;
+use crate::query::selection::Selection;
 use crate::tables::{TABLES, TableDef};
 use crate::trace::{CpuId, Trace};
 use crate::view::outline::Node;
@@ -180,38 +181,34 @@ impl Form {
         let mut order = ExportOrder {
             format: self.exporter.name.to_owned(),
             table: self.exporter.table.map(|table| table.name.to_owned()),
-            span: self.span(state),
+            selection: Selection::range(self.span(state)),
             // The permission to replace is for that path only.
             existing: match self.replaceable.as_ref() == Some(&path) {
                 true => Existing::Replace,
                 false => Existing::Ask,
             },
             path,
-            ..ExportOrder::default()
         };
+        let chosen = &mut order.selection;
         match self.tracks {
             Tracks::All => {}
-            Tracks::Selected => narrow_by_area(&mut order, &loaded.trace, state),
+            Tracks::Selected => narrow_by_area(chosen, &loaded.trace, state),
             Tracks::Filtered => {
                 let nodes = matching(&state.outline, &state.filter);
-                narrow_by_nodes(&mut order, nodes);
+                narrow_by_nodes(chosen, nodes);
             }
-            Tracks::Checked => narrow_by_list(&mut order, &self.checked),
+            Tracks::Checked => narrow_by_list(chosen, &self.checked),
         }
         // An order that narrows nothing exports everything: an error below, unless the user chose all.
-        let is_narrowed = !(order.processes.is_empty()
-            && order.threads.is_empty()
-            && order.tracks.is_empty()
-            && order.counters.is_empty()
-            && order.cpu_tracks.is_empty());
+        let is_narrowed = chosen.is_narrowed();
         match self.tracks {
             Tracks::Checked if !is_narrowed => {
                 return Err("Nothing is checked in the list.".to_owned());
             }
-            Tracks::Selected if !is_narrowed && order.cpus.is_empty() => {
+            Tracks::Selected if !is_narrowed && chosen.cpus.is_empty() => {
                 return Err("The selected tracks are empty.".to_owned());
             }
-            Tracks::Filtered if !is_narrowed && order.cpus.is_empty() => {
+            Tracks::Filtered if !is_narrowed && chosen.cpus.is_empty() => {
                 return Err("The filter names no track.".to_owned());
             }
             _ => {}
@@ -220,96 +217,91 @@ impl Form {
             let all = (0..loaded.trace.cpus.len() as u32).map(CpuId);
             let wanted = |cpu: &CpuId| {
                 !self.without_cpus.contains(cpu)
-                    && (order.cpus.is_empty() || order.cpus.contains(cpu))
+                    && (chosen.cpus.is_empty() || chosen.cpus.contains(cpu))
             };
             let cpus: Vec<CpuId> = all.filter(wanted).collect();
             if cpus.is_empty() {
                 return Err("All CPUs are left out.".to_owned());
             }
-            order.cpus = cpus;
+            chosen.cpus = cpus;
         }
         Ok(order)
     }
 }
 
-fn narrow_by_list(order: &mut ExportOrder, checked: &FxHashSet<Choice>) {
+fn narrow_by_list(chosen: &mut Selection, checked: &FxHashSet<Choice>) {
     for choice in checked {
         match *choice {
-            Choice::Process(id) => order.processes.push(id),
-            Choice::Thread(id) => order.threads.push(id),
-            Choice::Track(id) => order.tracks.push(id),
-            Choice::Counter(id) => order.counters.push(id),
-            Choice::Cpu(id) => order.cpu_tracks.push(id),
+            Choice::Process(id) => chosen.processes.push(id),
+            Choice::Thread(id) => chosen.threads.push(id),
+            Choice::Track(id) => chosen.tracks.push(id),
+            Choice::Counter(id) => chosen.counters.push(id),
+            Choice::Cpu(id) => chosen.cpu_tracks.push(id),
         }
     }
-    order.processes.sort_unstable();
-    order.threads.sort_unstable();
-    order.tracks.sort_unstable();
-    order.counters.sort_unstable();
-    order.cpu_tracks.sort_unstable();
+    chosen.processes.sort_unstable();
+    chosen.threads.sort_unstable();
+    chosen.tracks.sort_unstable();
+    chosen.counters.sort_unstable();
+    chosen.cpu_tracks.sort_unstable();
 }
 
 /// Narrows to the tracks of the selected area. If several are selected, an open row stands for itself only, without the
 /// rows inside it, as in [`ViewState::area_lanes`].
-fn narrow_by_area(order: &mut ExportOrder, trace: &Trace, state: &ViewState) {
+fn narrow_by_area(chosen: &mut Selection, trace: &Trace, state: &ViewState) {
     let keys = state.area_rows.as_deref().unwrap_or_default();
     let mut whole = Vec::new();
     for key in keys {
         let row = state.rows.of_key(*key);
         match row.filter(|row| row.fold == Fold::Open && keys.len() > 1) {
-            Some(row) => narrow_by_lanes(order, trace, row),
+            Some(row) => narrow_by_lanes(chosen, trace, row),
             None => whole.extend(state.outline.node(*key)),
         }
     }
-    narrow_by_nodes(order, whole);
-    order.cpu_tracks.sort_unstable();
-    order.cpu_tracks.dedup();
-    order.tracks.sort_unstable();
-    order.tracks.dedup();
-    order.counters.sort_unstable();
-    order.counters.dedup();
+    narrow_by_nodes(chosen, whole);
+    chosen.cpu_tracks.sort_unstable();
+    chosen.cpu_tracks.dedup();
+    chosen.tracks.sort_unstable();
+    chosen.tracks.dedup();
+    chosen.counters.sort_unstable();
+    chosen.counters.dedup();
 }
 
 /// Narrows to the lanes that a row draws itself.
-fn narrow_by_lanes(order: &mut ExportOrder, trace: &Trace, row: &Row) {
+fn narrow_by_lanes(chosen: &mut Selection, trace: &Trace, row: &Row) {
     for lane in &row.lanes {
         match lane.kind {
             LaneKind::Slices(at) => {
                 let row = trace.slices.rows.get(at as usize);
-                order.tracks.extend(row.map(|row| row.track));
+                chosen.tracks.extend(row.map(|row| row.track));
             }
-            LaneKind::Instants(track) => order.tracks.push(track),
-            LaneKind::Counter(id) => order.counters.push(id),
-            LaneKind::States(thread) => order.threads.push(thread),
-            LaneKind::Runs(cpu) => order.cpu_tracks.push(cpu),
+            LaneKind::Instants(track) => chosen.tracks.push(track),
+            LaneKind::Counter(id) => chosen.counters.push(id),
+            LaneKind::States(thread) => chosen.threads.push(thread),
+            LaneKind::Runs(cpu) => chosen.cpu_tracks.push(cpu),
         }
     }
 }
 
 /// Narrows to these nodes and all nodes inside them. CPUs alone mean everything that happens on them; together with
 /// other nodes, only what the CPUs' own tracks show.
-fn narrow_by_nodes(order: &mut ExportOrder, mut open: Vec<&Node>) {
+fn narrow_by_nodes(chosen: &mut Selection, mut open: Vec<&Node>) {
     let mut cpus = Vec::new();
     while let Some(node) = open.pop() {
         match node.kind {
             RowKind::Group | RowKind::Source(_) => open.extend(&node.children),
             RowKind::Cpu(id) => cpus.push(id),
-            RowKind::Process(id) => order.processes.push(id),
-            RowKind::Thread(id) => order.threads.push(id),
-            RowKind::Track(id) => order.tracks.push(id),
-            RowKind::Counter(id) => order.counters.push(id),
+            RowKind::Process(id) => chosen.processes.push(id),
+            RowKind::Thread(id) => chosen.threads.push(id),
+            RowKind::Track(id) => chosen.tracks.push(id),
+            RowKind::Counter(id) => chosen.counters.push(id),
         }
     }
-    let has_others = !(order.processes.is_empty()
-        && order.threads.is_empty()
-        && order.tracks.is_empty()
-        && order.counters.is_empty()
-        && order.cpu_tracks.is_empty());
-    match has_others {
-        true => order.cpu_tracks.extend(cpus),
+    match chosen.is_narrowed() {
+        true => chosen.cpu_tracks.extend(cpus),
         false => {
             cpus.sort_unstable();
-            order.cpus = cpus;
+            chosen.cpus = cpus;
         }
     }
 }

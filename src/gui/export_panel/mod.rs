@@ -19,7 +19,7 @@ use super::pane::Scene;
 use crate::base::{Task, TimeSpan, Work};
 use crate::export::background::{Exported, Order};
 use crate::export::choices::{ChoiceRow, choices};
-use crate::export::{self, ExportError, Overwrite, Selection};
+use crate::export::{self, ExportError, Overwrite};
 use crate::load::LoadedTrace;
 use crate::load::TraceId;
 use crate::view::{Action, Effect, Existing, ExportOrder, RowKey};
@@ -82,15 +82,7 @@ impl ExportPanel {
         self.outcome = None;
         let order = Order {
             exporter,
-            selection: Selection {
-                span: order.span,
-                cpus: order.cpus,
-                processes: order.processes,
-                threads: order.threads,
-                tracks: order.tracks,
-                counters: order.counters,
-                cpu_tracks: order.cpu_tracks,
-            },
+            selection: order.selection,
             path: order.path,
             overwrite: match order.existing {
                 Existing::Ask => Overwrite::Refuse,

@@ -10,9 +10,9 @@ use crate::gui::shortened::{line_within, shortened};
 use crate::query::Item;
 use crate::query::blobs::payload;
 use crate::query::details::{Details, Section, details};
-use crate::query::item::title;
+use crate::query::item::{event_of, title};
 use crate::view::ruler::grouped;
-use crate::view::{Action, Effect, PaneKind, locate, ruler};
+use crate::view::{Action, Effect, PaneKind, ruler};
 
 /// Returns the pane.
 pub fn make() -> Box<dyn Pane> {
@@ -54,7 +54,7 @@ impl Pane for DetailsPane {
         }
         ui.horizontal(|ui| {
             let (trace, reader) = (&scene.loaded.trace, scene.loaded.reader.as_ref());
-            let event = locate::event_of(trace, item);
+            let event = event_of(trace, item);
             let carried = event.zip(event.and_then(|event| payload(trace, reader, event)));
             // The buttons stay visible, however long the names are.
             let buttons = BUTTON_WIDTH + carried.as_ref().map_or(0.0, |_| PAYLOAD_WIDTH);

@@ -111,7 +111,7 @@ impl ValueTest {
         }
     }
 
-    /// `None`: that depends on how the value is shown; then [`ValueTest::holds_shown`] knows.
+    /// `None` if the answer depends on how the value is shown: see [`ValueTest::holds_shown`].
     pub(crate) fn holds(&self, value: &Value) -> Option<bool> {
         let number = match value {
             Value::Null => return Some(false),

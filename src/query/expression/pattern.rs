@@ -27,7 +27,7 @@ impl Pattern {
         Pattern::build(&regex::escape(text), "i")
     }
 
-    /// Returns a pattern that matches whole texts, in which `*` stands for any text.
+    /// Returns a pattern that matches whole texts, in which `*` matches any text.
     pub(super) fn of_glob(glob: &str) -> Result<Pattern, WrongPattern> {
         let parts: Vec<String> = glob.split('*').map(regex::escape).collect();
         Pattern::build(&format!("(?s)^{}$", parts.join(".*")), "")

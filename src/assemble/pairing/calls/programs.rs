@@ -29,7 +29,7 @@ struct Exec {
 }
 
 impl Exec {
-    /// Returns what the number that a call returned with says; `None` if the call was no `execve`.
+    /// Returns the tables that the number at a call's return shows; `None` if the call was no `execve`.
     fn of(entered: Option<Entered>, returned: Raw) -> Option<Exec> {
         let after = match (returned.native.is_exec, returned.compat.is_exec) {
             (true, false) => Mode::Native,

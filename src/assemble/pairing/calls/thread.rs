@@ -9,7 +9,7 @@ use crate::event::kernel::ANY_KEY;
 pub(in super::super) struct Resolved {
     /// Begins of calls that never return.
     pub points: Vec<u32>,
-    /// Number of raw calls that are named although nothing tells 32-bit programs from others.
+    /// Number of raw calls that have a name although nothing shows whether their program is a 32-bit one.
     pub undecided: u64,
     /// Whether some labels have [`COMPAT`].
     pub has_compat: bool,

@@ -176,7 +176,7 @@ impl Calls {
             return is_twin;
         }
         // Index of the named mark that was matched last: a named mark has at most one twin.
-        let mut taken = usize::MAX;
+        let mut taken = None;
         for at in 0..calls.len() {
             let Some(Kind::Raw(Raw {
                 twin: Some(twin), ..
@@ -185,7 +185,7 @@ impl Calls {
                 continue;
             };
             let is_named = |other: usize| {
-                other != taken
+                Some(other) != taken
                     && calls.get(other).is_some_and(|other| {
                         other.is_end() == calls[at].is_end()
                             && matches!(self.kind(*other), Some(Kind::Named(_)))
@@ -195,7 +195,7 @@ impl Calls {
             let before = at.checked_sub(1).filter(|&other| is_named(other));
             if let Some(named) = before.or_else(|| Some(at + 1).filter(|&other| is_named(other))) {
                 is_twin[at] = true;
-                taken = named;
+                taken = Some(named);
             }
         }
         is_twin

@@ -36,7 +36,7 @@ pub(crate) struct SchedulingRecord {
     pub action: SchedulingAction,
 }
 
-/// What a scheduling record says.
+/// The content of a scheduling record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SchedulingAction {
     /// A context switch of the older form.

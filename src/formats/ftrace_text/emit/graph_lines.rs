@@ -8,7 +8,7 @@ use crate::event::{Label, MarkOp, Measured, NAMELESS_CALL, Role, Stated, ThreadK
 use crate::formats::ftrace_text::facts::Facts;
 use crate::formats::ftrace_text::facts::Layout;
 use crate::formats::ftrace_text::flags::Flags;
-use crate::formats::ftrace_text::graph::{self, Graph, GraphLine, Step};
+use crate::formats::ftrace_text::graph::{self, Graph, GraphLine, NamedTask, Step, Switched};
 use crate::formats::ftrace_text::line::{Body, classify, plain};
 use crate::formats::ftrace_text::prefix::{Group, Prefix, split_prefix};
 use crate::formats::ftrace_text::raw_graph::{raw_ended, raw_step};
@@ -200,14 +200,14 @@ impl<'a> Emitter<'a> {
         let Some(lane) = self.lanes.get_mut(lane_number) else {
             return;
         };
-        if let Some((comm, pid)) = found.task.or(switched.map(|(_, next)| next)) {
+        if let Some(NamedTask { comm, pid }) = found.task.or(switched.map(|both| both.next)) {
             lane.task = Some(pid);
             if pid != 0 {
                 self.seen_names.insert(pid, comm);
             }
         }
-        if let Some((before, _)) = switched.filter(|_| found.task.is_none()) {
-            self.seen_names.entry(before.1).or_insert(before.0);
+        if let Some(Switched { prev, .. }) = switched.filter(|_| found.task.is_none()) {
+            self.seen_names.entry(prev.pid).or_insert(prev.comm);
             return;
         }
         let time = found.time.unwrap_or_else(|| lane.clock.time(step));
@@ -232,7 +232,7 @@ impl<'a> Emitter<'a> {
                     Step::Leave(..) => b"funcgraph_exit",
                     _ => b"funcgraph_entry",
                 };
-                let kind = self.kind_by_name(name).1;
+                let kind = self.kind_by_name(name).kind;
                 self.push(&mut now, time, line.offset, kind);
                 self.graph_step(&now, found.depth, found.step, None);
             }
@@ -306,9 +306,9 @@ pub(super) fn first_tasks(text: &[u8], cpus: &[u32], lanes: &mut [Lane]) {
                 _ => None,
             },
             Some(_) => None,
-            None => graph::switched(found.rest).map(|(before, _)| before.1),
+            None => graph::switched(found.rest).map(|both| both.prev.pid),
         };
-        let first = found.task.map(|(_, pid)| pid).or(before);
+        let first = found.task.map(|task| task.pid).or(before);
         if let (Some(pid), Some(lane), Some(told)) = (first, lanes.get_mut(at), is_told.get_mut(at))
         {
             lane.task = Some(pid);

@@ -21,6 +21,14 @@ use crate::formats::ftrace_text::probe_text::{Probe, entry_offset, function_of};
 use crate::formats::ftrace_text::recipe::system_of;
 use crate::formats::ftrace_text::tracers::Told;
 
+/// The sectors of a bio or request.
+#[derive(Clone, Copy)]
+struct Sectors {
+    first: u64,
+    /// Their number; for a split: the first sector of the rest.
+    count: u64,
+}
+
 impl<'a> Emitter<'a> {
     /// Adds a begin or end from the table of pairs.
     pub(super) fn mark(
@@ -197,19 +205,25 @@ impl<'a> Emitter<'a> {
                 RequestOp::Split => number_of(b"new_sector")?,
                 _ => number_of(b"nr_sector").unwrap_or(0),
             };
-            let numbers = (number_of(b"sector")?, count);
+            let sectors = Sectors {
+                first: number_of(b"sector")?,
+                count,
+            };
             let device = first_word(field(info, b"dev")?);
             let kind = first_word(field(info, b"rwbs")?);
-            return self.push_request(now, op, device, numbers, kind);
+            return self.push_request(now, op, device, sectors, kind);
         };
         let before = info.get(..at)?;
         let sector_at = memchr::memrchr(b' ', before)?;
         let sector = number(before.get(sector_at + 1..)?)?;
         let count = number(first_word(info.get(at + sign.len()..)?))?;
-        let numbers = (sector.cast_unsigned(), count.cast_unsigned());
+        let sectors = Sectors {
+            first: sector.cast_unsigned(),
+            count: count.cast_unsigned(),
+        };
         let device = first_word(info);
         let after = info.get(device.len()..)?.trim_ascii_start();
-        self.push_request(now, op, device, numbers, first_word(after))
+        self.push_request(now, op, device, sectors, first_word(after))
     }
 
     fn push_request(
@@ -217,15 +231,15 @@ impl<'a> Emitter<'a> {
         now: &Now,
         op: RequestOp,
         device: &[u8],
-        (sector, count): (u64, u64),
+        sectors: Sectors,
         kind: &[u8],
     ) -> Option<()> {
         let row = RequestRow {
             event: now.event,
             op,
             device: hash_text(device),
-            sector,
-            count,
+            sector: sectors.first,
+            count: sectors.count,
             name: self.intern(now.lane, kind),
         };
         self.lanes.get_mut(now.lane)?.columns.requests.push(row);
@@ -305,8 +319,11 @@ impl<'a> Emitter<'a> {
             let _without_value = self.counter(now, row, value);
         }
         if let Some(request) = found.request {
-            let numbers = (request.sector, request.count);
-            self.push_request(now, request.op, request.device, numbers, request.kind);
+            let sectors = Sectors {
+                first: request.sector,
+                count: request.count,
+            };
+            self.push_request(now, request.op, request.device, sectors, request.kind);
         }
     }
 
@@ -402,7 +419,7 @@ impl<'a> Emitter<'a> {
         let mark = atrace::atrace(text);
         let event_name: &[u8] = if is_wrapped { name } else { b"print" };
         let kind = match mark {
-            None => self.kind_by_name(event_name).1,
+            None => self.kind_by_name(event_name).kind,
             // An instant has the name that the program gave it.
             Some(Atrace::Instant(name)) => self.kinds.intern("atrace", name, Role::Instant),
             Some(Atrace::TrackInstant(_, _, name)) => {

@@ -26,6 +26,7 @@ use crate::event::kernel::{PairEnd, PairName};
 use crate::event::{
     Gap, KindId, Label, LaneColumns, Life, Mark, MarkOp, MeasuredClock, Role, Series, ThreadKey,
 };
+use crate::formats::atrace::Claim;
 use crate::formats::open_calls::OpenCalls;
 use crate::formats::text_kinds::Kinds;
 use graph_lines::{GraphClock, first_tasks};
@@ -115,13 +116,20 @@ impl Lane {
     }
 }
 
+/// The kind of the events of one name, and what becomes of them.
+#[derive(Clone, Copy)]
+struct NamedKind {
+    recipe: Recipe,
+    kind: KindId,
+}
+
 /// Reads one block, see `Block`.
 pub(crate) struct Emitter<'a> {
     kinds: &'a Kinds,
     lanes: Vec<Lane>,
     /// CPUs of the lanes, sorted.
     cpus: &'a [u32],
-    by_name: FxHashMap<&'a [u8], (Recipe, KindId)>,
+    by_name: FxHashMap<&'a [u8], NamedKind>,
     by_probe: FxHashMap<&'a [u8], KindId>,
     by_syscall: FxHashMap<(&'static str, &'a [u8]), KindId>,
     /// Last names from event fields, by the low bits of the pid.
@@ -133,7 +141,7 @@ pub(crate) struct Emitter<'a> {
     /// Calls of functions that began in this block.
     open_calls: OpenCalls,
     /// (thread, process) pairs that marks have already claimed.
-    claims: FxHashSet<(u32, u32)>,
+    claims: FxHashSet<Claim>,
     /// Whether no event precedes the block.
     is_first: bool,
     last: Last,
@@ -295,7 +303,7 @@ impl<'a> Emitter<'a> {
                     Some(_) => b"func_repeats",
                     None => b"function",
                 };
-                let kind = self.kind_by_name(name).1;
+                let kind = self.kind_by_name(name).kind;
                 self.push(&mut now, prefix.time, line.offset, kind);
             }
             Body::Stack(text) => {
@@ -304,7 +312,7 @@ impl<'a> Emitter<'a> {
                 } else {
                     b"kernel_stack"
                 };
-                let kind = self.kind_by_name(name).1;
+                let kind = self.kind_by_name(name).kind;
                 self.push(&mut now, prefix.time, line.offset, kind);
             }
             // The call is added by a part of its own (`with_etrace`).
@@ -350,7 +358,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    fn kind_by_name(&mut self, name: &'a [u8]) -> (Recipe, KindId) {
+    fn kind_by_name(&mut self, name: &'a [u8]) -> NamedKind {
         if let Some(&known) = self.by_name.get(name) {
             return known;
         }
@@ -358,8 +366,9 @@ impl<'a> Emitter<'a> {
         let recipe = recipe_for(&text);
         let system = system_of(&text);
         let kind = self.kinds.intern(system, name, role_of(recipe, system));
-        self.by_name.insert(name, (recipe, kind));
-        (recipe, kind)
+        let named = NamedKind { recipe, kind };
+        self.by_name.insert(name, named);
+        named
     }
 
     /// Records the name in the line's own columns, for the directory, and the thread's process.
@@ -404,7 +413,7 @@ impl<'a> Emitter<'a> {
         if let Some(found) = told_as(name, info) {
             return self.told(now, prefix.time, line.offset, &found);
         }
-        let (recipe, kind) = self.kind_by_name(name);
+        let NamedKind { recipe, kind } = self.kind_by_name(name);
         if matches!(recipe, Recipe::Print) {
             return self.print(now, prefix.time, line.offset, name, info);
         }

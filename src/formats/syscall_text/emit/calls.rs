@@ -77,7 +77,7 @@ impl<'a> Emitter<'a> {
             self.out.marks.push(Mark::new(event, label, MarkOp::Begin));
             return self.died(event, thread);
         }
-        self.slice(event, thread, (label, time), self.whole_duration(text));
+        self.slice(event, thread, label, time, self.whole_duration(text));
         acts::act(self, event, thread, name, text, acts::Forks::New);
     }
 
@@ -159,7 +159,7 @@ impl<'a> Emitter<'a> {
                 time: self.time.reach(clock, end),
                 cut_duration_ns: None,
             },
-            // Summed times lose a little precision: a call is not drawn behind its last line.
+            // Summed times lose a little precision: a call is not drawn past its last line.
             Some(end) if end > time => CallEnd {
                 time,
                 cut_duration_ns: split_duration(text).1,
@@ -203,7 +203,7 @@ impl<'a> Emitter<'a> {
     ) {
         let (kind, label) = self.call(name);
         let event = self.out.events.push(time, place, kind, thread);
-        self.slice(event, thread, (label, time), self.whole_duration(text));
+        self.slice(event, thread, label, time, self.whole_duration(text));
         // The leader's file has the result without the arguments.
         let whole = [strip_open_end(text, self.source.dialect), b") = 0"].concat();
         acts::act(self, event, leader, name, &whole, acts::Forks::Said);

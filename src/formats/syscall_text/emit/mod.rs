@@ -271,7 +271,8 @@ impl<'a> Emitter<'a> {
         &mut self,
         event: u32,
         thread: ThreadKey,
-        (label, time): (u32, i64),
+        label: u32,
+        time: i64,
         duration_ns: Option<i64>,
     ) {
         let complete = match duration_ns {

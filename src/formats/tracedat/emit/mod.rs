@@ -21,6 +21,7 @@ use crate::event::{
     EndState, Gap, Interrupt, KindId, Label, LaneColumns, MeasuredClock, Seam, Series, Switch,
     SwitchTells, ThreadKey, Wakeup,
 };
+use crate::formats::atrace::Claim;
 use crate::formats::open_calls::OpenCalls;
 
 /// Entry of the cache that finds a label by kind and key.
@@ -44,6 +45,14 @@ pub(crate) struct EventClock<'a> {
     pub clock: &'a str,
 }
 
+/// The last name of a thread.
+#[derive(Clone, Copy, Default)]
+struct ThreadName {
+    pid: u32,
+    /// The bytes of `comm`, which ends at the first NUL.
+    name: [u8; 16],
+}
+
 /// The bulk pass over one part.
 pub(crate) struct PartPass<'a> {
     file: &'a TraceFile,
@@ -64,11 +73,11 @@ pub(crate) struct PartPass<'a> {
     open_calls: OpenCalls,
     labels: FxHashMap<Label, u32>,
     series: FxHashMap<Series, u32>,
-    /// (thread, process) pairs: processes that threads claimed in their marks to belong to.
-    claims: FxHashSet<(u32, u32)>,
-    /// Cache of thread names: (pid, name) at index `pid % NAMES`. `other_names` contains names that were pushed out of
+    /// The processes that threads claimed in their marks to belong to.
+    claims: FxHashSet<Claim>,
+    /// Cache of thread names, at index `pid % NAMES`. `other_names` contains names that were pushed out of
     /// it.
-    names: Vec<(u32, [u8; 16])>,
+    names: Vec<ThreadName>,
     other_names: FxHashMap<u32, [u8; 16]>,
 }
 
@@ -106,7 +115,7 @@ impl<'a> PartPass<'a> {
             labels: FxHashMap::default(),
             series: FxHashMap::default(),
             claims: FxHashSet::default(),
-            names: vec![(0, [0; 16]); NAMES],
+            names: vec![ThreadName::default(); NAMES],
             other_names: FxHashMap::default(),
         }
     }

@@ -1,10 +1,11 @@
 //! Names and births of threads. A name is noted when it changes.
 
-use super::{NAMES, PartPass, until_nul};
+use super::{NAMES, PartPass, ThreadName, until_nul};
 use crate::event::{ForkSort, Life, LifeRow, ThreadKey};
 
 impl PartPass<'_> {
-    /// Notes the name of thread `pid`, 16 bytes at offset `at` of `payload`, unless it is the name that was seen last.
+    /// Adds the name of thread `pid` (16 bytes at offset `at` of `payload`) to the rows, unless the thread's last name
+    /// is the same.
     #[inline]
     pub(super) fn name(&mut self, event: u32, pid: u32, at: Option<u32>, payload: &[u8]) {
         let name = at
@@ -12,21 +13,21 @@ impl PartPass<'_> {
             .and_then(<[u8]>::first_chunk::<16>);
         let slot = self.names.get_mut(pid as usize % NAMES);
         if let (Some(name), Some(slot)) = (name, slot)
-            && (slot.0 != pid || slot.1 != *name)
+            && (slot.pid != pid || slot.name != *name)
         {
             let (old, name) = (*slot, *name);
-            *slot = (pid, name);
+            *slot = ThreadName { pid, name };
             self.new_name(event, pid, old, name);
         }
     }
 
     #[cold]
-    fn new_name(&mut self, event: u32, pid: u32, old: (u32, [u8; 16]), name: [u8; 16]) {
-        let known = if old.0 == pid {
-            Some(old.1)
+    fn new_name(&mut self, event: u32, pid: u32, old: ThreadName, name: [u8; 16]) {
+        let known = if old.pid == pid {
+            Some(old.name)
         } else {
-            if old.0 != 0 {
-                self.other_names.insert(old.0, old.1);
+            if old.pid != 0 {
+                self.other_names.insert(old.pid, old.name);
             }
             self.other_names.get(&pid).copied()
         };
@@ -66,9 +67,9 @@ impl PartPass<'_> {
         }
         self.other_names.insert(child, fixed);
         if let Some(slot) = self.names.get_mut(child as usize % NAMES)
-            && slot.0 == child
+            && slot.pid == child
         {
-            slot.1 = fixed;
+            slot.name = fixed;
         }
         let name = self.columns.strings.intern(name);
         let child = ThreadKey(child);

@@ -45,9 +45,9 @@ impl Callers {
         let next = NameId(self.names.len() as u32);
         let name = event
             .function(address)
-            .map(|(name, _)| match self.names.get(name) {
+            .map(|called| match self.names.get(called.name) {
                 Some(id) => *id,
-                None => *self.names.entry(name.into()).or_insert(next),
+                None => *self.names.entry(called.name.into()).or_insert(next),
             });
         *remember(&mut self.recent, address, name)
     }

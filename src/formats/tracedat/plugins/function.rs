@@ -2,6 +2,7 @@
 
 use super::plugin::{Event, Plugin, State, Then};
 use crate::formats::tracedat::event_format::read_number;
+use crate::formats::tracedat::print_fmt::FunctionAt;
 use crate::formats::tracedat::print_fmt::printf::{
     push_hex, push_hex_digits, push_many, push_signed,
 };
@@ -64,7 +65,7 @@ fn show_function(out: &mut Vec<u8>, event: &Event<'_>, state: &mut State<'_>) ->
 fn push_function(out: &mut Vec<u8>, event: &Event<'_>, address: u64, state: &mut State<'_>) {
     state.functions.push(out, event.scope.lookup, address);
     if event.functions.shows_offset
-        && let Some((_, start)) = event.function(address)
+        && let Some(FunctionAt { start, .. }) = event.function(address)
     {
         out.extend_from_slice(b"+0x");
         push_hex(out, address.wrapping_sub(start));
@@ -105,7 +106,7 @@ fn show_stack(out: &mut Vec<u8>, event: &Event<'_>, _: &mut State<'_>) -> Then {
             break;
         }
         out.extend_from_slice(b"=> ");
-        if let Some((name, _)) = event.function(address) {
+        if let Some(FunctionAt { name, .. }) = event.function(address) {
             out.extend_from_slice(name);
             out.extend_from_slice(b" (");
             push_hex(out, address);

@@ -31,7 +31,7 @@ impl Functions {
         let name = match self.recent.get(&address) {
             Some(name) => name,
             None => {
-                let name = lookup.symbol(address).map(|(name, _)| name.into());
+                let name = lookup.symbol(address).map(|function| function.name.into());
                 remember(&mut self.recent, address, name)
             }
         };

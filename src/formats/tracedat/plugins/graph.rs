@@ -3,6 +3,7 @@
 use super::plugin::{Event, Plugin, State, Then};
 use crate::formats::tracedat::event_format::read_number;
 use crate::formats::tracedat::kind::Kind;
+use crate::formats::tracedat::print_fmt::FunctionAt;
 use crate::formats::tracedat::print_fmt::printf::{push_decimal, push_hex, push_many, push_signed};
 
 pub(super) const PLUGINS: &[Plugin] = &[
@@ -43,7 +44,7 @@ fn show_entry(out: &mut Vec<u8>, event: &Event<'_>, state: &mut State<'_>) -> Th
     };
     push_indent(out, depth);
     match event.function(function) {
-        Some((name, _)) => out.extend_from_slice(name),
+        Some(called) => out.extend_from_slice(called.name),
         None => push_hex(out, function),
     }
     out.extend_from_slice(if duration.is_some() { b"();" } else { b"() {" });
@@ -88,7 +89,7 @@ fn show_exit(out: &mut Vec<u8>, event: &Event<'_>, _: &mut State<'_>) -> Then {
     out.push(b'}');
     if event.functions.shows_tail
         && let Some(address) = event.value(0)
-        && let Some((name, _)) = event.function(address)
+        && let Some(FunctionAt { name, .. }) = event.function(address)
     {
         out.extend_from_slice(b" /* ");
         out.extend_from_slice(name);

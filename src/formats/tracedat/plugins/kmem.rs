@@ -1,6 +1,7 @@
 //! Memory allocation: the call site by name before the event's own text.
 
 use super::plugin::{Event, Plugin, State, Then};
+use crate::formats::tracedat::print_fmt::FunctionAt;
 use crate::formats::tracedat::print_fmt::printf::push_hex;
 
 const fn row(event: &'static str) -> Plugin {
@@ -23,7 +24,7 @@ pub(super) const PLUGINS: &[Plugin] = &[
 
 fn show_call_site(out: &mut Vec<u8>, event: &Event<'_>, _: &mut State<'_>) -> Then {
     if let Some(address) = event.value(0)
-        && let Some((name, start)) = event.function(address)
+        && let Some(FunctionAt { name, start }) = event.function(address)
     {
         out.push(b'(');
         out.extend_from_slice(name);

@@ -4,7 +4,7 @@ use super::function_names::Functions;
 use crate::formats::format::FunctionOptions;
 use crate::formats::tracedat::event_format::{FieldFormat, read_number, sign_extend};
 use crate::formats::tracedat::kind::Kind;
-use crate::formats::tracedat::print_fmt::Scope;
+use crate::formats::tracedat::print_fmt::{FunctionAt, Scope};
 use crate::formats::tracedat::printed_time::Times;
 
 /// Prints one kind of event.
@@ -113,9 +113,9 @@ impl<'a> Event<'a> {
         value
     }
 
-    /// The function that contains `address`: its name and start address.
+    /// Returns the function that contains `address`.
     #[must_use]
-    pub(crate) fn function(&self, address: u64) -> Option<(&'a [u8], u64)> {
+    pub(crate) fn function(&self, address: u64) -> Option<FunctionAt<'a>> {
         self.scope.lookup.symbol(address)
     }
 }

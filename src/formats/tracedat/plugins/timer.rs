@@ -1,6 +1,7 @@
 //! High-resolution timers.
 
 use super::plugin::{Event, Plugin, State, Then};
+use crate::formats::tracedat::print_fmt::FunctionAt;
 use crate::formats::tracedat::print_fmt::printf::{push_decimal, push_hex, push_hex_digits};
 
 pub(super) const PLUGINS: &[Plugin] = &[
@@ -46,7 +47,7 @@ fn push_function(out: &mut Vec<u8>, event: &Event<'_>) {
         return;
     };
     out.extend_from_slice(b" function=");
-    if let Some((name, start)) = event.function(address) {
+    if let Some(FunctionAt { name, start }) = event.function(address) {
         out.extend_from_slice(name);
         out.extend_from_slice(b"/0x");
         // The difference is negated, as in trace-cmd.

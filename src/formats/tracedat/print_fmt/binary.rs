@@ -151,12 +151,13 @@ pub(crate) fn set_amounts(layout: &mut Layout, width: Option<i64>, precision: Op
 
 #[cfg(test)]
 mod tests {
+    use super::super::eval::FunctionAt;
     use super::super::printf::pieces;
     use super::*;
 
     struct NoNames;
     impl Lookup for NoNames {
-        fn symbol(&self, _: u64) -> Option<(&[u8], u64)> {
+        fn symbol(&self, _: u64) -> Option<FunctionAt<'_>> {
             None
         }
         fn symbol_address(&self, _: &str) -> Option<u64> {

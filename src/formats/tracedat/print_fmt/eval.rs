@@ -4,10 +4,19 @@ use super::expr::{Binary, Expr, Int, NumberAt, Unary, Width};
 use crate::base::Endian;
 use crate::formats::tracedat::event_format::FieldFormat;
 
+/// A function of the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FunctionAt<'a> {
+    /// Its name.
+    pub name: &'a [u8],
+    /// Its start address.
+    pub start: u64,
+}
+
 /// Resolves addresses and numbers to names: symbols of the kernel, its constant strings, values of enums.
 pub trait Lookup {
-    /// The function that contains `address`: its name and start address.
-    fn symbol(&self, address: u64) -> Option<(&[u8], u64)>;
+    /// Returns the function that contains `address`.
+    fn symbol(&self, address: u64) -> Option<FunctionAt<'_>>;
     /// The address of the symbol `name`.
     fn symbol_address(&self, name: &str) -> Option<u64>;
     /// The constant string at `address` (printk formats).

@@ -125,6 +125,17 @@ pub enum Function {
     IsWritablePte,
 }
 
+/// The arguments of `__print_array`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArrayParts {
+    /// The bytes.
+    pub data: Expr,
+    /// The number of elements.
+    pub count: Expr,
+    /// The size of an element in bytes.
+    pub size: Expr,
+}
+
 /// The form in which `__print_array` prints elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArrayForm {
@@ -174,7 +185,7 @@ pub enum Expr {
     /// `__print_hex(data, length)`, and the text between two bytes.
     Hex(Box<Expr>, Box<Expr>, &'static str),
     /// `__print_array(data, count, element size)`.
-    Array(Box<(Expr, Expr, Expr)>, ArrayForm),
+    Array(Box<ArrayParts>, ArrayForm),
     /// `__get_bitmask(field)`.
     Bitmask(u16),
     /// `__get_cpumask(field)`.

@@ -1,6 +1,6 @@
 //! The kernel's extensions of `%p`: addresses as symbols, MAC and IP addresses, UUIDs, bytes.
 
-use super::eval::{Lookup, Scope};
+use super::eval::{FunctionAt, Lookup, Scope};
 use super::expr::Expr;
 use super::printf::{push_decimal, push_hex, push_hex_digits, push_many};
 use crate::base::Endian;
@@ -116,7 +116,7 @@ pub(crate) fn push_function(
     addresses: Addresses,
 ) {
     let symbol = lookup.symbol(address);
-    if let Some((name, start)) = symbol {
+    if let Some(FunctionAt { name, start }) = symbol {
         out.extend_from_slice(name);
         if offset == Offset::Shown {
             out.extend_from_slice(b"+0x");

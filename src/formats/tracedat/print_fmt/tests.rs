@@ -8,8 +8,11 @@ use crate::formats::tracedat::event_format::FieldFormat;
 struct Names;
 
 impl Lookup for Names {
-    fn symbol(&self, address: u64) -> Option<(&[u8], u64)> {
-        (address >= 0xffff_ffff_8100_0000).then_some((b"vfs_read", 0xffff_ffff_8100_0000))
+    fn symbol(&self, address: u64) -> Option<FunctionAt<'_>> {
+        (address >= 0xffff_ffff_8100_0000).then_some(FunctionAt {
+            name: b"vfs_read",
+            start: 0xffff_ffff_8100_0000,
+        })
     }
     fn symbol_address(&self, name: &str) -> Option<u64> {
         (name == "vmemmap_base").then_some(0x1000)

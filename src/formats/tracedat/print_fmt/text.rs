@@ -1,7 +1,7 @@
 //! Prints the argument of `%s`.
 
 use super::eval::Scope;
-use super::expr::{ArrayForm, Expr, Named};
+use super::expr::{ArrayForm, ArrayParts, Expr, Named};
 use super::pointer::{push_bit_list, push_bitmap, push_bytes};
 use super::printf::{Layout, push_decimal, push_hex, push_text};
 use crate::formats::tracedat::event_format::{Shape, loc_range};
@@ -187,8 +187,8 @@ fn bits_of(value: &Expr) -> u64 {
     }
 }
 
-fn push_array(out: &mut Vec<u8>, scope: &Scope<'_>, parts: &(Expr, Expr, Expr), form: ArrayForm) {
-    let (data, count, size) = parts;
+fn push_array(out: &mut Vec<u8>, scope: &Scope<'_>, parts: &ArrayParts, form: ArrayForm) {
+    let ArrayParts { data, count, size } = parts;
     let bytes = scope.bytes(data).unwrap_or(&[]);
     let count = scope.number(count).min(MAX_ELEMENTS) as usize;
     let size = scope.number(size);

@@ -24,7 +24,7 @@ pub(super) struct RecordFacts<'a> {
     pub time: u64,
 }
 
-/// The user's selection, and what of it was printed last.
+/// The user's selection, and the last line of it that was printed.
 #[derive(Debug, Default)]
 pub(super) struct Selected {
     selection: Option<Arc<Selection>>,
@@ -155,7 +155,7 @@ impl EventFacts for RecordFacts<'_> {
         let number = field.is_number().then_some(number)?;
         let scope = self.decoder.scope(kind, self.record);
         let symbol = match field.is_pointer || field.is_long {
-            true => scope.lookup.symbol(number).map(|(name, _)| name),
+            true => scope.lookup.symbol(number).map(|function| function.name),
             false => None,
         };
         let is_named = match symbol {

@@ -14,7 +14,7 @@ use crate::formats::tracedat::decoder::Decoder;
 use crate::formats::tracedat::file::{CpuRecords, TraceFile};
 use crate::formats::tracedat::metadata::Metadata;
 use crate::formats::tracedat::page;
-use crate::formats::tracedat::print_fmt::Lookup;
+use crate::formats::tracedat::print_fmt::{FunctionAt, Lookup};
 use crate::formats::tracedat::printed_time::Times;
 use crate::formats::tracedat::tables::Cmdlines;
 
@@ -23,10 +23,13 @@ impl Lookup for Metadata {
         self.btf.name_of(type_name, value)
     }
 
-    fn symbol(&self, address: u64) -> Option<(&[u8], u64)> {
+    fn symbol(&self, address: u64) -> Option<FunctionAt<'_>> {
         let symbol = self.kallsyms.lookup(address)?;
         // The end of the last symbol is unknown: only its start address is accepted.
-        (symbol.size.is_some() || symbol.offset == 0).then_some((symbol.name, symbol.address))
+        (symbol.size.is_some() || symbol.offset == 0).then_some(FunctionAt {
+            name: symbol.name,
+            start: symbol.address,
+        })
     }
 
     fn symbol_address(&self, name: &str) -> Option<u64> {
@@ -43,7 +46,7 @@ impl Lookup for TraceFile {
         self.metadata.enum_value(type_name, value)
     }
 
-    fn symbol(&self, address: u64) -> Option<(&[u8], u64)> {
+    fn symbol(&self, address: u64) -> Option<FunctionAt<'_>> {
         self.metadata.symbol(address)
     }
 

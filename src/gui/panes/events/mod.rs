@@ -27,10 +27,11 @@ use crate::gui::task_ui::stop_button;
 use crate::load::TraceId;
 use crate::query::Item;
 use crate::query::expression::Expression;
+use crate::query::item::event_of;
 use crate::query::latency::Among;
 use crate::query::search::{EventFilter, FilteredEvents, SearchedTrace, start_filter};
 use crate::tables::RowSource;
-use crate::view::{Action, Effect, locate, ruler};
+use crate::view::{Action, Effect, ruler};
 
 /// Returns the pane.
 pub fn make() -> Box<dyn Pane> {
@@ -455,10 +456,7 @@ impl EventsPane {
         let trace = &scene.loaded.trace;
         if scene.state.selected != self.shown {
             self.shown = scene.state.selected;
-            let event = scene
-                .state
-                .selected
-                .and_then(|item| locate::event_of(trace, item));
+            let event = scene.state.selected.and_then(|item| event_of(trace, item));
             if let Some(row) = event.and_then(|id| listed.row_of(trace, id)) {
                 self.table.show_row(row);
             }
@@ -474,7 +472,7 @@ impl EventsPane {
         let marked = (rows.trace, rows.rows.listed.stamp(), scene.state.selected);
         if self.marked != Some(marked) {
             self.marked = Some(marked);
-            let event = (scene.state.selected).and_then(|item| locate::event_of(trace, item));
+            let event = (scene.state.selected).and_then(|item| event_of(trace, item));
             let row = event.and_then(|id| rows.rows.listed.row_of(trace, id));
             self.table.detail(row);
         }

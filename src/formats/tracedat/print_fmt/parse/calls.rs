@@ -3,7 +3,9 @@
 use super::Parser;
 use super::constants::{combine, constant, known_name};
 use super::types::Type;
-use crate::formats::tracedat::print_fmt::expr::{ArrayForm, Binary, Expr, Function, Int, Named};
+use crate::formats::tracedat::print_fmt::expr::{
+    ArrayForm, ArrayParts, Binary, Expr, Function, Int, Named,
+};
 use crate::formats::tracedat::print_fmt::token::Token;
 
 impl Parser<'_> {
@@ -70,7 +72,7 @@ impl Parser<'_> {
                 let mut arguments = self.arguments()?.into_iter();
                 let (data, count) = (arguments.next()?, arguments.next()?);
                 let size = arguments.next()?;
-                let parts = Box::new((data, count, size));
+                let parts = Box::new(ArrayParts { data, count, size });
                 Some(Expr::Array(parts, ArrayForm::Decimal))
             }
             "__builtin_expect" => self.arguments()?.into_iter().next(),
