@@ -324,7 +324,7 @@ _threadline() {
                     return 0
                     ;;
                 --table)
-                    COMPREPLY=($(compgen -W "slices instants counters flows runs states processes threads files events logs diagnostics blobs process_times file_uses file_list file_dependencies programs critical_chain failed parallelism syscalls probes gaps sources" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "slices instants counters flows runs states processes threads files events logs diagnostics blobs process_times file_uses file_list file_dependencies programs critical_chain compiler_costs failed parallelism syscalls probes gaps sources" -- "${cur}"))
                     return 0
                     ;;
                 --date)
@@ -979,7 +979,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__report)
-            opts="-t -N -R -l -w -O -F -v -i -h --from --until --no-flags --ts-diff --cpu --filter --stat --events --offset --date --read-as --memory --help"
+            opts="-E -e -p -f -P -L -G -q -V -t -N -R -l -w -O -F -v -I -S -r -n -i -h --stat --events --uname --version --cpus --first-event --last-event --from --until --no-flags --ts-diff --cpu --filter --offset --date --read-as --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1006,6 +1006,14 @@ _threadline() {
                     return 0
                     ;;
                 -F)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -r)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1157,7 +1165,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__table)
-            opts="-h --from --until --offset --format --quote-formulas --date --read-as --memory --help slices instants counters flows runs states processes threads files events logs diagnostics blobs process_times file_uses file_list file_dependencies programs critical_chain failed parallelism syscalls probes gaps sources facts matches sums event_counts counter_sums latencies longest_latencies wakeup_chain call_tree call_names comparison uses_of_file file_relatives probe_events"
+            opts="-h --from --until --offset --format --quote-formulas --date --read-as --memory --help slices instants counters flows runs states processes threads files events logs diagnostics blobs process_times file_uses file_list file_dependencies programs critical_chain compiler_costs failed parallelism syscalls probes gaps sources facts matches sums event_counts counter_sums latencies longest_latencies wakeup_chain call_tree call_names comparison uses_of_file file_relatives probe_events"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -58,12 +58,30 @@ complete -c threadline -n "__fish_threadline_using_subcommand report" -l from -d
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l until -d 'Only what happens before T' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s O -d 'How functions are shown: parent, offset, indent=0, tailprint, depth (trace.dat)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l cpu -d 'Only these CPUs: numbers and ranges from low to high (0,2-4); may be given several times' -r
-complete -c threadline -n "__fish_threadline_using_subcommand report" -s F -l filter -d 'Only events that this text, /regex/ or expression means (see search), or these events: sched, sched_switch, irq/.*; may be given several times' -r
+complete -c threadline -n "__fish_threadline_using_subcommand report" -s F -l filter -d 'Only events that this filter means, as in trace-cmd (sched_switch: next_prio < 100; irq; sched/.*: COMM =~ "bash"), or this text, /regex/ or expression (see search); may be given several times' -r
+complete -c threadline -n "__fish_threadline_using_subcommand report" -s r -d 'The raw fields of these events (a regular expression); may be given several times (trace.dat)' -r
+complete -c threadline -n "__fish_threadline_using_subcommand report" -s n -d 'No plugins for these events (a regular expression); may be given several times (trace.dat)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s i -d 'A trace, as trace-cmd takes it' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l stat -d 'Only what the kernel counted per CPU (trace.dat)'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l events -d 'Only the descriptions of events in the file (trace.dat)'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -s E -d 'Only the names of events in the file (trace.dat)'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -s e -d 'Only the byte order of the file (trace.dat)'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -s p -d 'Only the page size of the recorded machine (trace.dat)'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -s f -d 'Only the kernel\'s symbols (trace.dat)'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -s P -d 'Only the formats of trace_printk (trace.dat)'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l uname -d 'Only the system that was recorded (trace.dat)'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l version -d 'Only the version of trace-cmd that recorded (trace.dat)'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l cpus -d 'Only the CPUs that have data (trace.dat)'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l first-event -d 'Only the time of each CPU\'s first event (trace.dat)'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l last-event -d 'Only the time of each CPU\'s last event (trace.dat)'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -s L -d 'Accepted as in trace-cmd, without effect: there are no plugins to load'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -s G -d 'Accepted as in trace-cmd, without effect: it is for --profile'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -s q -d 'Accepted as in trace-cmd, without effect: formats are read without warnings'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -s V -d 'Accepted as in trace-cmd, without effect: there is nothing to say about plugins'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s t -d 'Full time stamps instead of microseconds'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s N -d 'No plugins: only each event\'s own print format'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s R -d 'Raw field values'
@@ -72,8 +90,8 @@ complete -c threadline -n "__fish_threadline_using_subcommand report" -l no-flag
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l ts-diff -d 'How long after the line before each line came (trace.dat)'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s w -d 'How long threads waited from wakeup to switch (trace.dat)'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s v -d 'Leave out what the filters after this one mean'
-complete -c threadline -n "__fish_threadline_using_subcommand report" -l stat -d 'Only what the kernel counted per CPU (trace.dat)'
-complete -c threadline -n "__fish_threadline_using_subcommand report" -l events -d 'Only the descriptions of events in the file (trace.dat)'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -s I -d 'Leave out events in hard interrupts (trace.dat)'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -s S -d 'Leave out events in soft interrupts (trace.dat)'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l until -d 'Only what happens before T' -r
@@ -124,7 +142,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand stats" -l until -d
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l process -d 'Only what this process did; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l thread -d 'Only what this thread did; may be given again' -r
-complete -c threadline -n "__fish_threadline_using_subcommand stats" -l track -d 'Only tracks and counters of this name, or with it in theirs: `CPU 0` alone as --cpu 0, beside others what that CPU\'s track shows; may be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l track -d 'Only tracks and counters of this name, or with it in theirs: a thread\'s as --thread, `CPU 0` alone as --cpu 0, beside others what that CPU\'s track shows; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l cpu -d 'Only what happened on CPU N, or on several (0,2-4): a thread\'s slice counts once if the thread ran there during it, with the time that it ran there in the range; slices of the CPU itself (interrupts) count as everywhere. With --thread or --process only what these did there. May be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l of -d 'What to add up: slices count whole (those that never ended only as unfinished, with the time that they lasted at least), runs and states with what lies in the range, events by their number; calls: system calls with their errors, as strace -c prints them' -r -f -a "slices\t''
 runs\t''
@@ -164,7 +182,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand latency" -l offset
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l cpu -d 'Only what happened on CPU N, or on several (0,2-4); may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l process -d 'Only what this process did; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l thread -d 'Only what this thread did; may be given again' -r
-complete -c threadline -n "__fish_threadline_using_subcommand latency" -l track -d 'Only tracks and counters of this name, or with it in theirs: `CPU 0` alone as --cpu 0, beside others what that CPU\'s track shows; may be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l track -d 'Only tracks and counters of this name, or with it in theirs: a thread\'s as --thread, `CPU 0` alone as --cpu 0, beside others what that CPU\'s track shows; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l begin -d 'The events where it begins: a name, or an expression as in search; without, wakeups of threads' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l end -d 'The events where it ends' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l key -d 'What both have in common: any, tid, cpu, FIELD, or FIELD=FIELD of the end' -r
@@ -194,7 +212,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand flame" -l until -d
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l process -d 'Only what this process did; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l thread -d 'Only what this thread did; may be given again' -r
-complete -c threadline -n "__fish_threadline_using_subcommand flame" -l track -d 'Only tracks and counters of this name, or with it in theirs: `CPU 0` alone as --cpu 0, beside others what that CPU\'s track shows; may be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l track -d 'Only tracks and counters of this name, or with it in theirs: a thread\'s as --thread, `CPU 0` alone as --cpu 0, beside others what that CPU\'s track shows; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l cpu -d 'Only what happened on CPU N, or on several (0,2-4): a thread\'s slice counts once if the thread ran there during it, with the time that it ran there in the range; slices of the CPU itself (interrupts) count as everywhere. With --thread or --process only what these did there. May be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l as -d 'tree: callers before what they call; bottom-up: turned over; names: one row a name; folded: a;b;c N, as flame graph tools read it' -r -f -a "tree\t''
 bottom-up\t''
@@ -265,7 +283,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand export" -l offset 
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l cpu -d 'Only what happened on CPU N, or on several (0,2-4); may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l process -d 'Only what this process did; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l thread -d 'Only what this thread did; may be given again' -r
-complete -c threadline -n "__fish_threadline_using_subcommand export" -l track -d 'Only tracks and counters of this name, or with it in theirs: `CPU 0` alone as --cpu 0, beside others what that CPU\'s track shows; may be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l track -d 'Only tracks and counters of this name, or with it in theirs: a thread\'s as --thread, `CPU 0` alone as --cpu 0, beside others what that CPU\'s track shows; may be given again' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -s o -l output -d 'Where to write; - for standard output' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l to -d 'What to write [default: by OUT\'s ending (.json: chrome-json), else fxt]' -r -f -a "fxt\t''
 chrome-json\t''
@@ -292,6 +310,7 @@ file_list\t''
 file_dependencies\t''
 programs\t''
 critical_chain\t''
+compiler_costs\t''
 failed\t''
 parallelism\t''
 syscalls\t''

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
+mod event_lines;
 mod filters;
 mod lists;
 
@@ -18,19 +19,17 @@ use super::command::{
     with_progress,
 };
 use crate::base::time::TimeArg;
-use crate::base::visible::{Visible, one_line};
+use crate::base::visible::Visible;
 use crate::base::{CpuList, Job, Nanos, TimeSpan, Timestamp};
-use crate::event::part::ClockUnit;
 use crate::formats::event_filter::EventFilter;
 use crate::formats::format::{
-    FileLabel, FunctionOptions, KindStyle, OwnStyle, Report, ReportLines, Selection, Wrote,
+    FileLabel, FunctionOptions, KindStyle, OwnStyle, Report, ReportLines, Selection,
 };
 use crate::formats::{HasReport, Recording, ReportOptions};
 use crate::load::together::open_as;
 use crate::load::{LoadedTrace, OpenedHead, open_head};
-use crate::query::details::describe;
-use crate::query::item::event_ref;
-use crate::trace::{EventId, ThreadId};
+use crate::trace::EventId;
+use event_lines::write_events;
 use filters::Filters;
 
 /// This command's row.
@@ -573,84 +572,4 @@ fn print_found(
             write_events(loaded, span, options, wanted, out, &job)
         })
     })
-}
-
-/// Writes one line per event, for formats without a reference tool.
-fn write_events(
-    loaded: &LoadedTrace,
-    span: TimeSpan,
-    options: &ReportOptions,
-    wanted: &[EventId],
-    out: &mut dyn Write,
-    job: &Job,
-) -> std::io::Result<()> {
-    let trace = &loaded.trace;
-    let names = trace.sources.iter().map(|source| source.name.len());
-    let width = names.max().unwrap_or(0);
-    job.add_total(wanted.len() as u64);
-    for &id in wanted {
-        job.advance(1);
-        let time = trace.events.time(id);
-        if time < span.start || (time >= span.end && span.end != Timestamp::MAX) {
-            continue;
-        }
-        let reader = loaded.reader.as_ref();
-        let detail = describe(trace, reader, id);
-        let is_on_it = detail.cpu.is_some_and(|cpu| options.cpus.contains(cpu));
-        if !is_on_it && !options.cpus.is_all() {
-            continue;
-        }
-        let part = event_ref(trace, id).part;
-        let source = trace
-            .sources
-            .iter()
-            .find(|source| source.parts.contains(&part));
-        if let Some(source) = source {
-            write!(out, "{:>width$}: ", one_line(&source.name))?;
-        }
-        if let Some(tool) = loaded.report.as_deref().map(HasReport::report)
-            && tool.write_event(event_ref(trace, id), options, out)? == Wrote::Line
-        {
-            continue;
-        }
-        let thread = trace.events.thread(id);
-        let name = if thread == ThreadId::IDLE {
-            "<idle>".to_owned()
-        } else {
-            trace.thread_name(thread)
-        };
-        let name = one_line(&name);
-        let cpu = detail
-            .cpu
-            .map_or_else(|| "---".to_owned(), |cpu| format!("{cpu:03}"));
-        let tid = trace.thread(thread).tid;
-        let stamp = if trace.info.clock_unit != ClockUnit::Nanoseconds {
-            time.0.to_string()
-        } else if options.has_full_times {
-            time.to_string()
-        } else {
-            let micros = time.0.saturating_add(500).div_euclid(1000);
-            format!(
-                "{}.{:06}",
-                micros.div_euclid(1_000_000),
-                micros.rem_euclid(1_000_000)
-            )
-        };
-        write!(
-            out,
-            "{name:>16}-{tid:<5} [{cpu}] {stamp:>12}: {:<22}",
-            format!("{}: ", one_line(&detail.name))
-        )?;
-        if detail.text.is_empty() {
-            let fields: Vec<String> = detail
-                .fields
-                .iter()
-                .map(|field| format!("{}={}", one_line(&field.name), one_line(&field.text())))
-                .collect();
-            writeln!(out, "{}", fields.join(" "))?;
-        } else {
-            writeln!(out, "{}", one_line(&detail.text.replace('\n', " ")))?;
-        }
-    }
-    Ok(())
 }

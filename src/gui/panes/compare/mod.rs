@@ -274,6 +274,10 @@ impl ComparePane {
                     ui.label(RichText::new(format!("— {name}")).color(color));
                 }
             });
+            if points.iter().all(Vec::is_empty) {
+                empty_ui(ui, scene, "None of them was seen to end: no percentiles.");
+                return;
+            }
             let curves: Vec<Curve> = points
                 .iter()
                 .zip(titles)
