@@ -225,6 +225,17 @@ pub fn click_button(window: &mut Window, button: &str) {
     settle(window);
 }
 
+/// Presses and releases the main button at a place.
+pub fn click_at(window: &mut Window, at: egui::Pos2) {
+    window.hover_at(at);
+    window.run_steps(1);
+    window.drag_at(at);
+    window.run_steps(1);
+    window.drop_at(at);
+    window.run_steps(3);
+    settle(window);
+}
+
 /// A file as the desktop hands it to a window.
 #[derive(Debug)]
 struct Dropped(PathBuf);

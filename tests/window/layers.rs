@@ -176,12 +176,3 @@ fn a_layout_is_kept_and_used_from_the_palette() {
     command(&mut window, "Use the layout: mine");
     assert!(window.state().state().rows.all().len() > folded);
 }
-
-fn click_at(window: &mut Window, at: egui::Pos2) {
-    window.hover_at(at);
-    window.run_steps(1);
-    window.drag_at(at);
-    window.run_steps(1);
-    window.drop_at(at);
-    window.run_steps(3);
-}

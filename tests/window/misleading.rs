@@ -26,15 +26,6 @@ fn press(at: Key) -> Event {
     }
 }
 
-fn click_at(window: &mut Window, at: egui::Pos2) {
-    window.hover_at(at);
-    window.run_steps(2);
-    window.drag_at(at);
-    window.drop_at(at);
-    window.run_steps(3);
-    settle(window);
-}
-
 /// Where the row of a key is drawn.
 fn place_of(window: &Window, key: RowKey) -> egui::Rect {
     let (area, state) = (canvas(window), window.state().state());
