@@ -86,7 +86,7 @@ impl From<std::io::Error> for CliError {
     }
 }
 
-/// The files that this process reads its answer from: a verb is all that a process does.
+/// The files from which this process reads its answer. Each process runs one verb only.
 static READ_FROM: Mutex<Vec<Arc<OpenedFile>>> = Mutex::new(Vec::new());
 
 /// Has [`finish`] look at what became of these files.

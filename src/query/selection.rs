@@ -61,7 +61,7 @@ impl Selection {
             && self.cpu_tracks.is_empty())
     }
 
-    /// Tracks of CPUs that nothing else was chosen beside mean all that happens on these CPUs.
+    /// If only tracks of CPUs are chosen, chooses all that happens on these CPUs instead.
     pub(crate) fn take_cpus_alone(&mut self) {
         let has_others = !(self.processes.is_empty()
             && self.threads.is_empty()

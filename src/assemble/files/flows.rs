@@ -8,11 +8,11 @@ use crate::event::{FileOp, FlowKind};
 /// Names of arrows, interned before the arrows are made.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct LinkNames {
-    /// Of arrows to a reader.
+    /// The name of arrows to a reader.
     pub file: StringId,
-    /// Of arrows to a rename.
+    /// The name of arrows to a rename.
     pub rename: StringId,
-    /// Of arrows to a link.
+    /// The name of arrows to a link.
     pub link: StringId,
 }
 

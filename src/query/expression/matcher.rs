@@ -268,7 +268,7 @@ fn finish_of(trace: &Trace, item: Item) -> Option<EventId> {
     finish.filter(|id| (id.0 as usize) < trace.events.len())
 }
 
-/// The same with the numbers that people know it by, and what it ran.
+/// Returns an item's title with its process or thread number, and the program that it ran.
 fn own_text(trace: &Trace, item: Item) -> String {
     let name = title(trace, item);
     match item {

@@ -126,7 +126,7 @@ pub(super) fn tree_ui(
     }
 }
 
-/// Makes the times of a graph of samples counts.
+/// In a graph of samples, turns the columns of times into columns of counts.
 fn count_samples(flame: &Flame, columns: &mut [PaneColumn]) {
     if flame.unit != Unit::Samples {
         return;
