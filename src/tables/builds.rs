@@ -266,13 +266,8 @@ pub(crate) const SYSCALLS: TableDef = TableDef {
 };
 
 fn call_rows(scope: &Scope<'_>) -> Box<dyn RowSource> {
-    let (loaded, chosen) = (scope.loaded, scope.chosen);
-    let slices = &loaded.trace.slices;
-    let is_chosen = |track, slice: u32| {
-        let start = Timestamp(slices.starts.at(slice as usize));
-        let end = Timestamp(slices.open_end(slice as usize).or_greatest());
-        chosen.meets(start, end) && chosen.has_slice(track, slice as usize)
-    };
+    let loaded = scope.loaded;
+    let is_chosen = |track, slice| scope.has_slice(track, slice);
     // A job is required, but this work cannot be cancelled.
     let job = Job::default();
     let totals = call_totals(&loaded.trace, loaded.reader.as_ref(), is_chosen, &job);

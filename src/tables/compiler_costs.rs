@@ -3,7 +3,7 @@
 use super::columns::NAME;
 use super::rows::RowsOfIds;
 use super::{Cell, ColumnDef, RowSource, Rows, Scope, TableDef};
-use crate::base::{Job, Timestamp};
+use crate::base::Job;
 use crate::query::Item;
 use crate::query::compiler_costs::{CompilerCost, compiler_costs};
 
@@ -33,13 +33,8 @@ pub(crate) const COMPILER_COSTS: TableDef = TableDef {
 };
 
 fn costs_of(scope: &Scope<'_>) -> Vec<CompilerCost> {
-    let (loaded, chosen) = (scope.loaded, scope.chosen);
-    let slices = &loaded.trace.slices;
-    let is_chosen = |track, slice: u32| {
-        let start = Timestamp(slices.starts.at(slice as usize));
-        let end = Timestamp(slices.open_end(slice as usize).or_greatest());
-        chosen.meets(start, end) && chosen.has_slice(track, slice as usize)
-    };
+    let loaded = scope.loaded;
+    let is_chosen = |track, slice| scope.has_slice(track, slice);
     // A job is required, but this work cannot be cancelled.
     let job = Job::default();
     let costs = compiler_costs(&loaded.trace, loaded.reader.as_ref(), is_chosen, &job);

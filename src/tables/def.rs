@@ -2,8 +2,10 @@
 
 use super::columns::ColumnDef;
 use super::rows::RowSource;
+use crate::base::Timestamp;
 use crate::load::LoadedTrace;
 use crate::query::selection::Chosen;
+use crate::trace::TrackId;
 
 /// A table. Panes, the clipboard, files and the command line take its columns and headings from here.
 #[derive(Clone, Copy)]
@@ -73,6 +75,16 @@ pub struct Scope<'a> {
     pub chosen: &'a Chosen<'a>,
     /// The kind of reader: it decides the order of some tables.
     pub audience: Audience,
+}
+
+impl Scope<'_> {
+    /// Returns whether a slice is in the part, at least some of it.
+    pub(super) fn has_slice(&self, track: TrackId, slice: u32) -> bool {
+        let (slices, row) = (&self.loaded.trace.slices, slice as usize);
+        let start = Timestamp(slices.starts.at(row));
+        let end = Timestamp(slices.open_end(row).or_greatest());
+        self.chosen.meets(start, end) && self.chosen.has_slice(track, row)
+    }
 }
 
 /// The kind of reader of a table.
