@@ -113,16 +113,19 @@ impl Announcer {
         trace: Option<&Trace>,
     ) -> Left {
         let heard = Heard::of(state);
-        let Some((before, around_before)) = &self.announced else {
+        let Some((before, around_before)) = &mut self.announced else {
             self.announced = Some((heard.clone(), around.clone()));
             self.last = Some((heard, around));
             return Left::Nothing;
         };
-        let mut found = around.changes(around_before);
-        // For another trace, only the changes in `around` are announced.
-        if around.trace == around_before.trace {
-            found.extend(changes(before, state, trace));
+        // The view that another trace comes with is no change of the view: what is done to it afterwards is one, also while
+        // the words for the trace still wait.
+        let is_another = self.last.as_ref().is_some_and(|(_, last)| last.trace != around.trace);
+        if is_another {
+            *before = heard.clone();
         }
+        let mut found = around.changes(around_before);
+        found.extend(changes(before, state, trace));
         let present = (heard, around);
         if self.last.as_ref() != Some(&present) {
             self.changed_at = now;
@@ -215,6 +218,31 @@ mod tests {
             announcer.hear(2.0, Around::default(), &view, None);
             assert_eq!(announcer.words, said);
         }
+    }
+
+    /// A trace that opens while an announcement is fresh waits for its own; a view that changes meanwhile is announced with it.
+    #[test]
+    fn a_view_changed_while_a_new_trace_waits_for_its_words_is_announced() {
+        let mut announcer = Announcer::default();
+        let loading = Around {
+            loading: Some("a.dat".to_owned()),
+            ..Around::default()
+        };
+        let loaded = Around {
+            trace: Some(TraceId::new()),
+            loaded: Some("Loaded a.dat".to_owned()),
+            ..Around::default()
+        };
+        announcer.hear(0.0, Around::default(), &ViewState::default(), None);
+        announcer.hear(1.0, loading, &ViewState::default(), None);
+        for (now, end) in [(1.1, 1_000), (1.2, 1_000), (1.25, 900)] {
+            let left = announcer.hear(now, loaded.clone(), &state(end), None);
+            assert_eq!((left, announcer.words.as_str()), (Left::Words, "Loading a.dat."));
+        }
+        announcer.hear(1.3 + REST, loaded, &state(900), None);
+        let (loaded, view) = announcer.words.split_once(". ").unwrap_or_default();
+        assert_eq!(loaded, "Loaded a.dat");
+        assert!(view.starts_with("Visible: 900 ns"), "{}", announcer.words);
     }
 
     #[test]
