@@ -26,23 +26,37 @@ pub struct Durations {
     unfinished: Vec<(i64, u32)>,
 }
 
+/// A slice and its duration.
+#[derive(Clone, Copy, Debug)]
+pub struct Lasted {
+    /// The duration in ns, or the least one.
+    pub ns: i64,
+    /// The slice.
+    pub slice: SliceId,
+}
+
+impl Lasted {
+    fn of(&(ns, slice): &(i64, u32)) -> Lasted {
+        Lasted {
+            ns,
+            slice: SliceId(slice),
+        }
+    }
+}
+
 impl Durations {
     /// The slices whose durations in ns are in `range`, with their durations in ns, the shortest first.
-    pub fn between(&self, range: &Range<i64>) -> impl DoubleEndedIterator<Item = (i64, SliceId)> {
+    pub fn between(&self, range: &Range<i64>) -> impl DoubleEndedIterator<Item = Lasted> {
         let shorter = |than: i64| self.rows.partition_point(|(length, _)| *length < than);
         let from = shorter(range.start);
         let until = shorter(range.end).max(from);
         let rows = self.rows.get(from..until).unwrap_or(&[]);
-        rows.iter().map(|&(length, slice)| (length, SliceId(slice)))
+        rows.iter().map(Lasted::of)
     }
 
     /// Returns the unfinished slices with their least durations in ns, the shortest first.
-    pub fn unfinished(
-        &self,
-    ) -> impl DoubleEndedIterator<Item = (i64, SliceId)> + ExactSizeIterator {
-        self.unfinished
-            .iter()
-            .map(|&(length, slice)| (length, SliceId(slice)))
+    pub fn unfinished(&self) -> impl DoubleEndedIterator<Item = Lasted> + ExactSizeIterator {
+        self.unfinished.iter().map(Lasted::of)
     }
 
     /// Returns the total least duration of the unfinished slices, in ns.

@@ -555,8 +555,9 @@ fn files_count_what_the_chosen_process_did() {
             process: Some(process),
             ..FileView::default()
         };
-        for (file, of_process) in listed(&trace, &list, &view) {
-            let whole = all.iter().find(|row| row.0 == file).unwrap().1;
+        for found in listed(&trace, &list, &view) {
+            let (file, of_process) = (found.file, found.summary);
+            let whole = all.iter().find(|row| row.file == file).unwrap().summary;
             let is_own = |row: &&u32| {
                 let row = &trace.files.rows[**row as usize];
                 trace.thread(row.thread).process == Some(process)

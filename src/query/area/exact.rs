@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::on_cpu::{Counted, OnCpus, Part, gather};
 use super::source::{CutOff, Shape, Source};
-use super::tally::{Tally, rank_of};
+use super::tally::{RankInBucket, Tally, rank_of};
 use super::{Area, Group, GroupBy, Key, Precision, What};
 use crate::base::{Cancelled, Job};
 use crate::query::seen::Length;
@@ -290,6 +290,13 @@ fn add_parts(
     }
 }
 
+/// A duration that counts in a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct GroupLength {
+    group: u32,
+    ns: i64,
+}
+
 /// The buckets that contain the percentiles, by group.
 struct Wanted(Vec<Option<[usize; 3]>>);
 
@@ -297,15 +304,15 @@ impl Wanted {
     fn of(tallies: &Tallies) -> Wanted {
         let buckets = tallies.iter().map(|tally| {
             let tally = tally.as_ref().filter(|tally| tally.count > 0)?;
-            let bucket = |percent| Some(tally.bucket_at(rank_of(percent, tally.count))?.0);
+            let bucket = |percent| Some(tally.bucket_at(rank_of(percent, tally.count))?.bucket);
             Some([bucket(50)?, bucket(95)?, bucket(99)?])
         });
         Wanted(buckets.collect())
     }
 
-    fn has(&self, group: u32, length: i64) -> bool {
-        let buckets = self.0.get(group as usize).copied().flatten();
-        let bucket = super::tally::bucket_of(length);
+    fn has(&self, length: GroupLength) -> bool {
+        let buckets = self.0.get(length.group as usize).copied().flatten();
+        let bucket = super::tally::bucket_of(length.ns);
         buckets.is_some_and(|buckets| buckets.contains(&bucket))
     }
 
@@ -316,13 +323,16 @@ impl Wanted {
         area: &Area,
         chunks: &[Chunk],
         job: &Job,
-    ) -> Vec<(u32, i64)> {
+    ) -> Vec<GroupLength> {
         let collect = |chunk: &Chunk| {
-            let mut values: Vec<(u32, i64)> = Vec::new();
+            let mut values: Vec<GroupLength> = Vec::new();
             if !job.is_cancelled() {
                 let measured = measured(source, area, chunk);
-                let known = measured.filter_map(|part| Some((part.group?, part.length.known()?)));
-                values.extend(known.filter(|&(group, length)| self.has(group, length)));
+                let known = measured.filter_map(|part| {
+                    let (group, ns) = (part.group?, part.length.known()?);
+                    Some(GroupLength { group, ns })
+                });
+                values.extend(known.filter(|it| self.has(*it)));
             }
             job.advance(1);
             values
@@ -337,35 +347,37 @@ impl Wanted {
         on: &OnCpus<'_>,
         counted: Counted,
         job: &Job,
-    ) -> Vec<(u32, i64)> {
+    ) -> Vec<GroupLength> {
         let lists = gather(on, counted, job, Vec::new, |values, part| {
             let known = source.group_on(part).zip(part.length.known());
-            values.extend(known.filter(|&(group, length)| self.has(group, length)));
+            let known = known.map(|(group, ns)| GroupLength { group, ns });
+            values.extend(known.filter(|&length| self.has(length)));
         });
         lists.into_iter().flatten().collect()
     }
 }
 
 /// Returns the exact p50, p95 and p99 of each group, from the durations in the buckets that contain them.
-fn percentiles(tallies: &Tallies, mut values: Vec<(u32, i64)>) -> FxHashMap<u32, [i64; 3]> {
+fn percentiles(tallies: &Tallies, mut values: Vec<GroupLength>) -> FxHashMap<u32, [i64; 3]> {
     const PERCENTS: [u64; 3] = [50, 95, 99];
     values.par_sort_unstable();
     let mut found = FxHashMap::default();
-    for run in values.chunk_by(|a, b| a.0 == b.0) {
-        let Some(&(group, _)) = run.first() else {
+    for run in values.chunk_by(|a, b| a.group == b.group) {
+        let Some(&GroupLength { group, .. }) = run.first() else {
             continue;
         };
         let Some(tally) = tallies.get(group as usize).and_then(Option::as_ref) else {
             continue;
         };
         let exact = PERCENTS.map(|percent| {
-            let Some((bucket, rank)) = tally.bucket_at(rank_of(percent, tally.count)) else {
+            let Some(RankInBucket { bucket, rank }) =
+                tally.bucket_at(rank_of(percent, tally.count))
+            else {
                 return 0;
             };
             let (low, _) = super::tally::bounds_of(bucket);
-            let first = run.partition_point(|(_, value)| *value < low);
-            run.get(first + rank as usize)
-                .map_or(low, |(_, value)| *value)
+            let first = run.partition_point(|it| it.ns < low);
+            run.get(first + rank as usize).map_or(low, |it| it.ns)
         });
         found.insert(group, exact);
     }
