@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::area::on_cpu::{OnCpus, gather};
+use super::area::on_cpu::{Counted, OnCpus, gather};
 use super::area::{Area, Lane, Lanes};
 use super::distribution::Distribution;
 use crate::base::{Cancelled, Job, StringId};
@@ -105,22 +105,12 @@ pub fn durations(
         })
         .collect();
     if let Some(on) = OnCpus::of(trace, area) {
-        let (lists, parts) = gather(&on, area.span, job, Vec::new, |whole, part| {
-            let label = trace.slices.label_ids.at(part.slice as usize);
-            if !is_wanted(label) {
-                return None;
+        let lists = gather(&on, Counted::Once, job, Vec::new, |rows, part| {
+            if is_wanted(trace.slices.label_ids.at(part.slice as usize)) {
+                rows.push((part.length.certain(), part.slice));
             }
-            if part.is_whole {
-                whole.push((part.length.certain(), part.slice));
-            }
-            (!part.is_whole).then_some(0)
         });
         rows.extend(lists.into_iter().flatten());
-        rows.extend(
-            parts
-                .into_iter()
-                .map(|((slice, _), length)| (length, slice)),
-        );
     }
     job.check()?;
     rows.par_sort_unstable();

@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::on_cpu::{OnCpus, Part, Parts, gather};
+use super::on_cpu::{Counted, OnCpus, Part, gather};
 use super::source::{CutOff, Shape, Source};
 use super::tally::{RankInBucket, Tally, rank_of};
 use super::{Area, Group, GroupBy, Key, Precision, What};
@@ -66,15 +66,15 @@ pub fn groups(
         }
     });
     let on = OnCpus::of(trace, area).filter(|_| what == What::Slices);
-    let parts = match &on {
-        Some(on) => add_parts(&source, on, area, &mut tallies, job),
-        None => Parts::default(),
-    };
+    let counted = counted(by);
+    if let Some(on) = &on {
+        add_parts(&source, on, counted, &mut tallies, job);
+    }
     job.check()?;
     let wanted = Wanted::of(&tallies);
     let mut values = wanted.among_rows(&source, area, &chunks, job);
     if let Some(on) = &on {
-        values.extend(wanted.among_parts(&source, on, area, &parts, job));
+        values.extend(wanted.among_parts(&source, on, counted, job));
     }
     let percentiles = percentiles(&tallies, values);
     job.check()?;
@@ -131,16 +131,11 @@ pub fn lengths(
     };
     let mut lengths: Vec<i64> = chunks.par_iter().flat_map_iter(of_chunk).collect();
     if let Some(on) = OnCpus::of(trace, area).filter(|_| what == What::Slices) {
-        let (whole, parts) = gather(&on, area.span, job, Vec::new, |whole, part| {
-            let group = source.group_on(part)?;
-            let length = part.length.known().filter(|_| has(group))?;
-            if part.is_whole {
-                whole.push(length);
-            }
-            (!part.is_whole).then_some(group)
+        let known = gather(&on, counted(by), job, Vec::new, |known, part| {
+            let is_wanted = source.group_on(part).is_some_and(has);
+            known.extend(part.length.known().filter(|_| is_wanted));
         });
-        lengths.extend(whole.into_iter().flatten());
-        lengths.extend(parts.into_values());
+        lengths.extend(known.into_iter().flatten());
     }
     job.check()?;
     Ok(lengths)
@@ -257,18 +252,25 @@ fn measured(source: &Source<'_>, area: &Area, chunk: &Chunk) -> impl Iterator<It
     })
 }
 
-/// Adds what threads did on CPUs: each slice once, with the time of all its parts. Returns the slices with several
-/// parts, by slice and group.
+/// In groups of CPUs a slice counts on each CPU that it was on.
+fn counted(by: GroupBy) -> Counted {
+    match by {
+        GroupBy::Cpu => Counted::OnEachCpu,
+        _ => Counted::Once,
+    }
+}
+
+/// Adds what threads did on CPUs.
 fn add_parts(
     source: &Source<'_>,
     on: &OnCpus<'_>,
-    area: &Area,
+    counted: Counted,
     tallies: &mut Tallies,
     job: &Job,
-) -> Parts {
+) {
     let count = source.shape.group_count;
     let make = || -> Tallies { vec![None; count] };
-    let (lists, parts) = gather(on, area.span, job, make, |tallies, part| {
+    let lists = gather(on, counted, job, make, |tallies, part| {
         let parent = source.parent(part.slice);
         if let Some(parent) = parent.filter(|&it| !source.is_unfinished(it)) {
             let around = source.group_on(&Part {
@@ -279,23 +281,13 @@ fn add_parts(
                 tally_of(tallies, around).own -= i128::from(part.length.certain());
             }
         }
-        let group = source.group_on(part)?;
-        if part.is_whole {
+        if let Some(group) = source.group_on(part) {
             tally_of(tallies, group).take_in(part.slice, part.length);
         }
-        (!part.is_whole).then_some(group)
     });
     for list in lists {
         *tallies = join(std::mem::take(tallies), list);
     }
-    for (&(slice, group), &length) in &parts {
-        let length = match source.is_unfinished(slice) {
-            true => Length::AtLeast(length),
-            false => Length::Known(length),
-        };
-        tally_of(tallies, group).take_in(slice, length);
-    }
-    parts
 }
 
 /// A duration that counts in a group.
@@ -353,27 +345,17 @@ impl Wanted {
         &self,
         source: &Source<'_>,
         on: &OnCpus<'_>,
-        area: &Area,
-        parts: &Parts,
+        counted: Counted,
         job: &Job,
     ) -> Vec<GroupLength> {
-        let (lists, _) = gather(on, area.span, job, Vec::new, |values, part| {
-            let group = source.group_on(part)?;
-            let ns = (part.length.known()).filter(|_| part.is_whole)?;
-            let length = GroupLength { group, ns };
-            if self.has(length) {
-                values.push(length);
-            }
-            None
+        let lists = gather(on, counted, job, Vec::new, |values, part| {
+            let (group, length) = (source.group_on(part), part.length.known());
+            let known = group
+                .zip(length)
+                .map(|(group, ns)| GroupLength { group, ns });
+            values.extend(known.filter(|length| self.has(*length)));
         });
-        let mut values: Vec<GroupLength> = lists.into_iter().flatten().collect();
-        let of_several = parts
-            .iter()
-            .filter(|((slice, _), _)| !source.is_unfinished(*slice))
-            .map(|(&(_, group), &ns)| GroupLength { group, ns })
-            .filter(|&length| self.has(length));
-        values.extend(of_several);
-        values
+        lists.into_iter().flatten().collect()
     }
 }
 

@@ -91,7 +91,7 @@ impl Source<'_> {
         match self.shape.by {
             GroupBy::Cpu => {
                 let label = self.trace.slices.label_ids.at(part.slice as usize);
-                Some(self.of_kind(part.cpu.0, self.kind_number(label)?))
+                Some(self.of_kind(part.cpu?.0, self.kind_number(label)?))
             }
             _ => self.group(part.track.0, part.slice),
         }
