@@ -15,8 +15,7 @@ use crate::query::details::describe;
 use crate::query::item::track_title;
 use crate::query::latency::Among;
 use crate::query::seen::Seen;
-use crate::trace::slices::SliceRow;
-use crate::trace::{EventId, SliceId, Trace, TrackId};
+use crate::trace::{EventId, SliceId, Slices, Trace, TrackId, TrackKind};
 
 /// Most stacks that are decoded.
 const MAX_STACKS: usize = 1_000_000;
@@ -177,37 +176,58 @@ impl<'a> Merge<'a> {
             .rows
             .get(track.rows.start as usize..track.rows.end as usize);
         let rows = rows.unwrap_or_default();
-        let lost = self.lost_lengths(rows, span);
-        let mut root = None;
-        let mut above: Vec<RowNodes> = Vec::new();
-        for row in rows {
-            let inside = slices.overlapping(row, span);
-            if inside.is_empty() {
-                continue;
+        let inside = rows.iter().map(|row| slices.overlapping(row, span));
+        let inside: Vec<Range<u32>> = inside.filter(|slices| !slices.is_empty()).collect();
+        if inside.is_empty() {
+            return;
+        }
+        let root = self.root(id);
+        if matches!(track.kind, TrackKind::Async(_)) {
+            let order = outermost_first(slices, inside.iter().cloned().flatten());
+            let lost = self.lost_lengths(&inside, order.iter().rev().copied(), span);
+            let mut nodes: FxHashMap<u32, u32> = FxHashMap::default();
+            for at in order {
+                let parent = slices.parent(at as usize);
+                let parent = parent.and_then(|id| nodes.get(&id.0).copied());
+                let spot = Spot {
+                    root,
+                    parent: parent.unwrap_or(root),
+                };
+                let amount = self.amount(at, span, &lost, u64::from(is_counted(at)));
+                nodes.insert(at, self.add_slice(spot, at, amount));
             }
-            let root = *root.get_or_insert_with(|| self.root(id));
+            return;
+        }
+        // Nested slices are in the rows below.
+        let inner_first = inside.iter().rev().cloned().flatten();
+        let lost = self.lost_lengths(&inside, inner_first, span);
+        let mut above: Vec<RowNodes> = Vec::new();
+        for inside in inside {
             let mut nodes = Vec::with_capacity(inside.len());
             for at in inside.clone() {
-                let index = at as usize;
-                let length = match lost.get(&at) {
-                    Some(length) => *length,
-                    None => self.length(at, span),
-                };
-                let amount = Amount {
-                    length,
-                    count: u64::from(is_counted(at)),
-                    is_unfinished: slices.is_unfinished(index),
-                };
-                let parent = slices.parent(index);
+                let parent = slices.parent(at as usize);
                 let parent = parent.and_then(|id| node_of(&above, id.0));
-                let parent = parent.unwrap_or(root);
-                let name = self.name(slices.label_ids.at(index) as usize);
-                nodes.push(self.add_slice(Spot { root, parent }, name, amount));
+                let spot = Spot {
+                    root,
+                    parent: parent.unwrap_or(root),
+                };
+                let amount = self.amount(at, span, &lost, u64::from(is_counted(at)));
+                nodes.push(self.add_slice(spot, at, amount));
             }
             above.push(RowNodes {
                 slices: inside,
                 nodes,
             });
+        }
+    }
+
+    /// Returns what a slice adds to its node, with `count` as its number.
+    fn amount(&self, slice: u32, span: TimeSpan, lost: &FxHashMap<u32, i64>, count: u64) -> Amount {
+        let length = lost.get(&slice).copied();
+        Amount {
+            length: length.unwrap_or_else(|| self.length(slice, span)),
+            count,
+            is_unfinished: self.trace.slices.is_unfinished(slice as usize),
         }
     }
 
@@ -217,40 +237,43 @@ impl<'a> Merge<'a> {
         part.length.certain()
     }
 
-    /// Returns the slices whose ends were not seen with their least time in `span` in ns: at least the time of their
-    /// children.
-    fn lost_lengths(&self, rows: &[SliceRow], span: TimeSpan) -> FxHashMap<u32, i64> {
+    /// Returns those slices of some rows whose ends were not seen with their least time in `span` in ns: at least the
+    /// time of their children. `inner_first` are all slices of the rows; of two, the inner one comes first.
+    fn lost_lengths(
+        &self,
+        rows: &[Range<u32>],
+        inner_first: impl Iterator<Item = u32>,
+        span: TimeSpan,
+    ) -> FxHashMap<u32, i64> {
         let slices = &self.trace.slices;
-        let mut lost: FxHashMap<u32, i64> = FxHashMap::default();
-        for row in rows {
-            let unfinished = slices.unfinished_in(slices.overlapping(row, span));
-            lost.extend(unfinished.map(|at| (at, self.length(at, span))));
-        }
+        let unfinished = rows
+            .iter()
+            .flat_map(|row| slices.unfinished_in(row.clone()));
+        let mut lost: FxHashMap<u32, i64> =
+            unfinished.map(|at| (at, self.length(at, span))).collect();
         if lost.is_empty() {
             return lost;
         }
         let mut children: FxHashMap<u32, i64> = FxHashMap::default();
-        // Nested slices are in the rows below.
-        for row in rows.iter().rev() {
-            for at in slices.overlapping(row, span) {
-                let own = lost.get(&at).copied();
-                let length = own.map(|own| own.max(children.get(&at).copied().unwrap_or(0)));
-                if let Some(length) = length {
-                    lost.insert(at, length);
-                }
-                let parent = slices.parent(at as usize).map(|parent| parent.0);
-                if let Some(parent) = parent.filter(|parent| lost.contains_key(parent)) {
-                    let sum = children.entry(parent).or_default();
-                    *sum = sum.saturating_add(length.unwrap_or_else(|| self.length(at, span)));
-                }
+        for at in inner_first {
+            let own = lost.get(&at).copied();
+            let length = own.map(|own| own.max(children.get(&at).copied().unwrap_or(0)));
+            if let Some(length) = length {
+                lost.insert(at, length);
+            }
+            let parent = slices.parent(at as usize).map(|parent| parent.0);
+            if let Some(parent) = parent.filter(|parent| lost.contains_key(parent)) {
+                let sum = children.entry(parent).or_default();
+                *sum = sum.saturating_add(length.unwrap_or_else(|| self.length(at, span)));
             }
         }
         lost
     }
 
     /// Adds one slice; returns its node.
-    fn add_slice(&mut self, spot: Spot, name: u32, amount: Amount) -> u32 {
+    fn add_slice(&mut self, spot: Spot, slice: u32, amount: Amount) -> u32 {
         let Spot { root, parent } = spot;
+        let name = self.name(self.trace.slices.label_ids.at(slice as usize) as usize);
         let length = amount.length;
         let (count, unfinished) = match amount.is_unfinished {
             true => (0, amount.count),
@@ -280,6 +303,25 @@ impl<'a> Merge<'a> {
             }
         }
     }
+}
+
+/// Returns slices of an asynchronous track in an order in which each comes after the one around it, which may be in any
+/// row.
+fn outermost_first(slices: &Slices, inside: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut waiting: FxHashSet<u32> = inside.collect();
+    let mut all: Vec<u32> = waiting.iter().copied().collect();
+    all.sort_unstable();
+    let mut order = Vec::with_capacity(all.len());
+    let mut path = Vec::new();
+    for slice in all {
+        let mut next = Some(slice);
+        while let Some(at) = next.filter(|at| waiting.remove(at)) {
+            path.push(at);
+            next = slices.parent(at as usize).map(|id| id.0);
+        }
+        order.extend(path.drain(..).rev());
+    }
+    order
 }
 
 /// The node of a slice of a row above. Rows above are in ascending order of their slices.
