@@ -8,26 +8,6 @@ use crate::view::locate;
 /// The most events of one time that are searched.
 const MOST_AT_ONCE: usize = 100_000;
 
-/// Identifies the rows of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stamp {
-    /// All events of a range, by their ranks.
-    Ranks { first: usize, count: usize },
-    /// The events that a search found so far.
-    Found { number: u64, count: usize },
-}
-
-impl Stamp {
-    /// Returns whether both are lists of one search, which may have found more events meanwhile, or start at one event.
-    pub(crate) fn is_of_same_list(self, other: Stamp) -> bool {
-        match (self, other) {
-            (Stamp::Ranks { first: a, .. }, Stamp::Ranks { first: b, .. }) => a == b,
-            (Stamp::Found { number: a, .. }, Stamp::Found { number: b, .. }) => a == b,
-            _ => false,
-        }
-    }
-}
-
 /// The events of the list, in order of time. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) enum Listed {
@@ -45,6 +25,15 @@ pub(crate) enum Listed {
         /// The number of the filtering; each has another.
         number: u64,
     },
+}
+
+/// What tells lists of events apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ListStamp {
+    /// The same for a list while it grows.
+    pub list: usize,
+    state: usize,
+    is_complete: bool,
 }
 
 impl Listed {
@@ -131,14 +120,20 @@ impl Listed {
         }
     }
 
-    /// Returns a stamp that differs between lists with different rows.
+    /// Returns a stamp that differs between lists with different rows, and between a list that may grow and one that
+    /// is complete.
     #[must_use]
-    pub(crate) fn stamp(&self) -> Stamp {
-        match *self {
-            Listed::Ranks { first, count } => Stamp::Ranks { first, count },
-            Listed::Found { ref events, number } => Stamp::Found {
-                number,
-                count: events.len(),
+    pub(crate) fn stamp(&self) -> ListStamp {
+        match self {
+            Listed::Ranks { first, count } => ListStamp {
+                list: *first,
+                state: usize::MAX - count,
+                is_complete: true,
+            },
+            Listed::Found { events, number } => ListStamp {
+                list: *number as usize,
+                state: events.len(),
+                is_complete: events.is_complete,
             },
         }
     }
