@@ -270,6 +270,7 @@ impl Stream for TextReader {
             directory: self.directory(),
             info,
             diagnostics,
+            inside: Vec::new(),
         })
     }
 }
