@@ -4,7 +4,6 @@
 //! together with the traces; else, if nobody was seen to write it, by the output that a compiler was told to name it
 //! after. Where several processes come into question, the compiler's own number decides.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;

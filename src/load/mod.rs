@@ -25,12 +25,11 @@ use std::time::{Duration, Instant};
 use crate::assemble::assemble;
 use crate::assemble::preview::Preview;
 use crate::base::{Diagnostics, Job, Location, ReadError, Severity, budget};
-use crate::formats::{AnyStream, Events, Gathered, HasReport, Inside, Recording};
+use crate::formats::{AnyStream, Gathered, Inside, Recording};
 use crate::index::Index;
 use crate::trace::Trace;
 
 pub(crate) use crate::base::TraceId;
-pub(crate) use definitions::Attached;
 pub use detection::detect;
 pub use loaded::{LoadError, LoadedTrace, Timings, file_name};
 pub(crate) use opened::{Change, OpenedFile};

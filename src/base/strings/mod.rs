@@ -63,7 +63,7 @@ fn hash_bytes(bytes: &[u8]) -> u32 {
 /// order of the slots is that of the hashes, so that a larger table is filled from its start to its end.
 #[inline]
 fn first_slot(hash: u32, count: usize) -> usize {
-    (u64::from(hash) * count as u64 >> u32::BITS) as usize
+    ((u64::from(hash) * count as u64) >> u32::BITS) as usize
 }
 
 /// Puts an entry into a table that has room for it.
