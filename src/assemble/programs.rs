@@ -24,6 +24,7 @@ use crate::base::strings::base_name;
 use crate::base::{Diagnostics, Maybe, Severity, StringId, Strings, Timestamp};
 use crate::event::ThreadEntry;
 use crate::event::family::Family;
+use crate::event::thread_column::ThreadRun;
 use crate::event::{FlowKind, SliceKind};
 use crate::trace::{EventId, LabelId, SliceLabel, ThreadId};
 
@@ -64,7 +65,11 @@ fn first_events(recorded: &Recorded, thread_count: usize) -> Vec<Option<(Timesta
             let columns = recorded.columns(part);
             let mut first: FxHashMap<u32, (Timestamp, EventId)> = FxHashMap::default();
             let threads = &recorded.events.threads;
-            for (run, key) in columns.thread_runs() {
+            for ThreadRun {
+                events: run,
+                thread: key,
+            } in columns.thread_runs()
+            {
                 // A key of several threads can mean another thread at the next event: each event of the run is
                 // examined.
                 let count = if threads.is_unique(key) { 1 } else { run.len() };
@@ -290,7 +295,7 @@ pub fn programs(
         be_born(&mut writer, birth);
     }
     let mut diagnostics = Diagnostics::default();
-    let (drafts, running) = writer.finish(people, &mut diagnostics);
+    let Finished { drafts, running } = writer.finish(people, &mut diagnostics);
     Programs {
         tracks: tracks(drafts, recorded.cpus.len()),
         links,
@@ -299,14 +304,17 @@ pub fn programs(
     }
 }
 
+/// What a writer made.
+struct Finished {
+    drafts: Vec<OfThread>,
+    /// The program that each thread ran last.
+    running: Vec<StringId>,
+}
+
 impl Writer<'_> {
     /// Ends open slices at the end of their thread, or leaves them open to the trace's end. Returns slices and
     /// programs.
-    fn finish(
-        mut self,
-        people: &People,
-        diagnostics: &mut Diagnostics,
-    ) -> (Vec<OfThread>, Vec<StringId>) {
+    fn finish(mut self, people: &People, diagnostics: &mut Diagnostics) -> Finished {
         let mut unfinished = 0;
         for (thread, open) in self.open.iter().enumerate() {
             if let Some(open) = open {
@@ -338,7 +346,10 @@ impl Writer<'_> {
                 "slices that were still open at the trace's end".to_owned()
             });
         }
-        (self.drafts, self.running)
+        Finished {
+            drafts: self.drafts,
+            running: self.running,
+        }
     }
 }
 

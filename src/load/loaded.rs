@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::definitions::Attached;
-use super::opened::{Change, OpenedFile};
+use super::opened::{DamagedFile, OpenedFile};
 use super::reading::Reading;
 use crate::base::{ReadError, TraceId};
 use crate::event::FirstDay;
@@ -123,9 +123,8 @@ impl LoadedTrace {
 
     /// Returns the first file that was cut short or rewritten since it was opened, and which of the two happened.
     #[must_use]
-    pub(crate) fn damage(&self) -> Option<(&Path, Change)> {
-        self.opened_files()
-            .find_map(|file| Some((file.path(), file.damage()?)))
+    pub(crate) fn damage(&self) -> Option<DamagedFile> {
+        self.opened_files().find_map(|file| file.damaged())
     }
 
     /// Returns whether the user set the date of its times.

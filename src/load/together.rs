@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::definitions::{attach, take_out};
+use super::definitions::{Separated, attach, take_out};
 pub use super::joined::join_at;
 use super::parts::{OpeningAt, openings};
 use super::placing::place;
@@ -43,7 +43,7 @@ pub fn open_as(
     job: &Job,
     mut listener: Option<&mut dyn FnMut(LoadedTrace)>,
 ) -> Result<LoadedTrace, LoadError> {
-    let (traces, probes) = take_out(paths);
+    let Separated { traces, probes } = take_out(paths);
     let (paths, probes) = match probes {
         Some(set) if !(traces.is_empty() && already.is_empty()) => {
             (traces.as_slice(), Some(Arc::new(set)))

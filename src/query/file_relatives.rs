@@ -43,6 +43,15 @@ pub enum Kinship {
     MadeFrom,
 }
 
+/// The relatives of a file.
+#[derive(Clone, Debug)]
+pub struct Relatives {
+    /// The files, nearest first.
+    pub files: Vec<Relative>,
+    /// Whether the list was cut.
+    pub more: More,
+}
+
 /// Whether a list was cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum More {
@@ -85,7 +94,7 @@ struct Touched {
     time: Timestamp,
 }
 
-/// Up to (or from) when each of something was looked through: what it did then is asked for once.
+/// The time up to which (or from which) each process or file was examined, so that nothing is examined twice.
 struct Asked<K> {
     kinship: Kinship,
     times: FxHashMap<K, Timestamp>,
@@ -133,12 +142,7 @@ impl FileList {
     /// Returns the files that went into a file or were made from it, each once, nearest first; and whether the list was
     /// cut.
     #[must_use]
-    pub fn relatives(
-        &self,
-        trace: &Trace,
-        file: FileId,
-        kinship: Kinship,
-    ) -> (Vec<Relative>, More) {
+    pub fn relatives(&self, trace: &Trace, file: FileId, kinship: Kinship) -> Relatives {
         let mut out: Vec<Relative> = Vec::new();
         let mut met: FxHashSet<FileId> = FxHashSet::default();
         met.insert(file);
@@ -198,7 +202,10 @@ impl FileList {
                             continue;
                         }
                         if out.len() >= MOST_RELATIVES {
-                            return (out, More::ThereIs);
+                            return Relatives {
+                                files: out,
+                                more: More::ThereIs,
+                            };
                         }
                         out.push(Relative {
                             file,
@@ -211,12 +218,18 @@ impl FileList {
                 }
             }
             if next.is_empty() {
-                return (out, More::No);
+                return Relatives {
+                    files: out,
+                    more: More::No,
+                };
             }
             most_first(kinship, &mut next, |it| it.1);
             present = next;
         }
-        (out, More::ThereIs)
+        Relatives {
+            files: out,
+            more: More::ThereIs,
+        }
     }
 
     /// Returns the times at which a file was emptied, in order: whoever opens it for writing may empty it.
@@ -278,8 +291,8 @@ impl FileList {
         match kinship {
             Kinship::WentInto => {
                 let heirs = self.heirs_of_opens(trace, file, written.start..=time);
-                let writers = heirs.filter(|(heir, _)| heir.access == Inherited::Writes);
-                found.extend(writers.map(|(heir, _)| {
+                let writers = heirs.filter(|heir| heir.access == Inherited::Writes);
+                found.extend(writers.map(|heir| {
                     let until = heir.until.map_or(Timestamp::MAX, |until| until.time);
                     FileUser {
                         process: heir.process,
@@ -356,8 +369,8 @@ impl FileList {
     }
 }
 
-/// Sorts the processes that ask for most to the front: their results contain those of others, so that no process is
-/// asked twice in one step.
+/// Sorts the widest time ranges to the front: their results contain the results of narrower ranges, so that nothing is
+/// examined twice in one step.
 fn most_first<T>(kinship: Kinship, list: &mut [T], time: impl Fn(&T) -> Timestamp) {
     match kinship {
         Kinship::WentInto => list.sort_by_key(|it| std::cmp::Reverse(time(it))),
@@ -365,7 +378,7 @@ fn most_first<T>(kinship: Kinship, list: &mut [T], time: impl Fn(&T) -> Timestam
     }
 }
 
-/// From when until when a file that was emptied at these times held what it held at `time`.
+/// Returns the span around `time` in which a file that was emptied at these times had the same content.
 fn content_at(emptied: &[Timestamp], time: Timestamp) -> TimeSpan {
     let after = emptied.partition_point(|&at| at <= time);
     let before = after.checked_sub(1).and_then(|at| emptied.get(at));

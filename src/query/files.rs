@@ -1,4 +1,4 @@
-//! Files as the user asks for them: who did what to each. (What went into one and was made from it: `file_relatives`.)
+//! Files and what processes did to them. (Files that went into a file or were made from it: `file_relatives`.)
 
 use std::ops::{Range, RangeInclusive};
 
@@ -168,14 +168,13 @@ impl FileList {
         }
     }
 
-    /// Returns the children that inherited what their parents had opened within `opened`, each with the time when it was
-    /// opened, in order of that time.
+    /// Returns the children that inherited what their parents had opened within `opened`, in order of that time.
     pub(super) fn heirs_of_opens(
         &self,
         trace: &Trace,
         file: FileId,
         opened: RangeInclusive<Timestamp>,
-    ) -> impl Iterator<Item = (&Heir, Timestamp)> {
+    ) -> impl Iterator<Item = &Heir> {
         let list = self.heirs.get(&file).map_or(&[][..], Vec::as_slice);
         let heir = |index: u32| {
             let heir = self.history.heirs.get(index as usize)?;
@@ -184,10 +183,12 @@ impl FileList {
         let first =
             list.partition_point(|&index| heir(index).is_some_and(|it| it.1 < *opened.start()));
         let heirs = list.iter().skip(first).map_while(move |&index| heir(index));
-        heirs.take_while(move |it| it.1 <= *opened.end())
+        heirs
+            .take_while(move |it| it.1 <= *opened.end())
+            .map(|(heir, _)| heir)
     }
 
-    /// Returns the children that began to use what they had inherited of a file within `began`.
+    /// Returns the children that began to use an inherited descriptor of a file within `began`.
     pub(super) fn heirs_between(
         &self,
         file: FileId,
@@ -211,7 +212,7 @@ impl FileList {
         of_file.filter_map(|&index| self.history.heirs.get(index as usize))
     }
 
-    /// Returns the number of things that were done to a file.
+    /// Returns the number of operations on a file.
     #[must_use]
     pub fn use_count(&self, file: FileId) -> usize {
         match self.uses.get(&file) {
@@ -220,7 +221,7 @@ impl FileList {
         }
     }
 
-    /// Returns one of the things that were done to a file; they are numbered in time order.
+    /// Returns an operation on a file; operations are numbered in time order.
     #[must_use]
     pub fn use_at(&self, trace: &Trace, file: FileId, index: usize) -> Option<Use> {
         let entry = match self.uses.get(&file) {
@@ -255,7 +256,7 @@ impl FileList {
         }
     }
 
-    /// Returns the counts of a file: of all processes, or of one. (The number of processes is always that of all.)
+    /// Returns the counts of a file for all processes, or for one. (The number of processes always counts all.)
     fn summary(&self, trace: &Trace, file: FileId, of: Option<ProcessId>) -> FileSummary {
         let is_counted = |process: Option<ProcessId>| of.is_none() || process == of;
         let (mut first, mut last) = (None, None);
@@ -301,7 +302,7 @@ impl FileList {
         summary
     }
 
-    /// The files of which all words are in one of the names, upper or lower case alike. The words are in lower case.
+    /// Returns the files with a name that contains all words, whatever their case. The words are in lower case.
     #[must_use]
     pub(crate) fn matching(&self, trace: &Trace, words: &[String]) -> Vec<FileId> {
         let is_match = |file: &FileId| {
@@ -363,10 +364,19 @@ pub struct FileView {
     pub process: Option<ProcessId>,
 }
 
-/// The files that a view lists, sorted by path, each with what was done to it: by the process that is asked for, else by
-/// all.
+/// A file of a list.
+#[derive(Clone, Copy, Debug)]
+pub struct ListedFile {
+    /// The file.
+    pub file: FileId,
+    /// What was done to it.
+    pub summary: FileSummary,
+}
+
+/// Returns the files that a view lists, sorted by path, each with a summary of the operations of the chosen process, or
+/// else of all processes.
 #[must_use]
-pub fn listed(trace: &Trace, list: &FileList, view: &FileView) -> Vec<(FileId, FileSummary)> {
+pub fn listed(trace: &Trace, list: &FileList, view: &FileView) -> Vec<ListedFile> {
     let words: Vec<String> = view
         .filter
         .split_whitespace()
@@ -386,11 +396,14 @@ pub fn listed(trace: &Trace, list: &FileList, view: &FileView) -> Vec<(FileId, F
         None => list.summaries[file.0 as usize],
         of => list.summary(trace, file, of),
     };
-    let mut found: Vec<(FileId, FileSummary)> = found
+    let mut found: Vec<ListedFile> = found
         .into_par_iter()
-        .map(|file| (file, summary(file)))
+        .map(|file| ListedFile {
+            file,
+            summary: summary(file),
+        })
         .collect();
     let path = |file: FileId| trace.strings.bytes(list.history.name(file));
-    found.par_sort_by(|&(a, _), &(b, _)| path(a).cmp(path(b)).then(a.cmp(&b)));
+    found.par_sort_by(|a, b| path(a.file).cmp(path(b.file)).then(a.file.cmp(&b.file)));
     found
 }

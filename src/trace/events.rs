@@ -5,133 +5,12 @@
 
 use std::cell::Cell;
 use std::ops::Range;
-use std::sync::Arc;
 
 use super::entities::{ThreadId, ThreadMap};
-use crate::base::{Nanos, Timestamp};
+use super::segments::{Event, EventId, Segment};
+use crate::base::Timestamp;
 use crate::event::KindId;
-use crate::event::columns::{EventBlock, EventColumns, EventRow};
-
-/// Id of an event in one `Trace`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct EventId(pub u32);
-
-/// The events of one part of the file.
-#[derive(Clone, Debug, Default)]
-pub struct Segment {
-    /// Index of the part in the reader's parts.
-    pub part: u32,
-    /// Index of the lane in the reader's lanes.
-    pub lane: u32,
-    /// Index of the lane's CPU in the trace, if it has one.
-    pub cpu: Option<u32>,
-    /// Id of the segment's first event.
-    pub first: u32,
-    /// Converts the columns' times, kinds and keys to the trace's, if several files share one axis.
-    pub origin: Option<Arc<Origin>>,
-    /// Event times are multiples of this, in ns, where it is above 1. What the columns' times have beyond keeps the file's
-    /// order among events of one time.
-    pub resolution_ns: i64,
-    /// The events, sorted by time; shared by all traces that contain them.
-    pub columns: Arc<EventColumns>,
-}
-
-/// How the columns of one of several files are converted for the trace that joins the files.
-#[derive(Clone, Debug, Default)]
-pub struct Origin {
-    /// Offset that is added to the columns' times.
-    pub shift: Nanos,
-    /// Offset that is added to CPU indices in the event columns.
-    pub first_cpu: u32,
-    /// The trace's kind for each kind of the file.
-    pub kinds: Vec<KindId>,
-    /// The trace's threads by the file's keys.
-    pub threads: ThreadMap,
-}
-
-impl Segment {
-    /// Returns the time of event `index` of this segment. Panics if there is no such event, as slices do.
-    #[inline]
-    #[must_use]
-    pub fn time(&self, index: u32) -> Timestamp {
-        self.shifted(self.rounded(self.columns.time(index)))
-    }
-
-    /// Returns the time of event `index` with what orders it among events of one time.
-    pub(crate) fn order(&self, index: u32) -> Timestamp {
-        self.shifted(self.columns.time(index))
-    }
-
-    #[inline]
-    fn shifted(&self, time: Timestamp) -> Timestamp {
-        match &self.origin {
-            None => time,
-            Some(origin) => time.saturating_add(origin.shift),
-        }
-    }
-
-    /// Returns a time of the columns without what is only for order.
-    #[inline]
-    fn rounded(&self, time: Timestamp) -> Timestamp {
-        match self.resolution_ns {
-            step @ 2.. => Timestamp(time.0.saturating_sub(time.0.rem_euclid(step))),
-            _ => time,
-        }
-    }
-
-    /// Returns the kind of event `index` of this segment.
-    #[inline]
-    #[must_use]
-    pub fn kind(&self, index: u32) -> KindId {
-        let kind = self.columns.kind(index);
-        match &self.origin {
-            None => kind,
-            Some(origin) => origin.kinds.get(kind.index()).copied().unwrap_or(kind),
-        }
-    }
-
-    /// Returns the index of the CPU of event `index`: its lane's or its own.
-    #[must_use]
-    pub fn cpu(&self, index: u32) -> Option<u32> {
-        let first = self.origin.as_ref().map_or(0, |origin| origin.first_cpu);
-        self.cpu.or_else(|| Some(self.columns.cpu(index)? + first))
-    }
-
-    /// Returns the index of the first event at or after `time`.
-    #[must_use]
-    pub(crate) fn lower_bound(&self, time: Timestamp) -> u32 {
-        let time = match &self.origin {
-            None => time,
-            Some(origin) => time.saturating_add(Nanos(origin.shift.0.saturating_neg())),
-        };
-        // A rounded time is at or after `time` from the next multiple on.
-        let time = match (self.rounded(time), self.resolution_ns) {
-            (rounded, step @ 2..) if rounded != time => rounded.saturating_add(Nanos(step)),
-            _ => time,
-        };
-        self.columns.lower_bound(time)
-    }
-
-    /// Returns the times of the first and last event. Panics if the segment is empty.
-    #[must_use]
-    pub fn ends(&self) -> (Timestamp, Timestamp) {
-        (self.time(0), self.time(self.columns.len() as u32 - 1))
-    }
-
-    /// Returns event `index` with all its columns.
-    fn event(&self, index: u32) -> Event {
-        Event {
-            id: EventId(self.first + index),
-            part: self.part,
-            cpu: self.cpu(index),
-            row: EventRow {
-                time: self.time(index),
-                kind: self.kind(index),
-                ..self.columns.row(index)
-            },
-        }
-    }
-}
+use crate::event::columns::EventBlock;
 
 /// All events of a trace.
 #[derive(Clone, Debug, Default)]
@@ -142,19 +21,6 @@ pub struct Events {
     count: u32,
     /// Maps thread keys to threads.
     pub threads: ThreadMap,
-}
-
-/// One event of the columns, with its segment's part and CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Event {
-    /// The event's id.
-    pub id: EventId,
-    /// Index of the part in the reader's parts.
-    pub part: u32,
-    /// Index of the CPU: the lane's or the event's own.
-    pub cpu: Option<u32>,
-    /// Time, place, kind and key.
-    pub row: EventRow,
 }
 
 impl Events {
@@ -169,7 +35,7 @@ impl Events {
         for (index, segment) in segments.iter_mut().enumerate() {
             segment.first = first;
             first += segment.columns.len() as u32;
-            let (starts, ends) = segment.ends();
+            let (starts, ends) = (segment.first_time(), segment.last_time());
             match (tail, chains.last_mut()) {
                 (Some((lane, end)), Some(chain)) if lane == segment.lane && end <= starts => {
                     chain.push(index as u32)
@@ -298,10 +164,10 @@ impl Events {
             Some(origin) => &origin.threads,
         };
         let range = range.start as usize..range.end as usize;
-        for (events, key) in segment.columns.thread_runs_in(range) {
-            let (start, end) = (events.start as u32, events.end as u32);
-            if threads.is_unique(key) {
-                each(start..end, threads.at(key, Timestamp(0)));
+        for run in segment.columns.thread_runs_in(range) {
+            let (start, end) = (run.events.start as u32, run.events.end as u32);
+            if threads.is_unique(run.thread) {
+                each(start..end, threads.at(run.thread, Timestamp(0)));
                 continue;
             }
             for index in start..end {
@@ -400,6 +266,20 @@ impl Events {
     }
 }
 
+/// An event in its segment.
+struct Located<'a> {
+    segment: &'a Segment,
+    /// The event's index in the segment.
+    index: u32,
+}
+
+/// The time and kind of an event.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TimeAndKind {
+    pub time: Timestamp,
+    pub kind: KindId,
+}
+
 /// A cursor for reading many events; see [`Events::cursor`].
 #[derive(Clone, Debug)]
 pub(crate) struct EventCursor<'a> {
@@ -427,14 +307,17 @@ impl<'a> EventCursor<'a> {
     /// Returns the segment of an event and its index there, and keeps its block. Segments with an origin or with rounded
     /// times are not kept: their times and kinds need converting.
     #[inline(never)]
-    fn locate(&self, id: EventId) -> (&'a Segment, u32) {
+    fn locate(&self, id: EventId) -> Located<'a> {
         let segment = self.segment_of(id);
         if segment.origin.is_none() && segment.resolution_ns <= 1 {
             let mut block = segment.columns.block_around(id.0 - segment.first);
             block.first += segment.first;
             self.near.set(block);
         }
-        (segment, id.0 - segment.first)
+        Located {
+            segment,
+            index: id.0 - segment.first,
+        }
     }
 
     /// Returns the place of an event in its lane. Panics if there is no such event.
@@ -452,7 +335,7 @@ impl<'a> EventCursor<'a> {
         match near.times.get(id.0.wrapping_sub(near.first) as usize) {
             Some(&after) => Timestamp(near.base_time.wrapping_add(i64::from(after))),
             None => {
-                let (segment, index) = self.locate(id);
+                let Located { segment, index } = self.locate(id);
                 segment.time(index)
             }
         }
@@ -461,17 +344,23 @@ impl<'a> EventCursor<'a> {
     /// Returns the time and kind of an event. Panics if there is no such event.
     #[inline]
     #[must_use]
-    pub(crate) fn time_and_kind(&self, id: EventId) -> (Timestamp, KindId) {
+    pub(crate) fn time_and_kind(&self, id: EventId) -> TimeAndKind {
         let near = self.near.get();
         let at = id.0.wrapping_sub(near.first) as usize;
         match (near.times.get(at), near.kinds.get(at)) {
             (Some(&after), Some(kind)) => {
                 let time = near.base_time.wrapping_add(i64::from(after));
-                (Timestamp(time), kind)
+                TimeAndKind {
+                    time: Timestamp(time),
+                    kind,
+                }
             }
             _ => {
-                let (segment, index) = self.locate(id);
-                (segment.time(index), segment.kind(index))
+                let Located { segment, index } = self.locate(id);
+                TimeAndKind {
+                    time: segment.time(index),
+                    kind: segment.kind(index),
+                }
             }
         }
     }
@@ -484,7 +373,7 @@ impl<'a> EventCursor<'a> {
         match near.kinds.get(id.0.wrapping_sub(near.first) as usize) {
             Some(kind) => kind,
             None => {
-                let (segment, index) = self.locate(id);
+                let Located { segment, index } = self.locate(id);
                 segment.kind(index)
             }
         }
@@ -493,14 +382,14 @@ impl<'a> EventCursor<'a> {
     /// Returns an event. Panics if there is no such event.
     #[must_use]
     pub fn get(&self, id: EventId) -> Event {
-        let (segment, index) = self.locate(id);
+        let Located { segment, index } = self.locate(id);
         segment.event(index)
     }
 
     /// Returns the thread of an event. Panics if there is no such event.
     #[must_use]
     pub fn thread(&self, id: EventId) -> ThreadId {
-        let (segment, index) = self.locate(id);
+        let Located { segment, index } = self.locate(id);
         self.events.thread_in(segment, index)
     }
 }
@@ -551,8 +440,11 @@ impl Iterator for InTimeOrder<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::event::ThreadKey;
+    use crate::event::columns::EventColumns;
 
     fn segment(part: u32, lane: u32, times: &[i64]) -> Segment {
         let mut columns = EventColumns::new(0);

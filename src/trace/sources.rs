@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::ProcessId;
-use super::events::Origin;
+use super::segments::Origin;
 use crate::base::{Nanos, TimeSpan};
 use crate::event::TraceInfo;
 

@@ -6,7 +6,7 @@ use super::item::Item;
 use super::records::{Arg, ArgValue, EventType, Head, MOST_ARGS, MOST_INLINE_BYTES, ThreadKoids};
 use crate::base::StringId;
 use crate::event::{FieldRef, Role, ValueRef};
-use crate::export::shared::arguments::{Blob, arguments, blob_of, payload_of};
+use crate::export::shared::arguments::{Blob, LongText, arguments, blob_of, payload_of};
 use crate::trace::{CpuId, EventId, ThreadId, TrackKind};
 
 /// The name of the argument with the time of a record that has no time of its own.
@@ -27,12 +27,9 @@ impl Encoder<'_, '_> {
         let event = self.events.get(id);
         let names = self.names_of(event.row.kind);
         let owner = self.events.thread(id);
-        let (thread, async_id) = match source
-            .trace
-            .tracks
-            .get(item.of as usize)
-            .map(|track| track.kind)
-        {
+        let track = item.track();
+        let track_row = track.and_then(|id| source.trace.tracks.get(id.0 as usize));
+        let (thread, async_id) = match track_row.map(|track| track.kind) {
             Some(TrackKind::Cpu(cpu)) => (source.koids.cpu(cpu), None),
             Some(TrackKind::Async(process)) => {
                 let chosen_id = source.async_ids.of_instant(id);
@@ -87,7 +84,10 @@ impl Encoder<'_, '_> {
             time: item.time,
             thread,
         };
-        let mut more: Vec<_> = self.group_arg(item.of, id).into_iter().collect();
+        let mut more: Vec<_> = track
+            .and_then(|track| self.group_arg(track, id))
+            .into_iter()
+            .collect();
         more.extend(self.cpu_arg(id));
         self.event(event_type, at, names, &more, last_word);
     }
@@ -212,7 +212,7 @@ fn fits_without_tables(name: &[u8], category: &[u8]) -> bool {
 /// Returns whether an argument needs no table entry.
 fn is_inline_argument(arg: &Arg<'_>) -> bool {
     let text = match &arg.value {
-        ArgValue::Text(text) | ArgValue::LongText(text) => text.len(),
+        ArgValue::Text(text) | ArgValue::Other(LongText(text)) => text.len(),
         _ => 0,
     };
     arg.name.len() <= MOST_INLINE_BYTES && text <= MOST_INLINE_BYTES

@@ -10,11 +10,12 @@ use super::line::{Body, Plain, classify, plain, repeats, split_arguments};
 use super::prefix::Prefix;
 use super::probe_text::{Probe, event_probe, probe, probe_fields};
 use super::raw_graph::raw_step;
-use super::tasks::{TracerText, switch, tracer_text, wakeup};
+use super::tasks::{TracerText, WakeupText, switch, tracer_text, wakeup};
 use super::tracers::{Told, told, told_as};
 use crate::base::lines::{lines, text_at};
 use crate::event::{EventDetail, Field, Value};
 use crate::formats::EventRef;
+use crate::formats::kind_table::KindTexts;
 use crate::formats::text_kinds::Kinds;
 
 const LOOK_AHEAD: usize = 1 << 17;
@@ -24,7 +25,7 @@ const MOST_TEXT: usize = 1 << 20;
 /// See the module's documentation.
 #[must_use]
 pub fn describe(text: &[u8], kinds: &Kinds, facts: &Facts, event: EventRef) -> EventDetail {
-    let (category, name) = kinds.texts(event.kind);
+    let KindTexts { category, name } = kinds.texts(event.kind);
     let mut detail = EventDetail {
         name,
         category,
@@ -218,7 +219,7 @@ fn event_fields(detail: &mut EventDetail, name: &[u8], info: &[u8], facts: &Fact
             }
         }
         b"sched_wakeup" | b"sched_wakeup_new" | b"sched_waking" if !info.starts_with(b"comm=") => {
-            if let Some((task, cpu)) = wakeup(info) {
+            if let Some(WakeupText { task, cpu }) = wakeup(info) {
                 detail.fields.push(field("comm", task.comm));
                 let pid = task.pid.to_string();
                 detail.fields.push(field("pid", pid.as_bytes()));

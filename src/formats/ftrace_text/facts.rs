@@ -15,8 +15,9 @@ use super::line::{Body, classify};
 use super::prefix::{Prefix, RAW_FLAGS, digits, split_prefix};
 use super::probe_text::{Probe, function_of, may_be_probe, probe};
 use super::tasks::{Form, StateLetters, SwitchText, end_state};
+use crate::base::Leading;
 use crate::base::lines::lines;
-use crate::event::EndState;
+use crate::event::ThreadState;
 use crate::event::syscalls::Abi;
 
 /// How many bytes of a text are searched for such marks.
@@ -102,7 +103,7 @@ impl Facts {
 
     /// Returns the state of the thread that was switched out.
     #[must_use]
-    pub(crate) fn end_state(&self, switch: &SwitchText<'_>) -> EndState {
+    pub(crate) fn end_state(&self, switch: &SwitchText<'_>) -> ThreadState {
         match switch.form {
             Form::Short => end_state(switch.state, self.states),
             Form::Fields => end_state(switch.state, StateLetters::Kernel),
@@ -202,7 +203,7 @@ fn wall_clock_zero_ns(near: &[u8]) -> Option<i64> {
     let start = memchr::memrchr(b'\n', near.get(..at)?).map_or(0, |end| end + 1);
     let line = lines(near.get(start..)?, 1, 0).next()?.bytes;
     let prefix = split_prefix(line).filter(|prefix| !prefix.is_raw())?;
-    let (millis, _) = digits(near.get(at + MARK.len()..)?)?;
+    let Leading { value: millis, .. } = digits(near.get(at + MARK.len()..)?)?;
     i64::try_from(millis)
         .ok()?
         .checked_mul(1_000_000)?

@@ -8,9 +8,9 @@ use crate::fxt::layout::{
 };
 use crate::fxt::words::{Words, read_text, without_nuls};
 
-use super::entities::{KernelObject, OBJECT_THREAD};
 use super::fold::{Fold, Hole};
 use super::lives::ObjectLife;
+use super::named_objects::{KernelObject, OBJECT_THREAD};
 use super::scan::NamedPointer;
 use super::summary::Pair;
 use super::tables::ProviderSlot;
@@ -183,7 +183,7 @@ impl<'a, O: ByteOrder> Fold<'_, 'a, O> {
                     process = process.or(Some(koid));
                     has_others |= object_type != OBJECT_THREAD;
                 }
-                ArgValue::Unknown(_) => {
+                ArgValue::Other(_) => {
                     self.note("unknown_argument_type", Severity::Info, place, || {
                         UNKNOWN_ARGUMENT.to_owned()
                     });

@@ -1,27 +1,27 @@
 //! Raw events of an area: how many there are, by name, thread, process or CPU.
 //!
-//! An event is of an area if a lane of its thread or of its CPU is: what lanes of asynchronous slices and counters show
-//! is not asked for. An event that names no CPU counts where its thread ran then.
+//! An event is in an area if a lane of its thread or of its CPU is; lanes of asynchronous slices and counters bring no
+//! events. An event that names no CPU counts on the CPU where its thread ran at that time.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::source::namesakes;
+use super::label_groups::namesakes;
 use super::{Area, GroupBy, Key};
 use crate::base::{Cancelled, Job, StringId, TimeSpan};
 use crate::query::latency::Among;
-use crate::trace::events::Segment;
+use crate::trace::Segment;
 use crate::trace::{CpuId, EventId, ProcessId, ThreadId, Trace};
 
-/// Events that a core takes at a time.
+/// How many events a core counts at a time.
 const CHUNK: u32 = 1 << 18;
 
-/// Events that have something in common.
+/// A group of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventGroup {
-    /// What the events have in common; empty fields for events of which it is not known.
+    /// What the events have in common; its fields are empty for events whose thread, process or CPU is unknown.
     pub key: Key,
     /// The number of events.
     pub count: u64,
@@ -61,7 +61,7 @@ pub fn event_counts(
 ) -> Result<Vec<EventGroup>, Cancelled> {
     let among = Among::area(trace, area);
     let chunks = chunks(trace, area.span);
-    job.add_total(chunks.iter().map(|(_, range)| range.len() as u64).sum());
+    job.add_total(chunks.iter().map(|it| it.events.len() as u64).sum());
     let counter = Counter {
         trace,
         among: &among,
@@ -77,12 +77,12 @@ pub fn event_counts(
         .par_chunks(share.max(1))
         .map(|chunks| {
             let mut counts = vec![0; count];
-            for (segment, range) in chunks {
+            for Portion { segment, events } in chunks {
                 if job.is_cancelled() {
                     break;
                 }
-                counter.add(segment, range.clone(), &mut counts);
-                job.advance(range.len() as u64);
+                counter.add(segment, events.clone(), &mut counts);
+                job.advance(events.len() as u64);
             }
             counts
         })
@@ -97,14 +97,24 @@ pub fn event_counts(
     Ok(counter.groups(&counts))
 }
 
+/// Some events of a segment.
+struct Portion<'a> {
+    segment: &'a Segment,
+    /// The indices of the events in the segment.
+    events: Range<u32>,
+}
+
 /// The events of `span` in portions.
-fn chunks(trace: &Trace, span: TimeSpan) -> Vec<(&Segment, Range<u32>)> {
+fn chunks(trace: &Trace, span: TimeSpan) -> Vec<Portion<'_>> {
     let mut chunks = Vec::new();
     for segment in trace.events.segments() {
         let range = segment.lower_bound(span.start)..segment.lower_bound(span.end);
         for first in range.clone().step_by(CHUNK as usize) {
             let end = range.end.min(first.saturating_add(CHUNK));
-            chunks.push((segment, first..end));
+            chunks.push(Portion {
+                segment,
+                events: first..end,
+            });
         }
     }
     chunks
@@ -149,7 +159,7 @@ struct Counter<'a> {
 }
 
 impl Counter<'_> {
-    /// Returns the number of groups: one more than there are things, because the last one is for unknown things.
+    /// Returns the number of groups: one for each thread, process, CPU or kind, and a last one for the unknown.
     fn group_count(&self) -> usize {
         1 + match self.by {
             GroupBy::Name => self.trace.kinds.len(),

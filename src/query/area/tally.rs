@@ -1,7 +1,7 @@
-//! Durations in, one by one and out again; counts, sums and percentiles out.
+//! Counts, sums and percentiles of durations, which are added and removed one by one.
 //!
-//! Durations fall into buckets of 1/32 of a power of two, so that percentiles are known within 3 % while
-//! things come and go; an exact answer takes a second look at those buckets only (`exact.rs`).
+//! Durations fall into buckets of 1/32 of a power of two, so that percentiles are known within 3 %
+//! at any time; an exact answer reads the durations of those buckets only again (`exact.rs`).
 
 use crate::base::Maybe;
 use crate::query::seen::Length;
@@ -67,6 +67,13 @@ impl Default for Tally {
             buckets: Vec::new(),
         }
     }
+}
+
+/// A duration in its bucket.
+pub(crate) struct RankInBucket {
+    pub bucket: usize,
+    /// How many durations of the bucket come before it.
+    pub rank: u64,
 }
 
 impl Tally {
@@ -148,12 +155,15 @@ impl Tally {
     }
 
     /// The bucket with the duration that `rank` others are not longer than, and that duration's rank in it.
-    pub(crate) fn bucket_at(&self, rank: u64) -> Option<(usize, u64)> {
+    pub(crate) fn bucket_at(&self, rank: u64) -> Option<RankInBucket> {
         let mut before = 0;
         for (bucket, &count) in self.buckets.iter().enumerate() {
             let count = u64::from(count);
             if rank < before + count {
-                return Some((bucket, rank - before));
+                return Some(RankInBucket {
+                    bucket,
+                    rank: rank - before,
+                });
             }
             before += count;
         }
@@ -162,7 +172,7 @@ impl Tally {
 
     /// A percentile within 3 %; exact if its bucket holds one duration only.
     pub(crate) fn about(&self, percent: u64) -> i64 {
-        let Some((bucket, _)) = self.bucket_at(rank_of(percent, self.count)) else {
+        let Some(RankInBucket { bucket, .. }) = self.bucket_at(rank_of(percent, self.count)) else {
             return 0;
         };
         let (low, high) = bounds_of(bucket);

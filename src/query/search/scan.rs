@@ -12,7 +12,7 @@ use crate::base::{Job, TimeSpan, Timestamp};
 use crate::query::Item;
 use crate::query::expression::{Matcher, Verdict};
 use crate::query::latency::Among;
-use crate::trace::events::Segment;
+use crate::trace::Segment;
 use crate::trace::{EventId, Trace};
 
 /// Rows that a thread looks at in one go.
@@ -207,7 +207,7 @@ impl Scan<'_> {
 
 /// The events of a segment in a span, if there may be any.
 pub(super) fn range_of(segment: &Segment, span: TimeSpan) -> Option<std::ops::Range<u32>> {
-    let (first, last) = segment.ends();
+    let (first, last) = (segment.first_time(), segment.last_time());
     if last < span.start || first >= span.end {
         return None;
     }

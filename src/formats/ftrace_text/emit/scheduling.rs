@@ -1,15 +1,17 @@
 //! Adds context switches, wakeups, names, forks and exits to the rows of a lane.
 
 use super::{Emitter, NAMES, Now};
+use crate::base::Maybe;
 use crate::base::lines::Line;
-use crate::base::{Maybe, StringId};
 use crate::event::{
     ForkSort, Interrupt, Life, LifeRow, Role, Switch, SwitchTells, ThreadKey, Wakeup, WakeupSort,
 };
 use crate::formats::ftrace_text::fields::{field, first_word, pid};
 use crate::formats::ftrace_text::prefix::Prefix;
 use crate::formats::ftrace_text::recipe::Recipe;
-use crate::formats::ftrace_text::tasks::{StateLetters, TracerText, end_state, switch, wakeup};
+use crate::formats::ftrace_text::tasks::{
+    StateLetters, TracerText, WakeupText, end_state, switch, wakeup,
+};
 
 const CLONE_THREAD: u64 = 0x10000;
 /// Maximum distance in ns between the event sched_wakeup and the wakeup tracer's line for the same wakeup.
@@ -42,7 +44,7 @@ impl<'a> Emitter<'a> {
         prefix: &Prefix<'a>,
         info: &'a [u8],
     ) -> Option<()> {
-        let (task, target) = wakeup(info)?;
+        let WakeupText { task, cpu: target } = wakeup(info)?;
         let interrupt = self.interrupt(prefix);
         let lane = self.lanes.get_mut(now.lane)?;
         lane.columns.wakeups.push(Wakeup {
@@ -189,24 +191,7 @@ impl<'a> Emitter<'a> {
                 let thread = ThreadKey(pid(info, b"pid")?);
                 let program = strings.intern(field(info, b"filename").unwrap_or(b""));
                 let caller = pid(info, b"old_pid").map(ThreadKey);
-                let caller = caller.filter(|caller| *caller != thread);
-                if let Some(caller) = caller {
-                    self.live(
-                        now,
-                        Life::Member {
-                            thread: caller,
-                            leader: thread,
-                        },
-                    );
-                }
-                Life::Exec {
-                    thread,
-                    program,
-                    arguments: Vec::new(),
-                    directory: StringId::EMPTY,
-                    interpreter: StringId::EMPTY,
-                    caller,
-                }
+                Life::exec(thread, program, caller)
             }
             Recipe::Exit => Life::Exit {
                 thread: ThreadKey(pid(info, b"pid")?),
