@@ -1,13 +1,14 @@
 //! One table of the labels of all parts, and which labels pair as begin and end.
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 
 use super::recorded::{Part, StringMap};
 use super::rows::PerPart;
 use crate::base::StringId;
+use crate::base::by_string::ByString;
 use crate::event::family::{Family, Matching};
 use crate::event::kernel::ANY_KEY;
+use crate::event::slice_kind::SliceKind;
 use crate::event::{Label, Mark, MarkOp};
 use crate::trace::{LabelId, SliceLabel};
 
@@ -41,26 +42,36 @@ pub(crate) struct PairHas {
     pub is_any: bool,
 }
 
-/// Labels pair if their families are equal, and their keys or, without a key, their names. In families whose ends close
-/// begins whatever their keys all labels are one pair.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct PairKey {
-    family: Family,
-    key: u64,
-    name: StringId,
-}
-
 /// The labels of all parts, while parts are added.
 #[derive(Default)]
 pub(crate) struct LabelTable {
     labels: Vec<SliceLabel>,
     keys: Vec<u64>,
     pairs: Vec<u32>,
-    ids: FxHashMap<(SliceLabel, u32), LabelId>,
-    pair_ids: FxHashMap<PairKey, u32>,
+    /// By name, and the rest of what distinguishes a label: its category, its kind, and its pair, which is of one family.
+    ids: ByString<(StringId, SliceKind, u32), LabelId>,
+    /// Labels pair if their families are equal, and their keys or, without a key, their names. In families whose ends
+    /// close begins whatever their keys all labels are one pair.
+    pair_ids: ByString<(Family, u64), u32>,
+    /// The key of each pair.
+    pair_keys: Vec<u64>,
 }
 
 impl LabelTable {
+    /// Returns an empty table for labels with names of a table of `strings` strings.
+    pub(crate) fn with_room(strings: usize) -> LabelTable {
+        LabelTable {
+            ids: ByString::with_room(strings),
+            ..LabelTable::default()
+        }
+    }
+
+    /// Adds a part's labels; returns the trace's ids of them.
+    pub(crate) fn add(&mut self, labels: &[Label], strings: &StringMap) -> Vec<LabelId> {
+        let labels = labels.iter();
+        labels.map(|label| self.intern(label, strings)).collect()
+    }
+
     /// Returns the trace's id of a part's label; `strings` maps the part's string ids.
     pub(crate) fn intern(&mut self, label: &Label, strings: &StringMap) -> LabelId {
         let shown = SliceLabel {
@@ -69,30 +80,35 @@ impl LabelTable {
             family: label.family,
             kind: label.kind,
         };
-        let pair_key = PairKey {
-            family: label.family,
-            key: label.key,
-            name: match label.family.rules().matching {
-                Matching::Innermost | Matching::ByName => StringId::EMPTY,
-                _ if label.key != 0 => StringId::EMPTY,
-                _ => shown.name,
-            },
+        let paired_name = match label.family.rules().matching {
+            Matching::Innermost | Matching::ByName => StringId::EMPTY,
+            _ if label.key != 0 => StringId::EMPTY,
+            _ => shown.name,
         };
-        let next = self.pair_ids.len() as u32;
-        let pair = *self.pair_ids.entry(pair_key).or_insert(next);
-        *self.ids.entry((shown, pair)).or_insert_with(|| {
+        let pair_key = (label.family, label.key);
+        let pair = self.pair_ids.get(paired_name, pair_key);
+        let pair = pair.unwrap_or_else(|| {
+            let new = self.pair_keys.len() as u32;
+            self.pair_ids.set(paired_name, pair_key, new);
+            self.pair_keys.push(label.key);
+            new
+        });
+        let rest = (shown.category, shown.kind, pair);
+        self.ids.get(shown.name, rest).unwrap_or_else(|| {
+            let new = LabelId(self.labels.len() as u32);
             self.labels.push(shown);
             self.keys.push(label.key);
             self.pairs.push(pair);
-            LabelId(self.labels.len() as u32 - 1)
+            self.ids.set(shown.name, rest, new);
+            new
         })
     }
 
     /// Returns the labels; `marks` are the marks of all parts.
     pub(crate) fn finish(self, parts: &[Part], marks: &PerPart<Mark>) -> PairedLabels {
-        let mut has = pair_ends(parts, marks, &self.pairs, self.pair_ids.len());
-        for (key, pair) in &self.pair_ids {
-            has[*pair as usize].is_any = key.key == ANY_KEY;
+        let mut has = pair_ends(parts, marks, &self.pairs, self.pair_keys.len());
+        for (has, key) in has.iter_mut().zip(&self.pair_keys) {
+            has.is_any = *key == ANY_KEY;
         }
         let mut family_has_end = vec![false; Family::COUNT];
         for (label, pair) in self.labels.iter().zip(&self.pairs) {

@@ -10,13 +10,14 @@ use super::labels::{LabelPairs, LabelTable, PairedLabels};
 use super::measured::MeasuredTable;
 use super::recorded::{Part, Recorded, StringMap};
 use super::rows::{PerPart, Rows, WholeRows};
+use crate::base::by_string::ByString;
 use crate::base::{Diagnostics, Nanos, StringId, Strings, TimeSpan, Timestamp};
 use crate::event::part::ClockUnit;
 use crate::event::{
-    Complete, Directory, EventKind, Gap, Lane, LoneBegins, PartColumns, Seam, SeriesScope, Ties,
-    WholeRun, WholeState,
+    Complete, Directory, EventKind, Gap, KindId, Lane, LoneBegins, PartColumns, Role, Seam,
+    SeriesScope, Ties, WholeRun, WholeState,
 };
-use crate::trace::{Events, Segment, SliceLabel};
+use crate::trace::{Events, LabelId, Segment, SliceLabel};
 
 /// All parts merged. Thread keys are not mapped to threads yet.
 #[derive(Debug, Default)]
@@ -83,25 +84,42 @@ pub(crate) fn merge(
     let mut diagnostics = Diagnostics::default();
     let mut rows = Rows::default();
     let mut segments = Vec::new();
-    let mut labels = LabelTable::default();
-    for part in parts {
-        let mut own = part.columns;
+    for part in &mut parts {
+        let own = &mut part.columns;
         diagnostics.merge(std::mem::take(&mut own.diagnostics));
         gaps.append(&mut own.gaps);
         seams.append(&mut own.seams);
-        if own.events.is_empty() {
-            continue;
-        }
+    }
+    parts.retain(|part| !part.columns.events.is_empty());
+    let of_parts: Vec<&Strings> = parts.iter().map(|part| &part.columns.strings).collect();
+    let all_strings = strings.absorb_all(&of_parts).into_iter();
+    let all_strings: Vec<StringMap> = all_strings.map(StringMap).collect();
+    // Memory that is no longer needed is freed at once, so that the next allocations reuse its pages.
+    for part in &mut parts {
+        part.columns.strings = Strings::default();
+    }
+    let mut kinds = KindList::of(directory, &directory_strings);
+    let mut labels = LabelTable::with_room(strings.len());
+    let with_strings = || parts.iter().zip(&all_strings);
+    let (own_kinds, own_labels): (Vec<Vec<KindId>>, Vec<Vec<LabelId>>) = rayon::join(
+        || {
+            with_strings()
+                .map(|(part, strings)| kinds.add(&part.columns.kinds, strings))
+                .collect()
+        },
+        || {
+            with_strings()
+                .map(|(part, strings)| labels.add(&part.columns.labels, strings))
+                .collect()
+        },
+    );
+    let with_strings = parts.into_iter().zip(all_strings);
+    for ((part, own_strings), own_labels) in with_strings.zip(own_labels) {
+        let mut own = part.columns;
+        (own.kinds, own.labels) = (Vec::new(), Vec::new());
         let cpu_number = lanes.get(part.lane as usize).and_then(|lane| lane.cpu);
         let cpu = cpu_number.and_then(|number| recorded.cpu_id(number));
-        // Memory that is no longer needed is freed at once, so that the next allocations reuse its pages.
-        let own_strings = StringMap(strings.absorb(&std::mem::take(&mut own.strings)));
-        let own_labels = std::mem::take(&mut own.labels);
-        let own_labels = own_labels.iter();
-        let own_labels = own_labels.map(|label| labels.intern(label, &own_strings));
-        let own_labels = own_labels.collect();
         let mut columns = std::mem::take(&mut own.events);
-        columns.shrink();
         if !are_ids {
             columns.renumber_cpus(|number| {
                 let id = recorded.cpu_id(u32::from(number));
@@ -127,6 +145,14 @@ pub(crate) fn merge(
         });
         rows.push(own);
     }
+    (segments.par_iter_mut().zip(own_kinds)).for_each(|(segment, kinds)| {
+        if let Some(columns) = Arc::get_mut(&mut segment.columns) {
+            columns.shrink();
+            if !kinds.is_empty() {
+                columns.renumber_kinds(&kinds);
+            }
+        }
+    });
     gaps.sort_by_key(|gap| gap.start);
     recorded.events = Events::new(segments);
     for part in &mut recorded.parts {
@@ -138,14 +164,8 @@ pub(crate) fn merge(
     } = labels.finish(&recorded.parts, &rows.marks);
     let measured = MeasuredTable::new(std::mem::take(&mut rows.measured), &recorded, unit);
     let span = span_of(&recorded, &rows, &measured, &gaps);
-    let kind = |kind: &EventKind| EventKind {
-        name: directory_strings.get(kind.name),
-        category: directory_strings.get(kind.category),
-        role: kind.role,
-        is_probe: kind.is_probe,
-    };
     Merged {
-        kinds: directory.kinds.iter().map(kind).collect(),
+        kinds: kinds.all,
         recorded,
         rows,
         strings,
@@ -158,6 +178,49 @@ pub(crate) fn merge(
         measured,
         span,
         diagnostics,
+    }
+}
+
+/// The trace's kinds while those of parts are added.
+struct KindList {
+    all: Vec<EventKind>,
+    /// Kinds that parts have named themselves, by name, and the rest of what distinguishes them.
+    own: ByString<(StringId, Role, bool), KindId>,
+}
+
+impl KindList {
+    /// Returns the directory's kinds, which keep their numbers.
+    fn of(directory: &Directory, strings: &StringMap) -> KindList {
+        let kinds = directory.kinds.iter().map(|kind| moved(kind, strings));
+        KindList {
+            all: kinds.collect(),
+            own: ByString::default(),
+        }
+    }
+
+    /// Adds a part's own kinds; returns the trace's numbers of them.
+    fn add(&mut self, kinds: &[EventKind], strings: &StringMap) -> Vec<KindId> {
+        let moved = kinds.iter().map(|kind| moved(kind, strings));
+        let number = |kind: EventKind| {
+            let rest = (kind.category, kind.role, kind.is_probe);
+            self.own.get(kind.name, rest).unwrap_or_else(|| {
+                let new = KindId(self.all.len() as u32);
+                self.all.push(kind);
+                self.own.set(kind.name, rest, new);
+                new
+            })
+        };
+        moved.map(number).collect()
+    }
+}
+
+/// Returns a kind with the trace's strings.
+fn moved(kind: &EventKind, strings: &StringMap) -> EventKind {
+    EventKind {
+        name: strings.get(kind.name),
+        category: strings.get(kind.category),
+        role: kind.role,
+        is_probe: kind.is_probe,
     }
 }
 

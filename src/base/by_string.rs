@@ -23,6 +23,14 @@ impl<K, V> Default for ByString<K, V> {
 }
 
 impl<K: Copy + Eq + Hash, V: Copy> ByString<K, V> {
+    /// Returns an empty map with room for a table of `count` strings.
+    pub(crate) fn with_room(count: usize) -> ByString<K, V> {
+        ByString {
+            first: Vec::with_capacity(count),
+            more: FxHashMap::default(),
+        }
+    }
+
     /// Returns the value of a string and a second key.
     #[inline]
     pub(crate) fn get(&self, string: StringId, key: K) -> Option<V> {
@@ -36,7 +44,10 @@ impl<K: Copy + Eq + Hash, V: Copy> ByString<K, V> {
     /// Sets the value of a string and a second key.
     pub(crate) fn set(&mut self, string: StringId, key: K, value: V) {
         let index = string.0 as usize;
-        if self.first.len() <= index {
+        if self.first.len() == index {
+            return self.first.push(Some((key, value)));
+        }
+        if self.first.len() < index {
             self.first.resize(index + 1, None);
         }
         match &mut self.first[index] {

@@ -53,6 +53,20 @@ impl KindColumn {
         }
     }
 
+    /// Replaces every kind by `new[old]`; by kind 0 where there is no such kind.
+    pub(crate) fn renumber(&mut self, new: &[KindId]) {
+        if new.iter().any(|kind| kind.0 > u16::MAX.into()) && self.wide.is_empty() {
+            self.widen();
+        }
+        let number = |old: usize| new.get(old).copied().unwrap_or_default();
+        for kind in &mut self.wide {
+            *kind = number(*kind as usize).0;
+        }
+        for kind in &mut self.words {
+            *kind = number(usize::from(*kind)).0 as u16;
+        }
+    }
+
     /// Gives all numbers 4 bytes.
     #[cold]
     fn widen(&mut self) {
@@ -167,6 +181,23 @@ mod tests {
         assert_eq!(met, (600..1000).map(|i| (i, kind(i))).collect::<Vec<_>>());
         assert_eq!(column.all().get(700), Some(KindId(u32::MAX)));
         assert_eq!(column.all().get(1000), None);
+    }
+
+    #[test]
+    fn kinds_are_renumbered_at_any_width() {
+        for (kinds, new) in [
+            ([0, 1, 2, 1], [5, 70_000, 7]),
+            ([0, 1, 2, 1], [2, 1, 0]),
+            ([0, 65_536, 2, 1], [5, 6, 7]),
+        ] {
+            let mut column = KindColumn::default();
+            kinds.iter().for_each(|&kind| column.push(KindId(kind)));
+            column.renumber(&new.map(KindId));
+            for (index, kind) in kinds.into_iter().enumerate() {
+                let expected = new.get(kind as usize).copied().unwrap_or(0);
+                assert_eq!(column.get(index), KindId(expected));
+            }
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The result of the bulk pass for one part of a lane: all events in 9 bytes each, and typed rows for what is drawn.
 
 use super::columns::EventColumns;
+use super::keys::EventKind;
 use super::rows::{
     AsyncMark, Complete, FileRow, FlowMark, Gap, Label, LifeRow, LogRow, LoneBegins, Mark,
     Measured, MeasuredClock, RequestRow, SaidState, Sample, Seam, Series, Stated, Switch, Ties,
@@ -60,6 +61,8 @@ pub struct LaneColumns {
     pub gaps: Vec<Gap>,
     /// Where events may have been lost, for recordings that contain the number of lost events but not their place.
     pub seams: Vec<Seam>,
+    /// The kinds of the part's events, if the part numbers them itself; else they are those of the directory.
+    pub kinds: Vec<EventKind>,
     /// The strings that all rows refer to.
     pub strings: Strings,
     /// Diagnostics of the part.

@@ -112,6 +112,15 @@ impl Input {
     }
 }
 
+/// A recording in a file that has another one.
+#[derive(Clone, Debug)]
+pub struct Inside {
+    /// What it is, for its name beside that of the file.
+    pub name: String,
+    /// Its bytes.
+    pub input: Input,
+}
+
 impl fmt::Debug for Input {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Input({}, {} bytes)", self.file_name, self.bytes().len())

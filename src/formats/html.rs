@@ -7,8 +7,8 @@
 //! json_data = {JSON in one line}                                                          viztracer
 //! ```
 //!
-//! A page may have several such places (systrace adds a list of processes): the first one that is a trace counts. What
-//! is a trace is for the caller to say.
+//! A page may have several such places, as systrace writes one for each program that recorded. What is a trace is for the
+//! caller to say; systrace also adds lists of processes.
 
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ pub(crate) enum Embedded {
     Decoded(Vec<u8>),
 }
 
-/// Returns the trace in a page; `None` if the bytes are no page, or there is no trace in it.
+/// Returns the traces in a page, in its order; none if the bytes are no page.
 ///
 /// # Errors
 /// Errors if memory is insufficient, or the job was cancelled.
@@ -37,41 +37,40 @@ pub(crate) fn unwrap(
     page: &[u8],
     is_trace: &dyn Fn(&[u8]) -> bool,
     job: &Job,
-) -> Result<Option<Embedded>, ReadError> {
+) -> Result<Vec<Embedded>, ReadError> {
+    let mut found = Vec::new();
     if !is_page(page) {
-        return Ok(None);
+        return Ok(found);
     }
     for script in scripts(page).take(MOST_PLACES) {
         job.check()?;
         let tag = page.get(script.tag.clone()).unwrap_or(&[]);
         let body = trimmed(page, script.body);
         let text = page.get(body.clone()).unwrap_or(&[]);
-        if has(tag, b"trace-data") && is_trace(text) {
-            return Ok(Some(Embedded::Part(body)));
-        }
-        if has(tag, b"viewer-data") {
-            if is_trace(text) {
-                return Ok(Some(Embedded::Part(body)));
-            }
+        if is_trace(text) {
+            found.push(Embedded::Part(body));
+        } else if has(tag, b"viewer-data") {
             let decoded = base64(text)?;
             let plain = match compression::unwrap_file(&decoded, job) {
                 Ok(Some(unwrapped)) => unwrapped.plain,
                 _ => decoded,
             };
             if is_trace(&plain) {
-                return Ok(Some(Embedded::Decoded(plain)));
+                found.push(Embedded::Decoded(plain));
             }
         }
+    }
+    if !found.is_empty() {
+        return Ok(found);
     }
     if let Some(range) = json_data(page)
         && is_trace(page.get(range.clone()).unwrap_or(&[]))
     {
-        return Ok(Some(Embedded::Part(range)));
+        found.push(Embedded::Part(range));
+        return Ok(found);
     }
-    let Some(text) = perf_data(page)? else {
-        return Ok(None);
-    };
-    Ok(is_trace(&text).then_some(Embedded::Decoded(text)))
+    let text = perf_data(page)?.filter(|text| is_trace(text));
+    Ok(text.map(Embedded::Decoded).into_iter().collect())
 }
 
 /// Returns whether bytes are an HTML page.
@@ -207,12 +206,19 @@ mod tests {
         "# tracer: nop\n#\n   bash-96 [001] ...1 69.626109: sched_waking: comm=x\n";
 
     fn found(page: &str) -> Option<Vec<u8>> {
+        let mut found = all_found(page);
+        assert!(found.len() < 2, "{page}");
+        found.pop()
+    }
+
+    fn all_found(page: &str) -> Vec<Vec<u8>> {
         let is_trace = |text: &[u8]| text.starts_with(b"# tracer") || text.starts_with(b"{\"tr");
         let embedded = unwrap(page.as_bytes(), &is_trace, &Job::default()).unwrap();
-        embedded.map(|embedded| match embedded {
+        let bytes = |embedded| match embedded {
             Embedded::Part(range) => page.as_bytes().get(range).unwrap().to_vec(),
             Embedded::Decoded(bytes) => bytes,
-        })
+        };
+        embedded.into_iter().map(bytes).collect()
     }
 
     #[test]
@@ -243,6 +249,15 @@ mod tests {
             "<script>\nvar json_data;\nfunction go() {\n  json_data = {\"traceEvents\":[]}\n}</script>",
         );
         assert_eq!(found(&viztracer), Some(b"{\"traceEvents\":[]}".to_vec()));
+        let script = |text| {
+            format!(
+                "  <script class=\"trace-data\" type=\"application/text\">\n{text}  </script>\n"
+            )
+        };
+        let json = "{\"traceEvents\":[]}";
+        let several = [FTRACE, "PID TTY\n", json].map(script).concat();
+        let expected = [FTRACE.as_bytes().to_vec(), json.into()];
+        assert_eq!(all_found(&page(&several)), expected);
         assert_eq!(found(&page("<p>nothing</p>")), None);
         assert_eq!(found(FTRACE), None);
     }

@@ -23,7 +23,7 @@ pub(crate) mod text_kinds;
 pub mod tracedat;
 
 pub use events::{EventRef, Events, RawRecords};
-pub use format::{Format, Input, Report, ReportOptions, Sniff};
+pub use format::{Format, Input, Inside, Report, ReportOptions, Sniff};
 pub use stream::Recording;
 pub(crate) use stream::{AnyStream, Gathered, HasReport, IndependentParts, Stream};
 

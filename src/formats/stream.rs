@@ -17,7 +17,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::events::Events;
-use super::format::Report;
+use super::format::{Inside, Report};
 use crate::base::{Cancelled, Diagnostics, Job, Problem, ReadError, Severity, budget};
 use crate::event::{Coarse, Directory, Lane, LaneColumns, Part, PartColumns, TraceInfo};
 
@@ -68,6 +68,8 @@ pub struct Gathered {
     pub info: TraceInfo,
     /// Diagnostics besides those in the columns.
     pub diagnostics: Diagnostics,
+    /// Other recordings in the file.
+    pub inside: Vec<Inside>,
 }
 
 impl Gathered {

@@ -1,4 +1,4 @@
-//! Event kinds of texts and of Chrome JSON, by category, name and role. Kind 0, the default number, is that of events
+//! Event kinds of texts, by category, name and role. Kind 0, the default number, is that of events
 //! whose kind is not known.
 
 use super::kind_table::{KindKey, KindTable, KindTraits};

@@ -151,6 +151,7 @@ pub(crate) fn alone(path: &Path, set: ProbeSet) -> LoadedTrace {
         part_count: 0,
         path: path.to_path_buf(),
         part_paths: Vec::new(),
+        part_name: None,
         file_bytes: std::fs::metadata(path).map_or(0, |found| found.len()),
         id: TraceId::new(),
         is_complete: true,

@@ -4,10 +4,13 @@
 //! generations on the way.
 
 pub(crate) mod background;
+mod compilers;
 pub mod definitions;
 mod detection;
 pub mod growing;
 mod guard;
+mod joined;
+mod loaded;
 pub mod opened;
 mod parts;
 pub mod placing;
@@ -15,7 +18,6 @@ pub mod reading;
 pub mod source;
 pub mod together;
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,164 +25,16 @@ use std::time::{Duration, Instant};
 use crate::assemble::assemble;
 use crate::assemble::preview::Preview;
 use crate::base::{Diagnostics, Job, Location, ReadError, Severity, budget};
-use crate::event::FirstDay;
-use crate::formats::{AnyStream, Events, Gathered, HasReport, Recording};
+use crate::formats::{AnyStream, Gathered, Inside, Recording};
 use crate::index::{Index, IndexedTrace};
 use crate::trace::Trace;
 
 pub(crate) use crate::base::TraceId;
-pub(crate) use definitions::Attached;
 pub use detection::detect;
-pub(crate) use opened::{Change, DamagedFile, OpenedFile};
+pub use loaded::{LoadError, LoadedTrace, Timings, file_name};
+pub(crate) use opened::{Change, OpenedFile};
 pub(crate) use reading::Growth;
 pub use reading::Reading;
-
-/// A loaded trace: its tables, indexes and reader. Cheap to clone.
-#[derive(Clone)]
-pub struct LoadedTrace {
-    /// The tables.
-    pub trace: Arc<Trace>,
-    /// The indexes over the tables.
-    pub index: Arc<Index>,
-    /// Decodes single events.
-    pub reader: Arc<dyn Events>,
-    /// Prints the whole trace as its reference tool does; `None` if there is no such tool.
-    pub report: Option<Arc<dyn HasReport>>,
-    /// The number of parts of the reader; events refer to parts by number.
-    pub part_count: u32,
-    /// The path that it was loaded from.
-    pub path: PathBuf,
-    /// The other files of the same recording (strace's `-ff`, one a CPU), which were read as one with it.
-    pub part_paths: Vec<PathBuf>,
-    /// Size on disk, in bytes; of all its files together.
-    pub file_bytes: u64,
-    /// Identifies this trace among all that this process has loaded.
-    pub id: TraceId,
-    /// Whether everything was read.
-    pub is_complete: bool,
-    /// How long it took.
-    pub timings: Timings,
-    /// The traces that this one joins on one axis, in the order of `trace.sources`; empty for a single recording.
-    pub members: Vec<Arc<LoadedTrace>>,
-    /// Files that were to be opened with it but could not be read.
-    pub left_out: Vec<LoadError>,
-    /// The probe definitions that are attached to it.
-    pub probes: Option<Attached>,
-    /// Settings that the file was read with.
-    pub reading: Reading,
-    /// The files that its events are still read from. A joined trace's are in its members.
-    pub opened: Vec<Arc<OpenedFile>>,
-    /// This trace without the user's plots; `None` if it has no plots.
-    pub without_plots: Option<Arc<LoadedTrace>>,
-}
-
-impl fmt::Debug for LoadedTrace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "LoadedTrace({}, {:?})", self.path.display(), self.id)
-    }
-}
-
-/// How long loading took, from its start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Timings {
-    /// Until the coarse trace (span and density) was ready.
-    pub coarse: Duration,
-    /// Until the whole trace was ready.
-    pub full: Duration,
-}
-
-impl LoadedTrace {
-    /// Returns the trace as it was read, without the user's plots.
-    #[must_use]
-    pub(crate) fn as_read(loaded: &Arc<LoadedTrace>) -> Arc<LoadedTrace> {
-        let plain = loaded.without_plots.as_ref();
-        Arc::clone(plain.unwrap_or(loaded))
-    }
-
-    /// Returns the heap bytes of the tables, the indexes and the reader. The mapped file is not counted.
-    #[must_use]
-    pub(crate) fn memory_bytes(&self) -> u64 {
-        self.trace.memory_bytes() + self.index.memory_bytes() + self.reader.memory_bytes()
-            - self.shared_bytes()
-            + self
-                .members
-                .iter()
-                .map(|member| member.memory_bytes())
-                .sum::<u64>()
-            + self.without_plots.as_ref().map_or(0, |plain| {
-                // All other tables are shared.
-                plain.trace.strings.memory_bytes() + plain.trace.counters.memory_bytes()
-            })
-    }
-
-    /// Returns the heap bytes of the events that a joined trace shares with its members.
-    fn shared_bytes(&self) -> u64 {
-        let events = |member: &Arc<LoadedTrace>| member.trace.events.memory_bytes();
-        self.members.iter().map(events).sum()
-    }
-
-    /// Returns all files that must be read to load it again.
-    #[must_use]
-    pub(crate) fn paths(&self) -> Vec<PathBuf> {
-        if !self.members.is_empty() {
-            return self.members.iter().flat_map(|it| it.paths()).collect();
-        }
-        std::iter::once(&self.path)
-            .chain(&self.part_paths)
-            .cloned()
-            .collect()
-    }
-
-    /// Iterates over all files that its events are still read from.
-    pub(crate) fn opened_files(&self) -> Box<dyn Iterator<Item = &Arc<OpenedFile>> + '_> {
-        let theirs = self.members.iter().flat_map(|it| it.opened_files());
-        Box::new(self.opened.iter().chain(theirs))
-    }
-
-    /// Returns the first file that was cut short or rewritten since it was opened, and which of the two happened.
-    #[must_use]
-    pub(crate) fn damage(&self) -> Option<DamagedFile> {
-        self.opened_files().find_map(|file| file.damaged())
-    }
-
-    /// Returns whether the user set the date of its times.
-    #[must_use]
-    pub(crate) fn has_given_day(&self) -> bool {
-        self.trace.info.first_day == FirstDay::Given
-    }
-
-    /// Returns its file's name without the folder; the first file's if there are several.
-    #[must_use]
-    pub fn file_name(&self) -> String {
-        file_name(&self.path)
-    }
-}
-
-/// Returns a file's name without its folder, as text; the whole path if it has no file name.
-#[must_use]
-pub fn file_name(path: &Path) -> String {
-    path.file_name().map_or_else(
-        || path.display().to_string(),
-        |name| name.to_string_lossy().into_owned(),
-    )
-}
-
-/// Why a file could not be opened: the path, then the error.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoadError {
-    /// Path of the file.
-    pub path: PathBuf,
-    /// The error.
-    pub error: ReadError,
-}
-
-impl fmt::Display for LoadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path.display(), self.error)
-    }
-}
-
-impl std::error::Error for LoadError {}
 
 /// Opens a file and loads all of it. `-` is standard input.
 ///
@@ -262,6 +116,7 @@ fn load_opened(
         part_count: stream.parts().len() as u32,
         path: path.clone(),
         part_paths: paths.get(1..).unwrap_or_default().to_vec(),
+        part_name: None,
         file_bytes: sources.iter().map(|source| source.file_bytes).sum(),
         id: TraceId::new(),
         is_complete: false,
@@ -288,6 +143,7 @@ fn load_opened(
         .map_err(|problem| fail(ReadError::at_byte(0, "tables", problem)))?;
     let mut diagnostics = std::mem::take(&mut gathered.diagnostics);
     state.part_count = gathered.part_count();
+    let inside = std::mem::take(&mut gathered.inside);
     let mut trace = assemble(
         gathered.parts,
         &gathered.lanes,
@@ -314,10 +170,72 @@ fn load_opened(
     state.id = state.id.next_generation();
     state.is_complete = true;
     state.timings.full = begun.elapsed();
+    let in_files = sources.iter().flat_map(|source| &source.inside);
+    let inside: Vec<Inside> = in_files.cloned().chain(inside).collect();
+    if !inside.is_empty() {
+        state = with_inside(state, inside, job)?;
+    }
     if let Some(publish) = &mut listener {
         publish(state.clone());
     }
     Ok(state)
+}
+
+/// Returns a trace together with the other recordings in its file. What has no events is left out.
+///
+/// # Errors
+/// If the job is cancelled.
+fn with_inside(
+    loaded: LoadedTrace,
+    inside: Vec<Inside>,
+    job: &Job,
+) -> Result<LoadedTrace, LoadError> {
+    let (path, reading) = (loaded.path.clone(), loaded.reading);
+    let mut main = loaded;
+    let mut members = Vec::new();
+    for Inside { name, input } in inside {
+        let reading = Reading {
+            format: None,
+            ..reading
+        };
+        let begun = Instant::now();
+        let opened = reading.open(input, job).map_err(|error| LoadError {
+            path: path.clone(),
+            error,
+        });
+        let paths = std::slice::from_ref(&path);
+        let other = opened.and_then(|it| load_opened(paths, reading, &[], it, begun, job, None));
+        match other {
+            Ok(other) => members.push(LoadedTrace {
+                part_name: Some(name),
+                ..other
+            }),
+            Err(error) if job.is_cancelled() => return Err(error),
+            Err(error) => {
+                let mut trace = main.trace.as_ref().clone();
+                let words = || format!("{name} in the file is left out: {}", error.error);
+                trace
+                    .diagnostics
+                    .note_many("left_out_inside", Severity::Error, None, 1, words);
+                main.trace = Arc::new(trace);
+            }
+        }
+    }
+    members.retain(|member| !member.trace.events.is_empty());
+    if main.trace.events.is_empty() && !members.is_empty() {
+        main = LoadedTrace {
+            part_name: None,
+            file_bytes: main.file_bytes,
+            opened: main.opened,
+            ..members.remove(0)
+        };
+    }
+    if members.is_empty() {
+        return Ok(main);
+    }
+    let mut all = vec![Arc::new(main)];
+    all.extend(members.into_iter().map(Arc::new));
+    Ok(joined::join_at(&all, &placing::place(&all, &[])))
 }
 
 /// Returns the files whose bytes are still read on demand.

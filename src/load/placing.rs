@@ -3,11 +3,13 @@
 //! The axis is the first trace's clock. A later trace is compared with all before it; the most certain relation
 //! decides. In order of certainty: a recorded relation of the clocks (host and guest), the same clock on the same
 //! machine, the time of day, two clocks that both count from boot, overlapping times if a text does not name its clock.
-//! Without any relation the trace starts where the first one starts.
+//! Without any relation the trace of a compiler is aligned with the process that wrote it, and any other trace starts
+//! where the first one starts.
 
 use std::sync::Arc;
 
 use super::LoadedTrace;
+use super::compilers::{Writer, writers};
 use crate::base::{Nanos, TimeSpan};
 use crate::event::TraceInfo;
 use crate::event::part::{ClockUnit, UnnamedClock};
@@ -39,6 +41,7 @@ impl Placed {
 /// Returns the offset of each of `traces`; offsets that the user has `fixed` are kept.
 #[must_use]
 pub fn place(traces: &[Arc<LoadedTrace>], fixed: &[Option<Nanos>]) -> Vec<Placed> {
+    let writers = writers(traces);
     let mut before: Vec<(&LoadedTrace, Placed)> = Vec::new();
     for (at, loaded) in traces.iter().enumerate() {
         let placed = match (fixed.get(at).copied().flatten(), before.first()) {
@@ -53,7 +56,16 @@ pub fn place(traces: &[Arc<LoadedTrace>], fixed: &[Option<Nanos>]) -> Vec<Placed
             },
             (None, Some((first, _))) => before
                 .iter()
-                .filter_map(|(other, there)| relation(other, there.offset, loaded))
+                .enumerate()
+                .filter_map(|(number, (other, there))| {
+                    let pair = Pair {
+                        other,
+                        loaded,
+                        written: [(at, number), (number, at)]
+                            .map(|(of, by)| writers[of].filter(|writer| writer.trace == by)),
+                    };
+                    relation(other, there.offset, loaded).or_else(|| pair.alignment(there.offset))
+                })
                 .min_by_key(|relation| relation.sureness)
                 .map_or_else(|| at_the_start_of(first, loaded), |it| it.placed),
         };
@@ -70,6 +82,7 @@ enum Sureness {
     TimeOfDay,
     SinceBoot,
     Overlap,
+    Aligned,
 }
 
 /// How two clocks are related.
@@ -77,6 +90,55 @@ struct Relation {
     sureness: Sureness,
     /// The offset that follows.
     placed: Placed,
+}
+
+/// Two traces, of which one may be of a compiler that is a process of the other one.
+struct Pair<'a> {
+    other: &'a LoadedTrace,
+    loaded: &'a LoadedTrace,
+    /// The process in `other` that wrote `loaded`; the process in `loaded` that wrote `other`.
+    written: [Option<Writer>; 2],
+}
+
+impl Pair<'_> {
+    /// Returns the offset of `loaded` with which the compiler's trace starts when its process does.
+    fn alignment(&self, other_offset: Nanos) -> Option<Relation> {
+        let Pair { other, loaded, .. } = self;
+        let name = other.file_name();
+        let [of_loaded, of_other] = self.written;
+        let (there, here, words) = match (of_loaded, of_other) {
+            (Some(writer), _) => {
+                let process = writer.words(&other.trace);
+                (
+                    writer.start(&other.trace)?,
+                    loaded.trace.span.start,
+                    format!(
+                        "aligned: the relation of its clock and that of {name} is unknown; it was made to start with {process}, the process that wrote it"
+                    ),
+                )
+            }
+            (None, Some(writer)) => {
+                let process = writer.words(&loaded.trace);
+                (
+                    other.trace.span.start,
+                    writer.start(&loaded.trace)?,
+                    format!(
+                        "aligned: the relation of its clock and that of {name} is unknown; {process}, the process that wrote {name}, was made to start with it"
+                    ),
+                )
+            }
+            (None, None) => return None,
+        };
+        let shift = there.0.saturating_sub(here.0);
+        Some(Relation {
+            sureness: Sureness::Aligned,
+            placed: Placed {
+                offset: Nanos(other_offset.0.saturating_add(shift)),
+                evidence: words,
+                by: PlacedBy::Alignment,
+            },
+        })
+    }
 }
 
 /// Returns the relation of the clock of `loaded` to that of `other`; `None` if they have nothing in common.
@@ -93,6 +155,10 @@ fn relation(other: &LoadedTrace, other_offset: Nanos, loaded: &LoadedTrace) -> O
         };
         Some(Relation { sureness, placed })
     };
+    if loaded.part_name.is_some() && loaded.path == other.path {
+        let words = format!("it is in one file with the events of {name}, which have one clock");
+        return found(Sureness::Recorded, Nanos(0), words);
+    }
     let is_shifted = |guest: &TraceInfo, host: &TraceInfo| {
         guest.shifted_to.is_some() && guest.shifted_to == host.trace_id
     };

@@ -11,10 +11,10 @@ use super::guard::GuardedMap;
 use super::opened::OpenedFile;
 use super::reading::Reading;
 use crate::base::{Job, Problem, ReadError, budget};
-use crate::formats::Input;
 use crate::formats::chrome_json::lone_system_trace;
 use crate::formats::compression::{self, Stopped, Unwrapped};
 use crate::formats::html::{self, Embedded};
+use crate::formats::{Input, Inside};
 
 /// Files of this size or larger are mapped; smaller ones are read into memory.
 const MAP_FROM_BYTES: u64 = 1 << 20;
@@ -30,6 +30,8 @@ pub struct Source {
     pub file_bytes: u64,
     /// Where unpacking stopped, if a compressed file is not whole.
     pub stopped: Option<Stopped>,
+    /// Other recordings in the file.
+    pub inside: Vec<Inside>,
     /// Reports changes of the file; `None` if the file was read into memory.
     pub opened: Option<Arc<OpenedFile>>,
     /// Whether the bytes are still read from the file after it was opened.
@@ -89,6 +91,7 @@ pub fn read(path: &Path, reading: Reading, job: &Job) -> Result<Source, ReadErro
         input: plain.input,
         file_bytes: metadata.len(),
         stopped: plain.stopped,
+        inside: plain.inside,
         opened: Some(Arc::new(opened)),
         is_mapped: plain.is_as_given,
     })
@@ -174,6 +177,7 @@ fn in_memory(stream: Stream, name: &str, job: &Job) -> Result<Source, ReadError>
         input: plain.input,
         file_bytes,
         stopped: stream.stopped.or(plain.stopped),
+        inside: plain.inside,
         opened: None,
         is_mapped: false,
     })
@@ -184,6 +188,8 @@ struct Plain {
     input: Input,
     /// Where unpacking stopped before the end.
     stopped: Option<Stopped>,
+    /// Other recordings in the file.
+    inside: Vec<Inside>,
     /// The bytes are those of the file, or a range of them.
     is_as_given: bool,
 }
@@ -193,33 +199,43 @@ fn unwrapped(input: Input, job: &Job) -> Result<Plain, ReadError> {
         Some(Unwrapped { plain, stopped }) => Plain {
             input: Input::from_vec(plain, &input.file_name),
             stopped,
+            inside: Vec::new(),
             is_as_given: false,
         },
         None => Plain {
             input,
             stopped: None,
+            inside: Vec::new(),
             is_as_given: true,
         },
     };
     let is_trace = |text: &[u8]| detect(text.get(..HEAD_BYTES).unwrap_or(text)).is_ok();
-    Ok(match html::unwrap(plain.input.bytes(), &is_trace, job)? {
-        Some(Embedded::Part(range)) => Plain {
-            input: plain.input.part(range),
+    let found = html::unwrap(plain.input.bytes(), &is_trace, job)?;
+    let mut found = found.into_iter().map(|embedded| match embedded {
+        Embedded::Part(range) => (plain.input.part(range), plain.is_as_given),
+        Embedded::Decoded(bytes) => (Input::from_vec(bytes, &plain.input.file_name), false),
+    });
+    if let Some((input, is_as_given)) = found.next() {
+        let inside = (2..).zip(found).map(|(number, (input, _))| Inside {
+            name: format!("trace {number}"),
+            input,
+        });
+        let inside = inside.collect();
+        return Ok(Plain {
+            input,
+            inside,
+            is_as_given,
+            ..plain
+        });
+    }
+    drop(found);
+    Ok(match lone_system_trace(plain.input.bytes()) {
+        Some(text) => Plain {
+            input: Input::from_vec(text, &plain.input.file_name),
+            is_as_given: false,
             ..plain
         },
-        Some(Embedded::Decoded(bytes)) => Plain {
-            input: Input::from_vec(bytes, &plain.input.file_name),
-            stopped: plain.stopped,
-            is_as_given: false,
-        },
-        None => match lone_system_trace(plain.input.bytes()) {
-            Some(text) => Plain {
-                input: Input::from_vec(text, &plain.input.file_name),
-                stopped: plain.stopped,
-                is_as_given: false,
-            },
-            None => plain,
-        },
+        None => plain,
     })
 }
 

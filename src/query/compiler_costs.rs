@@ -76,8 +76,6 @@ impl CompilerCost {
     }
 }
 
-/// The slice around a whole compilation.
-const COMPILATION: &[u8] = b"ExecuteCompiler";
 /// The argument with the name of a header or template.
 const DETAIL: &str = "detail";
 
@@ -153,18 +151,11 @@ pub(crate) fn compiler_costs(
     Ok(costs.sorted())
 }
 
-/// Returns whether a compiler recorded its own times.
-#[must_use]
-pub(crate) fn has_compilations(trace: &Trace) -> bool {
-    let mut labels = trace.slices.labels.iter();
-    labels.any(|label| trace.strings.bytes(label.name) == COMPILATION)
-}
-
 /// Returns the processes that compiled something with a trace of it.
 fn compilers(trace: &Trace) -> FxHashSet<ProcessId> {
     let slices = &trace.slices;
     let is_one: Vec<bool> = (slices.labels.iter())
-        .map(|label| trace.strings.bytes(label.name) == COMPILATION)
+        .map(|label| trace.is_compilation(label))
         .collect();
     if !is_one.contains(&true) {
         return FxHashSet::default();

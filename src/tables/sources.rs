@@ -17,7 +17,7 @@ pub(crate) const SOURCES: TableDef = TableDef {
         ColumnDef::text(
             "placed_by",
             "Placed by",
-            "user, or evidence: what the files contain.",
+            "user; evidence: what the files contain; or alignment: it starts with the process that wrote it.",
         ),
         ColumnDef::text("why", "Why", "The reason for the offset."),
     ],
@@ -35,6 +35,7 @@ pub(crate) fn source_rows(count: usize) -> impl RowSource {
             };
             let placed_by = match source.placed_by {
                 PlacedBy::Evidence => "evidence",
+                PlacedBy::Alignment => "alignment",
                 PlacedBy::User => "user",
             };
             cells.extend([

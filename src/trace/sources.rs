@@ -5,6 +5,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::ProcessId;
 use super::segments::Origin;
 use crate::base::{Nanos, TimeSpan};
 use crate::event::TraceInfo;
@@ -19,6 +20,8 @@ pub enum PlacedBy {
     /// Computed from the contents of the files.
     #[default]
     Evidence,
+    /// Nobody: a compiler's trace starts with the process that wrote it, as the clocks have nothing in common.
+    Alignment,
     /// The user.
     User,
 }
@@ -44,6 +47,8 @@ pub struct Source {
     pub threads: Range<u32>,
     /// Rows of the file's processes.
     pub processes: Range<u32>,
+    /// The process of another file that wrote this one: the file's threads and tracks are its own.
+    pub home: Option<ProcessId>,
     /// Rows of the file's tracks that belong to no thread, CPU or process.
     pub loose_tracks: Range<u32>,
     /// Rows of the file's counter tracks.
@@ -61,6 +66,12 @@ impl Source {
     #[must_use]
     pub fn offset(&self) -> Nanos {
         self.origin.shift
+    }
+
+    /// Returns whether the file's place is only aligned with something that is likely to have been at the same time.
+    #[must_use]
+    pub(crate) fn is_aligned(&self) -> bool {
+        self.placed_by == PlacedBy::Alignment
     }
 
     /// Returns the file's span on the axis.

@@ -61,6 +61,8 @@ struct Owners<'a> {
     source: Option<SourceId>,
     tracks: FxHashMap<TrackKind, Vec<TrackId>>,
     counters: FxHashMap<CounterScope, Vec<CounterTrackId>>,
+    /// Threads of other files, by the file with their process.
+    guests: FxHashMap<SourceId, Vec<ThreadId>>,
 }
 
 impl<'a> Owners<'a> {
@@ -77,11 +79,21 @@ impl<'a> Owners<'a> {
             let id = CounterTrackId(id as u32);
             counters.entry(track.scope).or_default().push(id);
         }
+        let mut guests: FxHashMap<SourceId, Vec<ThreadId>> = FxHashMap::default();
+        for source in &trace.sources {
+            let home = source.home;
+            let home = home.and_then(|id| trace.source_of(id.0, |source| &source.processes));
+            if let Some(home) = home {
+                let threads = source.threads.clone().map(ThreadId);
+                guests.entry(home).or_default().extend(threads);
+            }
+        }
         Owners {
             trace,
             source: None,
             tracks,
             counters,
+            guests,
         }
     }
 
@@ -94,12 +106,27 @@ impl<'a> Owners<'a> {
             self.nodes(),
         );
         node.kind = RowKind::Source(id);
-        let note = source.map_or_else(String::new, |source| match source.offset() {
-            Nanos(0) => source.info.format.clone(),
-            _ => format!("{} · {}", source.info.format, source.offset_text()),
-        });
-        node.note = note.into();
+        if let Some(source) = source {
+            let mut note = vec![source.info.format.clone()];
+            if source.offset() != Nanos(0) {
+                note.push(source.offset_text());
+            }
+            note.extend(self.home_text(source));
+            node.note = note.join(" · ").into();
+        }
         node
+    }
+
+    /// Returns in which process a file's threads are shown, if that is a process of another file.
+    fn home_text(&self, source: &Source) -> Option<String> {
+        let home = self.trace.processes.get(source.home?.0 as usize)?;
+        let name = self.trace.text(home.name);
+        let how = if source.is_aligned() {
+            "aligned with"
+        } else {
+            "in"
+        };
+        Some(format!("{how} {name} {}", home.pid))
     }
 
     /// Returns the top-level nodes of the trace, or of the file whose nodes are being built.
@@ -158,10 +185,13 @@ impl<'a> Owners<'a> {
 
     /// Returns the file's own key, made distinct from equal keys of other files.
     fn own_key(&self, key: u64) -> u64 {
-        match self.source {
-            None | Some(SourceId(0)) => key,
-            Some(source) => hash_of((source.0, key)),
-        }
+        own_key(self.source, key)
+    }
+
+    /// Returns the key of a thread in its file, which may be another one than that of its process.
+    fn thread_key(&self, thread: ThreadId) -> u64 {
+        let source = self.trace.source_of(thread.0, |source| &source.threads);
+        own_key(source.or(self.source), self.trace.thread(thread).key)
     }
 
     fn tracks_of(&self, kind: TrackKind) -> &[TrackId] {
@@ -197,6 +227,8 @@ impl<'a> Owners<'a> {
     fn track_nodes(&self, kind: TrackKind, which: TrackNames) -> Vec<Node> {
         let mut nodes = Vec::new();
         let loose = self.rows(self.trace.tracks.len(), |source| &source.loose_tracks);
+        // Tracks of several files may have one name in one process.
+        let mut alike: FxHashMap<StringId, u32> = FxHashMap::default();
         for &id in self.tracks_of(kind) {
             if kind == TrackKind::Async(None) && !loose.contains(&id.0) {
                 continue;
@@ -210,8 +242,13 @@ impl<'a> Owners<'a> {
             if lanes.is_empty() {
                 continue;
             }
+            let alike = alike.entry(self.trace.tracks[id.0 as usize].name);
+            let before = *alike.and_modify(|count| *count += 1).or_insert(0);
             nodes.push(Node {
-                key: RowKey::Track(self.hash_of(kind, &name)),
+                key: RowKey::Track(match before {
+                    0 => self.hash_of(kind, &name),
+                    before => hash_of((self.hash_of(kind, &name), before)),
+                }),
                 kind: RowKind::Track(id),
                 title: if name.is_empty() {
                     "Events".into()
@@ -235,7 +272,7 @@ impl<'a> Owners<'a> {
         let count = self.trace.counters.tracks.len() - self.trace.plots.len();
         let ours = self.rows(count, |source| &source.counters);
         ids.iter()
-            .filter(|id| ours.contains(&id.0))
+            .filter(|id| scope != CounterScope::Global || ours.contains(&id.0))
             .map(|&id| {
                 let track = &self.trace.counters.tracks[id.0 as usize];
                 let name = self.trace.text(track.name);
@@ -268,9 +305,7 @@ impl<'a> Owners<'a> {
             TrackKind::Cpu(cpu) => {
                 (0_u8, self.own_key(u64::from(self.cpu_number(cpu)))).hash(&mut hasher)
             }
-            TrackKind::Thread(thread) => {
-                (1_u8, self.own_key(self.trace.thread(thread).key)).hash(&mut hasher)
-            }
+            TrackKind::Thread(thread) => (1_u8, self.thread_key(thread)).hash(&mut hasher),
             TrackKind::Async(process) => {
                 let process = process.and_then(|id| self.trace.processes.get(id.0 as usize));
                 (2_u8, self.own_key(process.map_or(u64::MAX, |it| it.key))).hash(&mut hasher);
@@ -311,7 +346,6 @@ impl<'a> Owners<'a> {
     }
 
     fn thread_node(&self, thread: ThreadId) -> Option<Node> {
-        let row = self.trace.thread(thread);
         let mut lanes = Vec::new();
         let states = self.trace.states.of(thread).len() as u64;
         if states > 0 {
@@ -324,14 +358,10 @@ impl<'a> Owners<'a> {
             return None;
         }
         Some(Node {
-            key: RowKey::Thread(self.own_key(row.key)),
+            key: RowKey::Thread(self.thread_key(thread)),
             kind: RowKind::Thread(thread),
             title: self.trace.thread_name(thread).into(),
-            // A thread without a name has its tid as title.
-            note: match row.name {
-                StringId::EMPTY => "".into(),
-                _ => row.tid.to_string().into(),
-            },
+            note: self.thread_note(thread).into(),
             closed_lanes: first_lanes(&lanes),
             lanes,
             activity: activity + children.iter().map(|child| child.activity).sum::<u64>(),
@@ -340,12 +370,28 @@ impl<'a> Owners<'a> {
         })
     }
 
+    /// Returns the number of a thread, and whether it is only aligned with the others of its process.
+    fn thread_note(&self, thread: ThreadId) -> String {
+        let row = self.trace.thread(thread);
+        let source = self.trace.source_of(thread.0, |source| &source.threads);
+        let source = source.and_then(|id| self.trace.sources.get(id.0 as usize));
+        let is_aligned = source.is_some_and(Source::is_aligned);
+        // A thread without a name has its tid as title.
+        let tid = (row.name != StringId::EMPTY).then(|| row.tid.to_string());
+        let note = tid
+            .into_iter()
+            .chain(is_aligned.then(|| "aligned".to_owned()));
+        note.collect::<Vec<_>>().join(" · ")
+    }
+
     fn process_nodes(&self) -> ProcessNodes {
         let mut of_process: FxHashMap<ProcessId, Vec<Node>> = FxHashMap::default();
         let mut loose = Vec::new();
         let mut thread_count = 0_usize;
-        for index in self.rows(self.trace.threads.len(), |source| &source.threads) {
-            let thread = ThreadId(index);
+        let own = self.rows(self.trace.threads.len(), |source| &source.threads);
+        let own = own.map(ThreadId).filter(|_| !self.is_guest());
+        let guests = self.source.and_then(|source| self.guests.get(&source));
+        for thread in own.chain(guests.into_iter().flatten().copied()) {
             if let Some(node) = self.thread_node(thread) {
                 thread_count += 1;
                 match self.trace.thread(thread).process {
@@ -375,6 +421,14 @@ impl<'a> Owners<'a> {
             }
         }
         ProcessNodes { processes, loose }
+    }
+
+    /// Returns whether the threads of the file being built are shown in a process of another one.
+    fn is_guest(&self) -> bool {
+        let source = self
+            .source
+            .and_then(|id| self.trace.sources.get(id.0 as usize));
+        source.is_some_and(|source| source.home.is_some())
     }
 
     /// The place that the file states for a process, which a process with a single thread shares; 0 if it states none.
@@ -472,4 +526,12 @@ fn first_lanes(lanes: &[Lane]) -> Vec<Lane> {
         first.push(lane.clone());
     }
     first
+}
+
+/// Returns a file's own key, made distinct from equal keys of other files.
+fn own_key(source: Option<SourceId>, key: u64) -> u64 {
+    match source {
+        None | Some(SourceId(0)) => key,
+        Some(source) => hash_of((source.0, key)),
+    }
 }

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use threadline::base::Job;
 use threadline::export::{EXPORTERS, Selection};
+use threadline::load::together::open_together;
 use threadline::load::{LoadedTrace, Reading, open, open_bytes};
+use threadline::trace::Source;
 use threadline::view::outline::{Node, Outline};
 
 fn case(name: &str) -> LoadedTrace {
@@ -106,10 +108,46 @@ fn the_kernels_text_in_a_json_file_is_read() {
         "both.json",
         &format!("{{\"traceEvents\":[{event}],{member}}}"),
     );
-    assert_eq!(both.trace.info.format, "Chrome JSON");
-    assert_eq!(both.trace.events.len(), 1);
-    let mut rows = both.trace.diagnostics.rows().iter();
-    assert!(rows.any(|row| row.code == "system_trace_left_out"));
+    let names = |loaded: &LoadedTrace| -> Vec<String> {
+        let sources = loaded.trace.sources.iter();
+        let named = |source: &Source| format!("{}, {}", source.name, source.info.format);
+        sources.map(named).collect()
+    };
+    let expected = [
+        "both.json, Chrome JSON",
+        "both.json: kernel events, ftrace text",
+    ];
+    assert_eq!(names(&both), expected);
+    assert_eq!(both.trace.events.len(), 2);
+    let times: Vec<i64> = both
+        .trace
+        .sources
+        .iter()
+        .map(|source| source.offset().0)
+        .collect();
+    assert_eq!(times, [0, 0]);
+    assert_eq!(both.trace.span.start.0, 1000);
+    assert_eq!(both.trace.span.end.0, 69_626_109_001);
+    assert_eq!(both.trace.diagnostics.rows().len(), 0);
+    // What is no trace is said.
+    let text = format!("{{\"traceEvents\":[{event}],\"systemTraceEvents\":\"hello\"}}");
+    let other = read("other.json", &text);
+    assert_eq!(other.trace.events.len(), 1);
+    let mut rows = other.trace.diagnostics.rows().iter();
+    assert!(rows.any(|row| row.code == "left_out_inside"));
+    // Opened with another file, again, and from a file.
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(
+        path("both.json"),
+        format!("{{\"traceEvents\":[{event}],{member}}}"),
+    )
+    .unwrap();
+    std::fs::write(path("one.json"), format!("[{event}]")).unwrap();
+    let paths = [path("one.json"), path("both.json")];
+    let three = open_together(&paths, &[], &[], &Job::default(), None).unwrap();
+    let expected = ["one.json, Chrome JSON", expected[0], expected[1]];
+    assert_eq!(names(&three), expected);
 }
 
 #[test]
@@ -128,4 +166,23 @@ fn traces_in_pages_are_found() {
     let loaded = read("systrace.html", &systrace);
     assert_eq!(loaded.trace.info.format, "ftrace text");
     assert_eq!(loaded.trace.events.len(), 1);
+    // As systrace writes what several programs recorded, whatever comes first.
+    let script = |text: &str| {
+        format!("  <script class=\"trace-data\" type=\"application/text\">\n{text}  </script>\n")
+    };
+    let controller = r#"{"traceEvents": [], "metadata": {"clock-domain": "SYSTRACE"}}"#;
+    let list = "USER PID PPID VSIZE RSS NAME\nroot 1 0 0 0 /init\n";
+    let page = |texts: &[&str]| {
+        let scripts: String = texts.iter().map(|text| script(text)).collect();
+        format!(
+            "<!DOCTYPE html>\n<html>\n<!-- BEGIN TRACE -->\n{scripts}<!-- END TRACE -->\n</html>"
+        )
+    };
+    let one = read("one.html", &page(&[controller, FTRACE, list]));
+    assert_eq!(one.trace.info.format, "ftrace text");
+    assert_eq!(one.trace.events.len(), 1);
+    let two = read("two.html", &page(&[FTRACE, list, events, controller]));
+    assert_eq!(two.trace.sources.len(), 2);
+    assert_eq!(two.trace.sources[1].name, "two.html: trace 2");
+    assert_eq!((two.trace.events.len(), two.trace.slices.len()), (2, 1));
 }

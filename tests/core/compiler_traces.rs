@@ -1,10 +1,14 @@
 //! Traces that compilers write of themselves (clang's `-ftime-trace`): what they cost, and where they are in a build.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use threadline::base::Job;
 use threadline::load::LoadedTrace;
 use threadline::load::together::open_together;
+use threadline::query::Item;
+use threadline::query::details::details;
+use threadline::trace::{ThreadId, Trace};
+use threadline::view::Outline;
 
 use crate::corpus::corpus;
 use crate::tables::rows;
@@ -52,4 +56,186 @@ fn headers_templates_and_passes_cost_what_an_independent_reader_finds() {
     assert!(found[0]["name"].ends_with("src/shapes.hpp"));
     let traces_of_others = rows(&together(&["build.strace"]), "compiler_costs");
     assert!(traces_of_others.is_empty());
+}
+
+/// Rows of a table, each the text of some columns.
+fn told(loaded: &LoadedTrace, table: &str, columns: &[&str]) -> Vec<String> {
+    let row = |row: &std::collections::BTreeMap<String, String>| {
+        let cells: Vec<&str> = columns.iter().map(|&column| row[column].as_str()).collect();
+        cells.join(" ")
+    };
+    rows(loaded, table).iter().map(row).collect()
+}
+
+/// Start, pid, process and name of the slices around whole compilations.
+fn compilations(loaded: &LoadedTrace) -> Vec<String> {
+    let rows = told(loaded, "slices", &["ts", "pid", "process", "name"]);
+    let wanted = rows
+        .into_iter()
+        .filter(|row| row.ends_with("clang++ ExecuteCompiler"));
+    wanted.collect()
+}
+
+/// The titles of the rows from the top to that of a thread, with their notes.
+fn path_of(trace: &Trace, thread: ThreadId) -> Vec<String> {
+    let mut found = Vec::new();
+    let outline = Outline::new(trace);
+    let mut keys = std::collections::HashSet::new();
+    outline.visit(&mut |path, node| {
+        assert!(
+            keys.insert(node.key),
+            "two rows with the key of {}",
+            node.title
+        );
+        if node.kind == threadline::view::RowKind::Thread(thread) {
+            found = path
+                .iter()
+                .map(|node| format!("{} [{}]", node.title, node.note))
+                .collect();
+        }
+    });
+    found
+}
+
+/// The first thread of a file, by its number.
+fn thread_of(loaded: &LoadedTrace, file: &str, tid: u64) -> ThreadId {
+    let sources = loaded.trace.sources.iter();
+    let source = sources
+        .into_iter()
+        .find(|source| source.name == file)
+        .unwrap();
+    let mut threads = source.threads.clone().map(ThreadId);
+    threads
+        .find(|&id| loaded.trace.thread(id).tid == tid)
+        .unwrap()
+}
+
+#[test]
+fn what_a_compiler_wrote_is_inside_of_its_process() {
+    let files = ["build.strace", "main.json", "circle.json", "names.json"];
+    let alone = together(&files[..1]);
+    let loaded = together(&files);
+    let processes =
+        |loaded: &LoadedTrace| told(loaded, "processes", &["pid", "name", "start", "end"]);
+    assert_eq!(processes(&loaded), processes(&alone));
+    // Both have the time of day, so nothing is only aligned.
+    let found: Vec<String> = compilations(&loaded);
+    let whose: Vec<&str> = found
+        .iter()
+        .map(|row| row.split_once(' ').unwrap().1)
+        .collect();
+    assert_eq!(
+        whose,
+        [
+            "10160 clang++ ExecuteCompiler",
+            "10162 clang++ ExecuteCompiler",
+            "10368 clang++ ExecuteCompiler",
+        ]
+    );
+    assert!(
+        told(&loaded, "sources", &["placed_by"])
+            .iter()
+            .all(|by| by == "evidence")
+    );
+    let thread = thread_of(&loaded, "circle.json", 10160);
+    assert_eq!(
+        path_of(&loaded.trace, thread)[..2],
+        [
+            format!("build.strace [{}]", loaded.trace.sources[0].info.format),
+            path_of(&loaded.trace, thread)[1].clone(),
+        ]
+    );
+    assert!(path_of(&loaded.trace, thread)[1].starts_with("clang++ [10160 · "));
+}
+
+/// Writes the traces of compilers without the time of day, beside a build of which some lines are left out.
+fn without_clock(folder: &Path, is_kept: impl Fn(&str) -> bool) {
+    for name in COMPILED {
+        let text = std::fs::read_to_string(corpus("time_trace").join(name)).unwrap();
+        let (events, rest) = text.split_once(",\"beginningOfTime\":").unwrap();
+        assert!(rest.ends_with('}'));
+        std::fs::write(folder.join(name), format!("{events}}}")).unwrap();
+    }
+    let build = std::fs::read_to_string(corpus("time_trace").join("build.strace")).unwrap();
+    let lines: Vec<&str> = build.lines().filter(|line| is_kept(line)).collect();
+    std::fs::write(folder.join("build.strace"), lines.join("\n")).unwrap();
+}
+
+#[test]
+fn a_compilers_trace_without_a_common_clock_starts_with_its_process() {
+    let folder = tempfile::tempdir().unwrap();
+    // The files that were written are found by their names, as they lie elsewhere now, else by the options.
+    for is_kept in [|_: &str| true, |line: &str| !line.contains(".json")] {
+        without_clock(folder.path(), is_kept);
+        let open = |names: &[&str]| {
+            let paths: Vec<PathBuf> = names.iter().map(|name| folder.path().join(name)).collect();
+            open_together(&paths, &[], &[], &Job::default(), None).unwrap()
+        };
+        let loaded = open(&["build.strace", "circle.json", "names.json", "main.json"]);
+        let by = told(&loaded, "sources", &["placed_by"]);
+        assert_eq!(by, ["evidence", "alignment", "alignment", "alignment"]);
+        let mut expected: Vec<(i64, String)> = Vec::new();
+        for (source, pid) in loaded.trace.sources[1..].iter().zip([10160, 10162, 10368]) {
+            let home = loaded
+                .trace
+                .processes
+                .get(source.home.unwrap().0 as usize)
+                .unwrap();
+            assert_eq!(home.pid, pid);
+            let exec = home.images.last().unwrap().start;
+            assert_eq!(source.own_span.start.saturating_add(source.offset()), exec);
+            assert!(
+                source.evidence.starts_with("aligned: "),
+                "{}",
+                source.evidence
+            );
+            expected.push((exec.0, format!("{pid} clang++ ExecuteCompiler")));
+        }
+        for (row, (exec, whose)) in compilations(&loaded).iter().zip(expected) {
+            let (start, rest) = row.split_once(' ').unwrap();
+            assert_eq!(rest, whose);
+            // The compiler says that it began to compile some ms after its trace.
+            let start: i64 = start.parse().unwrap();
+            assert!(
+                (exec..exec + 100_000_000).contains(&start),
+                "{start} {exec}"
+            );
+        }
+        // It is said in the row, in the details and in the file's row.
+        let thread = thread_of(&loaded, "circle.json", 10160);
+        let path = path_of(&loaded.trace, thread);
+        assert!(path[0].starts_with("build.strace ["), "{path:?}");
+        assert!(path[1].starts_with("clang++ [10160"), "{path:?}");
+        assert_eq!(path[2], "clang++ [10160 · aligned]");
+        let facts = details(&loaded.trace, loaded.reader.as_ref(), Item::Thread(thread));
+        assert!(
+            facts.text().contains("\nplaced\taligned: "),
+            "{}",
+            facts.text()
+        );
+        let mut notes = Vec::new();
+        Outline::new(&loaded.trace).visit(&mut |path, node| {
+            if path.len() == 1 {
+                notes.push(format!("{} {}", node.title, node.note));
+            }
+        });
+        assert!(
+            notes[1].ends_with(" · aligned with clang++ 10160"),
+            "{notes:?}"
+        );
+
+        // Which file comes first decides about the axis alone.
+        let turned = open(&["names.json", "build.strace"]);
+        let [names, build] = turned.trace.sources.as_slice() else {
+            panic!("two files");
+        };
+        assert!(build.evidence.starts_with("aligned: "));
+        let home = turned
+            .trace
+            .processes
+            .get(names.home.unwrap().0 as usize)
+            .unwrap();
+        assert_eq!(home.pid, 10162);
+        assert_eq!(names.own_span.start, home.images.last().unwrap().start);
+    }
 }

@@ -19,10 +19,10 @@ use crate::trace::counters::CounterScope;
 use crate::trace::files::OpenPaths;
 use crate::trace::sources::PlacedBy;
 use crate::trace::{
-    CounterTrack, CpuId, EventId, Events, FileUse, Log, Origin, Process, ProgramImage, SeenTimes,
-    Segment, SliceLabel, Source, Thread, ThreadId, ThreadState, Trace,
+    CounterTrack, CpuId, EventId, Events, FileUse, Log, Origin, Process, ProcessId, ProgramImage,
+    SeenTimes, Segment, SliceLabel, Source, Thread, ThreadId, ThreadState, Trace,
 };
-use moves::{Moves, moved_range};
+use moves::{Moves, Processes, moved_range};
 
 /// A trace to be joined with others.
 #[derive(Clone, Debug)]
@@ -37,8 +37,19 @@ pub struct Member {
     pub offset: Nanos,
     /// Where the offset comes from, in words for the user.
     pub evidence: String,
-    /// Whether the user or evidence in the files decided the offset.
+    /// Who decided the offset.
     pub placed_by: PlacedBy,
+    /// The process that wrote it, if that is in another member.
+    pub home: Option<Home>,
+}
+
+/// A process of another member, to which what a member has belongs.
+#[derive(Clone, Copy, Debug)]
+pub struct Home {
+    /// Index of the member that has the process.
+    pub member: usize,
+    /// Its id there.
+    pub process: ProcessId,
 }
 
 /// Returns the joined trace of `members`; its axis is the first member's clock.
@@ -47,11 +58,44 @@ pub struct Member {
 /// not fit, members are left out, with a diagnostic.
 #[must_use]
 pub(crate) fn join(members: &[Member]) -> Trace {
+    let (members, left_out) = members.split_at(fitting(members));
+    let homes: Vec<Option<Home>> = (members.iter())
+        .map(|member| member.home.filter(|home| home.member < members.len()))
+        .collect();
+    let mut next = 0;
+    let first_processes: Vec<u32> = (members.iter().zip(&homes))
+        .map(|(member, home)| {
+            let first = next;
+            next += match home {
+                Some(_) => 0,
+                None => member.trace.processes.len() as u32,
+            };
+            first
+        })
+        .collect();
     let mut joined = Joined::default();
-    for member in members {
-        joined.add(member);
+    for ((member, home), &first) in members.iter().zip(homes).zip(&first_processes) {
+        let processes = match home {
+            Some(home) => Processes::Home(ProcessId(first_processes[home.member] + home.process.0)),
+            None => Processes::From(first),
+        };
+        joined.add(member, processes);
+    }
+    for member in left_out {
+        joined.leave_out(member);
     }
     joined.finish()
+}
+
+/// Returns how many of the members, from the first, fit into one trace.
+fn fitting(members: &[Member]) -> usize {
+    let (mut events, mut slices) = (0_u64, 0_u64);
+    let fits = |member: &&Member| {
+        events += member.trace.events.len() as u64;
+        slices += member.trace.slices.len() as u64;
+        events < u32::MAX.into() && slices < u32::MAX.into()
+    };
+    members.iter().take_while(fits).count()
 }
 
 /// The joined trace while members are added.
@@ -59,7 +103,6 @@ pub(crate) fn join(members: &[Member]) -> Trace {
 struct Joined<'a> {
     trace: Trace,
     segments: Vec<Segment>,
-    is_full: bool,
     event_count: u32,
     part_count: u32,
     lane_count: u32,
@@ -69,31 +112,25 @@ struct Joined<'a> {
 }
 
 impl<'a> Joined<'a> {
-    fn add(&mut self, member: &'a Member) {
+    fn leave_out(&mut self, member: &Member) {
+        let words = || {
+            format!(
+                "{} was left out: there are too many events together",
+                member.name
+            )
+        };
+        self.trace.diagnostics.note_many(
+            "too_many_events",
+            crate::base::Severity::DataLoss,
+            None,
+            1,
+            words,
+        );
+    }
+
+    fn add(&mut self, member: &'a Member, processes: Processes) {
         let theirs = member.trace.as_ref();
         let count = theirs.events.len() as u32;
-        let fits = self
-            .event_count
-            .checked_add(count)
-            .is_some_and(|it| it < u32::MAX)
-            && self.trace.slices.len() + theirs.slices.len() < u32::MAX as usize;
-        if !fits || self.is_full {
-            self.is_full = true;
-            let words = || {
-                format!(
-                    "{} was left out: there are too many events together",
-                    member.name
-                )
-            };
-            self.trace.diagnostics.note_many(
-                "too_many_events",
-                crate::base::Severity::DataLoss,
-                None,
-                1,
-                words,
-            );
-            return;
-        }
         if self.trace.threads.is_empty() {
             self.trace.threads.extend(theirs.threads.first().cloned());
             if let Some(idle) = self.trace.threads.first_mut() {
@@ -101,7 +138,7 @@ impl<'a> Joined<'a> {
             }
         }
         // The member's ids begin at the present lengths of the tables: this must come before any table grows.
-        let moves = self.moves_of(member);
+        let moves = self.moves_of(member, processes);
         let origin = Arc::new(Origin {
             shift: moves.shift,
             first_cpu: moves.first_cpu,
@@ -118,7 +155,17 @@ impl<'a> Joined<'a> {
             cpus: moved_range(&(0..theirs.cpus.len() as u32), moves.first_cpu),
             threads: moves.first_thread
                 ..self.trace.threads.len() as u32 + (theirs.threads.len() as u32).saturating_sub(1),
-            processes: moved_range(&(0..theirs.processes.len() as u32), moves.first_process),
+            processes: match processes {
+                Processes::From(first) => moved_range(&(0..theirs.processes.len() as u32), first),
+                Processes::Home(_) => {
+                    let none = self.trace.processes.len() as u32;
+                    none..none
+                }
+            },
+            home: match processes {
+                Processes::From(_) => None,
+                Processes::Home(home) => Some(home),
+            },
             loose_tracks: 0..0,
             counters: moved_range(
                 &(0..theirs.counters.tracks.len() as u32),
@@ -151,7 +198,7 @@ impl<'a> Joined<'a> {
         self.members.push((theirs, moves));
     }
 
-    fn moves_of(&mut self, member: &Member) -> Moves {
+    fn moves_of(&mut self, member: &Member, processes: Processes) -> Moves {
         let theirs = member.trace.as_ref();
         let strings = self.trace.strings.absorb(&theirs.strings);
         let string = |id: StringId| strings.get(id.0 as usize).copied().unwrap_or_default();
@@ -182,7 +229,7 @@ impl<'a> Joined<'a> {
             kinds,
             first_cpu: self.trace.cpus.len() as u32,
             first_thread: self.trace.threads.len() as u32,
-            first_process: self.trace.processes.len() as u32,
+            processes,
             first_event: self.event_count,
             first_label: self.trace.slices.labels.len() as u32,
         }
@@ -202,6 +249,9 @@ impl<'a> Joined<'a> {
             ..*thread
         });
         self.trace.threads.extend(threads);
+        if let Processes::Home(_) = moves.processes {
+            return;
+        }
         let processes = theirs.processes.iter().map(|process| Process {
             parent: process.parent.map(|id| moves.process(id)),
             main_thread: process.main_thread.map(|id| moves.thread(id)),

@@ -16,9 +16,18 @@ pub(super) struct Moves {
     pub(super) first_cpu: u32,
     /// Thread `n` (from 1) became `first_thread + n - 1`.
     pub(super) first_thread: u32,
-    pub(super) first_process: u32,
+    pub(super) processes: Processes,
     pub(super) first_event: u32,
     pub(super) first_label: u32,
+}
+
+/// Where the processes of a member are in the joined trace.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Processes {
+    /// From this row on.
+    From(u32),
+    /// All are this process of another member.
+    Home(ProcessId),
 }
 
 impl Moves {
@@ -61,7 +70,10 @@ impl Moves {
     }
 
     pub(super) fn process(&self, id: ProcessId) -> ProcessId {
-        ProcessId(self.first_process + id.0)
+        match self.processes {
+            Processes::From(first) => ProcessId(first + id.0),
+            Processes::Home(home) => home,
+        }
     }
 
     pub(super) fn cpu(&self, id: CpuId) -> CpuId {

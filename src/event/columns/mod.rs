@@ -418,6 +418,11 @@ impl EventColumns {
         self.kinds.set(index as usize, kind);
     }
 
+    /// Replaces every kind by `new[old]`.
+    pub(crate) fn renumber_kinds(&mut self, new: &[KindId]) {
+        self.kinds.renumber(new);
+    }
+
     /// Replaces every thread key by `key(old)`. Nothing may be pushed afterwards.
     pub(crate) fn renumber_threads(&mut self, key: &dyn Fn(ThreadKey) -> ThreadKey) {
         self.threads.renumber(key);

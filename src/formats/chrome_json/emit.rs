@@ -10,19 +10,18 @@ use super::event::RawEvent;
 use super::numbers::Micros;
 use super::people::{Ident, Pair, PartPeople, Said};
 use super::scan::{Members, Quoted, Raw};
-use super::system_trace;
 use super::text::{plain, shown};
 use super::walk::{Border, Form, Found, Walk};
 use crate::base::by_string::ByString;
 use crate::base::strings::exact_bytes;
-use crate::base::{Job, Location, ReadError, Severity, StringId};
+use crate::base::{Job, Location, Maybe, ReadError, Severity, StringId};
 use crate::event::family::Family;
+use crate::event::kernel::is_probe_system;
 use crate::event::slice_kind::Nesting;
 use crate::event::{
-    AsyncOp, Complete, FlowOp, KindId, Label, LaneColumns, Mark, MarkOp, Role, SliceKind,
-    ThreadKey, Ties, UNSEEN_END,
+    AsyncOp, Complete, EventKind, FlowOp, KindId, Label, LaneColumns, Mark, MarkOp, Role,
+    SliceKind, ThreadKey, Ties, UNSEEN_END,
 };
-use crate::formats::text_kinds::Kinds;
 
 const CHECK_BYTES: usize = 1 << 20;
 /// How far the last event of a part may reach into the parts behind it before its end is looked for elsewhere, bytes.
@@ -39,7 +38,6 @@ pub(super) struct Source<'f> {
     pub(super) form: Form,
     /// Whether our own exporter wrote the file.
     pub(super) is_ours: bool,
-    pub(super) kinds: &'f Kinds,
 }
 
 /// How far a part is read.
@@ -114,7 +112,7 @@ pub(super) fn emit(
 pub(super) struct Named {
     pub(super) label: u32,
     /// Kinds of points, and of what is drawn otherwise.
-    kinds: [Option<KindId>; 2],
+    kinds: [Maybe<u32>; 2],
 }
 
 /// An event with what its members mean.
@@ -193,12 +191,6 @@ impl<'f> Emitter<'f> {
                 at
             }
             Found::Member { at, key } => {
-                if key.bytes == system_trace::KEY {
-                    self.hint("system_trace_left_out", at, || {
-                        "the file has the kernel's events as text (systemTraceEvents) besides its own: they are not shown"
-                            .to_owned()
-                    });
-                }
                 self.out.members.push((plain(key).into_owned(), at as u64));
                 at
             }
@@ -397,9 +389,9 @@ impl<'f> Emitter<'f> {
     pub(super) fn push(&mut self, event: &Event<'_, 'f>, role: Role) -> (u32, u32) {
         let index = usize::from(role != Role::Instant);
         let named = self.named(event.category, event.name);
-        let kind = match named.kinds.get(index) {
-            Some(Some(kind)) => *kind,
-            _ => self.new_kind(event.category, event.name, role),
+        let kind = match named.kinds.get(index).and_then(|kind| kind.get()) {
+            Some(kind) => KindId(kind),
+            None => self.new_kind(event.category, event.name, role),
         };
         let columns = &mut self.out.columns;
         let event = (columns.events).push(event.time, event.at as u64, kind, event.thread);
@@ -430,20 +422,25 @@ impl<'f> Emitter<'f> {
         });
         let named = Named {
             label: columns.labels.len() as u32 - 1,
-            kinds: [None; 2],
+            kinds: [Maybe::NONE; 2],
         };
         self.names.set(name, category, named);
         named
     }
 
     fn new_kind(&mut self, category: StringId, name: StringId, role: Role) -> KindId {
-        let strings = &self.out.columns.strings;
-        let (category_text, name_bytes) = (strings.text(category), strings.bytes(name));
-        let kind = self.source.kinds.intern(&category_text, name_bytes, role);
+        let columns = &mut self.out.columns;
+        let kind = KindId(columns.kinds.len() as u32);
+        columns.kinds.push(EventKind {
+            name,
+            category,
+            role,
+            is_probe: is_probe_system(columns.strings.bytes(category)),
+        });
         if let Some(mut named) = self.names.get(name, category)
             && let Some(own) = named.kinds.get_mut(usize::from(role != Role::Instant))
         {
-            *own = Some(kind);
+            *own = Maybe::from(Some(kind.0));
             self.names.set(name, category, named);
         }
         kind

@@ -30,7 +30,8 @@ pub(super) struct Facts {
 impl Facts {
     /// Adds what a part says.
     pub(super) fn say(&mut self, part: &PartRead, bytes: &[u8]) {
-        for (key, place) in &part.members {
+        let members = part.members.iter();
+        for (key, place) in members.filter(|(key, _)| key != super::system_trace::KEY) {
             let at = usize::try_from(*place).unwrap_or(usize::MAX);
             let value = Scan::new(bytes, at).value().unwrap_or_default();
             self.member(key, value);

@@ -60,5 +60,13 @@ fn open(input: Input, job: &Job) -> Result<Recording, ReadError> {
     Ok(JsonReader::open(input)?.recording())
 }
 
+/// Opens a file with parts of about `part_bytes`, so that tests reach the borders of parts with small files.
+///
+/// # Errors
+/// If nothing of it can be shown.
+pub fn open_in_parts(input: Input, part_bytes: usize) -> Result<Recording, ReadError> {
+    Ok(JsonReader::open_in_parts(input, part_bytes)?.recording())
+}
+
 #[cfg(test)]
 mod tests;

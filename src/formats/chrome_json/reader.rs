@@ -15,16 +15,15 @@ use super::facts::Facts;
 use super::head::Head;
 use super::numbers::Micros;
 use super::people::{People, Renumbered};
+use super::system_trace;
 use super::walk::{Border, Found as Next, Walk, Within, likely_border};
 use crate::base::{Diagnostics, Job, Problem, ReadError, Timestamp};
 use crate::event::{
     AsyncMark, AsyncScope, Coarse, DecodedEvent, DensitySample, Directory, Lane, LaneColumns, Need,
     Part, ProcessKey, SeriesScope, TraceInfo,
 };
-use crate::formats::kind_table::ListedKinds;
 use crate::formats::stream::{self, in_one_lane};
-use crate::formats::text_kinds::Kinds;
-use crate::formats::{EventRef, Events, Gathered, IndependentParts, Input, Recording};
+use crate::formats::{EventRef, Events, Gathered, IndependentParts, Input, Inside, Recording};
 
 /// Size of a part, bytes.
 const PART_BYTES: usize = 4 << 20;
@@ -39,7 +38,6 @@ pub(super) struct JsonReader {
     /// Where each part starts.
     starts: Vec<Border>,
     parts: Vec<Part>,
-    kinds: Kinds,
     /// What the whole file says; set after all parts are read.
     found: OnceLock<Found>,
 }
@@ -90,7 +88,6 @@ impl JsonReader {
             head,
             starts,
             parts,
-            kinds: Kinds::default(),
             found: OnceLock::new(),
         })
     }
@@ -154,8 +151,20 @@ impl JsonReader {
             bytes: self.input.bytes(),
             form: self.head.form,
             is_ours: self.head.is_ours,
-            kinds: &self.kinds,
         }
+    }
+
+    /// Returns the kernel's events as text in a part.
+    fn system_traces(&self, read: &PartRead) -> Vec<Inside> {
+        let members = read.members.iter();
+        members
+            .filter(|(key, _)| key == system_trace::KEY)
+            .filter_map(|(_, place)| system_trace::text_at(self.input.bytes(), *place))
+            .map(|text| Inside {
+                name: "kernel events".to_owned(),
+                input: Input::from_vec(text, &self.input.file_name),
+            })
+            .collect()
     }
 
     /// Returns where the part behind this one starts.
@@ -220,6 +229,7 @@ impl IndependentParts for JsonReader {
             found.people = People::of_our_own();
         }
         let mut facts = Facts::default();
+        let mut system_traces = Vec::new();
         let mut columns = Vec::with_capacity(joined.len());
         for part in &joined {
             for said in &part.read.said {
@@ -234,6 +244,7 @@ impl IndependentParts for JsonReader {
                 found.people.say(said, &read.columns.strings);
             }
             facts.say(&read, self.input.bytes());
+            system_traces.extend(self.system_traces(&read));
             found.frames.extend(read.frames.drain(..));
             renumber(&mut read.columns, &new);
             all_said.push(read.said);
@@ -246,12 +257,7 @@ impl IndependentParts for JsonReader {
             }
         }
         settle(&mut columns, &found.people);
-        let ListedKinds { kinds, strings } = self.kinds.list();
-        let mut directory = Directory {
-            kinds,
-            strings,
-            ..Directory::default()
-        };
+        let mut directory = Directory::default();
         found.people.list_into(&mut directory);
         let info = facts.into_info(self.info());
         // A repeated reading finds the same.
@@ -262,6 +268,7 @@ impl IndependentParts for JsonReader {
             directory,
             info,
             diagnostics: Diagnostics::default(),
+            inside: system_traces,
         })
     }
 }
@@ -383,9 +390,8 @@ impl Events for JsonReader {
     }
 
     fn memory_bytes(&self) -> u64 {
-        let found = self.found.get().map_or(0, |found| {
+        self.found.get().map_or(0, |found| {
             found.people.memory_bytes() + found.frames.len() as u64 * 64
-        });
-        self.kinds.memory_bytes() + found
+        })
     }
 }

@@ -1,6 +1,7 @@
 //! The kernel's events as text inside of a JSON file: `{"traceEvents":[], "systemTraceEvents":"# tracer: nop\n ..."}`.
 //!
-//! A file that has nothing else is that text. Where there are other events the text is left out, with a diagnostic.
+//! A file that has nothing else is that text. Where there are other events the text is a recording of its own in the
+//! file.
 
 use super::head::Head;
 use super::scan::{Quoted, Raw, Scan};
@@ -27,7 +28,7 @@ pub(crate) fn lone_system_trace(bytes: &[u8]) -> Option<Vec<u8>> {
             Found::Member {
                 at,
                 key: Quoted { bytes: KEY, .. },
-            } => text = Some(Scan::new(bytes, at).value()?),
+            } => text = Some(at as u64),
             Found::Member { .. } | Found::Frame { .. } => {}
             Found::Event { .. }
             | Found::Sample { .. }
@@ -35,7 +36,13 @@ pub(crate) fn lone_system_trace(bytes: &[u8]) -> Option<Vec<u8>> {
             | Found::Broken { .. } => return None,
         }
     }
-    match text? {
+    text_at(bytes, text?)
+}
+
+/// Returns the text of the kernel's events, given the place of the member's value; `None` if that is no text.
+pub(super) fn text_at(bytes: &[u8], place: u64) -> Option<Vec<u8>> {
+    let at = usize::try_from(place).ok()?;
+    match Scan::new(bytes, at).value()? {
         Raw::Text(text) => Some(plain(text).into_owned()),
         _ => None,
     }

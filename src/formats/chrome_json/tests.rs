@@ -32,12 +32,12 @@ fn told(text: &[u8], part_bytes: usize) -> Vec<String> {
         let place = |event: u32| columns.events.place(event);
         for event in 0..columns.events.len() as u32 {
             let row = columns.events.row(event);
-            let kind = directory.kinds.get(row.kind.0 as usize).unwrap();
+            let kind = columns.kinds.get(row.kind.0 as usize).unwrap();
             told.push(format!(
                 "{} {} {} {}",
                 row.place,
                 row.time.0,
-                directory.strings.text(kind.name),
+                text(kind.name),
                 thread(row.thread)
             ));
         }

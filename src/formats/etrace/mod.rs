@@ -254,6 +254,7 @@ impl IndependentParts for EtraceReader {
             directory: self.directory(&assembled.environments),
             info: self.info.clone(),
             diagnostics: assembled.doubts,
+            inside: Vec::new(),
         })
     }
 }

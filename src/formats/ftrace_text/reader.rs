@@ -493,6 +493,7 @@ impl Stream for FtraceReader {
             directory: self.directory(),
             info,
             diagnostics: self.whole_diagnostics(&whole),
+            inside: Vec::new(),
         };
         if let (Some(lines), Some(kinds)) = (lines, kinds) {
             lines.add_to(&mut gathered, self.etrace_part(&whole), &kinds, job)?;

@@ -343,6 +343,7 @@ impl Stream for FxtReader {
             directory: self.directory(&scan),
             info: self.whole_info(&scan),
             diagnostics: scan.diagnostics.clone(),
+            inside: Vec::new(),
         })
     }
 }

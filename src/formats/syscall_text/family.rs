@@ -271,6 +271,7 @@ impl Stream for Family {
             directory: first.map(TextReader::directory).unwrap_or_default(),
             info,
             diagnostics,
+            inside: Vec::new(),
         })
     }
 }

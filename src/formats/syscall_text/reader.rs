@@ -271,6 +271,7 @@ impl Stream for TextReader {
             directory: self.directory(),
             info,
             diagnostics,
+            inside: Vec::new(),
         })
     }
 }

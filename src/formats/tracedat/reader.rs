@@ -369,6 +369,7 @@ impl IndependentParts for TraceDat {
             directory: self.directory(),
             info: self.info.clone(),
             diagnostics: Diagnostics::default(),
+            inside: Vec::new(),
         };
         if !self.prints.is_empty() {
             let directory = &mut gathered.directory;

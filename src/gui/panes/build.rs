@@ -16,7 +16,7 @@ use crate::gui::table::{DataTable, PaneColumn, TableData};
 use crate::load::LoadedTrace;
 use crate::query::Item;
 use crate::query::build_chain::{Chain, critical_chain};
-use crate::query::compiler_costs::{compiler_costs, has_compilations};
+use crate::query::compiler_costs::compiler_costs;
 use crate::query::process_times::{
     CountFrom, MeanAndMost, ProcessTimes, curve, first_arguments_of, mean_and_most, parallelism,
     program_of,
@@ -149,7 +149,7 @@ impl Pane for BuildPane {
         let trace = &scene.loaded.trace;
         let is_seen = |process: &crate::trace::Process| process.start.is_some();
         let is_build = trace.processes.iter().any(is_seen);
-        if !is_build && !has_compilations(trace) {
+        if !is_build && !trace.has_compilations() {
             let words = if scene.loaded.is_complete {
                 "No process was started in this trace. Record a build with etrace, strace -f, or trace-cmd -e sched_process."
             } else {

@@ -84,11 +84,16 @@ impl Section {
     }
 }
 
-/// Adds the process of a thread, if it is known.
+/// Adds the process of a thread, if it is known, and why the thread is where it is, if its file is only aligned.
 pub(super) fn process_row(facts: &mut Section, trace: &Trace, thread: ThreadId) {
     if let (Some(process), Some(id)) = (trace.process_of(thread), trace.thread(thread).process) {
         let text = format!("{} ({})", trace.text(process.name), process.pid);
         facts.link("process", text, Item::Process(id));
+    }
+    let source = trace.source_of(thread.0, |source| &source.threads);
+    let source = source.and_then(|id| trace.sources.get(id.0 as usize));
+    if let Some(source) = source.filter(|source| source.is_aligned()) {
+        facts.row("placed", source.evidence.as_str());
     }
 }
 

@@ -1,5 +1,7 @@
 //! Interned strings: each distinct text is stored once and has a small number.
 
+mod absorb;
+
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
@@ -18,7 +20,7 @@ impl StringId {
 pub struct Strings {
     buffer: Vec<u8>,
     ends: Vec<usize>,
-    /// Hash table with open addressing and linear probing; its length is a power of two.
+    /// Hash table with open addressing and linear probing, in the order of the hashes; its length is a power of two.
     slots: Vec<Slot>,
 }
 
@@ -55,6 +57,24 @@ fn hash_bytes(bytes: &[u8]) -> u32 {
     hasher.write(bytes);
     // The high bits of FxHasher are better distributed than the low ones.
     (hasher.finish() >> 20) as u32
+}
+
+/// Returns the index of the slot at which a hash is looked for first, in a table of `count` slots: a power of two. The
+/// order of the slots is that of the hashes, so that a larger table is filled from its start to its end.
+#[inline]
+fn first_slot(hash: u32, count: usize) -> usize {
+    ((u64::from(hash) * count as u64) >> u32::BITS) as usize
+}
+
+/// Puts an entry into a table that has room for it.
+#[inline]
+fn insert(slots: &mut [Slot], entry: Slot) {
+    let mask = slots.len() - 1;
+    let mut at = first_slot(entry.hash, slots.len());
+    while slots[at].taken != 0 {
+        at = (at + 1) & mask;
+    }
+    slots[at] = entry;
 }
 
 /// The last part of a path; empty if it ends in a slash.
@@ -160,7 +180,7 @@ impl Strings {
     #[inline]
     fn look_up(&self, bytes: &[u8], hash: u32) -> Result<StringId, usize> {
         let mask = self.slots.len() - 1;
-        let mut at = hash as usize & mask;
+        let mut at = first_slot(hash, self.slots.len());
         loop {
             let slot = self.slots[at];
             if slot.taken == 0 {
@@ -186,14 +206,9 @@ impl Strings {
     }
 
     fn grow(&mut self) {
-        let mask = self.slots.len() * 2 - 1;
         let mut grown = vec![FREE; self.slots.len() * 2];
         for slot in self.slots.iter().filter(|slot| slot.taken != 0) {
-            let mut at = slot.hash as usize & mask;
-            while grown[at].taken != 0 {
-                at = (at + 1) & mask;
-            }
-            grown[at] = *slot;
+            insert(&mut grown, *slot);
         }
         self.slots = grown;
     }

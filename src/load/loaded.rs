@@ -1,0 +1,167 @@
+//! A trace that was loaded: what everything else of the program works on.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::definitions::Attached;
+use super::opened::{DamagedFile, OpenedFile};
+use super::reading::Reading;
+use crate::base::{ReadError, TraceId};
+use crate::event::FirstDay;
+use crate::formats::{Events, HasReport};
+use crate::index::Index;
+use crate::trace::Trace;
+
+/// A loaded trace: its tables, indexes and reader. Cheap to clone.
+#[derive(Clone)]
+pub struct LoadedTrace {
+    /// The tables.
+    pub trace: Arc<Trace>,
+    /// The indexes over the tables.
+    pub index: Arc<Index>,
+    /// Decodes single events.
+    pub reader: Arc<dyn Events>,
+    /// Prints the whole trace as its reference tool does; `None` if there is no such tool.
+    pub report: Option<Arc<dyn HasReport>>,
+    /// The number of parts of the reader; events refer to parts by number.
+    pub part_count: u32,
+    /// The path that it was loaded from.
+    pub path: PathBuf,
+    /// The other files of the same recording (strace's `-ff`, one a CPU), which were read as one with it.
+    pub part_paths: Vec<PathBuf>,
+    /// What it is, if another recording is in the file as well, which stands before it among the members.
+    pub part_name: Option<String>,
+    /// Size on disk, in bytes; of all its files together.
+    pub file_bytes: u64,
+    /// Identifies this trace among all that this process has loaded.
+    pub id: TraceId,
+    /// Whether everything was read.
+    pub is_complete: bool,
+    /// How long it took.
+    pub timings: Timings,
+    /// The traces that this one joins on one axis, in the order of `trace.sources`; empty for a single recording.
+    pub members: Vec<Arc<LoadedTrace>>,
+    /// Files that were to be opened with it but could not be read.
+    pub left_out: Vec<LoadError>,
+    /// The probe definitions that are attached to it.
+    pub probes: Option<Attached>,
+    /// Settings that the file was read with.
+    pub reading: Reading,
+    /// The files that its events are still read from. A joined trace's are in its members.
+    pub opened: Vec<Arc<OpenedFile>>,
+    /// This trace without the user's plots; `None` if it has no plots.
+    pub without_plots: Option<Arc<LoadedTrace>>,
+}
+
+impl fmt::Debug for LoadedTrace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "LoadedTrace({}, {:?})", self.path.display(), self.id)
+    }
+}
+
+/// How long loading took, from its start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timings {
+    /// Until the coarse trace (span and density) was ready.
+    pub coarse: Duration,
+    /// Until the whole trace was ready.
+    pub full: Duration,
+}
+
+impl LoadedTrace {
+    /// Returns the trace as it was read, without the user's plots.
+    #[must_use]
+    pub(crate) fn as_read(loaded: &Arc<LoadedTrace>) -> Arc<LoadedTrace> {
+        let plain = loaded.without_plots.as_ref();
+        Arc::clone(plain.unwrap_or(loaded))
+    }
+
+    /// Returns the heap bytes of the tables, the indexes and the reader. The mapped file is not counted.
+    #[must_use]
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        self.trace.memory_bytes() + self.index.memory_bytes() + self.reader.memory_bytes()
+            - self.shared_bytes()
+            + self
+                .members
+                .iter()
+                .map(|member| member.memory_bytes())
+                .sum::<u64>()
+            + self.without_plots.as_ref().map_or(0, |plain| {
+                // All other tables are shared.
+                plain.trace.strings.memory_bytes() + plain.trace.counters.memory_bytes()
+            })
+    }
+
+    /// Returns the heap bytes of the events that a joined trace shares with its members.
+    fn shared_bytes(&self) -> u64 {
+        let events = |member: &Arc<LoadedTrace>| member.trace.events.memory_bytes();
+        self.members.iter().map(events).sum()
+    }
+
+    /// Returns all files that must be read to load it again.
+    #[must_use]
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
+        if !self.members.is_empty() {
+            return self.members.iter().flat_map(|it| it.paths()).collect();
+        }
+        if self.part_name.is_some() {
+            return Vec::new();
+        }
+        std::iter::once(&self.path)
+            .chain(&self.part_paths)
+            .cloned()
+            .collect()
+    }
+
+    /// Iterates over all files that its events are still read from.
+    pub(crate) fn opened_files(&self) -> Box<dyn Iterator<Item = &Arc<OpenedFile>> + '_> {
+        let theirs = self.members.iter().flat_map(|it| it.opened_files());
+        Box::new(self.opened.iter().chain(theirs))
+    }
+
+    /// Returns the first file that was cut short or rewritten since it was opened, and which of the two happened.
+    #[must_use]
+    pub(crate) fn damage(&self) -> Option<DamagedFile> {
+        self.opened_files().find_map(|file| file.damaged())
+    }
+
+    /// Returns whether the user set the date of its times.
+    #[must_use]
+    pub(crate) fn has_given_day(&self) -> bool {
+        self.trace.info.first_day == FirstDay::Given
+    }
+
+    /// Returns its file's name without the folder; the first file's if there are several.
+    #[must_use]
+    pub fn file_name(&self) -> String {
+        file_name(&self.path)
+    }
+}
+
+/// Returns a file's name without its folder, as text; the whole path if it has no file name.
+#[must_use]
+pub fn file_name(path: &Path) -> String {
+    path.file_name().map_or_else(
+        || path.display().to_string(),
+        |name| name.to_string_lossy().into_owned(),
+    )
+}
+
+/// Why a file could not be opened: the path, then the error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadError {
+    /// Path of the file.
+    pub path: PathBuf,
+    /// The error.
+    pub error: ReadError,
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.error)
+    }
+}
+
+impl std::error::Error for LoadError {}
