@@ -120,7 +120,10 @@ impl Announcer {
         };
         // The view that another trace comes with is no change of the view: what is done to it afterwards is one, also while
         // the words for the trace still wait.
-        let is_another = self.last.as_ref().is_some_and(|(_, last)| last.trace != around.trace);
+        let is_another = self
+            .last
+            .as_ref()
+            .is_some_and(|(_, last)| last.trace != around.trace);
         if is_another {
             *before = heard.clone();
         }
@@ -237,7 +240,10 @@ mod tests {
         announcer.hear(1.0, loading, &ViewState::default(), None);
         for (now, end) in [(1.1, 1_000), (1.2, 1_000), (1.25, 900)] {
             let left = announcer.hear(now, loaded.clone(), &state(end), None);
-            assert_eq!((left, announcer.words.as_str()), (Left::Words, "Loading a.dat."));
+            assert_eq!(
+                (left, announcer.words.as_str()),
+                (Left::Words, "Loading a.dat.")
+            );
         }
         announcer.hear(1.3 + REST, loaded, &state(900), None);
         let (loaded, view) = announcer.words.split_once(". ").unwrap_or_default();
