@@ -9,6 +9,7 @@ use super::track_number::{self, TrackEvent};
 use crate::base::Timestamp;
 use crate::event::columns::EventColumns;
 use crate::event::kind_column::KindSlice;
+use crate::event::thread_column::ThreadRun;
 use crate::event::{EventKind, Role, ThreadKey};
 use crate::trace::EventId;
 
@@ -213,7 +214,11 @@ fn points_of<K: Copy + Into<u32>>(
         stretches: Groups::default(),
         open: None,
     };
-    for (run, key) in columns.thread_runs() {
+    for ThreadRun {
+        events: run,
+        thread: key,
+    } in columns.thread_runs()
+    {
         let (start, end) = (run.start, run.end);
         let kinds = &all_kinds[start..end];
         let track_of = |local: usize, class: Class| match cpu_track {

@@ -145,7 +145,7 @@ impl Preview {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{EndState, KindId, Switch, SwitchTells};
+    use crate::event::{KindId, Switch, SwitchTells, ThreadState};
     use crate::trace::ThreadId;
 
     #[test]
@@ -153,7 +153,8 @@ mod tests {
         let mut columns = LaneColumns::new(0);
         for (time, prev, next) in [(10, 0, 5), (20, 5, 6)] {
             let event = columns.events.push(time, 0, KindId(0), ThreadKey(prev));
-            let (prev, next, prev_state) = (ThreadKey(prev), ThreadKey(next), EndState::Sleeping);
+            let (prev, next, prev_state) =
+                (ThreadKey(prev), ThreadKey(next), ThreadState::Sleeping);
             columns.switches.push(Switch {
                 event,
                 cpu: 1,

@@ -24,6 +24,7 @@ use crate::base::strings::base_name;
 use crate::base::{Diagnostics, Maybe, Severity, StringId, Strings, Timestamp};
 use crate::event::ThreadEntry;
 use crate::event::family::Family;
+use crate::event::thread_column::ThreadRun;
 use crate::event::{FlowKind, SliceKind};
 use crate::trace::{EventId, LabelId, SliceLabel, ThreadId};
 
@@ -64,7 +65,11 @@ fn first_events(recorded: &Recorded, thread_count: usize) -> Vec<Option<(Timesta
             let columns = recorded.columns(part);
             let mut first: FxHashMap<u32, (Timestamp, EventId)> = FxHashMap::default();
             let threads = &recorded.events.threads;
-            for (run, key) in columns.thread_runs() {
+            for ThreadRun {
+                events: run,
+                thread: key,
+            } in columns.thread_runs()
+            {
                 // A key of several threads can mean another thread at the next event: each event of the run is
                 // examined.
                 let count = if threads.is_unique(key) { 1 } else { run.len() };

@@ -1,6 +1,6 @@
 //! The lowest layer, which every other module uses: time, dates, checked byte reading, errors with a place,
 //! diagnostics, cancellable jobs, background tasks, trace ids, the memory limit, files that appear when complete,
-//! sorting, paths, interned strings, and visible control characters. Independent of traces and formats.
+//! sorting, comparisons, paths, interned strings, and visible control characters. Independent of traces and formats.
 
 pub mod allocator;
 pub mod atomic_file;
@@ -8,6 +8,7 @@ pub(crate) mod budget;
 pub(crate) mod by_string;
 pub(crate) mod byte_order;
 pub(crate) mod calendar;
+pub(crate) mod comparison;
 pub(crate) mod cpu_list;
 pub(crate) mod cursor;
 pub(crate) mod diagnostic;
@@ -28,6 +29,7 @@ pub(crate) mod trace_id;
 pub(crate) mod visible;
 
 pub use byte_order::{Big, ByteOrder, Endian, Little};
+pub use comparison::Comparison;
 pub(crate) use cpu_list::CpuList;
 pub(crate) use cursor::Cursor;
 pub use diagnostic::Severity;

@@ -11,6 +11,7 @@ use super::command::{
 };
 use crate::base::strings::{exact_bytes, text_of};
 use crate::export::tables::write_rows;
+use crate::query::file_relatives::Relatives;
 use crate::query::files::{FileList, Kinship, More};
 use crate::tables::files::{RELATIVES, USES_OF_FILE, UsesOfFile, relative_rows};
 
@@ -84,8 +85,8 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
             write_rows(USES_OF_FILE.columns, &uses, &loaded, format, &mut out)?;
         }
         Some(kinship) => {
-            let (relatives, more) = list.relatives(trace, file, kinship);
-            let rows = relative_rows(relatives, list);
+            let Relatives { files, more } = list.relatives(trace, file, kinship);
+            let rows = relative_rows(files, list);
             write_rows(RELATIVES.columns, &rows, &loaded, format, &mut out)?;
             if more == More::ThereIs {
                 warn("the list is cut: there are more");

@@ -183,21 +183,24 @@ fn install(matches: &ArgMatches) -> Result<(), CliError> {
     for row in GENERATED {
         files.push((share.join(row.place), (row.make)()?));
     }
-    let mut out = std::io::stdout().lock();
+    // Written out at the end: a full disk under the output must not leave half of the files.
+    let mut done = Vec::new();
     for (path, bytes) in files {
         if matches.get_flag("remove") {
             match std::fs::remove_file(&path) {
-                Ok(()) => writeln!(out, "removed {}", path.display())?,
+                Ok(()) => writeln!(done, "removed {}", path.display())?,
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 Err(error) => return Err(cannot("remove", &path, &error)),
             }
         } else {
             put(&path, &bytes)?;
-            writeln!(out, "wrote {}", path.display())?;
+            writeln!(done, "wrote {}", path.display())?;
         }
     }
     tell_the_desktop(&share);
-    Ok(())
+    let mut out = std::io::stdout().lock();
+    out.write_all(&done)?;
+    Ok(out.flush()?)
 }
 
 /// The desktop entry with the path of this very program, which need not be where the desktop looks.

@@ -92,12 +92,12 @@ impl LaneColumns {
         if self.events.is_sorted() {
             return;
         }
-        let (sorted, map) = self.events.sorted_by_time();
-        self.events = sorted;
+        let sorted = self.events.sorted_by_time();
+        self.events = sorted.events;
         macro_rules! remap {
             ($($rows:ident),*) => {$(
                 for row in &mut self.$rows {
-                    row.event = map[row.event as usize];
+                    row.event = sorted.new_indices[row.event as usize];
                 }
                 put_in_order(&mut self.$rows, |row| row.event);
             )*};

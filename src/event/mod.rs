@@ -19,7 +19,7 @@ pub mod part;
 mod rows;
 pub mod slice_kind;
 pub mod syscalls;
-mod thread_column;
+pub(crate) mod thread_column;
 mod thread_state;
 
 pub(crate) use columns::EventColumns;

@@ -71,6 +71,15 @@ impl Numbers {
     }
 }
 
+/// Events of one thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadRun {
+    /// Their indices.
+    pub events: Range<usize>,
+    /// Their thread.
+    pub thread: ThreadKey,
+}
+
 /// Returns the runs of equal neighbours: each run's length and key.
 fn equal_runs<'a, T: Copy + PartialEq>(
     numbers: &'a [T],
@@ -200,15 +209,12 @@ impl ThreadColumn {
     }
 
     /// Returns the ranges of neighbouring events of one thread, in order.
-    pub fn runs(&self) -> impl Iterator<Item = (Range<usize>, ThreadKey)> {
+    pub fn runs(&self) -> impl Iterator<Item = ThreadRun> {
         self.runs_in(0..usize::MAX)
     }
 
-    /// The same of the events in `range`, as far as there are any.
-    pub(crate) fn runs_in(
-        &self,
-        range: Range<usize>,
-    ) -> impl Iterator<Item = (Range<usize>, ThreadKey)> {
+    /// Returns the ranges of neighbouring events of one thread within `range`, as far as there are events.
+    pub(crate) fn runs_in(&self, range: Range<usize>) -> impl Iterator<Item = ThreadRun> {
         fn part<'a, T>(all: &'a [T], range: &Range<usize>) -> &'a [T] {
             let end = range.end.min(all.len());
             all.get(range.start.min(end)..end).unwrap_or_default()
@@ -226,14 +232,21 @@ impl ThreadColumn {
             .map(move |(count, key)| {
                 let start = end;
                 end += count;
-                (start..end, ThreadKey(key))
+                ThreadRun {
+                    events: start..end,
+                    thread: ThreadKey(key),
+                }
             })
     }
 
     /// Returns each key with the indices of its first and last event (as `first..last`), in the order of their first
     /// events.
     #[must_use]
-    pub(crate) fn spans(&self) -> Vec<(ThreadKey, Range<usize>)> {
+    pub(crate) fn spans(&self) -> Vec<ThreadRun> {
+        let span = |(key, events)| ThreadRun {
+            events,
+            thread: ThreadKey(key),
+        };
         let spans = match &self.events {
             Numbers::Bytes(numbers) => spans_of(numbers, self.keys.len()),
             Numbers::Words(numbers) => spans_of(numbers, self.keys.len()),
@@ -242,14 +255,12 @@ impl ThreadColumn {
                 for (at, &key) in keys.iter().enumerate() {
                     spans.entry(key).or_insert(at..at).end = at;
                 }
-                let spans = spans.into_iter();
-                let mut spans: Vec<_> = spans.map(|(key, span)| (ThreadKey(key), span)).collect();
-                spans.sort_unstable_by_key(|(_, span)| span.start);
+                let mut spans: Vec<_> = spans.into_iter().map(span).collect();
+                spans.sort_unstable_by_key(|span| span.events.start);
                 return spans;
             }
         };
-        let keys = self.keys.iter().map(|&key| ThreadKey(key));
-        keys.zip(spans).collect()
+        self.keys.iter().copied().zip(spans).map(span).collect()
     }
 
     /// Allocated heap memory in bytes.
@@ -299,21 +310,21 @@ mod tests {
             };
             assert_eq!(width, bytes);
             let runs: Vec<_> = column.runs().collect();
-            assert_eq!(runs.first().map(|run| run.0.clone()), Some(0..20));
+            assert_eq!(runs.first().map(|run| run.events.clone()), Some(0..20));
             assert!(
                 runs.iter()
-                    .all(|(range, key)| column.get(range.start) == *key)
+                    .all(|run| column.get(run.events.start) == run.thread)
             );
-            assert_eq!(runs.last().map(|run| run.0.end), Some(count));
+            assert_eq!(runs.last().map(|run| run.events.end), Some(count));
             let mut spans: FxHashMap<u32, Range<usize>> = FxHashMap::default();
-            for (run, key) in runs {
-                let last = run.end - 1;
-                spans.entry(key.0).or_insert(run.start..last).end = last;
+            for ThreadRun { events, thread } in runs {
+                let last = events.end - 1;
+                spans.entry(thread.0).or_insert(events.start..last).end = last;
             }
             let found = column.spans();
-            assert!(found.is_sorted_by_key(|(_, span)| span.start));
+            assert!(found.is_sorted_by_key(|span| span.events.start));
             assert_eq!(found.len(), spans.len());
-            assert!(found.iter().all(|(key, span)| spans[&key.0] == *span));
+            assert!(found.iter().all(|it| spans[&it.thread.0] == it.events));
         }
     }
 }

@@ -1,7 +1,5 @@
 //! What a thread does.
 
-use super::EndState;
-
 /// The state of a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
@@ -100,27 +98,35 @@ impl ThreadState {
         all.find(|state| state.word().as_bytes() == word)
     }
 
+    /// Returns the state after a switch that has these [`ThreadState::letters`].
+    #[must_use]
+    pub(crate) fn of_letters(letters: &[u8]) -> Option<ThreadState> {
+        // No switch leads to `Running` and `Created`: of two states with the same letters, the later one is meant.
+        let mut all = ThreadState::ALL.into_iter().rev();
+        all.find(|state| state.letters().as_bytes() == letters)
+    }
+
+    /// Returns the letters that the kernel's tools print for the state.
+    #[must_use]
+    pub(crate) fn letters(self) -> &'static str {
+        match self {
+            ThreadState::Running | ThreadState::Runnable => "R",
+            ThreadState::Preempted => "R+",
+            ThreadState::Sleeping => "S",
+            ThreadState::Uninterruptible => "D",
+            ThreadState::Stopped => "T",
+            ThreadState::Traced => "t",
+            ThreadState::Zombie => "Z",
+            ThreadState::Dead => "X",
+            ThreadState::Parked => "P",
+            ThreadState::Idle => "I",
+            ThreadState::Created | ThreadState::Unknown => "?",
+        }
+    }
+
     /// Returns whether the thread waits for a CPU.
     #[must_use]
     pub(crate) fn is_ready(self) -> bool {
         matches!(self, ThreadState::Runnable | ThreadState::Preempted)
-    }
-}
-
-impl From<EndState> for ThreadState {
-    fn from(state: EndState) -> ThreadState {
-        match state {
-            EndState::Runnable => ThreadState::Runnable,
-            EndState::Preempted => ThreadState::Preempted,
-            EndState::Sleeping => ThreadState::Sleeping,
-            EndState::Uninterruptible => ThreadState::Uninterruptible,
-            EndState::Stopped => ThreadState::Stopped,
-            EndState::Traced => ThreadState::Traced,
-            EndState::Zombie => ThreadState::Zombie,
-            EndState::Dead => ThreadState::Dead,
-            EndState::Parked => ThreadState::Parked,
-            EndState::Idle => ThreadState::Idle,
-            EndState::Unknown => ThreadState::Unknown,
-        }
     }
 }

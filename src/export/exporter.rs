@@ -9,7 +9,7 @@ use crate::base::Job;
 use crate::base::atomic_file::{self, FileError, Overwrite};
 use crate::base::job::Cancelled;
 use crate::base::visible::Visible;
-use crate::load::opened::Lookout;
+use crate::load::opened::{DamagedFile, Lookout};
 use crate::load::{Change, LoadedTrace};
 use crate::query::selection::{Chosen, Selection};
 use crate::tables::TableDef;
@@ -247,10 +247,7 @@ pub fn run(
 /// [`ExportError::InputChanged`].
 pub(crate) fn check_input(loaded: &LoadedTrace) -> Result<(), ExportError> {
     match loaded.damage() {
-        Some((path, change)) => Err(ExportError::InputChanged {
-            path: path.to_path_buf(),
-            change,
-        }),
+        Some(DamagedFile { path, change }) => Err(ExportError::InputChanged { path, change }),
         None => Ok(()),
     }
 }

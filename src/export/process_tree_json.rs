@@ -15,6 +15,7 @@ use super::{ExportError, Exporter, Request, Summary};
 use crate::base::strings::exact_text;
 use crate::base::{StringId, Timestamp};
 use crate::query::process_times::ProcessTimes;
+use crate::query::process_tree::Visited;
 use crate::trace::{ProcessId, ProgramImage, Trace};
 
 /// This exporter's row.
@@ -36,7 +37,7 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
     // The chosen processes with all their ancestors, so that the tree keeps its shape.
     let walk = times.tree.walk();
     let mut is_kept = vec![false; times.rows.len()];
-    for &(id, _) in walk.iter().rev() {
+    for Visited { id, .. } in walk.iter().rev().copied() {
         let span = times.of(id).span;
         is_kept[id.0 as usize] = (chosen.has_process(id) && chosen.meets(span.start, span.end))
             || times.tree.children[id.0 as usize]
@@ -47,7 +48,7 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
     let mut cut = 0_u64;
     let mut open: Vec<u32> = Vec::new();
     out.write_all(b"[")?;
-    for (id, depth) in walk {
+    for Visited { id, depth } in walk {
         if count.is_multiple_of(1024) {
             job.check()?;
         }

@@ -179,8 +179,25 @@ impl Selection {
 pub enum Choice {
     /// A filter, asked while events are printed.
     Filter(BoundFilter),
-    /// These events: (part, place), sorted.
-    Events(Vec<(u32, u64)>),
+    /// These events, sorted.
+    Events(Vec<EventPlace>),
+}
+
+/// Where an event is in its recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EventPlace {
+    /// The number of its part.
+    pub part: u32,
+    /// Its place in the part.
+    pub place: u64,
+}
+
+impl EventPlace {
+    /// Returns where an event is.
+    pub(crate) fn of(event: EventRef) -> EventPlace {
+        let EventRef { part, place, .. } = event;
+        EventPlace { part, place }
+    }
 }
 
 /// The style of the events that a filter names.

@@ -37,6 +37,19 @@ pub(crate) struct KindTraits {
     pub(crate) is_probe: bool,
 }
 
+/// Category and name of a kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct KindTexts {
+    pub category: String,
+    pub name: String,
+}
+
+/// Kinds, and the strings that they refer to.
+pub(crate) struct ListedKinds {
+    pub kinds: Vec<EventKind>,
+    pub strings: Strings,
+}
+
 impl<C: Copy + Eq + Hash> Inner<C> {
     fn push(&mut self, category: StringId, name: StringId, traits: KindTraits) -> KindId {
         let id = KindId(self.kinds.len() as u32);
@@ -98,18 +111,24 @@ impl<C: Copy + Eq + Hash> KindTable<C> {
 
     /// Category and name of a kind; both empty if the kind does not exist.
     #[must_use]
-    pub(crate) fn texts(&self, kind: KindId) -> (String, String) {
+    pub(crate) fn texts(&self, kind: KindId) -> KindTexts {
         let inner = self.inner();
         let text = |id| inner.strings.text(id).into_owned();
         let row = inner.kinds.get(kind.index());
-        row.map_or_else(Default::default, |row| (text(row.category), text(row.name)))
+        row.map_or_else(KindTexts::default, |row| KindTexts {
+            category: text(row.category),
+            name: text(row.name),
+        })
     }
 
     /// Returns all kinds so far, and the strings that they refer to.
     #[must_use]
-    pub(crate) fn list(&self) -> (Vec<EventKind>, Strings) {
+    pub(crate) fn list(&self) -> ListedKinds {
         let inner = self.inner();
-        (inner.kinds.clone(), inner.strings.clone())
+        ListedKinds {
+            kinds: inner.kinds.clone(),
+            strings: inner.strings.clone(),
+        }
     }
 
     /// Approximate heap bytes of the table.

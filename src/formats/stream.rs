@@ -79,6 +79,15 @@ impl Gathered {
     }
 }
 
+/// What was read of one part.
+#[derive(Clone, Debug)]
+pub(crate) struct PartRead<T> {
+    /// The part's number.
+    pub part: u32,
+    /// The result of reading it.
+    pub read: T,
+}
+
 /// A file that is cut into parts.
 pub(crate) trait Stream: Send + Sync {
     /// What `summarise` finds in one part.
@@ -147,7 +156,7 @@ pub(crate) trait Stream: Send + Sync {
     /// Errors only if the job was cancelled.
     fn gather(
         &self,
-        read: Vec<(u32, Self::Read)>,
+        read: Vec<PartRead<Self::Read>>,
         whole: Self::Whole,
         job: &Job,
     ) -> Result<Gathered, ReadError>;
@@ -176,7 +185,7 @@ pub(crate) trait IndependentParts: Send + Sync {
     ///
     /// # Errors
     /// Errors only if the job was cancelled.
-    fn gather(&self, read: Vec<(u32, Self::Read)>, job: &Job) -> Result<Gathered, ReadError>;
+    fn gather(&self, read: Vec<PartRead<Self::Read>>, job: &Job) -> Result<Gathered, ReadError>;
 }
 
 impl<P: IndependentParts> Stream for P {
@@ -214,7 +223,7 @@ impl<P: IndependentParts> Stream for P {
 
     fn gather(
         &self,
-        read: Vec<(u32, P::Read)>,
+        read: Vec<PartRead<P::Read>>,
         _whole: (),
         job: &Job,
     ) -> Result<Gathered, ReadError> {
@@ -260,18 +269,23 @@ pub(crate) fn start<S: Stream + ?Sized>(stream: &S, job: &Job) -> Result<Started
 
 /// Turns the columns of parts into parts of lane 0.
 #[must_use]
-pub(crate) fn in_one_lane(read: Vec<(u32, LaneColumns)>) -> Vec<PartColumns> {
-    read.into_iter()
-        .map(|(part, columns)| PartColumns {
-            part,
-            lane: 0,
-            columns,
-        })
-        .collect()
+pub(crate) fn in_one_lane(read: Vec<PartRead<LaneColumns>>) -> Vec<PartColumns> {
+    let parts = read.into_iter().map(|PartRead { part, read }| PartColumns {
+        part,
+        lane: 0,
+        columns: read,
+    });
+    parts.collect()
 }
 
-/// Lane number and columns of a part that was read.
-pub type Shown<'a> = (u32, &'a LaneColumns);
+/// A part that was read, for a picture before the whole file is read.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    /// The number of the part's lane.
+    pub lane: u32,
+    /// Its columns.
+    pub columns: &'a LaneColumns,
+}
 
 /// A stream of any format.
 pub trait AnyStream: Send + Sync {
@@ -322,14 +336,15 @@ impl<S: Stream> AnyStream for S {
             job.check()?;
             let first = read.len();
             for ((part, _), result) in group.iter().zip(results) {
-                read.extend(kept(result, &mut diagnostics)?.map(|read| (*part, read)));
+                let result = kept(result, &mut diagnostics)?;
+                read.extend(result.map(|read| PartRead { part: *part, read }));
             }
             let is_last = group.last().map(|last| last.0) == starts.last().map(|last| last.0);
             if !is_last {
                 let new = read.get(first..).unwrap_or(&[]);
                 let shown: Vec<Shown<'_>> = new
                     .iter()
-                    .flat_map(|(part, read)| self.shown(*part, read))
+                    .flat_map(|new| self.shown(new.part, &new.read))
                     .collect();
                 show(&shown);
             }

@@ -40,7 +40,8 @@ mod tests {
         let read = kinds.intern("syscalls", b"read", Role::Consumed);
         assert_eq!(kinds.intern("syscalls", b"read", Role::Consumed), read);
         assert_ne!(kinds.intern("text", b"read", Role::Instant), read);
-        assert_eq!(kinds.texts(read), ("syscalls".into(), "read".into()));
+        let texts = kinds.texts(read);
+        assert_eq!((&*texts.category, &*texts.name), ("syscalls", "read"));
     }
 
     #[test]
@@ -50,7 +51,7 @@ mod tests {
         let kind = |i: u32| kinds.intern("x", &name(i), Role::Instant);
         assert!((0..70_000).all(|i| kind(i) == KindId(i + 1)));
         assert!((0..70_000).all(|i| kind(i) == KindId(i + 1)));
-        assert_eq!(kinds.texts(KindId(70_000)).1, "69999");
+        assert_eq!(kinds.texts(KindId(70_000)).name, "69999");
         assert_eq!(kinds.texts(KindId(70_001)), Default::default());
     }
 }

@@ -11,34 +11,41 @@ use crate::base::ByteOrder;
 pub(crate) const UNKNOWN_ARGUMENT: &str =
     "an argument of a type that is not known; its size is skipped";
 
-/// The value of an argument.
+/// The value of an argument. Readers and writers differ in what texts and bytes are, and in what else a value can be.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum ArgValue<'a> {
-    /// Type 0.
+pub(crate) enum TypedValue<Text, Bytes, Other> {
+    /// Type 0: no value.
     Null,
-    /// Type 1.
+    /// Type 1: a signed integer of 32 bits.
     Int32(i32),
-    /// Type 2.
+    /// Type 2: an unsigned integer of 32 bits.
     UInt32(u32),
-    /// Type 3.
+    /// Type 3: a signed integer of 64 bits.
     Int64(i64),
-    /// Type 4.
+    /// Type 4: an unsigned integer of 64 bits.
     UInt64(u64),
-    /// Type 5.
+    /// Type 5: floating point.
     Double(f64),
-    /// Type 6.
-    Text(TextRef<'a>),
-    /// Type 7.
+    /// Type 6: text.
+    Text(Text),
+    /// Type 7: an address.
     Pointer(u64),
     /// Type 8: the koid of a kernel object.
     Koid(u64),
-    /// Type 9.
+    /// Type 9: a boolean.
     Bool(bool),
-    /// Type 10.
-    Blob(&'a [u8]),
-    /// Another type, which newer writers may use.
-    Unknown(u8),
+    /// Type 10: bytes, which older readers do not know.
+    Blob(Bytes),
+    /// What only readers, or only writers have.
+    Other(Other),
 }
+
+/// The value of an argument that was read.
+pub(crate) type ArgValue<'a> = TypedValue<TextRef<'a>, &'a [u8], UnknownType>;
+
+/// The number of a type that newer writers may use.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct UnknownType(pub u8);
 
 /// One argument.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -154,7 +161,7 @@ impl<'a, O: ByteOrder> Args<'a, O> {
             argument::KOID => ArgValue::Koid(words.get(*at)?),
             argument::BOOL => ArgValue::Bool(high & 1 == 1),
             argument::BLOB => ArgValue::Blob(words.text(*at, usize::try_from(high).ok()?)?),
-            other => ArgValue::Unknown(other as u8),
+            other => ArgValue::Other(UnknownType(other as u8)),
         })
     }
 }
@@ -228,7 +235,7 @@ mod tests {
                 },
                 Arg {
                     name: TextRef::Index(6),
-                    value: ArgValue::Unknown(11)
+                    value: ArgValue::Other(UnknownType(11))
                 },
                 Arg {
                     name: TextRef::Inline(b"ab"),

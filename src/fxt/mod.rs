@@ -11,5 +11,5 @@ pub(crate) mod packed;
 pub mod parts;
 pub(crate) mod words;
 
-pub(crate) use args::{Arg, ArgValue};
+pub(crate) use args::{Arg, ArgValue, TypedValue};
 pub(crate) use words::{TextRef, Words};

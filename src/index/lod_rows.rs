@@ -151,9 +151,9 @@ impl<'a> InstantRow<'a> {
         scratch.labels.resize(self.count as usize, 0);
         let places = scratch.times.iter_mut().zip(&mut scratch.labels);
         for (i, (time, label)) in (0..self.count).zip(places) {
-            let (at, kind) = self.cursor.time_and_kind(self.event(i));
-            (*time, *label) = (at.0, kind.0);
-            counter.add(at.0, 0);
+            let found = self.cursor.time_and_kind(self.event(i));
+            (*time, *label) = (found.time.0, found.kind.0);
+            counter.add(found.time.0, 0);
         }
         Lod::counted(scratch, &counter)
     }

@@ -34,7 +34,7 @@ impl Overview {
         let mut events = vec![0_u32; STEPS];
         for segment in trace.events.segments() {
             let columns = &segment.columns;
-            let (first, last) = segment.ends();
+            let (first, last) = (segment.first_time(), segment.last_time());
             let step_of = |time: Timestamp| {
                 let step = (i128::from(time.0) - i128::from(span.start.0)) * STEPS as i128 / length;
                 (step.max(0) as usize).min(STEPS - 1)

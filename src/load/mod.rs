@@ -31,7 +31,7 @@ use crate::trace::Trace;
 pub(crate) use crate::base::TraceId;
 pub(crate) use definitions::Attached;
 pub use detection::detect;
-pub(crate) use opened::{Change, OpenedFile};
+pub(crate) use opened::{Change, DamagedFile, OpenedFile};
 pub(crate) use reading::Growth;
 pub use reading::Reading;
 
@@ -139,9 +139,8 @@ impl LoadedTrace {
 
     /// Returns the first file that was cut short or rewritten since it was opened, and which of the two happened.
     #[must_use]
-    pub(crate) fn damage(&self) -> Option<(&Path, Change)> {
-        self.opened_files()
-            .find_map(|file| Some((file.path(), file.damage()?)))
+    pub(crate) fn damage(&self) -> Option<DamagedFile> {
+        self.opened_files().find_map(|file| file.damaged())
     }
 
     /// Returns whether the user set the date of its times.
@@ -413,8 +412,8 @@ fn read_all(
         return stream.read_all(1, job, &mut |_| {});
     };
     stream.read_all(STEPS, job, &mut |shown| {
-        for (lane, columns) in shown {
-            preview.add(*lane, columns);
+        for part in shown {
+            preview.add(part.lane, part.columns);
         }
         if !preview.is_empty() {
             publish_preview(state, &preview, publish);

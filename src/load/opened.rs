@@ -71,6 +71,15 @@ impl fmt::Display for Change {
     }
 }
 
+/// A file whose bytes may be wrong now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DamagedFile {
+    /// The path that it was opened by.
+    pub path: PathBuf,
+    /// What happened to it.
+    pub change: Change,
+}
+
 /// An open file whose bytes are mapped.
 #[derive(Debug)]
 pub struct OpenedFile {
@@ -110,6 +119,14 @@ impl OpenedFile {
         self.change().filter(|change| change.is_damage())
     }
 
+    /// Returns the file and its change, if bytes that are read from it may be wrong now.
+    #[must_use]
+    pub(crate) fn damaged(&self) -> Option<DamagedFile> {
+        let change = self.damage()?;
+        let path = self.path.clone();
+        Some(DamagedFile { path, change })
+    }
+
     /// Returns the change since it was opened; `None` if there is none.
     #[must_use]
     pub fn change(&self) -> Option<Change> {
@@ -139,7 +156,7 @@ const EVERY: Duration = Duration::from_millis(100);
 /// Checks on a thread of its own whether files are cut short or rewritten, until one is, or until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Lookout {
-    found: Arc<Mutex<Option<(PathBuf, Change)>>>,
+    found: Arc<Mutex<Option<DamagedFile>>>,
     is_over: Arc<AtomicBool>,
 }
 
@@ -164,9 +181,7 @@ impl Lookout {
             .name("lookout".to_owned())
             .spawn(move || {
                 while !is_over.load(Ordering::Relaxed) {
-                    let damaged = files
-                        .iter()
-                        .find_map(|file| Some((file.path().to_path_buf(), file.damage()?)));
+                    let damaged = files.iter().find_map(|file| file.damaged());
                     if damaged.is_some() {
                         *found.lock().unwrap_or_else(PoisonError::into_inner) = damaged;
                         wake();
@@ -179,7 +194,7 @@ impl Lookout {
     }
 
     /// Returns the damaged file and its change, once.
-    pub fn take(&self) -> Option<(PathBuf, Change)> {
+    pub(crate) fn take(&self) -> Option<DamagedFile> {
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         found.take()
     }

@@ -267,6 +267,12 @@ struct JoinedEvents {
     files: Vec<File>,
 }
 
+/// An event as its file numbers it.
+struct OwnEvent<'a> {
+    file: &'a File,
+    event: EventRef,
+}
+
 struct File {
     reader: Arc<dyn Events>,
     parts: Range<u32>,
@@ -292,32 +298,32 @@ impl JoinedEvents {
     }
 
     /// Returns the file that an event is from, and the event with the file's own part, time and kind.
-    fn file_of(&self, event: EventRef) -> Option<(&File, EventRef)> {
+    fn file_of(&self, event: EventRef) -> Option<OwnEvent<'_>> {
         // The files' ranges of parts are adjacent and ascending.
         let at = (self.files).partition_point(|file| file.parts.end <= event.part);
         let file = self.files.get(at)?;
         let back = Nanos(file.shift.0.saturating_neg());
-        let own = EventRef {
+        let event = EventRef {
             part: event.part - file.parts.start,
             time: event.time.saturating_add(back),
             kind: file.kinds.get(&event.kind).copied().unwrap_or(event.kind),
             ..event
         };
-        Some((file, own))
+        Some(OwnEvent { file, event })
     }
 }
 
 impl Events for JoinedEvents {
     fn decode<'a>(&'a self, event: EventRef, need: Need<'_>, decoded: &mut DecodedEvent<'a>) {
-        if let Some((file, own)) = self.file_of(event) {
-            file.reader.decode(own, need, decoded);
+        if let Some(own) = self.file_of(event) {
+            own.file.reader.decode(own.event, need, decoded);
             decoded.head.time = event.time;
         }
     }
 
     fn payload(&self, event: EventRef) -> Option<Cow<'_, [u8]>> {
-        let (file, own) = self.file_of(event)?;
-        file.reader.payload(own)
+        let own = self.file_of(event)?;
+        own.file.reader.payload(own.event)
     }
 
     fn field_names(&self, kind: KindId) -> Option<Vec<&str>> {

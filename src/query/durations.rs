@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::area::on_cpu::{OnCpus, gather};
+use super::area::on_cpu::{Counted, OnCpus, gather};
 use super::area::{Area, Lane, Lanes};
 use super::distribution::Distribution;
 use crate::base::{Cancelled, Job, StringId};
@@ -26,23 +26,37 @@ pub struct Durations {
     unfinished: Vec<(i64, u32)>,
 }
 
+/// A slice and its duration.
+#[derive(Clone, Copy, Debug)]
+pub struct Lasted {
+    /// The duration in ns, or the least one.
+    pub ns: i64,
+    /// The slice.
+    pub slice: SliceId,
+}
+
+impl Lasted {
+    fn of(&(ns, slice): &(i64, u32)) -> Lasted {
+        Lasted {
+            ns,
+            slice: SliceId(slice),
+        }
+    }
+}
+
 impl Durations {
     /// The slices whose durations in ns are in `range`, with their durations in ns, the shortest first.
-    pub fn between(&self, range: &Range<i64>) -> impl DoubleEndedIterator<Item = (i64, SliceId)> {
+    pub fn between(&self, range: &Range<i64>) -> impl DoubleEndedIterator<Item = Lasted> {
         let shorter = |than: i64| self.rows.partition_point(|(length, _)| *length < than);
         let from = shorter(range.start);
         let until = shorter(range.end).max(from);
         let rows = self.rows.get(from..until).unwrap_or(&[]);
-        rows.iter().map(|&(length, slice)| (length, SliceId(slice)))
+        rows.iter().map(Lasted::of)
     }
 
     /// Returns the unfinished slices with their least durations in ns, the shortest first.
-    pub fn unfinished(
-        &self,
-    ) -> impl DoubleEndedIterator<Item = (i64, SliceId)> + ExactSizeIterator {
-        self.unfinished
-            .iter()
-            .map(|&(length, slice)| (length, SliceId(slice)))
+    pub fn unfinished(&self) -> impl DoubleEndedIterator<Item = Lasted> + ExactSizeIterator {
+        self.unfinished.iter().map(Lasted::of)
     }
 
     /// Returns the total least duration of the unfinished slices, in ns.
@@ -91,22 +105,12 @@ pub fn durations(
         })
         .collect();
     if let Some(on) = OnCpus::of(trace, area) {
-        let (lists, parts) = gather(&on, area.span, job, Vec::new, |whole, part| {
-            let label = trace.slices.label_ids.at(part.slice as usize);
-            if !is_wanted(label) {
-                return None;
+        let lists = gather(&on, Counted::Once, job, Vec::new, |rows, part| {
+            if is_wanted(trace.slices.label_ids.at(part.slice as usize)) {
+                rows.push((part.length.certain(), part.slice));
             }
-            if part.is_whole {
-                whole.push((part.length.certain(), part.slice));
-            }
-            (!part.is_whole).then_some(0)
         });
         rows.extend(lists.into_iter().flatten());
-        rows.extend(
-            parts
-                .into_iter()
-                .map(|((slice, _), length)| (length, slice)),
-        );
     }
     job.check()?;
     rows.par_sort_unstable();

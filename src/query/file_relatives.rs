@@ -43,6 +43,15 @@ pub enum Kinship {
     MadeFrom,
 }
 
+/// The relatives of a file.
+#[derive(Clone, Debug)]
+pub struct Relatives {
+    /// The files, nearest first.
+    pub files: Vec<Relative>,
+    /// Whether the list was cut.
+    pub more: More,
+}
+
 /// Whether a list was cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum More {
@@ -133,12 +142,7 @@ impl FileList {
     /// Returns the files that went into a file or were made from it, each once, nearest first; and whether the list was
     /// cut.
     #[must_use]
-    pub fn relatives(
-        &self,
-        trace: &Trace,
-        file: FileId,
-        kinship: Kinship,
-    ) -> (Vec<Relative>, More) {
+    pub fn relatives(&self, trace: &Trace, file: FileId, kinship: Kinship) -> Relatives {
         let mut out: Vec<Relative> = Vec::new();
         let mut met: FxHashSet<FileId> = FxHashSet::default();
         met.insert(file);
@@ -198,7 +202,10 @@ impl FileList {
                             continue;
                         }
                         if out.len() >= MOST_RELATIVES {
-                            return (out, More::ThereIs);
+                            return Relatives {
+                                files: out,
+                                more: More::ThereIs,
+                            };
                         }
                         out.push(Relative {
                             file,
@@ -211,12 +218,18 @@ impl FileList {
                 }
             }
             if next.is_empty() {
-                return (out, More::No);
+                return Relatives {
+                    files: out,
+                    more: More::No,
+                };
             }
             most_first(kinship, &mut next, |it| it.1);
             present = next;
         }
-        (out, More::ThereIs)
+        Relatives {
+            files: out,
+            more: More::ThereIs,
+        }
     }
 
     /// Returns the times at which a file was emptied, in order: whoever opens it for writing may empty it.
@@ -278,8 +291,8 @@ impl FileList {
         match kinship {
             Kinship::WentInto => {
                 let heirs = self.heirs_of_opens(trace, file, written.start..=time);
-                let writers = heirs.filter(|(heir, _)| heir.access == Inherited::Writes);
-                found.extend(writers.map(|(heir, _)| {
+                let writers = heirs.filter(|heir| heir.access == Inherited::Writes);
+                found.extend(writers.map(|heir| {
                     let until = heir.until.map_or(Timestamp::MAX, |until| until.time);
                     FileUser {
                         process: heir.process,

@@ -168,14 +168,13 @@ impl FileList {
         }
     }
 
-    /// Returns the children that inherited what their parents had opened within `opened`, each with the time when it was
-    /// opened, in order of that time.
+    /// Returns the children that inherited what their parents had opened within `opened`, in order of that time.
     pub(super) fn heirs_of_opens(
         &self,
         trace: &Trace,
         file: FileId,
         opened: RangeInclusive<Timestamp>,
-    ) -> impl Iterator<Item = (&Heir, Timestamp)> {
+    ) -> impl Iterator<Item = &Heir> {
         let list = self.heirs.get(&file).map_or(&[][..], Vec::as_slice);
         let heir = |index: u32| {
             let heir = self.history.heirs.get(index as usize)?;
@@ -184,7 +183,9 @@ impl FileList {
         let first =
             list.partition_point(|&index| heir(index).is_some_and(|it| it.1 < *opened.start()));
         let heirs = list.iter().skip(first).map_while(move |&index| heir(index));
-        heirs.take_while(move |it| it.1 <= *opened.end())
+        heirs
+            .take_while(move |it| it.1 <= *opened.end())
+            .map(|(heir, _)| heir)
     }
 
     /// Returns the children that began to use what they had inherited of a file within `began`.
@@ -363,10 +364,19 @@ pub struct FileView {
     pub process: Option<ProcessId>,
 }
 
+/// A file of a list.
+#[derive(Clone, Copy, Debug)]
+pub struct ListedFile {
+    /// The file.
+    pub file: FileId,
+    /// What was done to it.
+    pub summary: FileSummary,
+}
+
 /// The files that a view lists, sorted by path, each with what was done to it: by the process that is asked for, else by
 /// all.
 #[must_use]
-pub fn listed(trace: &Trace, list: &FileList, view: &FileView) -> Vec<(FileId, FileSummary)> {
+pub fn listed(trace: &Trace, list: &FileList, view: &FileView) -> Vec<ListedFile> {
     let words: Vec<String> = view
         .filter
         .split_whitespace()
@@ -386,11 +396,14 @@ pub fn listed(trace: &Trace, list: &FileList, view: &FileView) -> Vec<(FileId, F
         None => list.summaries[file.0 as usize],
         of => list.summary(trace, file, of),
     };
-    let mut found: Vec<(FileId, FileSummary)> = found
+    let mut found: Vec<ListedFile> = found
         .into_par_iter()
-        .map(|file| (file, summary(file)))
+        .map(|file| ListedFile {
+            file,
+            summary: summary(file),
+        })
         .collect();
     let path = |file: FileId| trace.strings.bytes(list.history.name(file));
-    found.par_sort_by(|&(a, _), &(b, _)| path(a).cmp(path(b)).then(a.cmp(&b)));
+    found.par_sort_by(|a, b| path(a.file).cmp(path(b.file)).then(a.file.cmp(&b.file)));
     found
 }

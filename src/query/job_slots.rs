@@ -12,6 +12,7 @@
 //! (ninja without `-j`), as many as there ever were.
 
 use super::process_times::{ProcessTimes, program_bytes};
+use super::process_tree::Visited;
 use crate::base::Timestamp;
 use crate::trace::{ProcessId, Trace};
 
@@ -51,8 +52,25 @@ const MANY_CHILDREN: u32 = 3;
 pub(crate) struct JobSlots {
     /// The times at which the last slot is taken or one becomes free: (time, total time before in which all were taken
     /// in ns, whether all are taken from then on).
-    steps: Vec<(Timestamp, i64, bool)>,
+    steps: Vec<Step>,
     runners: Vec<bool>,
+}
+
+/// All slots are taken from a time on, or no longer.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    time: Timestamp,
+    /// How long all slots were taken before, in ns.
+    taken_before: i64,
+    are_taken: bool,
+}
+
+/// The number of running jobs changes.
+#[derive(Clone, Copy, Debug)]
+struct Change {
+    time: Timestamp,
+    /// 1: a job begins; -1: a job ends.
+    jobs: i32,
 }
 
 impl JobSlots {
@@ -77,7 +95,7 @@ impl JobSlots {
         // Backwards each comes after all below it, forwards after all above it.
         let mut has_runner = runners.clone();
         let mut outermost = None;
-        for &(id, _) in walk.iter().rev() {
+        for Visited { id, .. } in walk.iter().rev().copied() {
             let children = times.tree.children.get(id.0 as usize).into_iter().flatten();
             if children
                 .into_iter()
@@ -89,17 +107,26 @@ impl JobSlots {
                 outermost = Some(id);
             }
         }
-        let mut changes: Vec<(Timestamp, i32)> = Vec::new();
+        let mut changes: Vec<Change> = Vec::new();
         for id in ids.filter(|id| runners[id.0 as usize]) {
             for &child in times.tree.children.get(id.0 as usize).into_iter().flatten() {
                 let span = times.of(child).span;
                 if !has_runner[child.0 as usize] && span.end > span.start {
-                    changes.extend([(span.start, 1), (span.end, -1)]);
+                    changes.extend([
+                        Change {
+                            time: span.start,
+                            jobs: 1,
+                        },
+                        Change {
+                            time: span.end,
+                            jobs: -1,
+                        },
+                    ]);
                 }
             }
         }
         // Of changes at the same time the ends come first.
-        changes.sort_unstable();
+        changes.sort_unstable_by_key(|change| (change.time, change.jobs));
         let most = most_at_once(&changes);
         let may_have = match outermost.map(|id| allowed(trace, id)) {
             Some(Allowed::Jobs(count)) => count,
@@ -111,17 +138,26 @@ impl JobSlots {
             runners,
         };
         let (mut jobs, mut sum, mut since) = (0, 0, None::<Timestamp>);
-        for (time, change) in changes {
-            jobs += change;
+        for change in changes {
+            let time = change.time;
+            jobs += change.jobs;
             let are_taken = jobs >= may_have.max(1);
             match since {
                 None if are_taken => {
-                    slots.steps.push((time, sum, true));
+                    slots.steps.push(Step {
+                        time,
+                        taken_before: sum,
+                        are_taken,
+                    });
                     since = Some(time);
                 }
                 Some(start) if !are_taken => {
                     sum += (time - start).0;
-                    slots.steps.push((time, sum, false));
+                    slots.steps.push(Step {
+                        time,
+                        taken_before: sum,
+                        are_taken,
+                    });
                     since = None;
                 }
                 _ => {}
@@ -143,18 +179,18 @@ impl JobSlots {
     }
 
     fn taken_by(&self, time: Timestamp) -> i64 {
-        let after = self.steps.partition_point(|step| step.0 <= time);
+        let after = self.steps.partition_point(|step| step.time <= time);
         match after.checked_sub(1).and_then(|at| self.steps.get(at)) {
-            Some(&(since, sum, true)) => sum + (time - since).0,
-            Some(&(_, sum, false)) => sum,
+            Some(step) if step.are_taken => step.taken_before + (time - step.time).0,
+            Some(step) => step.taken_before,
             None => 0,
         }
     }
 }
 
-fn most_at_once(changes: &[(Timestamp, i32)]) -> i32 {
-    let counts = changes.iter().scan(0, |jobs, (_, change)| {
-        *jobs += change;
+fn most_at_once(changes: &[Change]) -> i32 {
+    let counts = changes.iter().scan(0, |jobs, change| {
+        *jobs += change.jobs;
         Some(*jobs)
     });
     counts.max().unwrap_or(0)

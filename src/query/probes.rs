@@ -202,7 +202,8 @@ pub fn table(trace: &Trace, reader: Option<&dyn Events>, set: Option<&ProbeSet>)
             .iter()
             .filter_map(|kind| of_kinds.get(kind.index())?.first);
         if let Some((first, reader)) = firsts.next().zip(reader) {
-            (row.seen_at, row.seen_as) = seen(&describe(trace, reader, first));
+            let seen = seen(&describe(trace, reader, first));
+            (row.seen_at, row.seen_as) = (seen.place, seen.sort);
         }
     }
     ProbeTable { rows, pairs }
@@ -257,8 +258,16 @@ impl Rows {
     }
 }
 
+/// What an event shows of its probe.
+#[derive(Default)]
+struct SeenProbe {
+    /// Where the probe is; empty if the event does not show it.
+    place: String,
+    sort: Option<ProbeSort>,
+}
+
 /// Returns the place and type of a probe, from the text of one of its events.
-fn seen(detail: &EventDetail) -> (String, Option<ProbeSort>) {
+fn seen(detail: &EventDetail) -> SeenProbe {
     let field = |name: &str| {
         let field = detail.fields.iter().find(|field| field.name == name)?;
         Some(field.text())
@@ -279,16 +288,25 @@ fn seen(detail: &EventDetail) -> (String, Option<ProbeSort>) {
         }
     };
     if let Some(address) = field("__probe_ip") {
-        return (place(address), Some(ProbeSort::Entry));
+        return SeenProbe {
+            place: place(address),
+            sort: Some(ProbeSort::Entry),
+        };
     }
     if let Some(function) = field("__probe_func") {
-        return (place(function), Some(ProbeSort::Return));
+        return SeenProbe {
+            place: place(function),
+            sort: Some(ProbeSort::Return),
+        };
     }
     let source = detail.text.strip_prefix('(');
     let source = source.and_then(|text| text.split_once(')'));
     match source.and_then(|(source, _)| source.split_once('.')) {
-        Some((system, event)) => (format!("{system}/{event}"), Some(ProbeSort::Event)),
-        None => (String::new(), None),
+        Some((system, event)) => SeenProbe {
+            place: format!("{system}/{event}"),
+            sort: Some(ProbeSort::Event),
+        },
+        None => SeenProbe::default(),
     }
 }
 

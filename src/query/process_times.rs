@@ -8,7 +8,7 @@
 //!
 //! A process's own time is that in which none of its children lived: the rest it (mostly) spent waiting for them.
 
-use super::process_tree::ProcessTree;
+use super::process_tree::{ProcessTree, Visited};
 use crate::base::strings::{base_name, text_of};
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::trace::{ProcessId, Trace};
@@ -63,7 +63,7 @@ impl ProcessTimes {
             .collect();
         let walk = tree.walk();
         let mut depths = vec![0; rows.len()];
-        for &(id, depth) in &walk {
+        for Visited { id, depth } in walk.iter().copied() {
             depths[id.0 as usize] = depth;
             let children = &tree.children[id.0 as usize];
             let span = rows[id.0 as usize].span;
@@ -76,7 +76,7 @@ impl ProcessTimes {
             row.children = children.len() as u32;
         }
         // Children come after their parents, so that backwards each is whole before it is added.
-        for &(id, _) in walk.iter().rev() {
+        for Visited { id, .. } in walk.iter().rev().copied() {
             let mut row = rows[id.0 as usize];
             row.subtree = row.own;
             for child in &tree.children[id.0 as usize] {

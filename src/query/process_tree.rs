@@ -11,6 +11,15 @@ pub struct ProcessTree {
     pub children: Vec<Vec<ProcessId>>,
 }
 
+/// A process in the order of a walk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Visited {
+    /// The process.
+    pub id: ProcessId,
+    /// The number of its ancestors.
+    pub depth: u32,
+}
+
 impl ProcessTree {
     /// Returns the forest. Parents that form a circle (in a damaged file) are cut: one of them becomes a root.
     #[must_use]
@@ -71,17 +80,17 @@ impl ProcessTree {
 
     /// Returns all processes with their depths, depth first.
     #[must_use]
-    pub fn walk(&self) -> Vec<(ProcessId, u32)> {
+    pub fn walk(&self) -> Vec<Visited> {
         let mut out = Vec::with_capacity(self.children.len());
-        let mut stack: Vec<(ProcessId, u32)> = self.roots.iter().rev().map(|&id| (id, 0)).collect();
-        while let Some((id, depth)) = stack.pop() {
-            out.push((id, depth));
-            stack.extend(
-                self.children[id.0 as usize]
-                    .iter()
-                    .rev()
-                    .map(|&child| (child, depth + 1)),
-            );
+        let roots = self.roots.iter().rev();
+        let mut stack: Vec<Visited> = roots.map(|&id| Visited { id, depth: 0 }).collect();
+        while let Some(visited) = stack.pop() {
+            out.push(visited);
+            let children = self.children[visited.id.0 as usize].iter().rev();
+            stack.extend(children.map(|&id| Visited {
+                id,
+                depth: visited.depth + 1,
+            }));
         }
         out
     }
@@ -116,7 +125,7 @@ mod tests {
             let mut ids: Vec<u32> = ProcessTree::new(&trace)
                 .walk()
                 .iter()
-                .map(|(id, _)| id.0)
+                .map(|it| it.id.0)
                 .collect();
             ids.sort_unstable();
             assert_eq!(

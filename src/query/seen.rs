@@ -1,7 +1,7 @@
 //! How long slices that never ended were seen for: the only number that may stand beside them.
 //!
 //! ```text
-//! open at the end of its file     |-----------------~    at least: to the end of the file
+//! open at the end of its file     |-----------------~    at least: to the last event of the file
 //! open at the end of its thread   |--------~             at least: to the end of the thread
 //! its end was lost                |????????|             nothing: it ended at an unknown time before what follows
 //! events were lost meanwhile      |----- gap ------~     at least: to where the gap begins
@@ -38,15 +38,6 @@ impl Length {
             Length::Known(length) | Length::AtLeast(length) => length,
         }
     }
-}
-
-/// The part of a slice's duration that is in a span.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
-    /// The length of the part.
-    pub length: Length,
-    /// Whether the part is the whole slice.
-    pub is_whole: bool,
 }
 
 /// The least durations of a trace's unfinished slices; made once for a walk over many of them.
@@ -139,33 +130,30 @@ impl Seen {
     ) -> Timestamp {
         let gaps = self.files.get(file.map_or(0, |file| file.0 as usize));
         let lost_from = gaps.map_or(i64::MAX, |gaps| gaps.first_after(start.0));
-        end_of(trace, file).min(Timestamp(lost_from)).max(start)
+        // The last event is in the last nanosecond of the file: nothing is known of the time after it.
+        let last = end_of(trace, file).0.saturating_sub(1);
+        Timestamp(last.min(lost_from)).max(start)
     }
 
-    /// Returns the part of a slice's duration that is in `span`, in ns; of an unfinished slice, the least duration. If
-    /// the measured duration is not the drawn one, a part of the slice has the same share of both. Panics if there is
-    /// no such slice, as slices do.
+    /// Returns the part of a slice's duration in ns where `inside` returns how many ns of a span count; of an unfinished
+    /// slice, the least duration. If the measured duration is not the drawn one, a part of the slice has the same share of
+    /// both. Panics if there is no such slice, as slices do.
     #[must_use]
-    pub(crate) fn part_of_duration(&self, trace: &Trace, id: SliceId, span: TimeSpan) -> Part {
+    pub(crate) fn part_of_duration(
+        &self,
+        trace: &Trace,
+        id: SliceId,
+        inside: impl Fn(TimeSpan) -> i64,
+    ) -> Length {
         let (slices, row) = (&trace.slices, id.0 as usize);
-        let whole = TimeSpan {
-            start: Timestamp(slices.starts.at(row)),
-            end: Timestamp(slices.end(row).at_most(trace.span.end.0)),
-        };
-        let part = TimeSpan {
-            start: whole.start.max(span.start),
-            end: whole.end.min(span.end),
-        };
-        let length = match slices.is_unfinished(row) {
+        let drawn = drawn_span(trace, id);
+        match slices.is_unfinished(row) {
             true => {
-                let until = self.until(trace, id).min(part.end);
-                Length::AtLeast(until.0.saturating_sub(part.start.0).max(0))
+                let end = self.until(trace, id).min(drawn.end);
+                let certain = TimeSpan { end, ..drawn };
+                Length::AtLeast(inside(certain))
             }
-            false => Length::Known(slices.part_of_duration(row, whole, part)),
-        };
-        Part {
-            length,
-            is_whole: part == whole,
+            false => Length::Known(slices.part_of_duration(row, drawn, inside(drawn))),
         }
     }
 
@@ -188,6 +176,15 @@ impl Seen {
     pub fn length(&self, trace: &Trace, id: SliceId) -> i64 {
         let start = trace.slices.starts.at(id.0 as usize);
         self.until(trace, id).0.saturating_sub(start).max(0)
+    }
+}
+
+/// Returns the span that a slice is drawn over. Panics if there is no such slice, as slices do.
+pub(crate) fn drawn_span(trace: &Trace, id: SliceId) -> TimeSpan {
+    let (slices, row) = (&trace.slices, id.0 as usize);
+    TimeSpan {
+        start: Timestamp(slices.starts.at(row)),
+        end: Timestamp(slices.end(row).at_most(trace.span.end.0)),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::assemble::file_history::{FileHistory, FileId};
 use crate::event::FileOp;
 use crate::load::LoadedTrace;
 use crate::query::Item;
-use crate::query::files::{FileList, FileSummary, Relative, Use};
+use crate::query::files::{FileList, FileSummary, ListedFile, Relative, Use};
 use crate::query::process_times::program_of;
 
 pub(super) const FILES: TableDef = TableDef {
@@ -151,16 +151,14 @@ pub(crate) const FILE_LIST: TableDef = TableDef {
     rows: Rows::Trace(file_list),
 };
 
-/// A file with a summary of its uses, by all processes or by one.
-pub(crate) type Summarised = (FileId, FileSummary);
-
 fn file_list(scope: &Scope<'_>) -> Box<dyn RowSource> {
     let (trace, chosen) = (&scope.loaded.trace, scope.chosen);
     let list = FileList::new(trace);
     let summaries = (0..).map(FileId).zip(list.summaries.iter().copied());
-    let mut files: Vec<Summarised> = summaries
-        .filter(|(id, _)| {
-            list.rows_of(*id).iter().any(|&row| {
+    let summaries = summaries.map(|(file, summary)| ListedFile { file, summary });
+    let mut files: Vec<ListedFile> = summaries
+        .filter(|it| {
+            list.rows_of(it.file).iter().any(|&row| {
                 let row = &trace.files.rows[row as usize];
                 chosen.span.contains(row.time) && chosen.has_thread(row.thread)
             })
@@ -168,15 +166,16 @@ fn file_list(scope: &Scope<'_>) -> Box<dyn RowSource> {
         .collect();
     if scope.audience == Audience::Person {
         let uses = |file: &FileSummary| u64::from(file.reads) + u64::from(file.writes);
-        files.sort_by_key(|(_, file)| std::cmp::Reverse(uses(file)));
+        files.sort_by_key(|it| std::cmp::Reverse(uses(&it.summary)));
     }
     Box::new(file_rows(files, Arc::new(list)))
 }
 
 /// Returns rows of [`FILE_LIST`].
-pub(crate) fn file_rows(files: Vec<Summarised>, list: Arc<FileList>) -> impl RowSource {
-    RowsOfIds::new(files, list, |loaded, list, file: &Summarised, cells| {
-        let (trace, (id, summary)) = (&loaded.trace, file);
+pub(crate) fn file_rows(files: Vec<ListedFile>, list: Arc<FileList>) -> impl RowSource {
+    RowsOfIds::new(files, list, |loaded, list, file: &ListedFile, cells| {
+        let trace = &loaded.trace;
+        let ListedFile { file: id, summary } = file;
         let file = &list.history.files[id.0 as usize];
         cells.extend([
             id.0.into(),

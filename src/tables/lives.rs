@@ -12,6 +12,7 @@ use crate::base::strings::shell_bytes;
 use crate::load::LoadedTrace;
 use crate::query::Item;
 use crate::query::process_times::{ProcessTimes, program_bytes, program_of};
+use crate::query::process_tree::Visited;
 use crate::query::selection::Chosen;
 use crate::trace::{ProcessId, ThreadId, Trace};
 
@@ -186,31 +187,22 @@ pub(crate) const EXIT: ColumnDef<'static> =
 pub(crate) const LIVED: ColumnDef<'static> =
     ColumnDef::duration("lived", "Duration", "How long it lived");
 
-/// A process in the tree.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ProcessNode {
-    pub id: ProcessId,
-    /// The number of processes above it.
-    pub depth: u32,
-}
-
 fn process_times(scope: &Scope<'_>) -> Box<dyn RowSource> {
     let (trace, chosen) = (&scope.loaded.trace, scope.chosen);
     let times = ProcessTimes::new(trace);
     let walk = times.tree.walk().into_iter();
-    let nodes = walk.filter(|&(id, _)| {
+    let nodes = walk.filter(|&Visited { id, .. }| {
         let span = times.of(id).span;
         chosen.has_process(id)
             && chosen.meets(span.start, span.end)
             && (id.0 as usize) < trace.processes.len()
     });
-    let nodes = nodes.map(|(id, depth)| ProcessNode { id, depth }).collect();
-    Box::new(process_rows(nodes, Arc::new(times)))
+    Box::new(process_rows(nodes.collect(), Arc::new(times)))
 }
 
 /// Returns rows of [`PROCESS_TIMES`], followed by a cell of [`EXIT`] and one of [`LIVED`]; the item of each is its
 /// process.
-pub(crate) fn process_rows(nodes: Vec<ProcessNode>, times: Arc<ProcessTimes>) -> impl RowSource {
+pub(crate) fn process_rows(nodes: Vec<Visited>, times: Arc<ProcessTimes>) -> impl RowSource {
     let rows = RowsOfIds::new(nodes, times, |loaded, times, node, cells| {
         node_cells(loaded, times, *node, cells);
     });
@@ -218,12 +210,7 @@ pub(crate) fn process_rows(nodes: Vec<ProcessNode>, times: Arc<ProcessTimes>) ->
         .nested(|node| node.depth, |node| node.id.0)
 }
 
-fn node_cells(
-    loaded: &LoadedTrace,
-    times: &ProcessTimes,
-    node: ProcessNode,
-    cells: &mut Vec<Cell>,
-) {
+fn node_cells(loaded: &LoadedTrace, times: &ProcessTimes, node: Visited, cells: &mut Vec<Cell>) {
     let trace = &loaded.trace;
     let Some(process) = trace.processes.get(node.id.0 as usize) else {
         return;

@@ -112,10 +112,16 @@ impl Segment {
         self.columns.lower_bound(time)
     }
 
-    /// Returns the times of the first and last event. Panics if the segment is empty.
+    /// Returns the time of the first event. Panics if the segment is empty.
     #[must_use]
-    pub fn ends(&self) -> (Timestamp, Timestamp) {
-        (self.time(0), self.time(self.columns.len() as u32 - 1))
+    pub(crate) fn first_time(&self) -> Timestamp {
+        self.time(0)
+    }
+
+    /// Returns the time of the last event. Panics if the segment is empty.
+    #[must_use]
+    pub(crate) fn last_time(&self) -> Timestamp {
+        self.time(self.columns.len() as u32 - 1)
     }
 
     /// Returns event `index` with all its columns.
@@ -169,7 +175,7 @@ impl Events {
         for (index, segment) in segments.iter_mut().enumerate() {
             segment.first = first;
             first += segment.columns.len() as u32;
-            let (starts, ends) = segment.ends();
+            let (starts, ends) = (segment.first_time(), segment.last_time());
             match (tail, chains.last_mut()) {
                 (Some((lane, end)), Some(chain)) if lane == segment.lane && end <= starts => {
                     chain.push(index as u32)
@@ -298,10 +304,10 @@ impl Events {
             Some(origin) => &origin.threads,
         };
         let range = range.start as usize..range.end as usize;
-        for (events, key) in segment.columns.thread_runs_in(range) {
-            let (start, end) = (events.start as u32, events.end as u32);
-            if threads.is_unique(key) {
-                each(start..end, threads.at(key, Timestamp(0)));
+        for run in segment.columns.thread_runs_in(range) {
+            let (start, end) = (run.events.start as u32, run.events.end as u32);
+            if threads.is_unique(run.thread) {
+                each(start..end, threads.at(run.thread, Timestamp(0)));
                 continue;
             }
             for index in start..end {
@@ -400,6 +406,20 @@ impl Events {
     }
 }
 
+/// An event in its segment.
+struct Located<'a> {
+    segment: &'a Segment,
+    /// The event's index in the segment.
+    index: u32,
+}
+
+/// The time and kind of an event.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TimeAndKind {
+    pub time: Timestamp,
+    pub kind: KindId,
+}
+
 /// A cursor for reading many events; see [`Events::cursor`].
 #[derive(Clone, Debug)]
 pub(crate) struct EventCursor<'a> {
@@ -427,14 +447,17 @@ impl<'a> EventCursor<'a> {
     /// Returns the segment of an event and its index there, and keeps its block. Segments with an origin or with rounded
     /// times are not kept: their times and kinds need converting.
     #[inline(never)]
-    fn locate(&self, id: EventId) -> (&'a Segment, u32) {
+    fn locate(&self, id: EventId) -> Located<'a> {
         let segment = self.segment_of(id);
         if segment.origin.is_none() && segment.resolution_ns <= 1 {
             let mut block = segment.columns.block_around(id.0 - segment.first);
             block.first += segment.first;
             self.near.set(block);
         }
-        (segment, id.0 - segment.first)
+        Located {
+            segment,
+            index: id.0 - segment.first,
+        }
     }
 
     /// Returns the place of an event in its lane. Panics if there is no such event.
@@ -452,7 +475,7 @@ impl<'a> EventCursor<'a> {
         match near.times.get(id.0.wrapping_sub(near.first) as usize) {
             Some(&after) => Timestamp(near.base_time.wrapping_add(i64::from(after))),
             None => {
-                let (segment, index) = self.locate(id);
+                let Located { segment, index } = self.locate(id);
                 segment.time(index)
             }
         }
@@ -461,17 +484,23 @@ impl<'a> EventCursor<'a> {
     /// Returns the time and kind of an event. Panics if there is no such event.
     #[inline]
     #[must_use]
-    pub(crate) fn time_and_kind(&self, id: EventId) -> (Timestamp, KindId) {
+    pub(crate) fn time_and_kind(&self, id: EventId) -> TimeAndKind {
         let near = self.near.get();
         let at = id.0.wrapping_sub(near.first) as usize;
         match (near.times.get(at), near.kinds.get(at)) {
             (Some(&after), Some(kind)) => {
                 let time = near.base_time.wrapping_add(i64::from(after));
-                (Timestamp(time), kind)
+                TimeAndKind {
+                    time: Timestamp(time),
+                    kind,
+                }
             }
             _ => {
-                let (segment, index) = self.locate(id);
-                (segment.time(index), segment.kind(index))
+                let Located { segment, index } = self.locate(id);
+                TimeAndKind {
+                    time: segment.time(index),
+                    kind: segment.kind(index),
+                }
             }
         }
     }
@@ -484,7 +513,7 @@ impl<'a> EventCursor<'a> {
         match near.kinds.get(id.0.wrapping_sub(near.first) as usize) {
             Some(kind) => kind,
             None => {
-                let (segment, index) = self.locate(id);
+                let Located { segment, index } = self.locate(id);
                 segment.kind(index)
             }
         }
@@ -493,14 +522,14 @@ impl<'a> EventCursor<'a> {
     /// Returns an event. Panics if there is no such event.
     #[must_use]
     pub fn get(&self, id: EventId) -> Event {
-        let (segment, index) = self.locate(id);
+        let Located { segment, index } = self.locate(id);
         segment.event(index)
     }
 
     /// Returns the thread of an event. Panics if there is no such event.
     #[must_use]
     pub fn thread(&self, id: EventId) -> ThreadId {
-        let (segment, index) = self.locate(id);
+        let Located { segment, index } = self.locate(id);
         self.events.thread_in(segment, index)
     }
 }

@@ -3,7 +3,7 @@
 use super::entities::{CpuId, ThreadId};
 use super::events::EventId;
 use crate::base::{Maybe, TimeSpan, Timestamp};
-use crate::event::EndState;
+use crate::event::ThreadState;
 use std::ops::Range;
 
 /// Row number of a run.
@@ -22,7 +22,7 @@ pub struct Runs {
     /// The thread's priority (the kernel's scale, or a weight in FXT).
     pub priorities: Vec<i32>,
     /// The thread's state after the run.
-    pub end_states: Vec<EndState>,
+    pub end_states: Vec<ThreadState>,
     /// The switch that started the run; none if it started before the trace. Use [`Runs::event`].
     pub events: Vec<Maybe<u32>>,
     /// The runs of each CPU, by [`CpuId`].
@@ -49,7 +49,7 @@ pub struct Run {
     /// The thread's priority (the kernel's scale, or a weight in FXT).
     pub priority: i32,
     /// The thread's state after the run.
-    pub end_state: EndState,
+    pub end_state: ThreadState,
     /// The switch that started the run; `None` if it started before the trace.
     pub event: Option<EventId>,
 }

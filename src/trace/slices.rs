@@ -184,17 +184,16 @@ impl Slices {
         self.measured.get(found.ok()?).map(|entry| entry.1)
     }
 
-    /// Returns how much of a slice's duration belongs to `part` of the drawn slice `whole`, in ns. If the measured
+    /// Returns how much of a slice's duration belongs to `drawn` ns of the drawn slice `whole`, in ns. If the measured
     /// duration differs from the drawn one, a part gets the share of it that is drawn there.
     #[must_use]
-    pub fn part_of_duration(&self, row: usize, whole: TimeSpan, part: TimeSpan) -> i64 {
-        let length = |span: TimeSpan| span.end.0.saturating_sub(span.start.0);
-        let drawn = length(part).max(0);
+    pub fn part_of_duration(&self, row: usize, whole: TimeSpan, drawn: i64) -> i64 {
+        let all = whole.end.0.saturating_sub(whole.start.0);
         match self.measured(row) {
             None => drawn,
-            Some(measured) if part == whole => measured,
+            Some(measured) if drawn == all => measured,
             Some(measured) => {
-                let all = i128::from(length(whole).max(1));
+                let all = i128::from(all.max(1));
                 (i128::from(measured) * i128::from(drawn) / all) as i64
             }
         }

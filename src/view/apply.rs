@@ -142,7 +142,7 @@ fn carry_out(
             {
                 state.range = Some(span.intersection(state.bounds()));
                 let row = locate::lane_of(trace, item).and_then(|lane| state.rows.of_lane(lane));
-                state.area_rows = row.map(|(row, _)| vec![row.key]);
+                state.area_rows = row.map(|found| vec![found.row.key]);
             }
         }
         // Each press closes one thing.

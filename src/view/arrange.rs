@@ -5,7 +5,7 @@ use super::kept_places::KeptPlaces;
 use super::layout::{Arrange, HEIGHTS, Layout};
 use super::outline::{Node, Outline};
 use super::plots::key_of_plot;
-use super::rows::{Fold, LaneKind, RowKey};
+use super::rows::{Fold, LaneKind, RowKey, RowLane};
 use super::saved_layout::FoundBy;
 use super::state::ViewState;
 use crate::trace::Trace;
@@ -224,7 +224,7 @@ pub(super) fn show_lane(state: &mut ViewState, lane: LaneKind) {
             open_path(state, &path, |state| state.rows.of_lane(lane).is_some());
         }
     }
-    if let Some((row, lane)) = state.rows.of_lane(lane) {
+    if let Some(RowLane { row, lane }) = state.rows.of_lane(lane) {
         let top = row.top + lane.offset;
         let bottom = top + lane.height;
         scroll_to(state, top, bottom);

@@ -96,10 +96,10 @@ pub(super) fn select_track(state: &mut ViewState, trace: Option<&Trace>) {
         return;
     }
     let of_selected = trace.and_then(|trace| {
-        let (row, _) = state
+        let found = state
             .rows
             .of_lane(locate::lane_of(trace, state.selected?)?)?;
-        Some(row.key)
+        Some(found.row.key)
     });
     if let Some(key) = of_selected.or(state.pointed_row) {
         state.range = None;

@@ -33,6 +33,15 @@ pub struct Rows {
     filtered_count: usize,
 }
 
+/// A lane in its row.
+#[derive(Clone, Copy, Debug)]
+pub struct RowLane<'a> {
+    /// The row.
+    pub row: &'a Row,
+    /// One of its lanes.
+    pub lane: &'a Lane,
+}
+
 impl Rows {
     /// Flattens `outline`.
     #[must_use]
@@ -165,10 +174,11 @@ impl Rows {
 
     /// Returns the row and lane that draw `kind`, if they are visible.
     #[must_use]
-    pub fn of_lane(&self, kind: LaneKind) -> Option<(&Row, &Lane)> {
+    pub fn of_lane(&self, kind: LaneKind) -> Option<RowLane<'_>> {
         let &(row, lane) = self.by_lane.get(&kind)?;
         let row = self.rows.get(row as usize)?;
-        Some((row, row.lanes.get(lane as usize)?))
+        let lane = row.lanes.get(lane as usize)?;
+        Some(RowLane { row, lane })
     }
 
     /// Returns the closed row that hides the lane `kind`.
@@ -179,10 +189,10 @@ impl Rows {
 
     /// Returns the pinned row and lane that draw `kind`, if there are any.
     #[must_use]
-    pub(crate) fn pinned_of_lane(&self, kind: LaneKind) -> Option<(&Row, &Lane)> {
+    pub(crate) fn pinned_of_lane(&self, kind: LaneKind) -> Option<RowLane<'_>> {
         self.pinned.iter().find_map(|row| {
             let lane = row.lanes.iter().find(|lane| lane.kind == kind)?;
-            Some((row, lane))
+            Some(RowLane { row, lane })
         })
     }
 }

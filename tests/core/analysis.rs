@@ -624,8 +624,10 @@ fn durations_of_a_name_can_be_cut_out_of_its_histogram() {
         assert_eq!(all.lengths.count(), group.count);
         assert_eq!(all.lengths.sum_ns(), group.sum_ns);
         assert_eq!(all.lengths.per_mille(950), group.p95_ns);
-        let cut: Vec<SliceId> =
-            (all.between(&(group.p50_ns..group.p95_ns)).map(|(_, id)| id)).collect();
+        let cut: Vec<SliceId> = (all
+            .between(&(group.p50_ns..group.p95_ns))
+            .map(|it| it.slice))
+        .collect();
         let lengths = all.lengths.sorted().iter();
         assert_eq!(
             cut.len(),

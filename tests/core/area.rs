@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::certain::{certain, length};
 
-use threadline::base::{Job, StringId, TimeSpan, Timestamp};
+use threadline::base::{Job, Nanos, StringId, TimeSpan, Timestamp};
 use threadline::event::SliceKind;
 use threadline::load::{LoadedTrace, open};
 use threadline::query::Item;
@@ -225,10 +225,14 @@ fn states_and_runs_count_what_lies_inside() {
             if !span.overlaps(area.span) || span.is_empty() {
                 continue;
             }
-            let length = span.intersection(area.span).duration().0;
+            // What is open was seen until the last event, in the last nanosecond.
+            let is_open = trace.states.ends[id as usize] == i64::MAX;
+            let end = span.end - Nanos(i64::from(is_open));
+            let seen = TimeSpan { end, ..span };
+            let length = seen.intersection(area.span).duration().0;
             let word = trace.states.states[id as usize].word();
             let entry = states.entry(format!("{word} ")).or_default();
-            if trace.states.ends[id as usize] == i64::MAX {
+            if is_open {
                 entry.unfinished.push(length);
                 continue;
             }
@@ -244,8 +248,11 @@ fn states_and_runs_count_what_lies_inside() {
                 .runs
                 .overlapping(trace.runs.on(cpu), area.span)
                 .map(|id| {
+                    let is_open = trace.runs.ends[id as usize] == i64::MAX;
                     let run = Item::Run(threadline::trace::RunId(id)).span(trace).unwrap();
-                    i128::from(run.intersection(area.span).duration().0)
+                    let end = run.end - Nanos(i64::from(is_open));
+                    let seen = TimeSpan { end, ..run };
+                    i128::from(seen.intersection(area.span).duration().0)
                 });
             // A run that had not ended is beside the others, but inside of the area as they are.
             assert_eq!(group.inside_ns, inside.sum::<i128>());

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use threadline::base::Job;
+use threadline::base::{Job, TimeSpan, Timestamp};
 use threadline::event::FieldRef;
 use threadline::export::rows::RowFormat;
 use threadline::export::tables::write as write_table;
@@ -279,17 +279,77 @@ fn counters_of_one_name_are_told_apart_by_their_ids() {
         .map(|(id, value)| counter(id, value))
         .collect();
     let source = read_again(format!("[{}]", events.join(",\n")).into_bytes());
-    let json: serde_json::Value = serde_json::from_slice(&exported(&source)).unwrap();
+    assert_eq!(
+        counters_of(&exported(&source)),
+        [
+            r#"t "0x5" {"v":3.0}"#,
+            r#"t "0x6" {"v":4.0}"#,
+            r#"t 7 {"v":5.0}"#,
+            r#"t "8" {"v":6.0}"#,
+        ]
+    );
+}
+
+/// Name, id and arguments of the counter events of an export.
+fn counters_of(export: &[u8]) -> Vec<String> {
+    let json: serde_json::Value = serde_json::from_slice(export).unwrap();
     let rows = json["traceEvents"].as_array().unwrap().iter();
-    let counters: Vec<String> = rows
-        .filter(|row| row["ph"] == "C")
-        .map(|row| format!("{} {}", row["name"].as_str().unwrap(), row["args"]))
-        .collect();
-    let expected = [
-        r#"t:5 {"v":3.0}"#,
-        r#"t:6 {"v":4.0}"#,
-        r#"t:7 {"v":5.0}"#,
-        r#"t:8 {"v":6.0}"#,
+    rows.filter(|row| row["ph"] == "C")
+        .map(|row| {
+            format!(
+                "{} {} {}",
+                row["name"].as_str().unwrap(),
+                row["id"],
+                row["args"]
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn the_series_of_a_counter_stay_one_counter_where_events_lack_some() {
+    let counter = |time: u32, args: &str| {
+        format!(r#"{{"ph":"C","name":"mem","pid":2,"ts":{time},"args":{args}}}"#)
+    };
+    let args = [
+        r#"{"free":5.0,"used":1.0}"#,
+        r#"{"free":9.0}"#,
+        r#"{"free":9.0,"used":3.0}"#,
+        r#"{"used":4.0}"#,
+        r#"{"other":1.0,"used":4.0}"#,
     ];
-    assert_eq!(counters, expected);
+    // The last two are at one time.
+    let times = [1, 2, 3, 4, 4];
+    let events: Vec<String> = (times.iter().zip(args))
+        .map(|(&time, args)| counter(time, args))
+        .collect();
+    let source = read_again(format!("[{}]", events.join(",\n")).into_bytes());
+    let expected = args.map(|args| format!("mem null {args}"));
+    assert_eq!(counters_of(&exported(&source)), expected);
+    let samples = |loaded: &LoadedTrace| {
+        told(
+            &table(loaded, "counters"),
+            &["ts", "track", "value"],
+            |_| true,
+        )
+    };
+    let again = read_again(exported(&source));
+    assert_eq!(samples(&again), samples(&source));
+    assert_eq!(samples(&source).len(), 8);
+
+    // What is in force at the start of a range is told there, each series once.
+    let range = Selection::range(TimeSpan::new(Timestamp(2_500), Timestamp(3_500)));
+    let exporter = EXPORTERS
+        .iter()
+        .find(|row| row.name == "chrome-json")
+        .unwrap();
+    let mut bytes = Vec::new();
+    (exporter.write_to(&source, &range, &mut bytes, &Job::default())).unwrap();
+    assert_eq!(
+        counters_of(&bytes),
+        [
+            r#"mem null {"free":9.0,"used":1.0}"#,
+            r#"mem null {"free":9.0,"used":3.0}"#
+        ]
+    );
 }

@@ -92,7 +92,7 @@ fn parents_in_a_circle_are_a_tree_all_the_same() {
     );
     let loaded = load_bytes(text.as_bytes());
     let times = ProcessTimes::new(&loaded.trace);
-    let mut walked: Vec<u32> = times.tree.walk().iter().map(|row| row.0.0).collect();
+    let mut walked: Vec<u32> = times.tree.walk().iter().map(|row| row.id.0).collect();
     walked.sort_unstable();
     let all: Vec<u32> = (0..loaded.trace.processes.len() as u32).collect();
     assert_eq!(walked, all);

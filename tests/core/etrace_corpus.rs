@@ -615,7 +615,8 @@ fn files_flow_from_their_writers_to_their_readers() {
     let list = FileList::new(trace);
     let name = |id| program_of(trace, id);
     let object = list.find(trace, b"src/lvm.o").unwrap();
-    let (inputs, more) = list.relatives(trace, object, Kinship::WentInto);
+    let found = list.relatives(trace, object, Kinship::WentInto);
+    let (inputs, more) = (found.files, found.more);
     assert_eq!(more, More::No);
     let path_of = |id| trace.text(list.history.name(id)).into_owned();
     let source = inputs
@@ -630,7 +631,7 @@ fn files_flow_from_their_writers_to_their_readers() {
     );
     assert!(!inputs.iter().any(|it| path_of(it.file).ends_with("/lua.c")));
     let header = list.find(trace, b"src/lvm.c").unwrap();
-    let (made, _) = list.relatives(trace, header, Kinship::MadeFrom);
+    let made = list.relatives(trace, header, Kinship::MadeFrom).files;
     for product in ["/lvm.o", "/liblua.a", "/src/lua", "/src/luac"] {
         assert!(
             made.iter().any(|it| path_of(it.file).ends_with(product)),

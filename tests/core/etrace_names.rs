@@ -138,7 +138,7 @@ fn files_are_called_by_the_names_that_they_have() {
     assert_eq!(list.find(trace, b"/w/lib.so"), Some(FileId(1)));
     // What went into the program was called a.o then.
     let prog = list.find(trace, b"/w/prog").unwrap();
-    let (relatives, _) = list.relatives(trace, prog, Kinship::WentInto);
+    let relatives = list.relatives(trace, prog, Kinship::WentInto).files;
     let used: Vec<_> = (relatives.iter())
         .map(|it| (it.file, trace.text(it.name(trace)).into_owned()))
         .collect();
@@ -293,12 +293,12 @@ fn children_read_what_they_are_given_as_their_input() {
         .map(|it| trace.processes[it.process.unwrap().0 as usize].pid)
         .collect();
     assert_eq!(inherited, [4, 7]);
-    let (made, _) = list.relatives(trace, file, Kinship::MadeFrom);
+    let made = list.relatives(trace, file, Kinship::MadeFrom).files;
     let mut made: Vec<_> = made.iter().map(|it| trace.text(it.name(trace))).collect();
     made.sort();
     assert_eq!(made, ["/w/count", "/w/out"]);
     let out = list.find(trace, b"/w/out").unwrap();
-    let (inputs, _) = list.relatives(trace, out, Kinship::WentInto);
+    let inputs = list.relatives(trace, out, Kinship::WentInto).files;
     let inputs: Vec<_> = inputs.iter().map(|it| it.file).collect();
     assert_eq!(inputs, [file]);
 }

@@ -78,7 +78,7 @@ fn what_was_made_is_told_with_the_name_that_it_got_in_the_end() {
     let trace = &loaded.trace;
     let list = FileList::new(trace);
     let object = list.find(trace, b"/w/a.o").unwrap();
-    let (made, _) = list.relatives(trace, object, Kinship::MadeFrom);
+    let made = list.relatives(trace, object, Kinship::MadeFrom).files;
     let mut names: Vec<_> = made
         .iter()
         .map(|it| (it.name(trace), it.later_name(trace, &list)))

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use crate::corpus::corpus;
 use threadline::base::{Job, Location, Severity, Timestamp};
 use threadline::event::{
-    AsyncOp, Directory, EndState, EventDetail, FlowOp, LaneColumns, MarkOp, SeriesScope, ThreadKey,
-    Value,
+    AsyncOp, Directory, EventDetail, FlowOp, LaneColumns, MarkOp, SeriesScope, ThreadKey,
+    ThreadState, Value,
 };
 use threadline::formats::stream::Gathered;
 use threadline::formats::{EventRef, FORMATS, Input, Recording, Sniff};
@@ -262,7 +262,7 @@ fn ticks_of_24_mhz_and_legacy_switches_are_exact() {
     let switches = part.switches.iter();
     let switched = times(part, switches.map(|switch| switch.event));
     assert_eq!(switched, vec![41, 500_000_416, 600_010_666, 1_000_000_666]);
-    assert_eq!(part.switches[0].prev_state, EndState::Stopped);
+    assert_eq!(part.switches[0].prev_state, ThreadState::Stopped);
     // Priority 0 but a process: not idle.
     assert_eq!(opened.koids(part.switches[0].prev), (Some(4660), 17185));
     assert_eq!(opened.koids(part.switches[3].next), (Some(4660), 17185));

@@ -6,7 +6,7 @@ use crate::program::{number, rows, stdout};
 use std::io::Write as _;
 
 use threadline::base::Job;
-use threadline::event::{EndState, EventDetail};
+use threadline::event::EventDetail;
 use threadline::load::{LoadedTrace, open};
 use threadline::query::details::describe;
 use threadline::trace::{CpuId, EventId, SliceId, ThreadId, ThreadState};
@@ -464,7 +464,7 @@ fn switches_and_wakeups_make_runs_and_states_and_idle_is_nobody() {
     );
     let loaded = file.open();
     let trace = &loaded.trace;
-    let runs: Vec<(u64, i64, i64, EndState)> = (0..trace.runs.len())
+    let runs: Vec<(u64, i64, i64, ThreadState)> = (0..trace.runs.len())
         .map(|run| {
             let tid = trace.thread(ThreadId(trace.runs.threads[run])).tid;
             (
@@ -477,8 +477,8 @@ fn switches_and_wakeups_make_runs_and_states_and_idle_is_nobody() {
         .collect();
     assert_eq!(trace.cpus[0].number, 3);
     assert_eq!(trace.runs.on(CpuId(0)).len(), 3);
-    assert_eq!(runs[0], (11, 10, 20, EndState::Sleeping));
-    assert_eq!(runs[1], (12, 40, 60, EndState::Runnable));
+    assert_eq!(runs[0], (11, 10, 20, ThreadState::Sleeping));
+    assert_eq!(runs[1], (12, 40, 60, ThreadState::Runnable));
     assert_eq!((runs[2].0, runs[2].1), (11, 60));
     let sleeper = trace
         .threads

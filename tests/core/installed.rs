@@ -72,6 +72,24 @@ fn every_file_is_put_under_the_prefix_and_taken_away_again() {
     assert!(files.iter().all(|file| !Path::new(file).exists()));
 }
 
+/// A full disk under the standard output is an error, but no reason to leave half of the files.
+#[test]
+#[cfg(target_os = "linux")]
+fn every_file_is_put_although_nobody_can_be_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let prefix = folder.path().to_string_lossy().into_owned();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+    let status = std::process::Command::new(env!("CARGO_BIN_EXE_threadline"))
+        .args(["install", "--prefix", &prefix])
+        .stdout(full.unwrap())
+        .stderr(std::process::Stdio::null())
+        .status()
+        .unwrap();
+    assert_eq!(status.code(), Some(1));
+    let removed = stdout(&["install", "--prefix", &prefix, "--remove"]);
+    assert_eq!(removed.lines().count(), 3 + GENERATED.len());
+}
+
 #[test]
 fn the_package_takes_files_that_are_there() {
     let manifest = std::fs::read_to_string(assets().join("../Cargo.toml")).unwrap();

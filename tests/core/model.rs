@@ -6,12 +6,12 @@ use threadline::base::{Job, StringId, Timestamp};
 use threadline::event::family::Family;
 use threadline::event::kernel;
 use threadline::event::{
-    AsyncMark, AsyncOp, AsyncScope, Directory, EndState, EventKind, FlowKind, FlowMark, FlowOp,
-    ForkSort, KindId, Label, Lane, LaneColumns, Life, LifeRow, Mark, MarkOp, PartColumns, Role,
-    SliceKind, Switch, SwitchTells, ThreadKey, TraceInfo, Wakeup, WakeupSort,
+    AsyncMark, AsyncOp, AsyncScope, Directory, EventKind, FlowKind, FlowMark, FlowOp, ForkSort,
+    KindId, Label, Lane, LaneColumns, Life, LifeRow, Mark, MarkOp, PartColumns, Role, SliceKind,
+    Switch, SwitchTells, ThreadKey, ThreadState, TraceInfo, Wakeup, WakeupSort,
 };
 use threadline::index::Index;
-use threadline::trace::{SliceId, StateId, ThreadId, ThreadState, Trace, TrackKind};
+use threadline::trace::{SliceId, StateId, ThreadId, Trace, TrackKind};
 
 const POINT: KindId = KindId(0);
 const USED: KindId = KindId(1);
@@ -81,7 +81,7 @@ impl Story {
         );
     }
 
-    fn switch(&mut self, time: i64, cpu: u32, prev: u32, prev_state: EndState, next: u32) {
+    fn switch(&mut self, time: i64, cpu: u32, prev: u32, prev_state: ThreadState, next: u32) {
         let event = self.event(time, prev, USED);
         self.columns.switches.push(Switch {
             event,
@@ -253,11 +253,11 @@ fn system_calls_never_nest_and_die_with_their_thread() {
 #[test]
 fn a_switch_to_dead_ends_the_life_and_its_calls() {
     let mut cpu = Story::new();
-    cpu.switch(5, 0, 0, EndState::Runnable, 7);
+    cpu.switch(5, 0, 0, ThreadState::Runnable, 7);
     cpu.begin(10, 7, Family::Syscalls, "read", 1);
     cpu.end(11, 7, Family::Syscalls, "read", 1);
     cpu.begin(20, 7, Family::Syscalls, "futex", 202);
-    cpu.switch(30, 0, 7, EndState::Zombie, 0);
+    cpu.switch(30, 0, 7, ThreadState::Zombie, 0);
     cpu.event(100, 1, POINT);
     let trace = made(vec![cpu]);
     assert_eq!(
@@ -371,12 +371,12 @@ fn threads_join_their_parents_process() {
 fn a_wakeup_ends_the_sleep_and_the_waker_is_known() {
     let mut first = Story::new();
     let mut second = Story::new();
-    first.switch(10, 0, 0, EndState::Runnable, 8);
-    first.switch(20, 0, 8, EndState::Sleeping, 0);
+    first.switch(10, 0, 0, ThreadState::Runnable, 8);
+    first.switch(20, 0, 8, ThreadState::Sleeping, 0);
     second.event(1, 9, POINT);
     second.wakeup(50, 9, 8, WakeupSort::Waking);
     first.wakeup(52, 0, 8, WakeupSort::Wakeup);
-    first.switch(60, 0, 0, EndState::Runnable, 8);
+    first.switch(60, 0, 0, ThreadState::Runnable, 8);
     let trace = made(vec![first, second]);
     let thread = trace.events.threads.at(ThreadKey(8), Timestamp(0));
     let states: Vec<_> = trace

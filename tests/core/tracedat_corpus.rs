@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::corpus::corpus;
 use threadline::base::{Job, Severity};
 use threadline::event::keys::Directory;
-use threadline::event::{EndState, LaneColumns, MarkOp, Role};
+use threadline::event::{LaneColumns, MarkOp, Role};
 use threadline::formats::tracedat::{FORMAT, TraceFile};
 use threadline::formats::{Input, Recording, ReportOptions};
 use threadline::trace::{ThreadId, ThreadState};
@@ -136,7 +136,7 @@ fn the_bulk_pass_agrees_with_the_walk_over_records() {
         let unknown = parts
             .iter()
             .flat_map(|part| &part.switches)
-            .filter(|switch| switch.prev_state == EndState::Unknown)
+            .filter(|switch| switch.prev_state == ThreadState::Unknown)
             .count();
         assert_eq!(unknown, 0, "{name}");
         let span = opened.recording.coarse.span;

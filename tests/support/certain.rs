@@ -1,5 +1,6 @@
 //! What is known of the durations of slices, one by one and without any index.
 
+use threadline::base::Nanos;
 use threadline::trace::{SliceId, Trace, TrackKind};
 
 /// How long a slice that never ended certainly lasted, in ns; `None` of slices that ended.
@@ -17,7 +18,8 @@ pub fn certain(trace: &Trace, id: SliceId) -> Option<i64> {
     if drawn != file_end && thread_end != Some(drawn) {
         return Some(0);
     }
-    let mut until = drawn;
+    // The last event of a file is in its last nanosecond.
+    let mut until = drawn.min(file_end - Nanos(1)).max(slice.start);
     for gap in trace.gaps.iter().filter(|gap| gap.end > slice.start) {
         until = until.min(gap.start.max(slice.start));
     }

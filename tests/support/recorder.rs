@@ -27,7 +27,7 @@ pub fn load(recorder: &Recorder) -> LoadedTrace {
 pub fn relatives(trace: &Trace, path: &str, kinship: Kinship) -> Vec<String> {
     let list = FileList::new(trace);
     let file = list.find(trace, path.as_bytes()).unwrap();
-    let (relatives, _) = list.relatives(trace, file, kinship);
+    let relatives = list.relatives(trace, file, kinship).files;
     let name = |id: StringId| trace.text(id).into_owned();
     let mut all: Vec<String> = (relatives.iter())
         .map(|it| name(list.history.name(it.file)))

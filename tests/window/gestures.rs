@@ -6,6 +6,7 @@ use egui_kittest::kittest::{NodeT, Queryable};
 use threadline::base::{Nanos, Timestamp};
 use threadline::query::Item;
 use threadline::trace::{FlowId, SliceId};
+use threadline::view::rows::RowLane;
 use threadline::view::{Action, Direction, Finder, Marker, locate};
 
 /// A drag with these keys and this button held.
@@ -265,7 +266,7 @@ fn another_flow_is_chosen_and_an_arrow_is_clicked() {
         let flow = trace.flows.rows[id.0 as usize];
         let y = |slice: Option<SliceId>| {
             let lane = locate::lane_of(&trace, Item::Slice(slice?))?;
-            let (row, lane) = state.rows.of_lane(lane)?;
+            let RowLane { row, lane } = state.rows.of_lane(lane)?;
             Some(row.top + lane.offset + lane.height / 2.0 - state.scroll)
         };
         let (from, to) = (flow.from.time, flow.to.time);
@@ -378,7 +379,7 @@ fn ranges_begin_and_end_at_the_edges_they_are_drawn_to() {
         let state = window.state().state();
         let trace = window.state().loaded().unwrap().trace.clone();
         let lane = locate::lane_of(&trace, Item::Slice(SliceId(0))).unwrap();
-        let (row, lane) = state.rows.of_lane(lane).unwrap();
+        let RowLane { row, lane } = state.rows.of_lane(lane).unwrap();
         row.top + lane.offset + lane.height / 2.0 - state.scroll
     };
     let y = canvas(&window).top() + row;

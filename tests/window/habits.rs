@@ -371,7 +371,7 @@ fn the_time_of_a_slice_is_selected_on_its_own_track() {
     assert!(rows.len() == 1 && rows != [cpu]);
     let trace = &window.state().loaded().unwrap().trace;
     let lane = threadline::view::locate::lane_of(trace, slice).unwrap();
-    assert_eq!(state.rows.of_lane(lane).unwrap().0.key, rows[0]);
+    assert_eq!(state.rows.of_lane(lane).unwrap().row.key, rows[0]);
 }
 
 #[test]

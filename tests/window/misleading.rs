@@ -474,7 +474,7 @@ fn the_words_of_an_arrow_stand_beside_its_head() {
     let rows = &window.state().state().rows;
     let place = |thread| {
         rows.of_lane(threadline::view::LaneKind::States(thread))
-            .map(|(row, _)| row.top)
+            .map(|found| found.row.top)
     };
     // A wait whose waker is far above or below.
     let waits = (0..trace.states.len() as u32).map(threadline::trace::StateId);
@@ -506,7 +506,7 @@ fn the_words_of_an_arrow_stand_beside_its_head() {
         .rows
         .of_lane(threadline::view::LaneKind::States(state.thread))
         .unwrap()
-        .0
+        .row
         .key;
     let row = place_of(&window, key);
     let far = (words[0].center().y - row.center().y).abs();
@@ -531,7 +531,7 @@ fn a_run_whose_thread_is_out_of_sight_has_the_words_beside_it() {
     let run = runs.into_iter().find(woken).unwrap();
     act(&mut window, Action::Reveal(Item::Run(run)));
     let lane = threadline::view::LaneKind::Runs(trace.runs.get(run).cpu);
-    let key = window.state().state().rows.of_lane(lane).unwrap().0.key;
+    let key = window.state().state().rows.of_lane(lane).unwrap().row.key;
     let words = words_at(&window, "woken, ran");
     assert_eq!(words.len(), 1);
     let far = (words[0].center().y - place_of(&window, key).top()).abs();

@@ -132,7 +132,8 @@ fn open_calls_lasted_at_least_to_the_end_of_the_recording() {
     let fxt = as_fxt(folder.path(), OPEN_CALLS);
     for file in [&name, &fxt] {
         let info: Value = serde_json::from_str(&stdout(&["info", "--json", file])).unwrap();
-        let end = info["end_ns"].as_i64().unwrap();
+        // The last event is in the last nanosecond.
+        let end = info["end_ns"].as_i64().unwrap() - 1;
         let open = &plain(&[file])[&("pause".to_owned(), "syscalls".to_owned())].open;
         let expected: i64 = open.iter().map(|start| end - start).sum();
         assert_eq!(open.len(), 3);
@@ -313,7 +314,8 @@ fn a_latency_that_did_not_end_is_counted_with_what_was_seen() {
     }
     assert!(!open.is_empty());
     let info: Value = serde_json::from_str(&stdout(&["info", "--json", &name])).unwrap();
-    let end = info["end_ns"].as_i64().unwrap();
+    // The last event is in the last nanosecond.
+    let end = info["end_ns"].as_i64().unwrap() - 1;
     let expected: i64 = open.values().map(|start| end - start).sum();
     let rows = json(&[
         "latency",
@@ -553,8 +555,9 @@ fn files_count_what_the_chosen_process_did() {
             process: Some(process),
             ..FileView::default()
         };
-        for (file, of_process) in listed(&trace, &list, &view) {
-            let whole = all.iter().find(|row| row.0 == file).unwrap().1;
+        for found in listed(&trace, &list, &view) {
+            let (file, of_process) = (found.file, found.summary);
+            let whole = all.iter().find(|row| row.file == file).unwrap().summary;
             let is_own = |row: &&u32| {
                 let row = &trace.files.rows[**row as usize];
                 trace.thread(row.thread).process == Some(process)

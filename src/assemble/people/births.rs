@@ -13,9 +13,11 @@ use crate::trace::EventId;
 /// Two events of a fork with equal parent and child, at most this many ns apart, record one fork.
 pub(super) const SAME_FORK: Nanos = Nanos(10_000_000);
 
-/// One fork, without its child: lists have the child's key next to it.
+/// One fork.
 #[derive(Clone, Copy)]
 pub(super) struct Birth {
+    /// The child's key.
+    pub(super) key: u32,
     pub(super) time: Timestamp,
     pub(super) parent: ThreadKey,
     pub(super) sort: ForkSort,
@@ -85,8 +87,8 @@ struct Known {
     last: Option<usize>,
 }
 
-/// Returns (child's key, birth) for all forks, sorted by key, then time.
-pub(super) fn births(directory: &Directory, seen: &Seen, lives: &[Told<'_>]) -> Vec<(u32, Birth)> {
+/// Returns all forks, sorted by the child's key, then time.
+pub(super) fn births(directory: &Directory, seen: &Seen, lives: &[Told<'_>]) -> Vec<Birth> {
     let aliases: FxHashMap<u32, &[ThreadKey]> = directory
         .aliases
         .iter()
@@ -94,7 +96,7 @@ pub(super) fn births(directory: &Directory, seen: &Seen, lives: &[Told<'_>]) -> 
         .collect();
     let is_fork = |told: &&Told<'_>| matches!(told.life, Life::Fork { .. });
     let count = lives.iter().filter(is_fork).count();
-    let mut births: Vec<(u32, Birth)> = Vec::with_capacity(count);
+    let mut births: Vec<Birth> = Vec::with_capacity(count);
     let mut known: FxHashMap<u32, Known> = FxHashMap::default();
     known.reserve(count);
     // Keys that exited, if the file states that a later exec of the key is a new thread's.
@@ -125,14 +127,14 @@ pub(super) fn births(directory: &Directory, seen: &Seen, lives: &[Told<'_>]) -> 
                 continue;
             }
             Life::Exec { thread, .. } if ended.remove(&thread.0) => {
-                let birth = Birth {
+                births.push(Birth {
+                    key: thread.0,
                     time: told.time,
                     parent: ThreadKey::UNKNOWN,
                     sort: ForkSort::Unknown,
                     name: StringId::EMPTY,
                     event: told.event,
-                };
-                births.push((thread.0, birth));
+                });
                 continue;
             }
             _ => continue,
@@ -147,6 +149,7 @@ pub(super) fn births(directory: &Directory, seen: &Seen, lives: &[Told<'_>]) -> 
         let time = first.filter(|first| is_late && *first < told.time);
         let time = time.unwrap_or(told.time);
         let birth = Birth {
+            key: child.0,
             time,
             parent: *parent,
             sort: *sort,
@@ -159,7 +162,7 @@ pub(super) fn births(directory: &Directory, seen: &Seen, lives: &[Told<'_>]) -> 
             last: None,
         });
         match known.last.and_then(|last| births.get_mut(last)) {
-            Some((_, last)) if last.parent == *parent && told.time - last.time <= SAME_FORK => {
+            Some(last) if last.parent == *parent && told.time - last.time <= SAME_FORK => {
                 if last.sort == ForkSort::Unknown {
                     last.sort = birth.sort;
                 }
@@ -169,10 +172,10 @@ pub(super) fn births(directory: &Directory, seen: &Seen, lives: &[Told<'_>]) -> 
             }
             _ => {
                 known.last = Some(births.len());
-                births.push((child.0, birth));
+                births.push(birth);
             }
         }
     }
-    births.sort_by_key(|birth| birth.0);
+    births.sort_by_key(|birth| birth.key);
     births
 }

@@ -67,7 +67,7 @@ struct Known<'a> {
     /// When it was first and last seen.
     seen: Option<SeenTimes>,
     /// The forks that made threads with this key, sorted by time.
-    births: &'a [(u32, Birth)],
+    births: &'a [Birth],
     /// The directory's entry for it.
     entry: Option<&'a ThreadEntry>,
 }
@@ -85,7 +85,7 @@ pub(crate) fn identify(merged: &Merged, directory: &Directory) -> Identities {
     let mut keys: Vec<u32> = seen
         .keys()
         .copied()
-        .chain(births.iter().map(|birth| birth.0))
+        .chain(births.iter().map(|birth| birth.key))
         .chain(used_entries(directory, &seen))
         .collect();
     keys.sort_unstable();
@@ -106,7 +106,7 @@ pub(crate) fn identify(merged: &Merged, directory: &Directory) -> Identities {
     let mut births = births.as_slice();
     for key in keys {
         // Keys, births and entries are all sorted by key.
-        let count = births.iter().take_while(|birth| birth.0 == key).count();
+        let count = births.iter().take_while(|birth| birth.key == key).count();
         let (of_key, later) = births.split_at(count);
         births = later;
         let mut entry = None;
@@ -266,24 +266,24 @@ impl Making {
             seen: seen.unwrap_or(SeenTimes::once(span.start)),
         };
         let lived_before = match (births.first(), seen) {
-            (Some((_, birth)), Some(seen)) => seen.first < birth.time,
+            (Some(birth), Some(seen)) => seen.first < birth.time,
             (Some(_), None) => false,
             (None, _) => true,
         };
         // Events of the key before its first fork belong to an earlier thread.
         if lived_before {
             let mut earlier = thread.clone();
-            if let Some((_, birth)) = births.first() {
+            if let Some(birth) = births.first() {
                 earlier.seen.last = earlier.seen.last.min(birth.time);
             }
             self.push_thread(key, Timestamp::MIN, earlier);
         }
-        for (index, (_, birth)) in births.iter().enumerate() {
+        for (index, birth) in births.iter().enumerate() {
             thread.start = Some(birth.time);
             thread.name = birth.name;
-            let until = births.get(index + 1).map_or(thread.seen.last, |(_, next)| {
-                next.time.min(thread.seen.last)
-            });
+            let until = births
+                .get(index + 1)
+                .map_or(thread.seen.last, |next| next.time.min(thread.seen.last));
             thread.seen = SeenTimes {
                 first: birth.time,
                 last: until.max(birth.time),
@@ -309,7 +309,12 @@ impl Making {
     fn join_processes(&mut self, born: &[NewThread], lives: &[Told<'_>]) {
         let mut leaders: FxHashMap<u32, ThreadId> = FxHashMap::default();
         for told in lives {
-            if let Life::Member { thread, leader } = told.life
+            if let Life::Member { thread, leader }
+            | Life::Exec {
+                thread: leader,
+                caller: Some(thread),
+                ..
+            } = told.life
                 && thread != leader
             {
                 leaders.insert(

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use super::super::recorded::{Part, Recorded};
 use super::super::rows::Rows;
 use crate::base::Timestamp;
+use crate::event::thread_column::ThreadRun;
 use crate::event::{AsyncScope, Life, SeriesScope};
 use crate::trace::SeenTimes;
 
@@ -70,9 +71,9 @@ fn seen_in_part(number: usize, part: &Part, recorded: &Recorded, rows: &Rows) ->
         all: Seen::default(),
         recent: vec![None; RECENT],
     };
-    for (key, span) in columns.thread_spans() {
-        seen.include(key.0, columns.time(span.start as u32));
-        seen.include(key.0, columns.time(span.end as u32));
+    for ThreadRun { events, thread } in columns.thread_spans() {
+        seen.include(thread.0, columns.time(events.start as u32));
+        seen.include(thread.0, columns.time(events.end as u32));
     }
     for switch in &rows.scheduling.switches[number] {
         let time = columns.time(switch.event);
@@ -100,12 +101,18 @@ fn seen_in_part(number: usize, part: &Part, recorded: &Recorded, rows: &Rows) ->
     for row in &rows.lives[number] {
         let key = match &row.life {
             Life::Fork { parent, .. } => parent,
-            Life::Exec { thread, .. } | Life::Exit { thread, .. } => thread,
             // A process exists even if its main thread has no events.
-            Life::Member { thread, leader } | Life::Claim { thread, leader } => {
+            Life::Member { thread, leader }
+            | Life::Claim { thread, leader }
+            | Life::Exec {
+                thread: leader,
+                caller: Some(thread),
+                ..
+            } => {
                 seen.include(leader.0, columns.time(row.event));
                 thread
             }
+            Life::Exec { thread, .. } | Life::Exit { thread, .. } => thread,
             Life::Name { .. } | Life::Directory { .. } => continue,
         };
         seen.include(key.0, columns.time(row.event));

@@ -1,8 +1,8 @@
 //! Switches with the trace's numbers, and the changes of thread states that follow from switches and wakeups.
 
 use crate::base::Maybe;
-use crate::event::{EndState, Interrupt, SwitchTells, WakeupSort};
-use crate::trace::{EventId, ThreadState};
+use crate::event::{Interrupt, SwitchTells, ThreadState, WakeupSort};
+use crate::trace::EventId;
 
 /// A context switch with the trace's numbers.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct SwitchRow {
     /// Priority of the thread that stops.
     pub prev_priority: i32,
     /// State of the thread that stops, from now on.
-    pub prev_state: EndState,
+    pub prev_state: ThreadState,
     /// What follows from the switch.
     pub tells: SwitchTells,
 }

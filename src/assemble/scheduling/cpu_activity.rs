@@ -9,7 +9,7 @@
 use super::super::recorded::Recorded;
 use super::runs::sort_by_thread;
 use crate::base::Maybe;
-use crate::event::{EndState, ThreadKey};
+use crate::event::{ThreadKey, ThreadState};
 use crate::trace::{Runs, ThreadId};
 
 /// Lines that are more than this many ns apart belong to different runs.
@@ -77,7 +77,7 @@ pub(crate) fn runs_of_lines(recorded: &Recorded, thread_count: usize) -> Runs {
     runs.threads.reserve_exact(total);
     runs.events.reserve_exact(total);
     runs.priorities = vec![0; total];
-    runs.end_states = vec![EndState::Unknown; total];
+    runs.end_states = vec![ThreadState::Unknown; total];
     for list in done {
         let first = runs.starts.len() as u32;
         for run in list {

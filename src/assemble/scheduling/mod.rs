@@ -221,8 +221,8 @@ impl Room {
             to,
         };
         if switch.prev != ThreadKey::IDLE && prev != ThreadId::NONE.0 {
-            let state = ThreadState::from(switch.prev_state);
-            self.changes.push(prev, change(To::new(state, None)));
+            self.changes
+                .push(prev, change(To::new(switch.prev_state, None)));
         }
         if switch.next != ThreadKey::IDLE && next != ThreadId::NONE.0 {
             self.changes

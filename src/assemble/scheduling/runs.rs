@@ -9,7 +9,7 @@ use super::super::losses::{Hole, Losses};
 use super::super::recorded::Recorded;
 use super::changes::{Change, SwitchRow, To};
 use crate::base::{Maybe, Timestamp};
-use crate::event::{EndState, SwitchTells};
+use crate::event::SwitchTells;
 use crate::trace::{CpuId, EventId, Runs, ThreadId, ThreadState};
 
 /// The runs of one CPU, and the changes of threads' states that follow from them.
@@ -135,7 +135,7 @@ fn end_before_elsewhere(runs: &mut Runs) {
             // A run without a recorded end lasts until the trace's end at first.
             if runs.ends[run] > runs.starts[next] {
                 runs.ends[run] = Maybe::new(runs.starts[next].max(runs.starts[run]));
-                runs.end_states[run] = EndState::Unknown;
+                runs.end_states[run] = ThreadState::Unknown;
             }
         }
     }
@@ -286,7 +286,7 @@ fn push_run(runs: &mut Runs, start: i64, thread: u32, priority: i32, event: Mayb
     runs.ends.push(Maybe::NONE);
     runs.threads.push(thread);
     runs.priorities.push(priority);
-    runs.end_states.push(EndState::Unknown);
+    runs.end_states.push(ThreadState::Unknown);
     runs.events.push(event);
 }
 
@@ -333,7 +333,7 @@ mod tests {
             next,
             next_priority: 120,
             prev_priority: 100,
-            prev_state: EndState::Sleeping,
+            prev_state: ThreadState::Sleeping,
             tells: SwitchTells::RunsAndStates,
         }
     }
@@ -363,7 +363,11 @@ mod tests {
         assert_eq!(shown(&all.told), told);
         assert_eq!(
             runs.end_states[1..4],
-            [EndState::Sleeping, EndState::Unknown, EndState::Unknown]
+            [
+                ThreadState::Sleeping,
+                ThreadState::Unknown,
+                ThreadState::Unknown
+            ]
         );
     }
 

@@ -7,42 +7,34 @@ use super::super::recorded::{Part, Recorded};
 use super::super::rows::PerPart;
 use super::runs::sort_by_thread;
 use crate::base::{Maybe, StringId};
-use crate::event::{EndState, ThreadKey, ThreadState, WholeRun, WholeState};
+use crate::event::{ThreadKey, ThreadState, WholeRun, WholeState};
 use crate::trace::{Runs, StateNotes, States, ThreadId};
 
 /// When something lasted, on the track (CPU or thread) with a number.
 #[derive(Clone, Copy, Debug)]
-struct Stretch {
+struct Stretch<T> {
     track: u32,
     start: i64,
     /// None: to the trace's end.
     end: Maybe<i64>,
     event: u32,
+    /// What lasted.
+    what: T,
 }
 
-impl Stretch {
-    fn new(track: u32, part: &Part, event: u32, times: (i64, Option<i64>)) -> Stretch {
-        let (start, duration) = times;
-        Stretch {
-            track,
-            start,
-            end: duration.map(|ns| start.saturating_add(ns.max(0))).into(),
-            event: part.event(event).0,
-        }
-    }
-
-    fn order(&self) -> (u32, i64, u32) {
-        (self.track, self.start, self.event)
-    }
+/// Returns the end of what starts at `start`; none if it has no duration.
+fn end_after(start: i64, duration_ns: Option<i64>) -> Maybe<i64> {
+    let end = duration_ns.map(|ns| start.saturating_add(ns.max(0)));
+    end.into()
 }
 
 /// Sorts by track and time, and ends each where the next one of its track begins.
-fn put_in_line<T: Send>(all: &mut [(Stretch, T)]) {
-    all.par_sort_unstable_by_key(|(stretch, _)| stretch.order());
+fn put_in_line<T: Send>(all: &mut [Stretch<T>]) {
+    all.par_sort_unstable_by_key(|it| (it.track, it.start, it.event));
     for at in 1..all.len() {
-        let next = all[at].0;
-        let before = &mut all[at - 1].0;
-        if before.track == next.track {
+        if let [before, next] = &mut all[at - 1..=at]
+            && before.track == next.track
+        {
             before.end = Maybe::new(before.end.at_most(next.start));
         }
     }
@@ -53,7 +45,7 @@ fn put_in_line<T: Send>(all: &mut [(Stretch, T)]) {
 struct Ran {
     thread: ThreadId,
     priority: i32,
-    end_state: EndState,
+    end_state: ThreadState,
 }
 
 /// Returns the runs of all CPUs.
@@ -70,13 +62,17 @@ pub(super) fn whole_runs(
             let Some(cpu) = recorded.cpu_id(row.cpu) else {
                 continue;
             };
-            let times = (start.0, row.duration_ns);
-            let ran = Ran {
-                thread,
-                priority: row.priority,
-                end_state: row.end_state,
-            };
-            all.push((Stretch::new(cpu.0, part, row.event, times), ran));
+            all.push(Stretch {
+                track: cpu.0,
+                start: start.0,
+                end: end_after(start.0, row.duration_ns),
+                event: part.event(row.event).0,
+                what: Ran {
+                    thread,
+                    priority: row.priority,
+                    end_state: row.end_state,
+                },
+            });
         }
     }
     put_in_line(&mut all);
@@ -84,9 +80,10 @@ pub(super) fn whole_runs(
         of_cpu: vec![0..0; recorded.cpus.len()],
         ..Runs::default()
     };
-    for of_cpu in all.chunk_by(|(a, _), (b, _)| a.track == b.track) {
+    for of_cpu in all.chunk_by(|a, b| a.track == b.track) {
         let first = runs.len() as u32;
-        for (stretch, ran) in of_cpu {
+        for stretch in of_cpu {
+            let ran = stretch.what;
             runs.starts.push(stretch.start);
             runs.ends.push(stretch.end);
             runs.threads.push(ran.thread.0);
@@ -146,16 +143,22 @@ pub(super) fn whole_states(
     for (part, rows) in recorded.parts.iter().zip(rows) {
         for row in rows {
             let thread = recorded.thread(part, row.event);
-            let times = (recorded.time(part, row.event).0, row.duration_ns);
-            let stretch = Stretch::new(thread.0, part, row.event, times);
-            all.push((stretch, Was::new(row, part, recorded)));
+            let start = recorded.time(part, row.event).0;
+            all.push(Stretch {
+                track: thread.0,
+                start,
+                end: end_after(start, row.duration_ns),
+                event: part.event(row.event).0,
+                what: Was::new(row, part, recorded),
+            });
         }
     }
     put_in_line(&mut all);
     let mut states = States::default();
-    for of_thread in all.chunk_by(|(a, _), (b, _)| a.track == b.track) {
+    for of_thread in all.chunk_by(|a, b| a.track == b.track) {
         let first = states.len() as u32;
-        for (stretch, was) in of_thread {
+        for stretch in of_thread {
+            let was = stretch.what;
             states.starts.push(stretch.start);
             states.ends.push(stretch.end);
             states.states.push(was.state);
@@ -165,7 +168,7 @@ pub(super) fn whole_states(
             let woken_by = was.woken_by.map(|name| (stretch.event, name));
             states.woken_by.extend(woken_by);
         }
-        if let Some((stretch, _)) = of_thread.first() {
+        if let Some(stretch) = of_thread.first() {
             states
                 .of_thread
                 .resize(stretch.track as usize, first..first);

@@ -17,7 +17,7 @@ use crate::formats::Events;
 use crate::formats::event_filter::{
     BoundFilter, EventFacts, EventFilter, Fact, FilterError, KindFields, MissingField,
 };
-use crate::formats::format::{Choice, Selection};
+use crate::formats::format::{Choice, EventPlace, Selection};
 use crate::load::LoadedTrace;
 use crate::query::Item;
 use crate::query::expression::{Expression, ExpressionError, Matcher, nearest, unknown_event};
@@ -199,8 +199,8 @@ impl Asked {
         }
     }
 
-    /// Returns the events that the expression means, sorted: (part, place).
-    fn search(&self, loaded: &LoadedTrace) -> Result<Vec<(u32, u64)>, CliError> {
+    /// Returns the events that the expression means, sorted.
+    fn search(&self, loaded: &LoadedTrace) -> Result<Vec<EventPlace>, CliError> {
         let (trace, reader) = (loaded.trace.as_ref(), loaded.reader.as_ref());
         let wrong = |error: &ExpressionError| usage(&self.text, error);
         let expression = self.expression.as_ref().map_err(wrong)?;
@@ -213,9 +213,9 @@ impl Asked {
         let places = all.filter_map(|id| {
             let event = event_ref(trace, id);
             let is_match = probe.is_match(Item::Event(id));
-            is_match.then_some((event.part, event.place))
+            is_match.then_some(EventPlace::of(event))
         });
-        let mut places: Vec<(u32, u64)> = places.collect();
+        let mut places: Vec<EventPlace> = places.collect();
         places.sort_unstable();
         Ok(places)
     }
@@ -308,9 +308,8 @@ impl LoadedFacts<'_> {
         self.trace.events.kind(self.id).index()
     }
 
-    fn place(&self) -> (u32, u64) {
-        let event = event_ref(self.trace, self.id);
-        (event.part, event.place)
+    fn place(&self) -> EventPlace {
+        EventPlace::of(event_ref(self.trace, self.id))
     }
 }
 

@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use super::keys::{KindId, ThreadKey};
 use super::kind_column::{KindColumn, KindSlice};
-use super::thread_column::ThreadColumn;
+use super::thread_column::{ThreadColumn, ThreadRun};
 use crate::base::order::first_not;
 use crate::base::{Maybe, Timestamp};
 
@@ -93,6 +93,14 @@ pub(crate) struct EventBlock<'a> {
     pub times: &'a [u32],
     /// Kind of each event. Empty if the block is wide.
     pub kinds: KindSlice<'a>,
+}
+
+/// Events that were sorted by time.
+pub(crate) struct SortedEvents {
+    /// The events in order.
+    pub events: EventColumns,
+    /// The new index of each event, by its index before.
+    pub new_indices: Vec<u32>,
 }
 
 impl EventColumns {
@@ -447,21 +455,18 @@ impl EventColumns {
     }
 
     /// Returns the ranges of neighbouring events of one thread, in order.
-    pub(crate) fn thread_runs(&self) -> impl Iterator<Item = (Range<usize>, ThreadKey)> {
+    pub(crate) fn thread_runs(&self) -> impl Iterator<Item = ThreadRun> {
         self.threads.runs()
     }
 
     /// Returns the ranges of neighbouring events of one thread within `range`.
-    pub(crate) fn thread_runs_in(
-        &self,
-        range: Range<usize>,
-    ) -> impl Iterator<Item = (Range<usize>, ThreadKey)> {
+    pub(crate) fn thread_runs_in(&self, range: Range<usize>) -> impl Iterator<Item = ThreadRun> {
         self.threads.runs_in(range)
     }
 
-    /// Returns each thread with the indices of its first and last event.
+    /// Returns each thread with the indices of its first and last event (as `first..last`).
     #[must_use]
-    pub(crate) fn thread_spans(&self) -> Vec<(ThreadKey, Range<usize>)> {
+    pub(crate) fn thread_spans(&self) -> Vec<ThreadRun> {
         self.threads.spans()
     }
 
@@ -474,19 +479,22 @@ impl EventColumns {
         first_not(low..high, |at| self.time(at as u32) < time) as u32
     }
 
-    /// Returns the events in time order (stable), and the new index of each event: `map[old] = new`.
+    /// Returns the events in time order (stable).
     #[must_use]
-    pub(crate) fn sorted_by_time(&self) -> (EventColumns, Vec<u32>) {
+    pub(crate) fn sorted_by_time(&self) -> SortedEvents {
         let mut sorted = EventColumns::new(self.place_shift);
         sorted.reserve(self.len());
         sorted.cpus.reserve_exact(self.cpus.len());
-        let mut map = vec![0; self.len()];
+        let mut new_indices = vec![0; self.len()];
         for (time, old) in self.order_by_time() {
             let (kind, thread) = (self.kind(old), self.thread(old));
-            map[old as usize] = sorted.push(time, self.place(old), kind, thread);
+            new_indices[old as usize] = sorted.push(time, self.place(old), kind, thread);
             sorted.cpus.extend(self.cpus.get(old as usize));
         }
-        (sorted, map)
+        SortedEvents {
+            events: sorted,
+            new_indices,
+        }
     }
 
     /// Returns the times and indices of the events in time order (stable). Mostly few events are out of order, by a few

@@ -79,7 +79,10 @@ fn times_that_go_back_a_little_stay_narrow_and_are_put_in_order() {
         for i in 0..count {
             columns.push(time(number(i)), i * 60, KindId(3), ThreadKey(i as u32 % 5));
         }
-        let (sorted, map) = columns.sorted_by_time();
+        let SortedEvents {
+            events: sorted,
+            new_indices: map,
+        } = columns.sorted_by_time();
         assert!(sorted.is_sorted() && sorted.wide.is_empty() && columns.wide.is_empty());
         let mut expected: Vec<u32> = (0..count as u32).collect();
         expected.sort_by_key(|&i| time(number(u64::from(i))));
@@ -97,7 +100,10 @@ fn unsorted_events_can_be_put_in_order() {
         columns.push(time, i as u64, KindId(0), ThreadKey(0));
     }
     assert!(!columns.is_sorted());
-    let (sorted, map) = columns.sorted_by_time();
+    let SortedEvents {
+        events: sorted,
+        new_indices: map,
+    } = columns.sorted_by_time();
     assert!(sorted.is_sorted());
     assert_eq!(map, vec![2, 0, 3, 1]);
     assert_eq!(

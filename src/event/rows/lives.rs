@@ -38,7 +38,8 @@ pub enum Life {
         directory: StringId,
         /// The interpreter or loader, empty if not recorded.
         interpreter: StringId,
-        /// The thread that called `execve`, if it took the place of its leader `thread`: its own key ends here.
+        /// The thread that called `execve`, if it took the place of its leader `thread`: it belongs to the process of
+        /// `thread`, and its own key ends here.
         caller: Option<ThreadKey>,
     },
     /// `thread` ended.
@@ -80,6 +81,22 @@ pub enum Life {
         /// The main thread of its process.
         leader: ThreadKey,
     },
+}
+
+impl Life {
+    /// Returns an exec whose arguments, directory and interpreter are not recorded. `caller` is the thread that called
+    /// `execve`, if it is recorded.
+    #[must_use]
+    pub(crate) fn exec(thread: ThreadKey, program: StringId, caller: Option<ThreadKey>) -> Life {
+        Life::Exec {
+            thread,
+            program,
+            arguments: Vec::new(),
+            directory: StringId::EMPTY,
+            interpreter: StringId::EMPTY,
+            caller: caller.filter(|caller| *caller != thread),
+        }
+    }
 }
 
 /// How the working directory of a process is known.

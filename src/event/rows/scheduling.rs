@@ -19,7 +19,7 @@ pub struct Switch {
     /// Priority of `next`.
     pub next_priority: i32,
     /// The state of `prev` from now on.
-    pub prev_state: EndState,
+    pub prev_state: ThreadState,
     /// What follows from the switch.
     pub tells: SwitchTells,
 }
@@ -52,7 +52,7 @@ pub struct WholeRun {
     /// The thread's priority.
     pub priority: i32,
     /// The thread's state after the run.
-    pub end_state: EndState,
+    pub end_state: ThreadState,
 }
 
 /// A state of its event's thread that starts at the event's time: our own Chrome JSON, which has no switches and wakeups.
@@ -91,76 +91,6 @@ pub enum SwitchTells {
     RunsAndStates,
     /// Only the thread on the CPU. Our FXT files contain such switches if the recording had runs but no switches.
     Runs,
-}
-
-/// Why a thread stopped running: the state it is in after a switch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum EndState {
-    /// Ready, waits for a CPU (`R`).
-    Runnable,
-    /// Ready, was pushed off its CPU (`R+`).
-    Preempted,
-    /// Waits for something, can be interrupted (`S`).
-    Sleeping,
-    /// Waits for something, cannot be interrupted (`D`).
-    Uninterruptible,
-    /// Stopped by a signal (`T`).
-    Stopped,
-    /// Stopped by a tracer (`t`).
-    Traced,
-    /// Exited, waits to be reaped (`Z`).
-    Zombie,
-    /// Gone (`X`).
-    Dead,
-    /// Parked (`P`).
-    Parked,
-    /// Idle kernel thread (`I`).
-    Idle,
-    /// The file does not say.
-    #[default]
-    Unknown,
-}
-
-impl EndState {
-    /// All states.
-    const ALL: [EndState; 11] = [
-        EndState::Runnable,
-        EndState::Preempted,
-        EndState::Sleeping,
-        EndState::Uninterruptible,
-        EndState::Stopped,
-        EndState::Traced,
-        EndState::Zombie,
-        EndState::Dead,
-        EndState::Parked,
-        EndState::Idle,
-        EndState::Unknown,
-    ];
-
-    /// Returns the state with these [`EndState::letters`].
-    #[must_use]
-    pub(crate) fn of_letters(letters: &[u8]) -> Option<EndState> {
-        let mut all = EndState::ALL.into_iter();
-        all.find(|state| state.letters().as_bytes() == letters)
-    }
-
-    /// Returns the letters that the kernel's tools print for the state.
-    #[must_use]
-    pub(crate) fn letters(self) -> &'static str {
-        match self {
-            EndState::Runnable => "R",
-            EndState::Preempted => "R+",
-            EndState::Sleeping => "S",
-            EndState::Uninterruptible => "D",
-            EndState::Stopped => "T",
-            EndState::Traced => "t",
-            EndState::Zombie => "Z",
-            EndState::Dead => "X",
-            EndState::Parked => "P",
-            EndState::Idle => "I",
-            EndState::Unknown => "?",
-        }
-    }
 }
 
 /// A thread was made ready to run.

@@ -1,6 +1,5 @@
-//! Counters: series that were sampled by the same events are arguments of one event, which readers stack; every other
-//! series has events of its own. Names are unique in their process, because readers identify counters by process and
-//! name.
+//! Counters: the series of one counter are arguments of its events, which readers stack; an event without a series leaves
+//! that series as it was. A counter is identified by process, name and id, as readers do.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, json};
@@ -16,33 +15,72 @@ use crate::export::shared::koids::Koids;
 use crate::trace::counters::CounterScope;
 use crate::trace::{CounterTrackId, EventId};
 
-/// Series that were sampled by the same events.
+/// The series of one counter.
 struct Together {
     owner: ThreadKoids,
     event: Vec<u8>,
-    id: u64,
-    /// The counter tracks, each with the name of its series.
+    id: CounterId,
+    /// The counter tracks, each with the name of its series; no name occurs twice.
     series: Vec<(CounterTrackId, Vec<u8>)>,
+}
+
+/// The id of a counter.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum CounterId {
+    /// The counter's name is enough.
+    None,
+    Number(u64),
+    /// A number as its file spells it.
+    Spelled(String),
+}
+
+impl CounterId {
+    /// Returns the member of an event that states the id.
+    fn member(&self) -> String {
+        match self {
+            CounterId::None => String::new(),
+            CounterId::Number(number) => format!(",\"id\":{number}"),
+            CounterId::Spelled(text) => format!(",\"id\":{}", json!(text)),
+        }
+    }
+}
+
+/// The name of a counter's series in the file.
+struct SeriesName {
+    event: Vec<u8>,
+    argument: Vec<u8>,
+    id: CounterId,
+}
+
+/// A sample of one of the series of a counter. In the order of the events that samples are written with: those of one
+/// event follow each other.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct SampleRow {
+    /// ns, not before the start of what is chosen.
+    time: i64,
+    /// `None`: a sample that was taken before, and is in force at the start of what is chosen.
+    event: Option<u32>,
+    /// Which of the event's samples of the series it is.
+    nth: u32,
+    /// The index of the series.
+    series: usize,
+    row: u32,
 }
 
 impl JsonEvents<'_> {
     /// Writes the chosen counters; returns the number of samples.
     pub(super) fn counters(&mut self) -> Result<u64, ExportError> {
-        let mut names: FxHashSet<(u64, String)> = FxHashSet::default();
+        let mut names: FxHashSet<(u64, String, CounterId)> = FxHashSet::default();
         // The last number appended to each name that several counters share.
-        let mut numbers: FxHashMap<(u64, String), u32> = FxHashMap::default();
+        let mut numbers: FxHashMap<(u64, String, CounterId), u32> = FxHashMap::default();
         let mut count = 0;
         for together in self.counters_together() {
-            let text = exact_text(&together.event);
-            let base = match together.id {
-                0 => text.into_owned(),
-                id => format!("{text}:{id}"),
-            };
+            let base = exact_text(&together.event).into_owned();
+            let (process, id) = (together.owner.process, &together.id);
             let mut name = base.clone();
-            let number = numbers
-                .entry((together.owner.process, base.clone()))
-                .or_insert(1);
-            while !names.insert((together.owner.process, name.clone())) {
+            let number = numbers.entry((process, base.clone(), id.clone()));
+            let number = number.or_insert(1);
+            while !names.insert((process, name.clone(), id.clone())) {
                 *number += 1;
                 name = format!("{base} ({number})");
             }
@@ -51,13 +89,15 @@ impl JsonEvents<'_> {
         Ok(count)
     }
 
-    /// Returns the chosen counters, grouped by the events of their samples.
+    /// Returns the chosen counters, each with its series.
     fn counters_together(&self) -> Vec<Together> {
-        type Key<'a> = (ThreadKoids, Vec<u8>, u64, &'a [u32], &'a [i64]);
+        type Key = (ThreadKoids, Vec<u8>, CounterId);
         let counters = &self.trace.counters;
         let names: Vec<CounterName> = counter_names(self.trace);
         let mut all: Vec<Together> = Vec::new();
-        let mut known: FxHashMap<Key<'_>, usize> = FxHashMap::default();
+        // Two series of one name cannot share an object's key: the second is of another counter.
+        let mut same: FxHashMap<(Key, Vec<u8>), u32> = FxHashMap::default();
+        let mut known: FxHashMap<(Key, u32), usize> = FxHashMap::default();
         for (number, (track, name)) in (0_u32..).zip(counters.tracks.iter().zip(names)) {
             let id = CounterTrackId(number);
             if !self.chosen.has_counter(id) {
@@ -71,26 +111,25 @@ impl JsonEvents<'_> {
                     ThreadKoids::of_process(self.koids.process(process))
                 }
             };
-            let rows = track.samples.start as usize..track.samples.end as usize;
-            let events = counters.events.get(rows.clone()).unwrap_or(&[]);
-            let times = counters.times.get(rows).unwrap_or(&[]);
-            let name = self.name_in_file(events.first().copied(), name, track.name);
-            let key = (owner, name.event.clone(), name.id, events, times);
-            let series = (id, name.argument);
-            match known.get(&key).and_then(|&at| all.get_mut(at)) {
-                // One event may have several values of one name: they cannot share an object's key.
-                Some(found) if found.series.iter().all(|(_, name)| *name != series.1) => {
-                    found.series.push(series);
-                }
-                _ => {
-                    all.push(Together {
-                        owner,
-                        event: name.event,
-                        id: name.id,
-                        series: vec![series],
-                    });
-                    known.insert(key, all.len() - 1);
-                }
+            let first = counters.events.get(track.samples.start as usize);
+            let name = self.name_in_file(first.copied(), name, track.name);
+            let key: Key = (owner, name.event, name.id);
+            let nth = same
+                .entry((key.clone(), name.argument.clone()))
+                .or_default();
+            *nth += 1;
+            let at = *known.entry((key.clone(), *nth)).or_insert_with(|| {
+                let (owner, event, id) = key;
+                all.push(Together {
+                    owner,
+                    event,
+                    id,
+                    series: Vec::new(),
+                });
+                all.len() - 1
+            });
+            if let Some(together) = all.get_mut(at) {
+                together.series.push((id, name.argument));
             }
         }
         all
@@ -102,7 +141,15 @@ impl JsonEvents<'_> {
         first: Option<u32>,
         name: CounterName,
         track: crate::base::StringId,
-    ) -> CounterName {
+    ) -> SeriesName {
+        let name = SeriesName {
+            event: name.event,
+            argument: name.argument,
+            id: match name.id {
+                0 => CounterId::None,
+                number => CounterId::Number(number),
+            },
+        };
         let Some(event) = first.map(EventId) else {
             return name;
         };
@@ -112,65 +159,83 @@ impl JsonEvents<'_> {
         let whole = self.trace.strings.bytes(track);
         // The track ends with the id as its file spells it.
         let spelled = fields.iter().find(|field| field.type_name == "counter id");
-        let ending = match (spelled.map_or("", |field| field.shown.as_str()), id) {
-            ("", None | Some(0)) => String::new(),
-            ("", Some(id)) => format!(":{id}"),
-            (spelled, _) => format!(":{spelled}"),
+        let (ending, own) = match (spelled.map_or("", |field| field.shown.as_str()), id) {
+            ("", None | Some(0)) => (String::new(), name.id.clone()),
+            ("", Some(id)) => (format!(":{id}"), CounterId::Number(id)),
+            (spelled, _) => (
+                format!(":{spelled}"),
+                CounterId::Spelled(spelled.to_owned()),
+            ),
         };
-        let id = id.unwrap_or(name.id);
         let argument = (whole.strip_suffix(ending.as_bytes()))
             .and_then(|whole| whole.strip_prefix(kind.as_bytes()));
         match argument {
-            Some([]) => CounterName {
+            Some([]) => SeriesName {
                 event: kind.as_bytes().to_vec(),
                 argument: kind.as_bytes().to_vec(),
-                id,
+                id: own,
             },
-            Some([b':', argument @ ..]) => CounterName {
+            Some([b':', argument @ ..]) => SeriesName {
                 event: kind.as_bytes().to_vec(),
                 argument: argument.to_vec(),
-                id,
+                id: own,
             },
             _ => name,
         }
     }
 
+    /// Returns the chosen samples of a counter's series, in the order in which they are written.
+    fn samples(&self, together: &Together) -> Vec<SampleRow> {
+        let counters = &self.trace.counters;
+        let (chosen, start) = (self.chosen, self.chosen.span.start.0);
+        let mut samples: Vec<SampleRow> = Vec::new();
+        for (series, (id, _)) in together.series.iter().enumerate() {
+            let Some(track) = counters.tracks.get(id.0 as usize) else {
+                continue;
+            };
+            let inside = (counters.in_force(track, chosen.span))
+                .filter(|&row| counters.times[row as usize] >= start && chosen.has_sample(*id, row))
+                .map(|row| (row, counters.events.get(row as usize).copied()));
+            let before = chosen.sample_at_start(*id).map(|row| (row, None));
+            for (row, event) in before.into_iter().chain(inside) {
+                let time = counters.times[row as usize].max(start);
+                let last = samples.last().filter(|last| {
+                    last.series == series && (last.time, last.event) == (time, event)
+                });
+                samples.push(SampleRow {
+                    time,
+                    event,
+                    nth: last.map_or(0, |last| last.nth + 1),
+                    series,
+                    row,
+                });
+            }
+        }
+        samples.sort_unstable();
+        samples
+    }
+
     fn counter_events(&mut self, together: &Together, name: &str) -> Result<u64, ExportError> {
         let counters = &self.trace.counters;
-        let Some((first, _)) = together.series.first() else {
-            return Ok(0);
-        };
-        let Some(track) = counters.tracks.get(first.0 as usize) else {
-            return Ok(0);
-        };
-        let (chosen, start) = (self.chosen, self.chosen.span.start.0);
-        let in_force = counters.in_force(track, chosen.span);
-        let inside = in_force
-            .filter(|&row| counters.times[row as usize] >= start && chosen.has_sample(*first, row));
-        let rows: Vec<u32> = chosen
-            .sample_at_start(*first)
-            .into_iter()
-            .chain(inside)
-            .collect();
+        let id = together.id.member();
         let mut count = 0;
-        for row in rows {
-            // The series of an event have equally many samples, at the same indices.
-            let index = row - track.samples.start;
+        let samples = self.samples(together);
+        let of_event = |row: &SampleRow| (row.time, row.event, row.nth);
+        for of_one in samples.chunk_by(|a, b| of_event(a) == of_event(b)) {
             let mut args = Map::new();
-            for (id, series) in &together.series {
-                let samples = counters
-                    .tracks
-                    .get(id.0 as usize)
-                    .map(|track| &track.samples);
-                let row = samples.map_or(0, |samples| samples.start) + index;
-                if let Some(&value) = counters.values.get(row as usize) {
-                    let value = match value.is_finite() {
-                        true => json!(value),
-                        false => json!(value.to_string()),
-                    };
-                    args.insert(exact_text(series).into_owned(), value);
-                    count += 1;
-                }
+            for sample in of_one {
+                let name = together.series.get(sample.series);
+                let (Some((_, name)), Some(&value)) =
+                    (name, counters.values.get(sample.row as usize))
+                else {
+                    continue;
+                };
+                let value = match value.is_finite() {
+                    true => json!(value),
+                    false => json!(value.to_string()),
+                };
+                args.insert(exact_text(name).into_owned(), value);
+                count += 1;
             }
             let head = Head {
                 phase: "C",
@@ -178,8 +243,8 @@ impl JsonEvents<'_> {
                 name,
                 owner: together.owner,
             };
-            let time = counters.times[row as usize].max(start);
-            self.event(&head, When::at(time), "", Some(args))?;
+            let time = of_one.first().map_or(0, |sample| sample.time);
+            self.event(&head, When::at(time), &id, Some(args))?;
         }
         Ok(count)
     }

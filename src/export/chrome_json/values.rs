@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::base::StringId;
 use crate::base::strings::text_of;
 use crate::event::{FieldRef, Value, ValueRef};
-use crate::export::shared::arguments::{Arg, ArgValue, arguments};
+use crate::export::shared::arguments::{Arg, ArgValue, LongText, arguments};
 use crate::trace::Trace;
 
 /// Returns the category, or `other` if it is empty: the format requires a category.
@@ -51,7 +51,7 @@ pub(super) fn json_object(list: Vec<Arg<'_>>) -> Map<String, Json> {
             ArgValue::UInt64(value) | ArgValue::Koid(value) => json!(value.to_string()),
             ArgValue::Double(value) if value.is_finite() => json!(value),
             ArgValue::Double(value) => json!(value.to_string()),
-            ArgValue::Text(text) | ArgValue::LongText(text) => json!(text_of(&text)),
+            ArgValue::Text(text) | ArgValue::Other(LongText(text)) => json!(text_of(&text)),
             ArgValue::Pointer(value) => json!(format!("{value:#x}")),
             ArgValue::Blob(bytes) => json!(Value::Bytes(bytes.into_owned()).to_string()),
             ArgValue::Bool(value) => json!(value),

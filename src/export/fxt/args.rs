@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use super::records::{MOST_ARGS, MOST_STRING_BYTES, Records, TextRef, cut_bytes};
 use crate::base::strings::exact_text;
 use crate::event::{FieldRef, ValueRef};
-use crate::export::shared::arguments::{Arg, ArgValue, is_argument, value_of};
+use crate::export::shared::arguments::{Arg, ArgValue, LongText, is_argument, value_of};
 use crate::fxt::packed::MORE;
 
 /// The most words of arguments that a scheduling record, an object or a large event can have besides its other words.
@@ -166,7 +166,7 @@ pub(crate) fn fit_among(args: &mut Vec<Arg<'_>>, room: Room) -> Fitted {
                     whole: whole.into_owned(),
                 });
             }
-            arg.value = ArgValue::LongText(text);
+            arg.value = ArgValue::Other(LongText(text));
         }
         words += arg.most_words();
     }
@@ -194,7 +194,7 @@ fn json_object(args: &[Arg<'_>]) -> String {
             },
             ArgValue::Bool(value) => write!(out, "{value}"),
             ArgValue::Pointer(value) => write!(out, "{{\"pointer\":\"{value:#x}\"}}"),
-            ArgValue::Text(text) | ArgValue::LongText(text) => {
+            ArgValue::Text(text) | ArgValue::Other(LongText(text)) => {
                 out.push_str(&json_text(text));
                 Ok(())
             }
@@ -258,9 +258,12 @@ mod tests {
         assert!(words <= MOST_ARG_WORDS);
         assert_eq!(args[0].value, ArgValue::text("kept"));
         assert_eq!(args[2].value, ArgValue::text(middle));
-        assert_eq!(args[3].value, ArgValue::LongText(middle.as_bytes().into()));
+        assert_eq!(
+            args[3].value,
+            ArgValue::Other(LongText(middle.as_bytes().into()))
+        );
         for index in [1, 4] {
-            let ArgValue::LongText(text) = &args[index].value else {
+            let ArgValue::Other(LongText(text)) = &args[index].value else {
                 panic!("{:?}", args[index]);
             };
             assert!(text.len() <= MOST_STRING_BYTES && text.len() > 32_000);

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 use crate::base::Maybe;
-use crate::event::{EndState, Role};
+use crate::event::Role;
 use crate::trace::{EventId, StateId, ThreadId, ThreadState, Trace};
 
 /// A state without a run before it.
@@ -185,7 +185,7 @@ impl TrueEnds {
                 let behind = trace.states.behind_run(&trace.runs, run as usize);
                 let event = behind.and_then(|row| trace.states.events.get(row.0 as usize));
                 let is_apart = event.is_some_and(|&event| is_before_next(run, event));
-                let is_lost = trace.runs.end_states[run as usize] == EndState::Unknown
+                let is_lost = trace.runs.end_states[run as usize] == ThreadState::Unknown
                     && behind.is_some_and(|row| {
                         trace.states.states.get(row.0 as usize) == Some(&ThreadState::Running)
                     });

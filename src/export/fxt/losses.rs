@@ -12,7 +12,7 @@ use super::records::{Arg, ArgValue, EventType, Head};
 use crate::base::Timestamp;
 use crate::event::Gap;
 use crate::export::shared::koids::Koids;
-use crate::export::shared::losses::chosen_rows;
+use crate::export::shared::losses::{GapRow, chosen_rows};
 use crate::fxt::agreed::{LOST_EVENTS, OWN_CATEGORY};
 use crate::query::selection::Chosen;
 use crate::trace::{GapId, Trace};
@@ -66,14 +66,14 @@ pub(crate) fn across_end(trace: &Trace, chosen: &Chosen<'_>) -> Vec<Item> {
 }
 
 fn holes(trace: &Trace, chosen: &Chosen<'_>, wants: impl Fn(Timestamp) -> bool) -> Vec<Item> {
-    let rows = chosen_rows(trace, chosen).filter(|(_, gap)| wants(gap.end));
+    let rows = chosen_rows(trace, chosen).filter(|it| wants(it.gap.end));
     let time = |gap: &Gap| gap.end.max(chosen.span.start).min(chosen.span.end);
     // A gap of no length comes after all other items of its time, but a gap of a CPU before the CPU's first event.
     let order = |gap: &Gap| match gap.start == gap.end && gap.cpu.is_none() {
         true => LAST_ORDER,
         false => 0,
     };
-    let item = |(row, gap): (u32, Gap)| {
+    let item = |GapRow { row, gap }: GapRow| {
         let at = ItemTime {
             time: time(&gap).0,
             order: order(&gap),

@@ -6,7 +6,7 @@ use super::item::Item;
 use super::records::{Arg, ArgValue, EventType, Head, MOST_ARGS, MOST_INLINE_BYTES, ThreadKoids};
 use crate::base::StringId;
 use crate::event::{FieldRef, Role, ValueRef};
-use crate::export::shared::arguments::{Blob, arguments, blob_of, payload_of};
+use crate::export::shared::arguments::{Blob, LongText, arguments, blob_of, payload_of};
 use crate::trace::{CpuId, EventId, ThreadId, TrackKind};
 
 /// The name of the argument with the time of a record that has no time of its own.
@@ -212,7 +212,7 @@ fn fits_without_tables(name: &[u8], category: &[u8]) -> bool {
 /// Returns whether an argument needs no table entry.
 fn is_inline_argument(arg: &Arg<'_>) -> bool {
     let text = match &arg.value {
-        ArgValue::Text(text) | ArgValue::LongText(text) => text.len(),
+        ArgValue::Text(text) | ArgValue::Other(LongText(text)) => text.len(),
         _ => 0,
     };
     arg.name.len() <= MOST_INLINE_BYTES && text <= MOST_INLINE_BYTES

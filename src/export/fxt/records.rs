@@ -22,7 +22,7 @@ use super::registered::Used;
 pub(crate) use super::values::{EventType, RecordCounts};
 use crate::base::Strings;
 pub(crate) use crate::export::shared::ThreadKoids;
-pub(crate) use crate::export::shared::arguments::{Arg, ArgValue};
+pub(crate) use crate::export::shared::arguments::{Arg, ArgValue, LongText};
 pub(crate) use crate::fxt::layout::argument::MOST as MOST_ARGS;
 pub(crate) use crate::fxt::layout::kernel_object::{PROCESS, THREAD};
 pub(crate) use crate::fxt::layout::{MAGIC, MOST_RECORD_WORDS};
@@ -374,7 +374,7 @@ impl<'t> Records<'t> {
                 let text = self.value(text);
                 return self.prepare_text(name, text);
             }
-            ArgValue::LongText(ref text) => {
+            ArgValue::Other(LongText(ref text)) => {
                 let text = self.exact_name(text);
                 return self.prepare_text(name, text);
             }

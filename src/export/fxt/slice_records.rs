@@ -50,12 +50,8 @@ impl Encoder<'_, '_> {
             start: Timestamp(slices.starts.at(row)),
             end: Timestamp(item.slice.end.or_greatest()),
         };
-        let span = self.source.chosen.span;
-        let part = TimeSpan {
-            start: whole.start.max(span.start),
-            end: whole.end.min(span.end),
-        };
-        let ns = slices.part_of_duration(row, whole, part);
+        let part = whole.intersection(self.source.chosen.span);
+        let ns = slices.part_of_duration(row, whole, part.duration().0);
         Some(Arg::new("measured_ns", ArgValue::Int64(ns)))
     }
 

@@ -5,7 +5,7 @@ use super::item::{Item, What};
 use super::records::{Arg, ArgValue};
 use super::scheduling_args::{int32_of, value_of};
 use super::scheduling_records::{Border, NumberedState, OnCpu, Outgoing, Side};
-use crate::event::{EndState, Role, ValueRef};
+use crate::event::{Role, ValueRef};
 use crate::fxt::agreed::END_NOT_SEEN;
 use crate::fxt::layout::scheduling::IDLE_WEIGHT;
 use crate::trace::{CpuId, EventId, StateId, ThreadId, ThreadState, Trace};
@@ -129,7 +129,7 @@ impl<'a> Encoder<'a, '_> {
     fn write_switch(&mut self, at: OnCpu, sides: &SwitchSides) {
         let idle = Outgoing {
             side: Side::Idle,
-            state: state_number(EndState::Runnable),
+            state: state_number(ThreadState::Runnable),
         };
         let outgoing = sides.outgoing.unwrap_or(idle);
         if matches!(outgoing.side, Side::Thread { .. }) {
@@ -181,7 +181,7 @@ impl<'a> Encoder<'a, '_> {
                 let weight = event.map_or(0, |event| self.priority_before(event));
                 let out = Outgoing {
                     side: self.side(state.thread, weight),
-                    state: thread_state_number(state.state),
+                    state: state_number(state.state),
                 };
                 (Some(out), Side::Idle)
             }
@@ -399,7 +399,7 @@ impl<'a> Encoder<'a, '_> {
     fn leaves_in_unknown_state(&self, run: usize) -> Outgoing {
         Outgoing {
             side: self.side_of_run(run),
-            state: state_number(EndState::Unknown),
+            state: state_number(ThreadState::Unknown),
         }
     }
 
@@ -453,7 +453,7 @@ impl<'a> Encoder<'a, '_> {
             let weight = event.map_or(0, |event| self.priority_before(event));
             return Some(Outgoing {
                 side: self.side(state.thread, weight),
-                state: thread_state_number(state.state),
+                state: state_number(state.state),
             });
         }
         let before = self.run_before(item).filter(|&run| {
@@ -500,38 +500,23 @@ pub(crate) fn event_behind(trace: &Trace, run: usize) -> Option<StateBehind> {
 
 /// Returns the format's number of a thread that is ready.
 pub(super) fn runnable_number() -> NumberedState {
-    state_number(EndState::Runnable)
+    state_number(ThreadState::Runnable)
 }
 
 /// Returns the format's number of a state; 15 if it has none.
-fn state_number(state: EndState) -> NumberedState {
+fn state_number(state: ThreadState) -> NumberedState {
     let (number, letters) = match state {
-        EndState::Runnable => (1, ""),
-        EndState::Preempted => (1, state.letters()),
-        EndState::Stopped => (2, ""),
-        EndState::Traced => (2, state.letters()),
-        EndState::Sleeping => (3, ""),
-        EndState::Uninterruptible | EndState::Parked | EndState::Idle => (3, state.letters()),
-        EndState::Zombie => (4, ""),
-        EndState::Dead => (5, ""),
-        EndState::Unknown => (15, ""),
+        ThreadState::Running | ThreadState::Runnable => (1, ""),
+        ThreadState::Preempted => (1, state.letters()),
+        ThreadState::Stopped => (2, ""),
+        ThreadState::Traced => (2, state.letters()),
+        ThreadState::Sleeping => (3, ""),
+        ThreadState::Uninterruptible | ThreadState::Parked | ThreadState::Idle => {
+            (3, state.letters())
+        }
+        ThreadState::Zombie => (4, ""),
+        ThreadState::Dead => (5, ""),
+        ThreadState::Created | ThreadState::Unknown => (15, ""),
     };
     NumberedState { number, letters }
-}
-
-/// As `state_number`, for a state that a switch began.
-fn thread_state_number(state: ThreadState) -> NumberedState {
-    state_number(match state {
-        ThreadState::Running | ThreadState::Runnable => EndState::Runnable,
-        ThreadState::Preempted => EndState::Preempted,
-        ThreadState::Stopped => EndState::Stopped,
-        ThreadState::Traced => EndState::Traced,
-        ThreadState::Sleeping => EndState::Sleeping,
-        ThreadState::Uninterruptible => EndState::Uninterruptible,
-        ThreadState::Parked => EndState::Parked,
-        ThreadState::Idle => EndState::Idle,
-        ThreadState::Zombie => EndState::Zombie,
-        ThreadState::Dead => EndState::Dead,
-        ThreadState::Created | ThreadState::Unknown => EndState::Unknown,
-    })
 }

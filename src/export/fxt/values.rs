@@ -40,7 +40,7 @@ impl Arg<'_> {
             | ArgValue::Int32(_)
             | ArgValue::UInt32(_)
             | ArgValue::Bool(_)
-            | ArgValue::LongText(_) => 0,
+            | ArgValue::Other(_) => 0,
             ArgValue::Text(text) => text.len().div_ceil(8),
             ArgValue::Blob(bytes) => bytes.len().div_ceil(8),
             _ => 1,

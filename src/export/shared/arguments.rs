@@ -6,44 +6,23 @@ use std::fmt::Write as _;
 
 use crate::event::{ExactTexts, FieldRef, Value, ValueRef};
 use crate::formats::{EventRef, Events};
+use crate::fxt::TypedValue;
 
 /// The type name of fields that are bytes in their file as well.
 const BLOB: &str = "blob";
 /// The longest byte string that becomes hex text, in bytes; a longer one becomes a payload.
 const MOST_HEX_BYTES: usize = 512;
 
-/// A value of an argument.
+/// The value of an argument to write; texts are the bytes of their file.
+pub(crate) type ArgValue<'a> = TypedValue<Cow<'a, [u8]>, Cow<'a, [u8]>, LongText<'a>>;
+
+/// Text that is too long for the event's record and has a string record; cut to the size of that record.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum ArgValue<'a> {
-    /// No value.
-    Null,
-    /// A signed integer of 32 bits.
-    Int32(i32),
-    /// An unsigned integer of 32 bits.
-    UInt32(u32),
-    /// A signed integer of 64 bits.
-    Int64(i64),
-    /// An unsigned integer of 64 bits.
-    UInt64(u64),
-    /// Floating point.
-    Double(f64),
-    /// Text, with the bytes of its file.
-    Text(Cow<'a, [u8]>),
-    /// Text that is too long for the event's record and has a string record; cut to the size of that record.
-    LongText(Cow<'a, [u8]>),
-    /// An address.
-    Pointer(u64),
-    /// The koid of a kernel object.
-    Koid(u64),
-    /// A boolean.
-    Bool(bool),
-    /// Bytes, as a blob argument, which older readers do not know.
-    Blob(Cow<'a, [u8]>),
-}
+pub(crate) struct LongText<'a>(pub Cow<'a, [u8]>);
 
 impl<'a> ArgValue<'a> {
     /// Returns a text value.
-    pub fn text(text: impl Into<Cow<'a, str>>) -> ArgValue<'a> {
+    pub(crate) fn text(text: impl Into<Cow<'a, str>>) -> ArgValue<'a> {
         ArgValue::Text(bytes_of(text.into()))
     }
 }

@@ -18,11 +18,19 @@ pub(crate) struct Losses {
     count: u64,
 }
 
+/// A row of `trace.gaps`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GapRow {
+    pub row: u32,
+    pub gap: Gap,
+}
+
 /// Returns the rows of `trace.gaps` that overlap the selection.
-pub(crate) fn chosen_rows(trace: &Trace, chosen: &Chosen<'_>) -> impl Iterator<Item = (u32, Gap)> {
+pub(crate) fn chosen_rows(trace: &Trace, chosen: &Chosen<'_>) -> impl Iterator<Item = GapRow> {
     let rows = (0_u32..).zip(trace.gaps.iter().copied());
+    let rows = rows.map(|(row, gap)| GapRow { row, gap });
     let is_empty = chosen.span.start >= chosen.span.end;
-    rows.filter(move |(row, gap)| {
+    rows.filter(move |GapRow { row, gap }| {
         !is_empty && chosen.meets(gap.start, gap.end) && is_chosen_cpu(trace, chosen, *row, gap)
     })
 }
@@ -61,7 +69,7 @@ impl Losses {
 
 /// Returns the CPUs that lost events in the selection.
 pub fn cpus<'a>(trace: &'a Trace, chosen: &'a Chosen<'_>) -> impl Iterator<Item = CpuId> + 'a {
-    let rows = chosen_rows(trace, chosen).map(|(row, _)| GapId(row));
+    let rows = chosen_rows(trace, chosen).map(|it| GapId(it.row));
     let counted = Counted::of(trace, chosen).0.into_keys();
     rows.filter_map(|id| trace.gap_cpu(id)).chain(counted)
 }

@@ -5,10 +5,8 @@ use std::sync::Arc;
 use super::Build;
 use super::columns::{Written, kind_name, write};
 use crate::base::{Diagnostics, Job, Problem, ReadError, budget};
-use crate::event::{
-    Coarse, DecodedEvent, EventDetail, Field, Lane, LaneColumns, Need, Part, TraceInfo,
-};
-use crate::formats::stream::{Shown, in_one_lane};
+use crate::event::{Coarse, DecodedEvent, EventDetail, Field, Lane, Need, Part, TraceInfo};
+use crate::formats::stream::{PartRead, Shown, in_one_lane};
 use crate::formats::{EventRef, Events, Gathered, IndependentParts, Input, Recording};
 
 /// What a log's text contains.
@@ -110,18 +108,22 @@ impl IndependentParts for LogReader {
     }
 
     fn shown<'a>(&self, _part: u32, read: &'a ReadLog) -> Vec<Shown<'a>> {
-        vec![(0, &read.written.columns)]
+        vec![Shown {
+            lane: 0,
+            columns: &read.written.columns,
+        }]
     }
 
-    fn gather(&self, read: Vec<(u32, ReadLog)>, _job: &Job) -> Result<Gathered, ReadError> {
+    fn gather(&self, read: Vec<PartRead<ReadLog>>, _job: &Job) -> Result<Gathered, ReadError> {
         let mut gathered = Gathered {
             lanes: self.lanes.clone(),
             info: self.info.clone(),
             ..Gathered::default()
         };
-        let mut parts: Vec<(u32, LaneColumns)> = Vec::new();
-        for (part, log) in read {
-            parts.push((part, log.written.columns));
+        let mut parts = Vec::new();
+        for PartRead { part, read: log } in read {
+            let read = log.written.columns;
+            parts.push(PartRead { part, read });
             gathered.directory = log.written.directory;
             gathered.info.facts.extend(log.facts);
             gathered.info.wall_clock_zero_ns = log.wall_clock_zero_ns;

@@ -7,8 +7,8 @@ use super::people::{Ident, Pair};
 use super::scan::Raw;
 use crate::event::slice_kind::SLICE_KIND;
 use crate::event::{
-    EndState, Interrupt, Label, Measured, Role, SliceKind, ThreadKey, ThreadState, WholeRun,
-    WholeState, WholeWakeup,
+    Interrupt, Label, Measured, Role, SliceKind, ThreadKey, ThreadState, WholeRun, WholeState,
+    WholeWakeup,
 };
 
 impl<'f> Emitter<'f> {
@@ -88,7 +88,7 @@ impl<'f> Emitter<'f> {
             duration_ns,
             priority: priority.unwrap_or(0),
             end_state: end_state
-                .and_then(|letters| EndState::of_letters(letters.bytes()))
+                .and_then(|letters| ThreadState::of_letters(letters.bytes()))
                 .unwrap_or_default(),
         });
         Some(())

@@ -21,7 +21,8 @@ use crate::event::{
     AsyncMark, AsyncScope, Coarse, DecodedEvent, DensitySample, Directory, Lane, LaneColumns, Need,
     Part, ProcessKey, SeriesScope, TraceInfo,
 };
-use crate::formats::stream::in_one_lane;
+use crate::formats::kind_table::ListedKinds;
+use crate::formats::stream::{self, in_one_lane};
 use crate::formats::text_kinds::Kinds;
 use crate::formats::{EventRef, Events, Gathered, IndependentParts, Input, Recording};
 
@@ -166,23 +167,23 @@ impl JsonReader {
     /// Returns the parts, each read from where the part before it ends.
     fn joined(
         &self,
-        read: Vec<(u32, PartRead)>,
+        read: Vec<stream::PartRead<PartRead>>,
         job: &Job,
-    ) -> Result<Vec<(u32, PartRead)>, ReadError> {
+    ) -> Result<Vec<stream::PartRead<PartRead>>, ReadError> {
         let mut joined = Vec::with_capacity(read.len());
         let mut at = self.starts.first().copied();
-        for (part, mut found) in read {
+        for stream::PartRead { part, mut read } in read {
             let Some(start) = at else { break };
             let until = self.end_of(part);
-            if found.start != start || found.end.is_none() {
+            if read.start != start || read.end.is_none() {
                 if start.at >= until {
                     // The part lies in an event of a part before it.
                     continue;
                 }
-                found = emit(self.source(), start, until, Reach::Certain, job)?;
+                read = emit(self.source(), start, until, Reach::Certain, job)?;
             }
-            at = found.end;
-            joined.push((part, found));
+            at = read.end;
+            joined.push(stream::PartRead { part, read });
         }
         Ok(joined)
     }
@@ -208,7 +209,11 @@ impl IndependentParts for JsonReader {
         emit(self.source(), start, self.end_of(part), reach, job)
     }
 
-    fn gather(&self, read: Vec<(u32, PartRead)>, job: &Job) -> Result<Gathered, ReadError> {
+    fn gather(
+        &self,
+        read: Vec<stream::PartRead<PartRead>>,
+        job: &Job,
+    ) -> Result<Gathered, ReadError> {
         let joined = self.joined(read, job)?;
         let mut found = Found::default();
         if self.head.is_ours {
@@ -216,13 +221,13 @@ impl IndependentParts for JsonReader {
         }
         let mut facts = Facts::default();
         let mut columns = Vec::with_capacity(joined.len());
-        for (_, read) in &joined {
-            for said in &read.said {
-                found.people.stand_for(said, &read.columns.strings);
+        for part in &joined {
+            for said in &part.read.said {
+                found.people.stand_for(said, &part.read.columns.strings);
             }
         }
         let mut all_said = Vec::with_capacity(joined.len());
-        for (part, mut read) in joined {
+        for stream::PartRead { part, mut read } in joined {
             job.check()?;
             let new = found.people.add_part(&read.people, &read.columns.strings);
             for said in &read.said {
@@ -232,15 +237,16 @@ impl IndependentParts for JsonReader {
             found.frames.extend(read.frames.drain(..));
             renumber(&mut read.columns, &new);
             all_said.push(read.said);
-            columns.push((part, read.columns));
+            let read = read.columns;
+            columns.push(stream::PartRead { part, read });
         }
-        for (said, (_, columns)) in all_said.iter().zip(&columns) {
+        for (said, part) in all_said.iter().zip(&columns) {
             for said in said {
-                found.people.say_if_seen(said, &columns.strings);
+                found.people.say_if_seen(said, &part.read.strings);
             }
         }
         settle(&mut columns, &found.people);
-        let (kinds, strings) = self.kinds.list();
+        let ListedKinds { kinds, strings } = self.kinds.list();
         let mut directory = Directory {
             kinds,
             strings,
@@ -287,7 +293,7 @@ fn renumber(columns: &mut LaneColumns, new: &Renumbered) {
 
 /// Sets the process of asynchronous events whose ids mean the same in all processes: a slice is drawn in that of its
 /// first event, and events of other processes belong to it.
-fn settle(parts: &mut [(u32, LaneColumns)], people: &People) {
+fn settle(parts: &mut [stream::PartRead<LaneColumns>], people: &People) {
     if people.process_count() == 0 {
         return;
     }
@@ -298,9 +304,9 @@ fn settle(parts: &mut [(u32, LaneColumns)], people: &People) {
     let is_shared = people.process_count() > 1;
     // The first process of each id in each part, then of all parts.
     let of_parts: Vec<FxHashMap<u64, ProcessKey>> = (parts.par_iter())
-        .map(|(_, columns)| {
+        .map(|part| {
             let mut owners = FxHashMap::default();
-            for row in columns.asyncs.iter().filter(|_| is_shared) {
+            for row in part.read.asyncs.iter().filter(|_| is_shared) {
                 if let Some(process) = own(row) {
                     owners.entry(row.id).or_insert(process);
                 }
@@ -312,8 +318,8 @@ fn settle(parts: &mut [(u32, LaneColumns)], people: &People) {
     for (id, process) in of_parts.into_iter().flatten() {
         owners.entry(id).or_insert(process);
     }
-    parts.par_iter_mut().for_each(|(_, columns)| {
-        for row in &mut columns.asyncs {
+    parts.par_iter_mut().for_each(|part| {
+        for row in &mut part.read.asyncs {
             if let Some(own) = own(row) {
                 let process = owners.get(&row.id).copied().unwrap_or(own);
                 row.scope = AsyncScope::Process(process);

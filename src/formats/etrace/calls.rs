@@ -14,7 +14,7 @@
 //! texts may belong to another call: that is the case for a text that comes twice or has another length than announced.
 
 use super::line::{Payload, Word};
-use super::sorts::{Slot, Sort};
+use super::sorts::{SizedText, Slot, Sort};
 use super::values::{Key, Values};
 use crate::base::Maybe;
 
@@ -37,7 +37,7 @@ pub(crate) struct Call<'a> {
     /// For unknown tags: the tag, else empty.
     tag: &'a [u8],
     /// Slots of its texts, in the order of its row in the table, with the keys of their sizes.
-    texts: &'static [(Slot, Key)],
+    texts: &'static [SizedText],
     /// Length of each text so far in bytes, if it has started.
     lengths: [Maybe<u64>; MOST_TEXTS],
     current: Option<Slot>,
@@ -188,7 +188,7 @@ impl<'a> Call<'a> {
     }
 
     fn index_of(&self, slot: Slot) -> Option<usize> {
-        self.texts.iter().position(|text| text.0 == slot)
+        self.texts.iter().position(|text| text.slot == slot)
     }
 
     fn has(&self, slot: Slot) -> bool {
@@ -299,7 +299,7 @@ impl<'a> Call<'a> {
     /// Returns whether a text that begins with this line can have the announced length.
     #[cold]
     fn fits(&self, index: usize, line: &Payload<'a>) -> bool {
-        let key = self.texts.get(index).map(|text| text.1);
+        let key = self.texts.get(index).map(|text| text.size);
         let size = key.and_then(|key| self.values.get(key));
         let Some(size) = size.and_then(|size| usize::try_from(size).ok()) else {
             return true;
@@ -366,17 +366,20 @@ impl<'a> Call<'a> {
         match self.sort {
             _ if self.is_complete => true,
             Sort::NewProc | Sort::Mount | Sort::Umount | Sort::Lone => false,
-            _ => texts.iter().enumerate().all(|(index, (slot, key))| {
-                let read = match self.length(index) {
-                    Some(length) => length,
-                    None if self.current == Some(*slot) => self.text.bytes().len() as u64,
-                    None => 0,
-                };
-                match self.values.get(*key) {
-                    Some(size) => u64::try_from(size).is_ok_and(|size| read >= size),
-                    None => matches!(key, Key::ResolvedSize | Key::SourceSize),
-                }
-            }),
+            _ => texts
+                .iter()
+                .enumerate()
+                .all(|(index, SizedText { slot, size: key })| {
+                    let read = match self.length(index) {
+                        Some(length) => length,
+                        None if self.current == Some(*slot) => self.text.bytes().len() as u64,
+                        None => 0,
+                    };
+                    match self.values.get(*key) {
+                        Some(size) => u64::try_from(size).is_ok_and(|size| read >= size),
+                        None => matches!(key, Key::ResolvedSize | Key::SourceSize),
+                    }
+                }),
         }
     }
 
@@ -387,26 +390,29 @@ impl<'a> Call<'a> {
             return Some(Flaw::Incomplete);
         }
         let texts = self.texts;
-        texts.iter().enumerate().find_map(|(index, (slot, key))| {
-            let size = u64::try_from(self.values.get(*key)?).ok()?;
-            let length = self.length(index);
-            match length {
-                _ if *slot == Slot::Argument => {
-                    let length = length.unwrap_or(0);
-                    if self.lacks_arguments() {
-                        let length = length.saturating_sub(self.gaps.len() as u64);
-                        return Some(Flaw::LostArguments { size, length });
+        texts
+            .iter()
+            .enumerate()
+            .find_map(|(index, SizedText { slot, size: key })| {
+                let size = u64::try_from(self.values.get(*key)?).ok()?;
+                let length = self.length(index);
+                match length {
+                    _ if *slot == Slot::Argument => {
+                        let length = length.unwrap_or(0);
+                        if self.lacks_arguments() {
+                            let length = length.saturating_sub(self.gaps.len() as u64);
+                            return Some(Flaw::LostArguments { size, length });
+                        }
+                        (length != size).then_some(Flaw::Arguments { size, length })
                     }
-                    (length != size).then_some(Flaw::Arguments { size, length })
+                    None => Some(Flaw::Incomplete),
+                    Some(length) => (length != size).then_some(Flaw::Size {
+                        slot: *slot,
+                        size,
+                        length,
+                    }),
                 }
-                None => Some(Flaw::Incomplete),
-                Some(length) => (length != size).then_some(Flaw::Size {
-                    slot: *slot,
-                    size,
-                    length,
-                }),
-            }
-        })
+            })
     }
 }
 

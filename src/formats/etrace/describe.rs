@@ -23,11 +23,20 @@ const MOST_AHEAD_BYTES: usize = 8 << 20;
 /// Maximum number of a call's numbers that are shown.
 const MOST_NUMBERS: usize = 32;
 
+/// A text of a call, from all its lines.
+struct CallText {
+    slot: Slot,
+    bytes: Vec<u8>,
+}
+
 /// Decodes the event whose first line is at `event.place`.
 #[must_use]
 pub fn describe(file: &File, event: EventRef) -> EventDetail {
-    let mut texts: Vec<(Slot, Vec<u8>)> = Vec::new();
-    let mut keep = |slot, bytes: &[u8]| texts.push((slot, bytes.to_vec()));
+    let mut texts: Vec<CallText> = Vec::new();
+    let mut keep = |slot, bytes: &[u8]| {
+        let bytes = bytes.to_vec();
+        texts.push(CallText { slot, bytes });
+    };
     match read(file, event, &mut keep) {
         Some((line, call)) => {
             let lost = among_all(&texts, call.lost_arguments());
@@ -102,12 +111,12 @@ fn fields_into<'a>(file: &'a File, event: EventRef, fields: &mut Vec<FieldRef<'a
 }
 
 /// Converts indices among a call's arguments into indices among its texts.
-fn among_all(texts: &[(Slot, Vec<u8>)], places: &[u32]) -> Vec<u32> {
+fn among_all(texts: &[CallText], places: &[u32]) -> Vec<u32> {
     if places.is_empty() {
         return Vec::new();
     }
     let all = (0_u32..).zip(texts);
-    let arguments: Vec<u32> = (all.filter(|(_, text)| text.0 == Slot::Argument))
+    let arguments: Vec<u32> = (all.filter(|(_, text)| text.slot == Slot::Argument))
         .map(|(at, _)| at)
         .collect();
     let at = places.iter().filter_map(|&at| arguments.get(at as usize));
@@ -180,12 +189,7 @@ fn has_text(sort: Sort) -> bool {
     matches!(sort, Sort::Env | Sort::Unknown | Sort::Lone)
 }
 
-fn detail(
-    line: &Payload<'_>,
-    call: &Call<'_>,
-    texts: &[(Slot, Vec<u8>)],
-    upids: &Upids,
-) -> EventDetail {
+fn detail(line: &Payload<'_>, call: &Call<'_>, texts: &[CallText], upids: &Upids) -> EventDetail {
     let name = match call.sort {
         Sort::Lone | Sort::Unknown => words::text(line.tag),
         sort => sort.name().to_owned(),
@@ -202,7 +206,7 @@ fn detail(
         .fields
         .push(field("upid", "upid", Value::Int(line.upid), ""));
     let mut shown = Vec::new();
-    for (slot, bytes) in texts.iter().filter(|(slot, _)| *slot != Slot::Argument) {
+    for CallText { slot, bytes } in texts.iter().filter(|it| it.slot != Slot::Argument) {
         let text = words::text(bytes);
         shown.push(match slot {
             Slot::Variable | Slot::Other => text.clone(),
@@ -214,8 +218,8 @@ fn detail(
     }
     let arguments: Vec<&[u8]> = texts
         .iter()
-        .filter(|(slot, _)| *slot == Slot::Argument)
-        .map(|(_, bytes)| bytes.as_slice())
+        .filter(|text| text.slot == Slot::Argument)
+        .map(|text| text.bytes.as_slice())
         .collect();
     if !arguments.is_empty() {
         let line: Vec<String> = arguments.iter().map(|bytes| quoted(bytes)).collect();

@@ -59,7 +59,7 @@ use crate::base::{Diagnostics, Job, Nanos, ReadError, TimeSpan, Timestamp};
 use crate::event::keys::{Derive, OpenPaths, Unseen};
 use crate::event::{Coarse, DecodedEvent, DensitySample, Directory, Lane, Need, Part, TraceInfo};
 use crate::formats::format::Together;
-use crate::formats::stream::in_one_lane;
+use crate::formats::stream::{PartRead, in_one_lane};
 use crate::formats::text_end::note_cut_line;
 use crate::formats::{EventRef, Events, Format, Gathered, IndependentParts, Input, Recording};
 
@@ -69,7 +69,7 @@ use gather::assemble;
 use head::{HEAD_BYTES, Head};
 use kinds::Kinds;
 use lines::{events_after, lines_before};
-use parts::Pieces;
+use parts::{Merged, Pieces};
 use reordered::Reordered;
 use tokens::{Tokens, tokenise};
 use upids::{Form, Upids};
@@ -95,7 +95,7 @@ fn open(input: Input, _job: &Job) -> Result<Recording, ReadError> {
 
 /// Opens the per-CPU files of one recording as one trace.
 fn open_together(inputs: Vec<Input>, job: &Job) -> Result<Recording, ReadError> {
-    let (text, pieces) = parts::merge(inputs, job)?;
+    let Merged { text, pieces } = parts::merge(inputs, job)?;
     let merged = Input::from_vec(text, "parts of a recording");
     let mut reader = EtraceReader::open(merged, PART_BYTES);
     for (number, name) in pieces.names().enumerate() {
@@ -243,11 +243,13 @@ impl IndependentParts for EtraceReader {
         tokenise(&self.file, part as usize, job)
     }
 
-    fn gather(&self, read: Vec<(u32, Tokens)>, job: &Job) -> Result<Gathered, ReadError> {
-        let tokens = read.into_iter().map(|(_, tokens)| tokens).collect();
+    fn gather(&self, read: Vec<PartRead<Tokens>>, job: &Job) -> Result<Gathered, ReadError> {
+        let tokens = read.into_iter().map(|part| part.read).collect();
         let assembled = assemble(&self.file, tokens, &[], self.parts.len(), job)?;
+        let parts = (0..).zip(assembled.parts);
+        let parts = parts.map(|(part, read)| PartRead { part, read });
         Ok(Gathered {
-            parts: in_one_lane((0..).zip(assembled.parts).collect()),
+            parts: in_one_lane(parts.collect()),
             lanes: self.lanes.clone(),
             directory: self.directory(&assembled.environments),
             info: self.info.clone(),

@@ -23,6 +23,12 @@ use super::lines::line_at;
 const HEAD_LINES: usize = 200;
 const CHECK_LINES: usize = 1 << 14;
 
+/// The text of several files, merged.
+pub(crate) struct Merged {
+    pub text: Vec<u8>,
+    pub pieces: Pieces,
+}
+
 /// Origin of the sections of a merged text.
 #[derive(Debug, Default)]
 pub(crate) struct Pieces {
@@ -99,7 +105,7 @@ pub(crate) fn are_parts(inputs: &[Input]) -> bool {
 ///
 /// # Errors
 /// Errors only if the job was cancelled.
-pub(crate) fn merge(inputs: Vec<Input>, job: &Job) -> Result<(Vec<u8>, Pieces), ReadError> {
+pub(crate) fn merge(inputs: Vec<Input>, job: &Job) -> Result<Merged, ReadError> {
     let total: usize = inputs.iter().map(|input| input.bytes().len()).sum();
     let mut merged = Vec::with_capacity(total.saturating_add(inputs.len()));
     let mut starts: Vec<Piece> = Vec::new();
@@ -151,7 +157,10 @@ pub(crate) fn merge(inputs: Vec<Input>, job: &Job) -> Result<(Vec<u8>, Pieces), 
             heads.push(Reverse((time, index)));
         }
     }
-    Ok((merged, Pieces { starts, inputs }))
+    Ok(Merged {
+        text: merged,
+        pieces: Pieces { starts, inputs },
+    })
 }
 
 #[cfg(test)]
@@ -168,7 +177,7 @@ mod tests {
         let b = "0: 4194445,1,1,20!Close|fd=3\n0: 4194445,1,1,30!Close|fd=4\n0: 4194445,1,1,50!Close|fd=5\n";
         let inputs = vec![input(a, "a"), input("", "empty"), input(b, "b")];
         assert!(are_parts(&inputs));
-        let (text, pieces) = merge(inputs, &Job::default()).unwrap();
+        let Merged { text, pieces } = merge(inputs, &Job::default()).unwrap();
         let text = String::from_utf8(text).unwrap();
         let lines: Vec<&str> = text.lines().collect();
         let ends: Vec<&str> = lines

@@ -188,14 +188,7 @@ impl Emitter<'_> {
     fn life(&mut self, sort: Sort, line: &Payload<'_>, before: &Before, values: &Values) -> Target {
         let key = self.key;
         let life = match sort {
-            Sort::NewProc => Life::Exec {
-                thread: key,
-                program: StringId::EMPTY,
-                arguments: Vec::new(),
-                directory: StringId::EMPTY,
-                interpreter: StringId::EMPTY,
-                caller: None,
-            },
+            Sort::NewProc => Life::exec(key, StringId::EMPTY, None),
             Sort::SchedFork => {
                 let Some(child) = values
                     .get(Key::Pid)

@@ -108,13 +108,25 @@ pub(crate) enum Slot {
     Other,
 }
 
+/// A text of a call.
+#[derive(Debug)]
+pub(crate) struct SizedText {
+    pub slot: Slot,
+    /// The key of the number that announces the text's size.
+    pub size: Key,
+}
+
+const fn sized(slot: Slot, size: Key) -> SizedText {
+    SizedText { slot, size }
+}
+
 struct SortRow {
     sort: Sort,
     name: &'static str,
     category: &'static str,
     role: Role,
     /// The call's texts, each with the key of its announced size.
-    texts: &'static [(Slot, Key)],
+    texts: &'static [SizedText],
 }
 
 const fn row(
@@ -122,7 +134,7 @@ const fn row(
     name: &'static str,
     category: &'static str,
     role: Role,
-    texts: &'static [(Slot, Key)],
+    texts: &'static [SizedText],
 ) -> SortRow {
     SortRow {
         sort,
@@ -140,10 +152,10 @@ const SORTS: &[SortRow] = &[
         "process",
         Role::Consumed,
         &[
-            (Slot::Interpreter, Key::InterpreterSize),
-            (Slot::Program, Key::ProgramSize),
-            (Slot::Directory, Key::DirectorySize),
-            (Slot::Argument, Key::ArgumentsSize),
+            sized(Slot::Interpreter, Key::InterpreterSize),
+            sized(Slot::Program, Key::ProgramSize),
+            sized(Slot::Directory, Key::DirectorySize),
+            sized(Slot::Argument, Key::ArgumentsSize),
         ],
     ),
     row(Sort::SysClone, "SysClone", "process", Role::Instant, &[]),
@@ -162,8 +174,8 @@ const SORTS: &[SortRow] = &[
         "file",
         Role::Consumed,
         &[
-            (Slot::Path, Key::PathSize),
-            (Slot::Original, Key::OriginalSize),
+            sized(Slot::Path, Key::PathSize),
+            sized(Slot::Original, Key::OriginalSize),
         ],
     ),
     row(Sort::Close, "Close", "file", Role::Consumed, &[]),
@@ -174,21 +186,21 @@ const SORTS: &[SortRow] = &[
         "RenameFrom",
         "file",
         Role::Instant,
-        &[(Slot::RenameFrom, Key::PathSize)],
+        &[sized(Slot::RenameFrom, Key::PathSize)],
     ),
     row(
         Sort::Rename2From,
         "Rename2From",
         "file",
         Role::Instant,
-        &[(Slot::RenameFrom, Key::PathSize)],
+        &[sized(Slot::RenameFrom, Key::PathSize)],
     ),
     row(
         Sort::RenameTo,
         "RenameTo",
         "file",
         Role::Instant,
-        &[(Slot::RenameTo, Key::PathSize)],
+        &[sized(Slot::RenameTo, Key::PathSize)],
     ),
     row(
         Sort::RenameFailed,
@@ -202,21 +214,21 @@ const SORTS: &[SortRow] = &[
         "LinkFrom",
         "file",
         Role::Instant,
-        &[(Slot::LinkFrom, Key::PathSize)],
+        &[sized(Slot::LinkFrom, Key::PathSize)],
     ),
     row(
         Sort::LinkatFrom,
         "LinkatFrom",
         "file",
         Role::Instant,
-        &[(Slot::LinkFrom, Key::PathSize)],
+        &[sized(Slot::LinkFrom, Key::PathSize)],
     ),
     row(
         Sort::LinkTo,
         "LinkTo",
         "file",
         Role::Instant,
-        &[(Slot::LinkTo, Key::PathSize)],
+        &[sized(Slot::LinkTo, Key::PathSize)],
     ),
     row(Sort::LinkFailed, "LinkFailed", "file", Role::Instant, &[]),
     row(
@@ -225,9 +237,9 @@ const SORTS: &[SortRow] = &[
         "file",
         Role::Instant,
         &[
-            (Slot::LinkText, Key::TargetSize),
-            (Slot::LinkTarget, Key::ResolvedSize),
-            (Slot::LinkName, Key::LinkSize),
+            sized(Slot::LinkText, Key::TargetSize),
+            sized(Slot::LinkTarget, Key::ResolvedSize),
+            sized(Slot::LinkName, Key::LinkSize),
         ],
     ),
     row(
@@ -236,9 +248,9 @@ const SORTS: &[SortRow] = &[
         "file",
         Role::Instant,
         &[
-            (Slot::MountSource, Key::SourceSize),
-            (Slot::MountTarget, Key::TargetSize),
-            (Slot::MountType, Key::TypeSize),
+            sized(Slot::MountSource, Key::SourceSize),
+            sized(Slot::MountTarget, Key::TargetSize),
+            sized(Slot::MountType, Key::TypeSize),
         ],
     ),
     row(Sort::MountFailed, "MountFailed", "file", Role::Instant, &[]),
@@ -247,7 +259,7 @@ const SORTS: &[SortRow] = &[
         "Umount",
         "file",
         Role::Instant,
-        &[(Slot::MountTarget, Key::TargetSize)],
+        &[sized(Slot::MountTarget, Key::TargetSize)],
     ),
     row(
         Sort::UmountFailed,
@@ -261,7 +273,7 @@ const SORTS: &[SortRow] = &[
         "Comm",
         "process",
         Role::Instant,
-        &[(Slot::Name, Key::Size)],
+        &[sized(Slot::Name, Key::Size)],
     ),
     row(Sort::Upid, "UPID", "environment", Role::Instant, &[]),
     row(
@@ -269,7 +281,7 @@ const SORTS: &[SortRow] = &[
         "Env",
         "environment",
         Role::Instant,
-        &[(Slot::Variable, Key::Other)],
+        &[sized(Slot::Variable, Key::Other)],
     ),
     row(Sort::Lone, "text", "etrace", Role::Instant, &[]),
     row(
@@ -277,7 +289,7 @@ const SORTS: &[SortRow] = &[
         "unknown",
         "etrace",
         Role::Instant,
-        &[(Slot::Other, Key::Other)],
+        &[sized(Slot::Other, Key::Other)],
     ),
 ];
 
@@ -345,7 +357,7 @@ impl Sort {
     /// The call's texts, each with the key of the number that announces its size.
     #[inline]
     #[must_use]
-    pub(crate) fn texts(self) -> &'static [(Slot, Key)] {
+    pub(crate) fn texts(self) -> &'static [SizedText] {
         self.row().texts
     }
 

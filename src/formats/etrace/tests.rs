@@ -7,6 +7,7 @@ use super::{EtraceReader, PART_BYTES};
 use crate::base::{Job, StringId};
 use crate::event::EventDetail;
 use crate::event::{LaneColumns, Life};
+use crate::formats::stream::PartRead;
 use crate::formats::{EventRef, Events, IndependentParts, Input};
 
 /// Recordings in the repository, and the larger recordings of the corpus if it is there.
@@ -40,7 +41,10 @@ fn read(bytes: &[u8], part_bytes: usize) -> (EtraceReader, Vec<LaneColumns>) {
     let reader = EtraceReader::open(Input::from_vec(bytes.to_vec(), "test"), part_bytes);
     let job = Job::default();
     let tokens = (0..reader.parts.len() as u32)
-        .map(|part| (part, reader.read(part, &job).unwrap()))
+        .map(|part| PartRead {
+            part,
+            read: reader.read(part, &job).unwrap(),
+        })
         .collect();
     let gathered = reader.gather(tokens, &job).unwrap();
     let parts: Vec<LaneColumns> = gathered.parts.into_iter().map(|it| it.columns).collect();

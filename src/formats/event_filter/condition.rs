@@ -1,5 +1,7 @@
 //! The tree of a filter's condition.
 
+use crate::base::Comparison;
+
 /// What is asked of an event.
 #[derive(Debug)]
 pub(super) enum Condition {
@@ -8,7 +10,7 @@ pub(super) enum Condition {
     /// The opposite.
     Not(Box<Condition>),
     /// The left side compared with the right side.
-    Compare(Sum, Comparison, Sum),
+    Compare(Sum, Relation, Sum),
     /// The result is not 0.
     IsNotZero(Sum),
 }
@@ -22,19 +24,22 @@ pub(super) enum Join {
 
 /// How two sides are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Comparison {
-    Equal,
-    Differs,
-    Less,
-    LessOrEqual,
-    More,
-    MoreOrEqual,
+pub(super) enum Relation {
+    /// By their values.
+    Values(Comparison),
     /// `=~`: a basic regular expression occurs in the text.
     Matches,
     /// `!~`: it does not.
     MatchesNot,
     /// `~`: the text is like a glob, or a regular expression occurs in it.
     Like,
+}
+
+impl Relation {
+    /// Returns whether the right side is a pattern.
+    pub fn has_pattern(self) -> bool {
+        !matches!(self, Relation::Values(_))
+    }
 }
 
 /// A value and what is computed from it, from left to right.

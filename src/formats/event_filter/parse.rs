@@ -3,7 +3,7 @@
 use std::iter::Peekable;
 use std::vec::IntoIter;
 
-use super::condition::{Atom, Comparison, Condition, Join, Operator, Sum, Written};
+use super::condition::{Atom, Condition, Join, Operator, Sum, Written};
 use super::fault::FilterError;
 use super::token::{Placed, Token, tokens};
 
@@ -105,7 +105,7 @@ impl Parser {
 
     fn comparison(&mut self) -> Result<Condition, FilterError> {
         let left = self.sum()?;
-        let Some(&Token::Compare(comparison)) = self.peek() else {
+        let Some(&Token::Compare(relation)) = self.peek() else {
             return match left.alone() {
                 Some(Atom {
                     at,
@@ -121,19 +121,15 @@ impl Parser {
         };
         let sign = self.tokens.next();
         let right = self.sum()?;
-        let has_pattern = matches!(
-            comparison,
-            Comparison::Matches | Comparison::MatchesNot | Comparison::Like
-        );
         let is_text = matches!(
             right.alone().map(|atom| &atom.value),
             Some(Written::Quoted(_) | Written::Word(_))
         );
         match sign {
-            Some(sign) if has_pattern && !is_text => {
+            Some(sign) if relation.has_pattern() && !is_text => {
                 Err(error_at(&sign, "this compares with a text"))
             }
-            _ => Ok(Condition::Compare(left, comparison, right)),
+            _ => Ok(Condition::Compare(left, relation, right)),
         }
     }
 

@@ -1,14 +1,15 @@
 //! A condition and the fields of one kind of events in, a test of single events out.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use regex::bytes::Regex;
 
-use super::condition::{Atom, Comparison, Condition, Join, Operator, Sum, Written};
+use super::condition::{Atom, Condition, Join, Operator, Relation, Sum, Written};
 use super::fault::{FilterError, MissingField};
-use crate::base::Timestamp;
 use crate::base::patterns::{Case, basic_regex, glob_regex, is_glob, regex_of};
 use crate::base::time::TimeArg;
+use crate::base::{Comparison, Timestamp};
 
 /// What a filter compares.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,18 +122,14 @@ impl Test {
     }
 }
 
-/// Compares numbers. Equal are also a negative number and the unsigned number of the same 64 bits.
+/// Compares numbers. For `==` and `!=`, a negative number equals the unsigned number of the same 64 bits.
 fn is_so(left: i128, comparison: Comparison, right: i128) -> bool {
-    let is_equal = left == right || left as u64 == right as u64;
-    match comparison {
-        Comparison::Equal => is_equal,
-        Comparison::Differs => !is_equal,
-        Comparison::Less => left < right,
-        Comparison::LessOrEqual => left <= right,
-        Comparison::More => left > right,
-        Comparison::MoreOrEqual => left >= right,
-        Comparison::Matches | Comparison::MatchesNot | Comparison::Like => false,
-    }
+    let has_same_bits = left as u64 == right as u64;
+    let order = match comparison.is_ordered() {
+        false if has_same_bits => Ordering::Equal,
+        _ => left.cmp(&right),
+    };
+    comparison.holds(order)
 }
 
 impl Terms {
@@ -190,26 +187,20 @@ impl Binding<'_, '_> {
                 Test::Chain(first, rest)
             }
             Condition::IsNotZero(sum) => self.terms(sum)?.map_or(Test::Never, Test::IsNotZero),
-            Condition::Compare(left, comparison, right) => {
-                self.comparison(left, *comparison, right)?
-            }
+            Condition::Compare(left, relation, right) => self.comparison(left, *relation, right)?,
         })
     }
 
     fn comparison(
         &mut self,
         left: &Sum,
-        comparison: Comparison,
+        relation: Relation,
         right: &Sum,
     ) -> Result<Test, FilterError> {
-        let is_ordered = matches!(
-            comparison,
-            Comparison::Less | Comparison::LessOrEqual | Comparison::More | Comparison::MoreOrEqual
-        );
         if let Some(atom) = right.alone()
-            && let Some(text) = self.text_of(atom, left, comparison)
+            && let Some(text) = self.text_of(atom, left, relation)
         {
-            if is_ordered {
+            if matches!(relation, Relation::Values(comparison) if comparison.is_ordered()) {
                 return Err(error_at(atom, "a text is compared with == != =~ !~ ~"));
             }
             let Some(Written::Word(name)) = left.alone().map(|atom| &atom.value) else {
@@ -218,32 +209,30 @@ impl Binding<'_, '_> {
             let Some(fact) = self.fact(name, left.first.at) else {
                 return Ok(Test::Never);
             };
-            return Ok(Test::Text(fact, text_test(comparison, text, atom)?));
+            return Ok(Test::Text(fact, text_test(relation, text, atom)?));
         }
         let left_terms = self.terms(left)?;
         let right = match self.time_of(left, right) {
             Some(time) => Some(time),
             None => self.terms(right)?,
         };
-        Ok(match left_terms.zip(right) {
-            Some((left, right)) => Test::Numbers(left, comparison, right),
-            None => Test::Never,
+        Ok(match (left_terms, relation, right) {
+            (Some(left), Relation::Values(comparison), Some(right)) => {
+                Test::Numbers(left, comparison, right)
+            }
+            _ => Test::Never,
         })
     }
 
     /// The text that an atom on the right side is: one in quotes, or a word that is no field of this kind.
-    fn text_of<'t>(&self, atom: &'t Atom, left: &Sum, comparison: Comparison) -> Option<&'t str> {
+    fn text_of<'t>(&self, atom: &'t Atom, left: &Sum, relation: Relation) -> Option<&'t str> {
         match &atom.value {
             Written::Quoted(text) => Some(text),
             Written::Number(_) => None,
             Written::Word(word) => {
-                let is_pattern = matches!(
-                    comparison,
-                    Comparison::Matches | Comparison::MatchesNot | Comparison::Like
-                );
                 let is_field = self.index(word).is_some() || fact_of_line(word).is_some();
                 let is_time = time_arg(left, word).is_some();
-                (is_pattern || !is_field && !is_time).then_some(word.as_str())
+                (relation.has_pattern() || !is_field && !is_time).then_some(word.as_str())
             }
         }
     }
@@ -337,7 +326,7 @@ fn time_arg(left: &Sum, word: &str) -> Option<TimeArg> {
     (name == "TIMESTAMP").then(|| word.parse().ok()).flatten()
 }
 
-fn text_test(comparison: Comparison, text: &str, atom: &Atom) -> Result<TextTest, FilterError> {
+fn text_test(relation: Relation, text: &str, atom: &Atom) -> Result<TextTest, FilterError> {
     let bytes = || text.as_bytes().to_vec();
     let wrong = |message: String| error_at(atom, &message);
     // No name begins with a star: such a pattern is meant as a glob.
@@ -345,15 +334,15 @@ fn text_test(comparison: Comparison, text: &str, atom: &Atom) -> Result<TextTest
         true => glob_regex(text, Case::Ignored).map_err(wrong),
         false => basic_regex(text, Case::Ignored).map_err(wrong),
     };
-    Ok(match comparison {
-        Comparison::Differs => TextTest::IsNot(bytes()),
-        Comparison::Matches => TextTest::Has(pattern()?),
-        Comparison::MatchesNot => TextTest::HasNot(pattern()?),
-        Comparison::Like if is_glob(text) => {
+    Ok(match relation {
+        Relation::Values(Comparison::Differs) => TextTest::IsNot(bytes()),
+        Relation::Values(_) => TextTest::Is(bytes()),
+        Relation::Matches => TextTest::Has(pattern()?),
+        Relation::MatchesNot => TextTest::HasNot(pattern()?),
+        Relation::Like if is_glob(text) => {
             TextTest::Has(glob_regex(text, Case::Differs).map_err(wrong)?)
         }
-        Comparison::Like => TextTest::Has(regex_of(text, Case::Differs).map_err(wrong)?),
-        _ => TextTest::Is(bytes()),
+        Relation::Like => TextTest::Has(regex_of(text, Case::Differs).map_err(wrong)?),
     })
 }
 

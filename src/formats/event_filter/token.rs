@@ -1,7 +1,8 @@
 //! The text of a condition in, its tokens out.
 
-use super::condition::{Comparison, Join, Operator};
+use super::condition::{Join, Operator, Relation};
 use super::fault::FilterError;
+use crate::base::Comparison;
 
 /// A token of a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,7 +11,7 @@ pub(super) enum Token {
     Close,
     Not,
     Join(Join),
-    Compare(Comparison),
+    Compare(Relation),
     Operator(Operator),
     Quoted(String),
     Word(String),
@@ -28,18 +29,24 @@ pub(super) struct Placed {
 const SIGNS: &[(&str, Token)] = &[
     ("&&", Token::Join(Join::And)),
     ("||", Token::Join(Join::Or)),
-    ("==", Token::Compare(Comparison::Equal)),
-    ("!=", Token::Compare(Comparison::Differs)),
-    ("=~", Token::Compare(Comparison::Matches)),
-    ("!~", Token::Compare(Comparison::MatchesNot)),
-    ("<=", Token::Compare(Comparison::LessOrEqual)),
-    (">=", Token::Compare(Comparison::MoreOrEqual)),
+    ("==", Token::Compare(Relation::Values(Comparison::Equal))),
+    ("!=", Token::Compare(Relation::Values(Comparison::Differs))),
+    ("=~", Token::Compare(Relation::Matches)),
+    ("!~", Token::Compare(Relation::MatchesNot)),
+    (
+        "<=",
+        Token::Compare(Relation::Values(Comparison::LessOrEqual)),
+    ),
+    (
+        ">=",
+        Token::Compare(Relation::Values(Comparison::MoreOrEqual)),
+    ),
     ("<<", Token::Operator(Operator::ShiftLeft)),
     (">>", Token::Operator(Operator::ShiftRight)),
-    ("<", Token::Compare(Comparison::Less)),
-    (">", Token::Compare(Comparison::More)),
-    ("=", Token::Compare(Comparison::Equal)),
-    ("~", Token::Compare(Comparison::Like)),
+    ("<", Token::Compare(Relation::Values(Comparison::Less))),
+    (">", Token::Compare(Relation::Values(Comparison::More))),
+    ("=", Token::Compare(Relation::Values(Comparison::Equal))),
+    ("~", Token::Compare(Relation::Like)),
     ("+", Token::Operator(Operator::Add)),
     ("-", Token::Operator(Operator::Subtract)),
     ("*", Token::Operator(Operator::Multiply)),

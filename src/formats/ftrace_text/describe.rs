@@ -15,6 +15,7 @@ use super::tracers::{Told, told, told_as};
 use crate::base::lines::{lines, text_at};
 use crate::event::{EventDetail, Field, Value};
 use crate::formats::EventRef;
+use crate::formats::kind_table::KindTexts;
 use crate::formats::text_kinds::Kinds;
 
 const LOOK_AHEAD: usize = 1 << 17;
@@ -24,7 +25,7 @@ const MOST_TEXT: usize = 1 << 20;
 /// See the module's documentation.
 #[must_use]
 pub fn describe(text: &[u8], kinds: &Kinds, facts: &Facts, event: EventRef) -> EventDetail {
-    let (category, name) = kinds.texts(event.kind);
+    let KindTexts { category, name } = kinds.texts(event.kind);
     let mut detail = EventDetail {
         name,
         category,

@@ -16,7 +16,7 @@ use super::prefix::{Prefix, RAW_FLAGS, digits, split_prefix};
 use super::probe_text::{Probe, function_of, may_be_probe, probe};
 use super::tasks::{Form, StateLetters, SwitchText, end_state};
 use crate::base::lines::lines;
-use crate::event::EndState;
+use crate::event::ThreadState;
 use crate::event::syscalls::Abi;
 
 /// How many bytes of a text are searched for such marks.
@@ -102,7 +102,7 @@ impl Facts {
 
     /// Returns the state of the thread that was switched out.
     #[must_use]
-    pub(crate) fn end_state(&self, switch: &SwitchText<'_>) -> EndState {
+    pub(crate) fn end_state(&self, switch: &SwitchText<'_>) -> ThreadState {
         match switch.form {
             Form::Short => end_state(switch.state, self.states),
             Form::Fields => end_state(switch.state, StateLetters::Kernel),

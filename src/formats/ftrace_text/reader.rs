@@ -13,6 +13,8 @@ use crate::event::{
     PartColumns, ThreadEntry, ThreadKey, TraceInfo,
 };
 use crate::formats::etrace::{Found, Lines};
+use crate::formats::kind_table::ListedKinds;
+use crate::formats::stream::PartRead;
 use crate::formats::text_end::note_cut_line;
 use crate::formats::text_kinds::Kinds;
 use crate::formats::{EventRef, Events, Gathered, HasReport, Input, Recording, Report, Stream};
@@ -329,7 +331,7 @@ impl FtraceReader {
     }
 
     fn directory(&self) -> Directory {
-        let (kinds, mut strings) = self.kinds.list();
+        let ListedKinds { kinds, mut strings } = self.kinds.list();
         let names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         let mut threads: Vec<ThreadEntry> = names
             .iter()
@@ -454,14 +456,14 @@ impl Stream for FtraceReader {
 
     fn gather(
         &self,
-        read: Vec<(u32, BlockRead)>,
+        read: Vec<PartRead<BlockRead>>,
         whole: Whole,
         job: &Job,
     ) -> Result<Gathered, ReadError> {
         let mut etrace = Found::default();
         let mut lanes: Vec<Vec<PartColumns>> = whole.cpus.iter().map(|_| Vec::new()).collect();
         let block_count = self.ranges.len() as u32;
-        for (block, read) in read {
+        for PartRead { part: block, read } in read {
             etrace.append(read.etrace);
             for ((lane, parts), columns) in (0..).zip(&mut lanes).zip(read.columns) {
                 parts.push(PartColumns {

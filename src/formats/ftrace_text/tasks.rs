@@ -10,7 +10,7 @@
 
 use super::fields::{MOST_COMM, field, find_short, first_word, number, pid};
 use super::prefix::pid_of;
-use crate::event::EndState;
+use crate::event::ThreadState;
 
 /// One side of a context switch, or the woken thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -225,49 +225,49 @@ pub(crate) fn wakeup(info: &[u8]) -> Option<(Task<'_>, Option<u32>)> {
 
 /// Returns the state for its letters, or for its number if fields are shown raw; the first letter decides.
 #[must_use]
-pub(crate) fn end_state(state: &[u8], letters: StateLetters) -> EndState {
+pub(crate) fn end_state(state: &[u8], letters: StateLetters) -> ThreadState {
     match (state, letters) {
         ([b'0'..=b'9', ..], _) => numbered_state(number(state).unwrap_or(-1)),
         // Old trace-cmd names the bits by their former meaning.
-        (b"W", StateLetters::OldTraceCmd) => EndState::Idle,
-        ([b'X', ..], StateLetters::OldTraceCmd) => EndState::Zombie,
-        ([b'Z', ..], StateLetters::OldTraceCmd) => EndState::Dead,
-        ([b'x', ..], StateLetters::OldTraceCmd) => EndState::Parked,
-        (b"R+", _) => EndState::Preempted,
+        (b"W", StateLetters::OldTraceCmd) => ThreadState::Idle,
+        ([b'X', ..], StateLetters::OldTraceCmd) => ThreadState::Zombie,
+        ([b'Z', ..], StateLetters::OldTraceCmd) => ThreadState::Dead,
+        ([b'x', ..], StateLetters::OldTraceCmd) => ThreadState::Parked,
+        (b"R+", _) => ThreadState::Preempted,
         // Waits without load, as kernel threads before 4.14 do: not a disk wait.
-        (b"D|N", _) => EndState::Idle,
+        (b"D|N", _) => ThreadState::Idle,
         // Waking, in kernels before 4.14.
-        ([b'R' | b'W', ..], _) => EndState::Runnable,
-        ([b'S', ..], _) => EndState::Sleeping,
+        ([b'R' | b'W', ..], _) => ThreadState::Runnable,
+        ([b'S', ..], _) => ThreadState::Sleeping,
         // `K` (killable) is alone if the other letters are not printed.
-        ([b'D' | b'K', ..], _) => EndState::Uninterruptible,
-        ([b'T', ..], _) => EndState::Stopped,
-        ([b't', ..], _) => EndState::Traced,
-        ([b'Z', ..], _) => EndState::Zombie,
-        ([b'X' | b'x', ..], _) => EndState::Dead,
-        ([b'P', ..], _) => EndState::Parked,
-        ([b'I', ..], _) => EndState::Idle,
-        _ => EndState::Unknown,
+        ([b'D' | b'K', ..], _) => ThreadState::Uninterruptible,
+        ([b'T', ..], _) => ThreadState::Stopped,
+        ([b't', ..], _) => ThreadState::Traced,
+        ([b'Z', ..], _) => ThreadState::Zombie,
+        ([b'X' | b'x', ..], _) => ThreadState::Dead,
+        ([b'P', ..], _) => ThreadState::Parked,
+        ([b'I', ..], _) => ThreadState::Idle,
+        _ => ThreadState::Unknown,
     }
 }
 
 /// Returns the state for the kernel's number (since 4.14): the lowest set bit decides.
-fn numbered_state(bits: i64) -> EndState {
+fn numbered_state(bits: i64) -> ThreadState {
     match bits {
-        0 => EndState::Runnable,
+        0 => ThreadState::Runnable,
         1.. => match 1_i64 << bits.trailing_zeros() {
-            0x01 => EndState::Sleeping,
-            0x02 => EndState::Uninterruptible,
-            0x04 => EndState::Stopped,
-            0x08 => EndState::Traced,
-            0x10 => EndState::Dead,
-            0x20 => EndState::Zombie,
-            0x40 => EndState::Parked,
-            0x80 => EndState::Idle,
-            0x100 => EndState::Preempted,
-            _ => EndState::Unknown,
+            0x01 => ThreadState::Sleeping,
+            0x02 => ThreadState::Uninterruptible,
+            0x04 => ThreadState::Stopped,
+            0x08 => ThreadState::Traced,
+            0x10 => ThreadState::Dead,
+            0x20 => ThreadState::Zombie,
+            0x40 => ThreadState::Parked,
+            0x80 => ThreadState::Idle,
+            0x100 => ThreadState::Preempted,
+            _ => ThreadState::Unknown,
         },
-        _ => EndState::Unknown,
+        _ => ThreadState::Unknown,
     }
 }
 
@@ -300,26 +300,26 @@ mod tests {
         assert_eq!(short.next.pid, 0);
         use StateLetters::{Kernel, OldTraceCmd};
         for (letters, by, state) in [
-            (&b"W"[..], OldTraceCmd, EndState::Idle),
-            (b"X", OldTraceCmd, EndState::Zombie),
-            (b"Z", OldTraceCmd, EndState::Dead),
-            (b"x", OldTraceCmd, EndState::Parked),
-            (b"W", Kernel, EndState::Runnable),
-            (b"X", Kernel, EndState::Dead),
-            (b"x", Kernel, EndState::Dead),
-            (b"D|N", Kernel, EndState::Idle),
-            (b"D|K", Kernel, EndState::Uninterruptible),
-            (b"D|W", Kernel, EndState::Uninterruptible),
-            (b"S|K", Kernel, EndState::Sleeping),
-            (b"I", Kernel, EndState::Idle),
-            (b"?", Kernel, EndState::Unknown),
+            (&b"W"[..], OldTraceCmd, ThreadState::Idle),
+            (b"X", OldTraceCmd, ThreadState::Zombie),
+            (b"Z", OldTraceCmd, ThreadState::Dead),
+            (b"x", OldTraceCmd, ThreadState::Parked),
+            (b"W", Kernel, ThreadState::Runnable),
+            (b"X", Kernel, ThreadState::Dead),
+            (b"x", Kernel, ThreadState::Dead),
+            (b"D|N", Kernel, ThreadState::Idle),
+            (b"D|K", Kernel, ThreadState::Uninterruptible),
+            (b"D|W", Kernel, ThreadState::Uninterruptible),
+            (b"S|K", Kernel, ThreadState::Sleeping),
+            (b"I", Kernel, ThreadState::Idle),
+            (b"?", Kernel, ThreadState::Unknown),
         ] {
             assert_eq!(end_state(letters, by), state, "{}", letters.escape_ascii());
         }
         assert_eq!(short.form, Form::Short);
         let raw = switch(b"prev_comm=bash prev_pid=0x60c8 (24776) prev_prio=0x78 (120) prev_state=0x100 (256) next_comm=a next_pid=0x6151 (24913) next_prio=0x78 (120)").unwrap();
         assert_eq!((raw.prev.pid, raw.next.priority), (24776, 120));
-        assert_eq!(end_state(raw.state, Kernel), EndState::Preempted);
+        assert_eq!(end_state(raw.state, Kernel), ThreadState::Preempted);
         assert_eq!(raw_syscall(b"id=0x3b (59) ret=0x0 (0)"), Some(59));
         assert_eq!(raw_syscall(b"NR 59 = 0"), Some(59));
         let (task, cpu) = wakeup(b"rcu_preempt:15 [120] success=1 CPU:001").unwrap();

@@ -3,7 +3,7 @@ use super::reader::FtraceReader;
 use crate::base::Job;
 use crate::event::part::ClockUnit;
 use crate::event::{
-    EndState, EventDetail, LaneColumns, Life, MarkOp, Measured, SeriesScope, ThreadKey,
+    EventDetail, LaneColumns, Life, MarkOp, Measured, SeriesScope, ThreadKey, ThreadState,
 };
 use crate::formats::{AnyStream, EventRef, Events, Input};
 
@@ -64,7 +64,7 @@ fn switches_wakeups_and_losses_lie_on_their_cpus() {
     assert_eq!(parts.len(), 2);
     let switch = parts[0].switches[0];
     assert_eq!((switch.prev.0, switch.next.0), (1, 2));
-    assert_eq!(switch.prev_state, EndState::Preempted);
+    assert_eq!(switch.prev_state, ThreadState::Preempted);
     assert_eq!((switch.prev_priority, switch.next_priority), (120, 98));
     let wakeup = parts[0].wakeups[0];
     assert_eq!(
@@ -197,7 +197,7 @@ fn raw_fields_feed_the_same_pairs_and_runs() {
     assert_eq!(lane.switches[0].next, ThreadKey(7));
     assert_eq!(
         lane.switches[0].prev_state,
-        crate::event::EndState::Uninterruptible
+        crate::event::ThreadState::Uninterruptible
     );
     assert_eq!(lane.diagnostics.rows().len(), 1);
     assert_eq!(lane.diagnostics.count_of("unsaid_machine"), 1);

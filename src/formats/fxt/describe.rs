@@ -14,7 +14,7 @@ use super::scan::Scan;
 use super::scheduling::end_state;
 use super::tables::ProviderSlot;
 use crate::base::ByteOrder;
-use crate::fxt::args::{Arg, ArgValue, Args, object_owner_words};
+use crate::fxt::args::{Arg, ArgValue, Args, UnknownType, object_owner_words};
 use crate::fxt::layout::scheduling::{self, IDLE_WEIGHT, legacy};
 use crate::fxt::layout::{RECORD_TYPE, blob, event, large, log, record_type, userspace_object};
 use crate::fxt::packed::{MORE, unpack_last};
@@ -210,7 +210,7 @@ impl<'f, O: ByteOrder> Describer<'f, O> {
             ArgValue::Koid(koid) => Some(self.scan.entities.object_text(koid))
                 .filter(|name| !name.is_empty())
                 .map(|name| format!("{koid} ({name})")),
-            ArgValue::Unknown(number) => Some(format!(
+            ArgValue::Other(UnknownType(number)) => Some(format!(
                 "a value of type {number}, which this version does not know"
             )),
             _ => None,

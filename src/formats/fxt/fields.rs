@@ -176,7 +176,7 @@ pub(crate) fn field_of<'f, O: ByteOrder>(texts: &Texts<'f, O>, arg: Arg<'f>) -> 
         ArgValue::Koid(koid) => ("koid", ValueRef::Koid(koid)),
         ArgValue::Bool(value) => ("bool", ValueRef::Bool(value)),
         ArgValue::Blob(bytes) => ("blob", ValueRef::Bytes(Cow::Borrowed(bytes))),
-        ArgValue::Unknown(_) => ("unknown", ValueRef::Null),
+        ArgValue::Other(_) => ("unknown", ValueRef::Null),
     };
     FieldRef {
         name,

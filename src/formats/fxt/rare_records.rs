@@ -183,7 +183,7 @@ impl<'a, O: ByteOrder> Fold<'_, 'a, O> {
                     process = process.or(Some(koid));
                     has_others |= object_type != OBJECT_THREAD;
                 }
-                ArgValue::Unknown(_) => {
+                ArgValue::Other(_) => {
                     self.note("unknown_argument_type", Severity::Info, place, || {
                         UNKNOWN_ARGUMENT.to_owned()
                     });

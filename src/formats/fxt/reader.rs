@@ -12,7 +12,8 @@ use crate::event::part::{ClockUnit, Provider, UnnamedClock};
 use crate::event::{
     Coarse, DecodedEvent, Directory, Lane, LaneColumns, Need, Part, ThreadKey, TraceInfo,
 };
-use crate::formats::stream::in_one_lane;
+use crate::formats::kind_table::ListedKinds;
+use crate::formats::stream::{PartRead, in_one_lane};
 use crate::formats::{EventRef, Events, Gathered, Input, RawRecords, Recording, Stream};
 use crate::fxt::Words;
 
@@ -23,7 +24,7 @@ use super::fold::{PartRange, State};
 use super::kinds::{Kinds, Sort};
 use super::scan::Scan;
 use super::settle::settle;
-use super::sniff::{Magic, likely_order_of};
+use super::sniff::{FoundOrder, Magic, likely_order_of};
 use super::summary::{SHARE, Summary, summarise};
 use super::{FORMAT, coarse, describe, fields, objects};
 
@@ -56,8 +57,9 @@ impl FxtReader {
     /// Opens a file with parts of about `part_bytes`.
     pub(super) fn open_in_parts(input: Input, part_bytes: u64) -> Result<FxtReader, ReadError> {
         let bytes = input.bytes();
-        let (endian, magic) = likely_order_of(bytes.get(..1 << 16).unwrap_or(bytes))
-            .ok_or_else(|| ReadError::at_byte(0, "FXT magic record", Problem::BadMagic))?;
+        let FoundOrder { endian, magic } =
+            likely_order_of(bytes.get(..1 << 16).unwrap_or(bytes))
+                .ok_or_else(|| ReadError::at_byte(0, "FXT magic record", Problem::BadMagic))?;
         let windows = match endian {
             Endian::Little => windows::<Little>(bytes, part_bytes),
             Endian::Big => windows::<Big>(bytes, part_bytes),
@@ -233,7 +235,7 @@ impl FxtReader {
     pub(super) fn directory(&self, scan: &Scan) -> Directory {
         // All parts were read.
         self.caches().clear();
-        let (mut kinds, strings) = self.kinds.list();
+        let ListedKinds { mut kinds, strings } = self.kinds.list();
         if scan.tables.is_own() {
             for kind in &mut kinds {
                 kind.is_probe = is_probe_system(strings.bytes(kind.category));
@@ -328,11 +330,12 @@ impl Stream for FxtReader {
 
     fn gather(
         &self,
-        mut read: Vec<(u32, LaneColumns)>,
+        mut read: Vec<PartRead<LaneColumns>>,
         scan: Arc<Scan>,
         _job: &Job,
     ) -> Result<Gathered, ReadError> {
-        let mut columns: Vec<&mut LaneColumns> = read.iter_mut().map(|(_, read)| read).collect();
+        let mut columns: Vec<&mut LaneColumns> =
+            read.iter_mut().map(|part| &mut part.read).collect();
         settle(&scan, &mut columns);
         Ok(Gathered {
             parts: in_one_lane(read),

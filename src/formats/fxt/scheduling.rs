@@ -15,7 +15,7 @@
 
 use crate::base::{Location, Maybe, Severity};
 use crate::event::{
-    EndState, Interrupt, SaidState, Switch, SwitchTells, ThreadKey, Ties, Wakeup, WakeupSort,
+    Interrupt, SaidState, Switch, SwitchTells, ThreadKey, ThreadState, Ties, Wakeup, WakeupSort,
 };
 
 use super::emit::Emitter;
@@ -28,26 +28,26 @@ use crate::fxt::words::Words;
 
 /// Returns the state of a thread that was switched out, from the record's 4-bit state.
 #[must_use]
-pub(crate) fn end_state(state: u64) -> EndState {
+pub(crate) fn end_state(state: u64) -> ThreadState {
     match state {
-        0 | 1 => EndState::Runnable,
-        2 => EndState::Stopped,
-        3 => EndState::Sleeping,
-        4 => EndState::Zombie,
-        5 => EndState::Dead,
-        _ => EndState::Unknown,
+        0 | 1 => ThreadState::Runnable,
+        2 => ThreadState::Stopped,
+        3 => ThreadState::Sleeping,
+        4 => ThreadState::Zombie,
+        5 => ThreadState::Dead,
+        _ => ThreadState::Unknown,
     }
 }
 
 /// Returns a state that the 4 bits cannot express, from the letters in the argument `outgoing_state` of our own
 /// exporter.
-fn finer_state(letters: &[u8]) -> Option<EndState> {
+fn finer_state(letters: &[u8]) -> Option<ThreadState> {
     Some(match letters {
-        b"R+" => EndState::Preempted,
-        b"D" => EndState::Uninterruptible,
-        b"t" => EndState::Traced,
-        b"P" => EndState::Parked,
-        b"I" => EndState::Idle,
+        b"R+" => ThreadState::Preempted,
+        b"D" => ThreadState::Uninterruptible,
+        b"t" => ThreadState::Traced,
+        b"P" => ThreadState::Parked,
+        b"I" => ThreadState::Idle,
         _ => return None,
     })
 }
@@ -148,7 +148,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                     self.read_said(&mut said, &arg, at);
                     continue;
                 }
-                ArgValue::Unknown(_) => {
+                ArgValue::Other(_) => {
                     unknown_count += 1;
                     continue;
                 }
@@ -258,7 +258,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                     }
                 }
                 ArgValue::Bool(_) => self.read_said(&mut said, &arg, at),
-                ArgValue::Unknown(_) => unknown_count += 1,
+                ArgValue::Other(_) => unknown_count += 1,
                 _ => {}
             }
         }

@@ -22,8 +22,14 @@ const MOST_RECORDS: usize = 64;
 #[must_use]
 pub fn sniff(head: &[u8]) -> Sniff {
     match order_of(head) {
-        Some((_, Magic::Present)) => Sniff::Yes,
-        Some((_, Magic::Absent)) => Sniff::Maybe,
+        Some(FoundOrder {
+            magic: Magic::Present,
+            ..
+        }) => Sniff::Yes,
+        Some(FoundOrder {
+            magic: Magic::Absent,
+            ..
+        }) => Sniff::Maybe,
         None => Sniff::No,
     }
 }
@@ -37,23 +43,36 @@ pub(crate) enum Magic {
     Absent,
 }
 
+/// The byte order of a file, and how it was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FoundOrder {
+    pub endian: Endian,
+    pub magic: Magic,
+}
+
+impl FoundOrder {
+    fn new(endian: Endian, magic: Magic) -> FoundOrder {
+        FoundOrder { endian, magic }
+    }
+}
+
 /// Returns the byte order that the magic record shows, or in which the first records are plausible.
 #[must_use]
-pub(crate) fn order_of(head: &[u8]) -> Option<(Endian, Magic)> {
+pub(crate) fn order_of(head: &[u8]) -> Option<FoundOrder> {
     if let Some(first) = head.first_chunk::<8>() {
         if Little::u64(*first) == MAGIC {
-            return Some((Endian::Little, Magic::Present));
+            return Some(FoundOrder::new(Endian::Little, Magic::Present));
         }
         if Big::u64(*first) == MAGIC {
-            return Some((Endian::Big, Magic::Present));
+            return Some(FoundOrder::new(Endian::Big, Magic::Present));
         }
     }
     let (little, big) = (chain::<Little>(head), chain::<Big>(head));
     match (little.is_fxt(), big.is_fxt()) {
         (true, is_big) if !is_big || little.known >= big.known => {
-            Some((Endian::Little, Magic::Absent))
+            Some(FoundOrder::new(Endian::Little, Magic::Absent))
         }
-        (_, true) => Some((Endian::Big, Magic::Absent)),
+        (_, true) => Some(FoundOrder::new(Endian::Big, Magic::Absent)),
         _ => None,
     }
 }
@@ -61,7 +80,7 @@ pub(crate) fn order_of(head: &[u8]) -> Option<(Endian, Magic)> {
 /// Returns the byte order of a file that the user declared as FXT: the one with more plausible records. `None` if no
 /// plausible record starts the file in either order.
 #[must_use]
-pub(crate) fn likely_order_of(head: &[u8]) -> Option<(Endian, Magic)> {
+pub(crate) fn likely_order_of(head: &[u8]) -> Option<FoundOrder> {
     order_of(head).or_else(|| {
         let score = |chain: Chain| (chain.known, chain.unknown);
         let (little, big) = (score(chain::<Little>(head)), score(chain::<Big>(head)));
@@ -70,7 +89,7 @@ pub(crate) fn likely_order_of(head: &[u8]) -> Option<(Endian, Magic)> {
         } else {
             Endian::Little
         };
-        (little.max(big) > (0, 0)).then_some((endian, Magic::Absent))
+        (little.max(big) > (0, 0)).then_some(FoundOrder::new(endian, Magic::Absent))
     })
 }
 
@@ -198,11 +217,11 @@ mod tests {
     fn the_magic_record_tells_the_byte_order() {
         assert_eq!(
             order_of(&MAGIC.to_le_bytes()),
-            Some((Endian::Little, Magic::Present))
+            Some(FoundOrder::new(Endian::Little, Magic::Present))
         );
         assert_eq!(
             order_of(&MAGIC.to_be_bytes()),
-            Some((Endian::Big, Magic::Present))
+            Some(FoundOrder::new(Endian::Big, Magic::Present))
         );
     }
 
@@ -221,7 +240,10 @@ mod tests {
         let little: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let big: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
         assert_eq!(sniff(&little), Sniff::Maybe);
-        assert_eq!(order_of(&big), Some((Endian::Big, Magic::Absent)));
+        assert_eq!(
+            order_of(&big),
+            Some(FoundOrder::new(Endian::Big, Magic::Absent))
+        );
         for other in [
             &b""[..],
             b"# tracer: nop\n#\n#           TASK-PID  ",
@@ -247,7 +269,7 @@ mod tests {
             assert_eq!(sniff(&file), Sniff::Maybe);
             let few = [&event[..], strange, &event.repeat(2)].concat();
             assert_eq!(sniff(&few), Sniff::No);
-            let expected = Some((Endian::Little, Magic::Absent));
+            let expected = Some(FoundOrder::new(Endian::Little, Magic::Absent));
             assert_eq!(likely_order_of(&few), expected);
         }
         let swapped: Vec<u8> = event
@@ -258,7 +280,7 @@ mod tests {
         assert_eq!(sniff(&swapped), Sniff::No);
         assert_eq!(
             likely_order_of(&swapped),
-            Some((Endian::Big, Magic::Absent))
+            Some(FoundOrder::new(Endian::Big, Magic::Absent))
         );
         let large = [event.repeat(2), bytes(&[15 | 100_000 << 4, 0])].concat();
         assert_eq!(sniff(&large), Sniff::Maybe);

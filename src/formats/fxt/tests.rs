@@ -8,7 +8,7 @@ use super::settle::settle;
 use super::*;
 use crate::base::{Endian, Timestamp};
 use crate::event::{EventDetail, LaneColumns, MarkOp, ThreadKey, Value};
-use crate::formats::stream::{Started, start};
+use crate::formats::stream::{PartRead, Started, start};
 use crate::formats::{EventRef, Events, Gathered, Sniff, Stream};
 use crate::fxt::layout::MAGIC;
 
@@ -81,7 +81,8 @@ fn read(bytes: Vec<u8>) -> Opened {
 
 impl Opened {
     fn gathered(self) -> Gathered {
-        let parts = (0..).zip(self.parts).collect();
+        let parts = (0..).zip(self.parts);
+        let parts = parts.map(|(part, read)| PartRead { part, read }).collect();
         let whole = self.started.whole;
         self.reader.gather(parts, whole, &Job::default()).unwrap()
     }
@@ -386,7 +387,10 @@ fn everything(reader: &FxtReader) -> String {
     let Started { starts, whole, .. } = start(reader, &job).unwrap();
     let read = starts.iter().map(|(part, range)| {
         let columns = reader.read(*part, range, &whole, &job).unwrap();
-        (*part, columns)
+        PartRead {
+            part: *part,
+            read: columns,
+        }
     });
     let gathered = reader.gather(read.collect(), whole, &job).unwrap();
     let directory = &gathered.directory;

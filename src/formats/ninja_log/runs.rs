@@ -189,11 +189,11 @@ fn by_start<'a>(lines: &[Line<'a>], version: u32) -> Vec<Vec<Line<'a>>> {
         (Some(a), Some(b)) => b.saturating_sub(a) < SLACK_NS,
         (a, b) => a == b,
     });
-    groups.map(in_order_of_ends).collect()
+    let lines = groups.map(|group| group.iter().map(|(_, line)| *line).collect());
+    lines.map(in_order_of_ends).collect()
 }
 
-fn in_order_of_ends<'a>(group: &[(Option<i64>, Line<'a>)]) -> Vec<Line<'a>> {
-    let mut lines: Vec<Line<'a>> = group.iter().map(|(_, line)| *line).collect();
+fn in_order_of_ends(mut lines: Vec<Line<'_>>) -> Vec<Line<'_>> {
     lines.sort_by_key(|line| (line.end_ms, line.start_ms, line.number));
     lines
 }

@@ -215,14 +215,7 @@ fn exec(
         // The program is unknown: `-z` prints only the end of the call, `-e raw` an address.
         return emitter.out.lives.push(LifeRow {
             event,
-            life: Life::Exec {
-                thread,
-                program: StringId::EMPTY,
-                arguments: Vec::new(),
-                directory: StringId::EMPTY,
-                interpreter: StringId::EMPTY,
-                caller: None,
-            },
+            life: Life::exec(thread, StringId::EMPTY, None),
         });
     };
     let strings = &mut emitter.out.strings;

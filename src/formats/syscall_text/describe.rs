@@ -9,6 +9,7 @@ use super::values::{outcome, split_call, split_name};
 use crate::base::lines::{lines, text_at};
 use crate::event::{EventDetail, Field, Value};
 use crate::formats::EventRef;
+use crate::formats::kind_table::KindTexts;
 
 /// How far after an event's line its stack is searched, bytes.
 const LOOK_AHEAD: usize = 1 << 18;
@@ -21,7 +22,7 @@ const MOST_TEXT: usize = 1 << 20;
 #[must_use]
 pub fn describe(source: &Source<'_>, halves: Option<&Halves>, event: EventRef) -> EventDetail {
     let dialect = source.dialect;
-    let (category, name) = source.kinds.texts(event.kind);
+    let KindTexts { category, name } = source.kinds.texts(event.kind);
     let mut detail = EventDetail {
         name,
         category,

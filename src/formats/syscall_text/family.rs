@@ -19,6 +19,7 @@ use crate::event::{
     Coarse, DecodedEvent, DensitySample, Lane, LaneColumns, Need, Part, PartColumns, TraceInfo,
 };
 use crate::formats::format::{Input, Sniff, Together};
+use crate::formats::stream::PartRead;
 use crate::formats::text_kinds::Kinds;
 use crate::formats::{EventRef, Events, Gathered, Recording, Stream};
 
@@ -244,7 +245,7 @@ impl Stream for Family {
 
     fn gather(
         &self,
-        read: Vec<(u32, LaneColumns)>,
+        read: Vec<PartRead<LaneColumns>>,
         whole: Vec<Found>,
         _job: &Job,
     ) -> Result<Gathered, ReadError> {
@@ -257,10 +258,10 @@ impl Stream for Family {
             let _ = reader.found.set(found);
         }
         let lane_of = |part: u32| self.file_of(part).map_or(0, |file| file.index as u32);
-        let parts = read.into_iter().map(|(part, columns)| PartColumns {
+        let parts = read.into_iter().map(|PartRead { part, read }| PartColumns {
             part,
             lane: lane_of(part),
-            columns,
+            columns: read,
         });
         let parts = parts.collect();
         let first = self.readers.first();

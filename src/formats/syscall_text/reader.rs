@@ -11,7 +11,8 @@ use crate::event::{
     Coarse, DecodedEvent, Directory, FirstDay, Lane, LaneColumns, Need, Part, ThreadEntry,
     TraceInfo,
 };
-use crate::formats::stream::in_one_lane;
+use crate::formats::kind_table::ListedKinds;
+use crate::formats::stream::{PartRead, in_one_lane};
 use crate::formats::text_end::note_cut_line;
 use crate::formats::text_kinds::Kinds;
 use crate::formats::{EventRef, Events, Gathered, Input, Recording, Stream};
@@ -156,7 +157,7 @@ impl TextReader {
     }
 
     pub(super) fn directory(&self) -> Directory {
-        let (kinds, strings) = self.kinds.list();
+        let ListedKinds { kinds, strings } = self.kinds.list();
         let threads = vec![ThreadEntry {
             key: LONE,
             tid: 0,
@@ -254,7 +255,7 @@ impl Stream for TextReader {
 
     fn gather(
         &self,
-        read: Vec<(u32, LaneColumns)>,
+        read: Vec<PartRead<LaneColumns>>,
         whole: Found,
         _job: &Job,
     ) -> Result<Gathered, ReadError> {

@@ -28,7 +28,7 @@ fn columns_of(reader: &TextReader) -> Vec<LaneColumns> {
 fn names(reader: &TextReader, columns: &LaneColumns) -> Vec<String> {
     let events = 0..columns.events.len() as u32;
     events
-        .map(|event| reader.kinds.texts(columns.events.kind(event)).1)
+        .map(|event| reader.kinds.texts(columns.events.kind(event)).name)
         .collect()
 }
 

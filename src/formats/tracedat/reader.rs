@@ -25,7 +25,9 @@ use crate::event::{
 use crate::formats::etrace::{Found, Lines};
 use crate::formats::events::{EventRef, Events};
 use crate::formats::format::{Input, Report};
-use crate::formats::stream::{AnyStream, Gathered, HasReport, IndependentParts, Recording, Shown};
+use crate::formats::stream::{
+    self, AnyStream, Gathered, HasReport, IndependentParts, Recording, Shown,
+};
 
 /// Approximate size of the pages of one part, in bytes.
 const PART_BYTES: u64 = 4 << 20;
@@ -340,13 +342,20 @@ impl IndependentParts for TraceDat {
 
     fn shown<'a>(&self, part: u32, read: &'a PartRead) -> Vec<Shown<'a>> {
         let lane = self.lane_of(part);
-        lane.into_iter().map(|lane| (lane, &read.columns)).collect()
+        let columns = &read.columns;
+        lane.into_iter()
+            .map(|lane| Shown { lane, columns })
+            .collect()
     }
 
-    fn gather(&self, read: Vec<(u32, PartRead)>, job: &Job) -> Result<Gathered, ReadError> {
+    fn gather(
+        &self,
+        read: Vec<stream::PartRead<PartRead>>,
+        job: &Job,
+    ) -> Result<Gathered, ReadError> {
         let mut found = Found::default();
         let mut parts = Vec::with_capacity(read.len());
-        for (part, read) in read {
+        for stream::PartRead { part, read } in read {
             found.append(read.lines);
             parts.push(PartColumns {
                 part,

@@ -5,7 +5,7 @@
 //! REC->prev_state & (...) ? __print_flags(..., "|", { 0x1, "S" }, { 0x2, "D" }, ...) : "R", REC->prev_state & 0x100 ? "+" : ""
 //! ```
 
-use crate::event::EndState;
+use crate::event::ThreadState;
 
 /// The bits of Linux 4.14 and later.
 const USUAL: [(u64, u8); 8] = [
@@ -22,10 +22,10 @@ const USUAL: [(u64, u8); 8] = [
 /// The meaning of the bits of `prev_state`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StateTable {
-    bits: Vec<(u64, EndState)>,
+    bits: Vec<(u64, ThreadState)>,
     preempted: u64,
     /// The states of values below 256, precomputed: nearly all values are that small.
-    small: [EndState; 256],
+    small: [ThreadState; 256],
 }
 
 impl StateTable {
@@ -43,7 +43,7 @@ impl StateTable {
                 .map(|(bit, letter)| (bit, state_of(letter)))
                 .collect(),
             preempted: parse_preempted(print_fmt).unwrap_or(highest << 1),
-            small: [EndState::Unknown; 256],
+            small: [ThreadState::Unknown; 256],
         };
         table.small = std::array::from_fn(|value| table.look_up(value as u64));
         table
@@ -52,41 +52,41 @@ impl StateTable {
     /// The state for a `prev_state` of `value`.
     #[inline]
     #[must_use]
-    pub fn state(&self, value: u64) -> EndState {
+    pub fn state(&self, value: u64) -> ThreadState {
         match self.small.get(value as usize) {
             Some(state) => *state,
             None => self.look_up(value),
         }
     }
 
-    fn look_up(&self, value: u64) -> EndState {
+    fn look_up(&self, value: u64) -> ThreadState {
         let flags = value & self.preempted.wrapping_sub(1);
         if flags == 0 {
             return if value & self.preempted != 0 {
-                EndState::Preempted
+                ThreadState::Preempted
             } else {
-                EndState::Runnable
+                ThreadState::Runnable
             };
         }
         self.bits
             .iter()
             .find(|(bit, _)| *bit != 0 && flags & bit == *bit)
-            .map_or(EndState::Unknown, |(_, state)| *state)
+            .map_or(ThreadState::Unknown, |(_, state)| *state)
     }
 }
 
-fn state_of(letter: u8) -> EndState {
+fn state_of(letter: u8) -> ThreadState {
     match letter {
-        b'R' => EndState::Runnable,
-        b'S' => EndState::Sleeping,
-        b'D' => EndState::Uninterruptible,
-        b'T' => EndState::Stopped,
-        b't' => EndState::Traced,
-        b'Z' => EndState::Zombie,
-        b'X' | b'x' => EndState::Dead,
-        b'P' => EndState::Parked,
-        b'I' => EndState::Idle,
-        _ => EndState::Unknown,
+        b'R' => ThreadState::Runnable,
+        b'S' => ThreadState::Sleeping,
+        b'D' => ThreadState::Uninterruptible,
+        b'T' => ThreadState::Stopped,
+        b't' => ThreadState::Traced,
+        b'Z' => ThreadState::Zombie,
+        b'X' | b'x' => ThreadState::Dead,
+        b'P' => ThreadState::Parked,
+        b'I' => ThreadState::Idle,
+        _ => ThreadState::Unknown,
     }
 }
 
@@ -136,14 +136,14 @@ mod tests {
              REC->prev_state & (((0x0 | 0x40) + 1) << 1) ? \"+\" : \"\"",
         );
         for (value, state) in [
-            (0, EndState::Runnable),
-            (0x100, EndState::Preempted),
-            (1, EndState::Sleeping),
-            (2, EndState::Uninterruptible),
-            (0x402, EndState::Uninterruptible),
-            (0x20, EndState::Zombie),
-            (0x80, EndState::Idle),
-            (0x1000, EndState::Runnable),
+            (0, ThreadState::Runnable),
+            (0x100, ThreadState::Preempted),
+            (1, ThreadState::Sleeping),
+            (2, ThreadState::Uninterruptible),
+            (0x402, ThreadState::Uninterruptible),
+            (0x20, ThreadState::Zombie),
+            (0x80, ThreadState::Idle),
+            (0x1000, ThreadState::Runnable),
         ] {
             assert_eq!(new.state(value), state, "{value:#x}");
         }
@@ -152,9 +152,9 @@ mod tests {
              { 1, \"S\"} , { 16, \"Z\" }, { 32, \"X\" }, { 512, \"P\" }) : \"R\", \
              REC->prev_state & 1024 ? \"+\" : \"\"",
         );
-        assert_eq!(old.state(16), EndState::Zombie);
-        assert_eq!(old.state(512), EndState::Parked);
-        assert_eq!(old.state(1024), EndState::Preempted);
-        assert_eq!(StateTable::new("").state(0x40), EndState::Parked);
+        assert_eq!(old.state(16), ThreadState::Zombie);
+        assert_eq!(old.state(512), ThreadState::Parked);
+        assert_eq!(old.state(1024), ThreadState::Preempted);
+        assert_eq!(StateTable::new("").state(0x40), ThreadState::Parked);
     }
 }

@@ -42,7 +42,7 @@ impl App {
         actions: &mut Vec<Action>,
     ) {
         let area = ui.available_rect_before_wrap();
-        let (timeline, dock) = shared_out(area, &self.state.dock);
+        let Shares { timeline, dock } = shared_out(area, &self.state.dock);
         let room = timeline.height() - HEAD_HEIGHT;
         self.state.page_height = (room - self.state.pinned_shown(room)).max(40.0);
         self.state.scroll = self.state.scroll.clamp(0.0, self.state.max_scroll());
@@ -73,10 +73,19 @@ impl App {
     }
 }
 
+/// The rectangles of the timeline and, if shown, of the panes.
+struct Shares {
+    timeline: Rect,
+    dock: Option<Rect>,
+}
+
 /// Returns the rectangles of the timeline and, if shown, of the panes.
-fn shared_out(area: Rect, dock: &Dock) -> (Rect, Option<Rect>) {
+fn shared_out(area: Rect, dock: &Dock) -> Shares {
     if dock.is_hidden || dock.tiles.is_none() {
-        return (area, None);
+        return Shares {
+            timeline: area,
+            dock: None,
+        };
     }
     let size = |whole: f32| {
         let most = (whole - LEAST_POINTS).max(whole / 2.0);
@@ -88,12 +97,18 @@ fn shared_out(area: Rect, dock: &Dock) -> (Rect, Option<Rect>) {
         DockSide::Bottom => {
             let y = area.bottom() - size(area.height());
             let (above, below) = area.split_top_bottom_at_y(y);
-            (above, Some(below))
+            Shares {
+                timeline: above,
+                dock: Some(below),
+            }
         }
         DockSide::Right => {
             let x = area.right() - size(area.width());
             let (left, right) = area.split_left_right_at_x(x);
-            (left, Some(right))
+            Shares {
+                timeline: left,
+                dock: Some(right),
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use super::App;
 use crate::gui::lookout::FileLookout;
 use crate::gui::notices::Mood;
 use crate::load::OpenedFile;
-use crate::load::opened::Lookout;
+use crate::load::opened::{DamagedFile, Lookout};
 use std::sync::Arc;
 
 impl App {
@@ -33,7 +33,7 @@ impl App {
             });
         }
         let lookout = self.lookout.as_ref().and_then(|it| it.lookout.as_ref());
-        if let Some((path, change)) = lookout.and_then(Lookout::take) {
+        if let Some(DamagedFile { path, change }) = lookout.and_then(Lookout::take) {
             let words = format!(
                 "{change}. What is shown of its events may be wrong, and it is not exported. F5 reads what it holds now: {}",
                 path.display()

@@ -26,7 +26,7 @@ use crate::tables::builds::{CRITICAL_CHAIN, PROGRAMS, WHY, chain_rows, program_r
 use crate::tables::columns::PROCESS_IN_FULL;
 use crate::tables::compiler_costs::{COMPILER_COSTS, cost_rows};
 use crate::trace::{ProcessId, Trace};
-use crate::view::highlight::Highlight;
+use crate::view::highlight::{Highlight, LifeSpan};
 use crate::view::{Action, ruler};
 
 /// Returns the pane.
@@ -339,7 +339,11 @@ fn chain_ui(
             .is_some_and(|highlight| highlight.title == CHAIN);
         let button = egui::Button::selectable(is_on, "Highlight").frame_when_inactive(true);
         if ui.add(button).on_hover_text("Outline it in the timeline and in the process tree").clicked() {
-            let spans = chain.steps.iter().map(|step| (step.process, step.span)).collect();
+            let spans = chain.steps.iter().map(|step| LifeSpan {
+                process: step.process,
+                span: step.span,
+            });
+            let spans = spans.collect();
             actions.push(Action::Highlight((!is_on).then(|| Highlight::new(CHAIN, spans))));
         }
         table.named_tools_ui(ui, scene, &answer.steps, "the chain", actions);

@@ -14,6 +14,7 @@ use crate::gui::shortened::shortened;
 use crate::gui::table::{DataTable, PaneColumn, TableData, filtered_ui};
 use crate::load::TraceId;
 use crate::query::Item;
+use crate::query::file_relatives::Relatives;
 use crate::query::files::{FileList, FileView, Kinship, More, listed};
 use crate::query::process_times::program_of;
 use crate::tables::columns::PROCESS_IN_FULL;
@@ -149,7 +150,7 @@ impl Pane for FilesPane {
             let list = known.map_or_else(|| Arc::new(FileList::new(&loaded.trace)), |it| it.1);
             let files = listed(&loaded.trace, &list, &view);
             Ok(Answer {
-                files: files.iter().map(|(file, _)| *file).collect(),
+                files: files.iter().map(|it| it.file).collect(),
                 data: Arc::new(TableData::new(columns(), file_rows(files, list.clone()))),
                 list,
             })
@@ -297,7 +298,8 @@ impl FilesPane {
         let (loaded, list) = (scene.loaded.clone(), Arc::clone(list));
         let question = TaskKey::about(loaded.id, (file, kinship)).in_turn();
         self.kin.ask(ui.ctx(), question, move |_| {
-            let (relatives, more) = list.relatives(&loaded.trace, file, kinship);
+            let Relatives { files, more } = list.relatives(&loaded.trace, file, kinship);
+            let relatives = files;
             let files = relatives.iter().map(|it| it.file).collect();
             let rows = relative_rows(relatives, list);
             Ok(Kin {

@@ -14,7 +14,8 @@ use crate::gui::tint::Tint;
 use crate::load::LoadedTrace;
 use crate::query::Item;
 use crate::query::process_times::{ProcessTimes, is_found, program_of};
-use crate::tables::lives::{EXIT, LIVED, PROCESS_TIMES, ProcessNode, process_rows};
+use crate::query::process_tree::Visited;
+use crate::tables::lives::{EXIT, LIVED, PROCESS_TIMES, process_rows};
 use crate::trace::{Process, ProcessId, Trace};
 use crate::view::{Action, ruler};
 
@@ -62,7 +63,7 @@ impl Found {
     fn new(trace: &Trace) -> Found {
         let times = Arc::new(ProcessTimes::new(trace));
         let nodes = times.tree.walk().into_iter();
-        let nodes: Vec<ProcessNode> = nodes.map(|(id, depth)| ProcessNode { id, depth }).collect();
+        let nodes: Vec<Visited> = nodes.collect();
         let mut rows = vec![None; trace.processes.len()];
         for (row, node) in (0..).zip(&nodes) {
             if let Some(place) = rows.get_mut(node.id.0 as usize) {
@@ -144,7 +145,7 @@ impl Pane for TreePane {
 }
 
 /// Returns the processes as a table.
-fn table_of(nodes: Vec<ProcessNode>, times: &Arc<ProcessTimes>) -> TableData {
+fn table_of(nodes: Vec<Visited>, times: &Arc<ProcessTimes>) -> TableData {
     let of = |name: &str, width: f32| PaneColumn::of(&PROCESS_TIMES, name, width);
     let after = |at: usize, def, width: f32| PaneColumn::after(&PROCESS_TIMES, at, def, width);
     let columns = vec![

@@ -25,6 +25,18 @@ use egui::{
     Align2, FontId, Pos2, Rect, Response, Sense, Shape, Stroke, StrokeKind, Ui, pos2, vec2,
 };
 
+/// What is under the pointer.
+struct Pointed {
+    hit: Option<Hit>,
+    gap: Option<GapHit>,
+}
+
+/// A rectangle to frame, and its tooltip.
+struct FramedText {
+    rect: Rect,
+    text: String,
+}
+
 impl Timeline {
     pub(super) fn canvas_ui(&mut self, ui: &mut Ui, draw: &Draw<'_>, actions: &mut Vec<Action>) {
         let (palette, state, rect) = (draw.scene.palette, draw.scene.state, draw.canvas);
@@ -58,9 +70,9 @@ impl Timeline {
         let pointer = response.hover_pos().or(response.interact_pointer_pos());
         let (mut hit, mut gap) = (None, None);
         for (number, section) in draw.sections.iter().enumerate() {
-            let (found, lost) = self.section(ui, number, section, draw, pointer);
-            hit = hit.or(found);
-            gap = gap.or(lost);
+            let found = self.section(ui, number, section, draw, pointer);
+            hit = hit.or(found.hit);
+            gap = gap.or(found.gap);
         }
         let loose = paint_loose(ui, draw, pointer, &mut self.told);
         if gap.is_some() {
@@ -103,10 +115,10 @@ impl Timeline {
         if let Some(id) = arrow {
             let text = super::tooltip::flow_text(draw.scene, id);
             response.clone().on_hover_text_at_pointer(text);
-        } else if let Some((rect, text)) = Self::pointed_text(draw, hit.as_ref(), gap.as_ref()) {
+        } else if let Some(framed) = Self::pointed_text(draw, hit.as_ref(), gap.as_ref()) {
             let stroke = Stroke::new(1.0, palette.text);
-            painter.rect_stroke(rect.expand(1.0), 1, stroke, StrokeKind::Outside);
-            response.clone().on_hover_text_at_pointer(text);
+            painter.rect_stroke(framed.rect.expand(1.0), 1, stroke, StrokeKind::Outside);
+            response.clone().on_hover_text_at_pointer(framed.text);
         }
         let item = arrow.map(Item::Flow);
         let item = item.or(gap.map(|gap| gap.item()));
@@ -121,9 +133,16 @@ impl Timeline {
         draw: &Draw<'_>,
         hit: Option<&Hit>,
         gap: Option<&GapHit>,
-    ) -> Option<(Rect, String)> {
-        let of_gap = gap.map(|gap| (gap.rect, gap_text(draw.scene, &gap.block)));
-        of_gap.or_else(|| hit.map(|hit| (hit.rect, hover_text(draw.scene, hit))))
+    ) -> Option<FramedText> {
+        let of_gap = gap.map(|gap| FramedText {
+            rect: gap.rect,
+            text: gap_text(draw.scene, &gap.block),
+        });
+        let of_hit = |hit: &Hit| FramedText {
+            rect: hit.rect,
+            text: hover_text(draw.scene, hit),
+        };
+        of_gap.or_else(|| hit.map(of_hit))
     }
 
     /// Draws the visible rows of a section; returns what is under the pointer, gaps separately.
@@ -134,7 +153,7 @@ impl Timeline {
         section: &Section<'_>,
         draw: &Draw<'_>,
         pointer: Option<Pos2>,
-    ) -> (Option<Hit>, Option<GapHit>) {
+    ) -> Pointed {
         let palette = draw.scene.palette;
         let painter = ui.painter_at(section.rect);
         let pointer = pointer.filter(|pos| section.rect.contains(*pos));
@@ -191,7 +210,7 @@ impl Timeline {
                 gap = gap.or(found);
             }
         }
-        (hit, gap)
+        Pointed { hit, gap }
     }
 
     /// Draws labels and makes their accessibility nodes. Returns the canvas response merged with those of the nodes, so

@@ -1,16 +1,17 @@
 //! Overlays on the lanes: selection, highlight, markers, flags.
 
 use super::draw::Draw;
-use super::ruler::{delta_of_marks, flag_notes, hover_tag_x, range_pill};
+use super::ruler::{RangePill, delta_of_marks, flag_notes, hover_tag_x, range_pill};
+use super::sections::ClippedRect;
 use super::sizes::RULER_HEIGHT;
 use super::text::tag;
 use crate::base::{TimeSpan, Timestamp};
 use crate::gui::pane::Scene;
 use crate::gui::theme::Palette;
 use crate::query::Item;
-use crate::trace::{ProcessId, Trace, TrackKind};
+use crate::trace::{Trace, TrackKind};
 use crate::view::Flag;
-use crate::view::highlight::Highlight;
+use crate::view::highlight::{Highlight, LifeSpan};
 use crate::view::locate::lane_of;
 use crate::view::rows::{Lane, LaneKind, Row, RowKind};
 use crate::view::{Scale, ruler};
@@ -74,7 +75,7 @@ pub(super) fn paint_selection(painter: &egui::Painter, draw: &Draw<'_>) {
     ) else {
         return;
     };
-    for (place, clip) in draw.sections.places_of(state, lane) {
+    for ClippedRect { rect: place, clip } in draw.sections.places_of(state, lane) {
         let (left, right) = draw.x_range(span);
         let area = Rect::from_min_max(
             pos2(left, place.top()),
@@ -92,15 +93,24 @@ pub(super) fn paint_selection(painter: &egui::Painter, draw: &Draw<'_>) {
     }
 }
 
+/// A highlighted span of a lane.
+struct LaneSpan {
+    lane: LaneKind,
+    span: TimeSpan,
+}
+
 /// Returns the highlighted spans of processes without a row of their own, each with the lane that shows the process.
-fn highlighted_elsewhere(trace: &Trace, highlight: &Highlight) -> Vec<(LaneKind, TimeSpan)> {
-    let lane = |&(id, span): &(ProcessId, TimeSpan)| {
-        let main = trace.processes.get(id.0 as usize)?.main_thread?;
+fn highlighted_elsewhere(trace: &Trace, highlight: &Highlight) -> Vec<LaneSpan> {
+    let lane = |life: &LifeSpan| {
+        let main = trace.processes.get(life.process.0 as usize)?.main_thread?;
         let slice = match trace.track_of(TrackKind::Thread(main)) {
             Some(_) => return None,
             None => trace.life_slice_of(main)?,
         };
-        Some((lane_of(trace, Item::Slice(slice))?, span))
+        Some(LaneSpan {
+            lane: lane_of(trace, Item::Slice(slice))?,
+            span: life.span,
+        })
     };
     highlight.spans().iter().filter_map(lane).collect()
 }
@@ -145,13 +155,13 @@ pub(super) fn paint_highlight(painter: &egui::Painter, draw: &Draw<'_>) {
                 .find(|lane| matches!(lane.kind, LaneKind::Slices(_)))
                 .or(row.lanes.first());
             if let (Some(process), Some(lane)) = (process, lane) {
-                for (_, span) in highlight.of(process) {
-                    paint(row, lane, *span);
+                for life in highlight.of(process) {
+                    paint(row, lane, life.span);
                 }
             }
-            for (kind, span) in &elsewhere {
-                if let Some(lane) = row.lanes.iter().find(|lane| lane.kind == *kind) {
-                    paint(row, lane, *span);
+            for found in &elsewhere {
+                if let Some(lane) = row.lanes.iter().find(|lane| lane.kind == found.lane) {
+                    paint(row, lane, found.span);
                 }
             }
         }
@@ -208,13 +218,13 @@ pub(super) fn paint_marks(ui: &Ui, rect: Rect, scale: &Scale, scene: &Scene<'_>)
         paint_flag(&painter, rect, x(flag.time), flag, palette);
     }
     let ruler = rect.with_max_y(rect.top() + RULER_HEIGHT);
-    for (left, note) in flag_notes(&painter, ruler, scale, scene) {
-        let place = pos2(left, rect.top());
-        let behind = Rect::from_min_size(place, note.size()).expand2(egui::vec2(2.0, 0.0));
+    for note in flag_notes(&painter, ruler, scale, scene) {
+        let place = pos2(note.left, rect.top());
+        let behind = Rect::from_min_size(place, note.galley.size()).expand2(egui::vec2(2.0, 0.0));
         painter.rect_filled(behind, 2, palette.panel);
-        painter.galley(place, note, palette.text);
+        painter.galley(place, note.galley, palette.text);
     }
-    if let Some((text, place)) = range_pill(&painter, ruler, scale, scene) {
+    if let Some(RangePill { text, place }) = range_pill(&painter, ruler, scale, scene) {
         let at = pos2(f32::midpoint(place.start, place.end), rect.top() + 10.0);
         tag(&painter, at, &text, palette.accent);
     }

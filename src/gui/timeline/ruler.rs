@@ -8,18 +8,27 @@ use egui::{FontId, Galley, Rect, Stroke, Ui, pos2};
 use std::ops::Range;
 use std::sync::Arc;
 
-pub(super) fn ticks(rect: Rect, scale: &Scale, scene: &Scene<'_>) -> (Nanos, Vec<Timestamp>) {
+/// The times that the ruler names.
+struct Ticks {
+    /// The distance between two of them.
+    step: Nanos,
+    times: Vec<Timestamp>,
+}
+
+fn ticks(scale: &Scale, scene: &Scene<'_>) -> Ticks {
     let step = ruler::step_for(scale.nanos_per_point() * 120.0);
     let zero = ruler::zero_of(scene.state.time_format, scene.state.origins);
-    let _ = rect;
-    (step, ruler::ticks(scale.span(), zero, step).collect())
+    Ticks {
+        step,
+        times: ruler::ticks(scale.span(), zero, step).collect(),
+    }
 }
 
 pub(super) fn paint_ruler(ui: &Ui, rect: Rect, scale: &Scale, scene: &Scene<'_>) {
     let painter = ui.painter_at(rect);
     let palette = scene.palette;
     painter.rect_filled(rect, 0, palette.panel);
-    let (step, ticks) = ticks(rect, scale, scene);
+    let Ticks { step, times: ticks } = ticks(scale, scene);
     let font = FontId::proportional(11.5);
     let minor = scale.nanos_per_point().recip() as f32 * step.0 as f32 / 10.0;
     let mut free_from = rect.left() + 2.0;
@@ -70,16 +79,23 @@ pub(super) fn taken_by_tags(
 ) -> Vec<Range<f32>> {
     let mut taken = pointed_times(painter, rect, scale, scene);
     taken.extend(cloths(rect, scale, scene));
-    for (left, note) in flag_notes(painter, rect, scale, scene) {
-        taken.push(left - 2.0..left + note.size().x + 4.0);
+    for note in flag_notes(painter, rect, scale, scene) {
+        taken.push(note.left - 2.0..note.left + note.galley.size().x + 4.0);
     }
     for time in scene.state.marks.iter().flatten() {
         let at = rect.left() + scale.x_from_time(*time);
         taken.push(at - 13.0..at + 13.0);
     }
     taken.extend(delta_of_marks(painter, rect, scale, scene).map(|delta| delta.tag));
-    taken.extend(range_pill(painter, rect, scale, scene).map(|(_, place)| place));
+    taken.extend(range_pill(painter, rect, scale, scene).map(|it| it.place));
     taken
+}
+
+/// The length of the selected range.
+pub(super) struct RangePill {
+    pub text: String,
+    /// Its x range in the ruler.
+    pub place: Range<f32>,
 }
 
 /// Returns the length of the selected range as text, and its x range in the ruler: the middle of the range's visible
@@ -89,7 +105,7 @@ pub(super) fn range_pill(
     rect: Rect,
     scale: &Scale,
     scene: &Scene<'_>,
-) -> Option<(String, Range<f32>)> {
+) -> Option<RangePill> {
     let range = scene.state.range?;
     let x = |time: Timestamp| rect.left() + scale.x_from_time(time);
     let (from, until) = (x(range.start), x(range.end));
@@ -101,7 +117,10 @@ pub(super) fn range_pill(
     let seen = f32::midpoint(from.max(rect.left()), until.min(rect.right()));
     let most = (rect.right() - half).max(rect.left() + half);
     let middle = seen.clamp(rect.left() + half, most);
-    Some((text, middle - half..middle + half))
+    Some(RangePill {
+        text,
+        place: middle - half..middle + half,
+    })
 }
 
 /// Returns the x ranges of the text for the time under the pointer and the time jumped to.
@@ -153,7 +172,7 @@ pub(super) fn delta_of_marks(
     let width = self::line(painter, &text, &font).size().x + 10.0;
     let mut taken = pointed_times(painter, rect, scale, scene);
     taken.extend(cloths(rect, scale, scene));
-    taken.extend(range_pill(painter, rect, scale, scene).map(|(_, place)| place));
+    taken.extend(range_pill(painter, rect, scale, scene).map(|it| it.place));
     let left = left_of_delta(&line, width, rect.left()..rect.right(), &taken);
     Some(Delta {
         text,
@@ -212,13 +231,20 @@ const NOTE_LEFT: f32 = 13.0;
 const NOTE_ROOM: f32 = 160.0;
 const LEAST_NOTE: f32 = 14.0;
 
-/// Returns the notes of flags with their left edges, each cut to the space before the next thing.
+/// The note of a flag.
+pub(super) struct FlagNote {
+    /// Its left edge.
+    pub left: f32,
+    pub galley: Arc<Galley>,
+}
+
+/// Returns the notes of flags, each cut to the space before the next thing.
 pub(super) fn flag_notes(
     painter: &egui::Painter,
     rect: Rect,
     scale: &Scale,
     scene: &Scene<'_>,
-) -> Vec<(f32, Arc<Galley>)> {
+) -> Vec<FlagNote> {
     let x = |time: Timestamp| rect.left() + scale.x_from_time(time);
     let mut taken = cloths(rect, scale, scene);
     taken.extend(scene.state.marks.iter().flatten().map(|time| {
@@ -241,7 +267,10 @@ pub(super) fn flag_notes(
             let left = at + NOTE_LEFT;
             let room = room_for_note(left, rect.right(), &taken);
             let note = (room >= LEAST_NOTE).then(|| fitted(painter, &flag.note, &font, room));
-            Some((left, note.flatten()?.galley))
+            Some(FlagNote {
+                left,
+                galley: note.flatten()?.galley,
+            })
         })
         .collect()
 }
@@ -257,7 +286,7 @@ fn room_for_note(left: f32, end: f32, taken: &[Range<f32>]) -> f32 {
 }
 
 pub(super) fn paint_grid(painter: &egui::Painter, rect: Rect, scale: &Scale, scene: &Scene<'_>) {
-    for tick in ticks(rect, scale, scene).1 {
+    for tick in ticks(scale, scene).times {
         let x = (rect.left() + scale.x_from_time(tick)).round() + 0.5;
         painter.vline(x, rect.y_range(), Stroke::new(1.0, scene.palette.grid));
     }

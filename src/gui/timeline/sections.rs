@@ -1,7 +1,7 @@
 //! Positions of rows on screen: pinned rows at the top, the others below.
 
 use crate::view::ViewState;
-use crate::view::rows::{LaneKind, Row};
+use crate::view::rows::{LaneKind, Row, RowLane};
 use egui::{Pos2, Rect, pos2, vec2};
 
 /// One of the two stacks of rows.
@@ -23,6 +23,20 @@ pub(super) struct Section<'a> {
 /// Both stacks, from top to bottom.
 #[derive(Clone, Copy)]
 pub(super) struct Sections<'a>([Section<'a>; 2]);
+
+/// A rectangle, and the part of the window in which it is visible.
+pub(super) struct ClippedRect {
+    pub(super) rect: Rect,
+    pub(super) clip: Rect,
+}
+
+/// Returns the place of a lane in a stack; it may be out of view.
+fn place_in(section: Section<'_>, RowLane { row, lane }: RowLane<'_>) -> ClippedRect {
+    ClippedRect {
+        rect: section.lane_rect(row, lane.offset, lane.height),
+        clip: section.rect,
+    }
+}
 
 impl<'a> Sections<'a> {
     /// Divides `canvas` between the stacks.
@@ -63,27 +77,24 @@ impl<'a> Sections<'a> {
         &self,
         state: &ViewState,
         kind: LaneKind,
-    ) -> impl Iterator<Item = (Rect, Rect)> + use<> {
+    ) -> impl Iterator<Item = ClippedRect> + use<> {
         let [pinned, body] = self.0;
         let above = state
             .rows
             .pinned_of_lane(kind)
-            .map(|(row, lane)| (pinned.lane_rect(row, lane.offset, lane.height), pinned.rect));
-        let below = state
-            .rows
-            .of_lane(kind)
-            .map(|(row, lane)| (body.lane_rect(row, lane.offset, lane.height), body.rect));
+            .map(|found| place_in(pinned, found));
+        let below = state.rows.of_lane(kind).map(|found| place_in(body, found));
         above.into_iter().chain(below)
     }
 
     /// Returns the y of an arrow's end: the lane's middle, or the closed row that hides the lane.
     pub(super) fn anchor_of(&self, state: &ViewState, kind: LaneKind) -> Option<f32> {
         let [pinned, body] = self.0;
-        if let Some((row, lane)) = state.rows.pinned_of_lane(kind) {
-            return Some(pinned.lane_rect(row, lane.offset, lane.height).center().y);
+        if let Some(found) = state.rows.pinned_of_lane(kind) {
+            return Some(place_in(pinned, found).rect.center().y);
         }
-        if let Some((row, lane)) = state.rows.of_lane(kind) {
-            return Some(body.lane_rect(row, lane.offset, lane.height).center().y);
+        if let Some(found) = state.rows.of_lane(kind) {
+            return Some(place_in(body, found).rect.center().y);
         }
         let row = state.rows.cover_of_lane(kind)?;
         Some(body.row_rect(row).bottom() - 5.0)

@@ -67,7 +67,7 @@ pub(super) fn hover_text(scene: &Scene<'_>, hit: &Hit) -> String {
         && block.count == 1
         && (id.0 as usize) < trace.runs.len()
     {
-        let after = ThreadState::from(trace.runs.get(id).end_state);
+        let after = trace.runs.get(id).end_state;
         text.push_str(match after {
             ThreadState::Unknown => "\nrunning",
             _ => "\nrunning, then ",

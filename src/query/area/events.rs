@@ -61,7 +61,7 @@ pub fn event_counts(
 ) -> Result<Vec<EventGroup>, Cancelled> {
     let among = Among::area(trace, area);
     let chunks = chunks(trace, area.span);
-    job.add_total(chunks.iter().map(|(_, range)| range.len() as u64).sum());
+    job.add_total(chunks.iter().map(|it| it.events.len() as u64).sum());
     let counter = Counter {
         trace,
         among: &among,
@@ -77,12 +77,12 @@ pub fn event_counts(
         .par_chunks(share.max(1))
         .map(|chunks| {
             let mut counts = vec![0; count];
-            for (segment, range) in chunks {
+            for Portion { segment, events } in chunks {
                 if job.is_cancelled() {
                     break;
                 }
-                counter.add(segment, range.clone(), &mut counts);
-                job.advance(range.len() as u64);
+                counter.add(segment, events.clone(), &mut counts);
+                job.advance(events.len() as u64);
             }
             counts
         })
@@ -97,14 +97,24 @@ pub fn event_counts(
     Ok(counter.groups(&counts))
 }
 
+/// Some events of a segment.
+struct Portion<'a> {
+    segment: &'a Segment,
+    /// The indices of the events in the segment.
+    events: Range<u32>,
+}
+
 /// The events of `span` in portions.
-fn chunks(trace: &Trace, span: TimeSpan) -> Vec<(&Segment, Range<u32>)> {
+fn chunks(trace: &Trace, span: TimeSpan) -> Vec<Portion<'_>> {
     let mut chunks = Vec::new();
     for segment in trace.events.segments() {
         let range = segment.lower_bound(span.start)..segment.lower_bound(span.end);
         for first in range.clone().step_by(CHUNK as usize) {
             let end = range.end.min(first.saturating_add(CHUNK));
-            chunks.push((segment, first..end));
+            chunks.push(Portion {
+                segment,
+                events: first..end,
+            });
         }
     }
     chunks

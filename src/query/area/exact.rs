@@ -4,9 +4,9 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::on_cpu::{OnCpus, Part, Parts, gather};
+use super::on_cpu::{Counted, OnCpus, Part, gather};
 use super::source::{CutOff, Shape, Source};
-use super::tally::{Tally, rank_of};
+use super::tally::{RankInBucket, Tally, rank_of};
 use super::{Area, Group, GroupBy, Key, Precision, What};
 use crate::base::{Cancelled, Job};
 use crate::query::seen::Length;
@@ -66,15 +66,15 @@ pub fn groups(
         }
     });
     let on = OnCpus::of(trace, area).filter(|_| what == What::Slices);
-    let parts = match &on {
-        Some(on) => add_parts(&source, on, area, &mut tallies, job),
-        None => Parts::default(),
-    };
+    let counted = counted(by);
+    if let Some(on) = &on {
+        add_parts(&source, on, counted, &mut tallies, job);
+    }
     job.check()?;
     let wanted = Wanted::of(&tallies);
     let mut values = wanted.among_rows(&source, area, &chunks, job);
     if let Some(on) = &on {
-        values.extend(wanted.among_parts(&source, on, area, &parts, job));
+        values.extend(wanted.among_parts(&source, on, counted, job));
     }
     let percentiles = percentiles(&tallies, values);
     job.check()?;
@@ -131,16 +131,11 @@ pub fn lengths(
     };
     let mut lengths: Vec<i64> = chunks.par_iter().flat_map_iter(of_chunk).collect();
     if let Some(on) = OnCpus::of(trace, area).filter(|_| what == What::Slices) {
-        let (whole, parts) = gather(&on, area.span, job, Vec::new, |whole, part| {
-            let group = source.group_on(part)?;
-            let length = part.length.known().filter(|_| has(group))?;
-            if part.is_whole {
-                whole.push(length);
-            }
-            (!part.is_whole).then_some(group)
+        let known = gather(&on, counted(by), job, Vec::new, |known, part| {
+            let is_wanted = source.group_on(part).is_some_and(has);
+            known.extend(part.length.known().filter(|_| is_wanted));
         });
-        lengths.extend(whole.into_iter().flatten());
-        lengths.extend(parts.into_values());
+        lengths.extend(known.into_iter().flatten());
     }
     job.check()?;
     Ok(lengths)
@@ -257,18 +252,25 @@ fn measured(source: &Source<'_>, area: &Area, chunk: &Chunk) -> impl Iterator<It
     })
 }
 
-/// Adds what threads did on CPUs: each slice once, with the time of all its parts. Returns the slices with several
-/// parts, by slice and group.
+/// In groups of CPUs a slice counts on each CPU that it was on.
+fn counted(by: GroupBy) -> Counted {
+    match by {
+        GroupBy::Cpu => Counted::OnEachCpu,
+        _ => Counted::Once,
+    }
+}
+
+/// Adds what threads did on CPUs.
 fn add_parts(
     source: &Source<'_>,
     on: &OnCpus<'_>,
-    area: &Area,
+    counted: Counted,
     tallies: &mut Tallies,
     job: &Job,
-) -> Parts {
+) {
     let count = source.shape.group_count;
     let make = || -> Tallies { vec![None; count] };
-    let (lists, parts) = gather(on, area.span, job, make, |tallies, part| {
+    let lists = gather(on, counted, job, make, |tallies, part| {
         let parent = source.parent(part.slice);
         if let Some(parent) = parent.filter(|&it| !source.is_unfinished(it)) {
             let around = source.group_on(&Part {
@@ -279,23 +281,20 @@ fn add_parts(
                 tally_of(tallies, around).own -= i128::from(part.length.certain());
             }
         }
-        let group = source.group_on(part)?;
-        if part.is_whole {
+        if let Some(group) = source.group_on(part) {
             tally_of(tallies, group).take_in(part.slice, part.length);
         }
-        (!part.is_whole).then_some(group)
     });
     for list in lists {
         *tallies = join(std::mem::take(tallies), list);
     }
-    for (&(slice, group), &length) in &parts {
-        let length = match source.is_unfinished(slice) {
-            true => Length::AtLeast(length),
-            false => Length::Known(length),
-        };
-        tally_of(tallies, group).take_in(slice, length);
-    }
-    parts
+}
+
+/// A duration that counts in a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct GroupLength {
+    group: u32,
+    ns: i64,
 }
 
 /// The buckets that contain the percentiles, by group.
@@ -305,15 +304,15 @@ impl Wanted {
     fn of(tallies: &Tallies) -> Wanted {
         let buckets = tallies.iter().map(|tally| {
             let tally = tally.as_ref().filter(|tally| tally.count > 0)?;
-            let bucket = |percent| Some(tally.bucket_at(rank_of(percent, tally.count))?.0);
+            let bucket = |percent| Some(tally.bucket_at(rank_of(percent, tally.count))?.bucket);
             Some([bucket(50)?, bucket(95)?, bucket(99)?])
         });
         Wanted(buckets.collect())
     }
 
-    fn has(&self, group: u32, length: i64) -> bool {
-        let buckets = self.0.get(group as usize).copied().flatten();
-        let bucket = super::tally::bucket_of(length);
+    fn has(&self, length: GroupLength) -> bool {
+        let buckets = self.0.get(length.group as usize).copied().flatten();
+        let bucket = super::tally::bucket_of(length.ns);
         buckets.is_some_and(|buckets| buckets.contains(&bucket))
     }
 
@@ -324,13 +323,16 @@ impl Wanted {
         area: &Area,
         chunks: &[Chunk],
         job: &Job,
-    ) -> Vec<(u32, i64)> {
+    ) -> Vec<GroupLength> {
         let collect = |chunk: &Chunk| {
-            let mut values: Vec<(u32, i64)> = Vec::new();
+            let mut values: Vec<GroupLength> = Vec::new();
             if !job.is_cancelled() {
                 let measured = measured(source, area, chunk);
-                let known = measured.filter_map(|part| Some((part.group?, part.length.known()?)));
-                values.extend(known.filter(|&(group, length)| self.has(group, length)));
+                let known = measured.filter_map(|part| {
+                    let (group, ns) = (part.group?, part.length.known()?);
+                    Some(GroupLength { group, ns })
+                });
+                values.extend(known.filter(|it| self.has(*it)));
             }
             job.advance(1);
             values
@@ -343,49 +345,39 @@ impl Wanted {
         &self,
         source: &Source<'_>,
         on: &OnCpus<'_>,
-        area: &Area,
-        parts: &Parts,
+        counted: Counted,
         job: &Job,
-    ) -> Vec<(u32, i64)> {
-        let (lists, _) = gather(on, area.span, job, Vec::new, |values, part| {
-            let group = source.group_on(part)?;
-            let length = (part.length.known()).filter(|_| part.is_whole)?;
-            if self.has(group, length) {
-                values.push((group, length));
-            }
-            None
+    ) -> Vec<GroupLength> {
+        let lists = gather(on, counted, job, Vec::new, |values, part| {
+            let known = source.group_on(part).zip(part.length.known());
+            let known = known.map(|(group, ns)| GroupLength { group, ns });
+            values.extend(known.filter(|&length| self.has(length)));
         });
-        let mut values: Vec<(u32, i64)> = lists.into_iter().flatten().collect();
-        let of_several = parts
-            .iter()
-            .filter(|((slice, _), _)| !source.is_unfinished(*slice))
-            .map(|(&(_, group), &length)| (group, length))
-            .filter(|&(group, length)| self.has(group, length));
-        values.extend(of_several);
-        values
+        lists.into_iter().flatten().collect()
     }
 }
 
 /// Returns the exact p50, p95 and p99 of each group, from the durations in the buckets that contain them.
-fn percentiles(tallies: &Tallies, mut values: Vec<(u32, i64)>) -> FxHashMap<u32, [i64; 3]> {
+fn percentiles(tallies: &Tallies, mut values: Vec<GroupLength>) -> FxHashMap<u32, [i64; 3]> {
     const PERCENTS: [u64; 3] = [50, 95, 99];
     values.par_sort_unstable();
     let mut found = FxHashMap::default();
-    for run in values.chunk_by(|a, b| a.0 == b.0) {
-        let Some(&(group, _)) = run.first() else {
+    for run in values.chunk_by(|a, b| a.group == b.group) {
+        let Some(&GroupLength { group, .. }) = run.first() else {
             continue;
         };
         let Some(tally) = tallies.get(group as usize).and_then(Option::as_ref) else {
             continue;
         };
         let exact = PERCENTS.map(|percent| {
-            let Some((bucket, rank)) = tally.bucket_at(rank_of(percent, tally.count)) else {
+            let Some(RankInBucket { bucket, rank }) =
+                tally.bucket_at(rank_of(percent, tally.count))
+            else {
                 return 0;
             };
             let (low, _) = super::tally::bounds_of(bucket);
-            let first = run.partition_point(|(_, value)| *value < low);
-            run.get(first + rank as usize)
-                .map_or(low, |(_, value)| *value)
+            let first = run.partition_point(|it| it.ns < low);
+            run.get(first + rank as usize).map_or(low, |it| it.ns)
         });
         found.insert(group, exact);
     }

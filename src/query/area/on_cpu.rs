@@ -1,69 +1,143 @@
-//! What threads did on chosen CPUs: the runs of these CPUs in, the parts of slices that lie in them out.
+//! What threads did on chosen CPUs: the runs of these CPUs in, the time of each slice on them out.
 //!
 //! ```text
 //! CPU 3      | a  |   b   |      | a |            runs
-//! thread a   [ read ------------------ ]          its part on CPU 3: 4 + 3
+//! thread a   [ read ------------------ ]          its time on CPU 3: 4 + 3
 //! ```
 //!
-//! The parts of nested slices are nested as the slices are, as both are cut at the same edges. A slice that lasts over
-//! several runs comes in as many parts: who counts slices adds them up ([`Parts`]). Slices of CPUs' own tracks
-//! (interrupts) and asynchronous ones are nobody's run; where no scheduling is known there is nothing here.
+//! A slice comes once, however many runs it lasts over, or once for each CPU: the time until its end less the time until
+//! its start, both from sums over the thread's runs ([`Ran`]). So a walk costs slices and runs, not one times the other. The
+//! times of nested slices are nested as the slices are. Slices of CPUs' own tracks (interrupts) and asynchronous ones are
+//! nobody's run; where no scheduling is known there is nothing here.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 
 use super::{Area, Lane, Lanes};
 use crate::base::{Job, TimeSpan, Timestamp};
-use crate::query::seen::{Length, Seen};
+use crate::query::seen::{Length, Seen, drawn_span};
 use crate::trace::{CpuId, RunId, SliceId, ThreadId, Trace, TrackId, TrackKind};
 
-/// Runs that a core takes at a time.
-const CHUNK: u32 = 1 << 12;
+/// Slices that a core takes at a time.
+const CHUNK: u32 = 1 << 15;
 
-/// Some CPUs, and the tracks of the threads that count there.
+/// Some CPUs in a span, and the tracks of the threads that count there.
 pub(crate) struct OnCpus<'a> {
     trace: &'a Trace,
-    /// The runs of each.
-    cpus: Vec<(CpuId, Range<u32>)>,
-    /// By thread: the index of its first track in `tracks`; one more entry for the end.
-    firsts: Vec<u32>,
-    tracks: Vec<TrackId>,
+    span: TimeSpan,
+    /// The runs of each CPU that overlap the span, if there are any, in the order of the runs.
+    cpus: Vec<RunsOf>,
+    /// The runs that began before the span, by thread: at most one a CPU.
+    begun_before: Vec<(ThreadId, u32)>,
+    /// Sorted by thread.
+    tracks: Vec<OnTrack>,
     seen: Seen,
 }
 
-/// Some runs of a CPU that follow each other.
-#[derive(Clone, Debug)]
-pub(crate) struct Stretch {
+struct RunsOf {
     cpu: CpuId,
     runs: Range<u32>,
 }
 
-/// A run of a thread on a CPU, cut at the borders of the span that is asked for.
+/// A track of a thread that counts.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Window {
-    pub run: RunId,
-    pub cpu: CpuId,
+pub(crate) struct OnTrack {
+    pub track: TrackId,
     pub thread: ThreadId,
-    pub span: TimeSpan,
 }
 
-/// The part of a slice that is in a window.
+/// How often a slice counts that was on several CPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counted {
+    /// Once, with its time on all of them.
+    Once,
+    /// Once for each of them.
+    OnEachCpu,
+}
+
+/// The time of a slice on chosen CPUs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     pub slice: u32,
     pub track: TrackId,
-    pub cpu: CpuId,
-    /// The duration of the part; the least duration if the slice is unfinished.
+    /// The CPU; `None` for all of them together.
+    pub cpu: Option<CpuId>,
+    /// The time in ns; the least time if the slice is unfinished.
     pub length: Length,
-    /// Whether the part is the whole slice.
-    pub is_whole: bool,
+}
+
+/// The runs of a thread on one of the chosen CPUs or on all of them, cut at the borders of the span.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ran {
+    cpu: Option<CpuId>,
+    starts: Edges,
+    ends: Edges,
+}
+
+/// Starts or ends of runs.
+#[derive(Clone, Debug, Default)]
+struct Edges {
+    /// In ns, sorted.
+    times: Vec<i64>,
+    /// The sum of each time and of those before it.
+    sums: Vec<i128>,
+}
+
+impl Edges {
+    fn new(mut times: Vec<i64>) -> Edges {
+        times.sort_unstable();
+        let sums = times.iter().scan(0, |sum, &time| {
+            *sum += i128::from(time);
+            Some(*sum)
+        });
+        Edges {
+            sums: sums.collect(),
+            times,
+        }
+    }
+
+    /// Returns how many of the times are not after `time`.
+    fn until(&self, time: i64) -> usize {
+        self.times.partition_point(|&it| it <= time)
+    }
+
+    /// Returns the sum over all times before `time` of how long before it they are, in ns.
+    fn ago(&self, time: i64) -> i128 {
+        let count = self.until(time);
+        let sum = count.checked_sub(1).and_then(|last| self.sums.get(last));
+        i128::from(time) * count as i128 - sum.copied().unwrap_or(0)
+    }
+}
+
+impl Ran {
+    /// Returns the time in ns for which the thread ran before `time`. Runs that overlap (of a damaged file) add up.
+    fn before(&self, time: i64) -> i128 {
+        self.starts.ago(time) - self.ends.ago(time)
+    }
+
+    /// Returns the time in ns for which the thread ran in `span`.
+    fn inside(&self, span: TimeSpan) -> i64 {
+        let time = self.before(span.end.0) - self.before(span.start.0);
+        i64::try_from(time.max(0)).unwrap_or(i64::MAX)
+    }
+
+    /// Returns whether the thread ran at some time of `span`; of an empty span, at its start.
+    fn has(&self, span: TimeSpan) -> bool {
+        match span.is_empty() {
+            true => self.starts.until(span.start.0) > self.ends.until(span.start.0),
+            false => self.inside(span) > 0,
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.starts.times.is_empty()
+    }
 }
 
 impl<'a> OnCpus<'a> {
-    /// Returns the stretches on the CPUs of an area; `None` if it has none. Tracks that the area contains by themselves
-    /// count whole, so they are left out here. Hidden threads do not count.
+    /// Returns the CPUs of an area; `None` if it has none. Tracks that the area contains by themselves count whole, so
+    /// they are left out here. Hidden threads do not count.
     pub fn of(trace: &'a Trace, area: &Area) -> Option<OnCpus<'a>> {
         let mut is_chosen = vec![false; trace.threads.len()];
         let mut whole: Vec<TrackId> = Vec::new();
@@ -97,178 +171,179 @@ impl<'a> OnCpus<'a> {
                 *entry = false;
             }
         }
+        // What the idle thread does is on its CPU's own track.
+        if let Some(entry) = is_chosen.get_mut(ThreadId::IDLE.0 as usize) {
+            *entry = false;
+        }
         cpus.sort_unstable();
         cpus.dedup();
         whole.sort_unstable();
+        let overlapping = |cpu| {
+            let runs = trace.runs.overlapping(trace.runs.on(cpu), area.span);
+            (!runs.is_empty()).then_some(RunsOf { cpu, runs })
+        };
         let mut found = OnCpus {
             trace,
-            cpus: cpus
-                .into_iter()
-                .map(|cpu| (cpu, trace.runs.on(cpu)))
-                .collect(),
-            firsts: vec![0],
+            span: area.span,
+            cpus: cpus.into_iter().filter_map(overlapping).collect(),
+            begun_before: Vec::new(),
             tracks: Vec::new(),
             seen: Seen::new(trace),
         };
-        // Tracks are sorted by what they belong to.
-        let first = |kind| trace.tracks.partition_point(|track| track.kind < kind);
-        let mut at = first(TrackKind::Thread(ThreadId(0)));
-        for (thread, is_chosen) in (0..).map(ThreadId).zip(is_chosen) {
-            let kind = TrackKind::Thread(thread);
-            while trace.tracks.get(at).is_some_and(|it| it.kind == kind) {
-                let track = TrackId(at as u32);
-                if is_chosen && whole.binary_search(&track).is_err() {
-                    found.tracks.push(track);
-                }
-                at += 1;
+        for RunsOf { runs, .. } in &found.cpus {
+            let first = runs.start as usize;
+            if trace.runs.starts[first] < area.span.start.0 {
+                let thread = ThreadId(trace.runs.threads[first]);
+                found.begun_before.push((thread, runs.start));
             }
-            found.firsts.push(found.tracks.len() as u32);
+        }
+        found.begun_before.sort_unstable();
+        // Tracks are sorted by what they belong to.
+        let is_before = |kind| trace.tracks.partition_point(|track| track.kind < kind);
+        let first = is_before(TrackKind::Thread(ThreadId(0)));
+        for (at, track) in trace.tracks.iter().enumerate().skip(first) {
+            let TrackKind::Thread(thread) = track.kind else {
+                break;
+            };
+            let track = TrackId(at as u32);
+            let is_chosen = is_chosen.get(thread.0 as usize).copied().unwrap_or(false);
+            if is_chosen && whole.binary_search(&track).is_err() {
+                found.tracks.push(OnTrack { track, thread });
+            }
         }
         Some(found)
     }
 
-    fn tracks_of(&self, thread: ThreadId) -> &[TrackId] {
-        let at = thread.0 as usize;
-        let (first, end) = (self.firsts.get(at), self.firsts.get(at.saturating_add(1)));
-        let (Some(&first), Some(&end)) = (first, end) else {
-            return &[];
-        };
-        self.tracks
-            .get(first as usize..end as usize)
-            .unwrap_or_default()
+    /// Returns the tracks that count, sorted by thread.
+    pub(crate) fn tracks(&self) -> &[OnTrack] {
+        &self.tracks
     }
 
-    /// The runs that meet `span`, in portions for all cores.
-    pub(crate) fn stretches(&self, span: TimeSpan) -> Vec<Stretch> {
-        let mut stretches = Vec::new();
-        for (cpu, runs) in &self.cpus {
-            let inside = self.trace.runs.overlapping(runs.clone(), span);
-            for first in inside.clone().step_by(CHUNK as usize) {
-                let end = inside.end.min(first.saturating_add(CHUNK));
-                stretches.push(Stretch {
-                    cpu: *cpu,
-                    runs: first..end,
-                });
-            }
-        }
-        stretches
-    }
-
-    /// The runs of a stretch, cut at the edges of `span`; those of no length are left out.
-    pub(crate) fn windows(
-        &self,
-        stretch: &Stretch,
-        span: TimeSpan,
-    ) -> impl Iterator<Item = Window> {
-        let (runs, last) = (&self.trace.runs, self.trace.span.end.0);
-        let cpu = stretch.cpu;
-        let windows = stretch.runs.clone().map(move |run| {
-            let at = run as usize;
-            let start = runs.starts[at].max(span.start.0);
-            let end = runs.ends[at].at_most(span.end.0).min(last);
-            Window {
-                run: RunId(run),
-                cpu,
-                thread: ThreadId(runs.threads[at]),
-                span: TimeSpan::new(Timestamp(start), Timestamp(end.max(start))),
-            }
-        });
-        windows.filter(|window| !window.span.is_empty())
-    }
-
-    /// The tracks whose slices count in a window. What the idle thread does is on its CPU's own track.
-    pub(crate) fn tracks_in(&self, window: &Window) -> &[TrackId] {
-        match window.thread {
-            ThreadId::IDLE => &[],
-            thread => self.tracks_of(thread),
-        }
-    }
-
-    /// Calls `each` with every part of a slice that is in a stretch.
-    pub fn for_each(&self, stretch: &Stretch, span: TimeSpan, mut each: impl FnMut(&Part)) {
-        let slices = &self.trace.slices;
-        for window in self.windows(stretch, span) {
-            for &track in self.tracks_in(&window) {
-                let Some(rows) = self.trace.tracks.get(track.0 as usize) else {
-                    continue;
-                };
-                let rows = rows.rows.start as usize..rows.rows.end as usize;
-                for row in slices.rows.get(rows).unwrap_or_default() {
-                    for slice in slices.overlapping(row, window.span) {
-                        let id = SliceId(slice);
-                        let part = self.seen.part_of_duration(self.trace, id, window.span);
-                        each(&Part {
-                            slice,
-                            track,
-                            cpu: window.cpu,
-                            length: part.length,
-                            is_whole: part.is_whole,
-                        });
-                    }
-                }
-            }
-        }
-    }
-
-    /// Returns whether a slice of the window's thread has no part before the window: it is counted in this window.
-    pub(crate) fn is_first(&self, window: &Window, slice: u32, span: TimeSpan) -> bool {
+    /// Returns when a thread ran: on all chosen CPUs together, or on each where it did.
+    pub(crate) fn ran(&self, thread: ThreadId, counted: Counted) -> Vec<Ran> {
         let runs = &self.trace.runs;
-        let since = self.trace.slices.starts.at(slice as usize);
-        let since = since.max(span.start.0);
-        if since >= window.span.start.0 {
-            return true;
+        let of_thread = runs.of(thread);
+        let starts_before =
+            |time: i64| of_thread.partition_point(|&run| runs.starts[run as usize] < time);
+        let (from, until) = (
+            starts_before(self.span.start.0),
+            starts_before(self.span.end.0),
+        );
+        let inside = of_thread.get(from..until).unwrap_or_default();
+        let before = self.begun_before.partition_point(|(it, _)| *it < thread);
+        let before = self.begun_before.get(before..).unwrap_or_default().iter();
+        let before = before
+            .take_while(|(it, _)| *it == thread)
+            .map(|(_, run)| run);
+        // By CPU, or all at 0.
+        let mut edges: Vec<(Vec<i64>, Vec<i64>)> = vec![Default::default(); self.cpus.len()];
+        for &run in before.chain(inside) {
+            let after = self.cpus.partition_point(|it| it.runs.start <= run);
+            let of_cpu = after
+                .checked_sub(1)
+                .filter(|&at| self.cpus[at].runs.contains(&run));
+            let Some(of_cpu) = of_cpu else { continue };
+            let at = match counted {
+                Counted::Once => 0,
+                Counted::OnEachCpu => of_cpu,
+            };
+            let span = self.inside(RunId(run));
+            if let Some((starts, ends)) = edges.get_mut(at).filter(|_| !span.is_empty()) {
+                starts.push(span.start.0);
+                ends.push(span.end.0);
+            }
         }
-        let of_thread = runs.of(window.thread);
-        let start = runs.starts[window.run.0 as usize];
-        let before = of_thread.partition_point(|&run| runs.starts[run as usize] < start);
-        let earlier = of_thread.get(..before).unwrap_or_default().iter().rev();
-        let mut earlier = earlier.take_while(|&&run| runs.ends[run as usize] > since);
-        !earlier.any(|run| self.cpus.iter().any(|(_, of)| of.contains(run)))
+        let ran = edges.into_iter().zip(&self.cpus);
+        let ran = ran.map(|((starts, ends), of)| Ran {
+            cpu: (counted == Counted::OnEachCpu).then_some(of.cpu),
+            starts: Edges::new(starts),
+            ends: Edges::new(ends),
+        });
+        ran.filter(|ran| !ran.is_empty()).collect()
+    }
+
+    /// Returns the part of a run that is in the span.
+    fn inside(&self, run: RunId) -> TimeSpan {
+        let (runs, at) = (&self.trace.runs, run.0 as usize);
+        let whole = TimeSpan {
+            start: Timestamp(runs.starts[at]),
+            end: Timestamp(runs.ends[at].at_most(self.trace.span.end.0)),
+        };
+        whole.intersection(self.span)
+    }
+
+    /// Returns the time of a slice in `ran`; `None` if it was not there.
+    pub(crate) fn length(&self, ran: &Ran, slice: SliceId) -> Option<Length> {
+        let drawn = drawn_span(self.trace, slice);
+        let is_there = ran.has(drawn);
+        is_there.then(|| {
+            self.seen
+                .part_of_duration(self.trace, slice, |span| ran.inside(span))
+        })
     }
 }
 
-/// Slices that are in several runs, with the time of all their parts in ns: by slice and a number of the caller's.
-pub(crate) type Parts = FxHashMap<(u32, u32), i64>;
+/// Some slices of a row of a thread's track.
+struct Chunk {
+    of: OnTrack,
+    slices: Range<u32>,
+}
 
-/// Walks all stretches on all cores: `each` takes a part into the worker's own `T`, or gives the number by which it is
-/// added up with the other parts of its slice.
+/// Walks all slices that were on the CPUs on all cores: `each` takes a slice's time into the worker's own `T`. Returns what
+/// each worker has.
 pub(crate) fn gather<T: Send>(
     on: &OnCpus<'_>,
-    span: TimeSpan,
+    counted: Counted,
     job: &Job,
     make: impl Fn() -> T + Sync,
-    each: impl Fn(&mut T, &Part) -> Option<u32> + Sync,
-) -> (Vec<T>, Parts) {
-    let stretches = on.stretches(span);
-    job.add_total(stretches.len() as u64);
-    let share = stretches
-        .len()
-        .div_ceil(rayon::current_num_threads().max(1));
-    let gathered: Vec<(T, Parts)> = stretches
-        .par_chunks(share.max(1))
-        .map(|stretches| {
-            let (mut own, mut parts) = (make(), Parts::default());
-            for stretch in stretches {
-                if !job.is_cancelled() {
-                    on.for_each(stretch, span, |part| {
-                        if let Some(number) = each(&mut own, part) {
-                            *parts.entry((part.slice, number)).or_default() +=
-                                part.length.certain();
+    each: impl Fn(&mut T, &Part) + Sync,
+) -> Vec<T> {
+    let chunks = chunks(on);
+    job.add_total(chunks.len() as u64);
+    let share = chunks.len().div_ceil(rayon::current_num_threads().max(1));
+    let of_share = |chunks: &[Chunk]| {
+        let mut own = make();
+        for of_thread in chunks.chunk_by(|a, b| a.of.thread == b.of.thread) {
+            let thread = of_thread.first().map(|chunk| chunk.of.thread);
+            let ran = thread.filter(|_| !job.is_cancelled());
+            let ran = ran.map_or_else(Vec::new, |thread| on.ran(thread, counted));
+            for chunk in of_thread {
+                for ran in ran.iter().filter(|_| !job.is_cancelled()) {
+                    for slice in chunk.slices.clone() {
+                        if let Some(length) = on.length(ran, SliceId(slice)) {
+                            let (track, cpu) = (chunk.of.track, ran.cpu);
+                            let part = Part {
+                                slice,
+                                track,
+                                cpu,
+                                length,
+                            };
+                            each(&mut own, &part);
                         }
-                    });
+                    }
                 }
                 job.advance(1);
             }
-            (own, parts)
-        })
-        .collect();
-    let mut owns = Vec::with_capacity(gathered.len());
-    let mut all = Parts::default();
-    for (own, parts) in gathered {
-        owns.push(own);
-        for (key, length) in parts {
-            *all.entry(key).or_default() += length;
+        }
+        own
+    };
+    chunks.par_chunks(share.max(1)).map(of_share).collect()
+}
+
+fn chunks(on: &OnCpus<'_>) -> Vec<Chunk> {
+    let slices = &on.trace.slices;
+    let mut chunks = Vec::new();
+    for &of in &on.tracks {
+        let track = on.trace.tracks.get(of.track.0 as usize);
+        let rows = track.map_or(0..0, |it| it.rows.start as usize..it.rows.end as usize);
+        for row in slices.rows.get(rows).unwrap_or_default() {
+            let inside = slices.overlapping(row, on.span);
+            for first in inside.clone().step_by(CHUNK as usize) {
+                let end = inside.end.min(first.saturating_add(CHUNK));
+                let slices = first..end;
+                chunks.push(Chunk { of, slices });
+            }
         }
     }
-    (owns, all)
+    chunks
 }

@@ -395,7 +395,7 @@ impl Source<'_> {
         match self.shape.by {
             GroupBy::Cpu => {
                 let label = self.trace.slices.label_ids.at(part.slice as usize);
-                Some(self.of_kind(part.cpu.0, self.kind_number(label)?))
+                Some(self.of_kind(part.cpu?.0, self.kind_number(label)?))
             }
             _ => self.group(part.track.0, part.slice),
         }
@@ -515,13 +515,12 @@ impl Source<'_> {
             let after = end.saturating_sub(span.end.0.max(start)).max(0);
             let mut outside = before.saturating_add(after);
             if self.shape.what == What::Slices {
-                let span_of = |end: i64| TimeSpan {
+                let whole = TimeSpan {
                     start: Timestamp(start),
                     end: Timestamp(end),
                 };
-                let part = span_of(start.saturating_add(outside));
                 let slices = &self.trace.slices;
-                outside = slices.part_of_duration(at as usize, span_of(end), part);
+                outside = slices.part_of_duration(at as usize, whole, outside);
             }
             if let Some(group) = self.group(owner, at) {
                 cut.entry(group).or_default().of_finished += i128::from(outside);

@@ -69,6 +69,13 @@ impl Default for Tally {
     }
 }
 
+/// A duration in its bucket.
+pub(crate) struct RankInBucket {
+    pub bucket: usize,
+    /// How many durations of the bucket come before it.
+    pub rank: u64,
+}
+
 impl Tally {
     /// Returns whether the tally is empty.
     pub fn is_empty(&self) -> bool {
@@ -148,12 +155,15 @@ impl Tally {
     }
 
     /// The bucket with the duration that `rank` others are not longer than, and that duration's rank in it.
-    pub(crate) fn bucket_at(&self, rank: u64) -> Option<(usize, u64)> {
+    pub(crate) fn bucket_at(&self, rank: u64) -> Option<RankInBucket> {
         let mut before = 0;
         for (bucket, &count) in self.buckets.iter().enumerate() {
             let count = u64::from(count);
             if rank < before + count {
-                return Some((bucket, rank - before));
+                return Some(RankInBucket {
+                    bucket,
+                    rank: rank - before,
+                });
             }
             before += count;
         }
@@ -162,7 +172,7 @@ impl Tally {
 
     /// A percentile within 3 %; exact if its bucket holds one duration only.
     pub(crate) fn about(&self, percent: u64) -> i64 {
-        let Some((bucket, _)) = self.bucket_at(rank_of(percent, self.count)) else {
+        let Some(RankInBucket { bucket, .. }) = self.bucket_at(rank_of(percent, self.count)) else {
             return 0;
         };
         let (low, high) = bounds_of(bucket);

@@ -103,10 +103,7 @@ pub fn details(trace: &Trace, reader: &dyn Events, item: Item) -> Details {
                 );
             }
             facts.row("priority", run.priority.to_string());
-            facts.row(
-                "afterwards",
-                crate::trace::ThreadState::from(run.end_state).word(),
-            );
+            facts.row("afterwards", run.end_state.word());
             let title = trace.thread_name(run.thread);
             with_events(
                 trace,

@@ -1,7 +1,10 @@
 //! Whether one value fulfils one comparison.
 
+use std::cmp::Ordering;
+
 use super::parse::{Literal, Number, Op};
 use super::pattern::Pattern;
+use crate::base::Comparison;
 use crate::event::Value;
 
 /// A comparison with a number.
@@ -32,9 +35,9 @@ impl NumberTest {
     /// Returns whether the comparison holds for every value that is at least `least`.
     pub(crate) fn holds_from(self, least: i128) -> bool {
         match self.op {
-            Op::More | Op::MoreOrEqual => self.holds(least),
-            Op::Differs => NumberTest {
-                op: Op::More,
+            Op::Values(Comparison::More | Comparison::MoreOrEqual) => self.holds(least),
+            Op::Values(Comparison::Differs) => NumberTest {
+                op: Op::Values(Comparison::More),
                 ..self
             }
             .holds(least),
@@ -53,16 +56,8 @@ impl NumberTest {
     }
 }
 
-fn is_so(op: Op, order: std::cmp::Ordering) -> bool {
-    match op {
-        Op::Equal => order.is_eq(),
-        Op::Differs => order.is_ne(),
-        Op::Less => order.is_lt(),
-        Op::LessOrEqual => order.is_le(),
-        Op::More => order.is_gt(),
-        Op::MoreOrEqual => order.is_ge(),
-        Op::Like | Op::Unlike | Op::Bits => false,
-    }
+fn is_so(op: Op, order: Ordering) -> bool {
+    matches!(op, Op::Values(comparison) if comparison.holds(order))
 }
 
 /// A comparison with a text.
@@ -78,8 +73,8 @@ impl TextTest {
     /// `None`: texts are not compared like that.
     pub fn of(op: Op, value: &Literal) -> Option<TextTest> {
         match op {
-            Op::Equal => Some(TextTest::Is(value.text.clone())),
-            Op::Differs => Some(TextTest::IsNot(value.text.clone())),
+            Op::Values(Comparison::Equal) => Some(TextTest::Is(value.text.clone())),
+            Op::Values(Comparison::Differs) => Some(TextTest::IsNot(value.text.clone())),
             Op::Like => value.pattern.clone().map(TextTest::Has),
             Op::Unlike => value.pattern.clone().map(TextTest::HasNot),
             _ => None,

@@ -6,6 +6,7 @@ use super::comparison::{NumberTest, TextTest, ValueTest};
 use super::parse::{Field, Literal, Node, Number, Op};
 use super::pattern::{Pattern, kinds_called};
 use super::unknown::{is_field_too, no_such_field};
+use crate::base::Comparison;
 use crate::event::KindId;
 use crate::formats::Events;
 use crate::query::item::track_title;
@@ -221,8 +222,12 @@ impl<'a> Compiler<'a> {
                 (Field::Tid | Field::Pid, _) | (_, None) => is_number,
                 (_, Some(text)) => match number {
                     // `thread != 5` means neither that number nor that name.
-                    Some(test) if test.op == Op::Differs => is_number && text.holds(name),
-                    Some(test) if test.op == Op::Equal => is_number || text.holds(name),
+                    Some(test) if test.op == Op::Values(Comparison::Differs) => {
+                        is_number && text.holds(name)
+                    }
+                    Some(test) if test.op == Op::Values(Comparison::Equal) => {
+                        is_number || text.holds(name)
+                    }
                     _ => text.holds(name),
                 },
             }

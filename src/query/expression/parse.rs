@@ -3,6 +3,7 @@
 use super::ExpressionError;
 use super::pattern::{Pattern, WrongPattern, is_glob};
 use super::token::{Placed, Token, has_operator, tokens};
+use crate::base::Comparison;
 use crate::base::time::{TimeArg, parse_duration};
 
 /// Deepest nesting.
@@ -111,18 +112,8 @@ pub(crate) const FIELDS: &[(&str, Field, &str)] = &[
 /// How a field is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
-    /// Equal: `==`.
-    Equal,
-    /// Not equal: `!=`.
-    Differs,
-    /// Less: `<`.
-    Less,
-    /// Less or equal: `<=`.
-    LessOrEqual,
-    /// Greater: `>`.
-    More,
-    /// Greater or equal: `>=`.
-    MoreOrEqual,
+    /// By their values.
+    Values(Comparison),
     /// Matches the pattern: `~`.
     Like,
     /// Does not match the pattern: `!~`.
@@ -362,12 +353,7 @@ impl Parser {
 
     fn operator(&mut self) -> Option<Op> {
         let op = match self.peek()?.token {
-            Token::Equal => Op::Equal,
-            Token::Differs => Op::Differs,
-            Token::Less => Op::Less,
-            Token::LessOrEqual => Op::LessOrEqual,
-            Token::More => Op::More,
-            Token::MoreOrEqual => Op::MoreOrEqual,
+            Token::Compare(comparison) => Op::Values(comparison),
             Token::Like | Token::Matches => Op::Like,
             Token::Unlike => Op::Unlike,
             Token::Bits => Op::Bits,
@@ -449,10 +435,11 @@ enum Trouble {
 
 /// Checks that one of our own fields can be compared like this. Arguments can be anything.
 fn check(field: &Field, name: &str, op: Op, value: &Literal) -> Result<(), Trouble> {
-    let is_ordered = matches!(
-        op,
-        Op::Less | Op::LessOrEqual | Op::More | Op::MoreOrEqual | Op::Bits
-    );
+    let is_ordered = match op {
+        Op::Values(comparison) => comparison.is_ordered(),
+        Op::Bits => true,
+        Op::Like | Op::Unlike => false,
+    };
     let is_pattern = matches!(op, Op::Like | Op::Unlike);
     match field {
         Field::Name | Field::Category | Field::Track | Field::State | Field::Text if is_ordered => {

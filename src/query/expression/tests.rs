@@ -1,3 +1,4 @@
+use super::parse::Op;
 use super::*;
 
 fn error(text: &str) -> (usize, usize, String) {
@@ -12,7 +13,10 @@ fn shape(text: &str) -> String {
             Node::Text(_) => "text".to_owned(),
             Node::Compare {
                 field, op, value, ..
-            } => format!("{field:?}{op:?}{}", value.text),
+            } => match op {
+                Op::Values(comparison) => format!("{field:?}{comparison:?}{}", value.text),
+                _ => format!("{field:?}{op:?}{}", value.text),
+            },
             Node::Event(names, inner) => format!("{}:[{}]", names.join("+"), of(inner)),
             Node::Not(inner) => format!("not[{}]", of(inner)),
             Node::All(nodes) => format!("all[{}]", list(nodes)),

@@ -1,6 +1,7 @@
 //! The text of an expression in, its words with their places out.
 
 use super::ExpressionError;
+use crate::base::Comparison;
 
 /// A word of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,12 +11,7 @@ pub(super) enum Token {
     Not,
     And,
     Or,
-    Equal,
-    Differs,
-    Less,
-    LessOrEqual,
-    More,
-    MoreOrEqual,
+    Compare(Comparison),
     Like,
     /// `=~`: a regular expression whatever it looks like.
     Matches,
@@ -43,15 +39,15 @@ pub(super) struct Placed {
 const OPERATORS: &[(&str, Token)] = &[
     ("&&", Token::And),
     ("||", Token::Or),
-    ("==", Token::Equal),
+    ("==", Token::Compare(Comparison::Equal)),
     ("=~", Token::Matches),
-    ("!=", Token::Differs),
+    ("!=", Token::Compare(Comparison::Differs)),
     ("!~", Token::Unlike),
-    ("<=", Token::LessOrEqual),
-    (">=", Token::MoreOrEqual),
-    ("=", Token::Equal),
-    ("<", Token::Less),
-    (">", Token::More),
+    ("<=", Token::Compare(Comparison::LessOrEqual)),
+    (">=", Token::Compare(Comparison::MoreOrEqual)),
+    ("=", Token::Compare(Comparison::Equal)),
+    ("<", Token::Compare(Comparison::Less)),
+    (">", Token::Compare(Comparison::More)),
     ("~", Token::Like),
     ("&", Token::Bits),
     ("!", Token::Not),

@@ -9,12 +9,12 @@ use super::{Flame, Tree, Unit};
 use crate::base::{Cancelled, Job, TimeSpan};
 use crate::event::KindId;
 use crate::formats::Events;
-use crate::query::area::on_cpu::OnCpus;
+use crate::query::area::on_cpu::{Counted, OnCpus, OnTrack};
 use crate::query::area::{Area, Lane, Lanes};
 use crate::query::details::describe;
 use crate::query::item::track_title;
 use crate::query::latency::Among;
-use crate::query::seen::Seen;
+use crate::query::seen::{Length, Seen};
 use crate::trace::slices::SliceRow;
 use crate::trace::{EventId, SliceId, Trace, TrackId};
 
@@ -52,14 +52,16 @@ pub fn of_slices(trace: &Trace, area: &Area, roots: Roots, job: &Job) -> Result<
     tracks.sort_unstable();
     tracks.dedup();
     let on = OnCpus::of(trace, area);
-    let stretches = on.as_ref().map(|on| on.stretches(area.span));
-    let stretches = stretches.unwrap_or_default();
-    job.add_total((tracks.len() + stretches.len()) as u64);
+    let on_cpus: &[OnTrack] = on.as_ref().map_or(&[], OnCpus::tracks);
+    job.add_total((tracks.len() + on_cpus.len()) as u64);
     let seen = Seen::new(trace);
-    let make = || Merge::new(trace, roots, &seen);
+    let make = || Merge::new(trace, roots);
     let of_tracks = tracks.par_iter().fold(make, |mut merge, &track| {
         if !job.is_cancelled() {
-            merge.add(track, area.span, |_| true);
+            merge.add(track, area.span, |slice| {
+                let inside = |drawn: TimeSpan| drawn.intersection(area.span).duration().0;
+                Some(seen.part_of_duration(trace, slice, inside))
+            });
         }
         job.advance(1);
         merge
@@ -70,13 +72,10 @@ pub fn of_slices(trace: &Trace, area: &Area, roots: Roots, job: &Job) -> Result<
     };
     let mut tree = of_tracks.map(|merge| merge.tree).reduce(Tree::new, join);
     if let Some(on) = &on {
-        let of_runs = stretches.par_iter().fold(make, |mut merge, stretch| {
-            let windows = on.windows(stretch, area.span);
-            for window in windows.take_while(|_| !job.is_cancelled()) {
-                for &track in on.tracks_in(&window) {
-                    merge.add(track, window.span, |slice| {
-                        on.is_first(&window, slice, area.span)
-                    });
+        let of_runs = on_cpus.par_iter().fold(make, |mut merge, of| {
+            if !job.is_cancelled() {
+                for ran in on.ran(of.thread, Counted::Once) {
+                    merge.add(of.track, area.span, |slice| on.length(&ran, slice));
                 }
             }
             job.advance(1);
@@ -98,7 +97,6 @@ struct Merge<'a> {
     names: Vec<Option<u32>>,
     /// The node of each track that has one.
     tracks: FxHashMap<TrackId, u32>,
-    seen: &'a Seen,
 }
 
 /// Where a slice is added to the tree.
@@ -110,30 +108,27 @@ struct Spot {
     parent: u32,
 }
 
-/// The slices of a row of a track, and the node of each.
+/// The slices of a row of a track, and the node of each that is not left out.
 struct RowNodes {
     slices: Range<u32>,
-    nodes: Vec<u32>,
+    nodes: Vec<Option<u32>>,
 }
 
 /// The numbers that a slice adds to its node.
 #[derive(Clone, Copy)]
 struct Amount {
     length: i64,
-    /// 1, unless it is counted elsewhere.
-    count: u64,
     is_unfinished: bool,
 }
 
 impl<'a> Merge<'a> {
-    fn new(trace: &'a Trace, roots: Roots, seen: &'a Seen) -> Merge<'a> {
+    fn new(trace: &'a Trace, roots: Roots) -> Merge<'a> {
         Merge {
             tree: Tree::new(),
             trace,
             roots,
             names: vec![None; trace.slices.labels.len()],
             tracks: FxHashMap::default(),
-            seen,
         }
     }
 
@@ -166,9 +161,9 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// Adds the parts of a track's slices that are in `span`; slices for which `is_counted` returns true add 1 to the
-    /// count.
-    fn add(&mut self, id: TrackId, span: TimeSpan, is_counted: impl Fn(u32) -> bool) {
+    /// Adds the slices of a track that overlap `span`, with the durations that `length` returns; those without one are left
+    /// out.
+    fn add(&mut self, id: TrackId, span: TimeSpan, length: impl Fn(SliceId) -> Option<Length>) {
         let (trace, slices) = (self.trace, &self.trace.slices);
         let Some(track) = trace.tracks.get(id.0 as usize) else {
             return;
@@ -177,7 +172,8 @@ impl<'a> Merge<'a> {
             .rows
             .get(track.rows.start as usize..track.rows.end as usize);
         let rows = rows.unwrap_or_default();
-        let lost = self.lost_lengths(rows, span);
+        let length = |slice: u32| length(SliceId(slice)).map(Length::certain);
+        let lost = self.lost_lengths(rows, span, length);
         let mut root = None;
         let mut above: Vec<RowNodes> = Vec::new();
         for row in rows {
@@ -185,24 +181,23 @@ impl<'a> Merge<'a> {
             if inside.is_empty() {
                 continue;
             }
-            let root = *root.get_or_insert_with(|| self.root(id));
             let mut nodes = Vec::with_capacity(inside.len());
             for at in inside.clone() {
                 let index = at as usize;
-                let length = match lost.get(&at) {
-                    Some(length) => *length,
-                    None => self.length(at, span),
+                let Some(length) = lost.get(&at).copied().or_else(|| length(at)) else {
+                    nodes.push(None);
+                    continue;
                 };
-                let amount = Amount {
-                    length,
-                    count: u64::from(is_counted(at)),
-                    is_unfinished: slices.is_unfinished(index),
-                };
+                let root = *root.get_or_insert_with(|| self.root(id));
                 let parent = slices.parent(index);
                 let parent = parent.and_then(|id| node_of(&above, id.0));
                 let parent = parent.unwrap_or(root);
+                let amount = Amount {
+                    length,
+                    is_unfinished: slices.is_unfinished(index),
+                };
                 let name = self.name(slices.label_ids.at(index) as usize);
-                nodes.push(self.add_slice(Spot { root, parent }, name, amount));
+                nodes.push(Some(self.add_slice(Spot { root, parent }, name, amount)));
             }
             above.push(RowNodes {
                 slices: inside,
@@ -211,20 +206,19 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// Returns the least time of a slice in `span`, in ns.
-    fn length(&self, slice: u32, span: TimeSpan) -> i64 {
-        let part = (self.seen).part_of_duration(self.trace, SliceId(slice), span);
-        part.length.certain()
-    }
-
-    /// Returns the slices whose ends were not seen with their least time in `span` in ns: at least the time of their
-    /// children.
-    fn lost_lengths(&self, rows: &[SliceRow], span: TimeSpan) -> FxHashMap<u32, i64> {
+    /// Returns the slices whose ends were not seen with their least time in ns: at least the time of their children.
+    /// `length` returns the certain time of a slice; `None` for slices that are left out.
+    fn lost_lengths(
+        &self,
+        rows: &[SliceRow],
+        span: TimeSpan,
+        length: impl Fn(u32) -> Option<i64>,
+    ) -> FxHashMap<u32, i64> {
         let slices = &self.trace.slices;
         let mut lost: FxHashMap<u32, i64> = FxHashMap::default();
         for row in rows {
             let unfinished = slices.unfinished_in(slices.overlapping(row, span));
-            lost.extend(unfinished.map(|at| (at, self.length(at, span))));
+            lost.extend(unfinished.filter_map(|at| Some((at, length(at)?))));
         }
         if lost.is_empty() {
             return lost;
@@ -234,14 +228,15 @@ impl<'a> Merge<'a> {
         for row in rows.iter().rev() {
             for at in slices.overlapping(row, span) {
                 let own = lost.get(&at).copied();
-                let length = own.map(|own| own.max(children.get(&at).copied().unwrap_or(0)));
-                if let Some(length) = length {
-                    lost.insert(at, length);
+                let longest = own.map(|own| own.max(children.get(&at).copied().unwrap_or(0)));
+                if let Some(longest) = longest {
+                    lost.insert(at, longest);
                 }
                 let parent = slices.parent(at as usize).map(|parent| parent.0);
                 if let Some(parent) = parent.filter(|parent| lost.contains_key(parent)) {
                     let sum = children.entry(parent).or_default();
-                    *sum = sum.saturating_add(length.unwrap_or_else(|| self.length(at, span)));
+                    let own = longest.or_else(|| length(at)).unwrap_or(0);
+                    *sum = sum.saturating_add(own);
                 }
             }
         }
@@ -253,8 +248,8 @@ impl<'a> Merge<'a> {
         let Spot { root, parent } = spot;
         let length = amount.length;
         let (count, unfinished) = match amount.is_unfinished {
-            true => (0, amount.count),
-            false => (amount.count, 0),
+            true => (0, 1),
+            false => (1, 0),
         };
         let unfinished_ns = if amount.is_unfinished { length } else { 0 };
         let tree = &mut self.tree;
@@ -286,7 +281,7 @@ impl<'a> Merge<'a> {
 fn node_of(above: &[RowNodes], slice: u32) -> Option<u32> {
     let has = |row: &RowNodes| {
         let at = slice.checked_sub(row.slices.start)?;
-        let node = row.nodes.get(at as usize).copied();
+        let node = row.nodes.get(at as usize).copied().flatten();
         node.filter(|_| slice < row.slices.end)
     };
     // It is mostly the last one.

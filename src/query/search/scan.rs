@@ -207,7 +207,7 @@ impl Scan<'_> {
 
 /// The events of a segment in a span, if there may be any.
 pub(super) fn range_of(segment: &Segment, span: TimeSpan) -> Option<std::ops::Range<u32>> {
-    let (first, last) = segment.ends();
+    let (first, last) = (segment.first_time(), segment.last_time());
     if last < span.start || first >= span.end {
         return None;
     }

@@ -113,14 +113,13 @@ fn share(
         start: Timestamp(slices.starts.at(id)),
         end: Timestamp(slices.end(id).or_greatest()),
     };
-    let part = TimeSpan {
-        start: whole.start.max(span.start),
-        end: whole.end.min(span.end),
-    };
+    let part = whole.intersection(span);
     row.insert("ts".to_owned(), part.start.0.to_string());
     row.insert(
         "dur".to_owned(),
-        slices.part_of_duration(id, whole, part).to_string(),
+        slices
+            .part_of_duration(id, whole, part.duration().0)
+            .to_string(),
     );
     row
 }

@@ -34,7 +34,7 @@ pub(super) fn own_args<'a, O: ByteOrder>(
             fxt::ArgValue::Koid(value) => ArgValue::Koid(value),
             fxt::ArgValue::Bool(value) => ArgValue::Bool(value),
             fxt::ArgValue::Blob(bytes) => ArgValue::Blob(bytes.into()),
-            fxt::ArgValue::Unknown(_) => return None,
+            fxt::ArgValue::Other(_) => return None,
         };
         let name = text(arg.name);
         Some(Arg { name, value })

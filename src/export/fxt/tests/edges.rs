@@ -1,6 +1,7 @@
 //! Tests of ranges, times, names and arguments at the limits of the trace and of the format.
 
 use super::*;
+use crate::export::shared::arguments::LongText;
 use crate::trace::packed::Packed;
 
 fn row(name: &str, start: i64, end: i64) -> (String, u64, i64, i64) {
@@ -151,7 +152,7 @@ fn what_never_ended_is_cut_where_the_range_ends_and_says_so() {
     assert_eq!(again.trace.runs.ends, [900]);
     assert_eq!(
         again.trace.runs.end_states,
-        [crate::event::EndState::Unknown]
+        [crate::event::ThreadState::Unknown]
     );
     assert_eq!(again.trace.states.ends, [900]);
 }
@@ -486,7 +487,7 @@ fn what_is_cut_at_a_border_is_not_held_all_at_once() {
             .map(|number| {
                 Arg::new(
                     format!("a{number}"),
-                    ArgValue::LongText(text.as_bytes().into()),
+                    ArgValue::Other(LongText(text.as_bytes().into())),
                 )
             })
             .collect();

@@ -32,9 +32,9 @@ fn what_crosses_the_border_is_cut_there_and_says_so() {
     assert_eq!(trace.runs.priorities, vec![5, 6]);
     assert_eq!(
         trace.runs.end_states[0],
-        crate::event::EndState::Uninterruptible
+        crate::event::ThreadState::Uninterruptible
     );
-    assert_eq!(trace.runs.end_states[1], crate::event::EndState::Unknown);
+    assert_eq!(trace.runs.end_states[1], crate::event::ThreadState::Unknown);
     let flows: Vec<(i64, i64)> = trace
         .flows
         .rows

@@ -1,8 +1,8 @@
 //! Adds context switches, wakeups, names, forks and exits to the rows of a lane.
 
 use super::{Emitter, NAMES, Now};
+use crate::base::Maybe;
 use crate::base::lines::Line;
-use crate::base::{Maybe, StringId};
 use crate::event::{
     ForkSort, Interrupt, Life, LifeRow, Role, Switch, SwitchTells, ThreadKey, Wakeup, WakeupSort,
 };
@@ -189,24 +189,7 @@ impl<'a> Emitter<'a> {
                 let thread = ThreadKey(pid(info, b"pid")?);
                 let program = strings.intern(field(info, b"filename").unwrap_or(b""));
                 let caller = pid(info, b"old_pid").map(ThreadKey);
-                let caller = caller.filter(|caller| *caller != thread);
-                if let Some(caller) = caller {
-                    self.live(
-                        now,
-                        Life::Member {
-                            thread: caller,
-                            leader: thread,
-                        },
-                    );
-                }
-                Life::Exec {
-                    thread,
-                    program,
-                    arguments: Vec::new(),
-                    directory: StringId::EMPTY,
-                    interpreter: StringId::EMPTY,
-                    caller,
-                }
+                Life::exec(thread, program, caller)
             }
             Recipe::Exit => Life::Exit {
                 thread: ThreadKey(pid(info, b"pid")?),

@@ -18,8 +18,8 @@ use super::recipe::{Recipe, SwitchRecipe};
 use super::recipes::{CommonFields, HAS_RECIPE, Recipes};
 use crate::base::{ByteOrder, Location, Maybe, Severity, Timestamp};
 use crate::event::{
-    EndState, Gap, Interrupt, KindId, Label, LaneColumns, MeasuredClock, Seam, Series, Switch,
-    SwitchTells, ThreadKey, Wakeup,
+    Gap, Interrupt, KindId, Label, LaneColumns, MeasuredClock, Seam, Series, Switch, SwitchTells,
+    ThreadKey, ThreadState, Wakeup,
 };
 use crate::formats::atrace::Claim;
 use crate::formats::open_calls::OpenCalls;
@@ -289,7 +289,7 @@ impl<'a> PartPass<'a> {
             next: ThreadKey(next),
             prev_priority: priority(at.prev_priority),
             next_priority: priority(at.next_priority),
-            prev_state: state.map_or(EndState::Unknown, |state| at.states.state(state)),
+            prev_state: state.map_or(ThreadState::Unknown, |state| at.states.state(state)),
             tells: SwitchTells::RunsAndStates,
         });
         self.name(event, prev, at.prev_comm, payload);

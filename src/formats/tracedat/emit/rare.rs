@@ -156,29 +156,11 @@ impl PartPass<'_> {
                 let thread = ThreadKey(pid.read::<E>(payload)? as u32);
                 let caller = caller.and_then(|caller| caller.read::<E>(payload));
                 let caller = caller.map(|pid| ThreadKey(pid as u32));
-                let caller = caller.filter(|caller| *caller != thread);
-                if let Some(caller) = caller {
-                    self.live(
-                        event,
-                        Life::Member {
-                            thread: caller,
-                            leader: thread,
-                        },
-                    );
-                }
                 let program = program
                     .as_ref()
                     .and_then(|field| field.data(payload, endian));
                 let program = self.columns.strings.intern(program.map_or(b"", until_nul));
-                let life = Life::Exec {
-                    thread,
-                    program,
-                    arguments: Vec::new(),
-                    directory: StringId::EMPTY,
-                    interpreter: StringId::EMPTY,
-                    caller,
-                };
-                self.live(event, life);
+                self.live(event, Life::exec(thread, program, caller));
             }
             Recipe::Exit { pid } => {
                 let thread = ThreadKey(pid.read::<E>(payload)? as u32);

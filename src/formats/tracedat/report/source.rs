@@ -289,8 +289,8 @@ impl TraceReport {
         let places = choices.filter_map(|choice| match choice {
             Choice::Events(events) => {
                 let is_here = |part: u32| self.sources.get(part as usize) == Some(&source);
-                let here = events.iter().filter(|(part, _)| is_here(*part));
-                let mut places: Vec<u64> = here.map(|(_, place)| *place).collect();
+                let here = events.iter().filter(|it| is_here(it.part));
+                let mut places: Vec<u64> = here.map(|it| it.place).collect();
                 places.sort_unstable();
                 Some(places)
             }

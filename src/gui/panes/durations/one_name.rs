@@ -291,8 +291,8 @@ fn listed(trace: &Trace, found: &Durations, range: Option<&Range<i64>>) -> Table
     // A range of durations excludes slices without a known duration.
     let unfinished = found.unfinished().rev().filter(|_| range.is_none());
     let ended = found.between(range.unwrap_or(&(0..i64::MAX))).rev();
-    let ended = ended.map(|(length, id)| (Length::Known(length), id));
-    let unfinished = unfinished.map(|(length, id)| (Length::AtLeast(length), id));
+    let ended = ended.map(|it| (Length::Known(it.ns), it.slice));
+    let unfinished = unfinished.map(|it| (Length::AtLeast(it.ns), it.slice));
     let row = |(length, id): (Length, SliceId)| {
         let slice = trace.slices.get(id);
         let thread = Item::Slice(id).thread(trace);
