@@ -142,7 +142,8 @@ fn start_of(slices: &Slices, slice: u32, until: u32) -> Maybe<i64> {
     start.into()
 }
 
-/// Returns the first slice in `from..until` that starts after `time`. The step doubles, as that slice is mostly near.
+/// Returns the first slice in `from..until` that starts after `time`. Searches with doubling steps, because the slice is
+/// usually near.
 fn first_after(starts: &Packed<i64>, from: u32, until: u32, time: i64) -> u32 {
     let (mut low, mut step) = (from, 1);
     loop {

@@ -94,7 +94,7 @@ struct FlowPointMark {
 }
 
 impl FlowPointMark {
-    /// What the marks of one flow share.
+    /// Returns the key and the names that all marks of one flow share.
     fn identity(&self) -> (u64, [StringId; 2]) {
         (self.key, self.names)
     }

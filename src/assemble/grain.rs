@@ -17,7 +17,7 @@ use crate::base::{Maybe, TimeSpan, Timestamp};
 use crate::event::Gap;
 use crate::trace::{Counters, EventId, Events, FileUse, Logs, Runs, States};
 
-/// The distance of times that the file tells apart, ns.
+/// The resolution of the file's times, in ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Grain(i64);
 
@@ -32,7 +32,7 @@ impl Grain {
         self.0
     }
 
-    /// Returns a time of the file; times that stand for an open end stay.
+    /// Returns a time rounded to the file's resolution; times of open ends stay.
     fn time(self, time: i64) -> i64 {
         match time {
             i64::MIN | i64::MAX => time,
@@ -84,7 +84,7 @@ impl Grain {
             let length = slice.end.get().map(|end| end.saturating_sub(slice.start));
             let is_distance =
                 length.is_none() || slice.is_unended || is_at(slice.finish, slice.end);
-            // A length of whole grains may have been written as such.
+            // If the length is a multiple of the resolution, the file may contain the length instead of the end.
             let is_whole = length.is_some_and(|length| length.rem_euclid(self.0) == 0);
             let is_rounded = is_at(Maybe::new(slice.begin), Maybe::new(slice.start))
                 && (is_distance || is_whole);

@@ -201,8 +201,8 @@ fn span_of(recorded: &Recorded, rows: &Rows, measured: &MeasuredTable, gaps: &[G
         include(Timestamp(time), Timestamp(time));
     }
     for gap in gaps {
-        if gap.start > Timestamp::MIN && gap.end < Timestamp::MAX {
-            include(gap.start, gap.end);
+        if let (Some(start), Some(end)) = (gap.event_before(), gap.event_after()) {
+            include(start, end);
         }
     }
     span.unwrap_or_default()

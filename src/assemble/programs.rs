@@ -295,7 +295,7 @@ pub fn programs(
         be_born(&mut writer, birth);
     }
     let mut diagnostics = Diagnostics::default();
-    let (drafts, running) = writer.finish(people, &mut diagnostics);
+    let Finished { drafts, running } = writer.finish(people, &mut diagnostics);
     Programs {
         tracks: tracks(drafts, recorded.cpus.len()),
         links,
@@ -304,14 +304,17 @@ pub fn programs(
     }
 }
 
+/// What a writer made.
+struct Finished {
+    drafts: Vec<OfThread>,
+    /// The program that each thread ran last.
+    running: Vec<StringId>,
+}
+
 impl Writer<'_> {
     /// Ends open slices at the end of their thread, or leaves them open to the trace's end. Returns slices and
     /// programs.
-    fn finish(
-        mut self,
-        people: &People,
-        diagnostics: &mut Diagnostics,
-    ) -> (Vec<OfThread>, Vec<StringId>) {
+    fn finish(mut self, people: &People, diagnostics: &mut Diagnostics) -> Finished {
         let mut unfinished = 0;
         for (thread, open) in self.open.iter().enumerate() {
             if let Some(open) = open {
@@ -343,7 +346,10 @@ impl Writer<'_> {
                 "slices that were still open at the trace's end".to_owned()
             });
         }
-        (self.drafts, self.running)
+        Finished {
+            drafts: self.drafts,
+            running: self.running,
+        }
     }
 }
 

@@ -70,7 +70,10 @@ pub(crate) fn track_tables(from: OnTracks, cpu_count: usize) -> TrackTables {
         points,
         labels,
     } = from;
-    let (mut drafts, instants) = drafts(nested, asyncs, points, cpu_count);
+    let Drafts {
+        mut drafts,
+        instants,
+    } = drafts(nested, asyncs, points, cpu_count);
     let slice_count: usize = drafts.iter().map(|draft| draft.nested.slices.len()).sum();
     let mut tracks = Vec::new();
     let mut table = Slices {
@@ -174,13 +177,19 @@ fn packed<T: Number>(values: Vec<T>) -> Packed<T> {
     Packed::new(&values)
 }
 
+/// Tracks and the instants of all.
+struct Drafts {
+    drafts: Vec<Draft>,
+    instants: Instants,
+}
+
 /// Returns the tracks in their final order, by number, then asynchronous tracks; and the instants of all.
 fn drafts(
     tracks: Vec<Numbered<Nested>>,
     asyncs: Vec<AsyncTrack>,
     points: Points,
     cpu_count: usize,
-) -> (Vec<Draft>, Instants) {
+) -> Drafts {
     let mut events = points.events;
     events.reserve_exact(asyncs.iter().map(|track| track.instants.len()).sum());
     let mut first = 0_u32;
@@ -214,7 +223,7 @@ fn drafts(
     let instants = Instants {
         events: packed(events),
     };
-    (drafts, instants)
+    Drafts { drafts, instants }
 }
 
 /// Exceptions to the columns of one job: values that do not fit into them.

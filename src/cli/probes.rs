@@ -11,7 +11,7 @@ use super::command::{CliError, Command, Example, answer, format_arguments, load,
 use crate::base::visible::harmless;
 use crate::export::atomic_file::{FileError, Overwrite, write_whole};
 use crate::export::rows::RowWriter;
-use crate::load::definitions::{attach, has_form, read_text, take_out};
+use crate::load::definitions::{Separated, attach, has_form, read_text, take_out};
 use crate::probes::{self, DefinitionFile, Definitions, ProbeSet, script};
 use crate::query::probes::{ProbeRow, ProbeTable, table};
 use crate::tables::probes::{PROBES, probe_cells};
@@ -82,7 +82,7 @@ fn probes(matches: &ArgMatches) -> Result<(), CliError> {
         paths.cloned().collect()
     };
     let (mut files, mut definitions) = (paths("file"), paths("definitions"));
-    let is_nothing_else = definitions.is_empty() && matches!(take_out(&files), (_, None));
+    let is_nothing_else = definitions.is_empty() && take_out(&files).probes.is_none();
     if is_nothing_else && matches!(files.as_slice(), [only] if has_form(only)) {
         // No line is valid: the answer lists the errors.
         definitions = std::mem::take(&mut files);
@@ -90,7 +90,10 @@ fn probes(matches: &ArgMatches) -> Result<(), CliError> {
     let mut given = read_set(&definitions, &paths("profile"))?;
     let loaded = match take_out(&files) {
         // Definitions and profiles without a trace need none.
-        (traces, Some(set)) if traces.is_empty() && given.definitions.lines.is_empty() => {
+        Separated {
+            traces,
+            probes: Some(set),
+        } if traces.is_empty() && given.definitions.lines.is_empty() => {
             given = ProbeSet {
                 profile: match given.profile.is_empty() {
                     true => set.profile.clone(),

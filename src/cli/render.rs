@@ -10,6 +10,7 @@ use super::command::{
     with_progress,
 };
 use super::startup;
+use super::startup::Named;
 use crate::base::time::TimeArg;
 use crate::base::{Job, TimeSpan};
 use crate::export::atomic_file::{Overwrite, write_whole};
@@ -101,7 +102,7 @@ fn parse_size(text: &str) -> Result<[u32; 2], String> {
 }
 
 fn render(matches: &ArgMatches) -> Result<(), CliError> {
-    let (named, todo) = startup::named(matches, files(matches))?;
+    let Named { files: named, todo } = startup::named(matches, files(matches))?;
     let session = match named.as_slice() {
         [path] if path.extension().is_some_and(|ending| ending == ENDING) => {
             let session = Session::read(path).map_err(CliError::Input)?;

@@ -30,11 +30,15 @@ pub(crate) fn follow_argument() -> Arg {
         .action(ArgAction::SetTrue)
 }
 
+/// What the command line names.
+pub(super) struct Named {
+    pub files: Vec<PathBuf>,
+    /// What is done once they are open.
+    pub todo: Vec<Todo>,
+}
+
 /// Returns the files that are named, and the actions that show a link or carry out commands.
-pub fn named(
-    matches: &ArgMatches,
-    files: Vec<PathBuf>,
-) -> Result<(Vec<PathBuf>, Vec<Todo>), CliError> {
+pub fn named(matches: &ArgMatches, files: Vec<PathBuf>) -> Result<Named, CliError> {
     let link = match files.as_slice() {
         [only] => only.to_str().filter(|text| Link::is_one(text)),
         _ => None,
@@ -48,13 +52,13 @@ pub fn named(
         let command = Command::parse(text).map_err(CliError::Usage)?;
         todo.push(Todo::Do(command));
     }
-    Ok((files, todo))
+    Ok(Named { files, todo })
 }
 
 /// Returns what the window starts with.
 pub fn start(matches: &ArgMatches) -> Result<Start, CliError> {
     let files = matches.get_many::<PathBuf>("files").unwrap_or_default();
-    let (files, todo) = named(matches, files.cloned().collect())?;
+    let Named { files, todo } = named(matches, files.cloned().collect())?;
     let follows = matches.get_flag("follow");
     if follows && files.is_empty() {
         let words = "--follow needs a file".to_owned();

@@ -98,7 +98,7 @@ impl ThreadState {
         all.find(|state| state.word().as_bytes() == word)
     }
 
-    /// Returns the state after a switch that has these [`ThreadState::letters`].
+    /// Returns the state of a thread that a switch took off its CPU, from its [`ThreadState::letters`].
     #[must_use]
     pub(crate) fn of_letters(letters: &[u8]) -> Option<ThreadState> {
         // No switch leads to `Running` and `Created`: of two states with the same letters, the later one is meant.

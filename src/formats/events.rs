@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::base::{Endian, Timestamp};
 use crate::event::columns::EventRow;
 use crate::event::{DecodedEvent, EventDetail, Field, FieldRef, KindId, Need, ThreadKey, Value};
-use crate::trace::events::Event;
+use crate::trace::segments::Event;
 
 /// Identifies one event to the reader of its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -166,10 +166,17 @@ impl FinderBox {
     }
 }
 
-fn best(mut found: Vec<(fuzzy::Rank, Found)>) -> Vec<Found> {
-    found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
-    found.truncate(MOST);
-    found.into_iter().map(|(_, found)| found).collect()
+/// A match and how well it fits.
+struct Ranked {
+    rank: fuzzy::Rank,
+    found: Found,
+}
+
+/// Returns the matches that fit best.
+fn best(mut ranked: Vec<Ranked>) -> Vec<Found> {
+    ranked.sort_by_key(|it| std::cmp::Reverse(it.rank));
+    ranked.truncate(MOST);
+    ranked.into_iter().map(|it| it.found).collect()
 }
 
 fn commands(typed: &str, state: &ViewState) -> Vec<Found> {
@@ -191,18 +198,19 @@ fn commands(typed: &str, state: &ViewState) -> Vec<Found> {
         .chain(layouts)
         .filter_map(|(text, note, action)| {
             let rank = fuzzy::rank(typed, &text, &text)?;
-            Some((rank, Found { text, note, action }))
+            let found = Found { text, note, action };
+            Some(Ranked { rank, found })
         });
     let mut found: Vec<_> = fitting.collect();
     if typed.trim().is_empty() {
         // Equal ranks keep the order of the list of keys.
-        found.iter_mut().for_each(|(rank, _)| rank.1 = 0);
+        found.iter_mut().for_each(|it| it.rank.1 = 0);
     }
     best(found)
 }
 
 fn tracks(typed: &str, state: &ViewState) -> Vec<Found> {
-    let mut found: Vec<(fuzzy::Rank, Found)> = Vec::new();
+    let mut found: Vec<Ranked> = Vec::new();
     state.outline.visit(&mut |path, node| {
         let name = state
             .layout
@@ -217,14 +225,14 @@ fn tracks(typed: &str, state: &ViewState) -> Vec<Found> {
         if let Some((nearness, score)) = fuzzy::rank(typed, name, &text) {
             let above: Vec<&str> = path[..path.len() - 1].iter().map(|it| &*it.title).collect();
             let key: RowKey = node.key;
-            found.push((
-                (nearness, if typed.trim().is_empty() { 0 } else { score }),
-                Found {
+            found.push(Ranked {
+                rank: (nearness, if typed.trim().is_empty() { 0 } else { score }),
+                found: Found {
                     text,
                     note: above.join(" › "),
                     action: Action::GoToRow(key),
                 },
-            ));
+            });
         }
     });
     best(found)

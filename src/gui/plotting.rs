@@ -5,11 +5,11 @@ use std::sync::Arc;
 use crate::base::Task;
 use crate::load::LoadedTrace;
 use crate::load::TraceId;
-use crate::query::plots::Samples;
+use crate::query::plots::MadePlot;
 use crate::trace::Plot;
 
 /// Plots with their samples.
-pub(super) type Made = Vec<(Plot, Arc<Samples>)>;
+pub(super) type Made = Vec<MadePlot>;
 
 /// A trace with its plots, and the plots that failed with their reasons.
 pub(super) struct Plotted {

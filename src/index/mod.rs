@@ -20,6 +20,15 @@ use lod::{Lod, SMALL_ROW};
 use lod_rows::{InstantRow, PointRow, run_row, slice_row, state_row};
 use overview::Overview;
 
+/// A trace and its index.
+#[derive(Clone, Debug)]
+pub struct IndexedTrace {
+    /// The trace.
+    pub trace: Trace,
+    /// The index of the trace.
+    pub index: Index,
+}
+
 /// The index of one trace. Rows with too few items have no pyramid.
 #[derive(Clone, Debug, Default)]
 pub struct Index {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::definitions::{alone, attach, take_out};
+use super::definitions::{Separated, alone, attach, take_out};
 use super::placing::place;
 use super::together::{Members, attach_to_all, join_at, open_as};
 use super::{LoadError, LoadedTrace, Reading, file_name};
@@ -59,7 +59,10 @@ impl Request {
         }
         // Only probe definitions: they are attached to the shown traces, or shown without a trace.
         if self.already.is_empty()
-            && let (traces, Some(set)) = take_out(&self.paths)
+            && let Separated {
+                traces,
+                probes: Some(set),
+            } = take_out(&self.paths)
             && traces.is_empty()
             && let Some(first) = self.paths.first()
         {

@@ -27,9 +27,15 @@ pub struct Attached {
     bare: Arc<dyn Events>,
 }
 
+/// Traces, and what files of definitions and profiles contain.
+pub(crate) struct Separated {
+    pub traces: Vec<PathBuf>,
+    pub probes: Option<ProbeSet>,
+}
+
 /// Splits `paths` into traces and definitions or profiles; returns the traces' paths, and the set if there is any.
 #[must_use]
-pub(crate) fn take_out(paths: &[PathBuf]) -> (Vec<PathBuf>, Option<ProbeSet>) {
+pub(crate) fn take_out(paths: &[PathBuf]) -> Separated {
     let mut traces = Vec::new();
     let mut files: Vec<DefinitionFile> = Vec::new();
     let mut counted = Vec::new();
@@ -44,11 +50,17 @@ pub(crate) fn take_out(paths: &[PathBuf]) -> (Vec<PathBuf>, Option<ProbeSet>) {
         }
     }
     if files.is_empty() && counted.is_empty() {
-        return (traces, None);
+        return Separated {
+            traces,
+            probes: None,
+        };
     }
     let mut set = ProbeSet::from_files(&files);
     set.profile = Arc::new(counted);
-    (traces, Some(set))
+    Separated {
+        traces,
+        probes: Some(set),
+    }
 }
 
 enum Found {

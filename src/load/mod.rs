@@ -25,7 +25,7 @@ use crate::assemble::preview::Preview;
 use crate::base::{Diagnostics, Job, Location, ReadError, Severity, budget};
 use crate::event::FirstDay;
 use crate::formats::{AnyStream, Events, Gathered, HasReport, Recording};
-use crate::index::Index;
+use crate::index::{Index, IndexedTrace};
 use crate::trace::Trace;
 
 pub(crate) use crate::base::TraceId;
@@ -253,10 +253,10 @@ fn load_opened(
     let stream = Arc::clone(&recording.stream);
     job.add_total(stream.parts().iter().map(|part| part.size_bytes).sum());
 
-    let (coarse, density) = coarse_trace(&recording);
+    let coarse = coarse_trace(&recording);
     let mut state = LoadedTrace {
-        trace: Arc::new(coarse),
-        index: Arc::new(density),
+        trace: Arc::new(coarse.trace),
+        index: Arc::new(coarse.index),
         reader: recording.events,
         report: recording.report,
         part_count: stream.parts().len() as u32,
@@ -372,7 +372,7 @@ pub fn open_head(path: &Path, reading: Reading, job: &Job) -> Result<OpenedHead,
 }
 
 /// Returns the span and density of the trace, before its events are read.
-fn coarse_trace(recording: &Recording) -> (Trace, Index) {
+fn coarse_trace(recording: &Recording) -> IndexedTrace {
     let coarse = &recording.coarse;
     let mut cpus: Vec<u32> = (recording.lanes.iter())
         .filter_map(|lane| lane.cpu)
@@ -391,7 +391,7 @@ fn coarse_trace(recording: &Recording) -> (Trace, Index) {
     };
     let mut index = Index::default();
     index.overview.events = crate::index::overview::steps_of_density(coarse.span, &coarse.density);
-    (trace, index)
+    IndexedTrace { trace, index }
 }
 
 /// A file of this size or larger is shown lane by lane while it is read.

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::definitions::{attach, take_out};
+use super::definitions::{Separated, attach, take_out};
 use super::parts::{OpeningAt, openings};
 use super::placing::{Placed, place};
 use super::{LoadError, LoadedTrace, Reading, Timings, TraceId};
@@ -51,7 +51,7 @@ pub fn open_as(
     job: &Job,
     mut listener: Option<&mut dyn FnMut(LoadedTrace)>,
 ) -> Result<LoadedTrace, LoadError> {
-    let (traces, probes) = take_out(paths);
+    let Separated { traces, probes } = take_out(paths);
     let (paths, probes) = match probes {
         Some(set) if !(traces.is_empty() && already.is_empty()) => {
             (traces.as_slice(), Some(Arc::new(set)))

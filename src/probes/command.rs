@@ -62,6 +62,13 @@ struct SameEvent {
     of_place: FxHashMap<(ProbePlace, Vec<String>), usize>,
 }
 
+/// Why a line contradicts the lines before it.
+struct Clash {
+    /// The index of the word at fault.
+    word: usize,
+    fault: Fault,
+}
+
 impl Found {
     fn read(&mut self, source: &str, text: &str) {
         for (number, line) in (1..).zip(text.lines()) {
@@ -121,7 +128,10 @@ impl Found {
         let fault = match &row.command {
             Ok(Command::Remove { group, event }) => {
                 let was_there = self.remove(group.as_deref(), event.as_deref());
-                (!was_there).then_some((0, Fault::NothingToRemove))
+                (!was_there).then_some(Clash {
+                    word: 0,
+                    fault: Fault::NothingToRemove,
+                })
             }
             // The kernel lists the same probes in kprobe_events and dynamic_events.
             Ok(Command::Define(probe)) if self.is_in_other_file(&row.source, probe) => {
@@ -131,7 +141,7 @@ impl Found {
             Ok(Command::Define(probe)) => self.clash(probe),
             _ => None,
         };
-        if let Some((word, fault)) = fault {
+        if let Some(Clash { word, fault }) = fault {
             let at = words.get(word).or(words.last()).map_or(0, |word| word.0);
             row.command = Err(ProbeError {
                 line: row.number,
@@ -182,14 +192,17 @@ impl Found {
     }
 
     /// Returns why `probe` cannot be added to the event of its name, and the index of the word at fault.
-    fn clash(&self, probe: &ProbeDefinition) -> Option<(usize, Fault)> {
+    fn clash(&self, probe: &ProbeDefinition) -> Option<Clash> {
         let same = self.by_event.get(&event_key(probe))?;
         let (_, old) = self.probe(*same.lines.first()?)?;
         if old.letter() != probe.letter()
             || old.sort != probe.sort
             || old.place.is_user() != probe.place.is_user()
         {
-            return Some((0, Fault::OtherSort));
+            return Some(Clash {
+                word: 0,
+                fault: Fault::OtherSort,
+            });
         }
         let differs = |(a, b): (&super::FetchArgument, &super::FetchArgument)| {
             (&a.name, a.type_, a.count) != (&b.name, b.type_, b.count)
@@ -198,10 +211,16 @@ impl Found {
         let pairs = old.arguments.iter().zip(&probe.arguments);
         let at = pairs.map(differs).position(|it| it);
         if let Some(at) = at.or((old.arguments.len() != probe.arguments.len()).then_some(shorter)) {
-            return Some((at + 2, Fault::OtherArguments));
+            return Some(Clash {
+                word: at + 2,
+                fault: Fault::OtherArguments,
+            });
         }
         let is_there = same.of_place.contains_key(&place_key(probe));
-        is_there.then_some((0, Fault::SameProbe))
+        is_there.then_some(Clash {
+            word: 0,
+            fault: Fault::SameProbe,
+        })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Two traces (or two areas of one) side by side: what is in both, what is only in one, and what changed.
+//! Compares two traces, or two areas of one trace: names in both, names in one only, and how their numbers differ.
 
 use rustc_hash::FxHashMap;
 
@@ -87,7 +87,7 @@ impl Side {
 }
 
 impl Side {
-    /// The measure by which rows are sorted: what is certain of unfinished ones counts.
+    /// The measure by which rows are sorted; unfinished intervals count with the time that they certainly lasted.
     fn certain(&self, by: SortBy) -> i128 {
         match by {
             SortBy::Sum => self.sum_ns + self.unfinished_ns,
@@ -98,13 +98,13 @@ impl Side {
 }
 
 impl CompareRow {
-    /// How far apart the sides certainly are.
+    /// The least difference between the sides.
     fn distance(&self, by: SortBy) -> u128 {
         let certain = |side: &Option<Side>| side.map_or(0, |side| side.certain(by));
         (certain(&self.right) - certain(&self.left)).unsigned_abs()
     }
 
-    /// Second minus first; what is missing counts as 0.
+    /// Second minus first; a missing side counts as 0.
     #[must_use]
     pub fn change(&self, by: SortBy) -> i128 {
         let measure = |side: &Option<Side>| side.map_or(0, |side| side.measure(by));
@@ -112,7 +112,7 @@ impl CompareRow {
     }
 }
 
-/// One trace, and the part of it that is compared.
+/// One side of a comparison: a trace, and the area that is compared.
 #[derive(Clone, Copy, Debug)]
 pub struct Compared<'a> {
     /// The trace.
@@ -229,7 +229,7 @@ struct Names {
 type Named = (Names, Side);
 
 impl CompareWhat {
-    /// Returns what is added up, and the grouping; `None` if there are only counts.
+    /// Returns what is summed, and how it is grouped; `None` for events, which are only counted.
     fn grouped(self) -> Option<(What, GroupBy)> {
         match self {
             CompareWhat::Events => None,

@@ -48,7 +48,7 @@ impl CostKind {
 /// What one header, template or pass cost in all compilations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompilerCost {
-    /// What it is.
+    /// Whether it is a header, template or pass.
     pub kind: CostKind,
     /// The path of a header, or the name.
     pub name: String,
@@ -56,13 +56,13 @@ pub struct CompilerCost {
     pub count: u64,
     /// In how many compilations.
     pub compilations: u64,
-    /// The time from begin to end, in ns; what is inside of itself counts once.
+    /// The time from begin to end, in ns; a header inside of itself counts once.
     pub total_ns: i64,
-    /// The time without what else was worked on inside of it, in ns.
+    /// The time without other headers, templates and passes inside of it, in ns.
     pub own_ns: i64,
-    /// The longest one's time, in ns.
+    /// The duration of the longest slice, in ns.
     pub longest_ns: i64,
-    /// The longest one.
+    /// The longest slice.
     pub longest: SliceId,
 }
 
@@ -89,13 +89,13 @@ struct Sort {
 }
 
 impl Sort {
-    /// Returns what slices with a name are; `None` for what is neither header, template nor pass.
+    /// Returns whether slices with a name are headers, templates or passes; `None` if they are neither.
     fn of_name(name: &[u8]) -> Option<Sort> {
         let (kind, is_named_by_argument) = match name {
             b"Source" => (CostKind::Header, true),
             b"InstantiateClass" | b"InstantiateFunction" => (CostKind::Template, true),
             b"RunPass" | b"RunLoopPass" => (CostKind::Pass, true),
-            // All passes of a kind together, of which each is a slice as well.
+            // The slice around all passes of a kind; each pass is a slice as well.
             name if name.ends_with(b"Passes") || name.starts_with(b"Total ") => return None,
             name if memchr::memmem::find(name, b"Pass").is_some() => (CostKind::Pass, false),
             _ => return None,
@@ -153,7 +153,7 @@ pub(crate) fn compiler_costs(
     Ok(costs.sorted())
 }
 
-/// Returns whether a compiler wrote what it spent its time on.
+/// Returns whether a compiler recorded its own times.
 #[must_use]
 pub(crate) fn has_compilations(trace: &Trace) -> bool {
     let mut labels = trace.slices.labels.iter();

@@ -45,7 +45,7 @@ impl Lasted {
 }
 
 impl Durations {
-    /// The slices whose durations in ns are in `range`, with their durations in ns, the shortest first.
+    /// Returns the slices whose durations in ns are in `range`, the shortest first.
     pub fn between(&self, range: &Range<i64>) -> impl DoubleEndedIterator<Item = Lasted> {
         let shorter = |than: i64| self.rows.partition_point(|(length, _)| *length < than);
         let from = shorter(range.start);

@@ -31,7 +31,7 @@ pub(crate) fn children(trace: &Trace, id: SliceId) -> impl Iterator<Item = Slice
 
 /// What a slice does itself.
 pub(crate) struct Own {
-    /// The time that none of the slices directly inside it takes (an unfinished one takes what it certainly lasted);
+    /// The time outside of all slices directly inside it (an unfinished slice counts with the time that it certainly lasted);
     /// `None` if the end of the slice was not seen.
     pub(crate) time: Option<Nanos>,
     /// The number of slices directly inside it.

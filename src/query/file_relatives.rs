@@ -94,7 +94,7 @@ struct Touched {
     time: Timestamp,
 }
 
-/// Up to (or from) when each of something was looked through: what it did then is asked for once.
+/// The time up to which (or from which) each process or file was examined, so that nothing is examined twice.
 struct Asked<K> {
     kinship: Kinship,
     times: FxHashMap<K, Timestamp>,
@@ -369,8 +369,8 @@ impl FileList {
     }
 }
 
-/// Sorts the processes that ask for most to the front: their results contain those of others, so that no process is
-/// asked twice in one step.
+/// Sorts the widest time ranges to the front: their results contain the results of narrower ranges, so that nothing is
+/// examined twice in one step.
 fn most_first<T>(kinship: Kinship, list: &mut [T], time: impl Fn(&T) -> Timestamp) {
     match kinship {
         Kinship::WentInto => list.sort_by_key(|it| std::cmp::Reverse(time(it))),
@@ -378,7 +378,7 @@ fn most_first<T>(kinship: Kinship, list: &mut [T], time: impl Fn(&T) -> Timestam
     }
 }
 
-/// From when until when a file that was emptied at these times held what it held at `time`.
+/// Returns the span around `time` in which a file that was emptied at these times had the same content.
 fn content_at(emptied: &[Timestamp], time: Timestamp) -> TimeSpan {
     let after = emptied.partition_point(|&at| at <= time);
     let before = after.checked_sub(1).and_then(|at| emptied.get(at));

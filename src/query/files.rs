@@ -1,4 +1,4 @@
-//! Files as the user asks for them: who did what to each. (What went into one and was made from it: `file_relatives`.)
+//! Files and what processes did to them. (Files that went into a file or were made from it: `file_relatives`.)
 
 use std::ops::{Range, RangeInclusive};
 
@@ -188,7 +188,7 @@ impl FileList {
             .map(|(heir, _)| heir)
     }
 
-    /// Returns the children that began to use what they had inherited of a file within `began`.
+    /// Returns the children that began to use an inherited descriptor of a file within `began`.
     pub(super) fn heirs_between(
         &self,
         file: FileId,
@@ -212,7 +212,7 @@ impl FileList {
         of_file.filter_map(|&index| self.history.heirs.get(index as usize))
     }
 
-    /// Returns the number of things that were done to a file.
+    /// Returns the number of operations on a file.
     #[must_use]
     pub fn use_count(&self, file: FileId) -> usize {
         match self.uses.get(&file) {
@@ -221,7 +221,7 @@ impl FileList {
         }
     }
 
-    /// Returns one of the things that were done to a file; they are numbered in time order.
+    /// Returns an operation on a file; operations are numbered in time order.
     #[must_use]
     pub fn use_at(&self, trace: &Trace, file: FileId, index: usize) -> Option<Use> {
         let entry = match self.uses.get(&file) {
@@ -256,7 +256,7 @@ impl FileList {
         }
     }
 
-    /// Returns the counts of a file: of all processes, or of one. (The number of processes is always that of all.)
+    /// Returns the counts of a file for all processes, or for one. (The number of processes always counts all.)
     fn summary(&self, trace: &Trace, file: FileId, of: Option<ProcessId>) -> FileSummary {
         let is_counted = |process: Option<ProcessId>| of.is_none() || process == of;
         let (mut first, mut last) = (None, None);
@@ -302,7 +302,7 @@ impl FileList {
         summary
     }
 
-    /// The files of which all words are in one of the names, upper or lower case alike. The words are in lower case.
+    /// Returns the files with a name that contains all words, whatever their case. The words are in lower case.
     #[must_use]
     pub(crate) fn matching(&self, trace: &Trace, words: &[String]) -> Vec<FileId> {
         let is_match = |file: &FileId| {
@@ -373,8 +373,8 @@ pub struct ListedFile {
     pub summary: FileSummary,
 }
 
-/// The files that a view lists, sorted by path, each with what was done to it: by the process that is asked for, else by
-/// all.
+/// Returns the files that a view lists, sorted by path, each with a summary of the operations of the chosen process, or
+/// else of all processes.
 #[must_use]
 pub fn listed(trace: &Trace, list: &FileList, view: &FileView) -> Vec<ListedFile> {
     let words: Vec<String> = view

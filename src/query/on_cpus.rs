@@ -118,7 +118,7 @@ impl OnCpus {
         self.has_run_in(thread, inside)
     }
 
-    /// The same of a slice that lasts whoever runs: by the events that began and ended it.
+    /// Returns whether a slice that does not depend on a running thread began or ended on a chosen CPU.
     #[must_use]
     pub(crate) fn has_slice_by_ends(&self, trace: &Trace, slice: usize) -> bool {
         let finish = trace.slices.finish(slice);

@@ -1,5 +1,5 @@
-//! Plots: which events and which of their numbers in, the samples of a counter out; and a trace that has them as
-//! counter tracks of its own, so that all that is known of counters (pyramid, lane, details, sums) holds for them.
+//! Plots: samples from a number of chosen events, and a trace with these samples as counter tracks, so that plots are
+//! drawn, described and summed like all counters.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use crate::base::{Cancelled, Job, TimeSpan, Timestamp};
 use crate::event::Value;
 use crate::event::decoded::is_common;
 use crate::formats::Events;
-use crate::index::Index;
 use crate::index::counter_lod::CounterLod;
+use crate::index::{Index, IndexedTrace};
 use crate::query::Item;
 use crate::trace::counters::CounterScope;
 use crate::trace::plots::Plot;
@@ -211,11 +211,20 @@ fn number_of(value: &Value) -> Option<f64> {
     .filter(|number| number.is_finite())
 }
 
-/// The same trace with plots as its last counter tracks, and its index. All other tables are shared.
+/// A plot and its samples.
+#[derive(Clone, Debug)]
+pub struct MadePlot {
+    /// The plot.
+    pub plot: Plot,
+    /// Its samples.
+    pub samples: Arc<Samples>,
+}
+
+/// Returns the trace with plots as its last counter tracks, and its index. All other tables are shared.
 #[must_use]
-pub fn with_plots(trace: &Trace, index: &Index, plots: &[(Plot, Arc<Samples>)]) -> (Trace, Index) {
+pub fn with_plots(trace: &Trace, index: &Index, plots: &[MadePlot]) -> IndexedTrace {
     let (mut trace, mut index) = (trace.clone(), index.clone());
-    for (plot, samples) in plots {
+    for MadePlot { plot, samples } in plots {
         let name = trace.strings.intern_text(&plot.title());
         let counters = &mut trace.counters;
         let first = counters.times.len();
@@ -241,7 +250,7 @@ pub fn with_plots(trace: &Trace, index: &Index, plots: &[(Plot, Arc<Samples>)]) 
     let pyramids = trace.counters.tracks.iter().skip(first);
     let pyramids = pyramids.map(|track| CounterLod::of_large(&trace, track).map(Arc::new));
     index.counters.extend(pyramids);
-    (trace, index)
+    IndexedTrace { trace, index }
 }
 
 /// The counter track of a plot, if the trace has it.

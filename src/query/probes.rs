@@ -1,4 +1,4 @@
-//! Probes and what they did: definitions, counts of the kernel and events of the trace in; one row a probe, and
+//! Probes and their hits: definitions, counts of the kernel and events of the trace in; one row for each probe, and
 //! the durations of those whose entries and returns found each other, out.
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -238,7 +238,7 @@ impl Rows {
         self.places.get(event)?.get(group).copied()
     }
 
-    /// The one of an event; text traces do not say the group of one that is defined.
+    /// Returns the row of an event's probe; text traces do not contain the group of a defined probe.
     fn at(&self, group: &str, event: &str) -> Option<usize> {
         let defined = self.defined.get(event).filter(|_| is_text_group(group));
         let own = self.own(group, event);
@@ -272,7 +272,7 @@ fn seen(detail: &EventDetail) -> SeenProbe {
         let field = detail.fields.iter().find(|field| field.name == name)?;
         Some(field.text())
     };
-    // `do_sys_open+0x80/0xd6`: the function's size is none of the place, nor is its first byte's offset.
+    // `do_sys_open+0x80/0xd6`: the function's size is not part of the place, and offset 0 is not shown.
     let place = |text: String| {
         let without_size = match text.find("+0x").zip(text.rfind("/0x")) {
             Some((plus, slash)) if slash > plus => {

@@ -13,7 +13,7 @@ use crate::base::strings::{base_name, text_of};
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::trace::{ProcessId, Trace};
 
-/// The processes with what they took.
+/// The processes and their times.
 #[derive(Clone, Debug, Default)]
 pub struct ProcessTimes {
     /// The processes as a forest.
@@ -31,7 +31,7 @@ pub struct ProcessTime {
     pub span: TimeSpan,
     /// The part of its life in which none of its children lived.
     pub own: Nanos,
-    /// Its own time and that of all processes below it.
+    /// Its own time and the time of all processes below it.
     pub subtree: Nanos,
     /// The number of its children.
     pub children: u32,
@@ -111,7 +111,7 @@ impl ProcessTimes {
         path
     }
 
-    /// From `id` down: of the children of each the one that lived longest. `id` itself comes first.
+    /// Returns `id`, its child that lived longest, the child of that child that lived longest, and so on.
     #[must_use]
     pub(crate) fn slowest_path(&self, id: ProcessId) -> Vec<ProcessId> {
         let mut path = vec![id];
@@ -145,7 +145,7 @@ fn covered(span: TimeSpan, lives: impl Iterator<Item = TimeSpan>) -> i64 {
 
 /// A process's program: the last one it ran, without its folder, else its name. Empty if neither is known.
 ///
-/// Not its name first: the kernel cuts that after 15 bytes, and threads call themselves what they like.
+/// The name comes second because the kernel cuts it after 15 bytes, and threads can change it.
 #[must_use]
 pub(crate) fn program_bytes(trace: &Trace, id: ProcessId) -> &[u8] {
     let Some(process) = trace.processes.get(id.0 as usize) else {

@@ -1,4 +1,4 @@
-//! How long slices that never ended were seen for: the only number that may stand beside them.
+//! The least duration of slices whose end was not seen: the only duration that is shown for them.
 //!
 //! ```text
 //! open at the end of its file     |-----------------~    at least: to the last event of the file
@@ -12,7 +12,7 @@ use std::ops::Range;
 use crate::base::{TimeSpan, Timestamp};
 use crate::trace::{SliceId, Source, SourceId, ThreadId, Trace, TrackKind};
 
-/// A duration in ns, as far as it is known.
+/// A duration in ns, or a lower bound of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
     /// The duration.

@@ -1,8 +1,8 @@
-//! What of a trace is to be exported: a time range, and if wanted only some CPUs, processes, threads, tracks.
+//! The part of a trace to export: a time range, and optionally only some CPUs, processes, threads and tracks.
 //!
-//! Processes, threads, tracks, counters and CPU tracks add up: what belongs to any of them is chosen. If one of the lists
-//! is not empty, what belongs to none of them is left out: global counters, and CPUs unless `cpus` names them. The track
-//! of a CPU shows who runs there, whoever it is, its interrupts and its counters. A thread
+//! Lists of processes, threads, tracks, counters and CPU tracks add up: an item that belongs to any of them is chosen. If
+//! one of the lists is not empty, items that belong to none are left out: global counters, and CPUs that `cpus` does not
+//! name. The track of a CPU shows all threads that run there, its interrupts and its counters. A thread
 //! brings what it did on tracks of its process as well: asynchronous slices that it began, their points, samples that
 //! it took. `cpus` leaves out what belongs to another CPU: see `on_cpus`.
 

@@ -28,8 +28,8 @@ pub enum Waker {
 pub struct InterruptWaker {
     /// The kind of interrupt, if the event's flags or a recorded handler show it.
     pub kind: Option<Interrupt>,
-    /// The recorded handlers inside of which it happened, the innermost first; before a softirq that follows right on an
-    /// interrupt, that interrupt. None if interrupts were not recorded.
+    /// The recorded handlers that ran when it happened, the innermost first. A softirq that directly follows an interrupt
+    /// comes after that interrupt in the list. Empty if interrupts were not recorded.
     pub slices: Vec<SliceId>,
     /// The handler's name, if the file contains it beside the wakeup.
     pub name: Option<StringId>,
@@ -119,8 +119,8 @@ fn kind_of(trace: &Trace, slice: SliceId) -> Option<Interrupt> {
     }
 }
 
-/// The interrupts on a CPU inside of which something happened at `time`, the innermost first; before a softirq
-/// that follows right on an interrupt, that interrupt.
+/// Returns the interrupts that ran on a CPU at `time`, the innermost first. A softirq that directly follows an interrupt
+/// comes after that interrupt in the list.
 fn interrupts_at(trace: &Trace, cpu: Option<CpuId>, time: Timestamp) -> Vec<SliceId> {
     let Some(track) = cpu.and_then(|cpu| trace.track_of(TrackKind::Cpu(cpu))) else {
         return Vec::new();

@@ -1,5 +1,5 @@
-//! Why a thread waited: the wait in, what went on until it ran again out, hop by hop: who woke it, what that one
-//! did and waited for before, who woke the waker, and so on back to where the wait began.
+//! Why a thread waited: explains a wait by hops, from the moment when the thread ran again back to the start of the wait:
+//! who woke the thread, what the waker did and waited for before, who woke the waker, and so on.
 //!
 //! The walk goes back in time from the moment the thread runs again. A ready thread was woken by somebody: if
 //! that happened inside an interrupt, softirq or timer on the waker's CPU, it was not the thread which was
@@ -45,7 +45,7 @@ pub enum ChainEnd {
     TooLong,
     /// Threads that seem to have woken each other at the same time.
     Cycle,
-    /// The trace does not say what the last thread did before.
+    /// The trace does not contain what the last thread did before.
     Unknown,
 }
 
@@ -348,7 +348,7 @@ impl Walk<'_> {
         Step::Before(state.id.0)
     }
 
-    /// Goes on from the moment a thread became ready: with what woke it.
+    /// Continues from the moment when a thread became ready, with the waker.
     fn woken(&mut self, ready: &State) -> Step {
         match waker_of(self.trace, ready) {
             Some(Waker::Thread(waker)) if waker != ready.thread && waker != ThreadId::IDLE => {

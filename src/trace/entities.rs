@@ -1,6 +1,6 @@
 //! Threads, processes and CPUs: each row is one thing only, even if the file reused its number.
 
-use super::events::EventId;
+use super::segments::EventId;
 use crate::base::{StringId, Timestamp};
 use crate::event::{ForkSort, ThreadKey};
 use rustc_hash::FxHashMap;

@@ -1,7 +1,7 @@
 //! Operations on files, and which thread did them.
 
 use super::entities::ThreadId;
-use super::events::EventId;
+use super::segments::EventId;
 use crate::base::{StringId, Timestamp};
 use crate::event::FileOp;
 pub(crate) use crate::event::keys::OpenPaths;

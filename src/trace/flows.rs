@@ -1,7 +1,7 @@
 //! Flows: each row is one arrow, from a point in a slice to a point in another.
 
 use super::entities::ThreadId;
-use super::events::EventId;
+use super::segments::EventId;
 use super::slices::SliceId;
 use crate::base::{StringId, TimeSpan, Timestamp};
 use crate::event::{FlowKind, FlowOp};

@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use super::events::EventId;
 use super::packed::Packed;
+use super::segments::EventId;
 
 /// Row number of an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,7 +1,7 @@
 //! Log messages.
 
 use super::entities::ThreadId;
-use super::events::EventId;
+use super::segments::EventId;
 use crate::base::{StringId, Timestamp};
 
 /// One log message.

@@ -1,7 +1,7 @@
 //! Runs: a thread on a CPU between two context switches. A CPU is idle when it has no run.
 
 use super::entities::{CpuId, ThreadId};
-use super::events::EventId;
+use super::segments::EventId;
 use crate::base::{Maybe, TimeSpan, Timestamp};
 use crate::event::ThreadState;
 use std::ops::Range;

@@ -3,8 +3,8 @@
 //! They are sorted by (track, row, start). Slices of a row do not overlap, so both the starts and the ends of a row are
 //! sorted. A track's rows are drawn one below the other.
 
-use super::events::EventId;
 use super::packed::Packed;
+use super::segments::EventId;
 use super::slice_ends::{EndColumns, EndExceptions, EndRow, Ends, Finishes};
 use super::tracks::TrackId;
 use crate::base::{Maybe, Nanos, StringId, TimeSpan, Timestamp};

@@ -5,7 +5,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::events::Origin;
+use super::segments::Origin;
 use crate::base::{Nanos, TimeSpan};
 use crate::event::TraceInfo;
 

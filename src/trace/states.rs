@@ -1,7 +1,7 @@
 //! Thread states: one row from each change to the next, 26 bytes each.
 
 use super::entities::ThreadId;
-use super::events::EventId;
+use super::segments::EventId;
 use crate::base::{Maybe, StringId, TimeSpan, Timestamp};
 use crate::event::Interrupt;
 pub use crate::event::ThreadState;

@@ -141,7 +141,8 @@ pub(super) fn arrange(state: &mut ViewState, what: Arrange, trace: Option<&Trace
             let saved = &state.layouts[at];
             if let Some(trace) = trace {
                 state.kept_places = None;
-                (state.layout, state.outline) = Layout::taken_up(saved, trace, FoundBy::Name);
+                let taken_up = Layout::taken_up(saved, trace, FoundBy::Name);
+                (state.layout, state.outline) = (taken_up.layout, taken_up.outline);
             }
             if let Some(dock) = &saved.dock {
                 state.dock = dock.clone().held();

@@ -22,8 +22,8 @@ impl KeptPlaces {
 }
 
 impl Outline {
-    /// Puts the nodes in the order of `kept`. New nodes follow the kept ones, new groups follow the node they come
-    /// after now. Nodes that were open initially still are.
+    /// Puts the nodes in the order of `kept`. New nodes come after the kept nodes; a new group stays behind the node that
+    /// it follows now. Nodes that were open initially stay open.
     #[must_use]
     pub(crate) fn at_places(mut self, kept: &KeptPlaces) -> Outline {
         keep(&mut self.nodes, &kept.0);

@@ -40,6 +40,7 @@ pub(crate) mod spoken;
 pub mod state;
 pub(crate) mod sums;
 pub mod text_order;
+mod track_tree;
 pub(crate) mod undo;
 
 pub use action::{Action, Marker};

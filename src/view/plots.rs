@@ -6,7 +6,7 @@ use super::state::ViewState;
 use crate::query::Item;
 use crate::query::item::{event_of, title};
 use crate::query::plots::{plot_of, track_of};
-use crate::trace::{CounterTrackId, Plot, Trace};
+use crate::trace::{Plot, Trace};
 
 /// Returns the key of a plot's row.
 #[must_use]
@@ -40,7 +40,7 @@ fn node_of(trace: &Trace, plot: &Plot) -> Node {
     };
     Node {
         key: key_of_plot(plot),
-        kind: RowKind::Counter(id.unwrap_or(CounterTrackId(u32::MAX))),
+        kind: id.map_or(RowKind::Plot, RowKind::Counter),
         title: plot.title().into(),
         note: match count {
             Some(0) => "nothing here".into(),

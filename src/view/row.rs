@@ -60,6 +60,8 @@ pub enum RowKind {
     Track(TrackId),
     /// A counter.
     Counter(CounterTrackId),
+    /// A plot that is still being computed.
+    Plot,
 }
 
 /// What a lane draws.
@@ -153,7 +155,7 @@ impl Row {
     #[must_use]
     pub fn item(&self) -> Option<Item> {
         match self.kind {
-            RowKind::Group | RowKind::Source(_) | RowKind::Counter(_) => None,
+            RowKind::Group | RowKind::Source(_) | RowKind::Counter(_) | RowKind::Plot => None,
             RowKind::Cpu(id) => Some(Item::Cpu(id)),
             RowKind::Process(id) => Some(Item::Process(id)),
             RowKind::Thread(id) => Some(Item::Thread(id)),

@@ -69,6 +69,13 @@ pub(crate) enum FoundBy {
     Name,
 }
 
+/// A saved layout, resolved for the tracks of a trace.
+pub(crate) struct TakenUp {
+    pub layout: Layout,
+    /// The outline of the tracks.
+    pub outline: Outline,
+}
+
 impl Layout {
     /// Returns the layout in its saved form.
     #[must_use]
@@ -115,18 +122,14 @@ impl Layout {
 
     /// Returns the layout `saved` resolved for the tracks of `trace`, and their outline.
     #[must_use]
-    pub(crate) fn taken_up(
-        saved: &SavedLayout,
-        trace: &Trace,
-        found_by: FoundBy,
-    ) -> (Layout, Outline) {
+    pub(crate) fn taken_up(saved: &SavedLayout, trace: &Trace, found_by: FoundBy) -> TakenUp {
         let natural =
             Outline::arranged(trace, saved.group_by, saved.sort_by).plotted(trace, &saved.plots);
         let groups = found_again(&saved.groups, &natural, found_by);
         let outline = natural.grouped(&groups);
         let mut layout = Layout::from_saved(saved, &outline, found_by);
         layout.groups = groups;
-        (layout, outline)
+        TakenUp { layout, outline }
     }
 
     /// Returns the layout `saved` resolved for the tracks of `outline`, which is grouped and sorted as `saved` demands;

@@ -168,7 +168,8 @@ impl ViewState {
     /// Restores a session.
     pub(crate) fn resume(&mut self, trace: &Trace, session: &Session) {
         let saved = &session.layout;
-        (self.layout, self.outline) = Layout::taken_up(saved, trace, FoundBy::Key);
+        let taken_up = Layout::taken_up(saved, trace, FoundBy::Key);
+        (self.layout, self.outline) = (taken_up.layout, taken_up.outline);
         if let Some(dock) = &saved.dock {
             self.dock = dock.clone().held();
         }

@@ -7,7 +7,9 @@ use threadline::base::Job;
 use threadline::event::Value;
 use threadline::load;
 use threadline::query::item::event_ref;
-use threadline::query::plots::{PlotError, numbers_of, plot_of, samples_of, track_of, with_plots};
+use threadline::query::plots::{
+    MadePlot, PlotError, numbers_of, plot_of, samples_of, track_of, with_plots,
+};
 use threadline::trace::{CounterTrackId, EventId, Plot};
 
 fn number(value: Option<Value>) -> Option<f64> {
@@ -57,8 +59,12 @@ fn a_number_of_events_becomes_a_counter() {
     assert!(few.values.iter().all(|value| *value == 0.0));
 
     let before = trace.counters.tracks.len();
-    let made = [(wanted.clone(), Arc::new(samples))];
-    let (with, index) = with_plots(trace, &loaded.index, &made);
+    let made = [MadePlot {
+        plot: wanted.clone(),
+        samples: Arc::new(samples),
+    }];
+    let made = with_plots(trace, &loaded.index, &made);
+    let (with, index) = (made.trace, made.index);
     assert_eq!(with.counters.tracks.len(), before + 1);
     let id = track_of(&with, &wanted).unwrap();
     assert_eq!(plot_of(&with, id), Some(&wanted));

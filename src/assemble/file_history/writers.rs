@@ -47,7 +47,7 @@ pub(super) struct Writers {
     last: u64,
     /// The number of writers in `list`.
     count: usize,
-    /// How many of them opened the file (the others gave it a name).
+    /// How many of these rows opened the file (the remaining rows gave it a name).
     open_count: usize,
     /// The number of each process; empty while there are few.
     numbers: FxHashMap<ProcessId, u64>,

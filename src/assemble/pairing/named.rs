@@ -24,7 +24,7 @@ impl Said {
         category: StringId::EMPTY,
     };
 
-    /// Returns what the ends that fit this begin may say, [`Said::NOTHING`] aside.
+    /// Returns what ends that fit this begin may contain, besides [`Said::NOTHING`].
     fn of_ends(self) -> [Said; 3] {
         let name_alone = Said {
             category: StringId::EMPTY,
@@ -37,7 +37,7 @@ impl Said {
         [self, name_alone, category_alone]
     }
 
-    /// Returns whether an end that says this closes such a begin.
+    /// Returns whether an end with this content closes such a begin.
     fn fits(self, begin: Said) -> bool {
         let is_equal = |own, of_begin| own == StringId::EMPTY || own == of_begin;
         is_equal(self.name, begin.name) && is_equal(self.category, begin.category)
@@ -82,7 +82,7 @@ struct Spot {
 pub(super) struct NamedBegins {
     /// The last one is open.
     begins: Vec<Begin>,
-    /// The begins that fit ends by what these say, innermost last; made when more than [`SHALLOW`] are in the list. The
+    /// The begins that fit ends, by the content of the ends, innermost last; made when the list has more than [`SHALLOW`]. The
     /// last one of each is open.
     by_said: Option<FxHashMap<Said, Vec<Spot>>>,
     order: u32,
@@ -168,7 +168,7 @@ impl NamedBegins {
         let mut around: BinaryHeap<Reverse<Closed>> = BinaryHeap::new();
         let mut unclosed = Vec::new();
         for begin in self.begins {
-            // Those that were over when it began are around none of the begins behind it.
+            // Begins that were over when it began contain none of the later begins.
             while (around.peek()).is_some_and(|Reverse(end)| end.order < begin.order) {
                 around.pop();
             }

@@ -65,7 +65,7 @@ impl MovedEnds {
         }
     }
 
-    /// Removes the ends that a track loses. Called after its calls were told apart: which program runs from then on is
+    /// Removes the ends that a track loses. Called after its calls were distinguished: which program runs from then on is
     /// seen by these ends.
     pub(super) fn take(&self, track: u32, rows: &mut Vec<Row>) {
         if !self.taken.is_empty() && !self.given.contains_key(&track) {

@@ -1,4 +1,4 @@
-//! What the file itself says of processes and threads besides names, without events: lives in FXT files of our own exporter,
+//! Facts that a file states about processes and threads without events, besides names: lives in FXT files of our own exporter,
 //! places and labels in Chrome JSON.
 
 use super::super::recorded::StringMap;

@@ -142,7 +142,7 @@ struct OfPart<'a> {
     wakeups: Vec<Wakeup>,
 }
 
-/// The maps that give the switches and wakeups of a part the trace's numbers.
+/// Converts the switches and wakeups of a part to the trace's threads and CPUs.
 #[derive(Clone, Copy)]
 struct Collector<'a> {
     recorded: &'a Recorded,

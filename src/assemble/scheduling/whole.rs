@@ -1,5 +1,5 @@
-//! Runs and states that the file states whole become rows as they are. Of two that overlap the first ends where the
-//! second begins.
+//! Runs and states that the file contains with their durations become rows as they are. If two overlap, the first ends
+//! where the second begins.
 
 use rayon::prelude::*;
 

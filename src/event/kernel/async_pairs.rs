@@ -99,16 +99,29 @@ pub(crate) const ASYNC_PAIRS: &[AsyncPair] = &[
     },
 ];
 
+/// An event's row of [`ASYNC_PAIRS`], and which end the event is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EndOfPair {
+    pub pair: &'static AsyncPair,
+    pub end: PairEnd,
+}
+
 /// Returns the row of [`ASYNC_PAIRS`] for `system:event`, and which end the event is.
 #[must_use]
-pub(crate) fn find_async_pair(system: &str, event: &str) -> Option<(&'static AsyncPair, PairEnd)> {
+pub(crate) fn find_async_pair(system: &str, event: &str) -> Option<EndOfPair> {
     let is = |pattern: &str| pattern.split_once(':') == Some((system, event));
     ASYNC_PAIRS.iter().find_map(|pair| {
         if is(pair.begin) {
-            Some((pair, PairEnd::Begin))
+            Some(EndOfPair {
+                pair,
+                end: PairEnd::Begin,
+            })
         } else {
             let is_end = pair.ends.iter().any(|end| is(end));
-            is_end.then_some((pair, PairEnd::End))
+            is_end.then_some(EndOfPair {
+                pair,
+                end: PairEnd::End,
+            })
         }
     })
 }
@@ -120,7 +133,7 @@ mod tests {
     #[test]
     fn each_of_the_ends_is_found() {
         assert_eq!(
-            find_async_pair("libata", "ata_qc_complete_failed").map(|(_, end)| end),
+            find_async_pair("libata", "ata_qc_complete_failed").map(|found| found.end),
             Some(PairEnd::End)
         );
     }

@@ -9,7 +9,7 @@ mod pairs;
 mod requests;
 mod systems;
 
-pub(crate) use async_pairs::{ASYNC_PAIRS, AsyncPair, find_async_pair};
+pub(crate) use async_pairs::{ASYNC_PAIRS, AsyncPair, EndOfPair, find_async_pair};
 pub(crate) use counters::{COUNTERS, Counter, OWN_CPU, find_counters, label_word};
 pub use label_keys::ANY_KEY;
 pub(crate) use label_keys::{NUMBER_ZERO, USER_MODE};

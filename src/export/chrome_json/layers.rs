@@ -30,12 +30,19 @@ impl Layer {
     }
 }
 
+/// A slice and the thread that it is written on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PlacedSlice {
+    pub slice: SliceId,
+    pub layer: Layer,
+}
+
 /// Returns the chosen slices of a track in order of time, outer ones first, each with its thread.
 pub(crate) fn placed_slices(
     trace: &Trace,
     chosen: &Chosen<'_>,
     track: TrackId,
-) -> Vec<(SliceId, Layer)> {
+) -> Vec<PlacedSlice> {
     let slices = &trace.slices;
     let Some(row) = trace.tracks.get(track.0 as usize) else {
         return Vec::new();
@@ -70,7 +77,10 @@ pub(crate) fn placed_slices(
         if layer != Layer::Own {
             moved.insert(slice, layer);
         }
-        placed.push((SliceId(slice), layer));
+        placed.push(PlacedSlice {
+            slice: SliceId(slice),
+            layer,
+        });
     }
     placed
 }

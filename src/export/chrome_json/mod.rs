@@ -12,6 +12,7 @@
 
 mod counter_events;
 mod event_parts;
+mod flow_events;
 mod flow_labels;
 mod layers;
 mod numbers;
@@ -28,14 +29,13 @@ use serde_json::{Map, Value as Json, json};
 
 use super::shared::arguments::{arguments, async_id, merge, record_word};
 use super::shared::async_ids::AsyncIds;
-use super::shared::flow_marks::{FlowMark, FlowMarks, FlowStepSort, ReallyIn};
+use super::shared::flow_marks::{FlowMark, FlowMarks};
 use super::shared::koids::Koids;
 use super::shared::losses::Losses;
 use super::{Chosen, ExportError, Exporter, Request, Summary};
 use crate::base::{Job, StringId, Timestamp};
 use crate::event::FieldRef;
 use crate::event::family::Family;
-use crate::event::flow_kind::{FLOW_KIND, FlowKind};
 use crate::event::slice_kind::{Nesting, SLICE_KIND, SliceKind};
 use crate::export::shared::ThreadKoids;
 use crate::formats::EventRef;
@@ -47,8 +47,9 @@ use crate::trace::{
     CpuId, EventId, InstantId, ProcessId, SliceId, ThreadId, Trace, TrackId, TrackKind,
 };
 use event_parts::{Head, Name, OwnNumber, StandsFor, When};
+use flow_events::FlowEvent;
 use flow_labels::flow_labels;
-use layers::{Layer, placed_slices};
+use layers::{Layer, PlacedSlice, placed_slices};
 use numbers::{AsyncNumbers, Numbers, exact_number};
 use values::{exact, json_args, json_object, or, scope_letter};
 
@@ -336,7 +337,7 @@ impl<'a> JsonEvents<'a> {
                 continue;
             }
             let mut threads: FxHashMap<Layer, u64> = FxHashMap::default();
-            for (slice, layer) in placed_slices(trace, self.chosen, id) {
+            for PlacedSlice { slice, layer } in placed_slices(trace, self.chosen, id) {
                 count += 1;
                 if let TrackKind::Async(_) = track.kind {
                     self.async_slice(track.kind, slice, async_ids.of_slice(slice))?;
@@ -366,7 +367,7 @@ impl<'a> JsonEvents<'a> {
     fn slice(&mut self, owner: ThreadKoids, id: SliceId) -> Result<(), ExportError> {
         let slice = self.trace.slices.get(id);
         let label = self.trace.slices.label(id);
-        // Written up to where it is drawn: readers would give a begin without an end the next begin's end.
+        // The slice ends where it is drawn to: without an end, readers would use the end of the next slice for it.
         let end = self.trace.slices.open_end(id.0 as usize).get();
         let is_over = end.is_some();
         let mut list = arguments(&mut self.fields(slice.begin));
@@ -502,47 +503,16 @@ impl<'a> JsonEvents<'a> {
         let marks = FlowMarks::new(self.trace, self.chosen, self.loaded.reader.as_ref()).marks;
         let labels = flow_labels(self.trace, &marks);
         for mark in &marks {
-            let row = self.trace.events.get(mark.event).row;
             let label = labels.get(mark.flow as usize).copied().unwrap_or_default();
-            let category = or(exact(self.trace, label.category), "flow");
-            let name = exact(self.trace, label.name);
+            let event = FlowEvent::new(self.trace, self.chosen, mark, label);
             let head = Head {
-                phase: match mark.sort {
-                    FlowStepSort::Begin => "s",
-                    FlowStepSort::Step => "t",
-                    FlowStepSort::End => "f",
-                },
-                category: &category,
-                name: &name,
+                phase: event.phase,
+                category: &event.category,
+                name: &event.name,
                 owner: self.flow_owner(mark),
             };
-            let mut args = Map::new();
-            let time = match self.chosen.span.contains(row.time) && mark.is_moved {
-                // Readers would bind a mark at the very end of its slice to no slice.
-                true => {
-                    args.insert("really_at_ns".to_owned(), json!(row.time.0));
-                    mark.time
-                }
-                false => row.time.0,
-            };
-            if label.id != mark.id {
-                args.insert("id".to_owned(), json!(format!("{:#x}", mark.id)));
-            }
-            if let Some(own) = mark.name.filter(|&own| own != label.name) {
-                args.insert("name".to_owned(), json!(exact(self.trace, own)));
-            }
-            let name = self.trace.strings.bytes(mark.name.unwrap_or(label.name));
-            if mark.kind != FlowKind::implied(name) {
-                args.insert(FLOW_KIND.to_owned(), json!(mark.kind.word()));
-            }
-            // Without `bp` an end belongs to the next slice.
-            let is_next = |slice: SliceId| self.trace.slices.get(slice).start.0 >= mark.time;
-            let bound = match (mark.sort, mark.really_in) {
-                (FlowStepSort::End, Some(ReallyIn::Slice(slice))) if is_next(slice) => "",
-                _ => ",\"bp\":\"e\"",
-            };
-            let more = format!(",\"id\":\"{:#x}\"{bound}", label.id);
-            self.event(&head, When::at(time), &more, Some(args))?;
+            let at = When::at(event.time_ns);
+            self.event(&head, at, &event.more, Some(event.args))?;
         }
         Ok(marks.len() as u64)
     }

@@ -36,7 +36,7 @@ pub(super) fn json_args(mut fields: Vec<FieldRef<'_>>) -> Map<String, Json> {
     json_object(arguments(&mut fields))
 }
 
-/// Returns arguments as a JSON object; those that share a name are a list under it.
+/// Returns arguments as a JSON object; the values of arguments with the same name become a list.
 pub(super) fn json_object(list: Vec<Arg<'_>>) -> Map<String, Json> {
     let mut object = Map::new();
     let mut lists: FxHashMap<String, Vec<Json>> = FxHashMap::default();

@@ -6,7 +6,7 @@
 use super::forms::BeginsAround;
 use crate::base::Maybe;
 use crate::base::time_order::Sorter;
-use crate::trace::{EventId, Events, Trace};
+use crate::trace::{EventId, Events, Trace, TrackId};
 
 /// Something that is written at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct Item {
 }
 
 /// [`Item::of`] of a point that is on no track.
-pub(super) const NO_TRACK: u32 = u32::MAX;
+const NO_TRACK: u32 = u32::MAX;
 
 /// The columns of a slice besides its start: see [`Slices`](crate::trace::Slices).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -117,6 +117,16 @@ impl Item {
             of,
             slice: SliceFacts::default(),
         }
+    }
+
+    /// Returns the item of an instant that is on no track.
+    pub(crate) fn trackless(at: ItemTime, event: u32) -> Item {
+        Item::new(What::Instant, at, event, NO_TRACK)
+    }
+
+    /// Returns the track of an item of a slice or instant, if it is on one.
+    pub(crate) fn track(&self) -> Option<TrackId> {
+        (self.of != NO_TRACK).then_some(TrackId(self.of))
     }
 
     /// Returns an item of a slice.

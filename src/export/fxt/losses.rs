@@ -36,12 +36,15 @@ impl Encoder<'_, '_> {
             gap.lost
                 .map(|lost| Arg::new("lost_events", ArgValue::UInt64(lost))),
         );
-        if gap.start > Timestamp::MIN {
-            args.push(Arg::new("from_ns", ns(gap.start)));
-        }
-        if gap.end < Timestamp::MAX {
-            args.push(Arg::new("until_ns", ns(gap.end)));
-        }
+        let ends = [
+            ("from_ns", gap.event_before()),
+            ("until_ns", gap.event_after()),
+        ];
+        args.extend(
+            ends.map(|(name, time)| Some(Arg::new(name, ns(time?))))
+                .into_iter()
+                .flatten(),
+        );
         let time = item.time.clamp(trace.span.start.0, trace.span.end.0);
         let head = Head {
             event_type: EventType::Instant,

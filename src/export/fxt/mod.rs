@@ -54,6 +54,7 @@ mod names;
 mod objects;
 mod points;
 mod providers;
+mod record_words;
 pub(super) mod records;
 mod references;
 mod registered;

@@ -27,12 +27,9 @@ impl Encoder<'_, '_> {
         let event = self.events.get(id);
         let names = self.names_of(event.row.kind);
         let owner = self.events.thread(id);
-        let (thread, async_id) = match source
-            .trace
-            .tracks
-            .get(item.of as usize)
-            .map(|track| track.kind)
-        {
+        let track = item.track();
+        let track_row = track.and_then(|id| source.trace.tracks.get(id.0 as usize));
+        let (thread, async_id) = match track_row.map(|track| track.kind) {
             Some(TrackKind::Cpu(cpu)) => (source.koids.cpu(cpu), None),
             Some(TrackKind::Async(process)) => {
                 let chosen_id = source.async_ids.of_instant(id);
@@ -87,7 +84,10 @@ impl Encoder<'_, '_> {
             time: item.time,
             thread,
         };
-        let mut more: Vec<_> = self.group_arg(item.of, id).into_iter().collect();
+        let mut more: Vec<_> = track
+            .and_then(|track| self.group_arg(track, id))
+            .into_iter()
+            .collect();
         more.extend(self.cpu_arg(id));
         self.event(event_type, at, names, &more, last_word);
     }

@@ -9,7 +9,7 @@ use crate::event::slice_kind::SLICE_KIND;
 use crate::export::shared::arguments::merge;
 use crate::fxt::agreed::END_NOT_SEEN;
 use crate::trace::slices::SliceLabel;
-use crate::trace::{EventId, SliceId, TrackKind};
+use crate::trace::{EventId, SliceId, TrackId, TrackKind};
 
 impl Encoder<'_, '_> {
     /// Returns arguments with the real start and end of a slice, where the range cuts it.
@@ -157,9 +157,9 @@ impl Encoder<'_, '_> {
     /// Returns an argument with the name of the asynchronous track of an event, and whether the track belongs to the
     /// whole trace: FXT names such tracks after their first slice, and each belongs to a process. A track of events that
     /// have names of their own is named after its first slice anyway.
-    pub(super) fn group_arg(&self, track: u32, event: EventId) -> Option<Arg<'static>> {
+    pub(super) fn group_arg(&self, track: TrackId, event: EventId) -> Option<Arg<'static>> {
         let trace = self.source.trace;
-        let track = trace.tracks.get(track as usize)?;
+        let track = trace.tracks.get(track.0 as usize)?;
         let name = match track.kind {
             TrackKind::Async(Some(_)) => "async_group",
             TrackKind::Async(None) => "global_async_group",
@@ -211,7 +211,7 @@ impl Encoder<'_, '_> {
             true => Vec::new(),
             false => self.border_args(item),
         };
-        more.extend(self.group_arg(item.of, said_by));
+        more.extend(self.group_arg(TrackId(item.of), said_by));
         if !is_end {
             more.extend(self.kind_arg(item));
         }

@@ -64,7 +64,7 @@ pub(crate) fn is_argument(type_name: &str) -> bool {
     )
 }
 
-/// Returns the word of the record that the reader lists under this type name.
+/// Returns the value of the field with this type name: readers list words of the record besides its arguments so.
 pub(crate) fn record_word(fields: &[FieldRef<'_>], type_name: &str) -> Option<u64> {
     let field = fields.iter().find(|field| field.type_name == type_name)?;
     match field.value {

@@ -18,6 +18,7 @@ mod seconds;
 
 use serde_json::Value as Json;
 
+use crate::base::Leading;
 use crate::event::Field;
 use crate::formats::build_units::{LogFormat, json_fields, open};
 use crate::formats::{Format, Sniff};
@@ -85,16 +86,22 @@ fn sniff(head: &[u8]) -> Sniff {
 fn fields(text: &[u8], place: u64) -> Vec<Field> {
     let rest = usize::try_from(place).ok().and_then(|at| text.get(at..));
     match next_value(rest.unwrap_or_default()) {
-        Some((object @ Json::Object(_), _)) => json_fields(&object),
+        Some(Leading {
+            value: object @ Json::Object(_),
+            ..
+        }) => json_fields(&object),
         _ => Vec::new(),
     }
 }
 
 /// Returns the JSON value at the start of `text`, and its length in bytes; `None` if there is none.
-fn next_value(text: &[u8]) -> Option<(Json, usize)> {
+fn next_value(text: &[u8]) -> Option<Leading<Json>> {
     let mut values = serde_json::Deserializer::from_slice(text).into_iter::<Json>();
     let value = values.next()?.ok()?;
-    Some((value, values.byte_offset()))
+    Some(Leading {
+        value,
+        length: values.byte_offset(),
+    })
 }
 
 /// Returns a member that is a text; empty if there is none.

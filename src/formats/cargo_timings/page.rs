@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 
 use super::seconds::{ns, ns_of, unix_ns};
 use super::{indices, next_value, text};
-use crate::base::{Job, Location, Problem, ReadError, Severity};
+use crate::base::{Job, Leading, Location, Problem, ReadError, Severity};
 use crate::formats::build_units::{Build, Counter, Log, Moment, Section, Unblock, Unit};
 
 /// Name of the section of which the end is the end of a crate's metadata.
@@ -109,7 +109,7 @@ fn elements(
             Some(_) => {}
         }
         let length = match next_value(rest) {
-            Some((value, length)) => {
+            Some(Leading { value, length }) => {
                 elements.push(Element {
                     value,
                     place: at as u64,

@@ -4,10 +4,9 @@ use super::emit::{Emitter, Event};
 use super::numbers::float;
 use super::scan::{Members, Raw};
 use crate::base::StringId;
-use crate::event::{Role, Sample, Series, SeriesScope};
+use crate::event::{Role, Sample, Series, SeriesScope, series_name};
 
-/// What identifies a counter's series in a part. The series is called `event:argument:id`, without an argument that is
-/// called as the event and without an id that the event does not have.
+/// What identifies a counter's series in a part; [`series_name`] is its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct SeriesKey {
     event: StringId,
@@ -56,13 +55,8 @@ impl<'f> Emitter<'f> {
         let columns = &mut self.out.columns;
         *self.all_series.entry(key).or_insert_with(|| {
             let strings = &mut columns.strings;
-            let mut name = strings.bytes(key.event).to_vec();
-            for more in [key.argument, key.id] {
-                if more != key.event && more != StringId::EMPTY {
-                    name.push(b':');
-                    name.extend_from_slice(strings.bytes(more));
-                }
-            }
+            let text = |id| strings.bytes(id);
+            let name = series_name(text(key.event), text(key.argument), text(key.id));
             let name = strings.intern(&name);
             columns.series.push(Series {
                 name,

@@ -22,7 +22,7 @@ pub(super) struct RawEvent<'a> {
     pub(super) args: Raw<'a>,
     /// The number of members that events have; others are not counted.
     pub(super) known: u32,
-    /// The others; all are absent unless `has_more`.
+    /// The members that few events have; all are absent unless `has_more`.
     pub(super) more: More<'a>,
     has_more: bool,
 }

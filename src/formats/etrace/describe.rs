@@ -11,7 +11,7 @@ use crate::formats::EventRef;
 use super::calls::{Call, Fit, remove_at};
 use super::file::File;
 use super::line::{Payload, Word, parse_line};
-use super::lines::line_at;
+use super::lines::{LineAt, line_at};
 use super::reordered::lines_behind;
 use super::sorts::{Slot, Sort};
 use super::upids::Upids;
@@ -141,7 +141,8 @@ fn read<'a>(
 ) -> Option<(Payload<'a>, Call<'a>)> {
     let place = usize::try_from(event.place).unwrap_or(usize::MAX);
     let near = text_at(file.text(), event.place, MOST_AHEAD_BYTES)?;
-    let (line, next) = line_at(near, 0).map(|(line, next)| (line, place + next))?;
+    let LineAt { line, next } = line_at(near, 0)?;
+    let next = place + next;
     let line = parse_line(line)?;
     let mut call = Call::none();
     match line.word {

@@ -175,7 +175,7 @@ impl<'a> Emitter<'a> {
         };
         let body = line_at(self.file.text(), body);
         // A line that was an event is one still, unless the file was written over.
-        let Some(payload) = body.and_then(|(body, _)| parse_body(body, stamp)) else {
+        let Some(payload) = body.and_then(|body| parse_body(body.line, stamp)) else {
             return;
         };
         self.now = line.moment();

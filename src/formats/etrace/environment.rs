@@ -48,7 +48,7 @@ impl Environments {
         let mut walk = Walk::default();
         tasks.visit(task, |line| {
             let place = usize::try_from(line.place).unwrap_or(usize::MAX);
-            let text = line_at(file.text(), place).map(|(text, _)| text);
+            let text = line_at(file.text(), place).map(|found| found.line);
             if let Some(payload) = text.and_then(parse_line) {
                 walk.line(&payload);
             }

@@ -6,7 +6,7 @@
 //! ```
 
 use super::line::{Payload, Word};
-use super::lines::{events_after, line_at};
+use super::lines::{LineAt, events_after, line_at};
 use super::sorts::Sort;
 use super::upids::{Form, Upids};
 use super::values::{Key, Usual, Values};
@@ -49,7 +49,7 @@ impl Head {
     pub fn of(text: &[u8]) -> Head {
         let directory = directory(text);
         let events: Vec<Payload<'_>> = events_after(text, 0, HEAD_BYTES)
-            .map(|(line, _)| line)
+            .map(|it| it.line)
             .filter(|line| line.upid > 0)
             .collect();
         // Single stray lines must not decide: at least half of the events must have a serial number.
@@ -100,7 +100,7 @@ fn child_of(line: &Payload<'_>) -> Option<i64> {
 fn directory(text: &[u8]) -> Option<Place> {
     let mut at = 0;
     while at < HEAD_BYTES {
-        let (line, next) = line_at(text, at)?;
+        let LineAt { line, next } = line_at(text, at)?;
         let mark = match line.starts_with(BYTE_ORDER_MARK) && at == 0 {
             true => BYTE_ORDER_MARK.len(),
             false => 0,

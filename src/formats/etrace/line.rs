@@ -11,6 +11,7 @@
 
 use super::digits::eight_digits;
 use super::sorts::{Slot, Sort};
+use crate::base::Leading;
 
 /// Contents of one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,7 +147,11 @@ pub(super) struct Stamp {
 #[inline]
 pub(super) fn parse_body(body: &[u8], stamp: Stamp) -> Option<Payload<'_>> {
     let Stamp { upid, cpu, time } = stamp;
-    if let Some((word, length)) = frequent(body) {
+    if let Some(Leading {
+        value: word,
+        length,
+    }) = frequent(body)
+    {
         let (tag, text) = (body.get(..length)?, body.get(length + 1..)?);
         return Some(Payload {
             upid,
@@ -194,7 +199,7 @@ pub(super) fn parse_body(body: &[u8], stamp: Stamp) -> Option<Payload<'_>> {
 
 /// Returns meaning and length of a frequent tag that ends with `|`.
 #[inline]
-fn frequent(body: &[u8]) -> Option<(Word, usize)> {
+fn frequent(body: &[u8]) -> Option<Leading<Word>> {
     // Each tag with its `|`, as the low bytes of a word.
     const fn word(tag: &[u8]) -> u64 {
         let mut word = 0;
@@ -209,16 +214,20 @@ fn frequent(body: &[u8]) -> Option<(Word, usize)> {
     const ORIGINAL: u64 = word(b"FO|");
     const OPEN: u64 = word(b"Open|");
     const CLOSE: u64 = word(b"Close|");
+    let found = |value, length| Some(Leading { value, length });
     let start = u64::from_le_bytes(*body.first_chunk::<8>()?);
     match start & 0xff_ffff {
-        PATH => return Some((Word::Text(Slot::Path), 2)),
-        ORIGINAL => return Some((Word::Text(Slot::Original), 2)),
+        PATH => return found(Word::Text(Slot::Path), 2),
+        ORIGINAL => return found(Word::Text(Slot::Original), 2),
         _ => {}
     }
     if start & 0xff_ffff_ffff == OPEN {
-        return Some((Word::Call(Sort::Open), 4));
+        return found(Word::Call(Sort::Open), 4);
     }
-    (start & 0xffff_ffff_ffff == CLOSE).then_some((Word::Call(Sort::Close), 5))
+    match start & 0xffff_ffff_ffff {
+        CLOSE => found(Word::Call(Sort::Close), 5),
+        _ => None,
+    }
 }
 
 /// Parses the decimal number at `at`, which must end with `end`; advances `at` past `end`. Reads eight digits at once.
@@ -228,9 +237,9 @@ fn number_until(bytes: &[u8], at: &mut usize, end: u8) -> Option<u64> {
     let mut next = start;
     let mut value = 0_u64;
     if let Some(chunk) = bytes.get(start..).and_then(|rest| rest.first_chunk::<8>()) {
-        let (digits, count) = eight_digits(*chunk);
-        value = digits;
-        next = start + count;
+        let digits = eight_digits(*chunk);
+        value = digits.value;
+        next = start + digits.length;
     }
     loop {
         let byte = *bytes.get(next)?;
@@ -277,19 +286,27 @@ fn word_of(tag: &[u8]) -> Word {
     }
 }
 
-/// Parses `CPU:n [LOST m EVENTS]`, or `CPU:n [LOST EVENTS]` if the kernel does not know the count: returns the CPU and
-/// the count of lost events.
+/// A line about lost events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LostLine {
+    pub cpu: u16,
+    /// How many events were lost, if the kernel knows it.
+    pub lost: Option<u64>,
+}
+
+/// Parses `CPU:n [LOST m EVENTS]`, or `CPU:n [LOST EVENTS]` if the kernel does not know the count.
 #[must_use]
-pub(crate) fn parse_lost(line: &[u8]) -> Option<(u16, Option<u64>)> {
+pub(crate) fn parse_lost(line: &[u8]) -> Option<LostLine> {
     let text = std::str::from_utf8(line).ok()?.trim();
     let (cpu, rest) = text.strip_prefix("CPU:")?.split_once(' ')?;
     let cpu = cpu.parse::<u16>().ok()?;
     let count = rest.trim().strip_prefix("[LOST")?;
     let count = count.strip_suffix("EVENTS]")?.trim();
-    match count.is_empty() {
-        true => Some((cpu, None)),
-        false => Some((cpu, Some(count.parse().ok()?))),
-    }
+    let lost = match count.is_empty() {
+        true => None,
+        false => Some(count.parse().ok()?),
+    };
+    Some(LostLine { cpu, lost })
 }
 
 #[cfg(test)]
@@ -374,8 +391,9 @@ mod tests {
     #[test]
     fn holes_are_read() {
         let lost = parse_lost(b"CPU:3 [LOST 1547 EVENTS]");
-        assert_eq!(lost, Some((3, Some(1547))));
-        assert_eq!(parse_lost(b"CPU:3 [LOST EVENTS]"), Some((3, None)));
+        let wanted = |lost| Some(LostLine { cpu: 3, lost });
+        assert_eq!(lost, wanted(Some(1547)));
+        assert_eq!(parse_lost(b"CPU:3 [LOST EVENTS]"), wanted(None));
         for bad in [
             "CPU:3 [LOST x EVENTS]",
             "CPU:3 [EVENTS",

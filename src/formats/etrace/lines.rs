@@ -2,13 +2,29 @@
 
 use super::line::{Payload, parse_line};
 
+/// A line without its end.
+pub(crate) struct LineAt<'a> {
+    pub line: &'a [u8],
+    /// Where the next line starts.
+    pub next: usize,
+}
+
+/// A line, or what was parsed of it, and where it starts.
+pub(crate) struct Placed<T> {
+    pub line: T,
+    pub place: usize,
+}
+
 /// Returns the line at `at` without its end, and the start of the next line.
 #[inline]
 #[must_use]
-pub(crate) fn line_at(text: &[u8], at: usize) -> Option<(&[u8], usize)> {
+pub(crate) fn line_at(text: &[u8], at: usize) -> Option<LineAt<'_>> {
     let rest = text.get(at..).filter(|rest| !rest.is_empty())?;
     let length = line_length(rest);
-    Some((rest.get(..length)?, at + length + 1))
+    Some(LineAt {
+        line: rest.get(..length)?,
+        next: at + length + 1,
+    })
 }
 
 /// How many bytes of a line are searched inline, word by word: most lines end there, and a call per line costs more.
@@ -41,7 +57,7 @@ pub(crate) fn lines_before(
     text: &[u8],
     at: usize,
     limit: usize,
-) -> impl Iterator<Item = (&[u8], usize)> {
+) -> impl Iterator<Item = Placed<&[u8]>> {
     let mut left = limit;
     let mut end = at;
     std::iter::from_fn(move || {
@@ -52,7 +68,10 @@ pub(crate) fn lines_before(
         let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
         left = left.saturating_sub((end - start).min(LONG_LINE));
         end = start;
-        Some((before.get(start..)?, start))
+        Some(Placed {
+            line: before.get(start..)?,
+            place: start,
+        })
     })
 }
 
@@ -61,18 +80,21 @@ pub(crate) fn lines_after(
     text: &[u8],
     at: usize,
     limit: usize,
-) -> impl Iterator<Item = (&[u8], usize)> {
+) -> impl Iterator<Item = Placed<&[u8]>> {
     let mut left = limit;
     let mut next = at;
     std::iter::from_fn(move || {
         if left == 0 {
             return None;
         }
-        let (line, behind) = line_at(text, next)?;
+        let found = line_at(text, next)?;
         let place = next;
-        left = left.saturating_sub((behind - next).min(LONG_LINE));
-        next = behind;
-        Some((line, place))
+        left = left.saturating_sub((found.next - next).min(LONG_LINE));
+        next = found.next;
+        Some(Placed {
+            line: found.line,
+            place,
+        })
     })
 }
 
@@ -81,8 +103,11 @@ pub(crate) fn events_after(
     text: &[u8],
     at: usize,
     limit: usize,
-) -> impl Iterator<Item = (Payload<'_>, usize)> {
-    lines_after(text, at, limit).filter_map(|(line, place)| Some((parse_line(line)?, place)))
+) -> impl Iterator<Item = Placed<Payload<'_>>> {
+    lines_after(text, at, limit).filter_map(|Placed { line, place }| {
+        let line = parse_line(line)?;
+        Some(Placed { line, place })
+    })
 }
 
 /// Line for lost events in a text that was built from another recording, which counts lost events itself.
@@ -95,7 +120,8 @@ mod tests {
     #[test]
     fn lines_are_found_backwards() {
         let text = b"a\nbb\n\nc\n";
-        let found: Vec<_> = lines_before(text, 8, 100).collect();
+        let found = lines_before(text, 8, 100).map(|it| (it.line, it.place));
+        let found: Vec<_> = found.collect();
         assert_eq!(
             found,
             vec![

@@ -168,8 +168,8 @@ impl LossLine {
     /// Returns the gap of a CPU.
     pub(super) fn gap(&self) -> Option<Gap> {
         let loss = self.loss?;
-        let start = loss.start.map_or(Timestamp::MIN, Timestamp);
-        let end = loss.end.map_or(Timestamp::MAX, Timestamp);
+        let start = loss.start.map_or(Gap::OPEN_START, Timestamp);
+        let end = loss.end.map_or(Gap::OPEN_END, Timestamp);
         Some(Gap {
             start,
             end: end.max(start),

@@ -195,14 +195,14 @@ impl EtraceReader {
             .cuts
             .windows(2)
             .filter_map(|cut| {
-                let (line, _) = events_after(text, cut[0], HEAD_BYTES).next()?;
+                let line = events_after(text, cut[0], HEAD_BYTES).next()?.line;
                 let bytes = (cut[1] - cut[0]) as u64;
                 Some(DensitySample::new(0, Timestamp(line.time), bytes))
             })
             .collect();
         density.sort_by_key(|sample| sample.time);
         let last = lines_before(text, text.len(), HEAD_BYTES)
-            .filter_map(|(line, _)| parse_line(line))
+            .filter_map(|it| parse_line(it.line))
             .map(|line| Timestamp(line.time))
             .take(100)
             .max();

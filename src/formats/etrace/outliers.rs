@@ -23,7 +23,7 @@ impl<'a> Outliers<'a> {
     /// Starts at the line at `start`.
     pub(super) fn new(text: &'a [u8], start: usize) -> Outliers<'a> {
         let before = lines_before(text, start, AROUND_BYTES);
-        let last = before.filter_map(|(line, _)| parse_line(line)).next();
+        let last = before.filter_map(|it| parse_line(it.line)).next();
         Outliers {
             text,
             last: last.map(|line| line.time),
@@ -49,7 +49,7 @@ impl<'a> Outliers<'a> {
 
     #[cold]
     fn look(&self, time: i64, last: Option<i64>, end: usize) -> i64 {
-        let mut behind = events_after(self.text, end, AROUND_BYTES).map(|(line, _)| line.time);
+        let mut behind = events_after(self.text, end, AROUND_BYTES).map(|it| it.line.time);
         let next = behind.next();
         let is_far = |other: i64| time.abs_diff(other) > FAR_NS.unsigned_abs();
         match (last, next) {

@@ -17,7 +17,7 @@ use crate::formats::Input;
 
 use super::head::is_named;
 use super::line::{parse_line, parse_lost};
-use super::lines::line_at;
+use super::lines::{LineAt, line_at};
 
 /// How many lines of a file are read to find its CPU.
 const HEAD_LINES: usize = 200;
@@ -138,7 +138,7 @@ pub(crate) fn merge(inputs: Vec<Input>, job: &Job) -> Result<Merged, ReadError> 
             if count % CHECK_LINES == 0 {
                 job.check()?;
             }
-            let Some((line, next)) = line_at(input.bytes(), *place) else {
+            let Some(LineAt { line, next }) = line_at(input.bytes(), *place) else {
                 break None;
             };
             let time = parse_line(line).map(|line| line.time);

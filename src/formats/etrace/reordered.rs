@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::file::File;
 use super::line::{Payload, parse_line};
-use super::lines::{LONG_LINE, line_at, lines_after};
+use super::lines::{LONG_LINE, Placed, line_at, lines_after};
 use super::notes::Moment;
 
 /// The order of the lines that are out of order, and the losses among all lines.
@@ -74,7 +74,7 @@ pub(crate) fn lines_behind<'a>(
         let after = all.partition_point(|line| *line <= moment);
         all.get(after..).unwrap_or(&[]).iter()
     });
-    let mut in_file = lines_after(text, next, limit).flat_map(|(line, place)| {
+    let mut in_file = lines_after(text, next, limit).flat_map(|Placed { line, place }| {
         let events = std::iter::successors(parse_line(line), |event| {
             event.rest_of_line().and_then(parse_line)
         });
@@ -87,7 +87,7 @@ pub(crate) fn lines_behind<'a>(
             None => in_file.find(|(_, event)| event.upid == upid)?,
             Some(lines) => {
                 let &(time, place) = lines.next().filter(|_| left > 0)?;
-                let (text, _) = line_at(text, usize::try_from(place).ok()?)?;
+                let text = line_at(text, usize::try_from(place).ok()?)?.line;
                 left = left.saturating_sub(text.len().min(LONG_LINE));
                 ((time, place), parse_line(text)?)
             }

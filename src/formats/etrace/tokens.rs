@@ -17,8 +17,8 @@ use crate::base::{Job, ReadError, Severity, budget};
 
 use super::file::File;
 use super::kinds::MOST_UNKNOWN;
-use super::line::{Payload, Word, parse_line, parse_lost};
-use super::lines::{HOLE, line_at};
+use super::line::{LostLine, Payload, Word, parse_line, parse_lost};
+use super::lines::{HOLE, LineAt, line_at};
 use super::losses::{EventOnCpu, Loss, LossLine, PartLosses};
 use super::notes::{About, Moment, Notes};
 use super::outliers::Outliers;
@@ -100,7 +100,7 @@ pub(super) fn tokenise(file: &File, part: usize, job: &Job) -> Result<Tokens, Re
             job.advance((at - checked) as u64);
             checked = at;
         }
-        let Some((line, next)) = line_at(text, at) else {
+        let Some(LineAt { line, next }) = line_at(text, at) else {
             break;
         };
         line_count += 1;
@@ -304,7 +304,7 @@ impl<'a> Tokeniser<'a> {
         if line == HOLE {
             return self.lost(place, None);
         }
-        if let Some((cpu, lost)) = parse_lost(line) {
+        if let Some(LostLine { cpu, lost }) = parse_lost(line) {
             let start = self.losses.cpus.last(cpu);
             let loss = Loss {
                 cpu,

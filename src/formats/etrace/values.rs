@@ -1,6 +1,7 @@
 //! The numbers after a call's tag: `fnamesize=16,flags=524288,fd=3`.
 
 use super::digits::eight_digits;
+use crate::base::Leading;
 
 /// Name of a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -142,7 +143,11 @@ impl Values {
         if start != name {
             return false;
         }
-        let Some((value, used)) = parse_number(number) else {
+        let Some(Leading {
+            value,
+            length: used,
+        }) = parse_number(number)
+        else {
             return false;
         };
         self.push(key, value);
@@ -184,24 +189,31 @@ pub fn pairs(text: &[u8]) -> impl Iterator<Item = (&[u8], i64)> {
         let text = rest.take()?;
         let (name, number) = text.split_at_checked(text.iter().position(|&byte| byte == b'=')?)?;
         let number = number.get(1..)?;
-        let (value, used) = parse_number(number)?;
-        rest = number.get(used..)?.strip_prefix(b",");
+        let Leading { value, length } = parse_number(number)?;
+        rest = number.get(length..)?.strip_prefix(b",");
         Some((name, value))
     })
 }
 
 /// Parses a decimal number, which may be negative. Returns it with its length in bytes.
 #[inline]
-pub(crate) fn parse_number(text: &[u8]) -> Option<(i64, usize)> {
+pub(crate) fn parse_number(text: &[u8]) -> Option<Leading<i64>> {
     let (is_negative, digits) = match text.split_first() {
         Some((b'-', rest)) => (true, rest),
         _ => (false, text),
     };
     // Eight bytes at once if there are eight; not all of them need to be digits.
-    let (mut value, mut length) = match digits.first_chunk::<8>() {
-        Some(chunk) => eight_digits(*chunk),
-        None => (0, 0),
+    let mut found = Leading {
+        value: 0,
+        length: 0,
     };
+    if let Some(chunk) = digits.first_chunk::<8>() {
+        found = eight_digits(*chunk);
+    }
+    let Leading {
+        mut value,
+        mut length,
+    } = found;
     let more = match length {
         0 if digits.len() >= 8 => &[],
         _ => digits.get(length..20.min(digits.len())).unwrap_or(&[]),
@@ -219,9 +231,12 @@ pub(crate) fn parse_number(text: &[u8]) -> Option<(i64, usize)> {
     }
     let value = value as i64;
     Some(if is_negative {
-        (value.wrapping_neg(), length + 1)
+        Leading {
+            value: value.wrapping_neg(),
+            length: length + 1,
+        }
     } else {
-        (value, length)
+        Leading { value, length }
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::condition::{Join, Operator, Relation};
 use super::fault::FilterError;
-use crate::base::Comparison;
+use crate::base::{Comparison, Leading};
 
 /// A token of a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +71,10 @@ pub(super) fn tokens(text: &str, from: usize) -> Result<Vec<Placed>, FilterError
             at += first.len_utf8();
             continue;
         }
-        let (token, length) = token_of(rest, first).ok_or_else(|| FilterError {
+        let Leading {
+            value: token,
+            length,
+        } = token_of(rest, first).ok_or_else(|| FilterError {
             at,
             length: first.len_utf8(),
             message: match first {
@@ -85,21 +88,27 @@ pub(super) fn tokens(text: &str, from: usize) -> Result<Vec<Placed>, FilterError
     Ok(found)
 }
 
-fn token_of(rest: &str, first: char) -> Option<(Token, usize)> {
+fn token_of(rest: &str, first: char) -> Option<Leading<Token>> {
     if matches!(first, '"' | '\'') {
         return quoted(rest, first);
     }
     if let Some((sign, token)) = SIGNS.iter().find(|(sign, _)| rest.starts_with(sign)) {
-        return Some((token.clone(), sign.len()));
+        return Some(Leading {
+            value: token.clone(),
+            length: sign.len(),
+        });
     }
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '@');
     let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
     let word = rest.get(..length).filter(|word| !word.is_empty())?;
-    Some((Token::Word(word.to_owned()), length))
+    Some(Leading {
+        value: Token::Word(word.to_owned()),
+        length,
+    })
 }
 
 /// A text in quotes; backslashes stay, but for those before the quote itself.
-fn quoted(rest: &str, quote: char) -> Option<(Token, usize)> {
+fn quoted(rest: &str, quote: char) -> Option<Leading<Token>> {
     let mut text = String::new();
     let mut chars = rest.char_indices().skip(1);
     while let Some((at, c)) = chars.next() {
@@ -108,7 +117,12 @@ fn quoted(rest: &str, quote: char) -> Option<(Token, usize)> {
                 next if next == quote => text.push(next),
                 next => text.extend(['\\', next]),
             },
-            c if c == quote => return Some((Token::Quoted(text), at + c.len_utf8())),
+            c if c == quote => {
+                return Some(Leading {
+                    value: Token::Quoted(text),
+                    length: at + c.len_utf8(),
+                });
+            }
             c => text.push(c),
         }
     }

@@ -10,7 +10,7 @@ use super::line::{Body, Plain, classify, plain, repeats, split_arguments};
 use super::prefix::Prefix;
 use super::probe_text::{Probe, event_probe, probe, probe_fields};
 use super::raw_graph::raw_step;
-use super::tasks::{TracerText, switch, tracer_text, wakeup};
+use super::tasks::{TracerText, WakeupText, switch, tracer_text, wakeup};
 use super::tracers::{Told, told, told_as};
 use crate::base::lines::{lines, text_at};
 use crate::event::{EventDetail, Field, Value};
@@ -219,7 +219,7 @@ fn event_fields(detail: &mut EventDetail, name: &[u8], info: &[u8], facts: &Fact
             }
         }
         b"sched_wakeup" | b"sched_wakeup_new" | b"sched_waking" if !info.starts_with(b"comm=") => {
-            if let Some((task, cpu)) = wakeup(info) {
+            if let Some(WakeupText { task, cpu }) = wakeup(info) {
                 detail.fields.push(field("comm", task.comm));
                 let pid = task.pid.to_string();
                 detail.fields.push(field("pid", pid.as_bytes()));

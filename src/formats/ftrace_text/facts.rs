@@ -15,6 +15,7 @@ use super::line::{Body, classify};
 use super::prefix::{Prefix, RAW_FLAGS, digits, split_prefix};
 use super::probe_text::{Probe, function_of, may_be_probe, probe};
 use super::tasks::{Form, StateLetters, SwitchText, end_state};
+use crate::base::Leading;
 use crate::base::lines::lines;
 use crate::event::ThreadState;
 use crate::event::syscalls::Abi;
@@ -202,7 +203,7 @@ fn wall_clock_zero_ns(near: &[u8]) -> Option<i64> {
     let start = memchr::memrchr(b'\n', near.get(..at)?).map_or(0, |end| end + 1);
     let line = lines(near.get(start..)?, 1, 0).next()?.bytes;
     let prefix = split_prefix(line).filter(|prefix| !prefix.is_raw())?;
-    let (millis, _) = digits(near.get(at + MARK.len()..)?)?;
+    let Leading { value: millis, .. } = digits(near.get(at + MARK.len()..)?)?;
     i64::try_from(millis)
         .ok()?
         .checked_mul(1_000_000)?

@@ -13,6 +13,7 @@
 
 use super::fields::{field, find_short};
 use super::prefix::digits;
+use crate::base::Leading;
 
 /// Returns a field of event `event` by its name in a binary trace.
 #[must_use]
@@ -108,7 +109,7 @@ fn colons(info: &[u8]) -> Option<Fields<'_>> {
         for (start, name) in NAMES {
             let value = word.strip_prefix(start);
             // `outer:11522nmi-ts:0`: some kernels print no space after the value.
-            let digits = value.and_then(|value| value.get(..digits(value)?.1));
+            let digits = value.and_then(|value| value.get(..digits(value)?.length));
             fields.extend(digits.map(|digits| (name, digits)));
         }
     }
@@ -141,12 +142,18 @@ fn noise<'a>(event: &[u8], info: &'a [u8]) -> Option<Fields<'a>> {
 /// Converts `89.520921872` s, or an integer number of ns, to ns.
 #[must_use]
 pub(crate) fn seconds_or_ns(text: &[u8]) -> Option<i64> {
-    let (whole, length) = digits(text)?;
+    let Leading {
+        value: whole,
+        length,
+    } = digits(text)?;
     let whole = i64::try_from(whole).ok()?;
     let Some(fraction) = text.get(length..)?.strip_prefix(b".") else {
         return (length == text.len()).then_some(whole);
     };
-    let (part, length) = digits(fraction).filter(|(_, length)| *length <= 9)?;
+    let Leading {
+        value: part,
+        length,
+    } = digits(fraction).filter(|it| it.length <= 9)?;
     let scale = 10_i64.pow(9 - u32::try_from(length).ok()?);
     let ns = i64::try_from(part).ok()?.checked_mul(scale)?;
     whole.checked_mul(1_000_000_000)?.checked_add(ns)
@@ -158,7 +165,7 @@ fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 fn is_number(word: &[u8]) -> bool {
-    digits(word).is_some_and(|(_, length)| length == word.len())
+    digits(word).is_some_and(|it| it.length == word.len())
 }
 
 /// `work struct 0000abc: function vmstat_update`; old kernels print the end without the function.

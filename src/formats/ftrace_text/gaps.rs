@@ -32,15 +32,13 @@ pub(crate) fn settle(parts: &mut [&mut LaneColumns], block_count: usize) {
             let next = later.iter().flatten().next().map(|time| time.0);
             for gap in &mut part.gaps {
                 let is_at_start = gap.start == gap.end && own.is_some_and(|own| own.0 == gap.end);
-                if is_at_start || gap.start == Timestamp::MIN {
+                if is_at_start || gap.event_before().is_none() {
                     gap.start = before.unwrap_or(match is_at_start {
                         true => gap.start,
                         false => first,
                     });
                 }
-                if gap.end == Timestamp::MAX {
-                    gap.end = next.unwrap_or(last);
-                }
+                gap.end = gap.event_after().or(next).unwrap_or(last);
                 gap.start = gap.start.min(gap.end);
             }
             before = own.map(|own| own.1).or(before);

@@ -14,6 +14,7 @@
 use super::fields::find_short;
 use super::flags::is_flags;
 use super::prefix::{digits, pid_of};
+use crate::base::Leading;
 
 /// Contents of a graph line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,7 +126,10 @@ fn duration_ns(text: &[u8]) -> Option<i64> {
     let text = text.trim_ascii().strip_suffix(b"us")?.trim_ascii();
     let start = memchr::memrchr(b' ', text).map_or(0, |at| at + 1);
     let number = text.get(start..)?;
-    let (whole, length) = digits(number)?;
+    let Leading {
+        value: whole,
+        length,
+    } = digits(number)?;
     let fraction = number.get(length..)?.strip_prefix(b".").unwrap_or(b"");
     let mut ns = i64::try_from(whole).ok()?.checked_mul(1000)?;
     let mut scale = 100;
@@ -180,7 +184,7 @@ pub(crate) fn split_line(line: &[u8]) -> Option<GraphLine<'_>> {
         None => (None, before),
     };
     let number = number.trim_ascii();
-    let (cpu, length) = digits(number)?;
+    let Leading { value: cpu, length } = digits(number)?;
     if length != number.len() || cpu >= 8192 {
         return None;
     }
@@ -211,7 +215,7 @@ pub(crate) fn split_line(line: &[u8]) -> Option<GraphLine<'_>> {
         let dash = memchr::memrchr(b'-', column);
         let pid = dash.and_then(|dash| {
             let number = column.get(dash + 1..)?;
-            let (pid, length) = digits(number)?;
+            let Leading { value: pid, length } = digits(number)?;
             (length == number.len()).then_some(pid)
         });
         if let (Some(dash), Some(pid)) = (dash, pid) {
@@ -236,7 +240,7 @@ pub(crate) fn split_line(line: &[u8]) -> Option<GraphLine<'_>> {
 /// `comm-123`.
 fn ends_in_pid(column: &[u8]) -> bool {
     let pid = memchr::memrchr(b'-', column).and_then(|dash| column.get(dash + 1..));
-    pid.is_some_and(|pid| digits(pid).is_some_and(|(_, length)| length == pid.len()))
+    pid.is_some_and(|pid| digits(pid).is_some_and(|it| it.length == pid.len()))
 }
 
 /// Parses a line without a CPU column (`nofuncgraph-cpu`), which exists only in texts known to be graphs.
@@ -280,7 +284,7 @@ pub(crate) fn switched(rest: &[u8]) -> Option<Switched<'_>> {
 fn named(text: &[u8]) -> Option<NamedTask<'_>> {
     let text = text.trim_ascii();
     let dash = memchr::memrchr(b'-', text)?;
-    let (pid, length) = digits(text.get(dash + 1..)?)?;
+    let Leading { value: pid, length } = digits(text.get(dash + 1..)?)?;
     let is_whole = dash + 1 + length == text.len();
     Some(NamedTask {
         comm: text.get(..dash)?,
@@ -292,16 +296,22 @@ fn named(text: &[u8]) -> Option<NamedTask<'_>> {
 fn moment(text: &[u8]) -> Option<i64> {
     let text = text.trim_ascii();
     if let Some(micros) = text.strip_suffix(b" us") {
-        let (micros, length) = digits(micros)?;
+        let Leading {
+            value: micros,
+            length,
+        } = digits(micros)?;
         let is_whole = length + 3 == text.len();
         return i64::try_from(micros)
             .ok()?
             .checked_mul(1000)
             .filter(|_| is_whole);
     }
-    let (whole, length) = digits(text)?;
+    let Leading {
+        value: whole,
+        length,
+    } = digits(text)?;
     let fraction = text.get(length..)?.strip_prefix(b".")?;
-    let (value, length) = digits(fraction)?;
+    let Leading { value, length } = digits(fraction)?;
     let scale = 10_u64.checked_pow(9_u32.checked_sub(u32::try_from(length).ok()?)?)?;
     let ns = value.checked_mul(scale)?;
     i64::try_from(whole)

@@ -11,6 +11,7 @@ use super::prefix::{
     Group, MOST_PREFIX, Prefix, StepAndBody, Task, Time, body_behind, cpu_of, digits, pid_of, task,
     time, whole,
 };
+use crate::base::Leading;
 
 /// Minimum length of the flags of `trace-cmd report -l`: otherwise any `a-1 2x 3.4: ` would match.
 const LEAST_FLAGS: usize = 4;
@@ -61,7 +62,7 @@ fn with_task<'a>(before: &'a [u8], time: Time, body: &'a [u8]) -> Option<Prefix<
     let before = before.trim_ascii_end();
     let space = memchr::memrchr(b' ', before)?;
     let column = before.get(space + 1..)?;
-    let (cpu, length) = digits(column)?;
+    let Leading { value: cpu, length } = digits(column)?;
     let cpu = cpu_of(cpu)?;
     let Task {
         instance,
@@ -96,11 +97,17 @@ fn columns_at(line: &[u8], colon: usize) -> Option<Prefix<'_>> {
     let space = memchr::memrchr(b' ', before)?;
     let word = line.get(space + 1..=colon)?;
     let (columns, time, length) = match time(word) {
-        Some((time, length)) => (before.get(..space)?, time, length),
+        Some(Leading {
+            value: time,
+            length,
+        }) => (before.get(..space)?, time, length),
         None => {
             // No space before a counter's integer: `1d..2.4631252878692:`.
-            let cpu = digits(word)?.1;
-            let (found, length) = time(word.get(cpu + 5..)?)?;
+            let cpu = digits(word)?.length;
+            let Leading {
+                value: found,
+                length,
+            } = time(word.get(cpu + 5..)?)?;
             let columns = before.get(..space + 1 + cpu + 5)?;
             (columns, found, length + cpu + 5)
         }
@@ -132,8 +139,14 @@ fn verbose_prefix(line: &[u8]) -> Option<Prefix<'_>> {
     let number = before.get(space + 1..)?;
     let time = match number.strip_suffix(b"ms") {
         Some(number) => {
-            let (millis, length) = digits(number)?;
-            let (micros, rest) = digits(number.get(length..)?.strip_prefix(b".")?)?;
+            let Leading {
+                value: millis,
+                length,
+            } = digits(number)?;
+            let Leading {
+                value: micros,
+                length: rest,
+            } = digits(number.get(length..)?.strip_prefix(b".")?)?;
             let micros = millis.checked_mul(1000)?.checked_add(micros)?;
             let ns = i64::try_from(micros).ok()?.checked_mul(1000)?;
             let time = Time {

@@ -7,6 +7,7 @@
 
 use super::fields::find_short;
 use super::prefix::{MOST_CPU, digits, without_console_time};
+use crate::base::Leading;
 use crate::formats::atrace::may_be_mark;
 use crate::formats::etrace::parse_line;
 
@@ -41,7 +42,7 @@ pub(crate) fn plain(line: &[u8]) -> Plain {
 /// (`start (null):sched_wakeup:pid ((null)) end (null):sched_switch:next_pid ((null))`), or a rule.
 fn is_header(text: &[u8]) -> bool {
     let is_number = |text: &[u8]| {
-        digits(text.trim_ascii()).is_some_and(|(_, length)| length == text.trim_ascii().len())
+        digits(text.trim_ascii()).is_some_and(|it| it.length == text.trim_ascii().len())
     };
     let of_cpus = |text: &[u8]| text.strip_prefix(b"cpus=").is_some_and(is_number);
     let behind_name = || {
@@ -77,7 +78,7 @@ fn lost(text: &[u8]) -> Option<Plain> {
         None => text,
     };
     let rest = text.strip_prefix(b"CPU:")?;
-    let (cpu, length) = digits(rest)?;
+    let Leading { value: cpu, length } = digits(rest)?;
     let cpu = u32::try_from(cpu).ok().filter(|&cpu| cpu < MOST_CPU)?;
     let inner = rest
         .get(length..)?
@@ -86,7 +87,7 @@ fn lost(text: &[u8]) -> Option<Plain> {
         .strip_suffix(b"]")?;
     let is_lost = inner.starts_with(b"LOST") || inner.ends_with(b"EVENTS DROPPED");
     let number = inner.strip_prefix(b"LOST ").unwrap_or(inner);
-    is_lost.then(|| Plain::Lost(cpu, digits(number).map(|(count, _)| count)))
+    is_lost.then(|| Plain::Lost(cpu, digits(number).map(|count| count.value)))
 }
 
 /// Contents of a body.
@@ -164,7 +165,7 @@ pub(crate) fn classify(body: &[u8]) -> Body<'_> {
 pub(crate) fn repeats(caller: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = memchr::memmem::find(caller, b" (repeats: ")?;
     let rest = caller.get(at + 11..)?;
-    let count = rest.get(..digits(rest)?.1)?;
+    let count = rest.get(..digits(rest)?.length)?;
     Some((caller.get(..at)?, count))
 }
 

@@ -15,6 +15,7 @@
 use super::fields::find_short;
 use super::flags::{Flags, is_flags};
 use super::latency_columns::{SHORT_NAME, latency_at, other_columns};
+use crate::base::Leading;
 
 /// The columns of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +116,7 @@ const MOST_TASK: usize = 64;
 /// Parses the integer at the start of `text`. Returns it and its number of digits.
 #[must_use]
 #[inline]
-pub(crate) fn digits(text: &[u8]) -> Option<(u64, usize)> {
+pub(crate) fn digits(text: &[u8]) -> Option<Leading<u64>> {
     let mut value = 0_u64;
     let mut at = 0;
     while let Some(digit) = text.get(at).filter(|b| b.is_ascii_digit()) {
@@ -124,12 +125,12 @@ pub(crate) fn digits(text: &[u8]) -> Option<(u64, usize)> {
             .checked_add(u64::from(digit - b'0'))?;
         at += 1;
     }
-    (at > 0).then_some((value, at))
+    (at > 0).then_some(Leading { value, length: at })
 }
 
 /// Parses a text that is only an integer.
 pub(super) fn whole(text: &[u8]) -> Option<u64> {
-    let (value, length) = digits(text)?;
+    let Leading { value, length } = digits(text)?;
     (length == text.len()).then_some(value)
 }
 
@@ -162,18 +163,18 @@ pub(crate) fn without_console_time(line: &[u8]) -> &[u8] {
     let stamp = || {
         let mut rest = line;
         if let Some(level) = rest.strip_prefix(b"<") {
-            rest = level.get(digits(level)?.1..)?.strip_prefix(b">")?;
+            rest = level.get(digits(level)?.length..)?.strip_prefix(b">")?;
         }
         let inner = rest.strip_prefix(b"[")?.trim_ascii_start();
-        let (_, length) = digits(inner)?;
+        let Leading { length, .. } = digits(inner)?;
         let inner = inner.get(length..)?.strip_prefix(b".")?;
-        let rest = inner.get(digits(inner)?.1..)?.strip_prefix(b"]")?;
+        let rest = inner.get(digits(inner)?.length..)?.strip_prefix(b"]")?;
         // The thread or CPU that printed the line, if the kernel prints it.
         match rest.trim_ascii_start().strip_prefix(b"[") {
             Some(caller) => {
                 let caller = caller.trim_ascii_start();
                 let number = caller.strip_prefix(b"T").or(caller.strip_prefix(b"C"))?;
-                number.get(digits(number)?.1..)?.strip_prefix(b"]")
+                number.get(digits(number)?.length..)?.strip_prefix(b"]")
             }
             None => Some(rest),
         }
@@ -194,7 +195,7 @@ pub(super) fn body_behind(after: &[u8]) -> StepAndBody<'_> {
     let body = after.strip_prefix(b" ").unwrap_or(after);
     let with_step = || {
         let inner = body.strip_prefix(b"(+")?;
-        let (_, length) = digits(inner)?;
+        let Leading { length, .. } = digits(inner)?;
         let rest = inner.get(length..)?.strip_prefix(b")")?;
         Some(StepAndBody {
             step: body.get(..length + 3)?,
@@ -210,7 +211,7 @@ pub(super) fn cpu_of(number: u64) -> Option<u32> {
 
 #[inline]
 fn prefix_at(line: &[u8], open: usize) -> Option<Prefix<'_>> {
-    let (cpu, length) = digits(line.get(open + 1..)?)?;
+    let Leading { value: cpu, length } = digits(line.get(open + 1..)?)?;
     let after = line.get(open + 1 + length..)?.strip_prefix(b"]")?;
     let cpu = cpu_of(cpu)?;
     let Task {
@@ -227,7 +228,10 @@ fn prefix_at(line: &[u8], open: usize) -> Option<Prefix<'_>> {
         after = inner.get(close + 1..)?.trim_ascii_start();
     }
     let found = match time(after) {
-        Some((time, length)) => FlagsAndTime {
+        Some(Leading {
+            value: time,
+            length,
+        }) => FlagsAndTime {
             flags: &[],
             time,
             length,
@@ -306,7 +310,11 @@ fn flags_and_time(text: &[u8]) -> Option<FlagsAndTime<'_>> {
     let near = text.get(..=MOST_FLAGS).unwrap_or(text);
     if let Some(end) = memchr::memchr(b' ', near) {
         let after = text.get(end..)?.trim_ascii_start();
-        if let Some((time, length)) = time(after) {
+        if let Some(Leading {
+            value: time,
+            length,
+        }) = time(after)
+        {
             return Some(FlagsAndTime {
                 flags: text.get(..end)?,
                 time,
@@ -317,7 +325,10 @@ fn flags_and_time(text: &[u8]) -> Option<FlagsAndTime<'_>> {
     }
     // Five letters; the last two may be digits.
     let (flags, after) = text.split_at_checked(5)?;
-    let (time, length) = time(after)?;
+    let Leading {
+        value: time,
+        length,
+    } = time(after)?;
     is_flags(flags).then_some(FlagsAndTime {
         flags,
         time,
@@ -441,8 +452,11 @@ pub(super) struct Time {
 
 /// Parses `seconds.fraction:` or `number:` at the start of `text`. Returns the time and its length in bytes.
 #[inline]
-pub(super) fn time(text: &[u8]) -> Option<(Time, usize)> {
-    let (whole, length) = digits(text)?;
+pub(super) fn time(text: &[u8]) -> Option<Leading<Time>> {
+    let Leading {
+        value: whole,
+        length,
+    } = digits(text)?;
     let whole = i64::try_from(whole).ok()?;
     match text.get(length)? {
         b':' => {
@@ -450,7 +464,10 @@ pub(super) fn time(text: &[u8]) -> Option<(Time, usize)> {
                 ns: whole,
                 precision: None,
             };
-            Some((time, length + 1))
+            Some(Leading {
+                value: time,
+                length: length + 1,
+            })
         }
         b'.' => {
             let mut ns = 0_i64;
@@ -468,7 +485,10 @@ pub(super) fn time(text: &[u8]) -> Option<(Time, usize)> {
                 ns: whole.checked_mul(1_000_000_000)?.checked_add(ns)?,
                 precision: Some(u8::try_from(at - length - 1).ok()?.min(9)),
             };
-            Some((time, at + 1))
+            Some(Leading {
+                value: time,
+                length: at + 1,
+            })
         }
         _ => None,
     }

@@ -270,7 +270,7 @@ fn cpu_count(head: &[u8]) -> Option<u32> {
                 let at = memchr::memmem::find(line, b"#P:")?;
                 line.get(at + 3..)
             })?;
-            let count = digits(number)?.0;
+            let count = digits(number)?.value;
             u32::try_from(count)
                 .ok()
                 .filter(|count| (1..=8192).contains(count))

@@ -3,7 +3,7 @@
 //! Text does not contain an event's system; it is derived from the name, for the names that matter.
 
 use crate::event::kernel::{
-    ASYNC_PAIRS, AsyncPair, COUNTERS, Counter, Noise, PAIRS, Pair, PairEnd, RequestOp,
+    ASYNC_PAIRS, AsyncPair, COUNTERS, Counter, EndOfPair, Noise, PAIRS, Pair, PairEnd, RequestOp,
     find_async_pair, find_counters, find_noise, find_pair, find_request, is_user_mode,
 };
 use crate::event::{Role, WakeupSort};
@@ -176,7 +176,7 @@ pub(crate) fn recipe_for(name: &str) -> Recipe {
     if let Some(found) = find_pair(system, name) {
         return Recipe::Mark(found.pair, found.end);
     }
-    if let Some((pair, end)) = find_async_pair(system, name) {
+    if let Some(EndOfPair { pair, end }) = find_async_pair(system, name) {
         return Recipe::Async(pair, end);
     }
     if let Some(row) = find_noise(system, name) {

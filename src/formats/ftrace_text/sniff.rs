@@ -9,6 +9,7 @@ use super::line::{Body, Plain, classify, plain};
 use super::prefix::{digits, split_prefix};
 use super::recipe::system_of;
 use super::refused::refused;
+use crate::base::Leading;
 use crate::base::lines::lines;
 use crate::formats::Sniff;
 
@@ -133,8 +134,11 @@ pub(crate) fn overwritten(head: &[u8]) -> u64 {
                 rest.get(find_short(rest, b", #")? + 3..)?
             }
         };
-        let (left, length) = digits(pair)?;
-        let (written, _) = digits(pair.get(length..)?.strip_prefix(b"/")?)?;
+        let Leading {
+            value: left,
+            length,
+        } = digits(pair)?;
+        let Leading { value: written, .. } = digits(pair.get(length..)?.strip_prefix(b"/")?)?;
         written.checked_sub(left)
     };
     let found = lines(head, 1, 0).filter_map(|line| of_line(line.bytes));
@@ -164,7 +168,7 @@ fn is_graph_line(bytes: &[u8]) -> bool {
 
 /// `0: upid,cpu,sec,nsec!Tag|...`: lines of another format.
 fn is_etrace(bytes: &[u8]) -> bool {
-    let Some((_, length)) = digits(bytes) else {
+    let Some(Leading { length, .. }) = digits(bytes) else {
         return false;
     };
     let rest = bytes.get(length..).unwrap_or(&[]);

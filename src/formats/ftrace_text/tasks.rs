@@ -194,9 +194,17 @@ fn short_task(text: &[u8]) -> Option<(Task<'_>, &[u8])> {
     Some((task, inner.get(close + 1..)?.trim_ascii()))
 }
 
-/// Parses `comm=a pid=1 prio=120 target_cpu=001` or `a:1 [120] success=1 CPU:001`: returns the thread and the CPU.
+/// The text of a wakeup.
+pub(crate) struct WakeupText<'a> {
+    /// The thread that was woken.
+    pub task: Task<'a>,
+    /// The CPU that it is to run on, if the text contains it.
+    pub cpu: Option<u32>,
+}
+
+/// Parses `comm=a pid=1 prio=120 target_cpu=001` or `a:1 [120] success=1 CPU:001`.
 #[must_use]
-pub(crate) fn wakeup(info: &[u8]) -> Option<(Task<'_>, Option<u32>)> {
+pub(crate) fn wakeup(info: &[u8]) -> Option<WakeupText<'_>> {
     if info.starts_with(b"comm=") {
         let task = Task {
             comm: field(info, b"comm")?,
@@ -206,21 +214,21 @@ pub(crate) fn wakeup(info: &[u8]) -> Option<(Task<'_>, Option<u32>)> {
                 .and_then(|p| i32::try_from(p).ok())
                 .unwrap_or(0),
         };
-        return Some((task, pid(info, b"target_cpu")));
+        let cpu = pid(info, b"target_cpu");
+        return Some(WakeupText { task, cpu });
     }
     // Until 2.6.33: `task a:1 [120] success=1 [001]`.
     if let Some(info) = info.strip_prefix(b"task ") {
         let (before, cpu) = info.split_at_checked(memchr::memrchr(b'[', info)?)?;
         let (task, _) = short_task(before)?;
         let cpu = number(cpu.get(1..)?);
-        return Some((task, cpu.and_then(|cpu| u32::try_from(cpu).ok())));
+        let cpu = cpu.and_then(|cpu| u32::try_from(cpu).ok());
+        return Some(WakeupText { task, cpu });
     }
     let (task, rest) = short_task(info)?;
     let cpu = memchr::memmem::find(rest, b"CPU:").and_then(|at| rest.get(at + 4..));
-    Some((
-        task,
-        cpu.and_then(number).and_then(|cpu| u32::try_from(cpu).ok()),
-    ))
+    let cpu = cpu.and_then(number).and_then(|cpu| u32::try_from(cpu).ok());
+    Some(WakeupText { task, cpu })
 }
 
 /// Returns the state for its letters, or for its number if fields are shown raw; the first letter decides.
@@ -322,9 +330,10 @@ mod tests {
         assert_eq!(end_state(raw.state, Kernel), ThreadState::Preempted);
         assert_eq!(raw_syscall(b"id=0x3b (59) ret=0x0 (0)"), Some(59));
         assert_eq!(raw_syscall(b"NR 59 = 0"), Some(59));
-        let (task, cpu) = wakeup(b"rcu_preempt:15 [120] success=1 CPU:001").unwrap();
+        let WakeupText { task, cpu } = wakeup(b"rcu_preempt:15 [120] success=1 CPU:001").unwrap();
         assert_eq!((task.pid, cpu), (15, Some(1)));
-        let (task, cpu) = wakeup(b"comm=recx pid=27218 prio=120 target_cpu=001").unwrap();
+        let WakeupText { task, cpu } =
+            wakeup(b"comm=recx pid=27218 prio=120 target_cpu=001").unwrap();
         assert_eq!((task.pid, cpu), (27218, Some(1)));
     }
 
@@ -394,10 +403,10 @@ mod tests {
             );
             assert_eq!(found.state, b"R+");
             let woken = format!("comm={name} pid=12 prio=120 target_cpu=003");
-            let (task, cpu) = wakeup(woken.as_bytes()).unwrap();
+            let WakeupText { task, cpu } = wakeup(woken.as_bytes()).unwrap();
             assert_eq!((task.comm, task.pid, cpu), (name.as_bytes(), 12, Some(3)));
             let woken = format!("{name}:12 [120] success=1 CPU:003");
-            let (task, cpu) = wakeup(woken.as_bytes()).unwrap();
+            let WakeupText { task, cpu } = wakeup(woken.as_bytes()).unwrap();
             assert_eq!((task.comm, task.pid, cpu), (name.as_bytes(), 12, Some(3)));
             let fork = format!("comm={name} pid=12 child_comm={name} child_pid=13");
             assert_eq!(field(fork.as_bytes(), b"child_comm"), Some(name.as_bytes()));
@@ -422,7 +431,7 @@ mod tests {
             (old.prev.comm, old.state, old.next.pid),
             (&b"swapper"[..], &b"R"[..], 55)
         );
-        let (task, cpu) = wakeup(b"task kblockd/0:55 [115] success=1 [002]").unwrap();
+        let WakeupText { task, cpu } = wakeup(b"task kblockd/0:55 [115] success=1 [002]").unwrap();
         assert_eq!((task.comm, task.pid, cpu), (&b"kblockd/0"[..], 55, Some(2)));
         assert_eq!(
             number(field(b"q=\"pid=3 x\" pid=4", b"pid").unwrap()),

@@ -11,6 +11,7 @@
 //! The forms are those of the kernel's `trace_output.c` and `blktrace.c`.
 
 use super::prefix::digits;
+use crate::base::Leading;
 use crate::event::kernel::RequestOp;
 
 /// A line recognised by its form.
@@ -77,7 +78,7 @@ fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 fn is_number(word: &[u8]) -> bool {
-    digits(word).is_some_and(|(_, length)| length == word.len())
+    digits(word).is_some_and(|it| it.length == word.len())
 }
 
 fn plain<'a>(event: &'static str, fields: Vec<(&'static str, &'a [u8])>) -> Told<'a> {
@@ -156,7 +157,7 @@ fn osnoise(text: &[u8]) -> Option<Told<'_>> {
     for word in words(text) {
         let name = *NAMES.get(fields.len())?;
         let is_percent = || {
-            let (_, length) = digits(word)?;
+            let Leading { length, .. } = digits(word)?;
             Some(is_number(word.get(length..)?.strip_prefix(b".")?))
         };
         let is_fine = match name {
@@ -202,8 +203,8 @@ fn blk(text: &[u8]) -> Option<Told<'_>> {
             request = op.map(|op| Request {
                 device,
                 kind,
-                sector: digits(sector).map_or(0, |it| it.0),
-                count: count.and_then(digits).map_or(0, |it| it.0),
+                sector: digits(sector).map_or(0, |it| it.value),
+                count: count.and_then(digits).map_or(0, |it| it.value),
                 op,
             });
         }

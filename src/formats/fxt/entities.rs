@@ -11,51 +11,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::lives::{LifeOf, Lives, ObjectLife};
+use super::named_objects::{
+    KernelObject, NamedObject, OBJECT_OTHER, OBJECT_PROCESS, OBJECT_THREAD, ObjectName,
+    object_type_name, sort_of,
+};
 use crate::base::{StringId, Strings};
 use crate::event::{Directory, ProcessEntry, ProcessKey, ThreadEntry, ThreadKey, Ties};
 use crate::fxt::agreed::{is_stand_in, number_of_koid};
-use crate::fxt::layout::kernel_object;
-
-/// `ZX_OBJ_TYPE_PROCESS`.
-const OBJECT_PROCESS: u64 = kernel_object::PROCESS;
-/// `ZX_OBJ_TYPE_THREAD`.
-pub(crate) const OBJECT_THREAD: u64 = kernel_object::THREAD;
-
-/// Returns the name of a kernel object type (`ZX_OBJ_TYPE`).
-#[must_use]
-pub(crate) fn object_type_name(object_type: u64) -> &'static str {
-    match object_type {
-        OBJECT_PROCESS => "process",
-        OBJECT_THREAD => "thread",
-        3 => "vmo",
-        4 => "channel",
-        5 => "event",
-        6 => "port",
-        9 => "interrupt",
-        11 => "pci device",
-        12 => "debug log",
-        14 => "socket",
-        15 => "resource",
-        16 => "event pair",
-        17 => "job",
-        18 => "vmar",
-        19 => "fifo",
-        20 => "guest",
-        21 => "vcpu",
-        22 => "timer",
-        23 => "iommu",
-        24 => "bti",
-        25 => "profile",
-        26 => "pmt",
-        27 => "suspend token",
-        28 => "pager",
-        29 => "exception",
-        30 => "clock",
-        31 => "stream",
-        32 => "msi",
-        _ => "object",
-    }
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Thread {
@@ -84,54 +46,6 @@ pub(crate) enum LateThread {
 struct Late {
     keys: FxHashMap<LateThread, ThreadKey>,
     order: Vec<LateThread>,
-}
-
-/// Class of all types other than process and thread. Koids are unique within a class only: some writers give a process
-/// and its main thread the same number.
-const OBJECT_OTHER: u64 = 0;
-
-fn sort_of(object_type: u64) -> u64 {
-    match object_type {
-        OBJECT_PROCESS | OBJECT_THREAD => object_type,
-        _ => OBJECT_OTHER,
-    }
-}
-
-/// Contents of a kernel object record.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct KernelObject<'a> {
-    /// The object.
-    pub koid: u64,
-    /// Its type (`ZX_OBJ_TYPE`).
-    pub object_type: u64,
-    /// Its name.
-    pub name: &'a [u8],
-    /// Koid of the process that the record names.
-    pub process: Option<u64>,
-    /// Place of the record, if it has arguments other than the process.
-    pub with_arguments: Option<u64>,
-}
-
-/// Name and type of a kernel object.
-#[derive(Clone, Copy, Debug)]
-struct ObjectName {
-    object_type: u64,
-    name: StringId,
-    /// Place of its record, if the record has arguments other than the process.
-    with_arguments: Option<u64>,
-}
-
-/// A kernel object that a file names.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct NamedObject<'a> {
-    /// The number of its type.
-    pub object_type: u64,
-    /// Its koid.
-    pub koid: u64,
-    /// Its name.
-    pub name: &'a [u8],
-    /// Place of its record, if the record has arguments other than the process.
-    pub with_arguments: Option<u64>,
 }
 
 /// All threads, processes and named objects of a file.

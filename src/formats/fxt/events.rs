@@ -10,7 +10,7 @@
 //! because its slice is outside the exported range; a flow with an argument `really_at_ns` 1 ns after its own time
 //! belongs to that time, the end of its slice. `assemble` binds all other flows, and the ends of asynchronous events.
 
-use crate::base::{Location, Severity, StringId};
+use crate::base::{Location, Maybe, Severity, StringId};
 use crate::event::{
     AsyncMark, AsyncOp, AsyncScope, Complete, FlowBound, FlowJoin, FlowKind, FlowMark, FlowOp,
     Sample, SeriesScope, SliceKind, ThreadKey, Ties, UNSEEN_END,
@@ -21,7 +21,7 @@ use crate::event::slice_kind::Nesting;
 use super::cache::KindAndLabel;
 use super::emit::{Emitter, SeriesKey, WellKnown};
 use super::kinds::Sort;
-use super::rows::{END_BIT, NO_SAMPLES, NewEvent, OVER_BIT};
+use super::rows::{END_BIT, NewEvent, OVER_BIT};
 use crate::base::ByteOrder;
 use crate::fxt::args::{ArgValue, Args, Skipped, UNKNOWN_ARGUMENT};
 use crate::fxt::layout::event;
@@ -129,7 +129,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         };
         let id = trailing.unwrap_or(0);
         let detail = match sort {
-            Sort::Counter => self.counter(&head, id, args).unwrap_or(NO_SAMPLES),
+            Sort::Counter => Maybe::from(self.counter(&head, id, args)).or_greatest(),
             Sort::Complete => {
                 let unseen = match self.says_end_not_seen(at, args.clone()) {
                     true => UNSEEN_END,

@@ -33,10 +33,10 @@ impl SaidLoss {
     /// Returns the gap that the event describes.
     #[must_use]
     pub fn gap(self) -> Gap {
-        let start = self.from.map_or(Timestamp::MIN, Timestamp);
+        let start = self.from.map_or(Gap::OPEN_START, Timestamp);
         Gap {
             start,
-            end: self.until.map_or(Timestamp::MAX, Timestamp).max(start),
+            end: self.until.map_or(Gap::OPEN_END, Timestamp).max(start),
             cpu: self.cpu,
             lost: self.lost,
         }

@@ -27,6 +27,7 @@ mod fold;
 mod kinds;
 mod lives;
 mod loss_facts;
+mod named_objects;
 mod objects;
 mod other_records;
 mod profiler;

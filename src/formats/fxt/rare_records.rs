@@ -8,9 +8,9 @@ use crate::fxt::layout::{
 };
 use crate::fxt::words::{Words, read_text, without_nuls};
 
-use super::entities::{KernelObject, OBJECT_THREAD};
 use super::fold::{Fold, Hole};
 use super::lives::ObjectLife;
+use super::named_objects::{KernelObject, OBJECT_THREAD};
 use super::scan::NamedPointer;
 use super::summary::Pair;
 use super::tables::ProviderSlot;

@@ -45,9 +45,6 @@ pub(crate) const END_BIT: u32 = 1 << 31;
 /// Bit in the detail of an end: the end of the slice itself was not recorded.
 pub(crate) const OVER_BIT: u32 = 1 << 30;
 
-/// Detail of a counter event without numeric arguments.
-pub(crate) const NO_SAMPLES: u32 = u32::MAX;
-
 const GROUP_COUNT: usize = 9;
 
 /// Returns the index in `Rows::sorted` for events of a record type.

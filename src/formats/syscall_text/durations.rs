@@ -1,7 +1,7 @@
 //! Durations of calls, from their lines: `<0.000012>`.
 
 use super::prefix::TextLine;
-use super::values::split_duration;
+use super::times::split_duration;
 
 /// Returns the duration in ns of a call that is whole on this line, so that no other line was printed during it.
 #[must_use]

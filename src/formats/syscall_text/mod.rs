@@ -61,3 +61,4 @@ pub const MINIX: Format = Format {
 
 #[cfg(test)]
 mod tests;
+mod times;

@@ -9,7 +9,8 @@
 //! Reads single lines only: `summary` and `fold` find the thread of a line without a pid, and the day.
 
 use super::dialect::Dialect;
-use super::values::{ReadTime, clock_time, decimal_seconds, fraction_ns};
+use super::times::{ReadTime, clock_time, decimal_seconds, fraction_ns};
+use crate::base::Leading;
 
 /// A time as it is printed in the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -231,7 +232,7 @@ fn take_number<'a>(text: &'a [u8], parsed: &mut TextLine<'a>) -> Option<&'a [u8]
             Some(after)
         }
         Some(b'.') if parsed.time.is_none() => {
-            let (ns, length) = fraction_ns(after);
+            let Leading { value: ns, length } = fraction_ns(after);
             let after = after.get(length..)?;
             if length == 0 || after.first() != Some(&b' ') {
                 return None;

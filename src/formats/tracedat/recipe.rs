@@ -8,8 +8,8 @@ use super::{TraceFile, switch_state::StateTable};
 use crate::base::ByteOrder;
 use crate::event::family::Family;
 use crate::event::kernel::{
-    AsyncPair, Counter, Noise, Pair, PairEnd, PairName, PairOfEvent, RequestOp, find_async_pair,
-    find_counters, find_noise, find_pair, find_request, is_user_mode,
+    AsyncPair, Counter, EndOfPair, Noise, Pair, PairEnd, PairName, PairOfEvent, RequestOp,
+    find_async_pair, find_counters, find_noise, find_pair, find_request, is_user_mode,
 };
 use crate::event::{MarkOp, Role, WakeupSort};
 
@@ -330,7 +330,7 @@ pub(crate) fn recipe_for(file: &TraceFile, format: &EventFormat) -> Option<Recip
     if let Some(PairOfEvent { pair, end, stem }) = find_pair(&format.system, &format.name) {
         return mark_recipe(format, pair, end, stem).map(Recipe::Mark);
     }
-    if let Some((pair, end)) = find_async_pair(&format.system, &format.name) {
+    if let Some(EndOfPair { pair, end }) = find_async_pair(&format.system, &format.name) {
         let key = |names: &&'static str| names.split('|').find_map(|name| Num::named(format, name));
         let keys: Vec<Num> = pair.keys.iter().filter_map(key).collect();
         if keys.is_empty() {

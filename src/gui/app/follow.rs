@@ -152,7 +152,7 @@ impl App {
                 follow.loading = Some(Loading::start(follow.request.clone(), ctx));
             }
         }
-        // With plots, the trace is shown once these are computed.
+        // If there are plots, the grown trace is shown when they are computed.
         if self.state.layout.plots.is_empty()
             && let Some(arrived) = follow.arrived.take()
         {

@@ -5,8 +5,9 @@ use crate::base::{Cancelled, Job, TaskKey};
 use crate::gui::notices::Mood;
 use crate::gui::plotting::{Made, Plotted};
 use crate::gui::theme::Palette;
+use crate::index::IndexedTrace;
 use crate::load::LoadedTrace;
-use crate::query::plots::{PlotError, Samples, samples_of, with_plots};
+use crate::query::plots::{MadePlot, PlotError, Samples, samples_of, with_plots};
 use crate::trace::Plot;
 use egui::{RichText, Ui};
 use std::sync::Arc;
@@ -91,7 +92,7 @@ fn plotted(
     let mut all: Made = Vec::new();
     let mut refused = Vec::new();
     for plot in plots {
-        if let Some(known) = made.iter().find(|(known, _)| known == plot) {
+        if let Some(known) = made.iter().find(|known| known.plot == *plot) {
             all.push(known.clone());
             continue;
         }
@@ -102,19 +103,25 @@ fn plotted(
                 if samples.times.is_empty() {
                     refused.push((plot.clone(), nothing_of(plot, &samples)));
                 }
-                all.push((plot.clone(), Arc::new(samples)));
+                all.push(MadePlot {
+                    plot: plot.clone(),
+                    samples: Arc::new(samples),
+                });
             }
             Err(PlotError::Cancelled) => return Err(Cancelled),
             Err(error) => {
                 refused.push((plot.clone(), error.to_string()));
-                all.push((plot.clone(), Arc::default()));
+                all.push(MadePlot {
+                    plot: plot.clone(),
+                    samples: Arc::default(),
+                });
             }
         }
     }
     let loaded = if all.is_empty() {
         Arc::clone(plain)
     } else {
-        let (trace, index) = with_plots(&plain.trace, &plain.index, &all);
+        let IndexedTrace { trace, index } = with_plots(&plain.trace, &plain.index, &all);
         Arc::new(LoadedTrace {
             trace: Arc::new(trace),
             index: Arc::new(index),

@@ -295,6 +295,7 @@ fn narrow_by_nodes(chosen: &mut Selection, mut open: Vec<&Node>) {
             RowKind::Thread(id) => chosen.threads.push(id),
             RowKind::Track(id) => chosen.tracks.push(id),
             RowKind::Counter(id) => chosen.counters.push(id),
+            RowKind::Plot => {}
         }
     }
     match chosen.is_narrowed() {

@@ -21,8 +21,6 @@ pub(crate) const TEXT_SIZE: f32 = 12.0;
 const NARROW: f32 = 620.0;
 /// The gap between a table and the panel beside it, in points.
 const COMPANION_GAP: f32 = 12.0;
-/// The index of a column without cells.
-const NO_CELLS: usize = usize::MAX;
 /// The height of a heading, in points.
 pub(super) const HEADING_HEIGHT: f32 = 22.0;
 /// The height of a row in which text is edited, in points.
@@ -35,8 +33,8 @@ pub(crate) struct PaneColumn {
     pub def: ColumnDef<'static>,
     /// Its heading.
     pub title: Cow<'static, str>,
-    /// Its index in the cells of a row.
-    pub at: usize,
+    /// Its index in the cells of a row; `None` if the table has no cells for it.
+    pub at: Option<usize>,
     /// Its initial width, in points; its least width if it grows.
     pub width: f32,
     /// Whether it takes the width that the other columns leave.
@@ -78,7 +76,7 @@ impl PaneColumn {
         PaneColumn {
             def,
             title: def.title.into(),
-            at,
+            at: Some(at),
             width,
             grows: false,
             counts_trouble: false,
@@ -106,7 +104,10 @@ impl PaneColumn {
     /// sorted nor copied.
     #[must_use]
     pub(crate) fn of_controls(about: &'static str, width: f32) -> PaneColumn {
-        PaneColumn::at(NO_CELLS, ColumnDef::text("", "", about), width).drawn()
+        PaneColumn {
+            at: None,
+            ..PaneColumn::at(0, ColumnDef::text("", "", about), width).drawn()
+        }
     }
 
     /// Returns the column with another width.
@@ -118,7 +119,7 @@ impl PaneColumn {
     /// Returns whether the rows have cells for the column.
     #[must_use]
     pub(super) fn has_cells(&self) -> bool {
-        self.at != NO_CELLS
+        self.at.is_some()
     }
 
     /// Returns the column as one whose cells the pane draws.
@@ -207,13 +208,13 @@ impl PaneColumn {
     /// Returns the column's cell of a row.
     #[must_use]
     pub(crate) fn cell<'a>(&self, cells: &'a [Cell]) -> &'a Cell {
-        cells.get(self.at).unwrap_or(&Cell::None)
+        let cell = self.at.and_then(|at| cells.get(at));
+        cell.unwrap_or(&Cell::None)
     }
 
     /// Returns whether the column's cell of a row is drawn in the colour of errors.
     pub(super) fn is_trouble(&self, cells: &[Cell]) -> bool {
-        let count = cells.get(self.at);
-        self.counts_trouble && matches!(count, Some(Cell::Int(count)) if *count != 0)
+        self.counts_trouble && matches!(self.cell(cells), Cell::Int(count) if *count != 0)
     }
 }
 
@@ -239,7 +240,7 @@ pub(crate) type Matches = fn(&LoadedTrace, Item, &str) -> bool;
 
 impl Default for TableData {
     fn default() -> TableData {
-        TableData::made(Vec::new(), Vec::new())
+        TableData::new(Vec::new(), Vec::<MadeRow>::new())
     }
 }
 
@@ -294,14 +295,6 @@ impl TableData {
         let row = self.row_height + spacing.item_spacing.y;
         let bar = spacing.scroll.allocated_width() + spacing.item_spacing.y;
         HEADING_HEIGHT + row * self.rows.len().min(most) as f32 + bar
-    }
-
-    /// Returns a table of rows whose cells are made already: the cells belong to `columns` in order.
-    #[must_use]
-    pub(crate) fn made(columns: Vec<(ColumnDef<'static>, f32)>, rows: Vec<MadeRow>) -> TableData {
-        let column = |(at, (def, width))| PaneColumn::at(at, def, width);
-        let columns = columns.into_iter().enumerate().map(column).collect();
-        TableData::new(columns, rows)
     }
 
     /// Returns the table with marks by row.

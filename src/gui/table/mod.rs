@@ -91,6 +91,20 @@ pub(crate) struct DataTable {
     detailed: Option<usize>,
 }
 
+/// What is visible of a long table.
+struct Scrolled {
+    /// The area for the table.
+    area: Rect,
+    /// The rows that it has room for.
+    rows: Range<usize>,
+}
+
+/// A row and its mark in a tree.
+struct PlacedRow {
+    index: usize,
+    mark: Option<TreeMark>,
+}
+
 impl DataTable {
     /// Returns a table that is sorted by the pane's column with index `column` at first.
     #[must_use]
@@ -290,7 +304,7 @@ impl DataTable {
             self.rows_ui(ui, drawn, 0..count, actions, &mut answer);
             return answer;
         }
-        let (area, rows) = self.scrolled(ui, scene, data, count);
+        let Scrolled { area, rows } = self.scrolled(ui, scene, data, count);
         (self.kept).prepare(ui.ctx(), scene.loaded, data, rows.start);
         ui.scope_builder(egui::UiBuilder::new().max_rect(area), |ui| {
             ui.set_clip_rect(area.intersect(ui.clip_rect()));
@@ -300,13 +314,7 @@ impl DataTable {
     }
 
     /// Draws the scroll bar of a long table; returns the area for the table, and the rows that it has room for.
-    fn scrolled(
-        &mut self,
-        ui: &Ui,
-        scene: &Scene<'_>,
-        data: &TableData,
-        count: usize,
-    ) -> (Rect, Range<usize>) {
+    fn scrolled(&mut self, ui: &Ui, scene: &Scene<'_>, data: &TableData, count: usize) -> Scrolled {
         let area = ui.available_rect_before_wrap();
         let spacing = ui.spacing().item_spacing.y;
         let step = data.row_height + spacing;
@@ -320,7 +328,10 @@ impl DataTable {
         let first = self.list.top().min(count);
         // One more row, which may be partly visible.
         let rows = first..(first + self.seen + 1).min(count);
-        (Rect::from_min_max(area.min, left.max), rows)
+        Scrolled {
+            area: Rect::from_min_max(area.min, left.max),
+            rows,
+        }
     }
 
     /// Returns the place of the row to which the table is to scroll, once; waits until the rows are in order.
@@ -384,7 +395,8 @@ impl DataTable {
                         let place = rows.start + row.index();
                         if let Some(index) = self.order.row_at(data, place) {
                             let mark = self.order.mark_at(place);
-                            self.row_ui(row, &mut drawn, (index, mark), actions, answer);
+                            let placed = PlacedRow { index, mark };
+                            self.row_ui(row, &mut drawn, placed, actions, answer);
                         }
                     });
                 });
@@ -395,7 +407,7 @@ impl DataTable {
         &mut self,
         mut row: TableRow<'_, '_>,
         drawn: &mut Drawn<'_, '_, M>,
-        (index, mark): (usize, Option<TreeMark>),
+        PlacedRow { index, mark }: PlacedRow,
         actions: &mut Vec<Action>,
         answer: &mut TableAnswer,
     ) {

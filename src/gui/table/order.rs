@@ -269,7 +269,8 @@ fn in_order(
     let Some(sort) = wanted.sort else {
         return Ok(rows);
     };
-    let Some(column) = data.columns.get(sort.column) else {
+    let column = data.columns.get(sort.column);
+    let Some(cell) = column.and_then(|column| column.at) else {
         return Ok(rows);
     };
     let mut keyed: Vec<(Cell, u32)> = Vec::with_capacity(rows.len());
@@ -277,7 +278,7 @@ fn in_order(
         if at.is_multiple_of(STEP) {
             job.check()?;
         }
-        keyed.push((data.rows.cell(loaded, row as usize, column.at), row));
+        keyed.push((data.rows.cell(loaded, row as usize, cell), row));
     }
     match sort.order {
         Order::Ascending => keyed.sort_by(|(a, _), (b, _)| a.order(b)),
@@ -289,10 +290,8 @@ fn in_order(
 
 /// Returns whether a displayed text of a row contains `wanted`, which is in lower case.
 pub(super) fn has_text(data: &TableData, cells: &[Cell], wanted: &str) -> bool {
-    data.columns
-        .iter()
-        .any(|column| match cells.get(column.at) {
-            Some(Cell::Text(text)) => text.to_lowercase().contains(wanted),
-            _ => false,
-        })
+    data.columns.iter().any(|column| match column.cell(cells) {
+        Cell::Text(text) => text.to_lowercase().contains(wanted),
+        _ => false,
+    })
 }

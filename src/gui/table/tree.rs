@@ -254,7 +254,7 @@ fn sorted(
     rows: impl Iterator<Item = u32>,
 ) -> Vec<u32> {
     let sort = wanted.sort;
-    let sort = sort.and_then(|sort| Some((data.columns.get(sort.column)?.at, sort.order)));
+    let sort = sort.and_then(|sort| Some((data.columns.get(sort.column)?.at?, sort.order)));
     let Some((column, order)) = sort else {
         return rows.collect();
     };

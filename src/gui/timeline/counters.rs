@@ -10,7 +10,7 @@ use crate::query::visible::{Block, CounterStep};
 use crate::trace::CounterTrackId;
 use crate::view::Scale;
 use crate::view::rows::LaneKind;
-use egui::{Align2, FontId, Mesh, Pos2, Rect, pos2, vec2};
+use egui::{Align2, FontId, Mesh, Pos2, Rangef, Rect, pos2, vec2};
 
 /// The range of a counter's values, written over its lane.
 pub(super) struct RangeLabel {
@@ -104,7 +104,10 @@ pub(super) fn counter_hit(
     let row = trace.counters.sample_at(track, draw.time_at(pos.x))?;
     let item = Item::Sample(id, row);
     let span = item.span(trace)?;
-    let (left, right) = draw.x_range(span);
+    let Rangef {
+        min: left,
+        max: right,
+    } = draw.x_range(span);
     let shown = Rect::from_x_y_ranges(left..=right.max(left + 1.0), area.y_range());
     Some(Hit {
         item,

@@ -8,7 +8,7 @@ use crate::query::Item;
 use crate::query::visible::Block;
 use crate::view::Scale;
 use crate::view::rows::LaneKind;
-use egui::Rect;
+use egui::{Rangef, Rect};
 
 /// The frame's data for drawing the canvas.
 pub(super) struct Draw<'a> {
@@ -24,8 +24,8 @@ impl Draw<'_> {
         self.canvas.left() + self.scale.x_from_time(time)
     }
 
-    pub(super) fn x_range(&self, span: TimeSpan) -> (f32, f32) {
-        (self.x(span.start), self.x(span.end))
+    pub(super) fn x_range(&self, span: TimeSpan) -> Rangef {
+        Rangef::new(self.x(span.start), self.x(span.end))
     }
 
     pub(super) fn time_at(&self, x: f32) -> Timestamp {

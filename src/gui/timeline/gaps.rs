@@ -13,7 +13,7 @@ use crate::query::gaps::{count_words, whose};
 use crate::trace::{GapId, SourceId};
 use crate::view::rows::{Row, RowKind};
 use crate::view::{Scale, ruler};
-use egui::{Mesh, Pos2, Rect, Shape, Stroke, Ui, pos2, vec2};
+use egui::{Mesh, Pos2, Rangef, Rect, Shape, Stroke, Ui, pos2, vec2};
 
 /// Least width of a gap, in points.
 const LEAST_WIDTH: f32 = 2.0;
@@ -191,7 +191,7 @@ fn source_of(draw: &Draw<'_>, row: &Row) -> Option<SourceId> {
         RowKind::Process(id) => trace.source_of(id.0, |source| &source.processes),
         RowKind::Thread(id) => trace.source_of(id.0, |source| &source.threads),
         RowKind::Counter(id) => trace.source_of(id.0, |source| &source.counters),
-        RowKind::Track(_) | RowKind::Group => None,
+        RowKind::Track(_) | RowKind::Group | RowKind::Plot => None,
     }
 }
 
@@ -231,7 +231,10 @@ pub(super) fn frame_of_loose(draw: &Draw<'_>, id: GapId) -> Option<Rect> {
     if trace.gap_cpu(id).is_some() {
         return None;
     }
-    let (left, right) = draw.x_range(trace.gap_span(id)?);
+    let Rangef {
+        min: left,
+        max: right,
+    } = draw.x_range(trace.gap_span(id)?);
     let x = left..=right.max(left + LEAST_WIDTH);
     let body = draw.sections.iter().find(|it| it.stack == Stack::Body)?;
     Some(Rect::from_x_y_ranges(x, body.rect.y_range()))

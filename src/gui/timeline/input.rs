@@ -10,7 +10,7 @@ use crate::query::Item;
 use crate::view::rows::RowKey;
 use crate::view::scale::zoomed;
 use crate::view::{Action, Flag, Flagging, Marker, PaneKind, Pointed, Snapping, Wheel};
-use egui::{CursorIcon, Modifiers, Pos2, Rect, Ui};
+use egui::{CursorIcon, Modifiers, Pos2, Rangef, Rect, Ui};
 
 /// The pointer grabs an edge of the range at this distance or less, in points.
 const GRIP_POINTS: f32 = 4.0;
@@ -356,7 +356,10 @@ fn scroll_past_edge(ui: &Ui, draw: &Draw<'_>, stack: Stack, y: f32, actions: &mu
 /// Returns the far edge of the selected range, if the near one is at `x`.
 fn range_grip(draw: &Draw<'_>, x: f32) -> Option<Timestamp> {
     let range = draw.scene.state.range?;
-    let (left, right) = draw.x_range(range);
+    let Rangef {
+        min: left,
+        max: right,
+    } = draw.x_range(range);
     if (right - x).abs() <= GRIP_POINTS {
         Some(range.start)
     } else if (left - x).abs() <= GRIP_POINTS {

@@ -15,7 +15,7 @@ use crate::view::highlight::{Highlight, LifeSpan};
 use crate::view::locate::lane_of;
 use crate::view::rows::{Lane, LaneKind, Row, RowKind};
 use crate::view::{Scale, ruler};
-use egui::{Rect, Stroke, StrokeKind, Ui, pos2};
+use egui::{Rangef, Rect, Stroke, StrokeKind, Ui, pos2};
 
 /// Paints the selected range on its tracks, and a frame around the selected item.
 pub(super) fn paint_selection(painter: &egui::Painter, draw: &Draw<'_>) {
@@ -25,7 +25,10 @@ pub(super) fn paint_selection(painter: &egui::Painter, draw: &Draw<'_>) {
         .range
         .or_else(|| state.area_rows.as_ref().map(|_| state.trace_span));
     if let Some(span) = span {
-        let (left, right) = draw.x_range(span);
+        let Rangef {
+            min: left,
+            max: right,
+        } = draw.x_range(span);
         let right = right.max(left + 1.0);
         for section in draw.sections.iter() {
             let clipped = painter.with_clip_rect(section.rect.intersect(painter.clip_rect()));
@@ -44,7 +47,10 @@ pub(super) fn paint_selection(painter: &egui::Painter, draw: &Draw<'_>) {
         }
     }
     if let Some(range) = state.range {
-        let (left, right) = draw.x_range(range);
+        let Rangef {
+            min: left,
+            max: right,
+        } = draw.x_range(range);
         for edge in [left, right] {
             painter.vline(edge, rect.y_range(), Stroke::new(1.0, palette.accent));
         }
@@ -76,7 +82,10 @@ pub(super) fn paint_selection(painter: &egui::Painter, draw: &Draw<'_>) {
         return;
     };
     for ClippedRect { rect: place, clip } in draw.sections.places_of(state, lane) {
-        let (left, right) = draw.x_range(span);
+        let Rangef {
+            min: left,
+            max: right,
+        } = draw.x_range(span);
         let area = Rect::from_min_max(
             pos2(left, place.top()),
             pos2(right.max(left + 2.0), place.bottom()),
@@ -128,7 +137,10 @@ pub(super) fn paint_highlight(painter: &egui::Painter, draw: &Draw<'_>) {
         let painter = painter.with_clip_rect(clip);
         let paint = |row: &Row, lane: &Lane, span: TimeSpan| {
             let top = section.row_rect(row).top() + lane.offset;
-            let (left, right) = draw.x_range(span);
+            let Rangef {
+                min: left,
+                max: right,
+            } = draw.x_range(span);
             let area = Rect::from_min_max(
                 pos2(left, top),
                 pos2(right.max(left + 2.0), top + lane.height),

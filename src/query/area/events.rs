@@ -1,27 +1,27 @@
 //! Raw events of an area: how many there are, by name, thread, process or CPU.
 //!
-//! An event is of an area if a lane of its thread or of its CPU is: what lanes of asynchronous slices and counters show
-//! is not asked for. An event that names no CPU counts where its thread ran then.
+//! An event is in an area if a lane of its thread or of its CPU is; lanes of asynchronous slices and counters bring no
+//! events. An event that names no CPU counts on the CPU where its thread ran at that time.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::source::namesakes;
+use super::label_groups::namesakes;
 use super::{Area, GroupBy, Key};
 use crate::base::{Cancelled, Job, StringId, TimeSpan};
 use crate::query::latency::Among;
-use crate::trace::events::Segment;
+use crate::trace::Segment;
 use crate::trace::{CpuId, EventId, ProcessId, ThreadId, Trace};
 
-/// Events that a core takes at a time.
+/// How many events a core counts at a time.
 const CHUNK: u32 = 1 << 18;
 
-/// Events that have something in common.
+/// A group of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventGroup {
-    /// What the events have in common; empty fields for events of which it is not known.
+    /// What the events have in common; its fields are empty for events whose thread, process or CPU is unknown.
     pub key: Key,
     /// The number of events.
     pub count: u64,
@@ -159,7 +159,7 @@ struct Counter<'a> {
 }
 
 impl Counter<'_> {
-    /// Returns the number of groups: one more than there are things, because the last one is for unknown things.
+    /// Returns the number of groups: one for each thread, process, CPU or kind, and a last one for the unknown.
     fn group_count(&self) -> usize {
         1 + match self.by {
             GroupBy::Name => self.trace.kinds.len(),

@@ -95,7 +95,7 @@ pub fn groups(
 }
 
 /// Returns the durations in ns of the intervals of an area whose group `is_wanted`, unsorted: the intervals that
-/// [`groups`] sums up, without unfinished ones.
+/// [`groups`] sums up, without unfinished intervals.
 ///
 /// # Errors
 ///
@@ -141,7 +141,7 @@ pub fn lengths(
     Ok(lengths)
 }
 
-/// Tallies as groups with their numbers, the largest sum first.
+/// Returns the groups with their numbers, the largest sum first.
 pub(super) fn summaries(source: &Source<'_>, tallies: &Tallies) -> Vec<(Group, u32)> {
     let known = tallies.iter().zip(0..);
     let mut groups: Vec<(Group, u32)> = known
@@ -177,8 +177,8 @@ pub(super) fn summaries(source: &Source<'_>, tallies: &Tallies) -> Vec<(Group, u
     groups
 }
 
-/// Returns the quantities by which groups are sorted, the largest first. A slice without an end is a call that hangs. A
-/// state without an end is the normal one at the end of a recording, of dead threads above all: it comes after the others.
+/// Returns the quantities by which groups are sorted, the largest first. Unfinished slices count, because a slice without
+/// an end is a call that hangs. Unfinished states come last: at the end of a recording every state is unfinished.
 pub(super) fn size(group: &Group, what: What) -> (i128, i128) {
     match what {
         What::Slices => (group.sum_ns + group.unfinished_ns, 0),
@@ -316,7 +316,7 @@ impl Wanted {
         buckets.is_some_and(|buckets| buckets.contains(&bucket))
     }
 
-    /// The groups and durations of those buckets.
+    /// Returns the durations of rows that lie in those buckets.
     fn among_rows(
         &self,
         source: &Source<'_>,
@@ -340,7 +340,7 @@ impl Wanted {
         chunks.par_iter().flat_map_iter(collect).collect()
     }
 
-    /// The same of what threads did on CPUs.
+    /// Returns the durations of slices on CPUs that lie in those buckets.
     fn among_parts(
         &self,
         source: &Source<'_>,
@@ -349,9 +349,11 @@ impl Wanted {
         job: &Job,
     ) -> Vec<GroupLength> {
         let lists = gather(on, counted, job, Vec::new, |values, part| {
-            let known = source.group_on(part).zip(part.length.known());
-            let known = known.map(|(group, ns)| GroupLength { group, ns });
-            values.extend(known.filter(|&length| self.has(length)));
+            let (group, length) = (source.group_on(part), part.length.known());
+            let known = group
+                .zip(length)
+                .map(|(group, ns)| GroupLength { group, ns });
+            values.extend(known.filter(|length| self.has(*length)));
         });
         lists.into_iter().flatten().collect()
     }

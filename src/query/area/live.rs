@@ -1,4 +1,4 @@
-//! Sums of an area that follow a drag: only what an edge passed over comes in or goes out.
+//! Sums of an area that follow a drag: only rows that an edge passed over are added or removed.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,19 +1,20 @@
-//! What an area adds up to: some lanes (or all) in a span (or at all times) in, groups with counts, sums and
-//! percentiles of durations out.
+//! Sums over an area: some lanes (or all) in a span (or at all times) in, groups with counts, sums and percentiles of
+//! durations out.
 //!
-//! Slices count whole where they overlap the span, as their durations are what is asked for. A slice that never ended
-//! has no duration: it is counted beside the others, with the time that it certainly lasted, and is in no sum. Slices
-//! of different kinds are never in one group. Runs and states
-//! count only with what lies inside. One whose end was not seen is unfinished, too: it is in no sum and no mean, but in the
-//! share of the span. Of a CPU the slices of its own track
-//! count whole as well, and those of threads once each, with the time that they ran there in the span (`on_cpu`).
-//! Raw events are only counted ([`events`]). [`groups`] is exact and walks what lies in the area on all cores; [`LiveArea`] follows a drag: it takes in and
-//! puts out only what an edge passed over, a bounded number of rows a frame.
+//! A slice that overlaps the span counts with its whole duration. A slice without an end has no duration: it is counted
+//! separately, with the time that it certainly lasted, and is in no sum. Slices of different kinds are never in one group.
+//! Runs and states count with their time inside the span. A run or state without an end is unfinished, too: it is in
+//! no sum and no mean, but in the share of the span. On a CPU, slices of the CPU's own track count whole, and each
+//! slice of a thread counts once, with the time that it ran there in the span (`on_cpu`).
+//! Raw events are only counted ([`events`]). [`groups`] is exact and walks the area on all cores; [`LiveArea`] follows a
+//! drag: it adds and removes only rows that an edge passed over, a bounded number in each frame.
 
 mod choose;
 pub mod counters;
 pub mod events;
 mod exact;
+mod grouping;
+mod label_groups;
 mod live;
 pub(crate) mod on_cpu;
 mod source;
@@ -142,7 +143,7 @@ pub struct Key {
     pub thread: Option<ThreadId>,
     /// Whether all threads with this name are meant.
     pub is_any_of_name: bool,
-    /// The process; none for what has no known one.
+    /// The process; none for intervals whose process is unknown.
     pub process: Option<ProcessId>,
     /// The CPU.
     pub cpu: Option<CpuId>,
@@ -198,14 +199,14 @@ pub struct Group {
     pub key: Key,
     /// The number of finished intervals; if it is 0, all durations are 0 as well.
     pub count: u64,
-    /// Their durations together.
+    /// The sum of their durations.
     pub sum_ns: i128,
-    /// The same without nested slices (in unfinished slices: as far as these are drawn).
+    /// The sum of their durations without nested slices (in unfinished slices: without the drawn part of nested slices).
     pub own_ns: i128,
-    /// The part of their durations that is inside the area; of runs and states with that of unfinished ones.
+    /// The time of their durations inside the area; for runs and states it includes unfinished intervals.
     pub inside_ns: i128,
-    /// The number of unfinished intervals, which are in no other number but the next (and `inside_ns` of runs and
-    /// states).
+    /// The number of unfinished intervals. They are in no other number but `unfinished_ns` (and in `inside_ns` for runs
+    /// and states).
     pub unfinished: u64,
     /// The least total duration of the unfinished intervals; of runs and states inside the area.
     pub unfinished_ns: i128,
@@ -213,15 +214,15 @@ pub struct Group {
     pub min_ns: i64,
     /// The longest.
     pub max_ns: i64,
-    /// Half are not longer.
+    /// The median: half of the durations are at most this long.
     pub p50_ns: i64,
-    /// 95 of 100 are not longer.
+    /// 95 of 100 durations are at most this long.
     pub p95_ns: i64,
-    /// 99 of 100 are not longer.
+    /// 99 of 100 durations are at most this long.
     pub p99_ns: i64,
     /// The longest slice, if it is known.
     pub longest: Option<SliceId>,
-    /// How exact the above are.
+    /// How exact the numbers above are.
     pub precision: Precision,
 }
 
@@ -232,7 +233,7 @@ impl Group {
         (self.sum_ns / i128::from(self.count.max(1))) as i64
     }
 
-    /// A duration; `None` where nothing has ended, so that there is none.
+    /// A duration; `None` if no interval has ended.
     #[must_use]
     pub(crate) fn known(&self, ns: i64) -> Option<i64> {
         (self.count > 0).then_some(ns)

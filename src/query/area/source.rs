@@ -1,20 +1,18 @@
-//! Rows of intervals to add up: of slices, runs or states; and which group each interval belongs to.
+//! Rows of intervals to add up: of slices, runs or states. Which group each belongs to: `grouping`.
 
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::on_cpu::Part;
-use super::{Area, GroupBy, Key, Lane, Lanes, What};
+use super::label_groups::{LabelGroups, namesakes};
+use super::{Area, GroupBy, Lane, Lanes, What};
 use crate::base::{Maybe, TimeSpan, Timestamp};
 use crate::query::seen::{Length, Seen};
 use crate::query::slice_kinds::SliceKinds;
-use crate::trace::{
-    CpuId, EventId, ProcessId, RunId, SliceId, StateId, ThreadId, ThreadState, Trace, TrackKind,
-};
+use crate::trace::{CpuId, RunId, SliceId, StateId, ThreadId, ThreadState, Trace};
 
 /// The number of states.
-const STATES: u32 = ThreadState::ALL.len() as u32;
+pub(super) const STATES: u32 = ThreadState::ALL.len() as u32;
 
 /// The time of a group that is outside of an area, in ns.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,23 +26,23 @@ pub(super) struct CutOff {
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
     pub what: What,
-    by: GroupBy,
+    pub by: GroupBy,
     /// Rows of intervals that do not overlap.
     pub rows: Vec<Row>,
     /// Slices by name: groups of their labels.
-    labels: LabelGroups,
+    pub labels: LabelGroups,
     /// By thread: the first thread with the same name.
-    namesakes: Vec<u32>,
+    pub namesakes: Vec<u32>,
     pub group_count: usize,
-    limits: Option<Limits>,
-    kinds: SliceKinds,
-    wanted: WantedKinds,
+    pub limits: Option<Limits>,
+    pub kinds: SliceKinds,
+    pub wanted: WantedKinds,
     seen: Seen,
 }
 
 /// The kinds of slices that are in groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum WantedKinds {
+pub(super) enum WantedKinds {
     All,
     /// The kind with this number; `None`: the trace has no slices of the kind.
     One(Option<u32>),
@@ -52,7 +50,7 @@ enum WantedKinds {
 
 /// Only some threads on some CPUs count.
 #[derive(Clone, Debug)]
-struct Limits {
+pub(super) struct Limits {
     threads: Vec<bool>,
     cpus: Vec<CpuId>,
 }
@@ -74,7 +72,7 @@ impl Limits {
         })
     }
 
-    fn has(&self, thread: ThreadId, cpu: CpuId) -> bool {
+    pub fn has(&self, thread: ThreadId, cpu: CpuId) -> bool {
         let is_chosen = self.threads.get(thread.0 as usize);
         is_chosen.copied().unwrap_or(false) && self.cpus.contains(&cpu)
     }
@@ -143,40 +141,6 @@ impl Shape {
             seen: Seen::new(trace),
         }
     }
-}
-
-/// Groups of labels that differ only in what ends them: they share a name.
-#[derive(Clone, Debug, Default)]
-struct LabelGroups {
-    /// The group of each label.
-    of_label: Vec<u32>,
-    /// The first label of each group.
-    firsts: Vec<u32>,
-}
-
-impl LabelGroups {
-    fn of(trace: &Trace) -> LabelGroups {
-        let mut groups = FxHashMap::default();
-        let mut all = LabelGroups::default();
-        for (at, label) in (0..).zip(&trace.slices.labels) {
-            let next = all.firsts.len() as u32;
-            let group = *groups.entry((label.name, label.category)).or_insert(next);
-            if group == next {
-                all.firsts.push(at);
-            }
-            all.of_label.push(group);
-        }
-        all
-    }
-}
-
-/// The first thread that is called as each thread is.
-pub(super) fn namesakes(trace: &Trace) -> Vec<u32> {
-    let mut firsts: FxHashMap<String, u32> = FxHashMap::default();
-    let threads = (0..trace.threads.len() as u32).map(ThreadId);
-    threads
-        .map(|id| *firsts.entry(trace.thread_name(id)).or_insert(id.0))
-        .collect()
 }
 
 impl Source<'_> {
@@ -250,7 +214,7 @@ impl Source<'_> {
         until.0.min(self.end(row)).max(start.0)
     }
 
-    /// Returns the interval's duration, as far as it is known.
+    /// Returns the interval's duration, or the time that it certainly lasted.
     #[inline]
     pub(crate) fn measure(&self, row: u32) -> Length {
         match (self.is_unfinished(row), self.shape.what) {
@@ -307,184 +271,6 @@ impl Source<'_> {
             }
             What::Runs => self.trace.runs.overlapping(row.range.clone(), span),
             What::States => self.trace.states.overlapping(row.range.clone(), span),
-        }
-    }
-
-    /// The group of interval `at` of a row of `owner`; `None` if it counts in no group.
-    #[inline]
-    pub(crate) fn group(&self, owner: u32, at: u32) -> Option<u32> {
-        let trace = self.trace;
-        let thread_group = |thread: ThreadId| match self.shape.by {
-            GroupBy::Process => match trace.threads.get(thread.0 as usize).map(|it| it.process) {
-                Some(Some(process)) => Some(process.0),
-                _ => Some(trace.processes.len() as u32),
-            },
-            GroupBy::ThreadName => self.shape.namesakes.get(thread.0 as usize).copied(),
-            _ => ((thread.0 as usize) < trace.threads.len()).then_some(thread.0),
-        };
-        match self.shape.what {
-            What::Slices => {
-                let label = trace.slices.label_ids.at(at as usize);
-                let kind = self.kind_number(label)?;
-                let group = match self.shape.by {
-                    GroupBy::Name => self.shape.labels.of_label.get(label as usize).copied(),
-                    GroupBy::Cpu => self.cpu_of_slice(owner, at),
-                    GroupBy::Thread | GroupBy::ThreadName | GroupBy::Process => {
-                        thread_group(self.thread_of_slice(owner, at))
-                    }
-                };
-                Some(self.of_kind(group?, kind))
-            }
-            What::Runs if !self.is_within(trace.runs.threads[at as usize], owner) => None,
-            What::States if !self.is_state_within(owner, at) => None,
-            What::Runs => match self.shape.by {
-                GroupBy::Cpu if trace.runs.threads[at as usize] == ThreadId::IDLE.0 => None,
-                GroupBy::Cpu => Some(owner),
-                _ => thread_group(ThreadId(trace.runs.threads[at as usize])),
-            },
-            What::States => {
-                let state = trace.states.states[at as usize];
-                match self.shape.by {
-                    GroupBy::Name => Some(state as u32),
-                    GroupBy::Cpu if state != ThreadState::Running => None,
-                    GroupBy::Cpu => trace.states.partners[at as usize]
-                        .get()
-                        .filter(|&cpu| (cpu as usize) < trace.cpus.len()),
-                    _ => Some(thread_group(ThreadId(owner))? * STATES + state as u32),
-                }
-            }
-        }
-    }
-
-    /// Returns whether the slices of a thread on a CPU count.
-    #[inline]
-    fn is_within(&self, thread: u32, cpu: u32) -> bool {
-        let limits = self.shape.limits.as_ref();
-        limits.is_none_or(|limits| limits.has(ThreadId(thread), CpuId(cpu)))
-    }
-
-    /// Returns whether a state counts: if only some CPUs count, the thread must run on one of them.
-    #[inline]
-    fn is_state_within(&self, thread: u32, at: u32) -> bool {
-        let states = &self.trace.states;
-        self.shape.limits.is_none()
-            || (states.states[at as usize] == ThreadState::Running
-                && (states.partners[at as usize].get())
-                    .is_some_and(|cpu| self.is_within(thread, cpu)))
-    }
-
-    /// The number of the kind of a label, if that kind is wanted.
-    #[inline]
-    fn kind_number(&self, label: u32) -> Option<u32> {
-        let kind = self.shape.kinds.number(label);
-        match self.shape.wanted {
-            WantedKinds::One(wanted) if wanted != Some(kind) => None,
-            _ => Some(kind),
-        }
-    }
-
-    /// The group of slices of one kind among those that are grouped together otherwise.
-    #[inline]
-    fn of_kind(&self, group: u32, kind: u32) -> u32 {
-        group * self.shape.kinds.present().len() as u32 + kind
-    }
-
-    /// The group of a slice's part on a CPU; `None` if it counts in no group.
-    #[inline]
-    pub(crate) fn group_on(&self, part: &Part) -> Option<u32> {
-        match self.shape.by {
-            GroupBy::Cpu => {
-                let label = self.trace.slices.label_ids.at(part.slice as usize);
-                Some(self.of_kind(part.cpu?.0, self.kind_number(label)?))
-            }
-            _ => self.group(part.track.0, part.slice),
-        }
-    }
-
-    fn thread_of_slice(&self, owner: u32, at: u32) -> ThreadId {
-        match self.trace.tracks.get(owner as usize).map(|it| it.kind) {
-            Some(TrackKind::Thread(thread)) => thread,
-            _ => self
-                .begin_of(at)
-                .map_or(ThreadId::NONE, |id| self.trace.events.thread(id)),
-        }
-    }
-
-    fn cpu_of_slice(&self, owner: u32, at: u32) -> Option<u32> {
-        match self.trace.tracks.get(owner as usize).map(|it| it.kind) {
-            Some(TrackKind::Cpu(cpu)) => Some(cpu.0),
-            _ => {
-                let cpu = self.trace.events.get(self.begin_of(at)?).cpu;
-                cpu.filter(|cpu| (*cpu as usize) < self.trace.cpus.len())
-            }
-        }
-    }
-
-    fn begin_of(&self, at: u32) -> Option<EventId> {
-        let begin = self.trace.slices.begins.get(at as usize)?;
-        ((begin as usize) < self.trace.events.len()).then_some(EventId(begin))
-    }
-
-    /// Returns the key of a group; `sample` is one of its intervals.
-    pub fn key(&self, group: u32, sample: Option<SliceId>) -> Key {
-        let kinds = self.shape.kinds.present();
-        let (group, none) = match self.shape.what {
-            What::Slices => {
-                let count = kinds.len().max(1) as u32;
-                let kind = kinds.get((group % count) as usize).copied();
-                let none = Key {
-                    kind,
-                    ..Key::default()
-                };
-                (group / count, none)
-            }
-            What::Runs | What::States => (group, Key::default()),
-        };
-        let process = |at: u32| {
-            let id = ProcessId(at);
-            ((at as usize) < self.trace.processes.len()).then_some(id)
-        };
-        let state = |group: u32| ThreadState::ALL.get((group % STATES) as usize).copied();
-        match (self.shape.what, self.shape.by) {
-            (What::Slices, GroupBy::Name) => {
-                let label = self.shape.labels.firsts.get(group as usize);
-                let label = label
-                    .and_then(|&at| self.trace.slices.labels.get(at as usize))
-                    .copied();
-                let label = label.or_else(|| sample.map(|id| self.trace.slices.label(id)));
-                Key {
-                    name: label.map(|label| (label.name, label.category)),
-                    ..none
-                }
-            }
-            (What::States, GroupBy::Name) => Key {
-                state: state(group),
-                ..none
-            },
-            (What::States, GroupBy::Thread | GroupBy::ThreadName) => Key {
-                thread: Some(ThreadId(group / STATES)),
-                is_any_of_name: self.shape.by == GroupBy::ThreadName,
-                state: state(group),
-                ..none
-            },
-            (What::States, GroupBy::Process) => Key {
-                process: process(group / STATES),
-                state: state(group),
-                ..none
-            },
-            (_, GroupBy::Name | GroupBy::Thread | GroupBy::ThreadName) => Key {
-                thread: Some(ThreadId(group)),
-                is_any_of_name: self.shape.by == GroupBy::ThreadName,
-                ..none
-            },
-            (_, GroupBy::Process) => Key {
-                process: process(group),
-                ..none
-            },
-            (_, GroupBy::Cpu) => Key {
-                cpu: Some(CpuId(group)),
-                ..none
-            },
         }
     }
 

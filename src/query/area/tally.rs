@@ -1,7 +1,7 @@
-//! Durations in, one by one and out again; counts, sums and percentiles out.
+//! Counts, sums and percentiles of durations, which are added and removed one by one.
 //!
-//! Durations fall into buckets of 1/32 of a power of two, so that percentiles are known within 3 % while
-//! things come and go; an exact answer takes a second look at those buckets only (`exact.rs`).
+//! Durations fall into buckets of 1/32 of a power of two, so that percentiles are known within 3 %
+//! at any time; an exact answer reads the durations of those buckets only again (`exact.rs`).
 
 use crate::base::Maybe;
 use crate::query::seen::Length;

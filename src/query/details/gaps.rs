@@ -17,13 +17,13 @@ pub(super) fn gap_details(trace: &Trace, id: GapId) -> Details {
     let unit = trace.info.clock_unit;
     let time = |time| unit.time_text(time, trace.span.start);
     let mut facts = Section::new("");
-    match gap.start {
-        Timestamp::MIN => facts.row("from", "before the first event of this CPU"),
-        _ => facts.row("from", time(span.start)),
+    match gap.event_before() {
+        None => facts.row("from", "before the first event of this CPU"),
+        Some(_) => facts.row("from", time(span.start)),
     };
-    match gap.end {
-        Timestamp::MAX => facts.row("until", "after the last event of this CPU"),
-        _ => facts.row("until", time(span.end)),
+    match gap.event_after() {
+        None => facts.row("until", "after the last event of this CPU"),
+        Some(_) => facts.row("until", time(span.end)),
     };
     facts.row("duration", unit.length_text(span.duration()));
     match gap.lost {

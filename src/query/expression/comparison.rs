@@ -1,4 +1,4 @@
-//! Whether one value fulfils one comparison.
+//! Tests of single values.
 
 use std::cmp::Ordering;
 
@@ -142,7 +142,7 @@ impl ValueTest {
         }
     }
 
-    /// The same for the value as people read it.
+    /// Returns whether the comparison holds for the value as people read it.
     pub(crate) fn holds_shown(&self, shown: &str) -> bool {
         self.text
             .as_ref()

@@ -1,5 +1,5 @@
-//! An expression and a trace in, a tree of tests out, in which all that can be known beforehand is known:
-//! which kinds of events, names of slices, threads and tracks it is true of.
+//! Binds an expression to a trace: a tree of tests with lists of the kinds of events, names of slices, threads and tracks
+//! that match.
 
 use super::ExpressionError;
 use super::comparison::{NumberTest, TextTest, ValueTest};
@@ -19,7 +19,7 @@ pub(crate) enum Verdict {
     No,
     /// All of them match.
     Yes,
-    /// Each one is tested by itself.
+    /// Each of them is tested separately.
     Ask,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct ByLabel {
     pub labels: Vec<bool>,
 }
 
-/// A part of an expression, put to a trace.
+/// A part of an expression, bound to a trace.
 #[derive(Debug)]
 pub(super) enum Test {
     Not(Box<Test>),
@@ -65,7 +65,7 @@ pub(super) enum Test {
     /// Whether a track matches, by track.
     Track(TextTest, Vec<bool>),
     Text(TextTest),
-    /// Name, comparison, which kinds have it (`None`: not known), and what is asked of those that have not.
+    /// Name, comparison, which kinds have the argument (`None`: not known), and the test of items without it.
     Argument(String, ValueTest, Vec<Option<bool>>, Option<Box<Test>>),
     Never,
 }

@@ -15,14 +15,14 @@ use crate::query::item::{cpu_number, event_of, event_ref, title};
 use crate::query::seen::{Length, Seen};
 use crate::trace::{EventId, Trace};
 
-/// An expression put to one trace. Shared by threads; each asks through a [`Probe`] of its own.
+/// An expression bound to one trace. Threads share it; each uses its own [`Probe`].
 pub struct Matcher<'a> {
     trace: &'a Trace,
     reader: &'a dyn Events,
     test: Test,
     kinds: Vec<Verdict>,
     labels: Vec<Verdict>,
-    /// The depth of each slice, once one was asked for.
+    /// The depth of each slice, computed when it is first needed.
     depths: OnceLock<Vec<u32>>,
     /// The certain durations of unfinished slices, set when a duration is compared for the first time.
     seen: OnceLock<Seen>,

@@ -1,4 +1,4 @@
-//! What a user looks for: a text in, a question that can be asked of every event, slice and thread out.
+//! The search language: parses a text into a test of events, slices and threads.
 //!
 //! ```text
 //! plain text                                  anywhere in names and texts, whatever the case
@@ -13,8 +13,8 @@
 //! Fields: `name category cpu tid pid thread process track ts dur depth state text`, and the arguments of
 //! events by name (`arg.NAME` where a field of ours has the same name). What an item does not have is never
 //! equal, different, less or more. Of an unfinished slice, run or state only the least duration is known ("at least T"):
-//! `dur > X`, `dur >= X` and `dur != X` match it where T proves them, `<`, `<=` and `==` never. Parsing knows no trace;
-//! [`Matcher`] puts an expression to one.
+//! `dur > X`, `dur >= X` and `dur != X` match it where T proves them, `<`, `<=` and `==` never. Parsing needs no trace;
+//! [`Matcher`] binds an expression to a trace.
 
 mod comparison;
 mod compiled;
@@ -41,7 +41,7 @@ pub(crate) use unknown::nearest;
 pub(crate) use unknown::unknown_event;
 pub use unknown::unknown_field;
 
-/// What is wrong with an expression, and where.
+/// An error in an expression, and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpressionError {
     /// Byte at which the trouble begins.
@@ -80,8 +80,8 @@ impl ExpressionError {
     }
 }
 
-/// The names of the arguments that events of a trace can have, sorted, for completion. Empty where only each
-/// event says what it has.
+/// Returns the names of the arguments that events of a trace can have, sorted, for completion. Empty if the format does
+/// not list the arguments of its events.
 #[must_use]
 pub fn argument_names(trace: &Trace, reader: &dyn Events) -> Vec<String> {
     let kinds = 0..trace.kinds.len() as u32;

@@ -1,4 +1,4 @@
-//! Parses tokens into a tree. Knows the fields and their types, but no trace.
+//! Parses tokens into a tree. Checks fields and types, but needs no trace.
 
 use super::ExpressionError;
 use super::pattern::{Pattern, WrongPattern, is_glob};
@@ -76,7 +76,7 @@ pub enum Field {
     Argument(String),
 }
 
-/// The fields that are not arguments: as they are written, and what they are.
+/// The fields that are not arguments: name, field and meaning.
 pub(crate) const FIELDS: &[(&str, Field, &str)] = &[
     ("name", Field::Name, "name of the event, slice, thread ..."),
     ("category", Field::Category, "category or system"),

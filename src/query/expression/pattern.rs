@@ -1,4 +1,4 @@
-//! A text or a regular expression in, a compiled search out, or what is wrong with it and where.
+//! Compiles texts, globs and regular expressions; errors contain the place in the text.
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
-//! The text of an expression in, its words with their places out.
+//! Splits the text of an expression into tokens with their places.
 
 use super::ExpressionError;
-use crate::base::Comparison;
+use crate::base::{Comparison, Leading};
 
 /// A word of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(super) enum Token {
     Quoted(String),
     /// The text between slashes, and the flags after them.
     Regex(String, String),
-    /// `a, b:` before what is asked of these events.
+    /// `a, b:` before the tests of these events.
     Event(Vec<String>),
     /// Anything else: a field, a number, a time, a bare word.
     Word(String),
@@ -80,7 +80,10 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Placed>, ExpressionError> {
             at += first.len_utf8();
             continue;
         }
-        let (token, length) = token_at(text, at, first)?;
+        let Leading {
+            value: token,
+            length,
+        } = token_at(text, at, first)?;
         found.push(Placed { token, at, length });
         at += length;
     }
@@ -154,7 +157,7 @@ fn event_prefix(tokens: &[Placed], from: usize, start: usize) -> Option<Prefix> 
     None
 }
 
-fn token_at(text: &str, at: usize, first: char) -> Result<(Token, usize), ExpressionError> {
+fn token_at(text: &str, at: usize, first: char) -> Result<Leading<Token>, ExpressionError> {
     let rest = text.get(at..).unwrap_or("");
     match first {
         '"' | '\'' => quoted(rest, at, first),
@@ -162,7 +165,10 @@ fn token_at(text: &str, at: usize, first: char) -> Result<(Token, usize), Expres
         _ => {
             let operator = OPERATORS.iter().find(|(sign, _)| rest.starts_with(sign));
             if let Some((sign, token)) = operator {
-                return Ok((token.clone(), sign.len()));
+                return Ok(Leading {
+                    value: token.clone(),
+                    length: sign.len(),
+                });
             }
             if first == '|' {
                 return Err(ExpressionError::new(at, 1, "'or' is written ||"));
@@ -171,12 +177,15 @@ fn token_at(text: &str, at: usize, first: char) -> Result<(Token, usize), Expres
                 .find(|c: char| c.is_whitespace() || "()!=<>~&|\"'".contains(c))
                 .unwrap_or(rest.len());
             let word = rest.get(..length).unwrap_or(rest);
-            Ok((Token::Word(word.to_owned()), length))
+            Ok(Leading {
+                value: Token::Word(word.to_owned()),
+                length,
+            })
         }
     }
 }
 
-fn quoted(rest: &str, at: usize, quote: char) -> Result<(Token, usize), ExpressionError> {
+fn quoted(rest: &str, at: usize, quote: char) -> Result<Leading<Token>, ExpressionError> {
     let mut text = String::new();
     let mut chars = rest.char_indices().skip(1);
     while let Some((place, c)) = chars.next() {
@@ -187,7 +196,12 @@ fn quoted(rest: &str, at: usize, quote: char) -> Result<(Token, usize), Expressi
                 Some((_, next)) => text.extend(['\\', next]),
                 None => break,
             },
-            c if c == quote => return Ok((Token::Quoted(text), place + c.len_utf8())),
+            c if c == quote => {
+                return Ok(Leading {
+                    value: Token::Quoted(text),
+                    length: place + c.len_utf8(),
+                });
+            }
             c => text.push(c),
         }
     }
@@ -198,7 +212,7 @@ fn quoted(rest: &str, at: usize, quote: char) -> Result<(Token, usize), Expressi
     ))
 }
 
-fn regex(rest: &str, at: usize) -> Result<(Token, usize), ExpressionError> {
+fn regex(rest: &str, at: usize) -> Result<Leading<Token>, ExpressionError> {
     let mut pattern = String::new();
     let mut chars = rest.char_indices().skip(1).peekable();
     while let Some((place, c)) = chars.next() {
@@ -217,7 +231,10 @@ fn regex(rest: &str, at: usize) -> Result<(Token, usize), ExpressionError> {
                     .find(|c: char| !c.is_ascii_alphabetic())
                     .unwrap_or(after.len());
                 let flags = after.get(..length).unwrap_or("").to_owned();
-                return Ok((Token::Regex(pattern, flags), place + 1 + length));
+                return Ok(Leading {
+                    value: Token::Regex(pattern, flags),
+                    length: place + 1 + length,
+                });
             }
             c => pattern.push(c),
         }
@@ -239,8 +256,8 @@ pub(super) fn has_operator(text: &str) -> bool {
             continue;
         }
         match token_at(text, at, first) {
-            Ok((token, _)) if token.is_operator() => return true,
-            Ok((_, length)) => at += length,
+            Ok(found) if found.value.is_operator() => return true,
+            Ok(found) => at += found.length,
             Err(_) => at += first.len_utf8(),
         }
     }

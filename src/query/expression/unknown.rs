@@ -1,8 +1,8 @@
 //! Errors about fields that no event has, with the most similar field name.
 //!
-//! Some formats know the fields of each kind of event; there [`Matcher`](super::Matcher) refuses other fields. In the
-//! other formats only the events show their fields: if an expression matched nothing, its fields are looked for in some
-//! events of each kind.
+//! Some formats define the fields of each kind of event; there [`Matcher`](super::Matcher) refuses other fields. In
+//! other formats only events show their fields: if an expression matched nothing, its fields are searched in some events
+//! of each kind.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ const OF_EACH_KIND: u8 = 32;
 /// And how many of all, evenly spread.
 const SPREAD: usize = 2_000;
 
-/// A field that the expression asks for and that no event of the trace seems to have.
+/// A field of the expression that no event of the trace seems to have.
 #[must_use]
 pub fn unknown_field(
     expression: &Expression,
@@ -42,7 +42,7 @@ pub fn unknown_field(
     })
 }
 
-/// A name of events, or of a system, that the expression asks for and that no event of the trace has.
+/// A name of events, or of a system, in the expression that no event of the trace has.
 #[must_use]
 pub(crate) fn unknown_event(expression: &Expression, trace: &Trace) -> Option<ExpressionError> {
     fn names<'a>(node: &'a Node, found: &mut Vec<&'a str>) {
@@ -73,7 +73,7 @@ struct Asked<'a> {
     value: Option<&'a str>,
 }
 
-/// The error that a field is compared with what is another field.
+/// The error that a field is compared with the name of another field.
 pub(super) fn is_field_too(name: &str, at: usize, other: &str) -> ExpressionError {
     let words = format!(
         "'{other}' is a field, too: a field is compared to a value; \"{other}\" in quotes is the text"

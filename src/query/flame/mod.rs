@@ -1,8 +1,8 @@
 //! Flame graphs: the nested slices of an area, or the call stacks recorded in it, merged by their paths.
 //!
 //! Slices count with the time that they take inside the area, stacks with one each. Slices that never ended count with
-//! the time that they certainly lasted, at least that of what lies inside them; how many they are and how much of a total
-//! they make is said beside it, as such a total is "at least" so long. A graph has at most
+//! the time that they certainly lasted, which is at least the time of the slices inside them. Their number and their part
+//! of a total are counted separately, because such a total is only a lower bound. A graph has at most
 //! [`MAX_NODES`] nodes; what would be more counts as its caller's own, and is counted as left out.
 
 mod build;
@@ -108,7 +108,7 @@ impl Flame {
         let Some(of) = self.nodes.get(node as usize) else {
             return false;
         };
-        // The root and the nodes of tracks have no slices of their own: their children decide.
+        // The root and the nodes of tracks have no slices of their own: they contain what their children contain.
         let is_container = of.count == 0 && of.depth <= 1;
         of.unfinished > 0 || (is_container && of.children.iter().any(|&it| self.is_at_least(it)))
     }

@@ -144,7 +144,7 @@ impl Flame {
         deep.iter().skip(1).take_while(|it| fits(it)).count()
     }
 
-    /// Totals by name, the one with most of its own first.
+    /// Returns totals by name, sorted by own time, the largest first.
     #[must_use]
     pub fn by_name(&self) -> Vec<NameTotal> {
         let mut totals: FxHashMap<u32, NameTotal> = FxHashMap::default();

@@ -1,8 +1,8 @@
-//! From one event to another that belongs to it: two expressions and what the two have in common in, each pair
-//! with its duration out.
+//! Pairs of events: finds for each event of a first expression the event of a second expression with the same key, and
+//! the time between them.
 //!
-//! In time order, an event that the first expression means opens; one that the second means closes what its key
-//! has open. What is opened again before it was closed, or never is, has no partner; so has what closes nothing.
+//! In time order, an event of the first expression opens its key; an event of the second closes it. An event whose key is
+//! opened again before it was closed, or never closed, has no partner, and neither has an event that closes nothing.
 
 use rustc_hash::FxHashMap;
 

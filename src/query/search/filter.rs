@@ -122,11 +122,11 @@ pub struct EventFilter {
     pub span: TimeSpan,
 }
 
-/// Lists the raw events that a filter chooses; `publish` gets what there is after each step. A cancelled job ends it
-/// early, not `is_complete`.
+/// Lists the raw events that a filter chooses; calls `publish` with the list after each step. If the job is cancelled,
+/// the list is not `is_complete`.
 ///
 /// # Errors
-/// If the expression asks for what the trace cannot have.
+/// Errors if the expression contains a field that the trace cannot have.
 pub fn filter_events(
     trace: &Trace,
     reader: &dyn Events,

@@ -22,7 +22,7 @@ pub struct Hit {
     pub item: Item,
 }
 
-/// The results so far. The last ones that are published are complete, unless the search was cancelled.
+/// The results so far. The last published results are complete, unless the search was cancelled.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// Sorted by time; the earliest, if there are more than are kept.
@@ -33,7 +33,7 @@ pub struct Found {
     pub is_complete: bool,
     /// Marks of all slices, events, states ... that were found.
     pub marks: Arc<Marks>,
-    /// If nothing was found: a field that was asked for and that no event seems to have.
+    /// If nothing was found: a field of the expression that no event seems to have.
     pub unknown: Option<ExpressionError>,
     span: TimeSpan,
     steps: Vec<u32>,

@@ -1,8 +1,8 @@
-//! Search over a whole trace: an expression in, what it means out, in time order and in steps, so that the
-//! first hits are there at once.
+//! Search over a whole trace: finds the items that match an expression, in time order and in steps, so that the first
+//! hits appear at once.
 //!
-//! Names and slices come first, for their names are few; then raw events, in windows of time that all cores
-//! share. A raw event that begins or ends a slice that was found is not found again. At most
+//! Threads, processes, tracks and slices are searched first, by their few names; then raw events, in windows of time that
+//! all cores share. A raw event that begins or ends a slice that was found is not found again. At most
 //! [`Query::limit`] hits are kept as a list, the earliest; all are counted and marked.
 
 mod background;
@@ -48,7 +48,7 @@ const PUBLISH_EVERY: Duration = Duration::from_millis(120);
 /// cancelled, the answer is what was found until then, and not `is_complete`.
 ///
 /// # Errors
-/// If the expression asks for what the trace cannot have.
+/// Errors if the expression contains a field that the trace cannot have.
 pub fn search(
     trace: &Trace,
     reader: &dyn Events,
@@ -221,7 +221,7 @@ impl Search<'_> {
     fn keep(&mut self, place: Place, hits: Vec<Hit>) {
         self.found.count(place, &hits);
         self.rows.extend(hits);
-        // Memory stays bounded: the latest are let go now and then.
+        // Memory stays bounded: the latest hits are dropped when the list is too long.
         if self.rows.len() > self.scan.query.limit.saturating_mul(2) {
             self.rows.sort_by_key(|hit| hit.time);
             self.rows.truncate(self.scan.query.limit);

@@ -12,7 +12,7 @@ use crate::base::{Job, TimeSpan, Timestamp};
 use crate::query::Item;
 use crate::query::expression::{Matcher, Verdict};
 use crate::query::latency::Among;
-use crate::trace::events::Segment;
+use crate::trace::Segment;
 use crate::trace::{EventId, Trace};
 
 /// Rows that a thread looks at in one go.

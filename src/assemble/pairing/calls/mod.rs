@@ -106,7 +106,7 @@ impl Calls {
         calls
     }
 
-    /// Keeps those of a thread's marks that pair; `rows` must be in order of time.
+    /// Keeps the marks of a thread that have partners; `rows` must be in order of time.
     pub(super) fn resolve(&self, rows: &mut Vec<Row>) -> Resolved {
         let mut resolved = Resolved::default();
         if !self.has_calls {

@@ -102,7 +102,7 @@ pub(in super::super) struct Calls {
 }
 
 impl Calls {
-    /// Returns what a mark is; `None` if it is not about system calls.
+    /// Returns the kind of a mark about a system call; `None` for other marks.
     pub(super) fn kind(&self, row: Row) -> Option<Kind> {
         self.kinds.get(row.label() as usize).copied().flatten()
     }

@@ -12,7 +12,7 @@ use super::places::Record;
 use super::references::KernelObject;
 use crate::export::fxt::args::{self, Fitted, MOST_ARG_WORDS};
 use crate::export::fxt::encode::{Encoder, EventAt};
-use crate::export::fxt::item::{Item, ItemTime, NO_TRACK, What, order_of};
+use crate::export::fxt::item::{Item, ItemTime, What, order_of};
 use crate::export::fxt::records::{EventType, ObjectKey};
 use crate::export::shared::arguments::record_word;
 use crate::fxt::layout::{RECORD_TYPE, event, record_type};
@@ -72,7 +72,7 @@ impl Encoder<'_, '_> {
                     self.item(&Item::new(What::Log, at, row, 0));
                 }
             }
-            _ => self.item(&Item::new(What::Instant, at, record.event, NO_TRACK)),
+            _ => self.item(&Item::trackless(at, record.event)),
         }
     }
 

@@ -115,7 +115,7 @@ pub(crate) fn places<O: ByteOrder>(input: &Input<'_, '_>) -> Places {
                     }
                 }
                 _ if !input.kept.has_record(id) => return,
-                // A thread that ended before the range must not be switched from at the range's start.
+                // A switch at the range's start must not take off a thread that ended before the range.
                 record_type::SCHEDULING if time == span.start.0 => {
                     anew.push(record);
                     return;

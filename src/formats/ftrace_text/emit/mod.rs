@@ -258,8 +258,8 @@ impl<'a> Emitter<'a> {
             // The next event of this CPU, if any, is in a later block: see `gaps`.
             if let Some(lost) = lane.lost {
                 lane.columns.gaps.push(Gap {
-                    start: lane.last_time.map_or(Timestamp::MIN, Timestamp),
-                    end: Timestamp::MAX,
+                    start: lane.last_time.map_or(Gap::OPEN_START, Timestamp),
+                    end: Gap::OPEN_END,
                     cpu: lane.cpu,
                     lost,
                 });

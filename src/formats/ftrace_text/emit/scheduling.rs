@@ -9,7 +9,9 @@ use crate::event::{
 use crate::formats::ftrace_text::fields::{field, first_word, pid};
 use crate::formats::ftrace_text::prefix::Prefix;
 use crate::formats::ftrace_text::recipe::Recipe;
-use crate::formats::ftrace_text::tasks::{StateLetters, TracerText, end_state, switch, wakeup};
+use crate::formats::ftrace_text::tasks::{
+    StateLetters, TracerText, WakeupText, end_state, switch, wakeup,
+};
 
 const CLONE_THREAD: u64 = 0x10000;
 /// Maximum distance in ns between the event sched_wakeup and the wakeup tracer's line for the same wakeup.
@@ -42,7 +44,7 @@ impl<'a> Emitter<'a> {
         prefix: &Prefix<'a>,
         info: &'a [u8],
     ) -> Option<()> {
-        let (task, target) = wakeup(info)?;
+        let WakeupText { task, cpu: target } = wakeup(info)?;
         let interrupt = self.interrupt(prefix);
         let lane = self.lanes.get_mut(now.lane)?;
         lane.columns.wakeups.push(Wakeup {

@@ -12,7 +12,7 @@
 //! 7 <... execve resumed>) = 0 <0.000259>           the end of 8's call
 //! ```
 
-use super::{Begun, Emitter, PROCESSES};
+use super::{Begun, CallKind, Emitter, PROCESSES};
 use crate::event::{Complete, Life, LifeRow, Mark, MarkOp, Measured, ThreadKey};
 use crate::formats::syscall_text::acts;
 use crate::formats::syscall_text::clock::Clock;
@@ -21,7 +21,7 @@ use crate::formats::syscall_text::emit::CALLS;
 use crate::formats::syscall_text::forks::is_fork;
 use crate::formats::syscall_text::line::{is_cut_short, leader_after, strip_open_end};
 use crate::formats::syscall_text::prefix::TextLine;
-use crate::formats::syscall_text::values::split_duration;
+use crate::formats::syscall_text::times::split_duration;
 
 /// A thread that replaced its leader by an execve whose end is printed under the leader's pid.
 pub(super) struct TakenOver {
@@ -71,7 +71,7 @@ impl<'a> Emitter<'a> {
             let event = self.out.events.push(time, place, kind, thread);
             return acts::act(self, event, thread, name, text, acts::Forks::New);
         }
-        let (kind, label) = self.call(name);
+        let CallKind { kind, label } = self.call(name);
         let event = self.out.events.push(time, place, kind, thread);
         if self.has_no_return(text) {
             self.out.marks.push(Mark::new(event, label, MarkOp::Begin));
@@ -96,8 +96,11 @@ impl<'a> Emitter<'a> {
             return self.goes_on_as(ThreadKey(leader), name, text, place, time, thread);
         }
         let is_exit = self.is_exit(name);
-        let (kind, label) = match is_exit {
-            true => (self.point(name), 0),
+        let CallKind { kind, label } = match is_exit {
+            true => CallKind {
+                kind: self.point(name),
+                label: 0,
+            },
             false => self.call(name),
         };
         let event = self.out.events.push(time, place, kind, thread);
@@ -133,7 +136,7 @@ impl<'a> Emitter<'a> {
         if let Some(taken) = is_exec.then(|| self.taken_over.remove(&thread.0)).flatten() {
             return self.taken_over_ends(taken, name, text, place, time, thread);
         }
-        let (kind, label) = self.call(name);
+        let CallKind { kind, label } = self.call(name);
         let begin = self.open.remove(&thread.0);
         let end = self.end_of_call(begin, text, time);
         let event = self.out.events.push(end.time, place, kind, thread);
@@ -201,7 +204,7 @@ impl<'a> Emitter<'a> {
         time: i64,
         thread: ThreadKey,
     ) {
-        let (kind, label) = self.call(name);
+        let CallKind { kind, label } = self.call(name);
         let event = self.out.events.push(time, place, kind, thread);
         self.slice(event, thread, label, time, self.whole_duration(text));
         // The leader's file has the result without the arguments.
@@ -244,7 +247,7 @@ impl<'a> Emitter<'a> {
             (None, Some(took)) => {
                 // `-z`: this is the call's only line.
                 let start = self.time_before(time, took);
-                let (kind, label) = self.call(name);
+                let CallKind { kind, label } = self.call(name);
                 let event = self.out.events.push(start, place, kind, taken.thread);
                 self.out.completes.push(Complete {
                     event,
@@ -283,7 +286,7 @@ impl<'a> Emitter<'a> {
 
     /// Ends a thread's execve on its own track.
     fn end_of_thread(&mut self, taken: &TakenOver, end: i64) -> u32 {
-        let (kind, label) = self.call(b"execve");
+        let CallKind { kind, label } = self.call(b"execve");
         let event = self.out.events.push(end, taken.place, kind, taken.thread);
         if taken.begun.is_some() {
             self.out.marks.push(Mark::new(event, label, MarkOp::End));

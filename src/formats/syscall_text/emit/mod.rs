@@ -21,7 +21,7 @@ use super::head::{Head, LONE};
 use super::line::{Body, attached, classify, continues_call};
 use super::owners::Owners;
 use super::prefix::split_prefix;
-use super::values::split_duration;
+use super::times::split_duration;
 use crate::base::lines::{Line, lines};
 use crate::base::{Job, ReadError, StringId};
 use crate::event::family::Family;
@@ -56,6 +56,13 @@ pub struct Source<'a> {
     pub kinds: &'a Kinds,
 }
 
+/// The kind of a call's events, and the label of its slices.
+#[derive(Clone, Copy)]
+pub(super) struct CallKind {
+    pub(super) kind: KindId,
+    pub(super) label: u32,
+}
+
 /// State while a part is read.
 pub(crate) struct Emitter<'a> {
     /// Data shared by all parts.
@@ -79,7 +86,7 @@ pub(crate) struct Emitter<'a> {
     /// Thread names by pid, as printed in their lines.
     comms: FxHashMap<u32, &'a [u8]>,
     /// Kind and label of each call name that occurred.
-    calls: FxHashMap<&'a [u8], (KindId, u32)>,
+    calls: FxHashMap<&'a [u8], CallKind>,
     others: FxHashMap<(&'static str, &'a [u8]), KindId>,
 }
 
@@ -190,7 +197,7 @@ impl<'a> Emitter<'a> {
                 is_open: true,
                 ..
             } => {
-                let (kind, _) = self.call(name);
+                let kind = self.call(name).kind;
                 self.out.events.push(time, line.offset, kind, thread);
             }
             Body::Rest { name, text, .. } => self.call_ends(name, text, line.offset, time, thread),
@@ -230,7 +237,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Returns kind and label of a call's name.
-    fn call(&mut self, name: &'a [u8]) -> (KindId, u32) {
+    fn call(&mut self, name: &'a [u8]) -> CallKind {
         if let Some(&known) = self.calls.get(name) {
             return known;
         }
@@ -244,8 +251,9 @@ impl<'a> Emitter<'a> {
             key: 0,
         };
         self.out.labels.push(row);
-        self.calls.insert(name, (kind, label));
-        (kind, label)
+        let call = CallKind { kind, label };
+        self.calls.insert(name, call);
+        call
     }
 
     fn kind(&mut self, category: &'static str, name: &'a [u8]) -> KindId {

@@ -1,5 +1,7 @@
 //! The text after `print fmt:` in, C tokens out.
 
+use crate::base::Leading;
+
 /// A C token, as far as print formats use them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Token {
@@ -42,7 +44,10 @@ pub(crate) fn tokens(text: &str) -> Option<Vec<Token>> {
         match byte {
             b' ' | b'\t' | b'\n' | b'\r' => at += 1,
             b'"' => {
-                let (literal, length) = quoted(rest, b'"')?;
+                let Leading {
+                    value: literal,
+                    length,
+                } = quoted(rest, b'"')?;
                 if let Some(Token::Text(before)) = found.last_mut() {
                     before.extend_from_slice(literal);
                 } else {
@@ -51,7 +56,10 @@ pub(crate) fn tokens(text: &str) -> Option<Vec<Token>> {
                 at += length;
             }
             b'\'' => {
-                let (literal, length) = quoted(rest, b'\'')?;
+                let Leading {
+                    value: literal,
+                    length,
+                } = quoted(rest, b'\'')?;
                 let value = unescape(literal).first().map_or(0, |&c| u64::from(c));
                 found.push(Token::Number {
                     value,
@@ -61,7 +69,10 @@ pub(crate) fn tokens(text: &str) -> Option<Vec<Token>> {
                 at += length;
             }
             b'0'..=b'9' => {
-                let (token, length) = number(rest);
+                let Leading {
+                    value: token,
+                    length,
+                } = number(rest);
                 found.push(token);
                 at += length;
             }
@@ -87,18 +98,23 @@ pub(crate) fn tokens(text: &str) -> Option<Vec<Token>> {
 }
 
 /// The content of a literal, and its length in bytes with both quotes.
-fn quoted(rest: &[u8], quote: u8) -> Option<(&[u8], usize)> {
+fn quoted(rest: &[u8], quote: u8) -> Option<Leading<&[u8]>> {
     let mut at = 1;
     loop {
         match rest.get(at)? {
             b'\\' => at += 2,
-            &c if c == quote => return Some((rest.get(1..at)?, at + 1)),
+            &c if c == quote => {
+                return Some(Leading {
+                    value: rest.get(1..at)?,
+                    length: at + 1,
+                });
+            }
             _ => at += 1,
         }
     }
 }
 
-fn number(rest: &[u8]) -> (Token, usize) {
+fn number(rest: &[u8]) -> Leading<Token> {
     let length = rest
         .iter()
         .take_while(|c| c.is_ascii_alphanumeric())
@@ -150,7 +166,10 @@ fn number(rest: &[u8]) -> (Token, usize) {
         longs,
         is_unsigned,
     };
-    (token, length.max(1))
+    Leading {
+        value: token,
+        length: length.max(1),
+    }
 }
 
 /// Replaces the escapes of a C literal by the bytes that they denote.

@@ -11,7 +11,7 @@ use crate::gui::chart::{Heights, HistogramStyle, histogram_ui};
 use crate::gui::pane::Scene;
 use crate::gui::panes::selection::area::unfinished_words;
 use crate::gui::shortened::{line_within, shortened};
-use crate::gui::table::{DataTable, TableData};
+use crate::gui::table::{DataTable, PaneColumn, TableData};
 use crate::query::Item;
 use crate::query::area::Area;
 use crate::query::distribution::{Buckets, Histogram};
@@ -310,13 +310,14 @@ fn listed(trace: &Trace, found: &Durations, range: Option<&Range<i64>>) -> Table
         "Duration",
         "How long it took; the longest first, before them what never ended",
     );
+    let start = ColumnDef::time("ts", "Start", "When it began");
     let columns = vec![
-        (length, 84.0),
-        (ColumnDef::time("ts", "Start", "When it began"), 112.0),
-        (THREAD, 130.0),
+        PaneColumn::at(0, length, 84.0),
+        PaneColumn::at(1, start, 112.0),
+        PaneColumn::at(2, THREAD, 130.0),
     ];
     let rows = unfinished.chain(ended).take(MOST_LISTED).map(row);
-    TableData::made(columns, rows.collect())
+    TableData::new(columns, rows.collect::<Vec<_>>())
 }
 
 /// Returns the filter expression for the slices of a name, and of a range of durations in ns.

@@ -1,4 +1,4 @@
-//! The critical chain: what of a build must come one after the other, and takes longest.
+//! The critical chain: the processes of a build that had to wait for each other and took longest in total.
 //!
 //! ```text
 //! make   |--fork------------------------------fork--|
@@ -7,25 +7,33 @@
 //! ld                                          |=====|
 //! ```
 //!
-//! What must wait for what: a process for the fork that made it; a reader of a file for those that wrote it; a parent
-//! for its children when the last of them ends: one that runs them one at a time (a shell, a compiler driver) waits for
-//! each, one that runs several (`make -j`) would have started another if it could. While others still live it does not
-//! need one of them to start the next: if the next reads a file of it, that is known by itself. The length of a chain
-//! is the time in which its processes had no living child; the longest is found by going through all forks, reads,
-//! writes and ends in time order once. What still runs counts to the end of the trace.
+//! A process waits for the fork that created it, and a reader of a file waits for the processes that wrote the file. A
+//! parent waits for its children when the last of them ends: a parent that runs them one at a time (a shell, a compiler
+//! driver) waits for each, and a parent that runs several (`make -j`) would have started another if it could. While
+//! other children live, the end of one child is not needed to start the next; if the next reads a file of the one
+//! before, the file shows that. The length of a chain is the time in which its processes had no living child. The
+//! longest is found by walking through all forks, reads, writes and ends once, in time order. A process that still runs
+//! lasts to the end of the trace.
 //!
-//! Where a build tool itself recorded what unblocked what (arrows called `unblocks`), the one that was unblocked goes on
-//! from the other.
+//! Where a build tool itself recorded which job unblocked another (arrows called `unblocks`), the chain of the unblocked
+//! job continues the chain of the job that unblocked it.
 //!
-//! What reads a pipe waits for its writer: an assembler that starts with the compiler (`-pipe`) and ends after it does not
+//! A reader of a pipe waits for the writer: an assembler that starts with the compiler (`-pipe`) and ends after it does not
 //! take the time that the compiler takes.
 //!
-//! The chain is then put on the axis: what no step of it took (`ChainWait`) is told as well, so that steps and waits
-//! together are the whole time of the trace. A job runner (make, ninja ...) with as many jobs as it may have waits for a
-//! free job slot.
+//! The chain is then put on the axis (`axis`), with the waits between its steps, so that steps and waits together are the
+//! whole time of the trace. A job runner (make, ninja ...) that runs as many jobs as it may waits for a free job slot.
+
+mod axis;
+mod chain;
 
 use rustc_hash::FxHashMap;
 
+pub use self::chain::{Because, Chain};
+pub(crate) use self::chain::{ChainRow, SharedRow};
+
+use self::axis::{SlottedStep, on_axis};
+use self::chain::ChainStep;
 use super::job_slots::JobSlots;
 use super::process_times::ProcessTimes;
 use crate::assemble::file_history::FileHistory;
@@ -33,193 +41,7 @@ use crate::base::{Nanos, StringId, TimeSpan, Timestamp};
 use crate::event::FlowKind;
 use crate::trace::{Process, ProcessId, Trace};
 
-/// Why a process had to wait for the one before it on the chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Because {
-    /// The step is the first of the chain.
-    First,
-    /// The one before made it.
-    Fork,
-    /// The process waited for its child, the previous step, to end.
-    Child,
-    /// The process reads this file, which the previous step wrote.
-    File(StringId),
-    /// The process reads from a pipe what the previous step wrote.
-    Pipe,
-    /// It could start because of the one before, as the build tool recorded.
-    Unblocked,
-}
-
-impl Because {
-    /// In a word.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Because::First => "first",
-            Because::Fork => "started by",
-            Because::Child => "waited for",
-            Because::File(_) => "reads file of",
-            Because::Pipe => "reads pipe of",
-            Because::Unblocked => "unblocked by",
-        }
-    }
-}
-
-/// A stretch of a process's life on the chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ChainStep {
-    /// The process.
-    pub process: ProcessId,
-    /// From when to when.
-    pub span: TimeSpan,
-    /// The part in which no child of the process lived.
-    pub own: Nanos,
-    /// Why it had to wait for the step before.
-    pub because: Because,
-}
-
-/// Why no process of the chain worked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Wait {
-    /// The chain had not begun.
-    Before,
-    /// All job slots of the process's job runner were taken.
-    NoSlot,
-    /// The process waited for children that are not on the chain.
-    Children,
-    /// What the next process needs was ready, but nobody had started the process.
-    NotStarted,
-    /// The next process ran, but had not come to what it needs.
-    Beside,
-    /// The chain was over.
-    After,
-}
-
-impl Wait {
-    /// In a few words.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Wait::Before => "before the chain",
-            Wait::NoSlot => "no free job slot",
-            Wait::Children => "other children",
-            Wait::NotStarted => "not started yet",
-            Wait::Beside => "ran beside the chain",
-            Wait::After => "after the chain",
-        }
-    }
-}
-
-/// Time that no step of the chain took.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ChainWait {
-    /// The process that waited, or that was waited for.
-    pub process: ProcessId,
-    /// From when to when; inside of a step, the step's.
-    pub span: TimeSpan,
-    /// The total time of all pieces in `span`.
-    pub time: Nanos,
-    /// The reason.
-    pub why: Wait,
-}
-
-/// The critical chain.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Chain {
-    /// The steps in time order.
-    pub steps: Vec<ChainStep>,
-    /// The sum of their own times.
-    pub length: Nanos,
-    /// The times between steps, in time order.
-    pub waits: Vec<ChainWait>,
-    /// From the beginning of the trace to its end: `length` and all waits together.
-    pub wall: TimeSpan,
-}
-
-/// A step or a wait of a chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChainRow {
-    /// A process worked.
-    Step(ChainStep),
-    /// No process of the chain did.
-    Wait(ChainWait),
-}
-
-impl ChainRow {
-    fn span_start(&self) -> Timestamp {
-        self.span().start
-    }
-
-    /// From when to when.
-    #[must_use]
-    pub(crate) fn span(&self) -> TimeSpan {
-        match self {
-            ChainRow::Step(step) => step.span,
-            ChainRow::Wait(wait) => wait.span,
-        }
-    }
-
-    /// Returns the time of the row.
-    #[must_use]
-    pub fn time(&self) -> Nanos {
-        match self {
-            ChainRow::Step(step) => step.own,
-            ChainRow::Wait(wait) => wait.time,
-        }
-    }
-
-    /// Returns the process of the row.
-    #[must_use]
-    pub fn process(&self) -> ProcessId {
-        match self {
-            ChainRow::Step(step) => step.process,
-            ChainRow::Wait(wait) => wait.process,
-        }
-    }
-}
-
-/// A step or wait of a chain, and its share of the whole time.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SharedRow {
-    /// The step or wait.
-    pub row: ChainRow,
-    /// The share in hundredths of a percent; the shares of a chain sum to 10,000.
-    pub share: u32,
-}
-
-impl Chain {
-    /// Returns steps and waits by time.
-    #[must_use]
-    pub fn rows(&self) -> Vec<SharedRow> {
-        let steps = self.steps.iter().map(|step| ChainRow::Step(*step));
-        let waits = self.waits.iter().map(|wait| ChainRow::Wait(*wait));
-        let mut rows: Vec<ChainRow> = steps.chain(waits).collect();
-        // A step comes before what it waited for meanwhile.
-        rows.sort_by_key(ChainRow::span_start);
-        let total: i128 = rows.iter().map(|row| i128::from(row.time().0)).sum();
-        let (mut sum, mut given) = (0_i128, 0_i128);
-        let share = |row: ChainRow| {
-            sum += i128::from(row.time().0);
-            let until = (sum * 10_000 + total / 2) / total.max(1);
-            let share = until - given;
-            given = until;
-            let share = share as u32;
-            SharedRow { row, share }
-        };
-        rows.into_iter().map(share).collect()
-    }
-
-    /// The processes on it, sorted, each once.
-    #[must_use]
-    pub fn processes(&self) -> Vec<ProcessId> {
-        let mut all: Vec<ProcessId> = self.steps.iter().map(|step| step.process).collect();
-        all.sort_unstable();
-        all.dedup();
-        all
-    }
-}
-
-/// A chain that leads to what a process does now.
+/// A chain up to the present stretch of a process.
 #[derive(Clone, Copy)]
 struct ChainSoFar {
     /// The sum of the own times of its closed stretches, in ns.
@@ -251,14 +73,7 @@ struct Link {
     because: Because,
 }
 
-/// A step of a chain, and the part of it in which all job slots were taken.
-struct SlottedStep {
-    step: ChainStep,
-    /// In ns.
-    no_slot: i64,
-}
-
-/// A process during the walk: the longest chain that leads to what it does now.
+/// A process during the walk, with the longest chain up to now.
 #[derive(Clone, Copy)]
 struct State {
     /// The chain until `begun`.
@@ -586,7 +401,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The longest chain, from its first stretch on; neighbouring stretches of one process are one.
+    /// Returns the longest chain, from its first stretch on; neighbouring stretches of one process become one step.
     fn chain(&self) -> Chain {
         let mut steps: Vec<SlottedStep> = Vec::new();
         let mut at = self.longest.and_then(|chain| chain.link);
@@ -616,89 +431,15 @@ impl Walk<'_> {
             at = link.before;
         }
         steps.reverse();
-        self.on_axis(steps)
-    }
-
-    /// Returns the steps, and the waits between and inside them.
-    fn on_axis(&self, mut steps: Vec<SlottedStep>) -> Chain {
-        // The last event ends a ns before the trace does.
-        let ends = self.times.rows.iter().map(|row| row.span.end);
-        let end = ends
-            .max()
-            .map_or(self.trace.span.end, |end| end.min(self.trace.span.end));
-        let wall = TimeSpan::new(self.trace.span.start, end.max(self.trace.span.start));
-        let mut waits = Vec::new();
-        let mut wait = |process, span: TimeSpan, time: i64, why| {
-            if time > 0 {
-                waits.push(ChainWait {
-                    process,
-                    span,
-                    time: Nanos(time),
-                    why,
-                });
-            }
-        };
-        let mut now = wall.start;
-        let mut is_first = true;
-        for SlottedStep { step, no_slot } in &mut steps {
-            // Times that contradict each other (a damaged file) count once.
-            let start = step.span.start.clamp(now, wall.end.max(now));
-            let end = step.span.end.clamp(start, wall.end.max(start));
-            let gap = TimeSpan::new(now, start);
-            if std::mem::take(&mut is_first) {
-                wait(step.process, gap, gap.duration().0, Wait::Before);
-            } else if step.because == Because::Child {
-                // The child on the chain ended before another one that was waited for, too.
-                let no_slot = match self.slots.is_runner(step.process) {
-                    true => self.slots.taken(now, start),
-                    false => 0,
-                };
-                wait(step.process, gap, no_slot, Wait::NoSlot);
-                wait(
-                    step.process,
-                    gap,
-                    gap.duration().0 - no_slot,
-                    Wait::Children,
-                );
-            } else {
-                // A reader of a file: until it was made it may have lacked a slot.
-                let born = self.times.of(step.process).span.start.clamp(now, start);
-                let no_slot = self.slots.taken(now, born);
-                let before = TimeSpan::new(now, born);
-                let idle = before.duration().0 - no_slot;
-                wait(step.process, before, no_slot, Wait::NoSlot);
-                wait(step.process, before, idle, Wait::NotStarted);
-                let beside = TimeSpan::new(born, start);
-                wait(step.process, beside, beside.duration().0, Wait::Beside);
-            }
-            let span = TimeSpan::new(start, end);
-            let length = span.duration().0;
-            step.own = Nanos(step.own.0.clamp(0, length));
-            let rest = length - step.own.0;
-            let no_slot = (*no_slot).clamp(0, rest);
-            wait(step.process, span, no_slot, Wait::NoSlot);
-            wait(step.process, span, rest - no_slot, Wait::Children);
-            now = end;
-        }
-        let after = TimeSpan::new(now, wall.end.max(now));
-        if let Some(SlottedStep { step: last, .. }) = steps.last() {
-            wait(last.process, after, after.duration().0, Wait::After);
-        }
-        let steps: Vec<ChainStep> = steps.into_iter().map(|it| it.step).collect();
-        Chain {
-            length: Nanos(steps.iter().map(|step| step.own.0).sum()),
-            steps,
-            waits,
-            wall,
-        }
+        on_axis(steps, self.trace, self.times, &self.slots)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::process_times::tests::trace_of;
     use super::*;
     use crate::assemble::file_history::{FileDependency, FileId, Moment};
+    use crate::query::process_times::tests::trace_of;
     use crate::trace::EventId;
 
     fn depends(writer: u32, from: i64, reader: u32, to: i64) -> FileDependency {

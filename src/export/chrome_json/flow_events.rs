@@ -1,0 +1,72 @@
+//! The marks of flows as events.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value as Json, json};
+
+use super::flow_labels::FlowLabel;
+use super::values::{exact, or};
+use crate::event::flow_kind::{FLOW_KIND, FlowKind};
+use crate::export::Chosen;
+use crate::export::shared::flow_marks::{FlowMark, FlowStepSort, ReallyIn};
+use crate::trace::{SliceId, Trace};
+
+/// An event for a mark, without its process and thread.
+pub(super) struct FlowEvent<'a> {
+    pub phase: &'static str,
+    pub category: Cow<'a, str>,
+    pub name: Cow<'a, str>,
+    pub time_ns: i64,
+    /// The members of the event after its name and time.
+    pub more: String,
+    pub args: Map<String, Json>,
+}
+
+impl<'a> FlowEvent<'a> {
+    /// Returns the event for a mark whose flow has `label`.
+    pub(super) fn new(
+        trace: &'a Trace,
+        chosen: &Chosen<'_>,
+        mark: &FlowMark,
+        label: FlowLabel,
+    ) -> FlowEvent<'a> {
+        let row = trace.events.get(mark.event).row;
+        let mut args = Map::new();
+        let time_ns = match chosen.span.contains(row.time) && mark.is_moved {
+            // Readers would bind a mark at the very end of its slice to no slice.
+            true => {
+                args.insert("really_at_ns".to_owned(), json!(row.time.0));
+                mark.time
+            }
+            false => row.time.0,
+        };
+        if label.id != mark.id {
+            args.insert("id".to_owned(), json!(format!("{:#x}", mark.id)));
+        }
+        if let Some(own) = mark.name.filter(|&own| own != label.name) {
+            args.insert("name".to_owned(), json!(exact(trace, own)));
+        }
+        let name = trace.strings.bytes(mark.name.unwrap_or(label.name));
+        if mark.kind != FlowKind::implied(name) {
+            args.insert(FLOW_KIND.to_owned(), json!(mark.kind.word()));
+        }
+        // Without `bp` an end belongs to the next slice.
+        let is_next = |slice: SliceId| trace.slices.get(slice).start.0 >= mark.time;
+        let bound = match (mark.sort, mark.really_in) {
+            (FlowStepSort::End, Some(ReallyIn::Slice(slice))) if is_next(slice) => "",
+            _ => ",\"bp\":\"e\"",
+        };
+        FlowEvent {
+            phase: match mark.sort {
+                FlowStepSort::Begin => "s",
+                FlowStepSort::Step => "t",
+                FlowStepSort::End => "f",
+            },
+            category: or(exact(trace, label.category), "flow"),
+            name: exact(trace, label.name),
+            time_ns,
+            more: format!(",\"id\":\"{:#x}\"{bound}", label.id),
+            args,
+        }
+    }
+}

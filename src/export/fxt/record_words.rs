@@ -1,0 +1,85 @@
+//! Appends words, headers and the records of providers to the bytes of a chunk or file.
+
+use super::references::{TextRef, cut_bytes};
+use crate::fxt::layout::{
+    MOST_RECORD_WORDS, RECORD_TYPE, RECORD_WORDS, argument, metadata, record_type,
+};
+
+/// Returns the header bits of a record's type.
+#[inline]
+pub(super) const fn record(record_type: u64) -> u64 {
+    RECORD_TYPE.put(record_type)
+}
+
+/// Returns the header bits of a record's size.
+#[inline]
+pub(super) const fn sized(words: u64) -> u64 {
+    RECORD_WORDS.put(words)
+}
+
+/// Appends a record that announces a provider.
+pub(super) fn push_provider_info(out: &mut Vec<u8>, number: u32, name: &[u8]) {
+    let name = cut_bytes(name, metadata::NAME_BYTES.max() as usize);
+    let start = out.len();
+    push_word(
+        out,
+        metadata_record(metadata::PROVIDER_INFO, number)
+            | metadata::NAME_BYTES.put(name.len() as u64),
+    );
+    push_bytes(out, name);
+    close(out, start);
+}
+
+/// Appends a record that begins a section of a provider.
+pub(super) fn push_section(out: &mut Vec<u8>, number: u32) {
+    push_word(
+        out,
+        sized(1) | metadata_record(metadata::PROVIDER_SECTION, number),
+    );
+}
+
+/// Appends the tick rate of the current section's provider.
+pub(super) fn push_ticks(out: &mut Vec<u8>, rate: u64) {
+    push_word(out, record(record_type::INITIALIZATION) | sized(2));
+    push_word(out, rate);
+}
+
+/// Returns the header of a metadata record of a provider, without its size.
+pub(super) fn metadata_record(kind: u64, provider: u32) -> u64 {
+    record(record_type::METADATA)
+        | metadata::KIND.put(kind)
+        | metadata::PROVIDER.put(provider.into())
+}
+
+/// Returns the header of an argument, without its upper half.
+#[inline]
+pub(super) fn argument_header(kind: u64, words: u64, name: TextRef<'_>) -> u64 {
+    argument::KIND.put(kind) | argument::WORDS.put(words) | argument::NAME.put(name.bits.into())
+}
+
+#[inline]
+pub(super) fn push_word(out: &mut Vec<u8>, word: u64) {
+    out.extend_from_slice(&word.to_le_bytes());
+}
+
+/// Appends bytes, padded to whole words.
+#[inline]
+pub(super) fn push_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    if bytes.is_empty() {
+        return;
+    }
+    out.extend_from_slice(bytes);
+    let padded = out.len().next_multiple_of(8);
+    out.resize(padded, 0);
+}
+
+/// Writes the size of the record that starts at `start` into bits 4 to 15 of its header, in words.
+#[inline]
+pub(super) fn close(out: &mut [u8], start: usize) {
+    let words = (out.len() - start) as u64 / 8;
+    debug_assert!(words <= MOST_RECORD_WORDS as u64);
+    if let Some(header) = out.get_mut(start..start + 2) {
+        header[0] |= (words << 4) as u8;
+        header[1] |= (words >> 4) as u8;
+    }
+}

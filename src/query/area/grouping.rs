@@ -1,0 +1,186 @@
+//! Which group an interval of a source belongs to, and what the group is called.
+
+use super::on_cpu::Part;
+use super::source::{STATES, Source, WantedKinds};
+use super::{GroupBy, Key, What};
+use crate::trace::{CpuId, EventId, ProcessId, SliceId, ThreadId, ThreadState, TrackKind};
+
+impl Source<'_> {
+    /// The group of interval `at` of a row of `owner`; `None` if it counts in no group.
+    #[inline]
+    pub(crate) fn group(&self, owner: u32, at: u32) -> Option<u32> {
+        let trace = self.trace;
+        let thread_group = |thread: ThreadId| match self.shape.by {
+            GroupBy::Process => match trace.threads.get(thread.0 as usize).map(|it| it.process) {
+                Some(Some(process)) => Some(process.0),
+                _ => Some(trace.processes.len() as u32),
+            },
+            GroupBy::ThreadName => self.shape.namesakes.get(thread.0 as usize).copied(),
+            _ => ((thread.0 as usize) < trace.threads.len()).then_some(thread.0),
+        };
+        match self.shape.what {
+            What::Slices => {
+                let label = trace.slices.label_ids.at(at as usize);
+                let kind = self.kind_number(label)?;
+                let group = match self.shape.by {
+                    GroupBy::Name => self.shape.labels.of_label.get(label as usize).copied(),
+                    GroupBy::Cpu => self.cpu_of_slice(owner, at),
+                    GroupBy::Thread | GroupBy::ThreadName | GroupBy::Process => {
+                        thread_group(self.thread_of_slice(owner, at))
+                    }
+                };
+                Some(self.of_kind(group?, kind))
+            }
+            What::Runs if !self.is_within(trace.runs.threads[at as usize], owner) => None,
+            What::States if !self.is_state_within(owner, at) => None,
+            What::Runs => match self.shape.by {
+                GroupBy::Cpu if trace.runs.threads[at as usize] == ThreadId::IDLE.0 => None,
+                GroupBy::Cpu => Some(owner),
+                _ => thread_group(ThreadId(trace.runs.threads[at as usize])),
+            },
+            What::States => {
+                let state = trace.states.states[at as usize];
+                match self.shape.by {
+                    GroupBy::Name => Some(state as u32),
+                    GroupBy::Cpu if state != ThreadState::Running => None,
+                    GroupBy::Cpu => trace.states.partners[at as usize]
+                        .get()
+                        .filter(|&cpu| (cpu as usize) < trace.cpus.len()),
+                    _ => Some(thread_group(ThreadId(owner))? * STATES + state as u32),
+                }
+            }
+        }
+    }
+
+    /// Returns whether the slices of a thread on a CPU count.
+    #[inline]
+    fn is_within(&self, thread: u32, cpu: u32) -> bool {
+        let limits = self.shape.limits.as_ref();
+        limits.is_none_or(|limits| limits.has(ThreadId(thread), CpuId(cpu)))
+    }
+
+    /// Returns whether a state counts: if only some CPUs count, the thread must run on one of them.
+    #[inline]
+    fn is_state_within(&self, thread: u32, at: u32) -> bool {
+        let states = &self.trace.states;
+        self.shape.limits.is_none()
+            || (states.states[at as usize] == ThreadState::Running
+                && (states.partners[at as usize].get())
+                    .is_some_and(|cpu| self.is_within(thread, cpu)))
+    }
+
+    /// The number of the kind of a label, if that kind is wanted.
+    #[inline]
+    fn kind_number(&self, label: u32) -> Option<u32> {
+        let kind = self.shape.kinds.number(label);
+        match self.shape.wanted {
+            WantedKinds::One(wanted) if wanted != Some(kind) => None,
+            _ => Some(kind),
+        }
+    }
+
+    /// The group of slices of one kind among those that are grouped together otherwise.
+    #[inline]
+    fn of_kind(&self, group: u32, kind: u32) -> u32 {
+        group * self.shape.kinds.present().len() as u32 + kind
+    }
+
+    /// The group of a slice's part on a CPU; `None` if it counts in no group.
+    #[inline]
+    pub(crate) fn group_on(&self, part: &Part) -> Option<u32> {
+        match self.shape.by {
+            GroupBy::Cpu => {
+                let label = self.trace.slices.label_ids.at(part.slice as usize);
+                Some(self.of_kind(part.cpu?.0, self.kind_number(label)?))
+            }
+            _ => self.group(part.track.0, part.slice),
+        }
+    }
+
+    fn thread_of_slice(&self, owner: u32, at: u32) -> ThreadId {
+        match self.trace.tracks.get(owner as usize).map(|it| it.kind) {
+            Some(TrackKind::Thread(thread)) => thread,
+            _ => self
+                .begin_of(at)
+                .map_or(ThreadId::NONE, |id| self.trace.events.thread(id)),
+        }
+    }
+
+    fn cpu_of_slice(&self, owner: u32, at: u32) -> Option<u32> {
+        match self.trace.tracks.get(owner as usize).map(|it| it.kind) {
+            Some(TrackKind::Cpu(cpu)) => Some(cpu.0),
+            _ => {
+                let cpu = self.trace.events.get(self.begin_of(at)?).cpu;
+                cpu.filter(|cpu| (*cpu as usize) < self.trace.cpus.len())
+            }
+        }
+    }
+
+    fn begin_of(&self, at: u32) -> Option<EventId> {
+        let begin = self.trace.slices.begins.get(at as usize)?;
+        ((begin as usize) < self.trace.events.len()).then_some(EventId(begin))
+    }
+
+    /// Returns the key of a group; `sample` is one of its intervals.
+    pub fn key(&self, group: u32, sample: Option<SliceId>) -> Key {
+        let kinds = self.shape.kinds.present();
+        let (group, none) = match self.shape.what {
+            What::Slices => {
+                let count = kinds.len().max(1) as u32;
+                let kind = kinds.get((group % count) as usize).copied();
+                let none = Key {
+                    kind,
+                    ..Key::default()
+                };
+                (group / count, none)
+            }
+            What::Runs | What::States => (group, Key::default()),
+        };
+        let process = |at: u32| {
+            let id = ProcessId(at);
+            ((at as usize) < self.trace.processes.len()).then_some(id)
+        };
+        let state = |group: u32| ThreadState::ALL.get((group % STATES) as usize).copied();
+        match (self.shape.what, self.shape.by) {
+            (What::Slices, GroupBy::Name) => {
+                let label = self.shape.labels.firsts.get(group as usize);
+                let label = label
+                    .and_then(|&at| self.trace.slices.labels.get(at as usize))
+                    .copied();
+                let label = label.or_else(|| sample.map(|id| self.trace.slices.label(id)));
+                Key {
+                    name: label.map(|label| (label.name, label.category)),
+                    ..none
+                }
+            }
+            (What::States, GroupBy::Name) => Key {
+                state: state(group),
+                ..none
+            },
+            (What::States, GroupBy::Thread | GroupBy::ThreadName) => Key {
+                thread: Some(ThreadId(group / STATES)),
+                is_any_of_name: self.shape.by == GroupBy::ThreadName,
+                state: state(group),
+                ..none
+            },
+            (What::States, GroupBy::Process) => Key {
+                process: process(group / STATES),
+                state: state(group),
+                ..none
+            },
+            (_, GroupBy::Name | GroupBy::Thread | GroupBy::ThreadName) => Key {
+                thread: Some(ThreadId(group)),
+                is_any_of_name: self.shape.by == GroupBy::ThreadName,
+                ..none
+            },
+            (_, GroupBy::Process) => Key {
+                process: process(group),
+                ..none
+            },
+            (_, GroupBy::Cpu) => Key {
+                cpu: Some(CpuId(group)),
+                ..none
+            },
+        }
+    }
+}
