@@ -209,8 +209,7 @@ fn desktop_entry() -> Result<Vec<u8>, CliError> {
     let program = program
         .to_str()
         .ok_or_else(|| no_entry(&program, "is not UTF-8"))?;
-    let exec = exec_value(program)
-        .ok_or_else(|| no_entry(Path::new(program), "contains an equals sign"))?;
+    let exec = exec_value(program).map_err(|why| no_entry(Path::new(program), why))?;
     let exec = format!("Exec={exec} %F");
     Ok(DESKTOP.1.replace("Exec=threadline %F", &exec).into_bytes())
 }
@@ -222,13 +221,19 @@ fn no_entry(program: &Path, why: &str) -> CliError {
     ))
 }
 
-/// A program's path as an `Exec` key has it; `None`: it cannot have it.
+/// A program's path as an `Exec` key has it.
 ///
 /// The Desktop Entry Specification reads such a value three times: first the escapes of all strings, then the quotes of
 /// arguments, then field codes such as `%F`. Here it is the other way round.
-fn exec_value(program: &str) -> Option<String> {
+///
+/// # Errors
+/// What about the path cannot be written in such a key.
+fn exec_value(program: &str) -> Result<String, &'static str> {
     if program.contains('=') {
-        return None;
+        return Err("contains an equals sign");
+    }
+    if program.contains(|c: char| c.is_ascii_control() && !"\n\t\r".contains(c)) {
+        return Err("contains a control character");
     }
     let is_reserved =
         |c: char| c.is_whitespace() || c.is_control() || "\"'\\><~|&;$*?#()`".contains(c);
@@ -243,9 +248,13 @@ fn exec_value(program: &str) -> Option<String> {
     if program.contains(is_reserved) {
         argument = format!("\"{argument}\"");
     }
+    // GLib looks for the program before it reads field codes, and hides entries whose program is not there.
+    if program.contains('%') {
+        argument = format!("env {argument}");
+    }
     let escaped = argument.replace('\\', "\\\\");
     let escaped = escaped.replace('\n', "\\n").replace('\t', "\\t");
-    Some(escaped.replace('\r', "\\r"))
+    Ok(escaped.replace('\r', "\\r"))
 }
 
 fn put(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
@@ -289,7 +298,8 @@ mod tests {
         for (path, exec) in [
             ("/usr/bin/threadline", "/usr/bin/threadline"),
             ("/opt/my tools/threadline", "\"/opt/my tools/threadline\""),
-            ("/opt/100%/threadline", "/opt/100%%/threadline"),
+            ("/opt/100%/threadline", "env /opt/100%%/threadline"),
+            ("/opt/100 %/threadline", "env \"/opt/100 %%/threadline\""),
             ("/o'/t", "\"/o'/t\""),
             ("/a$b`c/t", "\"/a\\\\$b\\\\`c/t\""),
             ("/a\\b/t", "\"/a\\\\\\\\b/t\""),
@@ -297,8 +307,9 @@ mod tests {
             ("/a\nb/t", "\"/a\\nb/t\""),
             ("/a;(b)/t", "\"/a;(b)/t\""),
         ] {
-            assert_eq!(exec_value(path).as_deref(), Some(exec), "{path}");
+            assert_eq!(exec_value(path).as_deref(), Ok(exec), "{path}");
         }
-        assert_eq!(exec_value("/a=b/t"), None);
+        assert!(exec_value("/a=b/t").is_err());
+        assert!(exec_value("/a\u{1}b/t").is_err());
     }
 }

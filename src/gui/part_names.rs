@@ -3,6 +3,9 @@
 //! egui and egui_extras neither name these parts nor let us name them, so that a screen reader would only say
 //! "unknown". They are recognised by role and shape in the finished accessibility tree of a frame; without a screen
 //! reader there is no tree.
+//!
+//! Texts of a trace may contain NUL, which texts on D-Bus may not: the bus cuts off a program that sends one, and no
+//! screen reader sees the window again. NUL is a blank in the tree.
 
 use std::collections::HashMap;
 
@@ -41,6 +44,9 @@ impl egui::Plugin for PartNames {
 
     fn output_hook(&mut self, _: &egui::Context, output: &mut egui::FullOutput) {
         if let Some(update) = &mut output.platform_output.accesskit_update {
+            for (_, node) in &mut update.nodes {
+                blank_nuls(node);
+            }
             name_parts(&mut update.nodes);
         }
     }
@@ -49,6 +55,34 @@ impl egui::Plugin for PartNames {
 /// Installs the naming of parts in a context.
 pub(super) fn install(ctx: &egui::Context) {
     ctx.add_plugin(PartNames);
+}
+
+/// Turns NUL in the texts of a node into blanks; lengths of letters stay as they are.
+fn blank_nuls(node: &mut Node) {
+    if let Some(text) = blanked(node.label()) {
+        node.set_label(text);
+    }
+    if let Some(text) = blanked(node.value()) {
+        node.set_value(text);
+    }
+    if let Some(text) = blanked(node.description()) {
+        node.set_description(text);
+    }
+    if let Some(text) = blanked(node.tooltip()) {
+        node.set_tooltip(text);
+    }
+    if let Some(text) = blanked(node.placeholder()) {
+        node.set_placeholder(text);
+    }
+    if let Some(text) = blanked(node.url()) {
+        node.set_url(text);
+    }
+}
+
+/// Returns a text with blanks for its NULs; `None` if it has none.
+fn blanked(text: Option<&str>) -> Option<String> {
+    let text = text.filter(|text| text.contains('\0'));
+    text.map(|text| text.replace('\0', " "))
 }
 
 fn is_nameless(node: &Node) -> bool {

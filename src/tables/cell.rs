@@ -47,8 +47,8 @@ impl Cell {
         }
     }
 
-    /// Compares two cells of a column: `None` comes first; unfinished durations are longer than all known ones;
-    /// numbers in texts compare by value (`CPU 2` before `CPU 10`).
+    /// Compares two cells of a column: `None` comes first; an unfinished duration counts as what is certain of it, and
+    /// is longer than a known one of that length; numbers in texts compare by value (`CPU 2` before `CPU 10`).
     pub(crate) fn order(&self, other: &Cell) -> Ordering {
         match (self, other) {
             (Cell::None, Cell::None) => Ordering::Equal,
@@ -58,8 +58,8 @@ impl Cell {
             (Cell::Text(_), _) => Ordering::Greater,
             (_, Cell::Text(_)) => Ordering::Less,
             (Cell::AtLeast(a), Cell::AtLeast(b)) | (Cell::Int(a), Cell::Int(b)) => a.cmp(b),
-            (Cell::AtLeast(_), _) => Ordering::Greater,
-            (_, Cell::AtLeast(_)) => Ordering::Less,
+            (Cell::AtLeast(a), Cell::Int(b)) => a.cmp(b).then(Ordering::Greater),
+            (Cell::Int(a), Cell::AtLeast(b)) => a.cmp(b).then(Ordering::Less),
             (a, b) => a.as_float().total_cmp(&b.as_float()),
         }
     }
@@ -199,21 +199,23 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_comes_first_and_what_never_ended_last() {
+    fn what_never_ended_counts_as_what_is_certain_of_it() {
         let mut cells = [
             Cell::AtLeast(3),
             Cell::Int(9),
             Cell::None,
             Cell::AtLeast(1),
-            Cell::Float(2.5),
+            Cell::Int(3),
+            Cell::AtLeast(10),
         ];
         cells.sort_by(Cell::order);
         let sorted = [
             Cell::None,
-            Cell::Float(2.5),
-            Cell::Int(9),
             Cell::AtLeast(1),
+            Cell::Int(3),
             Cell::AtLeast(3),
+            Cell::Int(9),
+            Cell::AtLeast(10),
         ];
         assert_eq!(cells, sorted);
     }

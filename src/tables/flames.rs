@@ -41,16 +41,17 @@ const OWN: ColumnDef<'static> =
     ColumnDef::duration("self", "Self", "How long it lasted without what it called.");
 const COUNT: ColumnDef<'static> = ColumnDef::count("count", "Count", "How often it was called.");
 
-/// For panes only: the cell after those of [`TREE`].
-pub(crate) const TREE_EXTRA: ColumnDef<'static> = NAME_EXTRAS[0];
+/// For panes only: cells after those of [`TREE`], the total and the own time, either of which may be a lower bound.
+pub(crate) const TREE_EXTRAS: [ColumnDef<'static>; 2] = [NAME_EXTRAS[0], NAME_EXTRAS[1]];
 
 /// For panes only: cells after those of [`NAMES`].
-pub(crate) const NAME_EXTRAS: [ColumnDef<'static>; 2] = [
+pub(crate) const NAME_EXTRAS: [ColumnDef<'static>; 3] = [
     ColumnDef::duration(
         "total_at_least",
         "Total",
         "With all that it calls; recursion counts once",
     ),
+    ColumnDef::duration("self_at_least", "Self", "Without what it calls"),
     ColumnDef::number(
         "share",
         "Of all",
@@ -70,15 +71,21 @@ pub(crate) fn name_rows(flame: &Flame, limit: usize) -> Vec<MadeRow> {
             row.count.into(),
             row.unfinished.into(),
             row.unfinished_ns.into(),
-            match (row.unfinished, flame.unit) {
-                (1.., FlameUnit::Nanos) => Cell::AtLeast(row.total.into()),
-                _ => row.total.into(),
-            },
+            bounded(row.total, row.unfinished, flame.unit),
+            bounded(row.own, row.unfinished, flame.unit),
             Cell::Float(row.own as f64 / whole),
         ],
         item: None,
     });
     rows.collect()
+}
+
+/// Returns a sum of times: a lower bound if some of what was added up never ended.
+fn bounded(sum: i64, unfinished: u64, unit: FlameUnit) -> Cell {
+    match (unfinished, unit) {
+        (1.., FlameUnit::Nanos) => Cell::AtLeast(sum.into()),
+        _ => sum.into(),
+    }
 }
 
 /// The quantity of which a call tree shows shares.
@@ -90,7 +97,7 @@ pub(crate) enum Size {
     Own,
 }
 
-/// Returns at most `limit` rows of [`TREE`], followed by a cell of [`TREE_EXTRA`]: each node directly before the nodes
+/// Returns at most `limit` rows of [`TREE`], followed by cells of [`TREE_EXTRAS`]: each node directly before the nodes
 /// that it calls. The key of a row is the index of its node.
 pub(crate) fn tree_rows(flame: Arc<Flame>, size: Size, limit: usize) -> impl RowSource {
     let mut nodes = in_depth(&flame);
@@ -153,5 +160,6 @@ fn tree_cells(
             true => Cell::AtLeast(node.total.into()),
             false => node.total.into(),
         },
+        bounded(node.own, node.unfinished, flame.unit),
     ]);
 }

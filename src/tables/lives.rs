@@ -236,9 +236,9 @@ fn node_cells(loaded: &LoadedTrace, times: &ProcessTimes, node: Visited, cells: 
         u32::from(process.may_be_thread()).into(),
         arguments_cell(trace, node.id),
         exit_text(process.exit_status, process.exit_signal).into(),
-        match (process.end, time.span.duration().0) {
-            (None, ns) => Cell::AtLeast(ns.into()),
-            (Some(_), ns) => ns.into(),
+        match (process.start, process.end) {
+            (Some(_), Some(_)) => time.span.duration().0.into(),
+            _ => Cell::AtLeast(time.span.duration().0.into()),
         },
     ]);
 }

@@ -71,6 +71,36 @@ fn lines_of_a_task_are_joined_by_their_times() {
 
 /// Lines of a real build, each written up to five seconds too early or too late.
 #[test]
+fn calls_whose_lines_are_far_apart_keep_their_texts() {
+    // Each task opens a file; the lines of all tasks take turns.
+    let count = 600;
+    let lines = |part: &dyn Fn(u64) -> String, from: u64| {
+        let all = (0..count).map(move |task| (task, from + task));
+        let line = |(task, time)| {
+            format!(
+                "0: {},0,1,{time}!{}\n",
+                ((task + 1) << 22) + 300_u64,
+                part(task)
+            )
+        };
+        all.map(line).collect::<String>()
+    };
+    let open = |_| "Open|fnamesize=6,forigsize=6,flags=577,mode=0,fd=3".to_owned();
+    let text = [
+        "INITCWD=/w\n".to_owned(),
+        lines(&open, 1000),
+        lines(&|task| format!("FN|/f{task:04}"), 11_000),
+        lines(&|task| format!("FO|/f{task:04}"), 21_000),
+    ]
+    .concat();
+    let loaded = load(text.as_bytes());
+    for (task, told) in told(&loaded, "Open").iter().enumerate() {
+        assert!(told.contains(&format!("/f{task:04}")), "{told}");
+    }
+    assert_eq!(told(&loaded, "Open").len() as u64, count);
+}
+
+#[test]
 fn lines_out_of_order_by_seconds_keep_their_texts() {
     let path = crate::corpus::corpus("etrace").join("lua-make-j2.etrace.zst");
     let packed = std::fs::read(path).unwrap();

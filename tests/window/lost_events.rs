@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::support::*;
 use egui::{Key, Modifiers, Role};
-use egui_kittest::kittest::Queryable;
+use egui_kittest::kittest::{NodeT, Queryable};
 use threadline::base::{Job, TimeSpan, Timestamp};
 use threadline::gui::theme;
 use threadline::load::together::open_together;
@@ -269,6 +269,48 @@ fn joined_files_keep_their_gaps_apart() {
     let words = "gap in the recording of CPU 1 · atrace-marks.ftrace";
     assert!(window.query_by_label(words).is_some());
     assert!(window.query_by_label("12 events lost").is_some());
+}
+
+#[test]
+fn events_at_a_gap_of_no_length_are_neither_before_nor_after_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let event = |at: u32| {
+        format!("             app-100     [000] .....   1.{at:06}: tracing_mark_write: I|100|x\n")
+    };
+    let lost = "CPU:0 [LOST 7 EVENTS]\n";
+    let [one, two, three] = [1, 2, 3].map(event);
+    for (lines, expected) in [
+        (
+            format!("{lost}{one}{two}"),
+            ["event at this time", "event after"],
+        ),
+        (
+            format!("{one}{two}{lost}"),
+            ["event before", "event at this time"],
+        ),
+        (
+            format!("{one}{lost}{two}{three}"),
+            ["last event before", "first event after"],
+        ),
+    ] {
+        let path = folder.path().join("losses.txt");
+        std::fs::write(&path, format!("# tracer: nop\n#\n{lines}")).unwrap();
+        let mut window = window(&path);
+        act(&mut window, Action::OpenPane(PaneKind::Details));
+        key(&mut window, Modifiers::NONE, Key::X);
+        settle(&mut window);
+        let links = window.query_all_by_role(Role::Link);
+        let links: Vec<String> = links.filter_map(|it| it.accesskit_node().label()).collect();
+        let around: Vec<_> = links.iter().filter(|it| it.contains("event")).collect();
+        assert_eq!(around.len(), 2, "{links:?}");
+        for (link, words) in around.iter().zip(expected) {
+            assert!(link.starts_with(&format!("{words}: ")), "{links:?}");
+        }
+        assert_ne!(around[0].split_once(": "), around[1].split_once(": "));
+        let times = around.iter().map(|it| it.rsplit(' ').next().unwrap());
+        let times: Vec<&str> = times.collect();
+        assert!(times[0] < times[1], "{links:?}");
+    }
 }
 
 /// A trace exported as FXT.

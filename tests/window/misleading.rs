@@ -53,6 +53,39 @@ fn a_triangle_of_the_flame_tree_opens_its_row() {
 }
 
 #[test]
+fn sums_of_what_never_ended_are_lower_bounds_and_sorted_by_what_is_certain() {
+    let mut window = window(&irqs());
+    act(&mut window, Action::OpenPane(PaneKind::FlameGraph));
+    click_button(&mut window, "Top-down");
+    let rows = table_rows(&window);
+    // Three calls that never ended lasted longest; the one `write` among many did not.
+    assert!(
+        rows[0].starts_with("pselect6, Total ≥ 3.638 s, "),
+        "{rows:?}"
+    );
+    assert!(rows[0].contains("Self ≥ 3.638 s"), "{rows:?}");
+    assert!(rows[1].starts_with("wait4, Total 1.028 s, "), "{rows:?}");
+    click_button(&mut window, "Names");
+    let names = table_rows(&window);
+    assert!(names[0].contains("Self ≥ 3.638 s"), "{names:?}");
+    // Who was there before the recording lived at least as long as was seen.
+    act(&mut window, Action::OpenPane(PaneKind::ProcessTree));
+    let rows = table_rows(&window);
+    let before: Vec<_> = rows
+        .iter()
+        .filter(|row| row.contains("Start before"))
+        .collect();
+    assert!(
+        before.iter().any(|row| row.starts_with("mix.sh")),
+        "{rows:?}"
+    );
+    assert!(
+        before.iter().all(|row| row.contains("Duration ≥ ")),
+        "{rows:?}"
+    );
+}
+
+#[test]
 fn no_key_acts_behind_what_lies_over_the_window() {
     let mut window = window(&irqs());
     let slice = Item::Slice(SliceId(0));
@@ -315,6 +348,28 @@ fn a_filter_that_hides_all_says_so_and_does_not_outlive_its_trace() {
         );
         assert!(all == 0 || !table_rows(&window).is_empty(), "{pane:?}");
         show(&mut window, &irqs());
+    }
+}
+
+#[test]
+fn a_filter_that_has_looked_at_all_does_not_say_that_it_was_stopped() {
+    let mut window = window(&irqs());
+    act(&mut window, Action::OpenPane(PaneKind::Events));
+    let all = window.state().loaded().unwrap().trace.events.len();
+    // Of what is found by the second, nothing is at the end.
+    for text in ["nothing is called so", "NR 293 = 0"] {
+        type_into(&mut window, "Filter events", text);
+        settle(&mut window);
+        window.run_steps(3);
+        let count = window.query_all_by_label_contains(" events");
+        let said: Vec<_> = count
+            .filter_map(|node| node.accesskit_node().value())
+            .collect();
+        let of = format!("of {} events", threadline::base::time::grouped(all as i64));
+        assert!(
+            said.iter().any(|words| words.ends_with(&of)),
+            "{text}: {said:?}"
+        );
     }
 }
 

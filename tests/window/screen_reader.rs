@@ -402,3 +402,30 @@ fn without_a_listener_nothing_is_announced() {
     }
     assert!(app.announced().starts_with("Keys and gestures "));
 }
+
+#[test]
+fn no_text_of_a_trace_cuts_the_window_off_from_screen_readers() {
+    // An argument of the first event contains NUL, which no text on D-Bus may.
+    let mut window = window(&file("tests/cases/fxt/all_args.fxt.zst"));
+    let slice = threadline::query::Item::Slice(threadline::trace::SliceId(0));
+    act(&mut window, Action::Select(slice));
+    let mut seen = String::new();
+    for pane in [PaneKind::Events, PaneKind::Details] {
+        act(&mut window, Action::OpenPane(pane));
+        settle(&mut window);
+        for node in window.root().children_recursive() {
+            let it = node.accesskit_node();
+            let texts = [
+                it.label(),
+                it.value(),
+                it.description(),
+                it.placeholder().map(str::to_owned),
+            ];
+            for text in texts.into_iter().flatten() {
+                assert!(!text.contains('\0'), "{:?} {text:?}", it.role());
+                seen += &text;
+            }
+        }
+    }
+    assert!(seen.contains("value from table"), "the argument is shown");
+}

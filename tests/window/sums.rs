@@ -300,6 +300,46 @@ fn a_flame_graph_counts_what_never_ended_beside_what_did() {
 }
 
 #[test]
+fn a_call_tree_has_each_slice_below_the_one_around_it() {
+    // Asynchronous slices lie in any row of their track, also above those around them.
+    let asynchronous = "sample-traces/node-workers.json.gz";
+    for name in [asynchronous, "sample-traces/function-graph.dat"] {
+        let name = path(name);
+        let slices = json(&["table", "slices", &name]);
+        let by_id: BTreeMap<_, _> = slices.iter().map(|row| (row["id"].as_i64(), row)).collect();
+        let mut plain: BTreeMap<Vec<String>, (i64, i64)> = BTreeMap::new();
+        for row in &slices {
+            let Some(length) = row["dur"].as_i64() else {
+                continue;
+            };
+            let mut names = Vec::new();
+            let mut at = Some(row);
+            while let Some(row) = at {
+                names.push(text(row, "name").to_owned());
+                at = row["parent_id"]
+                    .as_i64()
+                    .and_then(|id| by_id.get(&Some(id)).copied());
+            }
+            names.reverse();
+            let sums = plain.entry(names).or_default();
+            (sums.0, sums.1) = (sums.0 + 1, sums.1 + length);
+        }
+        let mut found = BTreeMap::new();
+        let mut names: Vec<String> = Vec::new();
+        for row in json(&["flame", "--as", "tree", &name]) {
+            let number = |column: &str| row[column].as_i64().unwrap();
+            names.truncate(number("depth") as usize - 1);
+            names.push(text(&row, "name").to_owned());
+            if number("count") > 0 {
+                let ended = number("total") - number("at_least");
+                found.insert(names.clone(), (number("count"), ended));
+            }
+        }
+        assert_eq!(found, plain, "{name}");
+    }
+}
+
+#[test]
 fn a_latency_that_did_not_end_is_counted_with_what_was_seen() {
     let name = path("sample-traces/sched-irq-syscalls.dat");
     let (mut open, mut pairs) = (BTreeMap::new(), 0);
@@ -592,4 +632,7 @@ fn files_count_what_the_chosen_process_did() {
     window.get_by_label("Of the selected process").click();
     settle(&mut window);
     window.get_by_label_contains(" used them");
+    act(&mut window, Action::Deselect);
+    settle(&mut window);
+    window.get_by_label_contains("of all processes: none is selected");
 }

@@ -171,6 +171,18 @@ impl<'a> Tasks<'a> {
         Ok(Some(lines.iter().map(Line::moment).collect()))
     }
 
+    /// Returns the order of the lines of a task that is in time order in the file.
+    ///
+    /// # Errors
+    /// Errors if memory for them is insufficient.
+    pub(super) fn moments(&self, task: usize) -> Result<Vec<Moment>, ReadError> {
+        let mut moments = Vec::new();
+        budget::grow_exact(&mut moments, self.tasks[task].token_count)
+            .map_err(|problem| ReadError::at_byte(0, "lines of a task", problem))?;
+        moments.extend(self.lines(task).map(|line| line.moment()));
+        Ok(moments)
+    }
+
     /// Returns whether the lines of a task are in time order in the file.
     fn is_in_order(&self, task: usize) -> bool {
         let mut last = i64::MIN;

@@ -359,6 +359,12 @@ impl<'a> Call<'a> {
         }
     }
 
+    /// Returns whether more lines may belong to the call.
+    #[must_use]
+    pub(crate) fn may_go_on(&self) -> bool {
+        matches!(self.sort, Sort::Env | Sort::Unknown | Sort::Lone) || !self.is_settled()
+    }
+
     /// Returns whether the call is complete according to its announced sizes.
     #[must_use]
     pub(crate) fn is_settled(&self) -> bool {

@@ -19,7 +19,7 @@ use super::values::{Key, pairs};
 use super::words;
 
 /// How far the lines of a call are searched, bytes.
-const MOST_AHEAD_BYTES: usize = 8 << 20;
+pub(super) const MOST_AHEAD_BYTES: usize = 8 << 20;
 /// Maximum number of a call's numbers that are shown.
 const MOST_NUMBERS: usize = 32;
 
@@ -150,7 +150,7 @@ fn read<'a>(
         Word::Text(slot) => call.start_lone(slot, &line, event.place),
         _ => call.start(Sort::Unknown, &line, event.place),
     }
-    if !call.is_settled() || has_text(call.sort) {
+    if call.may_go_on() {
         let moment = (event.time.0, event.place);
         for behind in lines_behind(file, line.upid, moment, next, MOST_AHEAD_BYTES) {
             if behind.follows_loss {
@@ -184,10 +184,6 @@ fn type_of(key: &[u8]) -> &'static str {
         true => "bytes",
         false => "int",
     }
-}
-
-fn has_text(sort: Sort) -> bool {
-    matches!(sort, Sort::Env | Sort::Unknown | Sort::Lone)
 }
 
 fn detail(line: &Payload<'_>, call: &Call<'_>, texts: &[CallText], upids: &Upids) -> EventDetail {

@@ -9,7 +9,9 @@ use crate::base::{Diagnostics, Job, ReadError, budget};
 use crate::event::{Gap, LaneColumns};
 
 use super::by_task::Tasks;
+use super::calls::Call;
 use super::columns::columns_of;
+use super::describe::MOST_AHEAD_BYTES;
 use super::emit::{Called, Calls, Emitter};
 use super::environment::Environments;
 use super::file::File;
@@ -20,6 +22,8 @@ use super::tokens::Tokens;
 
 /// How many lines are read between two checks whether the job was cancelled.
 const CHECK_LINES: usize = 1 << 14;
+/// Lines that are at most this far from the one before, in bytes, are found by reading on.
+const NEAR_BYTES: u64 = 4096;
 /// Estimated bytes that a line's call takes until it is in the columns.
 const BYTES_A_LINE: u64 = 2 * size_of::<Called>() as u64;
 
@@ -125,7 +129,7 @@ pub(super) fn assemble(
 /// What some tasks yield.
 struct Shard {
     calls: Calls,
-    /// The tasks whose lines are not in time order in the text, with the order of their lines.
+    /// The tasks whose lines are not in time order in the text, or far apart in it, with the order of their lines.
     reordered: Vec<(i64, Vec<Moment>)>,
 }
 
@@ -143,18 +147,52 @@ fn assemble_shard(
     for task in shard {
         let upid = tasks.upid(task);
         emitter.start_task(upid);
+        let mut distance = Distance::default();
         let order = tasks.visit(task, |line| {
             count += 1;
             if count.is_multiple_of(CHECK_LINES) {
                 job.check()?;
             }
+            distance.add(line.place, &emitter.call);
             emitter.line(line);
             Ok(())
         })?;
+        distance.add(file.text().len() as u64, &emitter.call);
         emitter.finish_task();
+        let order = match order {
+            None if distance.is_far() => Some(tasks.moments(task)?),
+            order => order,
+        };
         reordered.extend(order.map(|order| (upid, order)));
     }
     let mut calls = emitter.out;
     calls.sort();
     Ok(Shard { calls, reordered })
+}
+
+/// How much text lies between the lines of the calls of a task: what decoding all of them one by one would read.
+#[derive(Debug, Default)]
+struct Distance {
+    bytes: u64,
+    lines: u64,
+    /// Byte offset of the last line.
+    last: u64,
+}
+
+impl Distance {
+    /// Adds the way to the next line, at `place`; `call` is the call so far.
+    #[inline]
+    fn add(&mut self, place: u64, call: &Call<'_>) {
+        let bytes = place.saturating_sub(self.last);
+        if bytes > NEAR_BYTES && self.lines > 0 && call.may_go_on() {
+            self.bytes += bytes.min(MOST_AHEAD_BYTES as u64);
+        }
+        self.last = place;
+        self.lines += 1;
+    }
+
+    /// Returns whether it is too much to be read for each call.
+    fn is_far(&self) -> bool {
+        self.bytes / NEAR_BYTES > self.lines
+    }
 }

@@ -1,5 +1,6 @@
 //! Where the order of lines in time is not their order in the text: what decoding a single call must know to read the
-//! call's lines as the bulk pass read them.
+//! call's lines as the bulk pass read them. Also where the lines of a task are: among those of very many others it would
+//! take long to find them again.
 //!
 //! ```text
 //! 0: 7,..,1!A[0]sh   0: 7,..,3!A[2]run   0: 7,..,2!A[1]a.sh   0: 7,..,4!A[3]x     A[1] is read before A[2]
@@ -12,12 +13,12 @@ use super::line::{Payload, parse_line};
 use super::lines::{LONG_LINE, Placed, line_at, lines_after};
 use super::notes::Moment;
 
-/// The order of the lines that are out of order, and the losses among all lines.
+/// The order of the lines that are out of order or far apart, and the losses among all lines.
 #[derive(Debug, Default)]
 pub(crate) struct Reordered {
     /// When losses are noticed, sorted.
     losses: Vec<Moment>,
-    /// All lines of the tasks with lines out of order, in time order, by upid.
+    /// All lines of the tasks with lines out of order or far apart, in time order, by upid.
     lines: FxHashMap<i64, Vec<Moment>>,
 }
 

@@ -180,6 +180,8 @@ impl Pane for FilesPane {
             if let Some(process) = self.view.process {
                 let process = process_text(scene, Some(process));
                 words.push_str(&format!(", as {process} used them"));
+            } else if self.is_of_selected {
+                words.push_str(", of all processes: none is selected");
             }
             self.table
                 .copy_button_ui(ui, scene, &answer.data, &mut actions);

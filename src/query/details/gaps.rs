@@ -1,7 +1,7 @@
 //! A gap in full: how long it is, what it lost, what was recorded around it.
 
 use super::section::{Details, Section};
-use crate::base::Timestamp;
+use crate::base::{TimeSpan, Timestamp};
 use crate::query::gaps::{Among, NAME, Toward, beside, count_words, whose};
 use crate::query::item::Item;
 use crate::trace::{CpuId, EventId, GapId, Trace};
@@ -41,17 +41,11 @@ pub(super) fn gap_details(trace: &Trace, id: GapId) -> Details {
         facts.row("file", source.name.clone());
     }
     let mut around = Section::new("Around it");
-    for (name, event) in [
-        (
-            "last event before",
-            event_before(trace, id, span.start, cpu),
-        ),
-        ("first event after", event_after(trace, id, span.end, cpu)),
-    ] {
+    for Near { words, event } in events_around(trace, id, span) {
         if let Some(event) = event {
             let kind = trace.kind_name(trace.events.kind(event));
             let at = time(trace.events.time(event));
-            around.link(name, format!("{kind} at {at}"), Item::Event(event));
+            around.link(words, format!("{kind} at {at}"), Item::Event(event));
         }
     }
     let names = [
@@ -78,6 +72,42 @@ pub(super) fn gap_details(trace: &Trace, id: GapId) -> Details {
             .filter(|section| !section.rows.is_empty())
             .collect(),
     }
+}
+
+/// An event near a gap, with words for where it is.
+struct Near {
+    words: &'static str,
+    event: Option<EventId>,
+}
+
+/// Returns the events around a gap. Of events at the time of a gap of no length, it is not known which came before it.
+fn events_around(trace: &Trace, id: GapId, span: TimeSpan) -> Vec<Near> {
+    let cpu = trace.gap_cpu(id);
+    let before = |words, time| Near {
+        words,
+        event: event_before(trace, id, time, cpu),
+    };
+    let after = |words, time| Near {
+        words,
+        event: event_after(trace, id, time, cpu),
+    };
+    if span.start < span.end {
+        return vec![
+            before("last event before", span.start),
+            after("first event after", span.end),
+        ];
+    }
+    let at = after("event at this time", span.start);
+    let is_then = |event: &EventId| trace.events.time(*event) == span.start;
+    let [one_before, one_after] = [-1, 1].map(|step| Timestamp(span.start.0.saturating_add(step)));
+    vec![
+        before("event before", one_before),
+        Near {
+            event: at.event.filter(is_then),
+            ..at
+        },
+        after("event after", one_after),
+    ]
 }
 
 /// Returns whether an event was recorded where the gap is: on its CPU, in its file.

@@ -15,8 +15,7 @@ use crate::query::details::describe;
 use crate::query::item::track_title;
 use crate::query::latency::Among;
 use crate::query::seen::{Length, Seen};
-use crate::trace::slices::SliceRow;
-use crate::trace::{EventId, SliceId, Trace, TrackId};
+use crate::trace::{EventId, SliceId, Slices, Trace, TrackId, TrackKind};
 
 /// Most stacks that are decoded.
 const MAX_STACKS: usize = 1_000_000;
@@ -114,13 +113,6 @@ struct RowNodes {
     nodes: Vec<Option<u32>>,
 }
 
-/// The numbers that a slice adds to its node.
-#[derive(Clone, Copy)]
-struct Amount {
-    length: i64,
-    is_unfinished: bool,
-}
-
 impl<'a> Merge<'a> {
     fn new(trace: &'a Trace, roots: Roots) -> Merge<'a> {
         Merge {
@@ -172,32 +164,48 @@ impl<'a> Merge<'a> {
             .rows
             .get(track.rows.start as usize..track.rows.end as usize);
         let rows = rows.unwrap_or_default();
+        let inside = rows.iter().map(|row| slices.overlapping(row, span));
+        let inside: Vec<Range<u32>> = inside.filter(|slices| !slices.is_empty()).collect();
         let length = |slice: u32| length(SliceId(slice)).map(Length::certain);
-        let lost = self.lost_lengths(rows, span, length);
         let mut root = None;
-        let mut above: Vec<RowNodes> = Vec::new();
-        for row in rows {
-            let inside = slices.overlapping(row, span);
-            if inside.is_empty() {
-                continue;
+        if matches!(track.kind, TrackKind::Async(_)) {
+            let order = outermost_first(slices, inside.iter().cloned().flatten());
+            let lost = self.lost_lengths(&inside, order.iter().rev().copied(), length);
+            let mut nodes: FxHashMap<u32, u32> = FxHashMap::default();
+            for at in order {
+                let Some(length) = lost.get(&at).copied().or_else(|| length(at)) else {
+                    continue;
+                };
+                let root = *root.get_or_insert_with(|| self.root(id));
+                let parent = slices.parent(at as usize);
+                let parent = parent.and_then(|id| nodes.get(&id.0).copied());
+                let spot = Spot {
+                    root,
+                    parent: parent.unwrap_or(root),
+                };
+                nodes.insert(at, self.add_slice(spot, at, length));
             }
+            return;
+        }
+        // Nested slices are in the rows below.
+        let inner_first = inside.iter().rev().cloned().flatten();
+        let lost = self.lost_lengths(&inside, inner_first, length);
+        let mut above: Vec<RowNodes> = Vec::new();
+        for inside in inside {
             let mut nodes = Vec::with_capacity(inside.len());
             for at in inside.clone() {
-                let index = at as usize;
                 let Some(length) = lost.get(&at).copied().or_else(|| length(at)) else {
                     nodes.push(None);
                     continue;
                 };
                 let root = *root.get_or_insert_with(|| self.root(id));
-                let parent = slices.parent(index);
+                let parent = slices.parent(at as usize);
                 let parent = parent.and_then(|id| node_of(&above, id.0));
-                let parent = parent.unwrap_or(root);
-                let amount = Amount {
-                    length,
-                    is_unfinished: slices.is_unfinished(index),
+                let spot = Spot {
+                    root,
+                    parent: parent.unwrap_or(root),
                 };
-                let name = self.name(slices.label_ids.at(index) as usize);
-                nodes.push(Some(self.add_slice(Spot { root, parent }, name, amount)));
+                nodes.push(Some(self.add_slice(spot, at, length)));
             }
             above.push(RowNodes {
                 slices: inside,
@@ -206,52 +214,51 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// Returns the slices whose ends were not seen with their least time in ns: at least the time of their children.
-    /// `length` returns the certain time of a slice; `None` for slices that are left out.
+    /// Returns those slices of some rows whose ends were not seen with their least time in ns: at least the time of their
+    /// children. `inner_first` are all slices of the rows; of two, the inner one comes first. `length` returns the certain
+    /// time of a slice; `None` for slices that are left out.
     fn lost_lengths(
         &self,
-        rows: &[SliceRow],
-        span: TimeSpan,
+        rows: &[Range<u32>],
+        inner_first: impl Iterator<Item = u32>,
         length: impl Fn(u32) -> Option<i64>,
     ) -> FxHashMap<u32, i64> {
         let slices = &self.trace.slices;
-        let mut lost: FxHashMap<u32, i64> = FxHashMap::default();
-        for row in rows {
-            let unfinished = slices.unfinished_in(slices.overlapping(row, span));
-            lost.extend(unfinished.filter_map(|at| Some((at, length(at)?))));
-        }
+        let unfinished = rows
+            .iter()
+            .flat_map(|row| slices.unfinished_in(row.clone()));
+        let mut lost: FxHashMap<u32, i64> = unfinished
+            .filter_map(|at| Some((at, length(at)?)))
+            .collect();
         if lost.is_empty() {
             return lost;
         }
         let mut children: FxHashMap<u32, i64> = FxHashMap::default();
-        // Nested slices are in the rows below.
-        for row in rows.iter().rev() {
-            for at in slices.overlapping(row, span) {
-                let own = lost.get(&at).copied();
-                let longest = own.map(|own| own.max(children.get(&at).copied().unwrap_or(0)));
-                if let Some(longest) = longest {
-                    lost.insert(at, longest);
-                }
-                let parent = slices.parent(at as usize).map(|parent| parent.0);
-                if let Some(parent) = parent.filter(|parent| lost.contains_key(parent)) {
-                    let sum = children.entry(parent).or_default();
-                    let own = longest.or_else(|| length(at)).unwrap_or(0);
-                    *sum = sum.saturating_add(own);
-                }
+        for at in inner_first {
+            let own = lost.get(&at).copied();
+            let longest = own.map(|own| own.max(children.get(&at).copied().unwrap_or(0)));
+            if let Some(longest) = longest {
+                lost.insert(at, longest);
+            }
+            let parent = slices.parent(at as usize).map(|parent| parent.0);
+            if let Some(parent) = parent.filter(|parent| lost.contains_key(parent)) {
+                let sum = children.entry(parent).or_default();
+                let own = longest.or_else(|| length(at)).unwrap_or(0);
+                *sum = sum.saturating_add(own);
             }
         }
         lost
     }
 
-    /// Adds one slice; returns its node.
-    fn add_slice(&mut self, spot: Spot, name: u32, amount: Amount) -> u32 {
+    /// Adds one slice with its least time in ns; returns its node.
+    fn add_slice(&mut self, spot: Spot, slice: u32, length: i64) -> u32 {
         let Spot { root, parent } = spot;
-        let length = amount.length;
-        let (count, unfinished) = match amount.is_unfinished {
-            true => (0, 1),
-            false => (1, 0),
-        };
-        let unfinished_ns = if amount.is_unfinished { length } else { 0 };
+        let name = self.name(self.trace.slices.label_ids.at(slice as usize) as usize);
+        let (count, unfinished, unfinished_ns) =
+            match self.trace.slices.is_unfinished(slice as usize) {
+                true => (0, 1, length),
+                false => (1, 0, 0),
+            };
         let tree = &mut self.tree;
         if parent == root {
             // The root contains all time.
@@ -275,6 +282,25 @@ impl<'a> Merge<'a> {
             }
         }
     }
+}
+
+/// Returns slices of an asynchronous track in an order in which each comes after the one around it, which may be in any
+/// row.
+fn outermost_first(slices: &Slices, inside: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut waiting: FxHashSet<u32> = inside.collect();
+    let mut all: Vec<u32> = waiting.iter().copied().collect();
+    all.sort_unstable();
+    let mut order = Vec::with_capacity(all.len());
+    let mut path = Vec::new();
+    for slice in all {
+        let mut next = Some(slice);
+        while let Some(at) = next.filter(|at| waiting.remove(at)) {
+            path.push(at);
+            next = slices.parent(at as usize).map(|id| id.0);
+        }
+        order.extend(path.drain(..).rev());
+    }
+    order
 }
 
 /// The node of a slice of a row above. Rows above are in ascending order of their slices.

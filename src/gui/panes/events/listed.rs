@@ -27,6 +27,15 @@ pub(crate) enum Listed {
     },
 }
 
+/// What tells lists of events apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ListStamp {
+    /// The same for a list while it grows.
+    pub list: usize,
+    state: usize,
+    is_complete: bool,
+}
+
 impl Listed {
     /// Returns all events in `span`.
     #[must_use]
@@ -111,12 +120,21 @@ impl Listed {
         }
     }
 
-    /// Returns a stamp that differs between lists with different rows.
+    /// Returns a stamp that differs between lists with different rows, and between a list that may grow and one that
+    /// is complete.
     #[must_use]
-    pub(crate) fn stamp(&self) -> (usize, usize) {
+    pub(crate) fn stamp(&self) -> ListStamp {
         match self {
-            Listed::Ranks { first, count } => (*first, usize::MAX - count),
-            Listed::Found { events, number } => (*number as usize, events.len()),
+            Listed::Ranks { first, count } => ListStamp {
+                list: *first,
+                state: usize::MAX - count,
+                is_complete: true,
+            },
+            Listed::Found { events, number } => ListStamp {
+                list: *number as usize,
+                state: events.len(),
+                is_complete: events.is_complete,
+            },
         }
     }
 }

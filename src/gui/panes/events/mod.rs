@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use self::chosen::{Searched, Within};
 use self::columns::Column;
-use self::listed::Listed;
+use self::listed::{ListStamp, Listed};
 use self::rows::EventRows;
 use self::save::{SaveBar, Wanted};
 use crate::base::{Task, TimeSpan, Timestamp};
@@ -60,7 +60,7 @@ struct EventsPane {
     /// The number of lists so far with other events or columns.
     lists: u64,
     /// The list and the selected item of the row that is marked.
-    marked: Option<(TraceId, (usize, usize), Option<Item>)>,
+    marked: Option<(TraceId, ListStamp, Option<Item>)>,
     save: SaveBar,
     shown: Option<Item>,
     /// The visible span to which the list last scrolled.
@@ -418,7 +418,7 @@ impl EventsPane {
                 return last.clone();
             }
             // A list that grows while events are searched keeps its number, and the rows that are decoded.
-            if !(has_its_columns && last.rows.listed.stamp().0 == listed.stamp().0) {
+            if !(has_its_columns && last.rows.listed.stamp().list == listed.stamp().list) {
                 self.lists += 1;
             }
         } else {

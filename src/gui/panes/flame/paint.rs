@@ -171,7 +171,7 @@ fn tells(flame: &Flame, id: u32, scene: &Scene<'_>) -> String {
     let mut words = format!(
         "{} ({share:.1} %), self {}, {} times",
         total_of(flame, id, scene),
-        amount(flame, node.own, scene),
+        own_of(flame, id, scene),
         ruler::grouped(i64::try_from(node.count).unwrap_or(i64::MAX)),
     );
     if node.unfinished > 0 {
@@ -189,6 +189,16 @@ pub(crate) fn total_of(flame: &Flame, id: u32, scene: &Scene<'_>) -> String {
     match flame.is_at_least(id) {
         true => format!("≥ {total}"),
         false => total,
+    }
+}
+
+/// Returns the time of a node without what it calls as text: "at least" if some of its slices never ended.
+fn own_of(flame: &Flame, id: u32, scene: &Scene<'_>) -> String {
+    let node = flame.nodes.get(id as usize);
+    let own = amount(flame, node.map_or(0, |node| node.own), scene);
+    match node.is_some_and(|node| node.unfinished > 0) {
+        true => format!("≥ {own}"),
+        false => own,
     }
 }
 

@@ -9,7 +9,7 @@ use crate::gui::pane::Scene;
 use crate::gui::table::{DataTable, OpenRule, Order, PaneColumn, Parts, TEXT_SIZE, TableData};
 use crate::gui::tint::Tint;
 use crate::query::flame::{Flame, Node, Unit};
-use crate::tables::flames::{NAME_EXTRAS, NAMES, Size, TREE, TREE_EXTRA, name_rows, tree_rows};
+use crate::tables::flames::{NAME_EXTRAS, NAMES, Size, TREE, TREE_EXTRAS, name_rows, tree_rows};
 use crate::tables::{Cell, ColumnKind, MadeRow};
 use crate::view::{Action, Effect};
 
@@ -22,8 +22,10 @@ const MOST_OPEN: usize = 12;
 #[must_use]
 pub(super) fn call_tree(flame: &Arc<Flame>, size: Size) -> TableData {
     let of = |name: &str, width: f32| PaneColumn::of(&TREE, name, width);
-    let total = PaneColumn::after(&TREE, 0, TREE_EXTRA, 90.0);
-    let (own, share) = (of("self", 90.0), of("share", 90.0).titled("Of all"));
+    let [total, own] = TREE_EXTRAS;
+    let total = PaneColumn::after(&TREE, 0, total, 90.0);
+    let own = PaneColumn::after(&TREE, 1, own, 90.0);
+    let share = of("share", 90.0).titled("Of all");
     let name = of("name", 200.0).growing().drawn();
     let sizes = match size {
         Size::Total => [
@@ -142,11 +144,11 @@ fn count_samples(flame: &Flame, columns: &mut [PaneColumn]) {
 #[must_use]
 pub fn by_name(flame: &Flame) -> TableData {
     let of = |name: &str, width: f32| PaneColumn::of(&NAMES, name, width);
-    let [total, share] = NAME_EXTRAS;
+    let [total, own, share] = NAME_EXTRAS;
     let mut columns = vec![
         of("name", 260.0),
-        of("self", 90.0).about("Without what it calls"),
-        PaneColumn::after(&NAMES, 1, share, 80.0),
+        PaneColumn::after(&NAMES, 1, own, 90.0),
+        PaneColumn::after(&NAMES, 2, share, 80.0),
         PaneColumn::after(&NAMES, 0, total, 90.0),
         of("count", 80.0).about("How many that ended"),
         of("unfinished", 80.0),

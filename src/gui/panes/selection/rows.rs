@@ -20,14 +20,14 @@ fn share_column(what: What, whole: Whole) -> PaneColumn {
         (What::Slices, Whole::Range) => (
             "Of range",
             74.0,
-            "What of them lies inside the range, as a share of the range's length; more than 100 % where several lie \
-             side by side",
+            "What of them lies inside the range, as a share of the length of the range's part that was recorded; more \
+             than 100 % where several lie side by side",
         ),
         (What::Slices, Whole::CpuTime(_)) => (
             "Of CPU time",
             88.0,
-            "What of them lies inside the range, as a share of the CPU time of the range: its length times the number \
-             of the selected CPUs",
+            "What of them lies inside the range, as a share of the CPU time of the range's part that was recorded: its \
+             length times the number of the selected CPUs",
         ),
         (What::Runs, _) => (
             "Of one CPU",
