@@ -74,10 +74,17 @@ impl Notices {
             .map(|notice| notice.words.as_str())
     }
 
-    /// Returns the number of notices so far, and the last one if it is still visible.
-    pub(super) fn last(&self) -> (u64, Option<(Mood, &str)>) {
-        let last = self.shown.last();
-        (self.count, last.map(|it| (it.mood, it.words.as_str())))
+    /// Returns the number of notices so far.
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Returns the last notice as text for screen readers, if it is still visible.
+    pub(super) fn last_words(&self) -> Option<String> {
+        self.shown.last().map(|notice| match notice.mood {
+            Mood::Wrong => format!("Error: {}", notice.words),
+            Mood::Fine => notice.words.clone(),
+        })
     }
 
     pub(super) fn clear_errors(&mut self) {

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use crate::base::system::files::status_changed;
+use crate::base::system::files::{ChangeTime, status_changed};
 
 use rustc_hash::FxHasher;
 
@@ -87,7 +87,7 @@ pub struct OpenedFile {
     file: File,
     length: u64,
     modified: Option<SystemTime>,
-    status_changed: Option<(i64, i64)>,
+    status_changed: Option<ChangeTime>,
     samples: u64,
     map: Arc<GuardedMap>,
 }

@@ -208,7 +208,7 @@ pub fn distribution(
     job: &Job,
 ) -> Result<Distribution, Cancelled> {
     let Compared { trace, area } = compared;
-    let Some((what, by)) = what.grouped() else {
+    let Some(Grouping { what, by }) = what.grouped() else {
         return Ok(Distribution::default());
     };
     let is_it = |key: &Key| {
@@ -228,22 +228,37 @@ struct Names {
 
 type Named = (Names, Side);
 
+/// What is summed, and how it is grouped.
+struct Grouping {
+    what: What,
+    by: GroupBy,
+}
+
 impl CompareWhat {
     /// Returns what is summed, and how it is grouped; `None` for events, which are only counted.
-    fn grouped(self) -> Option<(What, GroupBy)> {
+    fn grouped(self) -> Option<Grouping> {
         match self {
             CompareWhat::Events => None,
-            CompareWhat::Slices => Some((What::Slices, GroupBy::Name)),
+            CompareWhat::Slices => Some(Grouping {
+                what: What::Slices,
+                by: GroupBy::Name,
+            }),
             // Numbers of threads differ from trace to trace.
-            CompareWhat::Threads => Some((What::Runs, GroupBy::ThreadName)),
-            CompareWhat::States => Some((What::States, GroupBy::Name)),
+            CompareWhat::Threads => Some(Grouping {
+                what: What::Runs,
+                by: GroupBy::ThreadName,
+            }),
+            CompareWhat::States => Some(Grouping {
+                what: What::States,
+                by: GroupBy::Name,
+            }),
         }
     }
 }
 
 fn sides(compared: Compared<'_>, what: CompareWhat, job: &Job) -> Result<Vec<Named>, Cancelled> {
     let Compared { trace, area } = compared;
-    let Some((what, by)) = what.grouped() else {
+    let Some(Grouping { what, by }) = what.grouped() else {
         return events(trace, area, job);
     };
     let found = groups(trace, area, what, by, job)?;

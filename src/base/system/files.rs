@@ -3,19 +3,29 @@
 use std::fs::{DirBuilder, Metadata};
 use std::path::{Path, PathBuf};
 
+/// When a file or its metadata was changed last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ChangeTime {
+    seconds: i64,
+    nanoseconds: i64,
+}
+
 /// Returns when the file's inode last changed (ctime), in seconds and nanoseconds. Unlike the time of modification, a
 /// program cannot set it back.
 #[cfg(unix)]
 #[must_use]
-pub(crate) fn status_changed(metadata: &Metadata) -> Option<(i64, i64)> {
+pub(crate) fn status_changed(metadata: &Metadata) -> Option<ChangeTime> {
     use std::os::unix::fs::MetadataExt as _;
-    Some((metadata.ctime(), metadata.ctime_nsec()))
+    Some(ChangeTime {
+        seconds: metadata.ctime(),
+        nanoseconds: metadata.ctime_nsec(),
+    })
 }
 
 /// Returns `None`: the system has no such time.
 #[cfg(not(unix))]
 #[must_use]
-pub(crate) fn status_changed(_metadata: &Metadata) -> Option<(i64, i64)> {
+pub(crate) fn status_changed(_metadata: &Metadata) -> Option<ChangeTime> {
     None
 }
 

@@ -292,23 +292,14 @@ impl<'a> Items<'a> {
 
     fn slice_rows(&self) -> impl Iterator<Item = RowForm<'a>> {
         let trace = self.trace;
-        self.lanes_of_slices()
-            .into_iter()
-            .filter_map(move |(row, form)| {
-                let row = trace.slices.rows.get(row as usize)?;
-                Some(RowForm { row, form })
-            })
-    }
-
-    fn lanes_of_slices(&self) -> Vec<(u32, Form)> {
-        let tracks = self.trace.tracks.iter().enumerate();
+        let tracks = trace.tracks.iter().enumerate();
         let chosen = tracks.filter(|(number, _)| self.chosen.has_track(TrackId(*number as u32)));
-        chosen
-            .flat_map(|(number, track)| {
-                let form = self.form(number as u32);
-                track.rows.clone().map(move |row| (row, form))
-            })
-            .collect()
+        chosen.flat_map(move |(number, track)| {
+            let form = self.form(number as u32);
+            let rows = track.rows.start as usize..track.rows.end as usize;
+            let rows = trace.slices.rows.get(rows).unwrap_or_default();
+            rows.iter().map(move |row| RowForm { row, form })
+        })
     }
 }
 

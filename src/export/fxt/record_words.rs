@@ -1,6 +1,5 @@
 //! Appends words, headers and the records of providers to the bytes of a chunk or file.
 
-use super::references::{TextRef, cut_bytes};
 use crate::fxt::layout::{
     MOST_RECORD_WORDS, RECORD_TYPE, RECORD_WORDS, argument, metadata, record_type,
 };
@@ -51,10 +50,10 @@ pub(super) fn metadata_record(kind: u64, provider: u32) -> u64 {
         | metadata::PROVIDER.put(provider.into())
 }
 
-/// Returns the header of an argument, without its upper half.
+/// Returns the header of an argument with the reference `name_bits` as its name, without its upper half.
 #[inline]
-pub(super) fn argument_header(kind: u64, words: u64, name: TextRef<'_>) -> u64 {
-    argument::KIND.put(kind) | argument::WORDS.put(words) | argument::NAME.put(name.bits.into())
+pub(super) fn argument_header(kind: u64, words: u64, name_bits: u16) -> u64 {
+    argument::KIND.put(kind) | argument::WORDS.put(words) | argument::NAME.put(name_bits.into())
 }
 
 #[inline]
@@ -82,4 +81,15 @@ pub(super) fn close(out: &mut [u8], start: usize) {
         header[0] |= (words << 4) as u8;
         header[1] |= (words >> 4) as u8;
     }
+}
+
+/// Returns the longest start of `bytes` with at most `most_bytes` bytes; in text it ends at a character.
+pub(crate) fn cut_bytes(bytes: &[u8], most_bytes: usize) -> &[u8] {
+    let is_within = |end: usize| bytes.get(end).is_some_and(|byte| byte & 0xc0 == 0x80);
+    if bytes.len() <= most_bytes {
+        return bytes;
+    }
+    let least = most_bytes.saturating_sub(3);
+    let end = (least..=most_bytes).rev().find(|&end| !is_within(end));
+    bytes.get(..end.unwrap_or(most_bytes)).unwrap_or(bytes)
 }

@@ -16,12 +16,13 @@ use rustc_hash::FxHashMap;
 
 pub(crate) use super::fixed_tables::{FixedTables, Zones};
 pub(crate) use super::limits::{MOST_INLINE_BYTES, MOST_LOG_BYTES, MOST_STRING_BYTES};
+pub(crate) use super::record_words::cut_bytes;
 use super::record_words::{
     argument_header, close, metadata_record, push_bytes, push_provider_info, push_section,
     push_ticks, push_word, record, sized,
 };
 use super::references::RECENT_THREADS;
-pub(crate) use super::references::{TextRef, cut_bytes};
+pub(crate) use super::references::TextRef;
 use super::registered::Used;
 pub(crate) use super::values::{EventType, RecordCounts};
 use crate::base::Strings;
@@ -405,7 +406,7 @@ impl<'t> Records<'t> {
         let size = 1 + (name.inline.len().div_ceil(8) + text.inline.len().div_ceil(8)) as u64;
         push_word(
             out,
-            argument_header(argument::TEXT, size, name) | argument::HIGH.put(text.bits.into()),
+            argument_header(argument::TEXT, size, name.bits) | argument::HIGH.put(text.bits.into()),
         );
         push_bytes(out, name.inline);
         push_bytes(out, text.inline);
@@ -420,7 +421,8 @@ impl<'t> Records<'t> {
         let size = 1 + (name.inline.len().div_ceil(8) + bytes.len().div_ceil(8)) as u64;
         push_word(
             out,
-            argument_header(argument::BLOB, size, name) | argument::HIGH.put(bytes.len() as u64),
+            argument_header(argument::BLOB, size, name.bits)
+                | argument::HIGH.put(bytes.len() as u64),
         );
         push_bytes(out, name.inline);
         push_bytes(out, bytes);
@@ -436,7 +438,7 @@ impl<'t> Records<'t> {
         let size = 1 + name.inline.len().div_ceil(8) as u64 + u64::from(word.is_some());
         push_word(
             out,
-            argument_header(kind, size, name) | argument::HIGH.put(high.into()),
+            argument_header(kind, size, name.bits) | argument::HIGH.put(high.into()),
         );
         push_bytes(out, name.inline);
         if let Some(word) = word {

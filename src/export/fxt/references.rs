@@ -5,6 +5,7 @@
 //! the chunk's own entries are used, the oldest is replaced.
 
 use super::limits::{MOST_INLINE_BYTES, MOST_REPEATED_BYTES, MOST_STRING_BYTES};
+use super::record_words::cut_bytes;
 use super::records::{MOST_ARGS, Records};
 use crate::base::StringId;
 use crate::export::shared::ThreadKoids;
@@ -222,15 +223,4 @@ impl Records<'_> {
 enum Wants {
     Always,
     IfRepeated,
-}
-
-/// Returns the longest start of `bytes` with at most `most_bytes` bytes; in text it ends at a character.
-pub(crate) fn cut_bytes(bytes: &[u8], most_bytes: usize) -> &[u8] {
-    let is_within = |end: usize| bytes.get(end).is_some_and(|byte| byte & 0xc0 == 0x80);
-    if bytes.len() <= most_bytes {
-        return bytes;
-    }
-    let least = most_bytes.saturating_sub(3);
-    let end = (least..=most_bytes).rev().find(|&end| !is_within(end));
-    bytes.get(..end.unwrap_or(most_bytes)).unwrap_or(bytes)
 }

@@ -8,7 +8,7 @@ use super::forms::{fixed, word_pairs};
 use super::graph::{self, Graph, GraphLine};
 use super::line::{Body, Plain, classify, plain, repeats, split_arguments};
 use super::prefix::Prefix;
-use super::probe_text::{Probe, event_probe, probe, probe_fields};
+use super::probe_text::{Probe, is_event_probe, probe, probe_fields};
 use super::raw_graph::raw_step;
 use super::tasks::{TracerText, WakeupText, switch, tracer_text, wakeup};
 use super::tracers::{Told, told, told_as};
@@ -193,7 +193,7 @@ fn event_fields(detail: &mut EventDetail, name: &[u8], info: &[u8], facts: &Fact
     if let Some(found) = told_as(name, info) {
         return told_fields(detail, &found);
     }
-    if event_probe(info).is_some() {
+    if is_event_probe(info) {
         return pair_fields(detail, info);
     }
     match name {

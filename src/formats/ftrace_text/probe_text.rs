@@ -68,22 +68,27 @@ pub(crate) fn may_be_probe(info: &[u8]) -> bool {
     info.first() == Some(&b'(') || probe_fields(info).is_some()
 }
 
-/// Returns the event to which a probe is attached, `(syscalls.sys_enter_openat) file=...`: its system and name.
+/// Returns whether the text is that of a probe on an event: `(syscalls.sys_enter_openat) file=...`.
 #[must_use]
-pub(crate) fn event_probe(info: &[u8]) -> Option<(&[u8], &[u8])> {
-    let inner = info.strip_prefix(b"(")?;
-    let close = memchr::memchr(b')', inner.get(..200).unwrap_or(inner))?;
-    let (system, event) = inner
-        .get(..close)?
-        .split_at_checked(memchr::memchr(b'.', inner)?)?;
-    let event = event.get(1..)?;
+pub(crate) fn is_event_probe(info: &[u8]) -> bool {
+    let Some(inner) = info.strip_prefix(b"(") else {
+        return false;
+    };
+    let near = inner.get(..200).unwrap_or(inner);
+    let place = memchr::memchr(b')', near).and_then(|close| inner.get(..close));
+    let dot = place.and_then(|place| memchr::memchr(b'.', place));
+    let split = place.zip(dot);
+    let Some((system, event)) = split.and_then(|(place, dot)| place.split_at_checked(dot)) else {
+        return false;
+    };
+    let event = event.get(1..).unwrap_or_default();
     let is_name = |text: &[u8]| {
         let starts_well = text
             .first()
             .is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_');
         starts_well && text.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_')
     };
-    (is_name(system) && is_name(event)).then_some((system, event))
+    is_name(system) && is_name(event)
 }
 
 /// Offsets of probes on a function's entry: at its start, or after the instruction that a machine needs there first

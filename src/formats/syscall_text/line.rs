@@ -33,7 +33,7 @@ pub(crate) enum Body<'a> {
     /// The thread with this pid, of the same process, runs a new program and replaces this thread.
     Superseded(u32),
     /// Tracing of a process starts, or it runs a new program: name and pid (MINIX).
-    Banner(&'a [u8], u32),
+    Banner(Banner<'a>),
     /// strace attached to this process.
     Attached(u32),
     /// A frame of a call stack or a row of a dump: belongs to the adjacent call.
@@ -269,8 +269,8 @@ fn classify_minix<'a>(line: &TextLine<'a>) -> Body<'a> {
 
 /// Parses lines that start with a capital letter: messages of MINIX's trace.
 fn minix_information(body: &[u8]) -> Body<'_> {
-    if let Some((name, pid)) = banner(body) {
-        return Body::Banner(name, pid);
+    if let Some(banner) = banner(body) {
+        return Body::Banner(banner);
     }
     if let Some(code) = body.strip_prefix(b"Process exited normally with code ")
         && let Some(code) = super::values::integer(code).and_then(|code| i32::try_from(code).ok())
@@ -294,13 +294,21 @@ fn minix_information(body: &[u8]) -> Body<'_> {
     }
 }
 
-/// Parses `Tracing NAME (pid N)`: returns name and pid.
+/// The line before the calls of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Banner<'a> {
+    pub name: &'a [u8],
+    pub pid: u32,
+}
+
+/// Parses `Tracing NAME (pid N)`.
 #[must_use]
-pub(crate) fn banner(body: &[u8]) -> Option<(&[u8], u32)> {
+pub(crate) fn banner(body: &[u8]) -> Option<Banner<'_>> {
     let inner = body.strip_prefix(b"Tracing ")?.strip_suffix(b")")?;
     let at = memchr::memmem::rfind(inner, b" (pid ")?;
     let pid = super::values::plain_number(inner.get(at + 6..)?).and_then(pid_of)?;
-    Some((inner.get(..at)?, pid))
+    let name = inner.get(..at)?;
+    Some(Banner { name, pid })
 }
 
 #[cfg(test)]
@@ -375,7 +383,10 @@ mod tests {
         assert_eq!(timed.time, Some(RawTime::Day(36_000_500_000_000, true)));
         assert_eq!(
             body("  312| Tracing sh*F (pid 312)"),
-            Body::Banner(b"sh*F", 312)
+            Body::Banner(Banner {
+                name: b"sh*F",
+                pid: 312
+            })
         );
         assert_eq!(
             body(" INFO| Tracing sh (pid 311), in a read call"),

@@ -9,7 +9,7 @@ use super::durations::{end_of, took_alone};
 use super::forks::{LateFork, fork_result, is_fork, whole_fork};
 use super::halves::Half;
 use super::head::{Head, LONE};
-use super::line::{Body, attached, classify, continues_call, is_cut_short};
+use super::line::{Banner, Body, attached, classify, continues_call, is_cut_short};
 use super::owners::Owners;
 use super::prefix::{TextLine, split_prefix};
 use crate::base::lines::lines;
@@ -243,7 +243,7 @@ impl Summary {
                     }
                 }
             }
-            (Body::Banner(_, pid), _) => {
+            (Body::Banner(Banner { pid, .. }), _) => {
                 self.banners.insert(pid);
                 self.owners.hear(pid);
                 self.ended.remove(&pid);

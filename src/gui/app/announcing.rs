@@ -3,7 +3,6 @@
 use super::App;
 use crate::gui::announcer::REST;
 use crate::gui::announcer::{Announcer, Around, Left};
-use crate::gui::notices::Mood;
 use crate::load::LoadedTrace;
 use crate::view::{ViewState, ruler};
 use egui::Id;
@@ -58,11 +57,7 @@ impl App {
             let name = paths.first().and_then(|path| path.file_name());
             name.map_or_else(String::new, |name| name.to_string_lossy().into_owned())
         });
-        let (count, last) = self.notices.last();
-        let last = last.map(|(mood, words)| match mood {
-            Mood::Wrong => format!("Error: {words}"),
-            Mood::Fine => words.to_owned(),
-        });
+        let (count, last) = (self.notices.count(), self.notices.last_words());
         Around {
             trace: loaded.map(|loaded| loaded.id),
             loaded: loaded

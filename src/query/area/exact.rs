@@ -84,14 +84,14 @@ pub fn groups(
         // Their intervals are cut at the borders of the area already.
         What::Runs | What::States => FxHashMap::default(),
     };
-    for (group, number) in &mut groups {
+    for NumberedGroup { group, number } in &mut groups {
         group.precision = Precision::Exact;
         group.inside_ns -= cut.get(number).map_or(0, |cut| cut.of_finished);
         if let Some([p50, p95, p99]) = percentiles.get(number) {
             (group.p50_ns, group.p95_ns, group.p99_ns) = (*p50, *p95, *p99);
         }
     }
-    Ok(groups.into_iter().map(|(group, _)| group).collect())
+    Ok(groups.into_iter().map(|it| it.group).collect())
 }
 
 /// Returns the durations in ns of the intervals of an area whose group `is_wanted`, unsorted: the intervals that
@@ -141,10 +141,17 @@ pub fn lengths(
     Ok(lengths)
 }
 
+/// A group and its number in the source.
+#[derive(Clone, Debug)]
+pub(super) struct NumberedGroup {
+    pub group: Group,
+    pub number: u32,
+}
+
 /// Returns the groups with their numbers, the largest sum first.
-pub(super) fn summaries(source: &Source<'_>, tallies: &Tallies) -> Vec<(Group, u32)> {
+pub(super) fn summaries(source: &Source<'_>, tallies: &Tallies) -> Vec<NumberedGroup> {
     let known = tallies.iter().zip(0..);
-    let mut groups: Vec<(Group, u32)> = known
+    let mut groups: Vec<NumberedGroup> = known
         .filter_map(|(tally, number)| Some((tally.as_ref()?, number)))
         .filter(|(tally, _)| !tally.is_empty())
         .map(|(tally, number)| {
@@ -169,11 +176,11 @@ pub(super) fn summaries(source: &Source<'_>, tallies: &Tallies) -> Vec<(Group, u
                 longest,
                 precision: Precision::About,
             };
-            (group, number)
+            NumberedGroup { group, number }
         })
         .collect();
     let what = source.shape.what;
-    groups.sort_by_key(|(group, number)| (std::cmp::Reverse(size(group, what)), *number));
+    groups.sort_by_key(|it| (std::cmp::Reverse(size(&it.group, what)), it.number));
     groups
 }
 

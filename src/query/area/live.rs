@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::exact::{Tallies, size, summaries, tally_of};
+use super::exact::{NumberedGroup, Tallies, size, summaries, tally_of};
 use super::source::{CutOff, Shape, Source};
 use super::{Area, Group, GroupBy, Lane, Lanes, What};
 use crate::base::TimeSpan;
@@ -133,15 +133,15 @@ impl LiveArea {
                     *outside.entry(group).or_default() += i128::from(length);
                 }
             });
-            for (group, number) in &mut groups {
+            for NumberedGroup { group, number } in &mut groups {
                 group.own_ns -= outside.get(number).copied().unwrap_or(0);
                 group.inside_ns -= cut_of(number).of_finished;
             }
-            return groups.into_iter().map(|(group, _)| group).collect();
+            return groups.into_iter().map(|it| it.group).collect();
         }
         // Of runs and states only the part inside the area counts.
         let mut groups = summaries(&source, &self.tallies);
-        for (group, number) in &mut groups {
+        for NumberedGroup { group, number } in &mut groups {
             let cut = cut_of(number);
             group.sum_ns -= cut.of_finished;
             group.own_ns -= cut.of_finished;
@@ -149,8 +149,8 @@ impl LiveArea {
             group.inside_ns -= cut.of_finished + cut.of_unfinished;
         }
         let what = self.shape.what;
-        groups.sort_by_key(|(group, number)| (std::cmp::Reverse(size(group, what)), *number));
-        groups.into_iter().map(|(group, _)| group).collect()
+        groups.sort_by_key(|it| (std::cmp::Reverse(size(&it.group, what)), it.number));
+        groups.into_iter().map(|it| it.group).collect()
     }
 }
 

@@ -16,7 +16,7 @@ use super::facts::{Facts, Layout};
 use super::forms::field_of;
 use super::line::{Body, Plain, classify, is_etrace_call, repeats};
 use super::prefix::{Group, Prefix};
-use super::probe_text::{event_probe, may_be_probe, probe};
+use super::probe_text::{is_event_probe, may_be_probe, probe};
 use super::recipe::{Recipe, recipe_for, role_of, system_of};
 use super::tasks::tracer_text;
 use super::tracers::{told, told_as};
@@ -405,7 +405,7 @@ impl<'a> Emitter<'a> {
             if let Some(found) = probe(info) {
                 return self.probe(now, prefix.time, line.offset, name, found);
             }
-            if event_probe(info).is_some() {
+            if is_event_probe(info) {
                 let kind = self.kinds.intern("eprobes", name, Role::Instant);
                 return self.push(now, prefix.time, line.offset, kind);
             }

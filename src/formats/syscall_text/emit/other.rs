@@ -5,7 +5,7 @@ use crate::base::lines::Line;
 use crate::base::{Location, Severity};
 use crate::event::{ForkSort, Life, LifeRow, ThreadKey};
 use crate::formats::syscall_text::dialect::Dialect;
-use crate::formats::syscall_text::line::{Body, attached, banner};
+use crate::formats::syscall_text::line::{Banner, Body, attached, banner};
 use crate::formats::syscall_text::numbers::signal_number;
 use crate::formats::syscall_text::prefix::TextLine;
 use crate::formats::syscall_text::values::string_end;
@@ -58,7 +58,7 @@ impl<'a> Emitter<'a> {
                 push(self, kind, thread);
                 self.supersede(pid, thread, place, time);
             }
-            Body::Banner(name, pid) => {
+            Body::Banner(Banner { name, pid }) => {
                 let kind = self.kind(PROCESSES, b"traced");
                 let event = push(self, kind, ThreadKey(pid));
                 self.owners.hear(pid);
@@ -156,5 +156,5 @@ fn signals_in(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// Returns the pid that an INFO line is about.
 fn info_pid(body: &[u8]) -> Option<u32> {
     let end = memchr::memmem::find(body, b"), ")?;
-    banner(body.get(..=end)?).map(|(_, pid)| pid)
+    banner(body.get(..=end)?).map(|banner| banner.pid)
 }

@@ -112,15 +112,16 @@ impl<'a, S: Stream> Merge<'a, S> {
         }
     }
 
-    /// The index of the stream with the earliest record; at equal times the first stream.
-    fn earliest(&mut self) -> Option<(usize, Head)> {
+    /// Makes the stream with the earliest record the current one, at equal times the first stream; returns the head of
+    /// that record.
+    fn find_earliest(&mut self) -> Option<Head> {
         // As long as the current stream is before the second, no other stream needs to be compared.
         if let (Some((time, stream)), Some(head)) = (
             self.limit,
             self.streams.get(self.current).and_then(Stream::head),
         ) && (head.time, self.current) < (time, stream)
         {
-            return Some((self.current, head));
+            return Some(head);
         }
         let mut best: Option<(usize, Head)> = None;
         let mut second = (u64::MAX, usize::MAX);
@@ -144,7 +145,7 @@ impl<'a, S: Stream> Merge<'a, S> {
         let (index, head) = best?;
         self.current = index;
         self.limit = Some(second);
-        Some((index, head))
+        Some(head)
     }
 
     /// The index of the stream with the earliest record of one buffer.
@@ -173,10 +174,10 @@ impl<'a, S: Stream> Merge<'a, S> {
         batch.lines.clear();
         batch.is_serial = self.is_serial;
         while batch.lines.len() < BATCH_LINES {
-            let Some((index, head)) = self.earliest() else {
+            let Some(head) = self.find_earliest() else {
                 return;
             };
-            self.take(index, head, batch);
+            self.take(self.current, head, batch);
         }
     }
 

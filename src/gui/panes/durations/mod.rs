@@ -28,10 +28,17 @@ pub fn make() -> Box<dyn Pane> {
     Box::<DurationsPane>::default()
 }
 
-/// The groups of each kind of slices, and their table.
+/// The groups of one kind of slices, and their table.
+#[derive(Clone, Default)]
+struct OfKind {
+    groups: Arc<[Group]>,
+    table: Arc<TableData>,
+}
+
+/// The groups of each kind of slices, and their tables.
 struct Found {
     present: Vec<SliceKind>,
-    of_kinds: Vec<(Vec<Group>, Arc<TableData>)>,
+    of_kinds: Vec<OfKind>,
 }
 
 impl Found {
@@ -41,7 +48,10 @@ impl Found {
             let groups = groups.iter().filter(|group| group.key.kind == Some(*kind));
             let groups: Vec<Group> = groups.copied().collect();
             let table = rows::of_groups(trace, &groups, What::Slices, GroupBy::Name, area);
-            (groups, Arc::new(table))
+            OfKind {
+                groups: groups.into(),
+                table: Arc::new(table),
+            }
         };
         Found {
             of_kinds: present.iter().map(of_kind).collect(),
@@ -49,13 +59,11 @@ impl Found {
         }
     }
 
-    /// Returns the groups and the table of one kind.
-    fn of(&self, kind: Option<SliceKind>) -> (&[Group], Arc<TableData>) {
+    /// Returns the groups and the table of one kind; nothing if the area has no slices of the kind.
+    fn of(&self, kind: Option<SliceKind>) -> OfKind {
         let at = self.present.iter().position(|it| Some(*it) == kind);
-        match at.and_then(|at| self.of_kinds.get(at)) {
-            Some((groups, table)) => (groups, Arc::clone(table)),
-            None => (&[], Arc::default()),
-        }
+        let found = at.and_then(|at| self.of_kinds.get(at));
+        found.cloned().unwrap_or_default()
     }
 }
 
@@ -97,7 +105,7 @@ impl Pane for DurationsPane {
             return actions;
         };
         let kind = shown_kind(scene, &found.present);
-        let (groups, table) = found.of(kind);
+        let OfKind { groups, table } = found.of(kind);
         let table = &table;
         ui.horizontal_wrapped(|ui| {
             sums_ui(ui, scene, &found.present, kind, &mut actions);
