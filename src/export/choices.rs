@@ -61,7 +61,7 @@ pub(crate) fn choices(trace: &Trace) -> Vec<ChoiceRow> {
         };
         let row = ChoiceRow {
             choice: Choice::Track(id),
-            name: track_name(trace, id),
+            name: track_name(trace, id).into_owned(),
             note: note.to_owned(),
         };
         rows.push((group(process), row));

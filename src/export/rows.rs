@@ -1,12 +1,16 @@
 //! Writes rows of cells as TSV, CSV, JSON or an aligned table for a person.
 
 use std::io::Write;
+use std::ops::Range;
+
+use rayon::prelude::*;
 
 use super::aligned::{Aligned, Look};
 use crate::base::calendar::wall_text;
-use crate::base::visible::{Visible, harmless, is_active};
+use crate::base::visible::{Visible, harmless};
 use crate::base::{Job, TimeSpan};
-use crate::tables::{Cell, ColumnDef};
+use crate::load::LoadedTrace;
+use crate::tables::{Cell, ColumnDef, RowSource};
 
 /// What CSV does with texts that a spreadsheet would run as formulas: those that begin with `=`, `+`, `-`, `@`, a tab or
 /// a line end.
@@ -32,15 +36,21 @@ pub enum RowFormat {
     Aligned(Look),
 }
 
+/// Rows whose cells a core makes at a time.
+const PORTION: usize = 1 << 12;
+
+/// Portions a core that are made before they are written.
+const PORTIONS_A_CORE: usize = 4;
+
 /// Writes a header and rows.
 pub(crate) struct RowWriter<'a> {
     out: &'a mut dyn Write,
-    format: RowFormat,
-    columns: &'a [ColumnDef<'a>],
+    lines: Lines<'a>,
     count: u64,
-    wall_clock: Option<WallClock>,
     aligned: Option<Aligned<'a>>,
     progress: Option<TimeProgress<'a>>,
+    /// The last line that was made by itself.
+    line: Vec<u8>,
 }
 
 /// Reports progress to a job, for a table whose rows come in order of time.
@@ -73,6 +83,108 @@ struct WallClock {
     zero_ns: i64,
 }
 
+impl WallClock {
+    fn cell(self, cells: &[Cell]) -> Cell {
+        match cells.get(self.time) {
+            Some(Cell::Int(ns)) => wall_text(ns + i128::from(self.zero_ns)).into(),
+            _ => Cell::None,
+        }
+    }
+}
+
+/// How rows become lines in a format for scripts.
+#[derive(Clone, Copy, Debug)]
+struct Lines<'a> {
+    format: RowFormat,
+    columns: &'a [ColumnDef<'a>],
+    wall_clock: Option<WallClock>,
+}
+
+/// A row's place in its table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    First,
+    Later,
+}
+
+impl Lines<'_> {
+    /// The number of columns whose cells callers pass.
+    fn given(&self) -> usize {
+        self.columns.len() - usize::from(self.wall_clock.is_some())
+    }
+
+    /// Appends a row to `out`.
+    fn append(&self, out: &mut Vec<u8>, place: Place, cells: &[Cell]) -> std::io::Result<()> {
+        let wall_clock = self.wall_clock.map(|it| it.cell(cells));
+        let cells = cells.iter().chain(&wall_clock);
+        match self.format {
+            RowFormat::Tsv => append_tsv_line(out, cells)?,
+            RowFormat::Csv(formulas) => {
+                for (i, cell) in cells.enumerate() {
+                    if i > 0 {
+                        out.push(b',');
+                    }
+                    append_csv(out, cell, formulas)?;
+                }
+                out.extend_from_slice(b"\r\n");
+            }
+            RowFormat::Json => {
+                out.extend_from_slice(match place {
+                    Place::First => b"\n{",
+                    Place::Later => b",\n{",
+                });
+                for (i, (column, cell)) in self.columns.iter().zip(cells).enumerate() {
+                    if i > 0 {
+                        out.push(b',');
+                    }
+                    out.push(b'"');
+                    out.extend_from_slice(column.name.as_bytes());
+                    out.extend_from_slice(b"\":");
+                    append_json(out, cell)?;
+                }
+                out.push(b'}');
+            }
+            // Its columns depend on many rows: it makes its own lines.
+            RowFormat::Aligned(_) => {}
+        }
+        Ok(())
+    }
+}
+
+/// Some lines of a table.
+struct Portion {
+    lines: Vec<u8>,
+    count: u64,
+    /// The cells of the last row.
+    last: Vec<Cell>,
+}
+
+impl Lines<'_> {
+    /// Returns the lines of the rows in `range`.
+    fn portion(
+        &self,
+        source: &dyn RowSource,
+        loaded: &LoadedTrace,
+        range: Range<usize>,
+    ) -> std::io::Result<Portion> {
+        let (mut lines, mut count, mut last) = (Vec::new(), 0, Vec::new());
+        let mut place = match range.start {
+            0 => Place::First,
+            _ => Place::Later,
+        };
+        source.walk(loaded, range, &mut |_, cells| {
+            // Cells after those of the columns are for panes only.
+            cells.truncate(self.given());
+            self.append(&mut lines, place, cells)?;
+            place = Place::Later;
+            count += 1;
+            std::mem::swap(&mut last, cells);
+            Ok(())
+        })?;
+        Ok(Portion { lines, count, last })
+    }
+}
+
 impl<'a> RowWriter<'a> {
     /// Begins a table with these columns; writes the header.
     ///
@@ -93,13 +205,73 @@ impl<'a> RowWriter<'a> {
         }
         Ok(RowWriter {
             out,
-            format,
-            columns,
+            lines: Lines {
+                format,
+                columns,
+                wall_clock: None,
+            },
             count: 0,
-            wall_clock: None,
             aligned,
             progress: None,
+            line: Vec::new(),
         })
+    }
+
+    /// Writes all rows of a source, whose lines all cores make side by side.
+    ///
+    /// # Errors
+    /// Errors of `out`.
+    pub(crate) fn write_all(
+        &mut self,
+        source: &dyn RowSource,
+        loaded: &LoadedTrace,
+    ) -> std::io::Result<()> {
+        let all = source.len();
+        if self.aligned.is_some() || all <= PORTION {
+            let given = self.lines.given();
+            return source.walk(loaded, 0..all, &mut |depth, cells| {
+                // Cells after those of the columns are for panes only.
+                cells.truncate(given);
+                self.nested_row(depth, cells)
+            });
+        }
+        let at_once = PORTION * PORTIONS_A_CORE * rayon::current_num_threads();
+        let lines = self.lines;
+        // While some portions are written, the next ones are made.
+        let make = |first: usize| -> std::io::Result<Vec<Portion>> {
+            let end = all.min(first.saturating_add(at_once));
+            let firsts = (first..end).into_par_iter().step_by(PORTION);
+            let portion = |first: usize| {
+                lines.portion(
+                    source,
+                    loaded,
+                    first..end.min(first.saturating_add(PORTION)),
+                )
+            };
+            firsts.map(portion).collect()
+        };
+        let mut made = make(0);
+        for next in (0..all).step_by(at_once).skip(1).chain([all]) {
+            let portions = std::mem::replace(&mut made, Ok(Vec::new()))?;
+            rayon::in_place_scope(|scope| {
+                if next < all {
+                    scope.spawn(|_| made = make(next));
+                }
+                self.write_portions(&portions)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn write_portions(&mut self, portions: &[Portion]) -> std::io::Result<()> {
+        for portion in portions {
+            self.out.write_all(&portion.lines)?;
+            self.count += portion.count;
+            if let Some(progress) = &mut self.progress {
+                progress.at(&portion.last);
+            }
+        }
+        Ok(())
     }
 
     /// Writes a row at a depth of a tree: in an aligned table the first text is indented by it.
@@ -107,7 +279,7 @@ impl<'a> RowWriter<'a> {
     /// # Errors
     /// Errors of `out`.
     pub(crate) fn nested_row(&mut self, depth: u32, cells: &mut [Cell]) -> std::io::Result<()> {
-        if depth > 0 && matches!(self.format, RowFormat::Aligned(_)) {
+        if depth > 0 && self.aligned.is_some() {
             let first = cells.iter_mut().find_map(|cell| match cell {
                 Cell::Text(text) => Some(text),
                 _ => None,
@@ -133,7 +305,7 @@ impl<'a> RowWriter<'a> {
 
     /// From now on the last column is the wall clock of the time in column `time`; callers do not pass its cells.
     pub(crate) fn add_wall_clock(&mut self, time: usize, zero_ns: i64) {
-        self.wall_clock = Some(WallClock { time, zero_ns });
+        self.lines.wall_clock = Some(WallClock { time, zero_ns });
     }
 
     /// Writes a row; its cells are in the order of the columns.
@@ -144,46 +316,23 @@ impl<'a> RowWriter<'a> {
         if let Some(progress) = &mut self.progress {
             progress.at(cells);
         }
-        let Some(WallClock { time, zero_ns }) = self.wall_clock else {
-            return self.write_row(cells);
-        };
-        let mut cells = cells.to_vec();
-        cells.push(match cells.get(time) {
-            Some(Cell::Int(ns)) => wall_text(ns + i128::from(zero_ns)).into(),
-            _ => Cell::None,
-        });
-        self.write_row(&cells)
-    }
-
-    fn write_row(&mut self, cells: &[Cell]) -> std::io::Result<()> {
-        match self.format {
-            RowFormat::Tsv => write_tsv_line(self.out, cells)?,
-            RowFormat::Csv(formulas) => {
-                for (i, cell) in cells.iter().enumerate() {
-                    if i > 0 {
-                        self.out.write_all(b",")?;
-                    }
-                    write_csv(self.out, cell, formulas)?;
-                }
-                self.out.write_all(b"\r\n")?;
-            }
-            RowFormat::Json => {
-                self.out
-                    .write_all(if self.count == 0 { b"\n{" } else { b",\n{" })?;
-                for (i, (column, cell)) in self.columns.iter().zip(cells).enumerate() {
-                    if i > 0 {
-                        self.out.write_all(b",")?;
-                    }
-                    write!(self.out, "\"{}\":", column.name)?;
-                    write_json(self.out, cell)?;
-                }
-                self.out.write_all(b"}")?;
-            }
-            RowFormat::Aligned(_) => {
-                if let Some(aligned) = &mut self.aligned {
-                    aligned.row(self.out, cells)?;
+        if let Some(aligned) = &mut self.aligned {
+            match self.lines.wall_clock {
+                None => aligned.row(self.out, cells)?,
+                Some(clock) => {
+                    let mut cells = cells.to_vec();
+                    cells.push(clock.cell(&cells));
+                    aligned.row(self.out, &cells)?;
                 }
             }
+        } else {
+            let place = match self.count {
+                0 => Place::First,
+                _ => Place::Later,
+            };
+            self.line.clear();
+            self.lines.append(&mut self.line, place, cells)?;
+            self.out.write_all(&self.line)?;
         }
         self.count += 1;
         Ok(())
@@ -194,7 +343,7 @@ impl<'a> RowWriter<'a> {
     /// # Errors
     /// Errors of `out`.
     pub(crate) fn finish(self) -> std::io::Result<u64> {
-        if self.format == RowFormat::Json {
+        if self.lines.format == RowFormat::Json {
             self.out
                 .write_all(if self.count == 0 { b"]\n" } else { b"\n]\n" })?;
         }
@@ -210,65 +359,91 @@ impl<'a> RowWriter<'a> {
 pub(crate) fn tsv_line(cells: &[Cell]) -> String {
     let mut line = Vec::new();
     // Writing to memory does not fail.
-    let _never_fails = write_tsv_line(&mut line, cells);
+    let _never_fails = append_tsv_line(&mut line, cells);
     String::from_utf8_lossy(&line).into_owned()
 }
 
-fn write_tsv_line(out: &mut dyn Write, cells: &[Cell]) -> std::io::Result<()> {
-    for (i, cell) in cells.iter().enumerate() {
+fn append_tsv_line<'c>(
+    out: &mut Vec<u8>,
+    cells: impl IntoIterator<Item = &'c Cell>,
+) -> std::io::Result<()> {
+    for (i, cell) in cells.into_iter().enumerate() {
         if i > 0 {
-            out.write_all(b"\t")?;
+            out.push(b'\t');
         }
-        write_tsv(out, cell)?;
+        append_tsv(out, cell)?;
     }
-    out.write_all(b"\n")
+    out.push(b'\n');
+    Ok(())
 }
 
-fn write_tsv(out: &mut dyn Write, cell: &Cell) -> std::io::Result<()> {
+/// Appends a whole number. Numbers of more than 64 bits are rare and take four times as long.
+fn append_int(out: &mut Vec<u8>, value: i128) -> std::io::Result<()> {
+    match i64::try_from(value) {
+        Ok(value) => out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes()),
+        Err(_) => write!(out, "{value}")?,
+    }
+    Ok(())
+}
+
+/// Returns whether no format escapes anything in a text: most names are like that.
+fn is_plain(text: &str) -> bool {
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'\\' | b'"' | b',');
+    text.bytes().all(is_plain)
+}
+
+fn append_tsv(out: &mut Vec<u8>, cell: &Cell) -> std::io::Result<()> {
     match cell {
-        Cell::None | Cell::AtLeast(_) => out.write_all(b"\\N"),
-        Cell::Int(value) => write!(out, "{value}"),
-        Cell::Float(value) => write!(out, "{value}"),
+        Cell::None | Cell::AtLeast(_) => out.extend_from_slice(b"\\N"),
+        Cell::Int(value) => append_int(out, *value)?,
+        Cell::Float(value) => write!(out, "{value}")?,
+        Cell::Text(text) if is_plain(text) => out.extend_from_slice(text.as_bytes()),
         Cell::Text(text) => {
-            if !text.contains(|c: char| c == '\\' || c.is_control() || is_active(c)) {
-                return out.write_all(text.as_bytes());
-            }
             let escaped = harmless(&text.replace('\\', "\\\\"))
                 .replace('\t', "\\t")
                 .replace('\n', "\\n")
                 .replace('\r', "\\r");
-            out.write_all(escaped.as_bytes())
+            out.extend_from_slice(escaped.as_bytes());
         }
     }
+    Ok(())
 }
 
-fn write_csv(out: &mut dyn Write, cell: &Cell, formulas: Formulas) -> std::io::Result<()> {
+fn append_csv(out: &mut Vec<u8>, cell: &Cell, formulas: Formulas) -> std::io::Result<()> {
     match cell {
-        Cell::None | Cell::AtLeast(_) => Ok(()),
-        Cell::Int(value) => write!(out, "{value}"),
-        Cell::Float(value) => write!(out, "{value}"),
+        Cell::None | Cell::AtLeast(_) => {}
+        Cell::Int(value) => append_int(out, *value)?,
+        Cell::Float(value) => write!(out, "{value}")?,
         Cell::Text(text) if formulas == Formulas::Quoted && is_formula(text) => {
-            write!(out, "\"'{}\"", harmless(&text.replace('"', "\"\"")))
+            write!(out, "\"'{}\"", harmless(&text.replace('"', "\"\"")))?;
         }
+        Cell::Text(text) if is_plain(text) => out.extend_from_slice(text.as_bytes()),
         Cell::Text(text) if text.contains(['"', ',', '\n', '\r']) => {
-            write!(out, "\"{}\"", harmless(&text.replace('"', "\"\"")))
+            write!(out, "\"{}\"", harmless(&text.replace('"', "\"\"")))?;
         }
-        Cell::Text(text) => out.write_all(harmless(text).as_bytes()),
+        Cell::Text(text) => out.extend_from_slice(harmless(text).as_bytes()),
     }
+    Ok(())
 }
 
-fn write_json(out: &mut dyn Write, cell: &Cell) -> std::io::Result<()> {
+fn append_json(out: &mut Vec<u8>, cell: &Cell) -> std::io::Result<()> {
     match cell {
-        Cell::None | Cell::AtLeast(_) => out.write_all(b"null"),
-        Cell::Int(value) => write!(out, "{value}"),
-        Cell::Float(value) if value.is_finite() => write!(out, "{value}"),
-        Cell::Float(value) => write!(out, "\"{value}\""),
+        Cell::None | Cell::AtLeast(_) => out.extend_from_slice(b"null"),
+        Cell::Int(value) => append_int(out, *value)?,
+        Cell::Float(value) if value.is_finite() => write!(out, "{value}")?,
+        Cell::Float(value) => write!(out, "\"{value}\"")?,
+        Cell::Text(text) if is_plain(text) => {
+            out.push(b'"');
+            out.extend_from_slice(text.as_bytes());
+            out.push(b'"');
+        }
         Cell::Text(text) => {
             let mut out = Visible::json(out);
-            serde_json::to_writer(&mut out, text)?;
-            out.finish()
+            serde_json::to_writer(&mut out, text.as_str())?;
+            out.finish()?;
         }
     }
+    Ok(())
 }
 
 /// Returns whether a spreadsheet would run a text as a formula, perhaps after it has removed leading characters.
@@ -357,7 +532,7 @@ mod tests {
     fn formulas_are_quoted_on_demand() {
         let of = |formulas, text: &str| {
             let mut out = Vec::new();
-            write_csv(&mut out, &text.into(), formulas).unwrap();
+            append_csv(&mut out, &text.into(), formulas).unwrap();
             String::from_utf8(out).unwrap()
         };
         for text in ["=1+1", "+1", "-x", "@SUM(A1)", "\t=1"] {

@@ -9,7 +9,7 @@ use super::{Chosen, ExportError, Exporter, Request, Summary, WriteFn};
 use crate::base::Job;
 use crate::load::LoadedTrace;
 use crate::tables::columns::{TS, WALL_CLOCK};
-use crate::tables::{Audience, Cell, ColumnDef, RowSource, Rows, Scope, TABLES, TableDef};
+use crate::tables::{Audience, ColumnDef, RowSource, Rows, Scope, TABLES, TableDef};
 
 /// Writes the rows of the selection, and reports progress to `job` if rows come in order of time. Returns the number
 /// of rows.
@@ -52,11 +52,7 @@ pub fn write(
         chosen,
         audience,
     });
-    source.walk(loaded, &mut |depth, cells: &mut Vec<Cell>| {
-        // Cells after those of the columns are for panes only.
-        cells.truncate(table.columns.len());
-        rows.nested_row(depth, cells)
-    })?;
+    rows.write_all(source.as_ref(), loaded)?;
     rows.finish()
 }
 
@@ -72,11 +68,7 @@ pub(crate) fn write_rows(
     out: &mut dyn Write,
 ) -> std::io::Result<u64> {
     let mut rows = RowWriter::new(out, format, columns)?;
-    source.walk(loaded, &mut |depth, cells: &mut Vec<Cell>| {
-        // Cells after those of the columns are for panes only.
-        cells.truncate(columns.len());
-        rows.nested_row(depth, cells)
-    })?;
+    rows.write_all(source, loaded)?;
     rows.finish()
 }
 

@@ -3,6 +3,8 @@
 
 use std::cmp::Ordering;
 
+use compact_str::CompactString;
+
 use crate::base::strings::exact_text;
 use crate::base::{StringId, Timestamp};
 use crate::query::seen::Length;
@@ -19,15 +21,15 @@ pub enum Cell {
     AtLeast(i128),
     /// A floating point number.
     Float(f64),
-    /// Text.
-    Text(String),
+    /// Text; short ones, as most names are, are kept in place.
+    Text(CompactString),
 }
 
 impl Cell {
     /// Returns a name or text of a trace; bytes that are not UTF-8 become `\xNN`, so that no byte is lost.
     #[must_use]
     pub(crate) fn of_bytes(bytes: &[u8]) -> Cell {
-        Cell::Text(exact_text(bytes).into_owned())
+        Cell::Text(exact_text(bytes).into())
     }
 
     /// Returns a string of a trace.
@@ -155,21 +157,27 @@ impl From<Length> for Cell {
     }
 }
 
+impl From<CompactString> for Cell {
+    fn from(text: CompactString) -> Cell {
+        Cell::Text(text)
+    }
+}
+
 impl From<String> for Cell {
     fn from(text: String) -> Cell {
-        Cell::Text(text)
+        Cell::Text(text.into())
     }
 }
 
 impl From<&str> for Cell {
     fn from(text: &str) -> Cell {
-        Cell::Text(text.to_owned())
+        Cell::Text(text.into())
     }
 }
 
 impl From<std::borrow::Cow<'_, str>> for Cell {
     fn from(text: std::borrow::Cow<'_, str>) -> Cell {
-        Cell::Text(text.into_owned())
+        Cell::Text(text.into())
     }
 }
 

@@ -1,5 +1,7 @@
 //! Cells that many tables contain: owners, CPUs, tracks, durations.
 
+use std::borrow::Cow;
+
 use crate::base::strings::exact_text;
 use crate::base::{StringId, Timestamp};
 use crate::tables::Cell;
@@ -37,6 +39,18 @@ impl Owner {
     }
 }
 
+/// Returns the name of a thread, as [`Trace::thread_name`] does.
+pub(crate) fn thread_name(trace: &Trace, id: ThreadId) -> Cell {
+    let name = match id {
+        ThreadId::NONE => StringId::EMPTY,
+        id => trace.thread(id).name,
+    };
+    match name {
+        StringId::EMPTY => trace.thread_name(id).into(),
+        name => trace.text(name).into(),
+    }
+}
+
 /// Returns the number of a process.
 pub(crate) fn pid_of(trace: &Trace, id: ProcessId) -> Cell {
     trace.processes.get(id.0 as usize).map(|it| it.pid).into()
@@ -51,22 +65,20 @@ pub(crate) fn cpu_number(trace: &Trace, index: Option<u32>) -> Cell {
 }
 
 /// Returns the name of a track, as tables and exports contain it.
-pub(crate) fn track_name(trace: &Trace, id: TrackId) -> String {
+pub(crate) fn track_name(trace: &Trace, id: TrackId) -> Cow<'_, str> {
     let Some(track) = trace.tracks.get(id.0 as usize) else {
-        return String::new();
+        return Cow::default();
     };
     match track.kind {
-        _ if track.name != StringId::EMPTY => {
-            exact_text(trace.strings.bytes(track.name)).into_owned()
+        _ if track.name != StringId::EMPTY => exact_text(trace.strings.bytes(track.name)),
+        TrackKind::Cpu(cpu) => {
+            let number = trace.cpus.get(cpu.0 as usize);
+            format!("CPU {}", number.map_or(cpu.0, |cpu| cpu.number)).into()
         }
-        TrackKind::Cpu(cpu) => format!(
-            "CPU {}",
-            trace
-                .cpus
-                .get(cpu.0 as usize)
-                .map_or(cpu.0, |cpu| cpu.number)
-        ),
-        TrackKind::Thread(thread) => trace.thread_name(thread),
-        TrackKind::Async(_) => String::new(),
+        TrackKind::Thread(thread) => match trace.thread(thread).name {
+            StringId::EMPTY => trace.thread_name(thread).into(),
+            name => trace.text(name),
+        },
+        TrackKind::Async(_) => Cow::default(),
     }
 }

@@ -1,5 +1,7 @@
 //! Tables of recorded events, log messages and blobs, and of diagnostics.
 
+use std::ops::Range;
+
 use super::columns::{CATEGORY, CPU, ID, NAME, PID, PROCESS_IN_FULL, THREAD_IN_FULL, TID, TS};
 use super::items::{Owner, cpu_number};
 use super::rows::{EachRow, RowsOfIds};
@@ -36,9 +38,16 @@ impl RowSource for RankedEvents {
     }
 
     /// Finding an event by its rank takes several searches; stepping to the next event takes none.
-    fn walk(&self, loaded: &LoadedTrace, each: EachRow<'_>) -> std::io::Result<()> {
+    fn walk(
+        &self,
+        loaded: &LoadedTrace,
+        range: Range<usize>,
+        each: EachRow<'_>,
+    ) -> std::io::Result<()> {
         let mut cells = Vec::new();
-        for id in loaded.trace.events.from_rank(self.first).take(self.count) {
+        let first = self.first.saturating_add(range.start as u32);
+        let count = range.end.min(self.count).saturating_sub(range.start);
+        for id in loaded.trace.events.from_rank(first).take(count) {
             cells.clear();
             event_cells(loaded, &(), &id, &mut cells);
             each(0, &mut cells)?;

@@ -3,6 +3,8 @@
 //! A source contains row numbers or the result of a query, but no reference to the trace: the trace is passed to each
 //! call, so that a pane can keep a source from frame to frame and a task can sort it.
 
+use std::ops::Range;
+
 use super::cell::Cell;
 use crate::load::LoadedTrace;
 use crate::query::Item;
@@ -28,13 +30,18 @@ pub trait RowSource: Send + Sync {
         cells.into_iter().nth(column).unwrap_or(Cell::None)
     }
 
-    /// Calls `each` with the cells of every row in order, until it fails; returns its error.
+    /// Calls `each` with the cells of the rows in `range` in order, until it fails; returns its error.
     ///
     /// # Errors
     /// Errors of `each`.
-    fn walk(&self, loaded: &LoadedTrace, each: EachRow<'_>) -> std::io::Result<()> {
+    fn walk(
+        &self,
+        loaded: &LoadedTrace,
+        range: Range<usize>,
+        each: EachRow<'_>,
+    ) -> std::io::Result<()> {
         let mut cells = Vec::new();
-        for at in 0..self.len() {
+        for at in range {
             cells.clear();
             self.row(loaded, at, &mut cells);
             each(self.depth(at), &mut cells)?;

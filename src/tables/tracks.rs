@@ -1,7 +1,9 @@
 //! Tables of the content of tracks: slices, instants, counters, flows.
 
+use rayon::prelude::*;
+
 use super::columns::{CATEGORY, CPU, DUR, ID, NAME, PID, PROCESS, THREAD, TID, TS};
-use super::items::{Owner, cpu_number, pid_of, track_name};
+use super::items::{Owner, cpu_number, pid_of, thread_name, track_name};
 use super::rows::RowsOfIds;
 use super::{Cell, ColumnDef, RowSource, Rows, Scope, TableDef, Unit};
 use crate::base::Timestamp;
@@ -43,12 +45,10 @@ fn slices(scope: &Scope<'_>) -> Box<dyn RowSource> {
         scope.chosen.meets(slice.start, end)
             && (scope.chosen).has_slice(table.row_of(slice.id).track, id as usize)
     });
-    ids.sort_by_key(|&id| {
-        (
-            table.starts.at(id as usize),
-            table.begins.at(id as usize),
-            depths[id as usize],
-        )
+    // Slices of one begin at one depth stay in the order of their rows.
+    ids.par_sort_unstable_by_key(|&id| {
+        let (start, begin) = (table.starts.at(id as usize), table.begins.at(id as usize));
+        (start, begin, depths[id as usize], id)
     });
     Box::new(RowsOfIds::new(ids, depths, |loaded, depths, id, cells| {
         slice_cells(loaded, depths, *id, cells)
@@ -86,7 +86,7 @@ fn slice_cells(loaded: &LoadedTrace, depths: &[u32], id: u32, cells: &mut Vec<Ce
         pid,
         tid,
         process.into(),
-        trace.thread_name(thread).into(),
+        thread_name(trace, thread),
         track_name(trace, row.track).into(),
         id.into(),
         slice.parent.map(|parent| parent.0).into(),

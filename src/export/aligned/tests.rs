@@ -80,7 +80,12 @@ fn paths_keep_their_ends() {
 
 #[test]
 fn columns_without_values_leave_first() {
-    let rows = [[Cell::Text("n".repeat(70)), Cell::None, 5.into(), Cell::None]];
+    let rows = [[
+        Cell::Text("n".repeat(70).into()),
+        Cell::None,
+        5.into(),
+        Cell::None,
+    ]];
     let text = table(79, &rows);
     assert!(text.contains(&"n".repeat(70)), "{text}");
     assert!(

@@ -19,7 +19,7 @@ const LETTER_WIDTH: f32 = 6.6;
 pub fn text_of(column: &ColumnDef<'_>, cell: &Cell, scene: &Scene<'_>) -> String {
     match cell {
         Cell::None => String::new(),
-        Cell::Text(text) => text.clone(),
+        Cell::Text(text) => text.to_string(),
         Cell::Int(value) => whole_text(column, *value, scene),
         Cell::AtLeast(ns) => format!("≥ {}", whole_text(column, *ns, scene)),
         Cell::Float(value) => match column.unit {

@@ -1,5 +1,7 @@
 //! The rows of the event list: an event is decoded when its row is read.
 
+use std::ops::Range;
+
 use super::columns::{Column, Line};
 use super::listed::Listed;
 use crate::load::LoadedTrace;
@@ -68,10 +70,15 @@ impl RowSource for EventRows {
     }
 
     /// Finding an event by its row takes several searches; stepping to the next event takes none.
-    fn walk(&self, loaded: &LoadedTrace, each: EachRow<'_>) -> std::io::Result<()> {
+    fn walk(
+        &self,
+        loaded: &LoadedTrace,
+        range: Range<usize>,
+        each: EachRow<'_>,
+    ) -> std::io::Result<()> {
         let mut cells = Vec::new();
         let mut result = Ok(());
-        self.lines(loaded, 0, self.len(), |line| {
+        self.lines(loaded, range.start, range.len(), |line| {
             cells.clear();
             self.fill(&line, &mut cells);
             result = each(0, &mut cells);

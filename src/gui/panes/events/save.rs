@@ -37,11 +37,12 @@ impl Wanted {
         format: RowFormat,
         job: &Job,
     ) -> Result<u64, ExportError> {
-        job.set_total(self.rows.len() as u64);
+        let count = self.rows.len();
+        job.set_total(count as u64);
         let columns = self.rows.columns.iter();
         let columns: Vec<ColumnDef<'_>> = columns.map(Column::for_files).collect();
         let mut writer = RowWriter::new(out, format, &columns)?;
-        let walked = self.rows.walk(&self.loaded, &mut |_, cells| {
+        let walked = self.rows.walk(&self.loaded, 0..count, &mut |_, cells| {
             let cancelled = |_| std::io::Error::other("cancelled");
             job.check().map_err(cancelled)?;
             job.advance(1);

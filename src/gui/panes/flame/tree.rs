@@ -96,7 +96,7 @@ pub(super) fn tree_ui(
     let names = TREE.columns.iter();
     let at = names.take_while(|column| column.name != "name").count();
     let name_of = |row: usize| match data.rows.cell(scene.loaded, row, at) {
-        Cell::Text(name) => name,
+        Cell::Text(name) => name.into_string(),
         _ => String::new(),
     };
     let mut draw = |ui: &mut Ui, row: usize, _: &PaneColumn| {

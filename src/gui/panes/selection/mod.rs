@@ -456,7 +456,7 @@ fn menu_ui(
 ) {
     let trace = &scene.loaded.trace;
     let name = match data.rows.cell(scene.loaded, row, 0) {
-        Cell::Text(text) => text,
+        Cell::Text(text) => text.into_string(),
         _ => String::new(),
     };
     let mut entry = |ui: &mut Ui, words: &str, action: Action| {
