@@ -273,6 +273,8 @@ fn the_desktop_entry_names_a_program_in_any_folder() {
         .lines()
         .find_map(|line| line.strip_prefix("Exec="))
         .unwrap();
+    // GLib looks for a program before it reads field codes: one with a % in its path is started by another.
+    let exec = exec.strip_prefix("env ").expect("env");
     assert_eq!(first_argument(exec), program.to_str().unwrap(), "{exec}");
     assert!(exec.ends_with(" %F"), "{exec}");
 }
