@@ -183,7 +183,7 @@ pub struct Directory {
     pub process_labels: Vec<(ProcessKey, StringId)>,
     /// Keys that are used instead of others.
     pub aliases: Vec<Alias>,
-    /// Environments of processes, where the file has them.
+    /// Parts of the environments of processes, where the file has them.
     pub environments: Vec<Environment>,
     /// What `assemble` derives from lives and files besides threads and processes.
     pub derive: Derive,
@@ -197,11 +197,11 @@ pub struct Directory {
     pub strings: Strings,
 }
 
-/// The environment of a process.
+/// Variables that are in the environments of some processes. A process may be in several of these.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Environment {
-    /// The process's main thread.
-    pub thread: ThreadKey,
+    /// The main threads of the processes.
+    pub threads: Vec<ThreadKey>,
     /// The variables, each as `NAME=value`.
     pub variables: Vec<StringId>,
 }

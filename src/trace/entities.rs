@@ -1,5 +1,7 @@
 //! Threads, processes and CPUs: each row is one thing only, even if the file reused its number.
 
+use std::sync::Arc;
+
 use super::segments::EventId;
 use crate::base::{StringId, Timestamp};
 use crate::event::{ForkSort, ThreadKey};
@@ -126,8 +128,9 @@ pub struct Process {
     pub images: Vec<ProgramImage>,
     /// Number of files that the process opened.
     pub opens: u32,
-    /// The environment, as sorted `NAME=value` strings, as far as the file has it.
-    pub environment: Vec<StringId>,
+    /// Parts of the environment as `NAME=value` strings, as far as the file has it; each is shared by the processes that
+    /// have it.
+    pub environment: Vec<Arc<[StringId]>>,
 }
 
 impl Process {

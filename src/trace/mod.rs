@@ -108,6 +108,16 @@ impl Trace {
         self.strings.text(id)
     }
 
+    /// Returns the environment of a process as `NAME=value` strings, sorted, as far as the file has it.
+    #[must_use]
+    pub fn environment(&self, process: &Process) -> Vec<StringId> {
+        let parts = process.environment.iter();
+        let mut all: Vec<StringId> = parts.flat_map(|part| part.iter().copied()).collect();
+        all.sort_unstable_by(|&a, &b| self.strings.bytes(a).cmp(self.strings.bytes(b)));
+        all.dedup();
+        all
+    }
+
     /// Returns the name of a kind of event; empty if there is no such kind.
     #[must_use]
     pub fn kind_name(&self, kind: KindId) -> std::borrow::Cow<'_, str> {

@@ -478,8 +478,8 @@ fn a_process_has_the_environment_that_the_tracer_wrote_at_the_end() {
     let loaded = load(&r);
     let trace = &loaded.trace;
     let of = |pid| -> Vec<String> {
-        let own = process(trace, pid).environment.iter();
-        own.map(|&id| trace.text(id).into_owned()).collect()
+        let own = trace.environment(process(trace, pid)).into_iter();
+        own.map(|id| trace.text(id).into_owned()).collect()
     };
     assert_eq!(of(2), ["NL=1\n2", "PATH=/bin:/usr/bin"]);
     assert_eq!(of(3), ["PATH=/bin:/usr/bin"]);

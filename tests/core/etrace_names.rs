@@ -349,7 +349,7 @@ fn names_inside_other_recordings_end_as_they_do() {
             texts.collect()
         };
         let arguments = texts(&it.images[0].arguments);
-        (arguments, names(trace), texts(&it.environment))
+        (arguments, names(trace), texts(&trace.environment(it)))
     };
     let expected = told(&load(&r));
     assert_eq!(expected.0, ["cut", "-d", " ", "tail  ", "t\t"]);

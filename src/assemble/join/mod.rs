@@ -252,6 +252,9 @@ impl<'a> Joined<'a> {
         if let Processes::Home(_) = moves.processes {
             return;
         }
+        // Parts of environments that processes share stay shared.
+        let mut parts: FxHashMap<*const [StringId], Arc<[StringId]>> = FxHashMap::default();
+        let moved = |part: &[StringId]| part.iter().map(|&id| moves.string(id)).collect();
         let processes = theirs.processes.iter().map(|process| Process {
             parent: process.parent.map(|id| moves.process(id)),
             main_thread: process.main_thread.map(|id| moves.thread(id)),
@@ -261,7 +264,13 @@ impl<'a> Joined<'a> {
             end: process.end.map(|time| moves.time(time)),
             exit_event: process.exit_event.map(|id| moves.event(id)),
             environment: (process.environment.iter())
-                .map(|&id| moves.string(id))
+                .map(|part| {
+                    Arc::clone(
+                        parts
+                            .entry(Arc::as_ptr(part))
+                            .or_insert_with(|| moved(part)),
+                    )
+                })
                 .collect(),
             images: process
                 .images

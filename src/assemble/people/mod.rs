@@ -14,6 +14,8 @@ mod said;
 mod seen;
 mod table;
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use super::merge::Merged;
@@ -557,16 +559,18 @@ impl Making {
     /// Sets the environments of processes.
     fn furnish(&mut self, merged: &Merged, directory: &Directory) {
         for environment in &directory.environments {
-            let thread = self.keys.at(environment.thread, Timestamp::MAX);
-            let process = self.people.threads.get(thread.0 as usize);
-            let process = process.and_then(|thread| thread.process);
-            if let Some(process) =
-                process.and_then(|id| self.people.processes.get_mut(id.0 as usize))
-            {
-                let variables = environment.variables.iter();
-                process.environment = variables
-                    .map(|&id| merged.directory_strings.get(id))
-                    .collect();
+            let variables = environment.variables.iter();
+            let variables: Arc<[StringId]> = variables
+                .map(|&id| merged.directory_strings.get(id))
+                .collect();
+            for &thread in &environment.threads {
+                let thread = self.keys.at(thread, Timestamp::MAX);
+                let process = self.people.threads.get(thread.0 as usize);
+                let process = process.and_then(|thread| thread.process);
+                let process = process.and_then(|id| self.people.processes.get_mut(id.0 as usize));
+                if let Some(process) = process {
+                    process.environment.push(Arc::clone(&variables));
+                }
             }
         }
     }

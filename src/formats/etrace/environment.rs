@@ -8,10 +8,6 @@
 //!
 //! Each CPU writes its own dump, and some dumps lack tasks: the result contains only what the file contains.
 
-use std::collections::BTreeSet;
-
-use rustc_hash::FxHashMap;
-
 use super::by_task::Tasks;
 use super::file::File;
 use super::line::{Payload, Word, parse_line};
@@ -22,17 +18,23 @@ use crate::base::ReadError;
 use crate::event::Directory;
 use crate::event::keys::Environment;
 
-/// The variables of each task, by upid, both sorted.
+/// The variables of tasks, in the order of the file. Nothing is copied to each task: a file may name very many tasks, and
+/// very many variables of all of them.
 #[derive(Debug, Default)]
-pub(super) struct Environments(Vec<(i64, BTreeSet<Vec<u8>>)>);
+pub(super) struct Environments(Vec<Group>);
+
+/// Some tasks, and variables that each of them has.
+#[derive(Debug, Default)]
+struct Group {
+    upids: Vec<i64>,
+    variables: Vec<Vec<u8>>,
+}
 
 #[derive(Default)]
 struct Walk {
-    tasks: Vec<i64>,
-    /// Whether the list of tasks is complete.
-    has_text: bool,
+    /// The last one is being read: once it has variables, its list of tasks is complete.
+    groups: Vec<Group>,
     text: Option<Vec<u8>>,
-    found: FxHashMap<i64, BTreeSet<Vec<u8>>>,
 }
 
 impl Environments {
@@ -55,19 +57,18 @@ impl Environments {
             Ok(())
         })?;
         walk.finish_text();
-        let mut found: Vec<(i64, BTreeSet<Vec<u8>>)> = walk.found.into_iter().collect();
-        found.sort_by_key(|entry| entry.0);
-        Ok(Environments(found))
+        Ok(Environments(walk.groups))
     }
 
     /// Adds the variables to the directory.
     pub(super) fn list_into(&self, upids: &Upids, directory: &mut Directory) {
-        for (upid, variables) in &self.0 {
+        for group in &self.0 {
+            let tasks = group.upids.iter().filter(|upid| **upid > 0);
             let strings = &mut directory.strings;
-            let variables = variables.iter().map(|text| strings.intern(text)).collect();
+            let variables = group.variables.iter().map(|text| strings.intern(text));
             directory.environments.push(Environment {
-                thread: upids.key(*upid),
-                variables,
+                threads: tasks.map(|upid| upids.key(*upid)).collect(),
+                variables: variables.collect(),
             });
         }
     }
@@ -78,12 +79,15 @@ impl Walk {
         match line.word {
             Word::Call(Sort::Upid) => {
                 self.finish_text();
-                if std::mem::take(&mut self.has_text) {
-                    self.tasks.clear();
-                }
                 let upid = std::str::from_utf8(line.text).ok();
-                self.tasks
-                    .extend(upid.and_then(|upid| upid.trim().parse::<i64>().ok()));
+                let upid = upid.and_then(|upid| upid.trim().parse::<i64>().ok());
+                match self.groups.last_mut() {
+                    Some(group) if group.variables.is_empty() => group.upids.extend(upid),
+                    _ => self.groups.push(Group {
+                        upids: upid.into_iter().collect(),
+                        variables: Vec::new(),
+                    }),
+                }
             }
             Word::Call(Sort::Env) if line.number.is_some_and(|number| number > 0) => {
                 if let Some(text) = &mut self.text {
@@ -92,7 +96,6 @@ impl Walk {
             }
             Word::Call(Sort::Env) => {
                 self.finish_text();
-                self.has_text = true;
                 self.text = Some(line.text.to_vec());
             }
             Word::Cont => {
@@ -106,11 +109,9 @@ impl Walk {
     }
 
     fn finish_text(&mut self) {
-        let Some(text) = self.text.take() else {
-            return;
-        };
-        for &task in self.tasks.iter().filter(|task| **task > 0) {
-            self.found.entry(task).or_default().insert(text.clone());
+        // Variables before any task are nobody's.
+        if let (Some(text), Some(group)) = (self.text.take(), self.groups.last_mut()) {
+            group.variables.push(text);
         }
     }
 }

@@ -126,9 +126,10 @@ pub(super) fn process_details(trace: &Trace, id: ProcessId) -> Details {
         }
         sections.push(program);
     }
-    if !process.environment.is_empty() {
+    let variables = trace.environment(process);
+    if !variables.is_empty() {
         let mut environment = Section::new("environment");
-        for &id in &process.environment {
+        for id in variables {
             let text = trace.text(id);
             let (name, value) = text.split_once('=').unwrap_or((&text, ""));
             environment.row(name, value);
