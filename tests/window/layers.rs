@@ -82,6 +82,13 @@ fn one_esc_closes_a_menu_and_leaves_the_selection() {
     window.run_steps(3);
     assert!(egui::Popup::is_any_open(&window.ctx));
     let before = window.state().state().selected;
+    // Keys do not act behind it.
+    let view = format!("{:?}", window.state().state());
+    for behind in [Key::H, Key::F, Key::X, Key::W, Key::Questionmark] {
+        key(&mut window, Modifiers::NONE, behind);
+    }
+    assert!(egui::Popup::is_any_open(&window.ctx));
+    assert_eq!(format!("{:?}", window.state().state()), view);
     escape(&mut window);
     assert!(!egui::Popup::is_any_open(&window.ctx));
     assert_eq!(window.state().state().selected, before);

@@ -111,6 +111,8 @@ pub(crate) fn pressed(
 ) -> Vec<Action> {
     let focus = if ctx.text_edit_focused() {
         Focus::Typing
+    } else if egui::Popup::is_any_open(ctx) {
+        Focus::Menu
     } else if ctx.egui_wants_keyboard_input() {
         Focus::Widget
     } else {
@@ -195,6 +197,8 @@ enum Focus {
     Nothing,
     /// A button or another widget, reached with Tab.
     Widget,
+    /// An open menu, which covers a part of the window.
+    Menu,
     /// A text field.
     Typing,
 }
@@ -221,6 +225,8 @@ impl Focus {
                             | Key::ArrowDown
                     )
             }
+            // What keys without modifiers would change may lie behind the menu.
+            Focus::Menu => is_plain,
             Focus::Typing => {
                 let is_function = (Key::F1..=Key::F12).contains(&key);
                 // Text fields use these to move, delete, copy and undo.
