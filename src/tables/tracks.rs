@@ -10,6 +10,7 @@ use crate::base::Timestamp;
 use crate::event::{FieldRef, ValueRef};
 use crate::load::LoadedTrace;
 use crate::trace::counters::CounterScope;
+use crate::trace::slices::SliceRow;
 use crate::trace::{CounterTrackId, EventId, SliceId, ThreadId, TrackId, TrackKind};
 
 pub(super) const SLICES: TableDef = TableDef {
@@ -33,23 +34,39 @@ pub(super) const SLICES: TableDef = TableDef {
     rows: Rows::Trace(slices),
 };
 
+/// A slice with what comes before its number in the order of the table.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Keyed {
+    start: i64,
+    begin: u32,
+    depth: u32,
+    id: u32,
+}
+
 fn slices(scope: &Scope<'_>) -> Box<dyn RowSource> {
     let trace = &scope.loaded.trace;
     let table = &trace.slices;
     let depths = table.depths();
-    let mut ids: Vec<u32> = (0..table.len() as u32).collect();
-    ids.retain(|&id| {
-        let slice = table.get(SliceId(id));
-        // A slice whose end was not seen ends where it is drawn to.
-        let end = Timestamp(table.open_end(id as usize).or_greatest());
-        scope.chosen.meets(slice.start, end)
-            && (scope.chosen).has_slice(table.row_of(slice.id).track, id as usize)
-    });
-    // Slices of one begin at one depth stay in the order of their rows.
-    ids.par_sort_unstable_by_key(|&id| {
-        let (start, begin) = (table.starts.at(id as usize), table.begins.at(id as usize));
-        (start, begin, depths[id as usize], id)
-    });
+    let chosen = scope.chosen;
+    let of_row = |row: &SliceRow| {
+        let slices = row.slices.clone().filter(|&id| {
+            // A slice whose end was not seen ends where it is drawn to.
+            let end = Timestamp(table.open_end(id as usize).or_greatest());
+            chosen.meets(Timestamp(table.starts.at(id as usize)), end)
+                && chosen.has_slice(row.track, id as usize)
+        });
+        let keyed = slices.map(|id| Keyed {
+            start: table.starts.at(id as usize),
+            begin: table.begins.at(id as usize),
+            depth: depths[id as usize],
+            id,
+        });
+        keyed.collect::<Vec<Keyed>>()
+    };
+    let mut keyed: Vec<Keyed> = table.rows.par_iter().flat_map_iter(of_row).collect();
+    // Each row is in order: this sort merges them.
+    keyed.par_sort();
+    let ids: Vec<u32> = keyed.into_iter().map(|keyed| keyed.id).collect();
     Box::new(RowsOfIds::new(ids, depths, |loaded, depths, id, cells| {
         slice_cells(loaded, depths, *id, cells)
     }))
