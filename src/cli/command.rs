@@ -17,7 +17,7 @@ use crate::base::visible::{harmless, one_line};
 use crate::base::{Job, Nanos, Problem, TimeSpan, budget};
 use crate::export::aligned::Look;
 use crate::export::rows::{Formulas, RowFormat};
-use crate::load::reading::{Reading, format_named, midnight_of};
+use crate::load::reading::{CompilerTraces, Reading, format_named, midnight_of};
 use crate::load::together::open_as;
 use crate::load::{LoadError, LoadedTrace, OpenedFile};
 use crate::trace::Trace;
@@ -208,7 +208,7 @@ pub(crate) fn offset_argument() -> Arg {
         .value_parser(parse_offset)
 }
 
-/// `--date`, `--read-as` and `--memory`, for all commands that read files.
+/// `--date`, `--read-as`, `--compiler-traces` and `--memory`, for all commands that read files.
 pub(crate) fn reading_arguments(command: clap::Command) -> clap::Command {
     command
         .arg(
@@ -235,6 +235,14 @@ pub(crate) fn reading_arguments(command: clap::Command) -> clap::Command {
                 }),
         )
         .arg(
+            Arg::new("compiler-traces")
+                .long("compiler-traces")
+                .value_name("FOLDER")
+                .help("Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]")
+                .global(true)
+                .value_parser(value_parser!(PathBuf)),
+        )
+        .arg(
             Arg::new("memory")
                 .long("memory")
                 .value_name("SIZE")
@@ -251,11 +259,16 @@ pub(crate) fn set_memory_limit(matches: &ArgMatches) {
     }
 }
 
-/// Returns the values of `--date` and `--read-as`.
+/// Returns the values of `--date`, `--read-as` and `--compiler-traces`.
 pub fn reading(matches: &ArgMatches) -> Reading {
     Reading {
         midnight_ns: matches.get_one::<i64>("date").copied(),
         format: matches.get_one::<&'static str>("read-as").copied(),
+        compiler_traces: match matches.get_one::<PathBuf>("compiler-traces") {
+            None => CompilerTraces::Beside,
+            Some(word) if word.as_os_str() == "none" => CompilerTraces::LeftOut,
+            Some(folder) => CompilerTraces::below(folder.clone()),
+        },
         ..Reading::default()
     }
 }

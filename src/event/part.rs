@@ -152,6 +152,8 @@ pub struct TraceInfo {
     pub resolution_ns: i64,
     /// Wall-clock time of the trace clock's zero in ns since the Unix epoch, if the file contains it.
     pub wall_clock_zero_ns: Option<i64>,
+    /// Moments that other recordings may know as well, by their times here.
+    pub clock_marks: Vec<ClockMark>,
     /// The source of the date in `wall_clock_zero_ns`.
     pub first_day: FirstDay,
     /// The recording's id, by which other recordings may refer to it.
@@ -171,6 +173,22 @@ pub struct TraceInfo {
     pub objects: Arc<[KernelObject]>,
     /// Other facts for the info pane, in order: (name, value) such as (`uname`, `Linux 6.1 ...`).
     pub facts: Vec<(String, String)>,
+}
+
+/// A moment by which the clocks of two recordings can be related.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClockMark {
+    /// The moment's id: recordings that have the same one mean the same moment.
+    pub id: Vec<u8>,
+    /// Its time on the recording's own clock, in ns.
+    pub time_ns: i64,
+}
+
+impl ClockMark {
+    /// The id of the zero of the kernel's `CLOCK_MONOTONIC`.
+    pub(crate) const MONOTONIC_ZERO: &[u8] = b"CLOCK_MONOTONIC is 0";
+    /// The most marks of a recording that are kept.
+    pub(crate) const MOST: usize = 64;
 }
 
 /// What is known of a clock whose name the file does not contain.

@@ -58,10 +58,14 @@ impl App {
     /// Adds files to the current trace, on the same time axis.
     pub(super) fn add(&mut self, ctx: &egui::Context, paths: Vec<PathBuf>) {
         let Members { traces, fixed } = self.members();
-        // The day that the user chose also applies to added files; the chosen format does not.
+        // The day that the user chose also applies to added files, as does where traces of compilers are looked for; the
+        // chosen format does not.
         let shown = self.loaded.as_ref();
         let reading = Reading {
             midnight_ns: shown.and_then(|loaded| loaded.reading.midnight_ns),
+            compiler_traces: shown
+                .map(|loaded| loaded.reading.compiler_traces)
+                .unwrap_or_default(),
             ..Reading::default()
         };
         self.load(

@@ -1,4 +1,5 @@
-//! Compilers' traces of themselves among several files: which process of which other file wrote each of them.
+//! Chrome JSON among several files that processes wrote of themselves (compilers, linkers, build tools): which process of
+//! which other file wrote each of them.
 //!
 //! The process is found by the path of the file; else by its name, as a recording may have been copied from elsewhere
 //! together with the traces; else, if nobody was seen to write it, by the output that a compiler was told to name it
@@ -12,11 +13,12 @@ use super::LoadedTrace;
 use crate::base::strings::base_name;
 use crate::base::{StringId, Timestamp};
 use crate::event::FileOp;
+use crate::formats::chrome_json;
 use crate::trace::files::Access;
 use crate::trace::{FileUse, Process, ProcessId, Trace};
 
 /// The process that wrote a compiler's trace of itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Writer {
     /// Index of the trace that has the process.
     pub(super) trace: usize,
@@ -25,9 +27,14 @@ pub(super) struct Writer {
 }
 
 impl Writer {
+    /// Returns the process; `None` if `trace` is not the one that has it.
+    pub(super) fn process_in(self, trace: &Trace) -> Option<&Process> {
+        process_of(trace, self.process)
+    }
+
     /// Returns when the process began to run its last program, or was first seen.
     pub(super) fn start(self, trace: &Trace) -> Option<Timestamp> {
-        let process = trace.processes.get(self.process.0 as usize)?;
+        let process = self.process_in(trace)?;
         let image = process.images.last().map(|image| image.start);
         let main = process.main_thread.map(|id| trace.thread(id).seen.first);
         image.or(process.start).or(main)
@@ -35,16 +42,18 @@ impl Writer {
 
     /// Returns the process in words: its name and number.
     pub(super) fn words(self, trace: &Trace) -> String {
-        let process = trace.processes.get(self.process.0 as usize);
+        let process = self.process_in(trace);
         process.map_or_else(String::new, |process| {
             format!("{} ({})", trace.text(process.name), process.pid)
         })
     }
 }
 
-/// A compiler's trace of itself.
+/// A trace that a process of another recording may have written.
 struct Wanted {
     index: usize,
+    /// Whether a compiler wrote it, and not any other program.
+    is_compiler: bool,
     path: Vec<u8>,
     /// The numbers of the processes in it.
     pids: Vec<u64>,
@@ -59,14 +68,22 @@ struct Wanted {
 impl Wanted {
     fn of(index: usize, loaded: &LoadedTrace) -> Option<Wanted> {
         let trace = loaded.trace.as_ref();
-        if !trace.files.rows.is_empty() || !trace.has_compilations() {
+        let is_compiler = trace.has_compilations();
+        let may_be_written = is_compiler || trace.info.format == chrome_json::FORMAT.name;
+        if !trace.files.rows.is_empty() || !may_be_written || loaded.part_name.is_some() {
             return None;
         }
-        let path = loaded.paths().into_iter().next()?;
-        let path = std::path::absolute(&path).unwrap_or(path);
+        let path = match &loaded.named {
+            Some(named) => named.to_vec(),
+            None => {
+                let path = std::path::absolute(&loaded.path).unwrap_or(loaded.path.clone());
+                path.as_os_str().as_encoded_bytes().to_vec()
+            }
+        };
         Some(Wanted {
             index,
-            path: path.as_os_str().as_encoded_bytes().to_vec(),
+            is_compiler,
+            path,
             pids: trace.processes.iter().map(|it| it.pid).collect(),
             exact: None,
             alike: Vec::new(),
@@ -85,7 +102,11 @@ impl Wanted {
         let lists = [&self.alike, &self.told];
         let candidates = lists.into_iter().find(|list| !list.is_empty())?;
         let with_number = candidates.iter().copied().filter(has_number);
-        only(with_number).or_else(|| only(candidates.iter().copied()))
+        // Many programs write files of one name; what a compiler writes is named after its output.
+        only(with_number).or_else(|| match self.is_compiler {
+            true => only(candidates.iter().copied()),
+            false => None,
+        })
     }
 }
 
@@ -99,8 +120,7 @@ fn process_of(trace: &Trace, id: ProcessId) -> Option<&Process> {
     trace.processes.get(id.0 as usize)
 }
 
-/// Returns, for each trace, the process that wrote it, if it is a compiler's trace of itself and the process is in
-/// another one.
+/// Returns, for each trace, the process that wrote it, if it is Chrome JSON and the process is in another trace.
 pub(super) fn writers(traces: &[Arc<LoadedTrace>]) -> Vec<Option<Writer>> {
     let mut writers = vec![None; traces.len()];
     let wanted = traces.iter().enumerate();
@@ -151,7 +171,9 @@ pub(super) fn writers(traces: &[Arc<LoadedTrace>]) -> Vec<Option<Writer>> {
                     process,
                 };
                 for &at in by_name.get(&name).into_iter().flatten() {
-                    wanted[at].told.push(writer);
+                    if wanted[at].is_compiler {
+                        wanted[at].told.push(writer);
+                    }
                 }
             }
         }
@@ -195,6 +217,7 @@ fn told_names(trace: &Trace, process: &Process) -> Vec<Vec<u8>> {
         .collect()
 }
 
-fn writes(row: &FileUse) -> bool {
+/// Returns whether a file was opened to be written.
+pub(super) fn writes(row: &FileUse) -> bool {
     row.result >= 0 && row.op == FileOp::Open && Access::of_flags(row.flags).writes
 }

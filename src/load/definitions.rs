@@ -158,6 +158,7 @@ pub(crate) fn alone(path: &Path, set: ProbeSet) -> LoadedTrace {
         timings: Timings::default(),
         members: Vec::new(),
         left_out: Vec::new(),
+        named: None,
         probes: None,
         reading: Reading::default(),
         opened: Vec::new(),

@@ -78,6 +78,7 @@ pub fn join_at(members: &[Arc<LoadedTrace>], places: &[Placed]) -> LoadedTrace {
         },
         members: members.to_vec(),
         left_out: Vec::new(),
+        named: None,
         probes: members.iter().find_map(|member| member.probes.clone()),
         reading: members
             .first()

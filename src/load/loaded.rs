@@ -45,6 +45,8 @@ pub struct LoadedTrace {
     pub members: Vec<Arc<LoadedTrace>>,
     /// Files that were to be opened with it but could not be read.
     pub left_out: Vec<LoadError>,
+    /// The path by which a recording among the members names it, if it was found by that path and not asked for.
+    pub named: Option<Arc<[u8]>>,
     /// The probe definitions that are attached to it.
     pub probes: Option<Attached>,
     /// Settings that the file was read with.
@@ -100,11 +102,23 @@ impl LoadedTrace {
         self.members.iter().map(events).sum()
     }
 
-    /// Returns all files that must be read to load it again.
+    /// Returns all files that must be asked for to load it again: without those that are found by what others name.
     #[must_use]
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
         if !self.members.is_empty() {
             return self.members.iter().flat_map(|it| it.paths()).collect();
+        }
+        match self.named {
+            Some(_) => Vec::new(),
+            None => self.all_paths(),
+        }
+    }
+
+    /// Returns all files that were read to load it.
+    #[must_use]
+    pub(crate) fn all_paths(&self) -> Vec<PathBuf> {
+        if !self.members.is_empty() {
+            return self.members.iter().flat_map(|it| it.all_paths()).collect();
         }
         if self.part_name.is_some() {
             return Vec::new();

@@ -4,6 +4,7 @@
 //! generations on the way.
 
 pub(crate) mod background;
+mod beside;
 mod compilers;
 pub mod definitions;
 mod detection;
@@ -126,6 +127,7 @@ fn load_opened(
         },
         members: Vec::new(),
         left_out: Vec::new(),
+        named: None,
         probes: None,
         reading,
         opened: still_read(sources),
@@ -268,6 +270,8 @@ pub struct OpenedHead {
     pub stopped: Option<String>,
     /// The file, if events are still read from it on demand.
     pub opened: Vec<Arc<OpenedFile>>,
+    /// Whether the file has events of other recordings as well.
+    pub has_more: bool,
 }
 
 /// Opens only a file's head, for commands that need no tables (`report`).
@@ -282,10 +286,19 @@ pub fn open_head(path: &Path, reading: Reading, job: &Job) -> Result<OpenedHead,
     let source = source::read(path, reading, job).map_err(fail)?;
     let opened = still_read(std::slice::from_ref(&source));
     let recording = reading.open(source.input, job).map_err(fail)?;
+    let detected = Reading {
+        format: None,
+        ..reading
+    };
+    let has_more = source.inside.into_iter().any(|inside| {
+        let other = detected.open(inside.input, job);
+        other.is_ok_and(|other| !other.coarse.density.is_empty())
+    });
     Ok(OpenedHead {
         recording,
         stopped: source.stopped.map(|stopped| stopped.words),
         opened,
+        has_more,
     })
 }
 

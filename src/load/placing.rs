@@ -12,7 +12,7 @@ use super::LoadedTrace;
 use super::compilers::{Writer, writers};
 use crate::base::{Nanos, TimeSpan};
 use crate::event::TraceInfo;
-use crate::event::part::{ClockUnit, UnnamedClock};
+use crate::event::part::{ClockMark, ClockUnit, UnnamedClock};
 use crate::trace::sources::PlacedBy;
 
 /// The offset of a trace on the common axis.
@@ -39,14 +39,21 @@ impl Placed {
 }
 
 /// Returns the offset of each of `traces`; offsets that the user has `fixed` are kept.
+///
+/// A trace that a process of another one wrote is placed after all that no process wrote, and no other trace is placed
+/// by it unless it comes first: a build may have thousands of them.
 #[must_use]
 pub fn place(traces: &[Arc<LoadedTrace>], fixed: &[Option<Nanos>]) -> Vec<Placed> {
     let writers = writers(traces);
-    let mut before: Vec<(&LoadedTrace, Placed)> = Vec::new();
-    for (at, loaded) in traces.iter().enumerate() {
-        let placed = match (fixed.get(at).copied().flatten(), before.first()) {
+    let (others, written): (Vec<usize>, Vec<usize>) =
+        (0..traces.len()).partition(|&at| at == 0 || writers[at].is_none());
+    let mut places: Vec<Option<Placed>> = vec![None; traces.len()];
+    let mut before: Vec<(usize, Placed)> = Vec::new();
+    for (turn, &at) in others.iter().chain(&written).enumerate() {
+        let loaded = &traces[at];
+        let placed = match (fixed.get(at).copied().flatten(), before.is_empty()) {
             (Some(offset), _) => Placed::by_user(offset),
-            (None, None) => Placed {
+            (None, true) => Placed {
                 offset: Nanos(0),
                 evidence: match loaded.trace.info.clock.as_str() {
                     "" => "its clock is the axis".to_owned(),
@@ -54,24 +61,27 @@ pub fn place(traces: &[Arc<LoadedTrace>], fixed: &[Option<Nanos>]) -> Vec<Placed
                 },
                 by: PlacedBy::Evidence,
             },
-            (None, Some((first, _))) => before
+            (None, false) => before
                 .iter()
-                .enumerate()
-                .filter_map(|(number, (other, there))| {
+                .filter_map(|(number, there)| {
+                    let other = &traces[*number];
                     let pair = Pair {
                         other,
                         loaded,
-                        written: [(at, number), (number, at)]
+                        written: [(at, *number), (*number, at)]
                             .map(|(of, by)| writers[of].filter(|writer| writer.trace == by)),
                     };
                     relation(other, there.offset, loaded).or_else(|| pair.alignment(there.offset))
                 })
                 .min_by_key(|relation| relation.sureness)
-                .map_or_else(|| at_the_start_of(first, loaded), |it| it.placed),
+                .map_or_else(|| at_the_start_of(&traces[0], loaded), |it| it.placed),
         };
-        before.push((loaded, placed));
+        if turn < others.len() {
+            before.push((at, placed.clone()));
+        }
+        places[at] = Some(placed);
     }
-    before.into_iter().map(|(_, placed)| placed).collect()
+    places.into_iter().flatten().collect()
 }
 
 /// How certain a relation is, the most certain first.
@@ -156,8 +166,25 @@ fn relation(other: &LoadedTrace, other_offset: Nanos, loaded: &LoadedTrace) -> O
         Some(Relation { sureness, placed })
     };
     if loaded.part_name.is_some() && loaded.path == other.path {
-        let words = format!("it is in one file with the events of {name}, which have one clock");
-        return found(Sureness::Recorded, Nanos(0), words);
+        let (offset, words) = match common_mark(a, b, |_| true) {
+            None => (
+                Nanos(0),
+                format!(
+                    "it is in one file with the events of {name}; the file does not relate their clocks, so both are taken for one"
+                ),
+            ),
+            Some(offset) => (
+                offset,
+                format!(
+                    "it is in one file with the events of {name}, which relates their clocks (clock sync)"
+                ),
+            ),
+        };
+        return found(Sureness::Recorded, offset, words);
+    }
+    if let Some(offset) = common_mark(a, b, |mark| mark.id != ClockMark::MONOTONIC_ZERO) {
+        let words = format!("both it and {name} have the same mark (clock sync)");
+        return found(Sureness::Recorded, offset, words);
     }
     let is_shifted = |guest: &TraceInfo, host: &TraceInfo| {
         guest.shifted_to.is_some() && guest.shifted_to == host.trace_id
@@ -240,6 +267,19 @@ fn relation(other: &LoadedTrace, other_offset: Nanos, loaded: &LoadedTrace) -> O
         return found(Sureness::Overlap, Nanos(0), words);
     }
     None
+}
+
+/// Returns what is to be added to the times of `b` so that a moment that both have is at one time.
+fn common_mark(
+    a: &TraceInfo,
+    b: &TraceInfo,
+    is_meant: impl Fn(&ClockMark) -> bool,
+) -> Option<Nanos> {
+    let marks = a.clock_marks.iter().filter(|mark| is_meant(mark));
+    marks.into_iter().find_map(|mark| {
+        let other = b.clock_marks.iter().find(|other| other.id == mark.id)?;
+        Some(Nanos(mark.time_ns.saturating_sub(other.time_ns)))
+    })
 }
 
 fn fact<'a>(info: &'a TraceInfo, name: &str) -> Option<&'a str> {

@@ -1,5 +1,7 @@
 //! What the user states about files that the files do not: their format, and the date of their times of day.
 
+use std::path::{Path, PathBuf};
+
 use crate::base::Job;
 use crate::base::calendar::{date_text, days_since_1970};
 use crate::base::{Problem, ReadError};
@@ -19,6 +21,26 @@ pub enum Growth {
     Expected,
 }
 
+/// Whether traces that processes of a recorded build wrote are opened with the recording, and where they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CompilerTraces {
+    /// At the paths that the recording names, else below the recording's folder.
+    #[default]
+    Beside,
+    /// Below this folder.
+    In(&'static Path),
+    /// They are not opened.
+    LeftOut,
+}
+
+impl CompilerTraces {
+    /// The traces below a folder. The path is kept until the program ends.
+    #[must_use]
+    pub fn below(folder: PathBuf) -> CompilerTraces {
+        CompilerTraces::In(Box::leak(folder.into_boxed_path()))
+    }
+}
+
 /// Settings for reading files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
@@ -28,6 +50,8 @@ pub struct Reading {
     pub format: Option<&'static str>,
     /// Whether the files are expected to grow.
     pub growth: Growth,
+    /// Where traces are that processes of a recorded build wrote.
+    pub compiler_traces: CompilerTraces,
 }
 
 impl Reading {

@@ -5,9 +5,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::beside::Beside;
 use super::definitions::{Separated, attach, take_out};
 pub use super::joined::join_at;
-use super::parts::{OpeningAt, openings};
+use super::parts::{Opening, OpeningAt, openings};
 use super::placing::place;
 use super::{LoadError, LoadedTrace, Reading};
 use crate::base::{Job, Nanos, Problem, ReadError};
@@ -54,10 +55,8 @@ pub fn open_as(
     let openings = openings(paths, their_fixed, reading, job);
     let is_alone = already.is_empty() && probes.is_none() && openings.len() == 1;
     if is_alone && openings.iter().all(|it| it.fixed.is_none()) {
-        if let Some(only) = openings.into_iter().next() {
-            return only.opening.load(reading, job, listener);
-        }
-        return Err(nothing_named());
+        let only = openings.into_iter().next().ok_or_else(nothing_named)?;
+        return load_alone(only.opening, reading, job, listener);
     }
     let mut members = already.to_vec();
     let mut places: Vec<Option<Nanos>> = fixed.to_vec();
@@ -90,6 +89,9 @@ pub fn open_as(
     if members.is_empty() {
         return Err(left_out.into_iter().next().unwrap_or_else(nothing_named));
     }
+    let beside = Beside::find(&members, already.len(), reading, job)?;
+    let found = beside.open(&mut members, reading, job)?;
+    members.extend(found);
     if let Some(set) = probes {
         attach_to_all(&mut members, &set);
     }
@@ -101,6 +103,45 @@ pub fn open_as(
         publish(joined.clone());
     }
     Ok(joined)
+}
+
+/// Loads one trace with what is found beside it.
+fn load_alone(
+    opening: Opening<'_>,
+    reading: Reading,
+    job: &Job,
+    mut listener: Option<&mut dyn FnMut(LoadedTrace)>,
+) -> Result<LoadedTrace, LoadError> {
+    let is_shown = listener.is_some();
+    // What was loaded is published when it is known whether there is more.
+    let mut show_part = |loaded: LoadedTrace| {
+        if let Some(publish) = listener.as_mut().filter(|_| !loaded.is_complete) {
+            publish(loaded);
+        }
+    };
+    let parts: Option<&mut dyn FnMut(LoadedTrace)> = match is_shown {
+        true => Some(&mut show_part),
+        false => None,
+    };
+    let loaded = Arc::new(opening.load(reading, job, parts)?);
+    let Members { mut traces, .. } = members_of(&loaded);
+    let beside = Beside::find(&traces, 0, reading, job)?;
+    let mut last = loaded.as_ref().clone();
+    if !beside.is_empty() {
+        if let Some(publish) = listener.as_mut() {
+            publish(LoadedTrace {
+                is_complete: false,
+                ..last.clone()
+            });
+        }
+        let found = beside.open(&mut traces, reading, job)?;
+        traces.extend(found);
+        last = join_at(&traces, &place(&traces, &[]));
+    }
+    if let Some(publish) = listener {
+        publish(last.clone());
+    }
+    Ok(last)
 }
 
 fn nothing_named() -> LoadError {
@@ -156,7 +197,14 @@ pub(crate) fn files_of(loaded: &Arc<LoadedTrace>) -> Files {
     let members = members_of(loaded);
     let files = members.traces.iter().zip(members.fixed);
     let (paths, fixed) = files
-        .flat_map(|(member, fixed)| member.paths().into_iter().map(move |path| (path, fixed)))
+        .flat_map(|(member, fixed)| {
+            // What is found by a recording is found again; only the user's offset of it is not.
+            let paths = match fixed {
+                Some(_) => member.all_paths(),
+                None => member.paths(),
+            };
+            paths.into_iter().map(move |path| (path, fixed))
+        })
         .unzip();
     Files { paths, fixed }
 }

@@ -9,6 +9,8 @@ use threadline::load::{LoadedTrace, Reading, open, open_bytes};
 use threadline::trace::Source;
 use threadline::view::outline::{Node, Outline};
 
+use crate::program::stdout;
+
 fn case(name: &str) -> LoadedTrace {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/chrome_json");
     open(&folder.join(name), &Job::default()).unwrap()
@@ -150,6 +152,82 @@ fn the_kernels_text_in_a_json_file_is_read() {
     assert_eq!(names(&three), expected);
 }
 
+/// A page of systrace with these recordings.
+fn systrace_page(parts: &[&str]) -> String {
+    let script = |text: &&str| {
+        format!("  <script class=\"trace-data\" type=\"application/text\">\n{text}  </script>\n")
+    };
+    let scripts: String = parts.iter().map(script).collect();
+    format!("<!DOCTYPE html>\n<html>\n<!-- BEGIN TRACE -->\n{scripts}<!-- END TRACE -->\n</html>")
+}
+
+#[test]
+fn a_systrace_has_one_axis_and_is_reported_in_one_order() {
+    let marked = |mark: &str| {
+        format!(
+            "{FTRACE}  sf-500 [000] ...1. 69.700000: tracing_mark_write: trace_event_clock_sync: {mark}\n"
+        )
+    };
+    let events = |more: &str| {
+        format!(
+            r#"{{"traceEvents": [{{"ph":"X","ts":169400000,"dur":2,"name":"draw","pid":1,"tid":1}}{more}], "x": 1}}"#
+        )
+    };
+    let sync = |at: &str| {
+        format!(
+            r#",{{"ph":"c","ts":169501000,"name":"clock_sync","pid":1,"tid":1,"args":{{"sync_id":"id-1"{at}}}}}"#
+        )
+    };
+    let monotonic = (marked("parent_ts=169.5"), events(""));
+    // By an id: the mark is in the middle between asking and the answer.
+    let by_id = (
+        marked("name=id-1"),
+        events(&sync(",\"issue_ts\":169499000")),
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("systrace.html");
+    let report = |text: &str| -> Vec<String> {
+        std::fs::write(&path, text).unwrap();
+        let text = stdout(&["report", path.to_str().unwrap()]);
+        text.lines().map(str::to_owned).collect()
+    };
+    let short = |line: &String| {
+        let mut words = line.split_whitespace().filter(|word| word.ends_with(':'));
+        let name = words.next_back().unwrap().to_owned();
+        let time = words.next_back().unwrap().to_owned();
+        format!("{time} {name}")
+    };
+    for (kernel, events) in [monotonic, by_id] {
+        for (page, expected) in [
+            (
+                systrace_page(&[&kernel, &events]),
+                ["69.600000: draw:", "69.626109: sched_waking:"],
+            ),
+            (
+                systrace_page(&[&events, &kernel]),
+                ["169.400000: draw:", "169.426109: sched_waking:"],
+            ),
+        ] {
+            let lines = report(&page);
+            let found: Vec<String> = lines.iter().take(2).map(short).collect();
+            assert_eq!(found, expected, "{lines:?}");
+            let loaded = read("systrace.html", &page);
+            let evidence = &loaded.trace.sources[1].evidence;
+            assert!(evidence.contains("clock sync"), "{evidence}");
+        }
+    }
+    // Zero means that the kernel's events have that clock; without a mark both clocks are taken for one.
+    for kernel in [marked("parent_ts=0.0"), FTRACE.to_owned()] {
+        let lines = report(&systrace_page(&[&events(""), &kernel]));
+        assert_eq!(short(&lines[0]), "69.626109: sched_waking:");
+        assert_eq!(short(lines.last().unwrap()), "169.400000: draw:");
+    }
+    // One recording is still printed by its own rules, whatever other pages contain.
+    let controller = r#"{"traceEvents": [], "metadata": {"clock-domain": "SYSTRACE"}}"#;
+    let one = report(&systrace_page(&[FTRACE, controller]));
+    assert!(one[0].starts_with("cpus="), "{one:?}");
+}
+
 #[test]
 fn traces_in_pages_are_found() {
     let events =
@@ -167,17 +245,9 @@ fn traces_in_pages_are_found() {
     assert_eq!(loaded.trace.info.format, "ftrace text");
     assert_eq!(loaded.trace.events.len(), 1);
     // As systrace writes what several programs recorded, whatever comes first.
-    let script = |text: &str| {
-        format!("  <script class=\"trace-data\" type=\"application/text\">\n{text}  </script>\n")
-    };
     let controller = r#"{"traceEvents": [], "metadata": {"clock-domain": "SYSTRACE"}}"#;
     let list = "USER PID PPID VSIZE RSS NAME\nroot 1 0 0 0 /init\n";
-    let page = |texts: &[&str]| {
-        let scripts: String = texts.iter().map(|text| script(text)).collect();
-        format!(
-            "<!DOCTYPE html>\n<html>\n<!-- BEGIN TRACE -->\n{scripts}<!-- END TRACE -->\n</html>"
-        )
-    };
+    let page = systrace_page;
     let one = read("one.html", &page(&[controller, FTRACE, list]));
     assert_eq!(one.trace.info.format, "ftrace text");
     assert_eq!(one.trace.events.len(), 1);

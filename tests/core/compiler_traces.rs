@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use threadline::base::Job;
-use threadline::load::LoadedTrace;
-use threadline::load::together::open_together;
+use threadline::load::reading::CompilerTraces;
+use threadline::load::together::open_as;
+use threadline::load::{LoadedTrace, Reading};
 use threadline::query::Item;
 use threadline::query::details::details;
 use threadline::trace::{ThreadId, Trace};
@@ -16,7 +17,16 @@ use crate::tables::rows;
 fn together(names: &[&str]) -> LoadedTrace {
     let folder = corpus("time_trace");
     let paths: Vec<PathBuf> = names.iter().map(|name| folder.join(name)).collect();
-    open_together(&paths, &[], &[], &Job::default(), None).unwrap()
+    only_these(&paths)
+}
+
+/// Opens files without what is found beside them.
+fn only_these(paths: &[PathBuf]) -> LoadedTrace {
+    let reading = Reading {
+        compiler_traces: CompilerTraces::LeftOut,
+        ..Reading::default()
+    };
+    open_as(paths, reading, &[], &[], &Job::default(), None).unwrap()
 }
 
 const COMPILED: [&str; 3] = ["circle.json", "names.json", "main.json"];
@@ -169,7 +179,7 @@ fn a_compilers_trace_without_a_common_clock_starts_with_its_process() {
         without_clock(folder.path(), is_kept);
         let open = |names: &[&str]| {
             let paths: Vec<PathBuf> = names.iter().map(|name| folder.path().join(name)).collect();
-            open_together(&paths, &[], &[], &Job::default(), None).unwrap()
+            only_these(&paths)
         };
         let loaded = open(&["build.strace", "circle.json", "names.json", "main.json"]);
         let by = told(&loaded, "sources", &["placed_by"]);

@@ -18,6 +18,7 @@ mod cli;
 mod cli_export;
 mod cli_queries;
 mod compiler_traces;
+mod compiler_traces_found;
 mod crowds;
 mod etrace_bad;
 mod etrace_build;

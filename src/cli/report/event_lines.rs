@@ -38,10 +38,9 @@ pub(super) fn write_events(
             continue;
         }
         let part = event_ref(trace, id).part;
-        let source = trace
-            .sources
-            .iter()
-            .find(|source| source.parts.contains(&part));
+        // The files' ranges of parts are adjacent and ascending.
+        let at = (trace.sources).partition_point(|source| source.parts.end <= part);
+        let source = trace.sources.get(at);
         if let Some(source) = source {
             write!(out, "{:>width$}: ", one_line(&source.name))?;
         }

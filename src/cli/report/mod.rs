@@ -350,10 +350,15 @@ fn open(matches: &ArgMatches, path: &PathBuf, filters: &Filters) -> Result<File,
     let job = Job::default();
     let fail = |error: crate::load::LoadError| not_loaded(&error);
     let OpenedHead {
-        recording,
+        mut recording,
         stopped,
         opened,
+        has_more,
     } = with_progress("reading", &job, || open_head(path, reading(matches), &job)).map_err(fail)?;
+    if has_more {
+        // The tool of one of them would print that one alone.
+        recording.report = None;
+    }
     let asked = match recording.report.as_deref() {
         Some(report) if !filters.is_empty() => {
             let kinds = report.report().kinds();

@@ -17,6 +17,7 @@ use crate::base::strings::exact_bytes;
 use crate::base::{Job, Location, Maybe, ReadError, Severity, StringId};
 use crate::event::family::Family;
 use crate::event::kernel::is_probe_system;
+use crate::event::part::ClockMark;
 use crate::event::slice_kind::Nesting;
 use crate::event::{
     AsyncOp, Complete, EventKind, FlowOp, KindId, Label, LaneColumns, Mark, MarkOp, Role,
@@ -59,6 +60,8 @@ pub(super) struct PartRead {
     pub(super) columns: LaneColumns,
     pub(super) people: PartPeople,
     pub(super) said: Vec<Said>,
+    /// Moments that other recordings may know.
+    pub(super) clock_marks: Vec<ClockMark>,
     /// Places of stack frames by their ids.
     pub(super) frames: Vec<(Vec<u8>, u64)>,
     /// Places of the values of other members of the file, by their keys.
@@ -159,6 +162,7 @@ impl<'f> Emitter<'f> {
                 },
                 people: PartPeople::default(),
                 said: Vec::new(),
+                clock_marks: Vec::new(),
                 frames: Vec::new(),
                 members: Vec::new(),
             },
@@ -371,7 +375,11 @@ impl<'f> Emitter<'f> {
             b's' => self.flow(&event, FlowOp::Begin),
             b't' => self.flow(&event, FlowOp::Step),
             b'f' => self.flow(&event, FlowOp::End),
-            b'i' | b'I' | b'R' | b'P' | b'V' | b'v' | b'c' | b'(' | b')' => {
+            b'c' => {
+                self.clock_mark(&event);
+                self.push(&event, Role::Instant);
+            }
+            b'i' | b'I' | b'R' | b'P' | b'V' | b'v' | b'(' | b')' => {
                 self.push(&event, Role::Instant);
             }
             other => {
@@ -444,6 +452,27 @@ impl<'f> Emitter<'f> {
             self.names.set(name, category, named);
         }
         kind
+    }
+
+    /// Notes a moment that other recordings know by its id: the middle between asking (`issue_ts`) and the answer.
+    fn clock_mark(&mut self, event: &Event<'_, 'f>) {
+        if self.out.columns.strings.bytes(event.name) != b"clock_sync" {
+            return;
+        }
+        let Some(Raw::Text(id)) = argument_of(event, b"sync_id") else {
+            return;
+        };
+        let issued = argument_of(event, b"issue_ts");
+        let issued = issued.and_then(|at| Micros::parse(at.bytes())?.rounded());
+        let waited = issued.map_or(0, |issued| event.time.saturating_sub(issued));
+        let id = plain(id);
+        let marks = &mut self.out.clock_marks;
+        if marks.len() < ClockMark::MOST && !marks.iter().any(|mark| mark.id == *id) {
+            marks.push(ClockMark {
+                id: id.into_owned(),
+                time_ns: event.time.saturating_sub(waited / 2),
+            });
+        }
     }
 
     fn mark(&mut self, event: u32, label: u32, op: MarkOp) {

@@ -5,6 +5,7 @@ use super::emit::PartRead;
 use super::numbers::whole_of_any;
 use super::people::Fact;
 use super::scan::{Members, Raw, Scan};
+use crate::event::part::ClockMark;
 use crate::event::{FieldRef, TraceInfo};
 
 /// Maximum number of facts that are listed: of members, and of metadata events.
@@ -25,7 +26,13 @@ pub(super) struct Facts {
     more: u64,
     cpu_count: u32,
     wall_clock_zero_ns: Option<i64>,
+    clock_marks: Vec<ClockMark>,
+    /// The clock of the times, if the file names it (`metadata`, `clock-domain`).
+    clock_domain: Option<Vec<u8>>,
 }
+
+/// The name of `CLOCK_MONOTONIC` among Chromium's clocks.
+const MONOTONIC: &[u8] = b"LINUX_CLOCK_MONOTONIC";
 
 impl Facts {
     /// Adds what a part says.
@@ -35,6 +42,12 @@ impl Facts {
             let at = usize::try_from(*place).unwrap_or(usize::MAX);
             let value = Scan::new(bytes, at).value().unwrap_or_default();
             self.member(key, value);
+        }
+        for mark in &part.clock_marks {
+            let known = &mut self.clock_marks;
+            if known.len() < ClockMark::MOST && !known.iter().any(|it| it.id == mark.id) {
+                known.push(mark.clone());
+            }
         }
         let strings = &part.columns.strings;
         for said in &part.said {
@@ -79,6 +92,9 @@ impl Facts {
         match value {
             Raw::Nested(object @ [b'{', ..]) => {
                 for (key, value) in Members::of(object) {
+                    if name == "metadata" && key.bytes == b"clock-domain" {
+                        self.clock_domain = Some(value.bytes().to_vec());
+                    }
                     let name = format!("{name}.{}", super::text::shown(key));
                     self.more += add(&mut self.of_members, name, &text_of_raw(value));
                 }
@@ -89,6 +105,12 @@ impl Facts {
 
     /// Returns the facts about the file, with those of its head.
     pub(super) fn into_info(self, head: TraceInfo) -> TraceInfo {
+        let mut clock_marks = self.clock_marks;
+        // Chromium on Linux has this clock and did not always name it.
+        if self.clock_domain.is_none_or(|domain| domain == MONOTONIC) {
+            let id = ClockMark::MONOTONIC_ZERO.to_vec();
+            clock_marks.push(ClockMark { id, time_ns: 0 });
+        }
         let mut facts = head.facts;
         facts.extend(self.of_members);
         facts.extend(self.of_events);
@@ -99,6 +121,7 @@ impl Facts {
             facts,
             cpu_count: (self.cpu_count > 0).then_some(self.cpu_count),
             wall_clock_zero_ns: self.wall_clock_zero_ns,
+            clock_marks,
             ..head
         }
     }

@@ -5,8 +5,9 @@
 //!   there, `X` a zombie and `x` parked. No other writer prints a lone `W`.
 //! - Probe addresses below 4 GiB without symbols belong to a program linked to a fixed address, or to a kernel at such
 //!   addresses, like that of s390. If threads with different names share an address, it is not in a program.
-//! - Android's recorders write the wall clock into the trace: `trace_event_clock_sync: realtime_ts=1700000000123`, in
-//!   milliseconds.
+//! - Android's recorders write other clocks into the trace: `trace_event_clock_sync: realtime_ts=1700000000123`, the wall
+//!   clock in milliseconds; `parent_ts=36665.5`, `CLOCK_MONOTONIC` in seconds (0: the trace has that clock); `name=ID`, a
+//!   moment that other recordings know by this id.
 //! - A counting clock's time is glued to raw flags (`-0x14631252878692`): the number of the time's digits.
 
 use super::flags::Legend;
@@ -18,6 +19,7 @@ use super::tasks::{Form, StateLetters, SwitchText, end_state};
 use crate::base::Leading;
 use crate::base::lines::lines;
 use crate::event::ThreadState;
+use crate::event::part::ClockMark;
 use crate::event::syscalls::Abi;
 
 /// How many bytes of a text are searched for such marks.
@@ -64,6 +66,8 @@ pub(crate) struct Facts {
     pub is_of_several_files: bool,
     /// Wall-clock time at zero of the trace's clock, ns since the Unix epoch, if the text contains it.
     pub wall_clock_zero_ns: Option<i64>,
+    /// Moments that other recordings know.
+    pub clock_marks: Vec<ClockMark>,
 }
 
 impl Facts {
@@ -87,6 +91,7 @@ impl Facts {
             has_steps_alone: layout == Layout::Graph && has_steps_alone(head),
             is_of_several_files: is_of_several_files(head),
             wall_clock_zero_ns: wall_clock_zero_ns(near),
+            clock_marks: clock_marks(near),
         }
     }
 
@@ -196,18 +201,81 @@ fn is_of_several_files(head: &[u8]) -> bool {
     })
 }
 
+/// A line in which a recorder wrote another clock's time, or an id.
+struct Sync<'a> {
+    /// The line's time in ns.
+    time: i64,
+    /// What follows the mark, such as `parent_ts=1.5`.
+    text: &'a [u8],
+}
+
+/// Iterates over the lines with marks of other clocks.
+fn syncs(near: &[u8]) -> impl Iterator<Item = Sync<'_>> {
+    const MARK: &[u8] = b"trace_event_clock_sync: ";
+    memchr::memmem::find_iter(near, MARK).filter_map(|at| {
+        let start = memchr::memrchr(b'\n', near.get(..at)?).map_or(0, |end| end + 1);
+        let line = lines(near.get(start..)?, 1, 0).next()?.bytes;
+        let prefix = split_prefix(line).filter(|prefix| !prefix.is_raw())?;
+        let text = line.get(at.checked_sub(start)?.checked_add(MARK.len())?..)?;
+        Some(Sync {
+            time: prefix.time,
+            text: text.trim_ascii(),
+        })
+    })
+}
+
 /// Returns the wall-clock time at the trace clock's zero, from a mark that recorders write.
 fn wall_clock_zero_ns(near: &[u8]) -> Option<i64> {
-    const MARK: &[u8] = b"trace_event_clock_sync: realtime_ts=";
-    let at = memchr::memmem::find(near, MARK)?;
-    let start = memchr::memrchr(b'\n', near.get(..at)?).map_or(0, |end| end + 1);
-    let line = lines(near.get(start..)?, 1, 0).next()?.bytes;
-    let prefix = split_prefix(line).filter(|prefix| !prefix.is_raw())?;
-    let Leading { value: millis, .. } = digits(near.get(at + MARK.len()..)?)?;
+    let mut marks = syncs(near);
+    let (time, millis) = marks.find_map(|sync| {
+        let millis = digits(sync.text.strip_prefix(b"realtime_ts=")?)?.value;
+        Some((sync.time, millis))
+    })?;
     i64::try_from(millis)
         .ok()?
         .checked_mul(1_000_000)?
-        .checked_sub(prefix.time)
+        .checked_sub(time)
+}
+
+/// Returns moments that other recordings know: the zero of `CLOCK_MONOTONIC` by the first mark that has its time, as in
+/// catapult, and marks with ids.
+fn clock_marks(near: &[u8]) -> Vec<ClockMark> {
+    let mut marks: Vec<ClockMark> = Vec::new();
+    for sync in syncs(near) {
+        let mark = if let Some(seconds) = sync.text.strip_prefix(b"parent_ts=") {
+            let there = nanoseconds(seconds).and_then(|there| match there {
+                0 => Some(0),
+                there => sync.time.checked_sub(there),
+            });
+            there.map(|zero| (ClockMark::MONOTONIC_ZERO, zero))
+        } else {
+            let id = sync.text.strip_prefix(b"name=");
+            let id = id.and_then(|id| id.split(u8::is_ascii_whitespace).next());
+            id.map(|id| (id, sync.time))
+        };
+        if let Some((id, time_ns)) = mark
+            && marks.len() < ClockMark::MOST
+            && !marks.iter().any(|mark| mark.id == id)
+        {
+            let id = id.to_vec();
+            marks.push(ClockMark { id, time_ns });
+        }
+    }
+    marks
+}
+
+/// Returns decimal seconds in ns, without what is below a nanosecond; `None` if the text does not start with a number.
+fn nanoseconds(text: &[u8]) -> Option<i64> {
+    let Leading { value, length } = digits(text)?;
+    let mut ns = i64::try_from(value).ok()?.checked_mul(1_000_000_000)?;
+    let mut rest = text.get(length..).and_then(|rest| rest.strip_prefix(b"."));
+    let mut step = 100_000_000;
+    while let Some([digit @ b'0'..=b'9', behind @ ..]) = rest {
+        ns = ns.checked_add(i64::from(digit - b'0').checked_mul(step)?)?;
+        step /= 10;
+        rest = Some(behind);
+    }
+    Some(ns)
 }
 
 /// Returns whether the lines of a graph have neither a time column nor a duration column.
@@ -277,6 +345,32 @@ mod tests {
             facts("trace_event_clock_sync: realtime_ts=1\n").wall_clock_zero_ns,
             None
         );
+    }
+
+    #[test]
+    fn other_recordings_are_related_by_marks() {
+        let line = |time: &str, mark: &str| {
+            format!(
+                "   sf-500     [000] .....   {time}: tracing_mark_write: trace_event_clock_sync: {mark}\n"
+            )
+        };
+        let marks = |text: &str| -> Vec<(String, i64)> {
+            let marks = facts(text).clock_marks.into_iter();
+            let words = |mark: ClockMark| (String::from_utf8(mark.id).unwrap(), mark.time_ns);
+            marks.map(words).collect()
+        };
+        let zero = "CLOCK_MONOTONIC is 0".to_owned();
+        let text = line("100.5", "parent_ts=36.1234567891")
+            + &line("101.0", "name=9d28-a4 x")
+            + &line("102.0", "parent_ts=1.0");
+        let expected = [
+            (zero.clone(), 100_500_000_000 - 36_123_456_789),
+            ("9d28-a4".to_owned(), 101_000_000_000),
+        ];
+        assert_eq!(marks(&text), expected);
+        assert_eq!(marks(&line("7.0", "parent_ts=0.0")), [(zero, 0)]);
+        assert_eq!(marks(&line("7.0", "parent_ts=x")), []);
+        assert_eq!(marks("trace_event_clock_sync: parent_ts=1\n"), []);
     }
 
     #[test]

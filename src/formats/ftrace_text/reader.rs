@@ -183,6 +183,7 @@ impl FtraceReader {
                 Layout::Events => whole.resolution_ns,
             },
             wall_clock_zero_ns: self.facts.wall_clock_zero_ns,
+            clock_marks: self.facts.clock_marks.clone(),
             cpu_count: cpu_count(head),
             facts,
             ..TraceInfo::default()

@@ -6,7 +6,7 @@ use crate::event::FirstDay;
 use crate::formats::FORMATS;
 use crate::gui::pane::Scene;
 use crate::load::Reading;
-use crate::load::reading::{first_day_text, midnight_of};
+use crate::load::reading::{CompilerTraces, first_day_text, midnight_of};
 use crate::view::{Action, Effect};
 
 /// The date that the user types.
@@ -47,6 +47,7 @@ impl ReadingRow {
                     ..loaded.reading
                 })));
             }
+            compilers_ui(ui, scene, actions);
             if loaded.trace.info.first_day != FirstDay::OfFile {
                 self.date_ui(ui, scene, actions);
             }
@@ -90,5 +91,28 @@ impl ReadingRow {
         } else if scene.loaded.reading.midnight_ns.is_some() {
             ui.label(RichText::new("set").color(scene.palette.weak));
         }
+    }
+}
+
+/// Draws whether traces that processes of the recording wrote are opened with it, if there are any.
+fn compilers_ui(ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
+    let reading = scene.loaded.reading;
+    let has_some = scene.loaded.members.iter().any(|it| it.named.is_some());
+    let mut is_wanted = reading.compiler_traces != CompilerTraces::LeftOut;
+    if is_wanted && !has_some {
+        return;
+    }
+    let choice = ui.checkbox(&mut is_wanted, "traces of compilers");
+    let choice = choice.on_hover_text(
+        "Open the traces (-ftime-trace) that processes of this recording wrote, where it says or beside it",
+    );
+    if choice.changed() {
+        actions.push(Action::Do(Effect::ReadAgain(Reading {
+            compiler_traces: match is_wanted {
+                true => CompilerTraces::Beside,
+                false => CompilerTraces::LeftOut,
+            },
+            ..reading
+        })));
     }
 }
