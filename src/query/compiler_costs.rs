@@ -94,7 +94,7 @@ impl Sort {
             b"InstantiateClass" | b"InstantiateFunction" => (CostKind::Template, true),
             b"RunPass" | b"RunLoopPass" => (CostKind::Pass, true),
             // The slice around all passes of a kind; each pass is a slice as well.
-            name if name.ends_with(b"Passes") || name.starts_with(b"Total ") => return None,
+            name if name.ends_with(b"Passes") => return None,
             name if memchr::memmem::find(name, b"Pass").is_some() => (CostKind::Pass, false),
             _ => return None,
         };
@@ -152,7 +152,7 @@ pub(crate) fn compiler_costs(
 }
 
 /// Returns the processes that compiled something with a trace of it.
-fn compilers(trace: &Trace) -> FxHashSet<ProcessId> {
+pub(super) fn compilers(trace: &Trace) -> FxHashSet<ProcessId> {
     let slices = &trace.slices;
     let is_one: Vec<bool> = (slices.labels.iter())
         .map(|label| trace.is_compilation(label))
@@ -177,7 +177,7 @@ fn compilers(trace: &Trace) -> FxHashSet<ProcessId> {
         .collect()
 }
 
-fn process_of(trace: &Trace, kind: TrackKind) -> Option<ProcessId> {
+pub(super) fn process_of(trace: &Trace, kind: TrackKind) -> Option<ProcessId> {
     match kind {
         TrackKind::Thread(thread) => trace.thread(thread).process,
         TrackKind::Async(process) => process,

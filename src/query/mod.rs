@@ -7,6 +7,7 @@ pub mod build_chain;
 pub(crate) mod call_totals;
 pub mod compare;
 pub mod compiler_costs;
+pub mod compiler_totals;
 pub mod cpu_use;
 pub mod details;
 pub(crate) mod distribution;

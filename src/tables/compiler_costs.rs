@@ -1,4 +1,4 @@
-//! The table of what compilers spent their time on.
+//! The tables of what compilers spent their time on.
 
 use super::columns::NAME;
 use super::rows::RowsOfIds;
@@ -6,6 +6,7 @@ use super::{Cell, ColumnDef, RowSource, Rows, Scope, TableDef};
 use crate::base::Job;
 use crate::query::Item;
 use crate::query::compiler_costs::{CompilerCost, compiler_costs};
+use crate::query::compiler_totals::{CompilerTotal, compiler_totals};
 
 /// Headers, templates and passes with what they cost.
 pub(crate) const COMPILER_COSTS: TableDef = TableDef {
@@ -31,6 +32,51 @@ pub(crate) const COMPILER_COSTS: TableDef = TableDef {
     ],
     rows: Rows::Trace(|scope| Box::new(cost_rows(costs_of(scope)))),
 };
+
+/// The sums that compilers write.
+pub(crate) const COMPILER_TOTALS: TableDef = TableDef {
+    name: "compiler_totals",
+    title: "Totals of compilers",
+    about: "The sums that clang writes at the end of each -ftime-trace, over all compilations: they also count what was too short to be a slice.",
+    columns: &[
+        NAME,
+        ColumnDef::count("count", "Count", "How many slices of that name there were."),
+        ColumnDef::count("compilations", "Compilations", "In how many compilations."),
+        ColumnDef::duration("total", "Total", "How long these slices took together."),
+        ColumnDef::duration(
+            "most",
+            "Most",
+            "How long they took in the compilation where they took most.",
+        ),
+    ],
+    rows: Rows::Trace(|scope| Box::new(total_rows(totals_of(scope)))),
+};
+
+fn totals_of(scope: &Scope<'_>) -> Vec<CompilerTotal> {
+    let loaded = scope.loaded;
+    let is_chosen = |track, event| {
+        let time = loaded.trace.events.time(event);
+        scope.chosen.span.contains(time) && scope.chosen.has_point(track, event)
+    };
+    // A job is required, but this work cannot be cancelled.
+    let job = Job::default();
+    let totals = compiler_totals(&loaded.trace, loaded.reader.as_ref(), is_chosen, &job);
+    totals.unwrap_or_default()
+}
+
+/// Returns rows of [`COMPILER_TOTALS`]; the item of each is the point with the largest sum.
+pub(crate) fn total_rows(totals: Vec<CompilerTotal>) -> impl RowSource {
+    let rows = RowsOfIds::new(totals, (), |_, (), total: &CompilerTotal, cells| {
+        cells.extend([
+            Cell::of_bytes(total.name.as_bytes()),
+            total.count.into(),
+            total.compilations.into(),
+            total.total_ns.into(),
+            total.most_ns.into(),
+        ]);
+    });
+    rows.about(|(), total| Some(Item::Instant(total.most)))
+}
 
 fn costs_of(scope: &Scope<'_>) -> Vec<CompilerCost> {
     let loaded = scope.loaded;

@@ -67,6 +67,7 @@ pub const TABLES: &[TableDef] = &[
     builds::PROGRAMS,
     builds::CRITICAL_CHAIN,
     compiler_costs::COMPILER_COSTS,
+    compiler_costs::COMPILER_TOTALS,
     builds::FAILED,
     builds::PARALLELISM,
     builds::SYSCALLS,

@@ -1,11 +1,12 @@
 //! Traces that compilers write of themselves (clang's `-ftime-trace`): what they cost, and where they are in a build.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use threadline::base::Job;
 use threadline::load::reading::CompilerTraces;
 use threadline::load::together::open_as;
-use threadline::load::{LoadedTrace, Reading};
+use threadline::load::{LoadedTrace, Reading, open_bytes};
 use threadline::query::Item;
 use threadline::query::details::details;
 use threadline::trace::{ThreadId, Trace};
@@ -66,6 +67,59 @@ fn headers_templates_and_passes_cost_what_an_independent_reader_finds() {
     assert!(found[0]["name"].ends_with("src/shapes.hpp"));
     let traces_of_others = rows(&together(&["build.strace"]), "compiler_costs");
     assert!(traces_of_others.is_empty());
+}
+
+#[test]
+fn sums_that_compilers_write_are_no_slices() {
+    let expected = std::fs::read_to_string(corpus("time_trace").join("totals.tsv")).unwrap();
+    let expected: BTreeSet<&str> = expected.lines().collect();
+    assert!(expected.len() > 50);
+    for files in [
+        &COMPILED[..],
+        &["build.strace", "main.json", "circle.json", "names.json"],
+    ] {
+        let loaded = together(files);
+        let columns = ["name", "count", "compilations", "total", "most"];
+        let found = rows(&loaded, "compiler_totals");
+        let lines: Vec<String> = found
+            .iter()
+            .map(|row| columns.map(|column| row[column].as_str()).join("\t"))
+            .collect();
+        let lines: BTreeSet<&str> = lines.iter().map(String::as_str).collect();
+        assert_eq!(lines, expected);
+        assert_eq!(found.len(), expected.len());
+        // The largest comes first.
+        let total = |at: usize| found[at]["total"].parse::<i64>().unwrap();
+        assert!(total(0) >= total(1) && total(1) >= total(2));
+        // There are no slices of them, and no threads for them; their points are on the compiler's own thread.
+        let slices = rows(&loaded, "slices");
+        assert!(!slices.iter().any(|row| row["name"].starts_with("Total ")));
+        let points = rows(&loaded, "instants");
+        let points = points
+            .iter()
+            .filter(|row| row["name"].starts_with("Total "));
+        assert!(points.clone().all(|row| row["tid"] == row["pid"]));
+        assert!(points.count() > 200);
+    }
+    // What only looks alike is a slice.
+    let text = |args: &str, ts: u32| {
+        format!(
+            r#"[{{"ph":"X","ts":{ts},"dur":5,"pid":1,"tid":9,"name":"Total x","args":{{{args}}}}}]"#
+        )
+    };
+    for (args, ts, slices) in [
+        (r#""count":1,"avg ms":2"#, 0, 0),
+        (r#""count":1,"avg ms":2"#, 1, 1),
+        (r#""count":1,"avg ms":2,"more":3"#, 0, 1),
+        (r#""avg ms":2"#, 0, 1),
+        ("", 0, 1),
+    ] {
+        let bytes = text(args, ts).into_bytes();
+        let loaded = open_bytes("a.json", bytes, Reading::default(), &Job::default()).unwrap();
+        assert_eq!(rows(&loaded, "slices").len(), slices, "{args}");
+        let tid = if slices == 0 { 1 } else { 9 };
+        assert!(loaded.trace.threads.iter().any(|thread| thread.tid == tid));
+    }
 }
 
 /// Rows of a table, each the text of some columns.

@@ -19,6 +19,9 @@ const MOST_FIELDS: usize = 2048;
 /// Maximum number of frames of a stack: frames may be their own callers.
 const MOST_FRAMES: usize = 512;
 
+/// Field of a sum over a trace: its `dur`, in µs.
+const SUM: &str = "total us";
+
 /// Finds the object of a stack frame by its id.
 pub(super) trait FrameObjects {
     /// Returns the frame's object.
@@ -39,6 +42,9 @@ pub(super) fn fields_into<'a>(object: &'a [u8], fields: &mut Vec<FieldRef<'a>>) 
     };
     record_words(&event, fields);
     let mut walk = Flattened { fields };
+    if event.is_sum() {
+        walk.add(Cow::Borrowed(SUM), event.duration);
+    }
     for (key, value) in Members::of(event.args.nested()) {
         walk.add(shown(key), value);
     }

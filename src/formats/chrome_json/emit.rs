@@ -278,11 +278,23 @@ impl<'f> Emitter<'f> {
             0 => self.note("no_phase", at, || {
                 "an object among the events has no phase (ph) and was skipped".to_owned()
             }),
+            _ if raw.is_sum() => self.sum(at, raw),
             _ => {
                 if let Some(event) = self.timed(at, raw) {
                     self.phase(event);
                 }
             }
+        }
+    }
+
+    /// Adds a sum over the trace: a point on the thread with its process's number, whatever thread it names. Each sum
+    /// names a thread of its own, which does not exist.
+    #[cold]
+    fn sum(&mut self, at: usize, raw: &RawEvent<'f>) {
+        let mut raw = *raw;
+        raw.thread = Raw::None;
+        if let Some(event) = self.timed(at, &raw) {
+            self.push(&event, Role::Instant);
         }
     }
 

@@ -6,7 +6,7 @@
 //!
 //! Reads one object at a place; does not say what its members mean.
 
-use super::scan::{Quoted, Raw, Scan};
+use super::scan::{Members, Quoted, Raw, Scan};
 
 /// The members of an event that the bulk pass needs. A member that occurs twice has its last value.
 #[derive(Clone, Copy, Debug, Default)]
@@ -81,6 +81,22 @@ impl<'a> RawEvent<'a> {
                 return Some(());
             }
         }
+    }
+
+    /// Returns whether this is no slice but a sum over the whole trace, as LLVM's compilers write it for each name: at 0,
+    /// with the arguments `count` and `avg ms` alone.
+    #[inline]
+    pub(super) fn is_sum(&self) -> bool {
+        self.phase == b'X' && self.time.bytes() == b"0" && self.has_arguments_of_sum()
+    }
+
+    fn has_arguments_of_sum(&self) -> bool {
+        let mut members = Members::of(self.args.nested());
+        let mut is_next = |wanted: &[u8]| {
+            let next = members.next();
+            next.is_some_and(|(key, value)| key.bytes == wanted && matches!(value, Raw::Word(_)))
+        };
+        is_next(b"count") && is_next(b"avg ms") && members.next().is_none()
     }
 
     #[inline]

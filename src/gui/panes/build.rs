@@ -17,14 +17,16 @@ use crate::load::LoadedTrace;
 use crate::query::Item;
 use crate::query::build_chain::{Chain, critical_chain};
 use crate::query::compiler_costs::compiler_costs;
+use crate::query::compiler_totals::compiler_totals;
 use crate::query::process_times::{
     CountFrom, MeanAndMost, ProcessTimes, curve, first_arguments_of, mean_and_most, parallelism,
     program_of,
 };
 use crate::query::programs::{failed, programs};
+use crate::tables::TableDef;
 use crate::tables::builds::{CRITICAL_CHAIN, PROGRAMS, WHY, chain_rows, program_rows};
 use crate::tables::columns::PROCESS_IN_FULL;
-use crate::tables::compiler_costs::{COMPILER_COSTS, cost_rows};
+use crate::tables::compiler_costs::{COMPILER_COSTS, COMPILER_TOTALS, cost_rows, total_rows};
 use crate::trace::{ProcessId, Trace};
 use crate::view::highlight::{Highlight, LifeSpan};
 use crate::view::{Action, ruler};
@@ -48,7 +50,8 @@ struct Tables {
     chain: DataTable,
     programs: DataTable,
     costs: DataTable,
-    /// Which of the two tables about programs is shown.
+    totals: DataTable,
+    /// Which of the tables about programs is shown.
     of_programs: OfPrograms,
 }
 
@@ -59,6 +62,8 @@ enum OfPrograms {
     Programs,
     /// What compilers spent their time on.
     Costs,
+    /// The sums that compilers wrote.
+    Totals,
 }
 
 struct Answer {
@@ -70,6 +75,8 @@ struct Answer {
     programs: Arc<TableData>,
     /// What compilers spent their time on; `None` if none of them said so.
     costs: Option<Arc<TableData>>,
+    /// The sums that they wrote; `None` if there are none.
+    totals: Option<Arc<TableData>>,
     failed: Vec<ProcessId>,
 }
 
@@ -122,6 +129,9 @@ impl Answer {
         let costs = compiler_costs(trace, loaded.reader.as_ref(), |_, _| true, job)?;
         let costs =
             (!costs.is_empty()).then(|| Arc::new(TableData::new(cost_columns(), cost_rows(costs))));
+        let totals = compiler_totals(trace, loaded.reader.as_ref(), |_, _| true, job)?;
+        let totals = (!totals.is_empty())
+            .then(|| Arc::new(TableData::new(total_columns(), total_rows(totals))));
         let times = ProcessTimes::new(trace);
         let steps = parallelism(trace, &times);
         let first = steps.first().map_or(trace.span.start, |step| step.time);
@@ -138,6 +148,7 @@ impl Answer {
                 program_rows(programs(trace, &times)),
             )),
             costs,
+            totals,
             failed: failed(trace),
         })
     }
@@ -147,8 +158,7 @@ impl Pane for BuildPane {
     fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
         let mut actions = Vec::new();
         let trace = &scene.loaded.trace;
-        let is_seen = |process: &crate::trace::Process| process.start.is_some();
-        let is_build = trace.processes.iter().any(is_seen);
+        let is_build = is_build(trace);
         if !is_build && !trace.has_compilations() {
             let words = if scene.loaded.is_complete {
                 "No process was started in this trace. Record a build with etrace, strace -f, or trace-cmd -e sched_process."
@@ -168,8 +178,8 @@ impl Pane for BuildPane {
             return actions;
         };
         let tables = &mut self.tables;
-        if let (false, Some(costs)) = (is_build, &answer.costs) {
-            costs_ui(ui, scene, costs, &mut tables.costs, &mut actions);
+        if !is_build && (answer.costs.is_some() || answer.totals.is_some()) {
+            of_programs_ui(ui, scene, answer, tables, &mut actions);
             return actions;
         }
         let room = ui.available_size();
@@ -183,7 +193,7 @@ impl Pane for BuildPane {
                     .resizable(true)
                     .default_size((room.x * 0.34).min(410.0).max(room.x * 0.3))
                     .show(ui, |ui| {
-                        programs_or_costs_ui(ui, scene, answer, tables, &mut actions)
+                        of_programs_ui(ui, scene, answer, tables, &mut actions)
                     });
                 egui::Frame::new()
                     .inner_margin(egui::Margin::symmetric(8, 2))
@@ -200,7 +210,7 @@ impl Pane for BuildPane {
                     .resizable(true)
                     .default_size(room.y * 0.32)
                     .show(ui, |ui| {
-                        programs_or_costs_ui(ui, scene, answer, tables, &mut actions)
+                        of_programs_ui(ui, scene, answer, tables, &mut actions)
                     });
                 chain_ui(ui, scene, answer, &mut tables.chain, &mut actions);
             }
@@ -212,9 +222,7 @@ impl Pane for BuildPane {
                 });
                 match self.shown {
                     Section::Chain => chain_ui(ui, scene, answer, &mut tables.chain, &mut actions),
-                    Section::Programs => {
-                        programs_or_costs_ui(ui, scene, answer, tables, &mut actions)
-                    }
+                    Section::Programs => of_programs_ui(ui, scene, answer, tables, &mut actions),
                     Section::Curve => curve_ui(ui, scene, answer, &mut actions),
                 }
             }
@@ -224,7 +232,12 @@ impl Pane for BuildPane {
 
     fn is_waiting(&self) -> bool {
         let tables = &self.tables;
-        let tables = [&tables.chain, &tables.programs, &tables.costs];
+        let tables = [
+            &tables.chain,
+            &tables.programs,
+            &tables.costs,
+            &tables.totals,
+        ];
         self.answer.is_busy() || tables.iter().any(|table| table.is_waiting())
     }
 
@@ -232,7 +245,14 @@ impl Pane for BuildPane {
         self.tables.chain.stop();
         self.tables.programs.stop();
         self.tables.costs.stop();
+        self.tables.totals.stop();
     }
+}
+
+/// Returns whether a process was started in a trace.
+fn is_build(trace: &Trace) -> bool {
+    let mut processes = trace.processes.iter();
+    processes.any(|process| process.start.is_some())
 }
 
 fn length(scene: &Scene<'_>, length: Nanos) -> String {
@@ -416,49 +436,84 @@ fn cost_columns() -> Vec<PaneColumn> {
     ]
 }
 
-/// Draws the programs, or what compilers spent their time on; with a switch if there is both.
-fn programs_or_costs_ui(
+fn total_columns() -> Vec<PaneColumn> {
+    let of = |name: &str, width: f32| PaneColumn::of(&COMPILER_TOTALS, name, width);
+    vec![
+        of("name", 120.0).growing(),
+        of("total", 68.0),
+        of("most", 68.0),
+        of("count", 60.0),
+        of("compilations", 60.0).titled("Files"),
+    ]
+}
+
+/// Draws the programs, or what compilers spent their time on; with a switch if there are several of these.
+fn of_programs_ui(
     ui: &mut Ui,
     scene: &Scene<'_>,
     answer: &Answer,
     tables: &mut Tables,
     actions: &mut Vec<Action>,
 ) {
-    let Some(costs) = &answer.costs else {
-        return programs_ui(ui, scene, answer, &mut tables.programs, actions);
-    };
-    ui.horizontal(|ui| {
-        for (which, title) in [
-            (OfPrograms::Programs, PROGRAMS.title),
-            (OfPrograms::Costs, COMPILER_COSTS.title),
-        ] {
-            ui.selectable_value(&mut tables.of_programs, which, title);
+    let is_build = is_build(&scene.loaded.trace);
+    let choices = [
+        (OfPrograms::Programs, PROGRAMS.title, is_build),
+        (
+            OfPrograms::Costs,
+            COMPILER_COSTS.title,
+            answer.costs.is_some(),
+        ),
+        (
+            OfPrograms::Totals,
+            COMPILER_TOTALS.title,
+            answer.totals.is_some(),
+        ),
+    ];
+    let there = choices.iter().filter(|(.., is_there)| *is_there);
+    if !there
+        .clone()
+        .any(|(which, ..)| *which == tables.of_programs)
+        && let Some((which, ..)) = there.clone().next()
+    {
+        tables.of_programs = *which;
+    }
+    if there.clone().count() > 1 {
+        ui.horizontal(|ui| {
+            for (which, title, _) in there {
+                ui.selectable_value(&mut tables.of_programs, *which, *title);
+            }
+        });
+    }
+    match (tables.of_programs, &answer.costs, &answer.totals) {
+        (OfPrograms::Costs, Some(costs), _) => {
+            let about = (&COMPILER_COSTS, "the costs");
+            costs_ui(ui, scene, about, costs, &mut tables.costs, actions);
         }
-    });
-    match tables.of_programs {
-        OfPrograms::Programs => programs_ui(ui, scene, answer, &mut tables.programs, actions),
-        OfPrograms::Costs => costs_ui(ui, scene, costs, &mut tables.costs, actions),
+        (OfPrograms::Totals, _, Some(totals)) => {
+            let about = (&COMPILER_TOTALS, "the totals");
+            costs_ui(ui, scene, about, totals, &mut tables.totals, actions);
+        }
+        _ => programs_ui(ui, scene, answer, &mut tables.programs, actions),
     }
 }
 
-/// Draws what compilers spent their time on; a click on a row goes to its longest slice.
+/// Draws a table about compilers, given with the words for its rows; a click on a row goes to its item.
 fn costs_ui(
     ui: &mut Ui,
     scene: &Scene<'_>,
-    costs: &Arc<TableData>,
-    table: &mut DataTable,
+    (table, rows): (&TableDef, &str),
+    data: &Arc<TableData>,
+    shown: &mut DataTable,
     actions: &mut Vec<Action>,
 ) {
     ui.horizontal_wrapped(|ui| {
-        ui.label(RichText::new(COMPILER_COSTS.title).strong())
-            .on_hover_text(COMPILER_COSTS.about);
-        table.named_tools_ui(ui, scene, costs, "the costs", actions);
+        ui.label(RichText::new(table.title).strong())
+            .on_hover_text(table.about);
+        shown.named_tools_ui(ui, scene, data, rows, actions);
     });
     let none = |_: &mut Ui, _: usize, _: &mut Vec<Action>| {};
-    let clicked = table
-        .ui(ui, scene, "compiler costs", costs, actions, none)
-        .clicked;
-    let item = clicked.and_then(|row| costs.rows.item(scene.loaded, row));
+    let clicked = shown.ui(ui, scene, table.name, data, actions, none).clicked;
+    let item = clicked.and_then(|row| data.rows.item(scene.loaded, row));
     actions.extend(item.map(Action::Reveal));
 }
 

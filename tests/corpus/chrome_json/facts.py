@@ -177,6 +177,9 @@ class Event:
         self.pid = 0 if pid is None else pid
         self.tid = self.pid if tid is None else tid
         self.args = raw.get("args") if isinstance(raw.get("args"), dict) else {}
+        # LLVM's sums over the whole trace ("Total ...") are no slices, and the threads that they name do not exist.
+        if self.phase == "X" and raw.get("ts") == 0 and list(self.args) == ["count", "avg ms"]:
+            self.phase, self.tid = "i", self.pid
 
     def scoped_id(self):
         """(pid or None, id): local ids belong to their process."""
