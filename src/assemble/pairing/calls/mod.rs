@@ -50,6 +50,17 @@ impl Calls {
         rows_of: impl Fn(&T, &mut Vec<Row>) + Sync,
     ) -> Calls {
         let native = from.abi.unwrap_or_default();
+        let is_of_calls = |label: &SliceLabel| {
+            let family = label.family;
+            matches!(
+                family,
+                Family::Syscalls | Family::RawSyscalls | Family::Uprobes
+            )
+        };
+        if !from.labels.iter().any(is_of_calls) {
+            // A recording of programs may have millions of labels.
+            return Calls::none(native);
+        }
         let labels = from.labels.iter().zip(&from.pairs.keys);
         let kinds = labels.map(|(label, &key)| match label.family {
             Family::Syscalls if key == USER_MODE => Some(Kind::UserMode),
@@ -104,6 +115,19 @@ impl Calls {
             calls.count(&votes, &named);
         }
         calls
+    }
+
+    /// Returns the table of a recording without system calls.
+    fn none(native: Abi) -> Calls {
+        Calls {
+            kinds: Vec::new(),
+            pairs: Vec::new(),
+            native,
+            has_twins: false,
+            is_complete: false,
+            has_calls: false,
+            has_raw: false,
+        }
     }
 
     /// Keeps the marks of a thread that have partners; `rows` must be in order of time.
