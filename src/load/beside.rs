@@ -11,8 +11,6 @@
 //! lies in the life of the process that wrote it or, without a clock in common, has that process's number: a later
 //! build writes to the same paths.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -20,7 +18,7 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::compilers::{Writer, writers, writes};
-use super::detection::{HEAD_BYTES, detect};
+use super::detection::format_of_file;
 use super::reading::CompilerTraces;
 use super::{LoadError, LoadedTrace, Reading, load};
 use crate::base::strings::base_name;
@@ -354,12 +352,7 @@ fn path_of(path: &[u8]) -> Option<PathBuf> {
 
 /// Returns whether a file's first bytes are those of Chrome JSON.
 fn is_chrome_json(path: &Path) -> bool {
-    let mut head = Vec::new();
-    let read = File::open(path).and_then(|file| {
-        let mut file = file.take(HEAD_BYTES as u64);
-        file.read_to_end(&mut head)
-    });
-    read.is_ok() && detect(&head).is_ok_and(|format| format.name == chrome_json::FORMAT.name)
+    format_of_file(path).is_some_and(|format| format.name == chrome_json::FORMAT.name)
 }
 
 impl Candidate {

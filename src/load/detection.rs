@@ -1,5 +1,9 @@
 //! The format of a file, found in its first bytes.
 
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
 use crate::base::{Problem, ReadError};
 use crate::formats::{FORMATS, Format, Sniff};
 use crate::probes;
@@ -8,6 +12,16 @@ use crate::probes;
 pub(super) const HEAD_BYTES: usize = 64 * 1024;
 /// Length in bytes of a second attempt, if no format was detected: other text may come before a trace.
 pub(super) const WIDE_HEAD_BYTES: usize = 4 * 1024 * 1024;
+
+/// Returns the format of a file that is not compressed, if its first bytes leave no doubt; `None` if they do, or the file
+/// cannot be read.
+pub(crate) fn format_of_file(path: &Path) -> Option<&'static Format> {
+    let mut head = Vec::new();
+    let mut file = File::open(path).ok()?.take(HEAD_BYTES as u64);
+    file.read_to_end(&mut head).ok()?;
+    let format = detect(&head).ok()?;
+    ((format.sniff)(&head) == Sniff::Yes).then_some(format)
+}
 
 /// Returns the format that is most certain that these bytes belong to it.
 ///

@@ -32,6 +32,8 @@ use crate::trace::Trace;
 
 pub(crate) use crate::base::TraceId;
 pub use detection::detect;
+#[cfg(feature = "gui")]
+pub(crate) use detection::format_of_file;
 pub use loaded::{LoadError, LoadedTrace, Timings, file_name};
 pub(crate) use opened::{Change, OpenedFile};
 pub(crate) use reading::Growth;

@@ -276,3 +276,34 @@ fn an_export_shows_how_far_it_is_and_can_be_stopped() {
     click(&mut window, "Close");
     assert!(!window.state().state().is_export_open);
 }
+
+#[test]
+fn chrome_json_is_chosen_written_and_opened_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let choose = |window: &mut Window, format: &str| {
+        let combo = window.get_by_role_and_label(Role::ComboBox, "Format");
+        combo.click();
+        window.run_steps(3);
+        window.get_by_label(format).click();
+        window.run_steps(3);
+    };
+    let mut window = window(&file("sample-traces/node-workers.json.gz"));
+    let slices = |window: &Window| window.state().loaded().unwrap().trace.slices.len();
+    let before = slices(&window);
+    // A table as JSON is no trace, whatever its ending is.
+    key(&mut window, Modifiers::COMMAND, Key::E);
+    choose(&mut window, "JSON");
+    name_the_file(&mut window, &folder.path().join("table.json"));
+    click(&mut window, "Export");
+    settle(&mut window);
+    assert!(says(&window, "Wrote "));
+    assert!(window.query_by_label("Open it").is_none());
+    choose(&mut window, "Chrome JSON");
+    name_the_file(&mut window, &folder.path().join("again.trace.json"));
+    click(&mut window, "Export");
+    settle(&mut window);
+    click(&mut window, "Open it");
+    settle(&mut window);
+    assert!(window.state().title().starts_with("again.trace.json"));
+    assert_eq!(slices(&window), before);
+}

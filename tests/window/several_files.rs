@@ -12,6 +12,7 @@ use threadline::load::together::open_together;
 use threadline::query::Item;
 use threadline::trace::sources::PlacedBy;
 use threadline::trace::{EventId, RunId, SourceId};
+use threadline::view::dock::{Docking, Tile};
 use threadline::view::{Action, Effect, PaneKind, RowKey};
 
 fn irqs() -> std::path::PathBuf {
@@ -39,6 +40,44 @@ fn titles(window: &Window) -> Vec<String> {
         .filter(|row| row.depth == 0)
         .map(|row| row.title.to_string())
         .collect()
+}
+
+#[test]
+fn a_builds_compiler_traces_are_found_in_the_background_and_can_be_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let build = folder.path().join("build.strace");
+    let line = |call: &str| format!("70 1795511445.1 {call}\n");
+    let path = "/nowhere/out/a.json";
+    let text =
+        line("execve(\"/usr/bin/clang\", [\"clang\", \"-ftime-trace\"], 0x7f /* 1 vars */) = 0")
+            + &line(&format!(
+                "openat(AT_FDCWD, \"{path}\", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 3"
+            ))
+            + &line("close(3) = 0")
+            + "70 1795511446.5 +++ exited with 0 +++\n";
+    std::fs::write(&build, text).unwrap();
+    let json = r#"{"traceEvents":[{"pid":70,"tid":70,"ph":"X","ts":5,"dur":900,"name":"ExecuteCompiler"}]}"#;
+    std::fs::write(folder.path().join("a.json"), json).unwrap();
+    let mut window = empty_window();
+    drop_on(&mut window, build);
+    assert_eq!(titles(&window).len(), 2);
+    assert_eq!(loaded(&window).members.len(), 2);
+    assert!(loaded(&window).trace.sources[1].home.is_some());
+    // They are not files that were asked for: the window's title and what is opened again have the recording alone.
+    let panes = vec![PaneKind::Info];
+    let tabs = Tile::Tabs { panes, front: 0 };
+    act(&mut window, Action::Dock(Docking::Tiles(Some(tabs))));
+    act(&mut window, Action::Dock(Docking::Share(0.7)));
+    let choose = |window: &mut Window| {
+        let choice = window.get_by_role_and_label(Role::CheckBox, "traces of compilers");
+        choice.click();
+        window.run_steps(3);
+        settle(window);
+    };
+    choose(&mut window);
+    assert!(loaded(&window).members.is_empty());
+    choose(&mut window);
+    assert_eq!(loaded(&window).members.len(), 2);
 }
 
 #[test]

@@ -45,7 +45,7 @@ pub(crate) use system_trace::lone_system_trace;
 /// This format's row in `FORMATS`.
 pub const FORMAT: Format = Format {
     name: "Chrome JSON",
-    extensions: &["json"],
+    extensions: &["json", "time-trace"],
     sniff,
     open,
     together: None,

@@ -22,9 +22,10 @@ use crate::export::choices::{ChoiceRow, choices};
 use crate::export::{self, ExportError, Overwrite};
 use crate::load::LoadedTrace;
 use crate::load::TraceId;
+use crate::load::format_of_file;
 use crate::view::{Action, Effect, Existing, ExportOrder, RowKey};
 use form::{Form, Range, Tracks};
-use outcome::{Outcome, can_open, open_written, progress_ui, summary_ui};
+use outcome::{Outcome, Written, open_written, progress_ui, summary_ui};
 use rows::{cpus_ui, format_ui, list_ui, range_ui, tracks_ui};
 
 /// Width of the panel, in points.
@@ -110,11 +111,12 @@ impl ExportPanel {
                         if let Some(form) = &mut self.form {
                             form.replaceable = None;
                         }
-                        Outcome::Written {
+                        Outcome::Written(Written {
+                            is_trace: format_of_file(&path).is_some(),
                             summary,
                             path,
                             took,
-                        }
+                        })
                     }
                     Err(ExportError::Exists(path)) if !path.is_dir() => Outcome::Exists(path),
                     Err(error) => Outcome::Failed(sentence(&error.to_string())),
@@ -216,14 +218,10 @@ impl ExportPanel {
             return;
         }
         match &self.outcome {
-            Some(Outcome::Written {
-                summary,
-                path,
-                took,
-            }) => {
-                summary_ui(ui, scene, summary, path, *took, actions);
-                if is_entered && can_open(path) {
-                    open_written(path, actions);
+            Some(Outcome::Written(written)) => {
+                summary_ui(ui, scene, written, actions);
+                if is_entered && written.is_trace {
+                    open_written(&written.path, actions);
                 }
                 ui.separator();
             }
@@ -253,7 +251,7 @@ impl ExportPanel {
             }
             let button = egui::Button::new("Export");
             let is_ready = order.is_ok() && !may_replace;
-            let is_wanted = is_entered && !matches!(self.outcome, Some(Outcome::Written { .. }));
+            let is_wanted = is_entered && !matches!(self.outcome, Some(Outcome::Written(_)));
             if (ui.add_enabled(is_ready, button).clicked() || is_ready && is_wanted)
                 && let Ok(order) = &order
             {

@@ -15,14 +15,7 @@ use crate::view::{Action, Effect, ruler};
 #[derive(Debug)]
 pub(crate) enum Outcome {
     /// The file was written.
-    Written {
-        /// Content of the file.
-        summary: Summary,
-        /// Path of the file.
-        path: PathBuf,
-        /// Duration of the export.
-        took: Duration,
-    },
+    Written(Written),
     /// The file exists already: the user is asked whether to replace it.
     Exists(PathBuf),
     /// The export failed, for this reason.
@@ -33,7 +26,7 @@ impl Outcome {
     /// Returns the outcome as one sentence.
     pub(crate) fn words(&self) -> String {
         match self {
-            Outcome::Written { path, .. } => format!("Exported to {}", path.display()),
+            Outcome::Written(written) => format!("Exported to {}", written.path.display()),
             Outcome::Exists(path) => format!("This file exists already: {}", path.display()),
             Outcome::Failed(words) => format!("Error: {words}"),
         }
@@ -59,15 +52,32 @@ pub(crate) fn progress_ui(ui: &mut Ui, progress: Progress, actions: &mut Vec<Act
     });
 }
 
+/// A file that was written.
+#[derive(Debug)]
+pub(crate) struct Written {
+    /// Content of the file.
+    pub(crate) summary: Summary,
+    /// Path of the file.
+    pub(crate) path: PathBuf,
+    /// Duration of the export.
+    pub(crate) took: Duration,
+    /// Whether the file is a trace that we read.
+    pub(crate) is_trace: bool,
+}
+
 /// Draws what was written and the actions for it.
 pub(crate) fn summary_ui(
     ui: &mut Ui,
     scene: &Scene<'_>,
-    summary: &Summary,
-    path: &Path,
-    took: Duration,
+    written: &Written,
     actions: &mut Vec<Action>,
 ) {
+    let Written {
+        summary,
+        path,
+        took,
+        is_trace,
+    } = written;
     let weak = |text: String| RichText::new(text).color(scene.palette.weak).size(12.0);
     ui.label(RichText::new(format!("Wrote {}", path.display())).strong());
     let counts: Vec<String> = summary
@@ -86,7 +96,7 @@ pub(crate) fn summary_ui(
         ui.label(weak(sentence(note)));
     }
     ui.horizontal(|ui| {
-        if can_open(path) && ui.button("Open it").clicked() {
+        if *is_trace && ui.button("Open it").clicked() {
             open_written(path, actions);
         }
         if ui.button("Copy path").clicked() {
@@ -99,13 +109,4 @@ pub(crate) fn summary_ui(
 pub(crate) fn open_written(path: &Path, actions: &mut Vec<Action>) {
     actions.push(Action::ToggleExport);
     actions.push(Action::Do(Effect::Open(vec![path.to_path_buf()])));
-}
-
-/// Returns whether the extension is one of a format that we read.
-pub(crate) fn can_open(path: &Path) -> bool {
-    let ending = path.extension().map(|ending| ending.to_string_lossy());
-    let Some(ending) = ending else { return false };
-    crate::formats::FORMATS
-        .iter()
-        .any(|format| format.extensions.contains(&ending.as_ref()))
 }
