@@ -31,6 +31,7 @@ use crate::trace::Trace;
 
 pub(crate) use crate::base::TraceId;
 pub use detection::detect;
+pub(crate) use guard::catch_bus_errors;
 pub use loaded::{LoadError, LoadedTrace, Timings, file_name};
 pub(crate) use opened::{Change, OpenedFile};
 pub(crate) use reading::Growth;
