@@ -3,6 +3,8 @@
 //! A hole before a CPU's first event begins at `i64::MIN`, a hole after its last event ends at `i64::MAX`: the file
 //! does not state how much was overwritten or dropped. A hole without a CPU is a hole of every CPU.
 
+use rustc_hash::FxHashMap;
+
 use super::recorded::Recorded;
 use crate::base::TimeSpan;
 use crate::event::{CpuLoss, Gap, Seam};
@@ -52,6 +54,41 @@ pub(crate) struct Losses {
     loose: Vec<Hole>,
     /// The holes of all CPUs, and those without a CPU.
     of_any: Vec<Hole>,
+}
+
+/// Gives the only gap of a CPU without a count the number of events that the recorder counted on that CPU beyond those of
+/// other gaps. Dropped events may have been lost without a gap: then nothing is known of a single one.
+pub(super) fn count_single_gaps(gaps: &mut [Gap], losses: &[CpuLoss]) {
+    let mut totals: FxHashMap<u32, u64> = FxHashMap::default();
+    for loss in losses {
+        let total = totals.entry(loss.cpu).or_default();
+        *total = match loss.dropped {
+            0 => total.saturating_add(loss.overwritten),
+            _ => u64::MAX,
+        };
+    }
+    totals.retain(|_, total| *total < u64::MAX);
+    if totals.is_empty() {
+        return;
+    }
+    let mut uncounted: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
+    for (at, gap) in gaps.iter().enumerate() {
+        let Some(cpu) = gap.cpu else { continue };
+        match gap.lost.filter(|count| *count > 0) {
+            None => uncounted.entry(cpu).or_default().push(at),
+            Some(count) => {
+                if let Some(total) = totals.get_mut(&cpu) {
+                    *total = total.saturating_sub(count);
+                }
+            }
+        }
+    }
+    for (cpu, of_cpu) in uncounted {
+        let rest = totals.get(&cpu).copied().filter(|rest| *rest > 0);
+        if let ([only], Some(rest)) = (of_cpu.as_slice(), rest) {
+            gaps[*only].lost = Some(rest);
+        }
+    }
 }
 
 fn recorded_times(recorded: &Recorded) -> Vec<Option<Lasting>> {

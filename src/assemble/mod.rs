@@ -123,6 +123,7 @@ pub fn assemble(
         taken_over,
     } = identities;
     let mut recorded = recorded.with_threads(keys);
+    losses::count_single_gaps(&mut gaps, &info.losses);
     let lost = Lost {
         gaps: &gaps,
         seams: &seams,

@@ -11,9 +11,12 @@
 //!                     split C / D ........... rq_complete D       a remainder is a bio of its own
 //! ```
 //!
-//! A begin at a sector where a bio or request is already open shows that the end of the earlier one was lost.
+//! A begin at a sector where a bio or request is already open shows that the end of the earlier one was lost. Only those
+//! without sectors, which write nothing and only order a flush of the device's cache, may be open together: they end in
+//! the order in which they began. The flush itself is a request of the kernel's own, whose operation is printed as `FF`
+//! (block/blk-flush.c): its events are about no sector and no bio, so its end ends nothing else.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use rustc_hash::FxHashMap;
 
@@ -22,6 +25,9 @@ use super::rows::PerPart;
 use crate::base::{StringId, Strings};
 use crate::event::kernel::RequestOp;
 use crate::event::{AsyncOp, RequestRow};
+
+/// How the kernel prints the operation of its own flush requests: a flush that a flush comes before (blk_fill_rwbs).
+const FLUSH: &[u8] = b"FF";
 
 /// A begin or end of an asynchronous slice, with the trace's numbers.
 pub(super) struct RequestMark {
@@ -68,9 +74,13 @@ struct Sectors {
     count: u64,
 }
 
-/// Sector ranges of open bios, or of open requests of one stage, on one device, by first sector.
+/// Open bios, or open requests of one stage, on one device, by first sector.
 #[derive(Default)]
-struct OpenOnes(BTreeMap<u64, Open>);
+struct OpenOnes {
+    ranges: BTreeMap<u64, Open>,
+    /// Those without sectors, oldest first.
+    empty: BTreeMap<u64, VecDeque<Open>>,
+}
 
 /// The marks that are made.
 struct Out {
@@ -103,7 +113,8 @@ impl Out {
 }
 
 impl OpenOnes {
-    /// Opens a range of `count` sectors at `sector`. A range that is open there is over: its end was lost.
+    /// Opens a range of `count` sectors at `sector`. A range that is open there is over: its end was lost; an empty one
+    /// may be open beside others.
     fn begin(&mut self, sector: u64, count: u64, now: &Now, out: &mut Out) {
         out.next_id += 1;
         let open = Open {
@@ -112,27 +123,60 @@ impl OpenOnes {
             is_merged: false,
             name: now.name,
         };
-        if let Some(before) = self.0.insert(sector, open) {
+        let before = match count {
+            0 => {
+                self.empty.entry(sector).or_default().push_back(open);
+                None
+            }
+            _ => self.ranges.insert(sector, open),
+        };
+        if let Some(before) = before {
             out.push(now, AsyncOp::Over, before.named());
         }
         out.push(now, AsyncOp::Begin, open.named());
     }
 
-    /// Ends the range that starts at `sector` if it has at most `count` sectors or `count` is 0; otherwise its rest
-    /// stays open.
-    fn end(&mut self, sector: u64, count: u64, now: &Now, out: &mut Out) {
-        let Some(open) = self.0.remove(&sector) else {
+    /// Removes the oldest empty one at `sector`.
+    fn take_empty(&mut self, sector: u64) -> Option<Open> {
+        let queue = self.empty.get_mut(&sector)?;
+        let oldest = queue.pop_front();
+        if queue.is_empty() {
+            self.empty.remove(&sector);
+        }
+        oldest
+    }
+
+    /// Ends the oldest empty one at `sector`.
+    fn end_empty(&mut self, sector: u64, now: &Now, out: &mut Out) {
+        if let Some(open) = self.take_empty(sector) {
+            out.push(now, AsyncOp::End, open.named());
+        }
+    }
+
+    /// Ends the range that starts at `sector`, whatever its length.
+    fn end_from(&mut self, sector: u64, now: &Now, out: &mut Out) {
+        if let Some(open) = self.ranges.remove(&sector) {
+            out.push(now, AsyncOp::End, open.named());
+        }
+    }
+
+    /// Ends the range that starts at `sectors` if these contain it; otherwise its rest stays open.
+    fn end(&mut self, sectors: Sectors, now: &Now, out: &mut Out) {
+        if sectors.count == 0 {
+            return self.end_empty(sectors.first, now, out);
+        }
+        let Some(open) = self.ranges.remove(&sectors.first) else {
             return;
         };
-        let done = sector.saturating_add(count);
-        if count > 0 && done < open.end {
-            self.0.insert(done, open);
+        let done = sectors.first.saturating_add(sectors.count);
+        if done < open.end {
+            self.ranges.insert(done, open);
             return;
         }
         out.push(now, AsyncOp::End, open.named());
     }
 
-    /// Ends all ranges that `which` accepts and whose last sector is in `sectors`.
+    /// Ends all ranges that `which` accepts and whose last sector is in `sectors`; of empty ones the oldest.
     fn end_covered(
         &mut self,
         sectors: Sectors,
@@ -141,52 +185,62 @@ impl OpenOnes {
         out: &mut Out,
     ) {
         let sector = sectors.first;
+        if sectors.count == 0 {
+            let oldest = self.empty.get(&sector).and_then(VecDeque::front);
+            if oldest.is_some_and(which) {
+                self.end_empty(sector, now, out);
+            }
+            return;
+        }
         let until = sector.saturating_add(sectors.count);
         // Open ranges that overlap have ascending starts, so only the range directly before can reach into `sectors`.
-        let before = self.0.range(..sector).next_back();
+        let before = self.ranges.range(..sector).next_back();
         let reaches_in = before.filter(|(_, open)| open.end > sector && open.end <= until);
         let reaches_in = reaches_in.filter(|(_, open)| which(open));
         let mut found: Vec<u64> = reaches_in.map(|(&start, _)| start).into_iter().collect();
-        let starts = self.0.range(sector..until.max(sector.saturating_add(1)));
+        let starts = self.ranges.range(sector..until);
         found.extend(
             starts
                 .filter(|(_, open)| open.end <= until && which(open))
                 .map(|(&start, _)| start),
         );
         for start in found {
-            if let Some(open) = self.0.remove(&start) {
-                out.push(now, AsyncOp::End, open.named());
-            }
+            self.end_from(start, now, out);
         }
     }
 
-    /// Ends the range that starts at `sector` or contains it.
+    /// Ends the range that contains `sector`. An empty one that is open there ends instead if the range has another
+    /// operation than the event.
     fn end_at_sector(&mut self, sector: u64, now: &Now, out: &mut Out) {
-        let before = self.0.range(..=sector).next_back();
-        let found = before.filter(|(start, open)| **start == sector || open.end > sector);
-        let start = found.map(|(&start, _)| start);
-        if let Some(open) = start.and_then(|start| self.0.remove(&start)) {
-            out.push(now, AsyncOp::End, open.named());
+        let before = self.ranges.range(..=sector).next_back();
+        let found = before.filter(|(_, open)| open.end > sector);
+        let same = found.filter(|(_, open)| open.name == now.name);
+        match (same.or(found), self.empty.contains_key(&sector)) {
+            (Some((&start, _)), is_empty_open) if same.is_some() || !is_empty_open => {
+                self.end_from(start, now, out);
+            }
+            _ => self.end_empty(sector, now, out),
         }
     }
 
-    /// Ends the range that starts at `sector`, or else the range that ends there.
+    /// Ends the range that starts at `sector`, or else the range that ends there, or else an empty one.
     fn end_at(&mut self, sector: u64, now: &Now, out: &mut Out) {
-        let before = self.0.range(..sector).next_back();
+        let before = self.ranges.range(..sector).next_back();
         let ends_there = before.filter(|(_, open)| open.end == sector);
         let ends_there = ends_there.map(|(&start, _)| start);
-        let start = match self.0.contains_key(&sector) {
+        let start = match self.ranges.contains_key(&sector) {
             true => Some(sector),
             false => ends_there,
         };
-        if let Some(open) = start.and_then(|start| self.0.remove(&start)) {
-            out.push(now, AsyncOp::End, open.named());
+        match start {
+            Some(start) => self.end_from(start, now, out),
+            None => self.end_empty(sector, now, out),
         }
     }
 
     /// Splits the range that starts at `sector`: it now ends at `at`, and the rest is a new range from there.
     fn split(&mut self, sector: u64, at: u64, now: &Now, out: &mut Out) {
-        let end = match self.0.get_mut(&sector) {
+        let end = match self.ranges.get_mut(&sector) {
             Some(open) => {
                 let end = open.end;
                 open.end = at.min(end);
@@ -205,6 +259,8 @@ struct Device {
     waiting: OpenOnes,
     issued: OpenOnes,
     counted: OpenOnes,
+    /// Flushes of the device's cache, all at sector 0.
+    flushes: OpenOnes,
 }
 
 /// Returns the begins and ends that follow from the events of the block layer, in order of time.
@@ -256,7 +312,15 @@ pub(super) fn build_requests(
             group,
         };
         let before = out.marks.len();
+        let is_flush = count == 0 && strings.bytes(name).starts_with(FLUSH);
         match row.op {
+            RequestOp::Issue if is_flush && has_ends => {
+                device.flushes.begin(0, 0, &now(requests), &mut out);
+            }
+            RequestOp::Complete if is_flush => {
+                device.flushes.end_empty(0, &now(requests), &mut out);
+            }
+            _ if is_flush => {}
             // Begins are left out if the recording has no events that end them: all would last to the trace's end.
             RequestOp::Queue if has_bio_ends => {
                 device.bios.begin(sector, count, &now(bios), &mut out);
@@ -276,11 +340,13 @@ pub(super) fn build_requests(
                 }
             }
             RequestOp::Requeue => {
-                device.issued.end(sector, 0, &now(requests), &mut out);
+                device
+                    .issued
+                    .end_at_sector(sector, &now(requests), &mut out);
             }
             RequestOp::Complete => {
                 let issued = &mut device.issued;
-                issued.end(sector, count, &now(requests), &mut out);
+                issued.end(sectors, &now(requests), &mut out);
                 let done = &mut device.bios;
                 done.end_covered(sectors, |_| true, &now(bios), &mut out);
                 let counted = &mut device.counted;
@@ -296,7 +362,7 @@ pub(super) fn build_requests(
                 counted.end_at_sector(sector, &now(accounting), &mut out);
             }
             RequestOp::Merge => {
-                if let Some(open) = device.counted.0.get_mut(&sector) {
+                if let Some(open) = device.counted.ranges.get_mut(&sector) {
                     open.is_merged = true;
                 }
             }

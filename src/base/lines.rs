@@ -9,6 +9,8 @@ pub struct Line<'a> {
     pub offset: u64,
     /// The line's bytes, without LF or CRLF.
     pub bytes: &'a [u8],
+    /// Whether a line end follows.
+    pub has_end: bool,
 }
 
 /// Returns the length in bytes of what precedes the first line of a file: zeros where its head was cut away (by
@@ -39,6 +41,7 @@ pub fn lines(text: &[u8], first_number: u64, base: u64) -> impl Iterator<Item = 
             number,
             offset: base + at as u64,
             bytes,
+            has_end: length < rest.len(),
         };
         at += length + 1;
         number += 1;

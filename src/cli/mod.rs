@@ -36,6 +36,7 @@ use std::process::ExitCode;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
 use crate::base::visible::{harmless, is_active};
+use crate::load::catch_bus_errors;
 
 pub(crate) use command::CliError;
 pub use command::Command;
@@ -95,6 +96,7 @@ pub(crate) fn command_line() -> clap::Command {
 /// Runs the program with the process's arguments. Exit codes: 0 fine, 1 the input could not be used, 2 wrong usage.
 #[must_use]
 pub fn run() -> ExitCode {
+    catch_bus_errors();
     let matches = match command_line().try_get_matches() {
         Ok(matches) => matches,
         Err(error) => {

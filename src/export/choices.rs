@@ -48,7 +48,7 @@ pub(crate) fn choices(trace: &Trace) -> Vec<ChoiceRow> {
         let id = ThreadId(index as u32);
         let row = ChoiceRow {
             choice: Choice::Thread(id),
-            name: trace.thread_name(id),
+            name: trace.thread_name(id).into_owned(),
             note: format!("thread {}", thread.tid),
         };
         rows.push((group(thread.process), row));

@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::ops::{Deref, Range};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -158,6 +159,8 @@ pub struct ReportOptions {
     pub left_out_flags: u64,
     /// Events that are printed in a style of their own.
     pub styles: Vec<KindStyle>,
+    /// The file's path as the user gave it, for lists that print it; otherwise they print its name.
+    pub path: Option<PathBuf>,
     /// Label at the start of each line, if several files are printed.
     pub label: Option<FileLabel>,
     /// Added to all times, in ns or in the clock's own unit.

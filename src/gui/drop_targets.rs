@@ -36,7 +36,7 @@ pub(super) struct DropTargets {
 }
 
 impl DropTargets {
-    /// Returns the action for dropped files.
+    /// Returns what happens with dropped files: it depends on what they were dropped on.
     pub(super) fn dropped(&self, paths: Vec<PathBuf>) -> Action {
         match self.under_pointer {
             Target::Open => Action::Do(Effect::Open(paths)),

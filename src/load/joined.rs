@@ -131,7 +131,7 @@ struct JoinedEvents {
     files: Vec<File>,
 }
 
-/// An event as its file numbers it.
+/// An event with the numbers that it has in its own file.
 struct OwnEvent<'a> {
     file: &'a File,
     event: EventRef,

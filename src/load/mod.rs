@@ -34,6 +34,7 @@ pub(crate) use crate::base::TraceId;
 pub use detection::detect;
 #[cfg(feature = "gui")]
 pub(crate) use detection::format_of_file;
+pub(crate) use guard::catch_bus_errors;
 pub use loaded::{LoadError, LoadedTrace, Timings, file_name};
 pub(crate) use opened::{Change, OpenedFile};
 pub(crate) use reading::Growth;

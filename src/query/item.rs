@@ -127,6 +127,7 @@ impl Item {
                 let process = trace.processes.get(id.0 as usize)?;
                 between(process.start, process.end, whole)
             }
+            Item::Gap(id) => Length::Known(trace.gap(id)?.duration()?.0),
             _ => whole,
         })
     }
@@ -203,10 +204,12 @@ fn label_name(trace: &Trace, id: SliceId) -> String {
 #[must_use]
 pub fn title(trace: &Trace, item: Item) -> String {
     match item {
-        Item::Thread(id) => trace.thread_name(id),
+        Item::Thread(id) => trace.thread_name(id).into_owned(),
         Item::Run(id) => {
             let thread = trace.runs.threads.get(id.0 as usize);
-            thread.map_or_else(String::new, |id| trace.thread_name(ThreadId(*id)))
+            thread.map_or_else(String::new, |id| {
+                trace.thread_name(ThreadId(*id)).into_owned()
+            })
         }
         Item::State(id) => {
             let state = trace.states.states.get(id.0 as usize);
@@ -246,7 +249,7 @@ pub(crate) fn track_title(trace: &Trace, id: TrackId) -> String {
         return trace.text(track.name).into_owned();
     }
     match track.kind {
-        TrackKind::Thread(thread) => trace.thread_name(thread),
+        TrackKind::Thread(thread) => trace.thread_name(thread).into_owned(),
         TrackKind::Cpu(cpu) => {
             let number = trace
                 .cpus

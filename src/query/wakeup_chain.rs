@@ -128,7 +128,7 @@ impl Hop {
     pub fn who(&self, trace: &Trace) -> String {
         match self.item {
             Item::Slice(_) => title(trace, self.item),
-            _ => trace.thread_name(self.thread),
+            _ => trace.thread_name(self.thread).into_owned(),
         }
     }
 

@@ -257,7 +257,7 @@ pub(crate) const USES_OF_FILE: TableDef = TableDef {
 
 /// For panes only: the end of a use.
 pub(crate) const UNTIL: ColumnDef<'static> =
-    ColumnDef::time("done", "Until", "When it was over, for what was open");
+    ColumnDef::time("done", "Until", "When the file was closed");
 /// For panes only: the file's name at the time of the use, if it differs from the current one; or the second name of a
 /// rename or link.
 pub(crate) const OTHER_NAME: ColumnDef<'static> = ColumnDef::path(

@@ -13,8 +13,16 @@ pub(crate) const GAPS: TableDef = TableDef {
     title: "Lost events",
     about: "Where events were lost, and how many.",
     columns: &[
-        ColumnDef::time("ts", "From", "The last time before the loss."),
-        ColumnDef::duration("dur", "Duration", "How long nothing was recorded."),
+        ColumnDef::time(
+            "ts",
+            "From",
+            "The last event before the loss; empty if there is none.",
+        ),
+        ColumnDef::duration(
+            "dur",
+            "Duration",
+            "How long nothing was recorded; empty if no event comes before or after the loss.",
+        ),
         ColumnDef::count(
             "lost",
             "Lost",
@@ -22,6 +30,11 @@ pub(crate) const GAPS: TableDef = TableDef {
         ),
         CPU,
         ColumnDef::text("file", "File", "In which of several files."),
+        ColumnDef::time(
+            "end",
+            "Until",
+            "The first event after the loss; empty if there is none.",
+        ),
     ],
     rows: Rows::Trace(gaps),
 };
@@ -49,11 +62,12 @@ pub(crate) fn gap_rows(ids: Vec<GapId>) -> impl RowSource {
         let source = trace.gap_source(id);
         let source = source.and_then(|id| trace.sources.get(id.0 as usize));
         cells.extend([
-            span.start.into(),
-            span.duration().0.into(),
+            gap.event_before().map(|_| span.start).into(),
+            gap.duration().map(|duration| duration.0).into(),
             gap.lost.filter(|lost| *lost > 0).into(),
             gap.cpu.into(),
             source.map(|source| source.name.as_str()).into(),
+            gap.event_after().map(|_| span.end).into(),
         ]);
     });
     rows.about(|(), &id| Some(Item::Gap(id)))

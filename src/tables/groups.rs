@@ -237,7 +237,7 @@ pub(crate) fn owner_of_counter(trace: &Trace, id: CounterTrackId) -> String {
                 .map_or(cpu.0, |cpu| cpu.number);
             format!("CPU {number}")
         }
-        Some(CounterScope::Thread(thread)) => trace.thread_name(thread),
+        Some(CounterScope::Thread(thread)) => trace.thread_name(thread).into_owned(),
         Some(CounterScope::Process(process)) => {
             let process = trace.processes.get(process.0 as usize);
             process.map_or_else(String::new, |process| trace.text(process.name).into_owned())

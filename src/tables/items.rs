@@ -39,18 +39,6 @@ impl Owner {
     }
 }
 
-/// Returns the name of a thread, as [`Trace::thread_name`] does.
-pub(crate) fn thread_name(trace: &Trace, id: ThreadId) -> Cell {
-    let name = match id {
-        ThreadId::NONE => StringId::EMPTY,
-        id => trace.thread(id).name,
-    };
-    match name {
-        StringId::EMPTY => trace.thread_name(id).into(),
-        name => trace.text(name).into(),
-    }
-}
-
 /// Returns the number of a process.
 pub(crate) fn pid_of(trace: &Trace, id: ProcessId) -> Cell {
     trace.processes.get(id.0 as usize).map(|it| it.pid).into()
@@ -75,10 +63,7 @@ pub(crate) fn track_name(trace: &Trace, id: TrackId) -> Cow<'_, str> {
             let number = trace.cpus.get(cpu.0 as usize);
             format!("CPU {}", number.map_or(cpu.0, |cpu| cpu.number)).into()
         }
-        TrackKind::Thread(thread) => match trace.thread(thread).name {
-            StringId::EMPTY => trace.thread_name(thread).into(),
-            name => trace.text(name),
-        },
+        TrackKind::Thread(thread) => trace.thread_name(thread),
         TrackKind::Async(_) => Cow::default(),
     }
 }

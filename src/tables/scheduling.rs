@@ -1,7 +1,7 @@
 //! Tables of runs and of thread states.
 
 use super::columns::{CPU, DUR, PID, THREAD, TID, TS};
-use super::items::{Owner, cpu_number, duration, thread_name};
+use super::items::{Owner, cpu_number, duration};
 use super::rows::RowsOfIds;
 use super::{Cell, ColumnDef, RowSource, Rows, Scope, TableDef};
 use crate::base::Timestamp;
@@ -55,7 +55,7 @@ fn runs(scope: &Scope<'_>) -> Box<dyn RowSource> {
             cpu_number(trace, Some(run.cpu.0)),
             pid,
             tid,
-            thread_name(trace, run.thread),
+            trace.thread_name(run.thread).into(),
             run.priority.into(),
             end.map(|_| run.end_state.letters()).into(),
         ]);
@@ -123,7 +123,7 @@ fn state_cells(loaded: &LoadedTrace, (): &(), &id: &u32, cells: &mut Vec<Cell>) 
         duration(state.start, trace.state_end(&state)),
         state.state.word().into(),
         Owner::of(trace, state.thread).tid,
-        thread_name(trace, state.thread),
+        trace.thread_name(state.thread).into(),
         waker_thread.map_or(Cell::None, |waker| Owner::of(trace, waker).tid),
         cpu_number(trace, state.cpu),
         waker.map(|waker| waker.text(trace)).into(),

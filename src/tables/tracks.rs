@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::columns::{CATEGORY, CPU, DUR, ID, NAME, PID, PROCESS, THREAD, TID, TS};
-use super::items::{Owner, cpu_number, pid_of, thread_name, track_name};
+use super::items::{Owner, cpu_number, pid_of, track_name};
 use super::rows::RowsOfIds;
 use super::{Cell, ColumnDef, RowSource, Rows, Scope, TableDef, Unit};
 use crate::base::Timestamp;
@@ -103,7 +103,7 @@ fn slice_cells(loaded: &LoadedTrace, depths: &[u32], id: u32, cells: &mut Vec<Ce
         pid,
         tid,
         process.into(),
-        thread_name(trace, thread),
+        trace.thread_name(thread).into(),
         track_name(trace, row.track).into(),
         id.into(),
         slice.parent.map(|parent| parent.0).into(),

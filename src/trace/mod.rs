@@ -52,6 +52,7 @@ pub use tracks::{Track, TrackId, TrackKind};
 use crate::base::{Diagnostics, StringId, Strings, TimeSpan, Timestamp};
 use crate::event::{EventKind, Gap, KindId, TraceInfo};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// All contents of one file, or of several files on one axis.
@@ -104,7 +105,7 @@ pub struct Trace {
 impl Trace {
     /// Returns the text of a string.
     #[must_use]
-    pub fn text(&self, id: StringId) -> std::borrow::Cow<'_, str> {
+    pub fn text(&self, id: StringId) -> Cow<'_, str> {
         self.strings.text(id)
     }
 
@@ -120,7 +121,7 @@ impl Trace {
 
     /// Returns the name of a kind of event; empty if there is no such kind.
     #[must_use]
-    pub fn kind_name(&self, kind: KindId) -> std::borrow::Cow<'_, str> {
+    pub fn kind_name(&self, kind: KindId) -> Cow<'_, str> {
         self.kinds
             .get(kind.index())
             .map_or_else(Default::default, |kind| self.text(kind.name))
@@ -158,15 +159,14 @@ impl Trace {
 
     /// Returns a thread's name, or `tid N` if it has none; `<...>` for an unknown thread.
     #[must_use]
-    pub fn thread_name(&self, id: ThreadId) -> String {
+    pub fn thread_name(&self, id: ThreadId) -> Cow<'_, str> {
         if id == ThreadId::NONE {
-            return "<...>".to_owned();
+            return "<...>".into();
         }
         let thread = self.thread(id);
-        if thread.name == StringId::EMPTY {
-            format!("tid {}", thread.tid)
-        } else {
-            self.text(thread.name).into_owned()
+        match thread.name {
+            StringId::EMPTY => format!("tid {}", thread.tid).into(),
+            name => self.text(name),
         }
     }
 
@@ -176,7 +176,7 @@ impl Trace {
         let name = self.thread_name(id);
         match self.thread(id) {
             _ if id == ThreadId::IDLE => "idle".to_owned(),
-            thread if id == ThreadId::NONE || thread.name == StringId::EMPTY => name,
+            thread if id == ThreadId::NONE || thread.name == StringId::EMPTY => name.into_owned(),
             thread => format!("{name} ({})", thread.tid),
         }
     }

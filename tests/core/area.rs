@@ -635,7 +635,7 @@ fn events_are_counted_by_name_thread_process_and_cpu() {
                         GroupBy::Thread if thread == ThreadId::NONE => format!("{:?}", None::<u8>),
                         GroupBy::Thread => format!("{:?}", Some(thread)),
                         GroupBy::ThreadName if thread == ThreadId::NONE => String::new(),
-                        GroupBy::ThreadName => trace.thread_name(thread),
+                        GroupBy::ThreadName => trace.thread_name(thread).into_owned(),
                         GroupBy::Process => {
                             let thread = trace.threads.get(thread.0 as usize);
                             format!("{:?}", thread.and_then(|it| it.process))
@@ -655,7 +655,7 @@ fn events_are_counted_by_name_thread_process_and_cpu() {
                             GroupBy::Thread => format!("{:?}", key.thread),
                             GroupBy::ThreadName => key
                                 .thread
-                                .map_or_else(String::new, |id| trace.thread_name(id)),
+                                .map_or_else(String::new, |id| trace.thread_name(id).into_owned()),
                             GroupBy::Process => format!("{:?}", key.process),
                             GroupBy::Cpu => format!("{:?}", key.cpu),
                         };

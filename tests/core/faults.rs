@@ -138,3 +138,30 @@ fn any_memory_limit_ends_in_the_trace_or_in_an_error() {
         assert!(answers.is_sorted(), "{name}: {answers:?}");
     }
 }
+
+/// A signal that somebody sends is no fault in a file: the first one ends the program.
+#[cfg(unix)]
+#[test]
+fn a_bus_error_that_somebody_sends_ends_the_program() {
+    use std::io::Read;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Command, Stdio};
+
+    let mut child = Command::new(env!("CARGO_BIN_EXE_threadline"))
+        .arg("report")
+        .arg(path("sample-traces/sched-irq-syscalls.dat"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // The first bytes show that the file is mapped; what follows does not fit into the pipe, so the program waits.
+    let mut output = child.stdout.take().unwrap();
+    output.read_exact(&mut [0; 100]).unwrap();
+    let sent = Command::new("kill")
+        .args(["-BUS", &child.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(sent.success());
+    let ended = child.wait().unwrap();
+    assert_eq!(ended.signal(), Some(libc::SIGBUS), "{ended:?}");
+}

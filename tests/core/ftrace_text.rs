@@ -9,8 +9,9 @@ use crate::corpus::corpus;
 use threadline::base::Job;
 use threadline::event::Value;
 use threadline::load::{LoadedTrace, open};
-use threadline::query::details::describe;
-use threadline::trace::EventId;
+use threadline::query::Item;
+use threadline::query::details::{describe, details};
+use threadline::trace::{EventId, GapId};
 
 /// A text in a file of its own.
 struct Text(PathBuf);
@@ -397,22 +398,38 @@ fn losses_without_a_number_are_gaps() {
          \x20         sh-96      [002] d.h2.    69.626209: a: x=1\n\
          CPU:2 [LOST EVENTS]\n\
          \x20         sh-96      [002] d.h21    69.627109: a: x=1\n\
+         CPU:1 [LOST 4 EVENTS]\n\
          \x20         sh-96      [001] .....    69.628109: a: x=1\n\
          CPU:2 [LOST 3 EVENTS]\n",
     );
-    let loaded = text.load();
-    let gaps: Vec<_> = loaded.trace.gaps.iter().collect();
-    let told: Vec<_> = gaps
-        .iter()
-        .map(|gap| (gap.start.0 / 1000, gap.end.0 / 1000, gap.cpu, gap.lost))
-        .collect();
+    let table = text.run("table", &["gaps"]);
+    let rows: Vec<&str> = table.lines().skip(1).map(str::trim_end).collect();
+    // No event of CPU 1 comes before its loss, and none of CPU 2 after its second: nobody knows how long these are.
     assert_eq!(
-        told,
+        rows,
         [
-            (69_626_209, 69_627_109, Some(2), None),
-            (69_627_109, 69_628_109, Some(2), Some(3)),
+            "\\N\t\\N\t4\t1\t\\N\t69628109000",
+            "69626209000\t900000\t\\N\t2\t\\N\t69627109000",
+            "69627109000\t\\N\t3\t2\t\\N\t\\N",
         ]
     );
+    let loaded = text.load();
+    let about = |gap: u32| {
+        let gap = Item::Gap(GapId(gap));
+        details(&loaded.trace, loaded.reader.as_ref(), gap).text()
+    };
+    assert!(about(0).contains("unknown: before the first event of this CPU"));
+    assert!(about(1).contains("900 µs"), "{}", about(1));
+    assert!(about(2).contains("unknown: after the last event of this CPU"));
+    for gap in [0, 2] {
+        let text = about(gap);
+        let mut lines = text.lines();
+        let duration = lines.find(|line| line.trim_start().starts_with("duration"));
+        assert!(
+            duration.is_some_and(|line| line.ends_with("unknown")),
+            "{text}"
+        );
+    }
     assert!(text.run("info", &[]).contains("does not say how many"));
 }
 

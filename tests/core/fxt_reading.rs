@@ -217,6 +217,73 @@ fn a_full_buffer_of_a_provider_is_a_loss() {
     );
 }
 
+/// What comes before and after a loss is the provider's own, whatever other providers recorded around it.
+#[test]
+fn a_loss_lies_between_the_events_of_its_provider() {
+    #[derive(Clone, Copy)]
+    enum Part {
+        Section(u64),
+        Event(u64),
+        Loss(u64),
+    }
+    use Part::{Event, Loss, Section};
+    let gaps = |parts: &[Part]| -> Vec<(Option<i64>, Option<i64>)> {
+        let mut file = File::new();
+        file.thread(1, 10, 11);
+        file.provider(2, "q").record(1, 0, &[1_000_000_000]);
+        file.thread(1, 20, 21).section(1);
+        for part in parts {
+            match *part {
+                Section(id) => file.section(id),
+                Event(time) => file.event(0, time, "e", 0, &[]),
+                Loss(id) => file.record(0, 3 << 16 | id << 20, &[]),
+            };
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("losses.fxt");
+        std::fs::write(&path, file.bytes()).unwrap();
+        let table = rows(&["table", "gaps", path.to_str().unwrap()]);
+        let time = |text: &str| text.parse().ok();
+        table
+            .iter()
+            .map(|row| (time(&row["ts"]), time(&row["end"])))
+            .collect()
+    };
+    let apart = [
+        Event(100),
+        Section(2),
+        Event(50),
+        Section(1),
+        Event(600),
+        Section(2),
+    ];
+    let with = |rest: [Part; 2]| gaps(&[&apart[..], &rest].concat());
+    assert_eq!(with([Loss(2), Event(900)]), [(Some(50), Some(900))]);
+    assert_eq!(with([Loss(2), Event(400)]), [(Some(50), Some(400))]);
+    // Said in the section of another.
+    let elsewhere = [
+        Event(100),
+        Section(2),
+        Event(50),
+        Section(1),
+        Event(200),
+        Loss(2),
+        Event(600),
+        Section(2),
+        Event(400),
+    ];
+    assert_eq!(gaps(&elsewhere), [(Some(50), Some(400))]);
+    assert_eq!(gaps(&[Loss(1), Event(100)]), [(None, Some(100))]);
+    assert_eq!(
+        gaps(&[Event(100), Section(2), Loss(2), Event(300)]),
+        [(None, Some(300))]
+    );
+    assert_eq!(
+        gaps(&[Event(100), Loss(1), Section(2), Event(700)]),
+        [(Some(100), None)]
+    );
+}
+
 #[test]
 fn indices_mean_what_was_registered_last_and_by_the_provider_at_hand() {
     let named = |index: u64| 4 | 2 << 4 | 1 << 24 | index << 48;

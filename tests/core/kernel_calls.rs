@@ -117,6 +117,32 @@ fn row(name: &str, start: i64, dur: i64) -> (String, i64, Option<i64>) {
     (name.to_owned(), start, (dur >= 0).then_some(dur))
 }
 
+/// Two flushes of a disk's cache are queued before the first is done: the first that is done is the first that was queued,
+/// and the kernel's own flush requests end neither.
+#[test]
+fn flushes_at_one_time_end_in_their_order() {
+    let slices = slices(&case("ftrace_text/two-flushes.ftrace"));
+    let of = |track: &str, name: &str| -> Vec<(i64, Option<i64>)> {
+        let own = slices.iter();
+        let own = own.filter(|slice| slice.track == track && slice.name == name);
+        own.map(|slice| (slice.ts / 1000 % 1_000_000, slice.dur))
+            .collect()
+    };
+    let two = |first: (i64, i64), second: (i64, i64)| [first, second].map(|it| (it.0, Some(it.1)));
+    assert_eq!(
+        of("block bios", "FWS"),
+        two((121_274, 49_000), (121_307, 44_000))
+    );
+    assert_eq!(
+        of("block accounting", "FWS"),
+        two((121_275, 49_000), (121_308, 45_000))
+    );
+    assert_eq!(
+        of("block requests", "FF"),
+        two((121_294, 28_000), (121_328, 22_000))
+    );
+}
+
 #[test]
 fn a_call_recorded_by_name_and_by_number_is_one_call() {
     let binary = case("tracedat/both-syscall-kinds.dat.zst");
@@ -432,7 +458,7 @@ fn bios_and_requests_end_with_what_completes_or_takes_them() {
     let binary = case("tracedat/block-requeue-and-enum-zero.dat.zst");
     let of_binary = slices(&binary);
     let tracks = [
-        ("block requests", (99, 45_744_955, 0)),
+        ("block requests", (99, 45_743_577, 0)),
         ("block queue", (82, 364_060_306, 0)),
         ("block bios", (115, 664_925_550, 0)),
     ];

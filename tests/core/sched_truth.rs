@@ -33,6 +33,36 @@ fn as_fxt(folder: &Path, file: &str) -> String {
     out
 }
 
+#[test]
+fn a_preempted_thread_that_ran_unseen_did_not_wait_until_it_left() {
+    let folder = tempfile::tempdir().unwrap();
+    // The switch to thread 7 on CPU 1 is missing: it is next seen there as it leaves.
+    let text = [
+        HEAD.to_owned(),
+        switch(0, "5.000100", (0, "R"), 7),
+        switch(0, "5.000200", (7, "R+"), 9),
+        switch(1, "5.000300", (0, "R"), 8),
+        switch(1, "5.000900", (7, "S"), 0),
+        switch(0, "5.001000", (9, "R+"), 8),
+        switch(0, "5.001500", (8, "S"), 9),
+    ]
+    .concat();
+    let file = written(folder.path(), "unseen.ftrace", &text);
+    let states = |tid: &str| -> Vec<(i64, String)> {
+        let all = states_of(&file, tid).into_iter();
+        all.map(|(start, _, state)| (start / 1000, state)).collect()
+    };
+    let own = states("7");
+    assert!(own.contains(&(5_000_200, "unknown".to_owned())), "{own:?}");
+    assert!(own.iter().all(|(_, state)| state != "preempted"), "{own:?}");
+    // Thread 9 was seen to run again.
+    let other = states("9");
+    assert!(
+        other.contains(&(5_001_000, "preempted".to_owned())),
+        "{other:?}"
+    );
+}
+
 const HEAD: &str = "# tracer: nop\n#\n# entries-in-buffer/entries-written: 9/9   #P:2\n#\n\
 #                                _-----=> irqs-off/BH-disabled\n\
 #                               / _----=> need-resched\n\

@@ -1,6 +1,6 @@
 //! System-call text as people record it: what hangs, what is filtered, numbers instead of words, directories; and builds.
 
-use crate::program::{json, stdout};
+use crate::program::{json, run, stdout};
 use std::path::{Path, PathBuf};
 
 fn case(name: &str) -> String {
@@ -49,6 +49,24 @@ fn calls_that_never_returned_are_open_slices_inside_their_program() {
     assert_eq!(open_calls(&blocked), expected);
     assert_eq!(open_calls(&case("blk-nodetach.strace")), pauses);
     let read = |tid| ("read".to_owned(), tid);
+    let killed = case("killed-in-call.strace");
+    let pause = |tid| ("pause".to_owned(), tid);
+    let mut open = open_calls(&killed);
+    open.sort();
+    assert_eq!(open[open.len() - 2..], [pause(30527), pause(30531)]);
+    let rows = table("diagnostics", &killed);
+    assert!(
+        rows.iter().all(|row| row["code"] != "unknown_line"),
+        "{rows:?}"
+    );
+    // A file of nothing else is a trace; the same without its columns may be anything.
+    let folder = tempfile::tempdir().unwrap();
+    let alone = folder.path().join("alone.txt");
+    let name = alone.to_str().unwrap();
+    std::fs::write(&alone, "1795532219.142085 pause(").unwrap();
+    assert_eq!(open_calls(name), [pause(0)]);
+    std::fs::write(&alone, "pause(").unwrap();
+    assert!(!run(&["info", name]).status.success());
     assert_eq!(open_calls(&case("attach-detached.strace")), [read(0)]);
     let mut hung = open_calls(&case("attach-hung-python.strace"));
     hung.sort();

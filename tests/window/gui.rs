@@ -274,7 +274,9 @@ fn picture(window: &Window, span: threadline::base::TimeSpan) -> Vec<(String, St
         let end = slice.end.map_or(i64::MAX, |end| end.0);
         if slice.start < span.end && end > span.start.0 {
             let (start, end) = cut(slice.start.0, end);
-            let thread = trace.thread_name(trace.events.thread(slice.begin));
+            let thread = trace
+                .thread_name(trace.events.thread(slice.begin))
+                .into_owned();
             let name = trace.text(trace.slices.label(id).name).into_owned();
             drawn.push((thread, name, start, end));
         }
@@ -283,7 +285,9 @@ fn picture(window: &Window, span: threadline::base::TimeSpan) -> Vec<(String, St
     for index in 0..runs.len() {
         if runs.starts[index] < span.end.0 && runs.ends[index] > span.start.0 {
             let (start, end) = cut(runs.starts[index], runs.ends[index].or_greatest());
-            let thread = trace.thread_name(threadline::trace::ThreadId(runs.threads[index]));
+            let thread = trace
+                .thread_name(threadline::trace::ThreadId(runs.threads[index]))
+                .into_owned();
             drawn.push((thread, "runs".to_owned(), start, end));
         }
     }

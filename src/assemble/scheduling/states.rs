@@ -1,7 +1,8 @@
 //! Makes the states of each thread from its changes.
 //!
-//! A state lasts until the thread's next change. Only what was recorded counts: a wait for a CPU is one only if the
-//! thread is then seen to run, was not woken a second time before (it ran and slept in between), and if no events were
+//! A state lasts until the thread's next change. Only what was recorded counts: a wait for a CPU, after a wakeup or after
+//! a preemption, is one only if the thread is then seen to start running. A wait after a wakeup also needs that it was
+//! not woken a second time before (it ran and slept in between), and that no events were
 //! lost meanwhile on the CPUs on which it was woken and ran. Otherwise only the begin of the state is known, and the
 //! state is unknown. Other states are marked if events were lost while they lasted.
 //!
@@ -186,6 +187,11 @@ fn states_of(changes: &[Change], facts: &Facts<'_>) -> OfThread {
     walk.finish()
 }
 
+/// Returns whether a change is a switch to the thread. Without a switch the thread ran already, since an unknown time.
+fn runs_from_here(change: &Change) -> bool {
+    change.to.state() == ThreadState::Running && change.event().is_some()
+}
+
 struct Walk<'a> {
     facts: &'a Facts<'a>,
     made: OfThread,
@@ -277,7 +283,15 @@ impl Walk<'_> {
             return;
         }
         self.made.has_switches |= state != ThreadState::Created;
-        if now.is_some_and(|(now, _)| now == ThreadState::Runnable) && !self.is_wait(&change) {
+        let is_unknown = match now {
+            Some((ThreadState::Runnable, _)) => !self.is_wait(&change),
+            // Where events were lost, the state is marked; that it ran unseen contradicts it.
+            Some((now, _)) if now.is_ready() => {
+                !runs_from_here(&change) || self.is_said_to_have_run()
+            }
+            _ => false,
+        };
+        if is_unknown {
             self.not_a_wait();
         }
         self.push(change, partner, StateNotes::default());
@@ -342,8 +356,7 @@ impl Walk<'_> {
         let Some(ready) = self.made.rows.last() else {
             return false;
         };
-        // Without a switch the thread ran already, since an unknown time.
-        if change.to.state() != ThreadState::Running || change.event().is_none() {
+        if !runs_from_here(change) {
             return false;
         }
         if let Some(is_wait) = self.facts.said_wait(ready.event_number) {
@@ -363,6 +376,12 @@ impl Walk<'_> {
         ];
         let mut cpus = cpus.into_iter().flatten();
         !cpus.any(|cpu| losses.are_on(cpu, ready.start, change.time))
+    }
+
+    /// Returns whether the file states that the ready thread ran before the recording shows it.
+    fn is_said_to_have_run(&self) -> bool {
+        let ready = self.made.rows.last();
+        ready.is_some_and(|it| self.facts.said_wait(it.event_number) == Some(false))
     }
 
     fn cpu_of(&self, event: EventId) -> Option<CpuId> {

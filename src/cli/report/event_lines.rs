@@ -51,7 +51,7 @@ pub(super) fn write_events(
         }
         let thread = trace.events.thread(id);
         let name = if thread == ThreadId::IDLE {
-            "<idle>".to_owned()
+            "<idle>".into()
         } else {
             trace.thread_name(thread)
         };

@@ -1,5 +1,7 @@
 //! Options of `report` that print what a file contains beside events, and those that are there for trace-cmd's sake.
 
+use std::path::PathBuf;
+
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command};
 
 use super::{Bytes, File, with_out};
@@ -90,30 +92,30 @@ const LISTS: &[ListOption] = &[
     },
 ];
 
-/// An option of trace-cmd that changes nothing here, so that its command lines work.
-struct WithoutEffect {
+/// An option of trace-cmd that is here so that its command lines work.
+struct OfTraceCmd {
     name: &'static str,
     short: char,
     help: &'static str,
 }
 
-const WITHOUT_EFFECT: &[WithoutEffect] = &[
-    WithoutEffect {
+const OF_TRACE_CMD: &[OfTraceCmd] = &[
+    OfTraceCmd {
         name: "local-plugins",
         short: 'L',
-        help: "Accepted as in trace-cmd, without effect: there are no plugins to load",
+        help: "As -N: trace-cmd then uses the plugins in the user's folder alone",
     },
-    WithoutEffect {
+    OfTraceCmd {
         name: "global",
         short: 'G',
         help: "Accepted as in trace-cmd, without effect: it is for --profile",
     },
-    WithoutEffect {
+    OfTraceCmd {
         name: "quiet",
         short: 'q',
         help: "Accepted as in trace-cmd, without effect: formats are read without warnings",
     },
-    WithoutEffect {
+    OfTraceCmd {
         name: "verbose",
         short: 'V',
         help: "Accepted as in trace-cmd, without effect: there is nothing to say about plugins",
@@ -130,7 +132,7 @@ pub(super) fn arguments(command: Command) -> Command {
             None => arg.long(option.name),
         }
     });
-    let others = WITHOUT_EFFECT.iter().map(|option| {
+    let others = OF_TRACE_CMD.iter().map(|option| {
         let arg = Arg::new(option.name).help(option.help);
         arg.action(ArgAction::SetTrue).short(option.short)
     });
@@ -148,8 +150,19 @@ pub(super) fn asked(matches: &ArgMatches) -> Option<List> {
 }
 
 /// Prints a list of each file.
-pub(super) fn print(files: &[File], list: List, options: &ReportOptions) -> Result<(), CliError> {
-    let texts = files.iter().map(|file| file.report()?.list(list, options));
+pub(super) fn print(
+    files: &[File],
+    paths: &[PathBuf],
+    list: List,
+    options: &ReportOptions,
+) -> Result<(), CliError> {
+    let texts = files.iter().zip(paths).map(|(file, path)| {
+        let options = ReportOptions {
+            path: Some(path.clone()),
+            ..options.clone()
+        };
+        file.report()?.list(list, &options)
+    });
     let texts: Option<Vec<Vec<u8>>> = texts.collect();
     let texts = texts.ok_or_else(|| {
         let mut lists = LISTS.iter();

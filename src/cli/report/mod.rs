@@ -194,7 +194,9 @@ fn options_of(matches: &ArgMatches) -> ReportOptions {
     let ranges = lists.flat_map(|list| list.ranges.iter().cloned());
     ReportOptions {
         has_full_times: matches.get_flag("full-times"),
-        is_plain: matches.get_flag("plain"),
+        is_plain: ["plain", "local-plugins"]
+            .iter()
+            .any(|name| matches.get_flag(name)),
         is_raw: matches.get_flag("raw"),
         has_no_flags: matches.get_flag("no-flags"),
         has_latency_columns: matches.get_flag("latency"),
@@ -234,7 +236,7 @@ fn report(matches: &ArgMatches) -> Result<(), CliError> {
         files.push(open(matches, path, &filters)?);
     }
     if let Some(list) = lists::asked(matches) {
-        return lists::print(&files, list, &options);
+        return lists::print(&files, &paths, list, &options);
     }
     let reports: Option<Vec<&dyn Report>> = files.iter().map(File::report).collect();
     // A latency tracer's text has no records to choose from.
@@ -482,7 +484,8 @@ fn labels(matches: &ArgMatches, reports: &[&dyn Report]) -> Vec<Option<FileLabel
     let mut names: Vec<String> = Vec::new();
     for name in ["input", "file"] {
         let paths = matches.get_many::<PathBuf>(name).unwrap_or_default();
-        names.extend(paths.map(|path| path.display().to_string()));
+        let names_of = paths.map(|path| path.file_name().unwrap_or(path.as_os_str()).display());
+        names.extend(names_of.map(|name| name.to_string()));
     }
     let of_files = names.iter().map(String::len).max().unwrap_or(0);
     let longest = |report: &&dyn Report| {

@@ -1,6 +1,6 @@
 //! Where events were lost, or may have been.
 
-use crate::base::Timestamp;
+use crate::base::{Nanos, Timestamp};
 
 /// The recorder lost events of a CPU (or of the lane) in `start..end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +31,12 @@ impl Gap {
     #[must_use]
     pub(crate) fn event_after(&self) -> Option<Timestamp> {
         (self.end != Gap::OPEN_END).then_some(self.end)
+    }
+
+    /// Returns the time between the events around the gap; `None` if there is none before or after it.
+    #[must_use]
+    pub(crate) fn duration(&self) -> Option<Nanos> {
+        Some(self.event_after()? - self.event_before()?)
     }
 }
 

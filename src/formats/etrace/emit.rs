@@ -28,9 +28,9 @@ pub(super) enum Target {
     Nothing,
     /// The first text is kept for the next call.
     First,
-    /// This row of the file table.
+    /// The paths of a row of the file table.
     File(u32),
-    /// This row of the lifetime table.
+    /// The name of a row of the table of lives.
     Life(u32),
 }
 

@@ -225,9 +225,9 @@ fn comment_is_open(rest: &[u8]) -> bool {
 /// Returns the rest of a line from `start` on.
 fn behind<'a>(line: &Line<'a>, start: usize) -> Option<Line<'a>> {
     Some(Line {
-        number: line.number,
         offset: line.offset + start as u64,
         bytes: line.bytes.get(start..)?,
+        ..*line
     })
 }
 

@@ -11,13 +11,8 @@ pub(crate) fn settle(parts: &mut [&mut LaneColumns], block_count: usize) {
         Some((part.events.time(0), part.events.time(last as u32)))
     };
     let times: Vec<Option<(Timestamp, Timestamp)>> = parts.iter().map(|part| edges(part)).collect();
-    let of_all = times.iter().flatten();
-    let (first, last) = of_all
-        .clone()
-        .fold((Timestamp::MAX, Timestamp::MIN), |all, own| {
-            (all.0.min(own.0), all.1.max(own.1))
-        });
-    if of_all.count() == 0 {
+    if times.iter().flatten().count() == 0 {
+        // Only losses: there is no time at which to show them.
         for part in parts {
             part.gaps.clear();
         }
@@ -31,14 +26,8 @@ pub(crate) fn settle(parts: &mut [&mut LaneColumns], block_count: usize) {
             let later = times.get(index + 1..).unwrap_or(&[]);
             let next = later.iter().flatten().next().map(|time| time.0);
             for gap in &mut part.gaps {
-                let is_at_start = gap.start == gap.end && own.is_some_and(|own| own.0 == gap.end);
-                if is_at_start || gap.event_before().is_none() {
-                    gap.start = before.unwrap_or(match is_at_start {
-                        true => gap.start,
-                        false => first,
-                    });
-                }
-                gap.end = gap.event_after().or(next).unwrap_or(last);
+                gap.start = gap.event_before().or(before).unwrap_or(Gap::OPEN_START);
+                gap.end = gap.event_after().or(next).unwrap_or(Gap::OPEN_END);
                 gap.start = gap.start.min(gap.end);
             }
             before = own.map(|own| own.1).or(before);
@@ -52,7 +41,7 @@ pub(crate) fn add_overwritten(parts: &mut [&mut LaneColumns], lost: u64) {
     let first = starts.map(|part| part.events.time(0)).min();
     if let (Some(time), Some(part), 1..) = (first, parts.first_mut(), lost) {
         part.gaps.push(Gap {
-            start: time,
+            start: Gap::OPEN_START,
             end: time,
             cpu: None,
             lost: Some(lost),
@@ -88,15 +77,17 @@ mod tests {
         let mut all = [
             part(&[10, 20], &[(20, open)]),
             part(&[], &[]),
-            part(&[50], &[(50, 50)]),
-            part(&[15, 90], &[]),
+            part(&[50], &[(none, 50)]),
+            part(&[15, 90], &[(none, 15)]),
             part(&[], &[(none, open)]),
             part(&[], &[]),
         ];
         let mut parts: Vec<&mut LaneColumns> = all.iter_mut().collect();
         settle(&mut parts, 3);
         let gap = |part: usize| (all[part].gaps[0].start.0, all[part].gaps[0].end.0);
-        assert_eq!([gap(0), gap(2), gap(4)], [(20, 50), (20, 50), (90, 90)]);
+        assert_eq!([gap(0), gap(2)], [(20, 50), (20, 50)]);
+        // Nothing was recorded on the CPU before the one, and after the other.
+        assert_eq!([gap(3), gap(4)], [(none, 15), (90, open)]);
         // Only losses: there is no time at which to show them.
         let mut only = part(&[], &[(none, open)]);
         settle(&mut [&mut only], 1);

@@ -78,7 +78,7 @@ impl Local {
         StringEntry { place, id, run }
     }
 
-    /// Returns run and text of a string index.
+    /// Returns the run of consecutive parts in which a string index was looked up, and its text.
     #[inline]
     #[must_use]
     pub(crate) fn known_string(&self, index: u16) -> (u32, StringId) {

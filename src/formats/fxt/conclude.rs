@@ -1,16 +1,18 @@
 //! The end of the fold: times for records without one, ends of gaps, process names.
 
+use rustc_hash::FxHashMap;
+
 use crate::base::{ByteOrder, Cancelled, Job, Severity, Timestamp};
-use crate::event::Gap;
 use crate::fxt::layout::{RECORD_TYPE, record_type};
 use crate::fxt::words::{Words, size_bytes};
 
-use super::fold::{Fold, State};
+use super::fold::{Fold, Hole, State};
+use super::loss_facts::SaidLoss;
 use super::scan::{GapAt, Scan, ShownAt};
 use super::tables::ProviderSlot;
 
-/// How many records are searched for the first event after a gap.
-const GAP_SEARCH_RECORDS: usize = 100_000;
+/// After how many records the search for ends of holes looks whether the job was cancelled.
+const RECORDS_A_CHECK: u32 = 1 << 16;
 
 impl State {
     /// Returns what all parts together say.
@@ -41,28 +43,51 @@ impl<O: ByteOrder> Fold<'_, '_, O> {
             .nanos(ticks)
     }
 
-    /// Returns the time in ns of a provider's first event after `place`.
-    fn next_time(&self, slot: ProviderSlot, place: u64) -> Option<i64> {
-        let mut at = place;
-        let mut current = self.state.found.tables.provider_at(place);
-        for _ in 0..GAP_SEARCH_RECORDS {
-            let record = self.file.record_at(at)?;
-            let header = record.get(0)?;
+    /// Returns for each hole the time in ns of its provider's first event after it; `None` if there is none. `holes` are
+    /// in the order of the file, which is read once from the first of them that no event describes.
+    fn next_times(&self, holes: &[Hole], job: &Job) -> Result<Vec<Option<i64>>, Cancelled> {
+        let mut times = vec![None; holes.len()];
+        let undescribed = holes.iter().enumerate();
+        let mut coming = undescribed
+            .filter(|(_, hole)| hole.said.is_none())
+            .peekable();
+        let mut waiting: FxHashMap<ProviderSlot, Vec<usize>> = FxHashMap::default();
+        let mut at = 0;
+        let mut current = ProviderSlot::default();
+        for step in 1_u32.. {
+            if waiting.is_empty() {
+                let Some(&(_, next)) = coming.peek() else {
+                    break;
+                };
+                at = at.max(next.place);
+                current = self.state.found.tables.provider_at(at);
+            }
+            while let Some((index, hole)) = coming.next_if(|(_, hole)| hole.place <= at) {
+                waiting.entry(hole.slot).or_default().push(index);
+            }
+            if step % RECORDS_A_CHECK == 0 {
+                job.check()?;
+            }
+            let record = self.file.record_at(at);
+            let header = record.and_then(|record| record.get(0));
+            let Some((header, size)) = header.and_then(|it| Some((it, size_bytes(it)?))) else {
+                break;
+            };
             match RECORD_TYPE.get(header) {
                 record_type::METADATA => {
                     let found = self.state.found.tables.provider_from(at);
                     current = found.unwrap_or(current);
                 }
-                record_type::EVENT | record_type::SCHEDULING | record_type::LOG
-                    if current == slot =>
-                {
-                    return self.time_of(at);
+                record_type::EVENT | record_type::SCHEDULING | record_type::LOG => {
+                    for index in waiting.remove(&current).unwrap_or_default() {
+                        times[index] = self.time_of(at);
+                    }
                 }
                 _ => {}
             }
-            at += size_bytes(header)? as u64;
+            at += size as u64;
         }
-        None
+        Ok(times)
     }
 
     fn note_inheritance(&mut self) {
@@ -131,19 +156,14 @@ impl<O: ByteOrder> Fold<'_, '_, O> {
                 time: Timestamp(time),
             });
         }
-        for hole in std::mem::take(&mut self.state.holes) {
+        let holes = std::mem::take(&mut self.state.holes);
+        let ends = self.next_times(&holes, job)?;
+        for (hole, end) in holes.into_iter().zip(ends) {
             job.check()?;
-            let start = timed(self, hole.last_timed);
             let place = hole.place;
-            let gap = match hole.said {
-                Some(said) => said.gap(),
-                None => Gap {
-                    start: Timestamp(start),
-                    end: Timestamp(self.next_time(hole.slot, place).unwrap_or(start).max(start)),
-                    cpu: None,
-                    lost: None,
-                },
-            };
+            let before = hole.last_timed.and_then(|place| self.time_of(place));
+            let gap = hole.said.unwrap_or_else(|| SaidLoss::between(before, end));
+            let gap = gap.gap();
             self.state.found.gaps.push(GapAt { place, gap });
             let name = self.provider_name(hole.slot);
             self.note("buffer_full", Severity::DataLoss, place, || {

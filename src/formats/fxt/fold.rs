@@ -39,7 +39,9 @@ pub(crate) struct State {
     end: u64,
     /// Whether no record can be read after `end`.
     is_over: bool,
-    /// The last record with a time; `provider_timed` has those at which other providers were left.
+    /// Place of the record that made the current provider current.
+    pub(super) entered_at: u64,
+    /// The last record with a time; `provider_timed` has the last of each provider that was left.
     pub(super) last_timed: Option<u64>,
     pub(super) first_timed: Option<u64>,
     pub(super) provider_timed: Vec<Option<u64>>,
@@ -78,6 +80,7 @@ impl Default for State {
         State {
             found: Scan::default(),
             slot: 0,
+            entered_at: 0,
             end: 0,
             is_over: false,
             last_timed: None,

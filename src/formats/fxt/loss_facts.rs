@@ -25,11 +25,23 @@ use crate::fxt::words::{TextRef, Words, read_text};
 pub(crate) struct SaidLoss {
     cpu: Option<u32>,
     lost: Option<u64>,
+    /// Time in ns of the last event before the loss, if there is one.
     from: Option<i64>,
+    /// Time in ns of the first event after the loss, if there is one.
     until: Option<i64>,
 }
 
 impl SaidLoss {
+    /// Returns the facts of a loss that no event describes: the times in ns of its provider's events before and after it.
+    #[must_use]
+    pub fn between(from: Option<i64>, until: Option<i64>) -> SaidLoss {
+        SaidLoss {
+            from,
+            until,
+            ..SaidLoss::default()
+        }
+    }
+
     /// Returns the gap that the event describes.
     #[must_use]
     pub fn gap(self) -> Gap {

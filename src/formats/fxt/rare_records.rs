@@ -56,17 +56,17 @@ impl<'a, O: ByteOrder> Fold<'_, 'a, O> {
                 }
                 let name = without_nuls(record.text(1, length.min(most)).unwrap_or(&[]));
                 let slot = self.state.found.tables.announce(place, id, name);
-                self.enter(slot);
+                self.enter(slot, place);
             }
             metadata::PROVIDER_SECTION => {
                 if let Some(slot) = self.state.found.tables.switch(place, id) {
-                    self.enter(slot);
+                    self.enter(slot, place);
                 } else {
                     self.note("unknown_provider", Severity::Error, place, || {
                         format!("a section of provider {id}, which was not announced")
                     });
                     let slot = self.state.found.tables.announce(place, id, b"");
-                    self.enter(slot);
+                    self.enter(slot, place);
                 }
             }
             metadata::PROVIDER_EVENT => {
@@ -113,13 +113,17 @@ impl<'a, O: ByteOrder> Fold<'_, 'a, O> {
     }
 
     fn remember_timed(&mut self) {
-        if let Some(entry) = self.state.provider_timed.get_mut(self.state.slot as usize) {
-            *entry = self.state.last_timed;
+        let entered_at = self.state.entered_at;
+        let own = self.state.last_timed.filter(|place| *place >= entered_at);
+        let entry = self.state.provider_timed.get_mut(self.state.slot as usize);
+        if let (Some(entry), Some(_)) = (entry, own) {
+            *entry = own;
         }
     }
 
-    fn enter(&mut self, slot: ProviderSlot) {
+    fn enter(&mut self, slot: ProviderSlot, place: u64) {
         self.remember_timed();
+        self.state.entered_at = place;
         let count = self.state.provider_timed.len().max(slot as usize + 1);
         self.state.provider_timed.resize(count, None);
         self.state.slot = slot;

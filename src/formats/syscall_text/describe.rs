@@ -46,7 +46,7 @@ pub fn describe(source: &Source<'_>, halves: Option<&Halves>, event: EventRef) -
         detail.text = String::from_utf8_lossy(bytes.trim_ascii_end()).into_owned();
         return detail;
     }
-    let prefix = split_prefix(bytes, dialect);
+    let prefix = split_prefix(&line, dialect);
     detail.text = String::from_utf8_lossy(prefix.body).into_owned();
     if detail.category == SIGNALS && dialect == Dialect::Strace {
         signal_fields(&mut detail, prefix.body);
@@ -100,7 +100,7 @@ pub fn describe(source: &Source<'_>, halves: Option<&Halves>, event: EventRef) -
 fn rest_of<'a>(source: &Source<'a>, halves: Option<&Halves>, place: u64) -> Option<&'a [u8]> {
     let last = halves?.last_of(place)?;
     let text = text_at(source.text, last, MOST_TEXT)?;
-    let prefix = split_prefix(lines(text, 1, last).next()?.bytes, source.dialect);
+    let prefix = split_prefix(&lines(text, 1, last).next()?, source.dialect);
     match classify(&prefix, source.dialect) {
         Body::Rest { is_open: true, .. } => None,
         Body::Rest { text, .. } => Some(text),
@@ -192,8 +192,10 @@ fn signal_fields(detail: &mut EventDetail, body: &[u8]) {
 fn stack_before(text: &[u8]) -> Vec<String> {
     let text = text.strip_suffix(b"\n").unwrap_or(text);
     let start = memchr::memrchr(b'\n', text).map_or(0, |end| end + 1);
-    let line = text.get(start..).unwrap_or(&[]);
-    let prefix = split_prefix(line, Dialect::Minix);
+    let Some(line) = lines(text.get(start..).unwrap_or(&[]), 1, start as u64).next() else {
+        return Vec::new();
+    };
+    let prefix = split_prefix(&line, Dialect::Minix);
     if classify(&prefix, Dialect::Minix) != Body::Stack {
         return Vec::new();
     }

@@ -76,7 +76,7 @@ impl Head {
         let calls = calls_of(text, self.table_at.map(|at| at as usize));
         let head = calls.get(..HEAD_BYTES).unwrap_or(calls);
         lines(head, 1, 0).find_map(|line| {
-            let line = split_prefix(line.bytes, self.dialect);
+            let line = split_prefix(&line, self.dialect);
             match classify(&line, self.dialect) {
                 Body::Call {
                     name: b"set_tid_address" | b"getpid" | b"gettid",
@@ -115,7 +115,7 @@ fn calls_of(text: &[u8], table_at: Option<usize>) -> &[u8] {
 
 /// Returns the time of the first line that has one.
 fn first_time(head: &[u8], dialect: Dialect) -> Option<RawTime> {
-    lines(head, 1, 0).find_map(|line| split_prefix(line.bytes, dialect).time)
+    lines(head, 1, 0).find_map(|line| split_prefix(&line, dialect).time)
 }
 
 /// Returns the offset of the tables that `strace -C` prints after the calls: one for each of 64-bit and 32-bit calls.

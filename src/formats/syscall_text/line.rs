@@ -134,7 +134,10 @@ fn classify_strace<'a>(line: &TextLine<'a>) -> Body<'a> {
             let Some((name, text)) = call_name(body) else {
                 return Body::Text;
             };
-            let is_open = line.said.is_some() || is_open(text, Dialect::Strace);
+            // A call's begin is written at once: a file may end inside a call that never returned.
+            let is_open = line.said.is_some()
+                || is_open(text, Dialect::Strace)
+                || (line.is_cut && !has_result(text));
             if is_open || has_result(text) {
                 Body::Call {
                     name,
@@ -246,8 +249,9 @@ fn classify_minix<'a>(line: &TextLine<'a>) -> Body<'a> {
             let Some((name, text)) = call_name(body) else {
                 return Body::Text;
             };
-            let is_open = is_open(text, Dialect::Minix);
-            if !is_open && memchr::memchr(b')', text).is_none() {
+            let has_close = memchr::memchr(b')', text).is_some();
+            let is_open = is_open(text, Dialect::Minix) || (line.is_cut && !has_close);
+            if !is_open && !has_close {
                 return Body::Text;
             }
             if line.is_replay {
@@ -315,9 +319,19 @@ pub(crate) fn banner(body: &[u8]) -> Option<Banner<'_>> {
 mod tests {
     use super::super::prefix::{RawTime, split_prefix};
     use super::*;
+    use crate::base::lines::Line;
+
+    fn whole(line: &str) -> Line<'_> {
+        Line {
+            number: 1,
+            offset: 0,
+            bytes: line.as_bytes(),
+            has_end: true,
+        }
+    }
 
     fn strace(line: &str) -> TextLine<'_> {
-        split_prefix(line.as_bytes(), Dialect::Strace)
+        split_prefix(&whole(line), Dialect::Strace)
     }
 
     #[test]
@@ -368,7 +382,7 @@ mod tests {
 
     #[test]
     fn minix_prefixes_and_bodies() {
-        let line = |text: &'static str| split_prefix(text.as_bytes(), Dialect::Minix);
+        let line = |text: &'static str| split_prefix(&whole(text), Dialect::Minix);
         let body = |text: &'static str| classify(&line(text), Dialect::Minix);
         let replay = line("  311'*wait4(-1, ** SIGCHLD ** W_EXITED(0), 0, NULL) = 312");
         assert_eq!((replay.pid, replay.is_replay), (Some(311), true));

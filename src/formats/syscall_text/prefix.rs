@@ -11,6 +11,7 @@
 use super::dialect::Dialect;
 use super::times::{ReadTime, clock_time, decimal_seconds, fraction_ns};
 use crate::base::Leading;
+use crate::base::lines::Line;
 
 /// A time as it is printed in the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +41,8 @@ pub(crate) struct TextLine<'a> {
     pub is_info: bool,
     /// The text after the prefix.
     pub body: &'a [u8],
+    /// Whether the text ends before the line does.
+    pub is_cut: bool,
 }
 
 /// Largest pid (the kernel's limit); larger integers at a line's start are seconds.
@@ -54,10 +57,14 @@ const MOST_COMM: usize = 80;
 /// Splits a line into prefix and body.
 #[must_use]
 #[inline]
-pub(crate) fn split_prefix(line: &[u8], dialect: Dialect) -> TextLine<'_> {
-    match dialect {
-        Dialect::Strace => split_strace(line),
-        Dialect::Minix => split_minix(line),
+pub(crate) fn split_prefix<'a>(line: &Line<'a>, dialect: Dialect) -> TextLine<'a> {
+    let split = match dialect {
+        Dialect::Strace => split_strace(line.bytes),
+        Dialect::Minix => split_minix(line.bytes),
+    };
+    TextLine {
+        is_cut: !line.has_end,
+        ..split
     }
 }
 
@@ -128,6 +135,7 @@ fn split_strace(line: &[u8]) -> TextLine<'_> {
         is_replay: false,
         is_info: false,
         body: line,
+        is_cut: false,
     };
     let mut rest = line;
     if let Some(inner) = line.strip_prefix(b"[pid ")
@@ -258,6 +266,7 @@ fn split_minix(line: &[u8]) -> TextLine<'_> {
         is_replay: false,
         is_info: false,
         body: line,
+        is_cut: false,
     };
     if let Some(ReadTime {
         ns,
@@ -292,7 +301,7 @@ mod tests {
     use super::*;
 
     fn strace(line: &str) -> TextLine<'_> {
-        split_prefix(line.as_bytes(), Dialect::Strace)
+        split_strace(line.as_bytes())
     }
 
     #[test]

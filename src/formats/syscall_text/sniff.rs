@@ -4,7 +4,7 @@ use super::dialect::Dialect;
 use super::line::{Body, banner, call_name, classify};
 use super::prefix::{TextLine, split_prefix};
 use super::values::split_call;
-use crate::base::lines::lines;
+use crate::base::lines::{Line, lines};
 use crate::formats::Sniff;
 
 /// Maximum number of lines that are read.
@@ -43,8 +43,7 @@ pub(crate) fn is_only_summary(head: &[u8]) -> bool {
         if head.get(at..).is_some_and(is_summary) {
             return true;
         }
-        let bytes = line.bytes.get(..MOST_LINE_BYTES).unwrap_or(line.bytes);
-        let text = split_prefix(bytes, Dialect::Strace);
+        let text = split_prefix(&start_of(&line), Dialect::Strace);
         if !matches!(
             classify(&text, Dialect::Strace),
             Body::Text | Body::Empty | Body::Note | Body::Attached(_)
@@ -87,14 +86,22 @@ fn judge(hits: usize, others: usize) -> Sniff {
 /// Returns whether the text contains what only MINIX prints: a banner with a pid, a `pid|` column, or `-1 [ENAME]`.
 fn minix_marks(head: &[u8]) -> bool {
     lines(head, 1, 0).take(MOST_LINES).any(|line| {
-        let bytes = line.bytes.get(..MOST_LINE_BYTES).unwrap_or(line.bytes);
-        let text = split_prefix(bytes, Dialect::Minix);
+        let start = start_of(&line);
+        let text = split_prefix(&start, Dialect::Minix);
         if banner(text.body).is_some() {
             return true;
         }
-        let has_bar = text.pid.is_some() && text.body.len() < bytes.len();
+        let has_bar = text.pid.is_some() && text.body.len() < start.bytes.len();
         has_bar && !matches!(classify(&text, Dialect::Minix), Body::Text | Body::Empty)
     })
+}
+
+/// Returns the start of a line, of at most [`MOST_LINE_BYTES`].
+fn start_of<'a>(line: &Line<'a>) -> Line<'a> {
+    Line {
+        bytes: line.bytes.get(..MOST_LINE_BYTES).unwrap_or(line.bytes),
+        ..*line
+    }
 }
 
 /// The numbers of lines that match the grammar, and of other lines.
@@ -109,14 +116,14 @@ fn count(head: &[u8], dialect: Dialect) -> LineCounts {
     let mut others = 0;
     let whole = memchr::memrchr(b'\n', head).map_or(head.len(), |end| end + 1);
     for line in lines(head.get(..whole).unwrap_or(head), 1, 0).take(MOST_LINES) {
-        let bytes = line.bytes.get(..MOST_LINE_BYTES).unwrap_or(line.bytes);
-        let text = split_prefix(bytes, dialect);
+        let start = start_of(&line);
+        let line_text = split_prefix(&start, dialect);
         // A call may contain data of any length: its result is then beyond the head.
-        if bytes.len() < line.bytes.len() && begins_with_data(&text) {
+        if start.bytes.len() < line.bytes.len() && begins_with_data(&line_text) {
             hits += 1;
             continue;
         }
-        match classify(&text, dialect) {
+        match classify(&line_text, dialect) {
             Body::Call { text, is_open, .. } => {
                 let call = split_call(text, dialect);
                 let is_whole = call.is_closed
@@ -124,7 +131,9 @@ fn count(head: &[u8], dialect: Dialect) -> LineCounts {
                         Dialect::Strace => call.result.is_some() && !looks_like_code(&call),
                         Dialect::Minix => true,
                     };
-                if is_open || is_whole {
+                // Much else than a trace may end inside a word and a parenthesis.
+                let has_columns = start.bytes.len() > line_text.body.len();
+                if (is_open && (!line_text.is_cut || has_columns)) || is_whole {
                     hits += 1;
                 } else {
                     others += 1;

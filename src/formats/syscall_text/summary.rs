@@ -95,7 +95,7 @@ pub(crate) fn summarise(
             let _ = summary.time.advance(clock, None, line.number);
             continue;
         }
-        let prefix = split_prefix(line.bytes, dialect);
+        let prefix = split_prefix(&line, dialect);
         let time = summary.time.advance(clock, prefix.time, line.number);
         if dialect == Dialect::Strace
             && matches!(prefix.body.first(), Some(b'c' | b'f' | b'v'))

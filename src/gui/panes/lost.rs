@@ -79,6 +79,7 @@ fn rows(loaded: &LoadedTrace) -> Arc<TableData> {
     let of = |name: &str, width: f32| PaneColumn::of(&GAPS, name, width);
     let mut columns = vec![
         of("ts", 130.0),
+        of("end", 130.0),
         of("dur", 100.0),
         of("lost", 90.0),
         of("cpu", 60.0),

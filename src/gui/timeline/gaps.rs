@@ -130,8 +130,12 @@ pub(super) fn gap_text(scene: &Scene<'_>, block: &GapBlock) -> String {
         return format!("{words}: events were lost{whose}\n{length} from {at}");
     }
     let words = block_words(scene, block);
-    let unseen = "Nothing is known of what happened in between";
-    format!("{words}{whose}\n{length}\nat {at}\n{unseen}")
+    let gap = trace.gap(block.first);
+    let unseen = match gap.is_some_and(|gap| gap.duration().is_some()) {
+        true => format!("{length}\nat {at}\nNothing is known of what happened in between"),
+        false => "No event comes before or after it: nobody knows how long it is".to_owned(),
+    };
+    format!("{words}{whose}\n{unseen}")
 }
 
 /// Paints the gaps without a CPU row over all rows of their file; returns the one under the pointer.

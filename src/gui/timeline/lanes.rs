@@ -261,7 +261,7 @@ pub(super) fn item_of_block(kind: LaneKind, block: &Block) -> Item {
 pub(super) fn block_text(loaded: &Arc<LoadedTrace>, kind: LaneKind, block: &Block) -> String {
     let trace = &loaded.trace;
     let name = match kind {
-        LaneKind::Runs(_) => trace.thread_name(ThreadId(block.label)),
+        LaneKind::Runs(_) => trace.thread_name(ThreadId(block.label)).into_owned(),
         LaneKind::States(_) => ThreadState::ALL
             .get(block.label as usize)
             .copied()

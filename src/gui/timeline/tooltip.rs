@@ -206,7 +206,7 @@ pub(super) fn flow_text(scene: &Scene<'_>, id: FlowId) -> String {
     };
     let end = |point: &FlowPoint| match point.slice {
         Some(slice) => title(trace, Item::Slice(slice)),
-        None => trace.thread_name(point.thread),
+        None => trace.thread_name(point.thread).into_owned(),
     };
     let length = ruler::length_text(flow.to.time - flow.from.time, scene.state.origins.unit);
     let name = title(trace, Item::Flow(id));

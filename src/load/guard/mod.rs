@@ -102,6 +102,12 @@ pub struct GuardedMap {
     slot: &'static Slot,
 }
 
+/// Catches bus errors from now on, if that was not done before. A program that calls it first ends at the first bus error
+/// that somebody sends; the handler of Rust's runtime takes that one for a fault and returns.
+pub(crate) fn catch_bus_errors() {
+    signal::install();
+}
+
 impl std::fmt::Debug for GuardedMap {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "GuardedMap({} bytes)", self.map.len())
@@ -114,7 +120,7 @@ impl GuardedMap {
     /// # Errors
     /// If the system cannot map it.
     pub fn new(file: &File) -> std::io::Result<GuardedMap> {
-        signal::install();
+        catch_bus_errors();
         // SAFETY: the map is only read. If the file changes, the bytes change, which every reader must tolerate
         // (readers check all that they read); if it shrinks, the handler above keeps the pages readable.
         let map = unsafe { Mmap::map(file)? };

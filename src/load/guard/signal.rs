@@ -1,4 +1,5 @@
-//! The handler of SIGBUS: zero pages for our maps; every other fault goes to the handler that was installed before.
+//! The handler of SIGBUS: zero pages for our maps; every other fault goes to the handler that was installed before. A
+//! signal that a process sent is no fault: it ends the program, as it would without a handler.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Once, OnceLock};
@@ -32,6 +33,13 @@ extern "C" fn on_bus_error(
     info: *mut libc::siginfo_t,
     context: *mut libc::c_void,
 ) {
+    // SAFETY: the kernel gives a valid `info`. Codes of signals that a process sent are at most 0 (sigaction(2)).
+    if unsafe { (*info).si_code } <= 0 {
+        restore_default(signal);
+        // SAFETY: `raise` is safe in a handler; SA_NODEFER lets the signal arrive at once.
+        unsafe { libc::raise(signal) };
+        return;
+    }
     // SAFETY: the kernel gives a valid `info`; atomics, `mmap` and `sysconf` are safe in a handler here.
     let is_ours = unsafe { fill_with_zeros((*info).si_addr() as usize) };
     if !is_ours {
@@ -72,18 +80,22 @@ unsafe fn fill_with_zeros(address: usize) -> bool {
     false
 }
 
+fn restore_default(signal: libc::c_int) {
+    // SAFETY: `sigaction` is async-signal-safe and gets valid pointers.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = libc::SIG_DFL;
+        libc::sigaction(signal, &action, std::ptr::null_mut());
+    }
+}
+
 /// Passes a fault outside our maps to the handler that was installed before. If there was none, restores the default
 /// action, which takes effect when the instruction is retried.
 unsafe fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     let before = BEFORE.get();
     let own = before.map_or(libc::SIG_DFL, |before| before.sa_sigaction);
     if own == libc::SIG_DFL || own == libc::SIG_IGN {
-        // SAFETY: `sigaction` is async-signal-safe and gets valid pointers.
-        unsafe {
-            let mut action: libc::sigaction = std::mem::zeroed();
-            action.sa_sigaction = libc::SIG_DFL;
-            libc::sigaction(signal, &action, std::ptr::null_mut());
-        }
+        restore_default(signal);
         return;
     }
     let takes_info = before.is_some_and(|before| before.sa_flags & libc::SA_SIGINFO != 0);

@@ -1,5 +1,7 @@
 //! Labels of slices and threads that share a name.
 
+use std::borrow::Cow;
+
 use rustc_hash::FxHashMap;
 
 use crate::trace::{ThreadId, Trace};
@@ -31,7 +33,7 @@ impl LabelGroups {
 
 /// The first thread that is called as each thread is.
 pub(super) fn namesakes(trace: &Trace) -> Vec<u32> {
-    let mut firsts: FxHashMap<String, u32> = FxHashMap::default();
+    let mut firsts: FxHashMap<Cow<'_, str>, u32> = FxHashMap::default();
     let threads = (0..trace.threads.len() as u32).map(ThreadId);
     threads
         .map(|id| *firsts.entry(trace.thread_name(id)).or_insert(id.0))

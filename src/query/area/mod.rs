@@ -160,7 +160,7 @@ impl Key {
         let own = if let Some((name, _)) = self.name {
             trace.text(name).into_owned()
         } else if let (Some(id), true) = (self.thread, self.is_any_of_name) {
-            trace.thread_name(id)
+            trace.thread_name(id).into_owned()
         } else if let Some(id) = self.thread {
             format!("{} {}", trace.thread_name(id), trace.thread(id).tid)
         } else if let Some(cpu) = self.cpu {

@@ -37,7 +37,7 @@ pub(super) fn thread_details(trace: &Trace, id: ThreadId) -> Details {
     facts.row("runs", runs.len().to_string());
     facts.row("time on CPUs", length_text(trace, Nanos(ran)));
     Details {
-        title: trace.thread_name(id),
+        title: trace.thread_name(id).into_owned(),
         subtitle: "thread".to_owned(),
         sections: vec![facts],
     }

@@ -1,7 +1,8 @@
 //! A gap in full: how long it is, what it lost, what was recorded around it.
 
 use super::section::{Details, Section};
-use crate::base::{TimeSpan, Timestamp};
+use crate::base::{Nanos, TimeSpan, Timestamp};
+use crate::event::Gap;
 use crate::query::gaps::{Among, NAME, Toward, beside, count_words, whose};
 use crate::query::item::Item;
 use crate::trace::{CpuId, EventId, GapId, Trace};
@@ -17,15 +18,22 @@ pub(super) fn gap_details(trace: &Trace, id: GapId) -> Details {
     let unit = trace.info.clock_unit;
     let time = |time| unit.time_text(time, trace.span.start);
     let mut facts = Section::new("");
+    let of_this = match gap.cpu {
+        Some(_) => " of this CPU",
+        None => "",
+    };
     match gap.event_before() {
-        None => facts.row("from", "before the first event of this CPU"),
+        None => facts.row("from", format!("unknown: before the first event{of_this}")),
         Some(_) => facts.row("from", time(span.start)),
     };
     match gap.event_after() {
-        None => facts.row("until", "after the last event of this CPU"),
+        None => facts.row("until", format!("unknown: after the last event{of_this}")),
         Some(_) => facts.row("until", time(span.end)),
     };
-    facts.row("duration", unit.length_text(span.duration()));
+    match gap.duration() {
+        None => facts.row("duration", "unknown"),
+        Some(duration) => facts.row("duration", unit.length_text(duration)),
+    };
     match gap.lost {
         None | Some(0) => facts.row("lost", "unknown: the file does not say how many"),
         Some(_) => facts.row("lost", count_words(gap)),
@@ -41,7 +49,7 @@ pub(super) fn gap_details(trace: &Trace, id: GapId) -> Details {
         facts.row("file", source.name.clone());
     }
     let mut around = Section::new("Around it");
-    for Near { words, event } in events_around(trace, id, span) {
+    for Near { words, event } in events_around(trace, id, gap, span) {
         if let Some(event) = event {
             let kind = trace.kind_name(trace.events.kind(event));
             let at = time(trace.events.time(event));
@@ -80,8 +88,9 @@ struct Near {
     event: Option<EventId>,
 }
 
-/// Returns the events around a gap. Of events at the time of a gap of no length, it is not known which came before it.
-fn events_around(trace: &Trace, id: GapId, span: TimeSpan) -> Vec<Near> {
+/// Returns the events around a gap, as far as there are some. Of events at the time of a gap of no length, it is not
+/// known which came before it.
+fn events_around(trace: &Trace, id: GapId, gap: &Gap, span: TimeSpan) -> Vec<Near> {
     let cpu = trace.gap_cpu(id);
     let before = |words, time| Near {
         words,
@@ -91,11 +100,14 @@ fn events_around(trace: &Trace, id: GapId, span: TimeSpan) -> Vec<Near> {
         words,
         event: event_after(trace, id, time, cpu),
     };
-    if span.start < span.end {
-        return vec![
-            before("last event before", span.start),
-            after("first event after", span.end),
-        ];
+    if gap.duration() != Some(Nanos(0)) {
+        let first = gap
+            .event_before()
+            .map(|_| before("last event before", span.start));
+        let last = gap
+            .event_after()
+            .map(|_| after("first event after", span.end));
+        return first.into_iter().chain(last).collect();
     }
     let at = after("event at this time", span.start);
     let is_then = |event: &EventId| trace.events.time(*event) == span.start;

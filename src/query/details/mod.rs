@@ -104,7 +104,7 @@ pub fn details(trace: &Trace, reader: &dyn Events, item: Item) -> Details {
             }
             facts.row("priority", run.priority.to_string());
             facts.row("afterwards", run.end_state.word());
-            let title = trace.thread_name(run.thread);
+            let title = trace.thread_name(run.thread).into_owned();
             with_events(
                 trace,
                 reader,

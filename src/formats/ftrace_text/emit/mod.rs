@@ -106,7 +106,7 @@ impl Lane {
     fn lost_before(&mut self, time: i64, cpu: u32) {
         if let Some(lost) = self.lost.take() {
             self.columns.gaps.push(Gap {
-                start: Timestamp(self.last_time.unwrap_or(time).min(time)),
+                start: (self.last_time).map_or(Gap::OPEN_START, |last| Timestamp(last.min(time))),
                 end: Timestamp(time),
                 cpu: Some(cpu),
                 lost,

@@ -157,7 +157,7 @@ impl<'a> Emitter<'a> {
         if table_at.is_some_and(|at| line.offset >= at) {
             return self.table_row(line);
         }
-        let prefix = split_prefix(line.bytes, dialect);
+        let prefix = split_prefix(line, dialect);
         let time = self
             .time
             .advance(self.source.head.clock, prefix.time, line.number);

@@ -63,7 +63,7 @@ pub(crate) fn first_half<'a>(
 fn call_at(text: &[u8], place: u64, dialect: Dialect) -> Option<(&[u8], &[u8])> {
     let rest = text.get(usize::try_from(place).ok()?..)?;
     let line = lines(rest, 1, place).next()?;
-    let prefix = split_prefix(line.bytes, dialect);
+    let prefix = split_prefix(&line, dialect);
     match classify(&prefix, dialect) {
         Body::Call { name, text, .. } => Some((name, strip_open_end(text, dialect))),
         _ => None,
@@ -100,7 +100,7 @@ impl<'a> Emitter<'a> {
         let begin = begun.time.or_else(|| {
             let rest = self.source.text.get(usize::try_from(begun.place).ok()?..)?;
             let line = lines(rest, 1, begun.place).next()?;
-            let raw = split_prefix(line.bytes, self.source.dialect).time;
+            let raw = split_prefix(&line, self.source.dialect).time;
             self.time.earlier(clock, raw)
         })?;
         end_of(begin, text)

@@ -220,7 +220,7 @@ impl<'a> PartPass<'a> {
                 Timestamp(self.map.time(page_time))
             };
             self.columns.gaps.push(Gap {
-                start: self.last_time.map_or(end, Timestamp).min(end),
+                start: self.last_time.map_or(Gap::OPEN_START, Timestamp).min(end),
                 end,
                 cpu: Some(self.cpu),
                 lost: match lost {

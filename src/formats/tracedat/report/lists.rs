@@ -100,8 +100,12 @@ impl TraceReport {
     /// Appends the CPUs of the top-level buffer that have data, with the times of their first or last events.
     fn push_cpus(&self, text: &mut Vec<u8>, edges: &[Edge], options: &ReportOptions) {
         let file = &*self.file;
-        let name = &file.input.file_name;
-        text.extend_from_slice(format!("List of CPUs in {name} with data:\n").as_bytes());
+        let given = options.path.as_ref();
+        let given = given.map(|path| path.as_os_str().as_encoded_bytes());
+        let name = given.unwrap_or(file.input.file_name.as_bytes());
+        for part in [b"List of CPUs in ", name, b" with data:\n"] {
+            text.extend_from_slice(part);
+        }
         let Some(index) = file.buffers.iter().position(|it| it.name.is_empty()) else {
             return;
         };
@@ -146,7 +150,12 @@ impl TraceReport {
         let mut unpacked = top.map_or(0, |top| u64::from(top.page_size));
         // CPUs after the last CPU with data are not listed.
         let last = top.and_then(|top| top.cpus.iter().map(|data| data.cpu).max());
-        let listed = last.map_or(file.options.cpu_count, |last| last.checked_add(1));
+        let listed = match last {
+            Some(last) => last.checked_add(1),
+            // A file of version 7 lists the CPUs of each buffer; one of version 6 has a table of all CPUs.
+            None if file.header.version >= 7 => None,
+            None => file.options.cpu_count,
+        };
         let mut lines = String::new();
         for cpu in 0..listed.unwrap_or(0).min(MOST_CPU) {
             let mut cpus = top.iter().flat_map(|top| &top.cpus);

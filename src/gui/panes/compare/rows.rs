@@ -72,12 +72,12 @@ fn columns_of(rows: &[CompareRow], what: CompareWhat) -> Vec<PaneColumn> {
     if sides.any(|side| side.unfinished > 0) {
         columns.extend([
             of("unfinished_a", "Unfinished left", 98.0).about(
-                "How many never ended on the left: they are in no other number but the next",
+                "How many on the left never ended; only this column and the next count them",
             ),
             of("at_least_a", "At least left", 86.0)
                 .about("How long the unfinished ones on the left certainly lasted, together"),
             of("unfinished_b", "Unfinished right", 104.0).about(
-                "How many never ended on the right: they are in no other number but the next",
+                "How many on the right never ended; only this column and the next count them",
             ),
             of("at_least_b", "At least right", 92.0)
                 .about("How long the unfinished ones on the right certainly lasted, together"),

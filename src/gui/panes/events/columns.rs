@@ -156,7 +156,7 @@ impl Line {
         let name = if thread == ThreadId::IDLE {
             "idle".to_owned()
         } else {
-            trace.thread_name(thread)
+            trace.thread_name(thread).into_owned()
         };
         let process = trace.process_of(thread);
         let time = trace.events.time(id);

@@ -470,7 +470,11 @@ fn menu_ui(
             entry(ui, "Show the longest", Action::Reveal(item));
             if let Some(thread) = Item::Slice(id).thread(trace) {
                 let words = format!("Only tracks like {}", trace.thread_name(thread));
-                entry(ui, &words, Action::Filter(trace.thread_name(thread)));
+                entry(
+                    ui,
+                    &words,
+                    Action::Filter(trace.thread_name(thread).into_owned()),
+                );
             }
         }
         Some(item @ (Item::Thread(_) | Item::Process(_))) => {
