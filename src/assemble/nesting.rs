@@ -1,7 +1,6 @@
 //! Computes the parents and rows of one track's slices, which are sorted by start. Slices in a row never overlap.
 //!
-//! A slice is put one row below the innermost slice that contains it whole. A slice of no length at the end of another is
-//! inside if its events come before the event that ends the other. If slices overlap and neither contains the
+//! A slice is put one row below the innermost slice that contains it whole. If slices overlap and neither contains the
 //! other, the later slice is put into the next row that is free; no slice is cut or dropped.
 
 use super::draft::Draft;
@@ -35,19 +34,8 @@ impl Nested {
 /// A slice that can contain the slices that follow.
 struct Holder {
     end: Maybe<i64>,
-    finish: Maybe<u32>,
     index: u32,
     row: u32,
-}
-
-impl Holder {
-    /// Returns whether the slice, and all that follow it, are not inside this one.
-    fn is_over(&self, slice: &Draft) -> bool {
-        let ended = self.end <= slice.start || self.end < slice.end;
-        let is_point_at_end = self.end == slice.start && self.end == slice.end;
-        let begins_inside = || self.finish.get().is_some_and(|finish| slice.begin < finish);
-        ended && !(is_point_at_end && slice.finish < self.finish && begins_inside())
-    }
 }
 
 /// Puts slices into rows; they must be sorted by start (ties: outer first). Each slice is examined at most twice,
@@ -62,7 +50,10 @@ pub(crate) fn nest(drafts: Vec<Draft>) -> Nested {
     for (index, draft) in drafts.iter().enumerate() {
         // Pops slices that ended by this start or that end before this slice does: they contain neither it nor later
         // slices.
-        while holders.last().is_some_and(|open| open.is_over(draft)) {
+        while holders
+            .last()
+            .is_some_and(|open| open.end <= draft.start || open.end < draft.end)
+        {
             holders.pop();
         }
         let parent = holders.last();
@@ -75,7 +66,6 @@ pub(crate) fn nest(drafts: Vec<Draft>) -> Nested {
         parents.push(parent.map(|open| open.index).into());
         holders.push(Holder {
             end: draft.end,
-            finish: draft.finish,
             index: index as u32,
             row,
         });
@@ -142,26 +132,6 @@ mod tests {
         assert_eq!(parent_of(40), Some(0));
         assert_eq!(parent_of(55), Some(40));
         assert_eq!(parent_of(200), None);
-    }
-
-    #[test]
-    fn a_slice_of_no_length_ends_with_the_one_around_it() {
-        let of = |start: i64, end: i64, begin: u32, finish: u32| Draft {
-            begin,
-            finish: Maybe::new(finish),
-            ..draft(start, end)
-        };
-        let nested = nest(vec![
-            of(0, 10, 1, 6),
-            // Two inside, at the end of the first; one after it.
-            of(10, 10, 2, 3),
-            of(10, 10, 4, 5),
-            of(10, 10, 7, 8),
-            of(10, 20, 9, 10),
-        ]);
-        let parents: Vec<_> = nested.parents.iter().map(|it| it.get()).collect();
-        assert_eq!(parents, [None, Some(0), Some(0), None, None]);
-        assert_eq!(nested.rows, [0, 1, 1, 0, 0]);
     }
 
     #[test]
