@@ -125,7 +125,7 @@ _threadline() {
 
     case "${cmd}" in
         threadline)
-            opts="-h -V --do --follow --date --read-as --memory --help --version info report table blob search stats latency chain flame compare file render export probes formats install help"
+            opts="-h -V --do --follow --date --read-as --compiler-traces --memory --help --version info report table blob search stats latency chain flame compare file render export probes formats install help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -143,6 +143,10 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compiler-traces)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --memory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -155,7 +159,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__blob)
-            opts="-o -f -h --output --force --offset --date --read-as --memory --help"
+            opts="-o -f -h --output --force --offset --date --read-as --compiler-traces --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -181,6 +185,10 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compiler-traces)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --memory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -193,7 +201,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__chain)
-            opts="-h --thread --at --format --quote-formulas --date --read-as --memory --help"
+            opts="-h --thread --at --format --quote-formulas --date --read-as --compiler-traces --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -219,6 +227,10 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compiler-traces)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --memory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -231,7 +243,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__compare)
-            opts="-h --from --until --of --sort --format --quote-formulas --date --read-as --memory --help"
+            opts="-h --from --until --of --sort --format --quote-formulas --date --read-as --compiler-traces --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -265,6 +277,10 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compiler-traces)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --memory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -277,7 +293,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__export)
-            opts="-o -f -h --from --until --offset --cpu --process --thread --track --output --force --to --table --quote-formulas --date --read-as --memory --help"
+            opts="-o -f -h --from --until --offset --cpu --process --thread --track --output --force --to --table --quote-formulas --date --read-as --compiler-traces --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -324,7 +340,7 @@ _threadline() {
                     return 0
                     ;;
                 --table)
-                    COMPREPLY=($(compgen -W "slices instants counters flows runs states processes threads files events logs diagnostics blobs process_times file_uses file_list file_dependencies programs critical_chain compiler_costs failed parallelism syscalls probes gaps sources" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "slices instants counters flows runs states processes threads files events logs diagnostics blobs process_times file_uses file_list file_dependencies programs critical_chain compiler_costs compiler_totals failed parallelism syscalls probes gaps sources" -- "${cur}"))
                     return 0
                     ;;
                 --date)
@@ -332,6 +348,10 @@ _threadline() {
                     return 0
                     ;;
                 --read-as)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --compiler-traces)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -347,7 +367,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__file)
-            opts="-h --went-into --made-from --offset --format --quote-formulas --date --read-as --memory --help"
+            opts="-h --went-into --made-from --offset --format --quote-formulas --date --read-as --compiler-traces --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -369,6 +389,10 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compiler-traces)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --memory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -381,7 +405,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__flame)
-            opts="-h --from --until --offset --process --thread --track --cpu --as --stacks --by-track --limit --format --quote-formulas --date --read-as --memory --help"
+            opts="-h --from --until --offset --process --thread --track --cpu --as --stacks --by-track --limit --format --quote-formulas --date --read-as --compiler-traces --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -435,6 +459,10 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compiler-traces)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --memory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -447,7 +475,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__formats)
-            opts="-h --date --read-as --memory --help"
+            opts="-h --date --read-as --compiler-traces --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -458,6 +486,10 @@ _threadline() {
                     return 0
                     ;;
                 --read-as)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --compiler-traces)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -725,7 +757,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__info)
-            opts="-h --offset --json --date --read-as --memory --help"
+            opts="-h --offset --json --date --read-as --compiler-traces --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -743,6 +775,10 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compiler-traces)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --memory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -755,7 +791,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__install)
-            opts="-h --prefix --remove --print --date --read-as --memory --help"
+            opts="-h --prefix --remove --print --date --read-as --compiler-traces --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -777,6 +813,10 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compiler-traces)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --memory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -789,7 +829,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__latency)
-            opts="-h --from --until --offset --cpu --process --thread --track --begin --end --key --worst --format --quote-formulas --date --read-as --memory --help"
+            opts="-h --from --until --offset --cpu --process --thread --track --begin --end --key --worst --format --quote-formulas --date --read-as --compiler-traces --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -851,6 +891,10 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compiler-traces)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --memory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -863,7 +907,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__probes)
-            opts="-h --definitions --profile --script --event --force --format --quote-formulas --date --read-as --memory --help"
+            opts="-h --definitions --profile --script --event --force --format --quote-formulas --date --read-as --compiler-traces --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -897,6 +941,10 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compiler-traces)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --memory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -909,7 +957,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__render)
-            opts="-o -h --from --until --offset --do --size --scale --theme --pane --select --find --date --read-as --memory --help"
+            opts="-o -h --from --until --offset --do --size --scale --theme --pane --select --find --date --read-as --compiler-traces --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -967,6 +1015,10 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compiler-traces)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --memory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -979,7 +1031,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__report)
-            opts="-E -e -p -f -P -L -G -q -V -t -N -R -l -w -O -F -v -I -S -r -n -i -h --stat --events --uname --version --cpus --first-event --last-event --from --until --no-flags --ts-diff --cpu --filter --offset --date --read-as --memory --help"
+            opts="-E -e -p -f -P -L -G -q -V -t -N -R -l -w -O -F -v -I -S -r -n -i -h --stat --events --uname --version --cpus --first-event --last-event --from --until --no-flags --ts-diff --cpu --filter --offset --date --read-as --compiler-traces --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1033,6 +1085,10 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compiler-traces)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --memory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1045,7 +1101,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__search)
-            opts="-h --from --until --offset --in --limit --count --format --quote-formulas --date --read-as --memory --help"
+            opts="-h --from --until --offset --in --limit --count --format --quote-formulas --date --read-as --compiler-traces --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1083,6 +1139,10 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compiler-traces)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --memory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1095,7 +1155,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__stats)
-            opts="-h --from --until --offset --process --thread --track --cpu --of --by --kind --format --quote-formulas --date --read-as --memory --help"
+            opts="-h --from --until --offset --process --thread --track --cpu --of --by --kind --format --quote-formulas --date --read-as --compiler-traces --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1153,6 +1213,10 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --compiler-traces)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --memory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1165,7 +1229,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__table)
-            opts="-h --from --until --offset --format --quote-formulas --date --read-as --memory --help slices instants counters flows runs states processes threads files events logs diagnostics blobs process_times file_uses file_list file_dependencies programs critical_chain compiler_costs failed parallelism syscalls probes gaps sources facts matches sums event_counts counter_sums latencies longest_latencies wakeup_chain call_tree call_names comparison uses_of_file file_relatives probe_events"
+            opts="-h --from --until --offset --format --quote-formulas --date --read-as --compiler-traces --memory --help slices instants counters flows runs states processes threads files events logs diagnostics blobs process_times file_uses file_list file_dependencies programs critical_chain compiler_costs compiler_totals failed parallelism syscalls probes gaps sources facts matches sums event_counts counter_sums latencies longest_latencies wakeup_chain call_tree call_names comparison uses_of_file file_relatives probe_events"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1192,6 +1256,10 @@ _threadline() {
                     return 0
                     ;;
                 --read-as)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --compiler-traces)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

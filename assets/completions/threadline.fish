@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_threadline_global_optspecs
-    string join \n do= follow date= read-as= memory= h/help V/version
+    string join \n do= follow date= read-as= compiler-traces= memory= h/help V/version
 end
 
 function __fish_threadline_needs_command
@@ -27,6 +27,7 @@ end
 complete -c threadline -n "__fish_threadline_needs_command" -l do -d 'Do this when the trace is loaded: a command by its name in the palette, e.g. "Fold all" or "Search: dur > 1ms"; may be repeated' -r
 complete -c threadline -n "__fish_threadline_needs_command" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_needs_command" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_needs_command" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_needs_command" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_needs_command" -l follow -d 'Read the files again as they grow'
 complete -c threadline -n "__fish_threadline_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -51,6 +52,7 @@ complete -c threadline -n "__fish_threadline_needs_command" -a "help" -d 'Print 
 complete -c threadline -n "__fish_threadline_using_subcommand info" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
 complete -c threadline -n "__fish_threadline_using_subcommand info" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand info" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand info" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand info" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand info" -l json -d 'Print one JSON object'
 complete -c threadline -n "__fish_threadline_using_subcommand info" -s h -l help -d 'Print help'
@@ -65,6 +67,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand report" -s i -d 'A
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l stat -d 'Only what the kernel counted per CPU (trace.dat)'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l events -d 'Only the descriptions of events in the file (trace.dat)'
@@ -78,7 +81,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand report" -l version
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l cpus -d 'Only the CPUs that have data (trace.dat)'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l first-event -d 'Only the time of each CPU\'s first event (trace.dat)'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l last-event -d 'Only the time of each CPU\'s last event (trace.dat)'
-complete -c threadline -n "__fish_threadline_using_subcommand report" -s L -d 'Accepted as in trace-cmd, without effect: there are no plugins to load'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -s L -d 'As -N: trace-cmd then uses the plugins in the user\'s folder alone'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s G -d 'Accepted as in trace-cmd, without effect: it is for --profile'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s q -d 'Accepted as in trace-cmd, without effect: formats are read without warnings'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s V -d 'Accepted as in trace-cmd, without effect: there is nothing to say about plugins'
@@ -102,6 +105,7 @@ csv\t''
 json\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand table" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand table" -s h -l help -d 'Print help'
@@ -109,6 +113,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand blob" -s o -l outp
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand blob" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -s f -l force -d 'Replace OUT if it exists'
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -s h -l help -d 'Print help'
@@ -133,6 +138,7 @@ csv\t''
 json\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand search" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l count -d 'Print only how many there are'
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
@@ -173,6 +179,7 @@ csv\t''
 json\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -s h -l help -d 'Print help'
@@ -193,6 +200,7 @@ csv\t''
 json\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -s h -l help -d 'Print help'
@@ -204,6 +212,7 @@ csv\t''
 json\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand chain" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -s h -l help -d 'Print help'
@@ -225,6 +234,7 @@ csv\t''
 json\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l stacks -d 'Recorded stacks (kernel_stack and others) instead of slices'
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l by-track -d 'Each thread and track by itself'
@@ -246,6 +256,7 @@ csv\t''
 json\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand compare" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -s h -l help -d 'Print help'
@@ -256,6 +267,7 @@ csv\t''
 json\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand file" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l went-into -d 'List what went into it, step by step'
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l made-from -d 'List what was made from it, step by step'
@@ -275,6 +287,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand render" -l select 
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l find -d 'Mark what EXPR means, and dim all else; EXPR as in the window\'s search' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand render" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
@@ -311,6 +324,7 @@ file_dependencies\t''
 programs\t''
 critical_chain\t''
 compiler_costs\t''
+compiler_totals\t''
 failed\t''
 parallelism\t''
 syscalls\t''
@@ -319,6 +333,7 @@ gaps\t''
 sources\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -s f -l force -d 'Replace OUT if it exists'
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
@@ -333,12 +348,14 @@ csv\t''
 json\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand probes" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -l force -d 'Replace OUT if it exists'
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand formats" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand formats" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand formats" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand formats" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand formats" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand install" -l prefix -d 'Put them under DIR/share (default: ~/.local)' -r -F
@@ -348,6 +365,7 @@ zsh\t''
 fish\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand install" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand install" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand install" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand install" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand install" -l remove -d 'Take them away again'
 complete -c threadline -n "__fish_threadline_using_subcommand install" -s h -l help -d 'Print help'
