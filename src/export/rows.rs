@@ -227,7 +227,7 @@ impl<'a> RowWriter<'a> {
         loaded: &LoadedTrace,
     ) -> std::io::Result<()> {
         let all = source.len();
-        if self.aligned.is_some() || all <= PORTION {
+        if self.aligned.is_some() {
             let given = self.lines.given();
             return source.walk(loaded, 0..all, &mut |depth, cells| {
                 // Cells after those of the columns are for panes only.

@@ -29,11 +29,39 @@ pub(crate) enum Listed {
 
 /// What tells lists of events apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ListStamp {
-    /// The same for a list while it grows.
-    pub list: usize,
-    state: usize,
-    is_complete: bool,
+pub(crate) enum ListStamp {
+    /// The events from one rank on.
+    Ranks {
+        /// The rank of the first event.
+        first: usize,
+        /// The number of events.
+        count: usize,
+    },
+    /// What a filter found so far.
+    Found {
+        /// The number of the filtering.
+        number: u64,
+        /// The number of events.
+        count: usize,
+        /// Whether the filtering is over.
+        is_complete: bool,
+    },
+}
+
+impl ListStamp {
+    /// Returns whether a list is another state of the same list, which may have grown.
+    #[must_use]
+    pub fn is_same_list(self, other: ListStamp) -> bool {
+        match (self, other) {
+            (ListStamp::Ranks { first, .. }, ListStamp::Ranks { first: other, .. }) => {
+                first == other
+            }
+            (ListStamp::Found { number, .. }, ListStamp::Found { number: other, .. }) => {
+                number == other
+            }
+            _ => false,
+        }
+    }
 }
 
 impl Listed {
@@ -125,14 +153,10 @@ impl Listed {
     #[must_use]
     pub(crate) fn stamp(&self) -> ListStamp {
         match self {
-            Listed::Ranks { first, count } => ListStamp {
-                list: *first,
-                state: usize::MAX - count,
-                is_complete: true,
-            },
-            Listed::Found { events, number } => ListStamp {
-                list: *number as usize,
-                state: events.len(),
+            &Listed::Ranks { first, count } => ListStamp::Ranks { first, count },
+            Listed::Found { events, number } => ListStamp::Found {
+                number: *number,
+                count: events.len(),
                 is_complete: events.is_complete,
             },
         }

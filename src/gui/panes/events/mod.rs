@@ -418,7 +418,7 @@ impl EventsPane {
                 return last.clone();
             }
             // A list that grows while events are searched keeps its number, and the rows that are decoded.
-            if !(has_its_columns && last.rows.listed.stamp().list == listed.stamp().list) {
+            if !(has_its_columns && last.rows.listed.stamp().is_same_list(listed.stamp())) {
                 self.lists += 1;
             }
         } else {
