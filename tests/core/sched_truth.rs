@@ -63,6 +63,34 @@ fn a_preempted_thread_that_ran_unseen_did_not_wait_until_it_left() {
     );
 }
 
+/// A coarse clock gives a run, and switches of the same thread whose runs were not recorded, one time.
+#[test]
+fn states_of_one_time_survive_fxt_beside_a_run_of_no_length() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = "5.000100";
+    let text = [
+        HEAD.to_owned(),
+        switch(0, "5.000050", (9, "S"), 0),
+        switch(0, at, (0, "R"), 7),
+        switch(0, at, (7, "S"), 0),
+        waking(0, at, (0, "d.s2."), 7),
+        switch(1, at, (7, "D"), 0),
+        waking(1, at, (0, "d.s2."), 7),
+        switch(1, at, (7, "D"), 0),
+        waking(1, at, (0, "d.s2."), 7),
+        switch(1, at, (7, "S"), 0),
+        switch(0, "5.000900", (0, "R"), 9),
+    ]
+    .concat();
+    let file = written(folder.path(), "coarse.ftrace", &text);
+    let states = states_of(&file, "7");
+    let left = states
+        .iter()
+        .filter(|(_, _, state)| state == "uninterruptible");
+    assert_eq!(left.count(), 2, "{states:?}");
+    assert_eq!(states_of(&as_fxt(folder.path(), &file), "7"), states);
+}
+
 const HEAD: &str = "# tracer: nop\n#\n# entries-in-buffer/entries-written: 9/9   #P:2\n#\n\
 #                                _-----=> irqs-off/BH-disabled\n\
 #                               / _----=> need-resched\n\

@@ -46,13 +46,18 @@ impl LoneStates {
                 runs.map(|&run| trace.runs.ends[run as usize]).collect();
             // The ends are sorted except where switches were lost.
             run_ends.sort_unstable();
-            // A run of no length leaves no state.
+            // Some runs of no length leave no state: a state that begins at their time may be theirs.
             let runs = trace.runs.of(ThreadId(thread as u32)).iter();
-            let at_once = runs.filter_map(|&run| {
-                let start = trace.runs.starts[run as usize];
-                (trace.runs.ends[run as usize] == start).then_some(start)
-            });
-            let mut at_once: Vec<i64> = at_once.collect();
+            let is_at_once = |run: &usize| trace.runs.ends[*run] == trace.runs.starts[*run];
+            let mut runs = runs.map(|&run| run as usize).filter(is_at_once).peekable();
+            let rows = range.start as usize..range.end as usize;
+            let mut running = FxHashSet::default();
+            if runs.peek().is_some() {
+                let rows = rows.filter(|&row| states.states[row] == ThreadState::Running);
+                running.extend(rows.map(|row| states.events[row]));
+            }
+            let without_state = runs.filter(|&run| !running.contains(&trace.runs.events[run]));
+            let mut at_once: Vec<i64> = without_state.map(|run| trace.runs.starts[run]).collect();
             at_once.sort_unstable();
             for index in range.start as usize..range.end as usize {
                 let is_left = states.states[index] != ThreadState::Running
