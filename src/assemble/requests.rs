@@ -136,20 +136,16 @@ impl OpenOnes {
         out.push(now, AsyncOp::Begin, open.named());
     }
 
-    /// Removes the oldest empty one at `sector`.
-    fn take_empty(&mut self, sector: u64) -> Option<Open> {
-        let queue = self.empty.get_mut(&sector)?;
-        let oldest = queue.pop_front();
-        if queue.is_empty() {
-            self.empty.remove(&sector);
-        }
-        oldest
-    }
-
     /// Ends the oldest empty one at `sector`.
     fn end_empty(&mut self, sector: u64, now: &Now, out: &mut Out) {
-        if let Some(open) = self.take_empty(sector) {
+        let Some(queue) = self.empty.get_mut(&sector) else {
+            return;
+        };
+        if let Some(open) = queue.pop_front() {
             out.push(now, AsyncOp::End, open.named());
+        }
+        if queue.is_empty() {
+            self.empty.remove(&sector);
         }
     }
 
@@ -214,9 +210,8 @@ impl OpenOnes {
     fn end_at_sector(&mut self, sector: u64, now: &Now, out: &mut Out) {
         let before = self.ranges.range(..=sector).next_back();
         let found = before.filter(|(_, open)| open.end > sector);
-        let same = found.filter(|(_, open)| open.name == now.name);
-        match (same.or(found), self.empty.contains_key(&sector)) {
-            (Some((&start, _)), is_empty_open) if same.is_some() || !is_empty_open => {
+        match found {
+            Some((&start, open)) if open.name == now.name || !self.empty.contains_key(&sector) => {
                 self.end_from(start, now, out);
             }
             _ => self.end_empty(sector, now, out),
