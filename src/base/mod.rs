@@ -11,6 +11,7 @@ pub(crate) mod calendar;
 pub(crate) mod comparison;
 pub(crate) mod cpu_list;
 pub(crate) mod cursor;
+pub(crate) mod decimal_seconds;
 pub(crate) mod diagnostic;
 pub(crate) mod error;
 pub(crate) mod job;

@@ -188,7 +188,15 @@ impl ClockMark {
     /// The id of the zero of the kernel's `CLOCK_MONOTONIC`.
     pub(crate) const MONOTONIC_ZERO: &[u8] = b"CLOCK_MONOTONIC is 0";
     /// The most marks of a recording that are kept.
-    pub(crate) const MOST: usize = 64;
+    const MOST: usize = 64;
+
+    /// Adds a mark to those of its recording, unless one has its id already or there are too many.
+    pub(crate) fn add_to(id: &[u8], time_ns: i64, marks: &mut Vec<ClockMark>) {
+        if marks.len() < ClockMark::MOST && !marks.iter().any(|mark| mark.id == id) {
+            let id = id.to_vec();
+            marks.push(ClockMark { id, time_ns });
+        }
+    }
 }
 
 /// What is known of a clock whose name the file does not contain.

@@ -477,14 +477,8 @@ impl<'f> Emitter<'f> {
         let issued = argument_of(event, b"issue_ts");
         let issued = issued.and_then(|at| Micros::parse(at.bytes())?.rounded());
         let waited = issued.map_or(0, |issued| event.time.saturating_sub(issued));
-        let id = plain(id);
-        let marks = &mut self.out.clock_marks;
-        if marks.len() < ClockMark::MOST && !marks.iter().any(|mark| mark.id == *id) {
-            marks.push(ClockMark {
-                id: id.into_owned(),
-                time_ns: event.time.saturating_sub(waited / 2),
-            });
-        }
+        let time = event.time.saturating_sub(waited / 2);
+        ClockMark::add_to(&plain(id), time, &mut self.out.clock_marks);
     }
 
     fn mark(&mut self, event: u32, label: u32, op: MarkOp) {

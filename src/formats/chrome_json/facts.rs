@@ -44,10 +44,7 @@ impl Facts {
             self.member(key, value);
         }
         for mark in &part.clock_marks {
-            let known = &mut self.clock_marks;
-            if known.len() < ClockMark::MOST && !known.iter().any(|it| it.id == mark.id) {
-                known.push(mark.clone());
-            }
+            ClockMark::add_to(&mark.id, mark.time_ns, &mut self.clock_marks);
         }
         let strings = &part.columns.strings;
         for said in &part.said {

@@ -16,7 +16,7 @@ use super::line::{Body, classify};
 use super::prefix::{Prefix, RAW_FLAGS, digits, split_prefix};
 use super::probe_text::{Probe, function_of, may_be_probe, probe};
 use super::tasks::{Form, StateLetters, SwitchText, end_state};
-use crate::base::Leading;
+use crate::base::decimal_seconds::decimal_seconds;
 use crate::base::lines::lines;
 use crate::event::ThreadState;
 use crate::event::part::ClockMark;
@@ -243,7 +243,7 @@ fn clock_marks(near: &[u8]) -> Vec<ClockMark> {
     let mut marks: Vec<ClockMark> = Vec::new();
     for sync in syncs(near) {
         let mark = if let Some(seconds) = sync.text.strip_prefix(b"parent_ts=") {
-            let there = nanoseconds(seconds).and_then(|there| match there {
+            let there = decimal_seconds(seconds).and_then(|there| match there.ns {
                 0 => Some(0),
                 there => sync.time.checked_sub(there),
             });
@@ -253,29 +253,11 @@ fn clock_marks(near: &[u8]) -> Vec<ClockMark> {
             let id = id.and_then(|id| id.split(u8::is_ascii_whitespace).next());
             id.map(|id| (id, sync.time))
         };
-        if let Some((id, time_ns)) = mark
-            && marks.len() < ClockMark::MOST
-            && !marks.iter().any(|mark| mark.id == id)
-        {
-            let id = id.to_vec();
-            marks.push(ClockMark { id, time_ns });
+        if let Some((id, time_ns)) = mark {
+            ClockMark::add_to(id, time_ns, &mut marks);
         }
     }
     marks
-}
-
-/// Returns decimal seconds in ns, without what is below a nanosecond; `None` if the text does not start with a number.
-fn nanoseconds(text: &[u8]) -> Option<i64> {
-    let Leading { value, length } = digits(text)?;
-    let mut ns = i64::try_from(value).ok()?.checked_mul(1_000_000_000)?;
-    let mut rest = text.get(length..).and_then(|rest| rest.strip_prefix(b"."));
-    let mut step = 100_000_000;
-    while let Some([digit @ b'0'..=b'9', behind @ ..]) = rest {
-        ns = ns.checked_add(i64::from(digit - b'0').checked_mul(step)?)?;
-        step /= 10;
-        rest = Some(behind);
-    }
-    Some(ns)
 }
 
 /// Returns whether the lines of a graph have neither a time column nor a duration column.

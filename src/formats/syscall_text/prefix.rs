@@ -9,8 +9,9 @@
 //! Reads single lines only: `summary` and `fold` find the thread of a line without a pid, and the day.
 
 use super::dialect::Dialect;
-use super::times::{ReadTime, clock_time, decimal_seconds, fraction_ns};
+use super::times::clock_time;
 use crate::base::Leading;
+use crate::base::decimal_seconds::{ReadTime, decimal_seconds, fraction_ns};
 use crate::base::lines::Line;
 
 /// A time as it is printed in the line.

@@ -1,6 +1,7 @@
-//! Parses times in the text of a call: times of day, seconds with a fraction, durations at the end of a line.
+//! Parses times in the text of a call: times of day, durations at the end of a line.
 
 use crate::base::Leading;
+use crate::base::decimal_seconds::{ReadTime, decimal_seconds, fraction_ns};
 
 /// Splits strace's ` <0.000135>` off the end of a line. Returns the rest and the duration in ns.
 #[must_use]
@@ -24,83 +25,6 @@ pub(crate) fn split_duration(text: &[u8]) -> (&[u8], Option<i64>) {
             (before.trim_ascii_end(), Some(ns))
         }
         _ => none,
-    }
-}
-
-/// A time at the start of a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ReadTime {
-    pub ns: i64,
-    /// The length of its text in bytes.
-    pub length: usize,
-    /// Whether it has digits after the point.
-    pub has_fraction: bool,
-}
-
-/// Parses `123.000135` at the start of `text`.
-#[must_use]
-#[inline]
-pub(crate) fn decimal_seconds(text: &[u8]) -> Option<ReadTime> {
-    let mut at = 0;
-    let mut seconds = 0_i64;
-    while let Some(digit) = text.get(at).filter(|b| b.is_ascii_digit()) {
-        seconds = seconds
-            .checked_mul(10)?
-            .checked_add(i64::from(digit - b'0'))?;
-        at += 1;
-    }
-    if at == 0 {
-        return None;
-    }
-    let Leading { value: ns, length } = fraction_ns(text.get(at..).unwrap_or(&[]));
-    Some(ReadTime {
-        ns: seconds.checked_mul(1_000_000_000)?.checked_add(ns)?,
-        length: at + length,
-        has_fraction: length > 0,
-    })
-}
-
-/// Parses `.000135` at the start of `text`: returns ns and length in bytes; digits after the ninth are dropped.
-#[must_use]
-#[inline]
-pub(crate) fn fraction_ns(text: &[u8]) -> Leading<i64> {
-    const NONE: Leading<i64> = Leading {
-        value: 0,
-        length: 0,
-    };
-    if text.first() != Some(&b'.') {
-        return NONE;
-    }
-    const SCALES: [i64; 10] = [
-        1_000_000_000,
-        100_000_000,
-        10_000_000,
-        1_000_000,
-        100_000,
-        10_000,
-        1_000,
-        100,
-        10,
-        1,
-    ];
-    let mut value = 0_i64;
-    let mut count = 0;
-    let mut at = 1;
-    while let Some(digit) = text.get(at).map(|byte| byte.wrapping_sub(b'0'))
-        && digit < 10
-    {
-        if count < 9 {
-            value = value * 10 + i64::from(digit);
-            count += 1;
-        }
-        at += 1;
-    }
-    match SCALES.get(count) {
-        Some(scale) if count > 0 => Leading {
-            value: value * scale,
-            length: at,
-        },
-        _ => NONE,
     }
 }
 
@@ -129,20 +53,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_of_both_forms() {
+    fn a_time_of_day_has_a_fraction() {
         assert_eq!(
             clock_time(b"03:27:57.5 x"),
             Some(ReadTime {
                 ns: 12_477_500_000_000,
                 length: 10,
-                has_fraction: true
-            })
-        );
-        assert_eq!(
-            decimal_seconds(b"1795231677.843674796 "),
-            Some(ReadTime {
-                ns: 1_795_231_677_843_674_796,
-                length: 20,
                 has_fraction: true
             })
         );
