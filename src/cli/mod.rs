@@ -135,7 +135,7 @@ fn open_window(matches: &ArgMatches) -> Result<(), CliError> {
 #[cfg(not(feature = "gui"))]
 fn open_window(_matches: &ArgMatches) -> Result<(), CliError> {
     Err(CliError::Usage(
-        "this build has no window (it was made without the feature 'gui'); see 'threadline help'"
+        "this build has no window (it was made without the feature 'gui'); see `threadline help`"
             .into(),
     ))
 }

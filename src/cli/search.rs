@@ -45,7 +45,7 @@ fn arguments(command: clap::Command) -> clap::Command {
             Arg::new("in")
                 .long("in")
                 .value_name("PLACE")
-                .help("Look only in these; may be given again")
+                .help("Look only in these; may be repeated")
                 .action(ArgAction::Append)
                 .value_delimiter(',')
                 .value_parser(places),

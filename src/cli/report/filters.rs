@@ -166,7 +166,7 @@ impl Filters {
             if !is_met {
                 let text = &asked.text;
                 warn(&format!(
-                    "no event of this trace is met by the filter '{text}'"
+                    "no event of this trace passes the filter '{text}'"
                 ));
             }
         }
@@ -242,7 +242,9 @@ impl Asked {
             return Err(Unbound::Wrong(usage(&self.text, &error)));
         }
         let message = error.pointed(&self.text);
-        warn(&format!("what is compared with it is false:\n{message}"));
+        warn(&format!(
+            "comparisons with this field are false:\n{message}"
+        ));
         Ok(bound)
     }
 }
