@@ -37,7 +37,7 @@ pub fn detect(head: &[u8]) -> Result<&'static Format, ReadError> {
             let names: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
             let problem = if probes::sniff(head) || probes::sniff_profile(head) {
                 Problem::Other(
-                    "these are definitions of probes, no trace: open them together with the trace that they made"
+                    "this file contains probe definitions, not a trace: open it together with the trace that they made"
                         .to_owned(),
                 )
             } else if head.is_empty() {

@@ -50,9 +50,7 @@ impl Deref for Mapped {
 fn io_error(error: &std::io::Error) -> ReadError {
     let words = match error.kind() {
         std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
-        std::io::ErrorKind::PermissionDenied => {
-            "you may not read it (permission denied)".to_owned()
-        }
+        std::io::ErrorKind::PermissionDenied => "no permission to read it".to_owned(),
         _ => error.to_string(),
     };
     ReadError::at_byte(0, "file", Problem::Io(words))

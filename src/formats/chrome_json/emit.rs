@@ -200,7 +200,7 @@ impl<'f> Emitter<'f> {
             }
             Found::Stray { at } => {
                 self.note("stray_value", at, || {
-                    "an element of the list of events is no event and was skipped".to_owned()
+                    "an element of the list of events is not an event and was skipped".to_owned()
                 });
                 at
             }
@@ -220,7 +220,7 @@ impl<'f> Emitter<'f> {
             }),
             false => self.note("not_json", at, || {
                 format!(
-                    "the text is not JSON here: reading went on at the event at byte {resumed:#x}"
+                    "the text is not JSON here: reading continued with the event at byte {resumed:#x}"
                 )
             }),
         }
@@ -341,7 +341,7 @@ impl<'f> Emitter<'f> {
         let text = String::from_utf8_lossy(time.bytes()).into_owned();
         self.note("bad_time", at, || match text.is_empty() {
             true => "an event has no time (ts) and was dropped".to_owned(),
-            false => format!("{text} is no time that can be shown; the event was dropped"),
+            false => format!("{text} is not a time that can be shown; the event was dropped"),
         });
     }
 
@@ -501,7 +501,7 @@ impl<'f> Emitter<'f> {
             _ => {
                 let text = String::from_utf8_lossy(event.raw.duration.bytes()).into_owned();
                 self.note("bad_duration", event.at, || {
-                    format!("{text} is no duration: the slice is shown with no length")
+                    format!("{text} is not a duration: the slice is shown with no length")
                 });
                 0
             }

@@ -201,10 +201,16 @@ impl Binding<'_, '_> {
             && let Some(text) = self.text_of(atom, left, relation)
         {
             if matches!(relation, Relation::Values(comparison) if comparison.is_ordered()) {
-                return Err(error_at(atom, "a text is compared with == != =~ !~ ~"));
+                return Err(error_at(
+                    atom,
+                    "a text can only be compared with == != =~ !~ ~",
+                ));
             }
             let Some(Written::Word(name)) = left.alone().map(|atom| &atom.value) else {
-                return Err(error_at(&left.first, "a text is compared with a field"));
+                return Err(error_at(
+                    &left.first,
+                    "a text can only be compared with a field",
+                ));
             };
             let Some(fact) = self.fact(name, left.first.at) else {
                 return Ok(Test::Never);
@@ -271,7 +277,9 @@ impl Binding<'_, '_> {
                 return Err(error_at(atom, "this is not a number"));
             }
             Written::Word(word) => self.fact(word, atom.at).map(Term::Fact),
-            Written::Quoted(_) => return Err(error_at(atom, "a text is compared with a field")),
+            Written::Quoted(_) => {
+                return Err(error_at(atom, "a text can only be compared with a field"));
+            }
         })
     }
 
