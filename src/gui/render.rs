@@ -131,7 +131,7 @@ fn first_meant(loaded: &LoadedTrace, text: &str, span: Option<TimeSpan>) -> Resu
         .min_by_key(|hit| (rank(hit.item), hit.time));
     first
         .map(|hit| hit.item)
-        .ok_or_else(|| format!("'{text}' means nothing in this span"))
+        .ok_or_else(|| format!("nothing in this span matches '{text}'"))
 }
 
 /// Returns the pane of a name as users write it.

@@ -68,7 +68,7 @@ pub(super) const ROWS: &[KeyRow] = &[
     }),
     row(
         &[(CTRL, Key::ArrowUp)],
-        "Select what this slice lies in",
+        "Select the slice around this one",
         |_| Some(Action::SelectAround(Level::Parent)),
     ),
     row(
