@@ -4,7 +4,7 @@
 //! Where the file system supports it (Linux), the file has no name until it is complete, so that even a killed program
 //! leaves nothing. Elsewhere the file has a temporary name and is renamed.
 //!
-//! An existing target that is no regular file (a pipe, a device) is opened and written directly.
+//! An existing target that is not a regular file (a pipe, a device) is opened and written directly.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};

@@ -47,7 +47,7 @@ pub struct Example {
 }
 
 impl Command {
-    /// This command as clap knows it, with its examples at the end of the help.
+    /// Returns the command for clap, with its examples at the end of the help.
     #[must_use]
     pub(crate) fn for_clap(&self) -> clap::Command {
         let command = (self.arguments)(clap::Command::new(self.name).about(self.about));
@@ -76,7 +76,7 @@ pub enum CliError {
     Input(String),
     /// The command line was wrong: exit code 2.
     Usage(String),
-    /// The output could not be written; a closed pipe is no error.
+    /// The output could not be written; a closed pipe is not an error.
     Output(std::io::Error),
 }
 

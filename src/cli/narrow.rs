@@ -62,7 +62,7 @@ pub(crate) fn slices_on_cpu(command: clap::Command) -> clap::Command {
     })
 }
 
-/// The numbers that the user knows things by, as ours. All lives of a reused number are meant.
+/// Our ids for the numbers that the user gave; of a reused number, the ids of all its lives.
 pub(crate) fn selection_of(matches: &ArgMatches, trace: &Trace) -> Result<Selection, CliError> {
     let span = asked_span(matches, trace);
     if span.start >= span.end {

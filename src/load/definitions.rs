@@ -112,7 +112,7 @@ pub(crate) fn read_text(path: &Path) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Returns whether a file that is no trace contains lines in the form of a definition, valid or not.
+/// Returns whether a file that is not a trace contains lines in the form of a definition, valid or not.
 #[must_use]
 pub(crate) fn has_form(path: &Path) -> bool {
     let mut head = Vec::new();

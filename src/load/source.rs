@@ -115,7 +115,7 @@ struct Stream {
     stopped: Option<Stopped>,
 }
 
-/// Reads a stream, which may have no end. A stream that is no trace is refused after the megabytes that
+/// Reads a stream, which may have no end. A stream that is not a trace is refused after the megabytes that
 /// [`reading::head_is_known`] needs; a trace is read up to [`budget::stream_bytes`].
 ///
 /// [`reading::head_is_known`]: super::reading::Reading::head_is_known

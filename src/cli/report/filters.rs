@@ -199,7 +199,7 @@ impl Asked {
         }
     }
 
-    /// Returns the events that the expression means, sorted.
+    /// Returns the events that match the expression, sorted.
     fn search(&self, loaded: &LoadedTrace) -> Result<Vec<EventPlace>, CliError> {
         let (trace, reader) = (loaded.trace.as_ref(), loaded.reader.as_ref());
         let wrong = |error: &ExpressionError| usage(&self.text, error);

@@ -1,7 +1,7 @@
 //! `threadline report`: the trace as text, as its reference tool prints it (trace.dat: `trace-cmd report`).
 //!
 //! One trace.dat is printed by all threads at once; with steps, waits or other files in one order its lines come one by
-//! one. What is no trace.dat, or is printed on a terminal, has its control characters made visible.
+//! one. What is not a trace.dat, or is printed on a terminal, has its control characters made visible.
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;

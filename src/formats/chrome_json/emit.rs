@@ -25,7 +25,7 @@ use crate::event::{
 };
 
 const CHECK_BYTES: usize = 1 << 20;
-/// How far the last event of a part may reach into the parts behind it before its end is looked for elsewhere, bytes.
+/// How far the last event of a part may reach into the parts after it before its end is looked for elsewhere, bytes.
 const MOST_BEYOND: usize = 16 << 20;
 /// The name of ends of slices that have none of their own.
 pub(super) const NAMELESS_END: &str = "end";
@@ -466,7 +466,8 @@ impl<'f> Emitter<'f> {
         kind
     }
 
-    /// Notes a moment that other recordings know by its id: the middle between asking (`issue_ts`) and the answer.
+    /// Records a moment with an id that other recordings contain too: the middle between request (`issue_ts`) and
+    /// answer.
     fn clock_mark(&mut self, event: &Event<'_, 'f>) {
         if self.out.columns.strings.bytes(event.name) != b"clock_sync" {
             return;

@@ -230,7 +230,7 @@ impl Binding<'_, '_> {
         })
     }
 
-    /// The text that an atom on the right side is: one in quotes, or a word that is no field of this kind.
+    /// The text that an atom on the right side is: one in quotes, or a word that is not a field of this kind.
     fn text_of<'t>(&self, atom: &'t Atom, left: &Sum, relation: Relation) -> Option<&'t str> {
         match &atom.value {
             Written::Quoted(text) => Some(text),
@@ -314,7 +314,7 @@ impl Binding<'_, '_> {
     }
 }
 
-/// What a name means that is no field of the event.
+/// What a name means that is not a field of the event.
 fn fact_of_line(name: &str) -> Option<Fact> {
     Some(match name {
         "COMM" => Fact::Comm,
