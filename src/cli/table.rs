@@ -73,7 +73,8 @@ fn table(matches: &ArgMatches) -> Result<(), CliError> {
         tables::find(name).ok_or_else(|| CliError::Usage(format!("there is no table '{name}'")))?;
     if !table.is_of_trace() {
         let command = table.command().unwrap_or_default();
-        let words = format!("the table '{name}' needs a question: use `threadline {command}`");
+        let words =
+            format!("the table '{name}' is printed by another command: `threadline {command}`");
         return Err(CliError::Usage(words));
     }
     let loaded = load(matches)?;

@@ -68,7 +68,7 @@ pub(super) const ROWS: &[KeyRow] = &[
     }),
     row(
         &[(CTRL, Key::ArrowUp)],
-        "Select the slice around this one",
+        "Select what this slice lies in",
         |_| Some(Action::SelectAround(Level::Parent)),
     ),
     row(
