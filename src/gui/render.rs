@@ -139,7 +139,7 @@ fn pane_called(wanted: &str) -> Result<PaneKind, String> {
     let pane = PaneKind::of_title(&wanted.replace('-', " "));
     pane.ok_or_else(|| {
         let titles = PaneKind::ALL.map(PaneKind::title).join(", ");
-        format!("there is no pane '{wanted}'; there are {titles}")
+        format!("there is no pane '{wanted}'; there are: {titles}")
     })
 }
 

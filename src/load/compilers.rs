@@ -1,5 +1,5 @@
-//! Finds the process that wrote each file of Chrome JSON among several files: the traces of compilers, linkers and build
-//! tools, written by processes of another file.
+//! Finds the process that wrote each file of Chrome JSON among several files: traces of compilers, linkers and
+//! build tools, written by processes of another file.
 //!
 //! The process is found by the path of the file; else by its name, as a recording may have been copied from elsewhere
 //! together with the traces; else, if nobody was seen to write it, by the output that a compiler was told to name it

@@ -13,7 +13,7 @@ pub(super) const HEAD_BYTES: usize = 64 * 1024;
 /// Length in bytes of a second attempt, if no format was detected: other text may come before a trace.
 pub(super) const WIDE_HEAD_BYTES: usize = 4 * 1024 * 1024;
 
-/// Returns the format of a file that is not compressed, if its first bytes leave no doubt; `None` if they do, or the file
+/// Returns the format of a file that is not compressed, if its first bytes decide it; `None` if they do not, or the file
 /// cannot be read.
 pub(crate) fn format_of_file(path: &Path) -> Option<&'static Format> {
     let mut head = Vec::new();

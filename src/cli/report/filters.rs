@@ -228,7 +228,7 @@ impl Asked {
     ) -> Result<BoundFilter, Unbound> {
         let bound = match filter.bind(kinds, start) {
             Ok(bound) => bound,
-            // Without a colon it was a list of names at best: the search language knows better what is wrong.
+            // Without a colon it was a list of names at best: the error of the search language is more precise.
             Err(_) if self.expression.is_ok() || !self.text.contains(':') => {
                 return Err(Unbound::Search);
             }

@@ -543,7 +543,7 @@ impl<'a> Emitter<'a> {
                     .to_owned()
             }),
             None => diagnostics.note("uncounted_loss", severity, at, || {
-                "events were lost, and the text does not say how many".to_owned()
+                "events were lost; the text does not contain their number".to_owned()
             }),
         }
     }

@@ -129,7 +129,7 @@ impl<'a> PartPass<'a> {
             self.note_damage(
                 "page_too_full",
                 place,
-                "a page claims to hold more than it can",
+                "a page claims to contain more than it can",
             );
         }
         let first = self.columns.events.len();
