@@ -91,6 +91,28 @@ fn states_of_one_time_survive_fxt_beside_a_run_of_no_length() {
     assert_eq!(states_of(&as_fxt(folder.path(), &file), "7"), states);
 }
 
+/// Dozens of events of two CPUs have one time, and some runs were not recorded: the order of a thread's states is not
+/// the order of the events.
+#[test]
+fn states_of_a_coarse_clock_survive_fxt() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = case("ftrace_text/coarse-clock.ftrace.txt.zst");
+    let all = |file: &str| {
+        let mut all = rows(&["table", "states", file]);
+        all.sort_by_cached_key(|row| (row["tid"].clone(), number(row, "ts")));
+        all
+    };
+    let states = all(&file);
+    assert_eq!(states.len(), 171);
+    let again = all(&as_fxt(folder.path(), &file));
+    let names = ["ts", "dur", "state", "tid", "waker_tid", "cpu", "woken_in"];
+    let facts = |row: &Row| names.map(|name| row[name].clone());
+    assert_eq!(
+        again.iter().map(facts).collect::<Vec<_>>(),
+        states.iter().map(facts).collect::<Vec<_>>()
+    );
+}
+
 const HEAD: &str = "# tracer: nop\n#\n# entries-in-buffer/entries-written: 9/9   #P:2\n#\n\
 #                                _-----=> irqs-off/BH-disabled\n\
 #                               / _----=> need-resched\n\

@@ -41,42 +41,32 @@ impl LoneStates {
         let of_thread = |(thread, range): (usize, &std::ops::Range<u32>)| {
             let events = trace.events.cursor();
             let mut found = Vec::new();
+            // A switch that ended a run is written with the run. If a run's own state was so short that it is not
+            // kept, another one begins where the run ends.
+            let is_own = |run: usize, row: usize| {
+                let (said, state) = (trace.runs.end_states[run], states.states[row]);
+                said == state || [said, state].contains(&ThreadState::Unknown)
+            };
             let runs = trace.runs.of(ThreadId(thread as u32)).iter();
-            let mut run_ends: Vec<Maybe<i64>> =
-                runs.map(|&run| trace.runs.ends[run as usize]).collect();
-            // The ends are sorted except where switches were lost.
-            run_ends.sort_unstable();
-            // Some runs of no length leave no state: a state that begins at their time may be theirs.
-            let runs = trace.runs.of(ThreadId(thread as u32)).iter();
-            let is_at_once = |run: &usize| trace.runs.ends[*run] == trace.runs.starts[*run];
-            let mut runs = runs.map(|&run| run as usize).filter(is_at_once).peekable();
-            let rows = range.start as usize..range.end as usize;
-            let mut running = FxHashSet::default();
-            if runs.peek().is_some() {
-                let rows = rows.filter(|&row| states.states[row] == ThreadState::Running);
-                running.extend(rows.map(|row| states.events[row]));
-            }
-            let without_state = runs.filter(|&run| !running.contains(&trace.runs.events[run]));
-            let mut at_once: Vec<i64> = without_state.map(|run| trace.runs.starts[run]).collect();
-            at_once.sort_unstable();
-            for index in range.start as usize..range.end as usize {
-                let is_left = states.states[index] != ThreadState::Running
-                    && states.partners[index].is_none();
-                let event = states.events[index].get().filter(|_| is_left);
-                let follows_a_run = index > range.start as usize
-                    && states.states[index - 1] == ThreadState::Running
-                    && run_ends
-                        .binary_search(&Maybe::new(states.starts[index]))
-                        .is_ok();
-                let is_at_once = || at_once.binary_search(&states.starts[index]).is_ok();
-                let Some(event) = event.filter(|_| !follows_a_run && !is_at_once()) else {
+            let behind = runs.filter_map(|&run| {
+                let row = states.behind_run(&trace.runs, run as usize)?.0;
+                is_own(run as usize, row as usize).then_some(row)
+            });
+            let mut behind: Vec<u32> = behind.collect();
+            behind.sort_unstable();
+            for index in range.start..range.end {
+                let row = index as usize;
+                let is_left =
+                    states.states[row] != ThreadState::Running && states.partners[row].is_none();
+                let is_lone = is_left && behind.binary_search(&index).is_err();
+                let Some(event) = states.events[row].get().filter(|_| is_lone) else {
                     continue;
                 };
                 let kind = events.kind(EventId(event));
                 if is_switch.get(kind.index()).copied().unwrap_or(false) {
                     found.push(LoneState {
                         event,
-                        state: index as u32,
+                        state: index,
                     });
                 }
             }
