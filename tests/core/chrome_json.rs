@@ -6,7 +6,7 @@ use threadline::base::Job;
 use threadline::export::{EXPORTERS, Selection};
 use threadline::load::together::open_together;
 use threadline::load::{LoadedTrace, Reading, open, open_bytes};
-use threadline::trace::Source;
+use threadline::trace::{SliceId, Source};
 use threadline::view::outline::{Node, Outline};
 
 use crate::program::stdout;
@@ -95,6 +95,35 @@ fn process_labels_stand_behind_the_name() {
         notes(&Outline::new(&again.trace).nodes),
         expected("2 threads · page one", "page two")
     );
+}
+
+/// A part does not look up more than some thousand names; names that come again are still one name, one kind of event.
+#[test]
+fn thousands_of_names_that_come_again_are_one_name_each() {
+    const NAMES: usize = 20_000;
+    let event = |at: usize| {
+        let name = format!("frame {}", at % NAMES);
+        format!(r#"{{"ph":"X","cat":"gfx","name":"{name}","pid":1,"tid":1,"ts":{at},"dur":0.5}}"#)
+    };
+    let text = (0..3 * NAMES).map(event).collect::<Vec<_>>().join(",");
+    let loaded = read("names.json", &format!("[{text}]"));
+    let trace = &loaded.trace;
+    assert_eq!(trace.slices.len(), 3 * NAMES);
+    for slice in [0, NAMES - 1, NAMES, 2 * NAMES + 9_000] {
+        let label = trace.slices.label(SliceId(slice as u32));
+        assert_eq!(
+            trace.strings.text(label.name),
+            format!("frame {}", slice % NAMES)
+        );
+    }
+    let drawn = trace.kinds.iter();
+    let drawn = drawn.filter(|kind| trace.strings.bytes(kind.name).starts_with(b"frame"));
+    assert_eq!(drawn.count(), NAMES);
+    let distinct: std::collections::HashSet<_> = (trace.slices.labels.iter())
+        .map(|label| label.name)
+        .collect();
+    assert_eq!(distinct.len(), trace.slices.labels.len());
+    assert!((NAMES..NAMES + 9).contains(&distinct.len()));
 }
 
 const FTRACE: &str = "# tracer: nop\n#\n  bash-96 [001] d..1. 69.626109: sched_waking: comm=x pid=7 prio=120 target_cpu=001\n";

@@ -35,13 +35,27 @@ struct First {
     id: u32,
 }
 
-/// What was found in a shard.
+/// A string that equals one before it.
+#[derive(Clone, Copy)]
+struct Repeated {
+    /// Its id in its table.
+    id: u32,
+    /// Index of the first string with its bytes.
+    first: u32,
+}
+
+/// What was found in a shard. Both lists are in the order of the tables.
 struct Shard {
     firsts: Vec<First>,
-    /// For each string of the shard, table after table: the index of the first string with its bytes.
-    found: Vec<u32>,
-    /// Where each table begins in `found`.
-    tables: Vec<usize>,
+    repeated: Vec<Repeated>,
+    /// Where each table begins in `firsts` and in `repeated`; at the end their lengths.
+    bounds: Vec<Bounds>,
+}
+
+#[derive(Clone, Copy)]
+struct Bounds {
+    firsts: usize,
+    repeated: usize,
 }
 
 impl Strings {
@@ -70,9 +84,8 @@ impl Strings {
             .map(|shard| Shard::of(shard, &tables, &sharded))
             .collect();
 
-        let first_ids: Vec<Vec<bool>> = (0..tables.len())
-            .into_par_iter()
-            .map(|table| first_ids(table, &sharded[table], &shards))
+        let first_ids: Vec<Vec<bool>> = (tables.par_iter().enumerate())
+            .map(|(number, table)| first_ids(number, table.len(), &shards))
             .collect();
         let mut ids = Vec::with_capacity(tables.len());
         let mut next = 0;
@@ -90,22 +103,18 @@ impl Strings {
         }
         let repeated: Vec<Vec<(u32, StringId)>> = (0..tables.len())
             .into_par_iter()
-            .map(|table| repeated_ids(table, &sharded[table], &shards, &ids))
+            .map(|table| repeated_ids(table, &shards, &ids))
             .collect();
 
-        let joined = joined(&tables, &first_ids);
-        let mut slots = vec![FREE; ((next as usize + 1) * 2).next_power_of_two().max(16)];
-        for first in shards.iter().flat_map(|shard| &shard.firsts) {
-            let id = ids[first.table as usize][first.id as usize];
-            insert(
-                &mut slots,
-                Slot {
-                    hash: first.hash,
-                    taken: id.0 + 1,
-                },
-            );
-        }
-        *self = Strings { slots, ..joined };
+        let (joined, slots) = rayon::join(
+            || joined(&tables, &first_ids),
+            || slots_of(&shards, &ids, next as usize),
+        );
+        *self = Strings {
+            slots,
+            listed: next as usize,
+            ..joined
+        };
         for (own, repeated) in ids.iter_mut().zip(repeated) {
             for (id, first) in repeated {
                 own[id as usize] = first;
@@ -153,12 +162,12 @@ impl Shard {
     fn of(shard: usize, tables: &[&Strings], sharded: &[Sharded]) -> Shard {
         let mut own = Shard {
             firsts: Vec::new(),
-            found: Vec::new(),
-            tables: Vec::with_capacity(tables.len()),
+            repeated: Vec::new(),
+            bounds: Vec::with_capacity(tables.len() + 1),
         };
         let mut slots = vec![0_u32; 64];
         for (number, (table, sharded)) in (0..).zip(tables.iter().zip(sharded)) {
-            own.tables.push(own.found.len());
+            own.end_table();
             for (id, hash) in sharded.of(shard) {
                 if (own.firsts.len() + 1) * 2 > slots.len() {
                     slots = own.slots(slots.len() * 2);
@@ -176,19 +185,37 @@ impl Shard {
                         Some(_) => at = (at + 1) & (slots.len() - 1),
                     }
                 };
-                let found = found.unwrap_or_else(|| {
-                    own.firsts.push(First {
-                        hash,
-                        table: number,
-                        id,
-                    });
-                    slots[at] = own.firsts.len() as u32;
-                    slots[at] - 1
+                if let Some(first) = found {
+                    own.repeated.push(Repeated { id, first });
+                    continue;
+                }
+                own.firsts.push(First {
+                    hash,
+                    table: number,
+                    id,
                 });
-                own.found.push(found);
+                slots[at] = own.firsts.len() as u32;
             }
         }
+        own.end_table();
         own
+    }
+
+    fn end_table(&mut self) {
+        self.bounds.push(Bounds {
+            firsts: self.firsts.len(),
+            repeated: self.repeated.len(),
+        });
+    }
+
+    /// Returns the strings of a table that are the first with their bytes.
+    fn firsts_of(&self, table: usize) -> &[First] {
+        &self.firsts[self.bounds[table].firsts..self.bounds[table + 1].firsts]
+    }
+
+    /// Returns the strings of a table that are not.
+    fn repeated_of(&self, table: usize) -> &[Repeated] {
+        &self.repeated[self.bounds[table].repeated..self.bounds[table + 1].repeated]
     }
 
     /// Returns a table of `count` slots: numbers of the first strings + 1 by the low bits of their hashes, as the high
@@ -206,39 +233,56 @@ impl Shard {
     }
 }
 
-/// Returns the strings of a table, each with the first string that equals it.
-fn with_firsts(
-    table: usize,
-    sharded: &Sharded,
-    shards: &[Shard],
-) -> impl Iterator<Item = (u32, First)> {
-    shards.iter().enumerate().flat_map(move |(number, shard)| {
-        let found = &shard.found[shard.tables[table]..];
-        let ids = sharded.of(number).map(|(id, _)| id);
-        ids.zip(found.iter().map(|&found| shard.firsts[found as usize]))
-    })
-}
-
-/// Returns which strings of a table are the first with their bytes.
-fn first_ids(table: usize, sharded: &Sharded, shards: &[Shard]) -> Vec<bool> {
-    let mut are_first = vec![false; sharded.ids.len()];
-    for (id, first) in with_firsts(table, sharded, shards) {
-        are_first[id as usize] = (first.table as usize, first.id) == (table, id);
+/// Returns which of the `count` strings of a table are the first with their bytes.
+fn first_ids(table: usize, count: usize, shards: &[Shard]) -> Vec<bool> {
+    let mut are_first = vec![false; count];
+    for first in shards.iter().flat_map(|shard| shard.firsts_of(table)) {
+        are_first[first.id as usize] = true;
     }
     are_first
 }
 
 /// Returns the strings of a table that are not the first with their bytes, with the new ids of the first ones.
-fn repeated_ids(
-    table: usize,
-    sharded: &Sharded,
-    shards: &[Shard],
-    ids: &[Vec<StringId>],
-) -> Vec<(u32, StringId)> {
-    with_firsts(table, sharded, shards)
-        .filter(|(id, first)| (first.table as usize, first.id) != (table, *id))
-        .map(|(id, first)| (id, ids[first.table as usize][first.id as usize]))
-        .collect()
+fn repeated_ids(table: usize, shards: &[Shard], ids: &[Vec<StringId>]) -> Vec<(u32, StringId)> {
+    let of_shard = |shard: &'_ Shard| {
+        let new = |repeated: &Repeated| {
+            let first = shard.firsts[repeated.first as usize];
+            (repeated.id, ids[first.table as usize][first.id as usize])
+        };
+        shard.repeated_of(table).iter().map(new).collect::<Vec<_>>()
+    };
+    shards.iter().flat_map(of_shard).collect()
+}
+
+/// Returns the hash table of `count` strings. A shard has a stretch of it of its own, as the high bits of a hash choose
+/// both; what finds no room there is put in afterwards.
+fn slots_of(shards: &[Shard], ids: &[Vec<StringId>], count: usize) -> Vec<Slot> {
+    let mut slots = vec![FREE; ((count + 1) * 2).next_power_of_two().max(16)];
+    let total = slots.len();
+    let stretch = (total / shards.len()).max(1);
+    let fill = |(own, shard): (&mut [Slot], &Shard)| {
+        let mut left = Vec::new();
+        for first in &shard.firsts {
+            let id = ids[first.table as usize][first.id as usize];
+            let entry = Slot {
+                hash: first.hash,
+                taken: id.0 + 1,
+            };
+            let from = first_slot(first.hash, total) % stretch;
+            let free = own[from..].iter_mut().find(|slot| slot.taken == 0);
+            match free {
+                Some(slot) => *slot = entry,
+                None => left.push(entry),
+            }
+        }
+        left
+    };
+    let stretches = slots.par_chunks_mut(stretch).zip(shards);
+    let left: Vec<Vec<Slot>> = stretches.map(fill).collect();
+    for entry in left.into_iter().flatten() {
+        insert(&mut slots, entry);
+    }
+    slots
 }
 
 /// Returns the strings that are the first with their bytes, table after table, without slots.
@@ -246,6 +290,7 @@ fn joined(tables: &[&Strings], first_ids: &[Vec<bool>]) -> Strings {
     let mut joined = Strings {
         buffer: Vec::new(),
         ends: Vec::new(),
+        listed: 0,
         slots: Vec::new(),
     };
     for (table, are_first) in tables.iter().zip(first_ids) {

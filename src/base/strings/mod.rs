@@ -14,12 +14,14 @@ impl StringId {
     pub const EMPTY: StringId = StringId(0);
 }
 
-/// A table of distinct byte strings in one buffer. Bytes need not be UTF-8: they are kept exactly, and shown through
-/// [`Strings::text`].
+/// A table of distinct byte strings in one buffer (but see [`Strings::intern_first`]). Bytes need not be UTF-8: they are
+/// kept exactly, and shown through [`Strings::text`].
 #[derive(Clone)]
 pub struct Strings {
     buffer: Vec<u8>,
     ends: Vec<usize>,
+    /// How many strings are in `slots`.
+    listed: usize,
     /// Hash table with open addressing and linear probing, in the order of the hashes; its length is a power of two.
     slots: Vec<Slot>,
 }
@@ -39,6 +41,7 @@ impl Default for Strings {
         let mut strings = Strings {
             buffer: Vec::new(),
             ends: Vec::new(),
+            listed: 0,
             slots: vec![FREE; 16],
         };
         strings.intern(b"");
@@ -158,22 +161,42 @@ impl Strings {
 
     /// Returns the id of `bytes`; adds them if they are not in the table.
     pub(crate) fn intern(&mut self, bytes: &[u8]) -> StringId {
-        if (self.ends.len() + 1) * 2 > self.slots.len() {
+        if (self.listed + 1) * 2 > self.slots.len() {
             self.grow();
         }
         let hash = hash_bytes(bytes);
-        let slot = match self.look_up(bytes, hash) {
-            Ok(known) => return known,
-            Err(slot) => slot,
-        };
-        let id = self.ends.len() as u32;
-        self.buffer.extend_from_slice(bytes);
-        self.ends.push(self.buffer.len());
+        match self.look_up(bytes, hash) {
+            Ok(known) => known,
+            Err(slot) => self.list(bytes, hash, slot),
+        }
+    }
+
+    /// Returns the id of `bytes`; adds them if they are not in the table. Of the strings that come after the first
+    /// `most` it does not remember the bytes: if they come again, they get another id. So a million names that occur
+    /// once cost no search each. [`Strings::absorb_all`] finds what is equal.
+    pub(crate) fn intern_first(&mut self, bytes: &[u8], most: usize) -> StringId {
+        if self.ends.len() < most {
+            return self.intern(bytes);
+        }
+        self.look_up(bytes, hash_bytes(bytes))
+            .unwrap_or_else(|_| self.push(bytes))
+    }
+
+    fn list(&mut self, bytes: &[u8], hash: u32, slot: usize) -> StringId {
+        let id = self.push(bytes);
+        self.listed += 1;
         self.slots[slot] = Slot {
             hash,
-            taken: id + 1,
+            taken: id.0 + 1,
         };
-        StringId(id)
+        id
+    }
+
+    fn push(&mut self, bytes: &[u8]) -> StringId {
+        let id = StringId(self.ends.len() as u32);
+        self.buffer.extend_from_slice(bytes);
+        self.ends.push(self.buffer.len());
+        id
     }
 
     /// Returns the id of `bytes`, or as error the index of the free slot for them.
@@ -310,6 +333,29 @@ mod tests {
         let mut other = Strings::default();
         let map = other.absorb(&strings);
         assert_eq!(other.bytes(map[ids[42].0 as usize]), b"name42");
+    }
+
+    #[test]
+    fn strings_after_the_first_ones_are_equal_once_tables_are_joined() {
+        let mut part = Strings::default();
+        let names = ["a", "b", "c", "b", "c", "d", "c"];
+        let ids: Vec<_> = names
+            .iter()
+            .map(|name| part.intern_first(name.as_bytes(), 3))
+            .collect();
+        assert_eq!(ids[1], ids[3]);
+        assert_ne!(ids[2], ids[4]);
+        assert_eq!(part.find(b"c"), None);
+        let mut all = Strings::default();
+        let map = &all.absorb_all(&[&part])[0];
+        let joined: Vec<_> = ids.iter().map(|id| map[id.0 as usize]).collect();
+        assert_eq!(joined[2], joined[4]);
+        assert_eq!(joined[2], joined[6]);
+        assert_eq!(all.len(), 5);
+        for (id, name) in joined.iter().zip(names) {
+            assert_eq!(all.text(*id), name);
+            assert_eq!(all.find(name.as_bytes()), Some(*id));
+        }
     }
 
     #[test]

@@ -110,6 +110,10 @@ pub(super) fn emit(
     Ok(emitter.finish(end))
 }
 
+/// Strings of a part beyond which names are not looked up any more: names that are so many are mostly unique
+/// ("frame 123456"), and each costs less as a new one than as one that might be known.
+const MOST_NAMES: usize = 1 << 13;
+
 /// What an event's category and name stand for in a part.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Named {
@@ -332,8 +336,20 @@ impl<'f> Emitter<'f> {
             pair,
             thread,
             category: self.category(raw.category),
-            name: self.name(raw.name),
+            name: self.name_of(raw),
         })
+    }
+
+    /// Returns the name of an event. Only series of counters are known by numbers of names within a part.
+    #[inline]
+    fn name_of(&mut self, raw: &RawEvent<'f>) -> StringId {
+        match (raw.phase, raw.name) {
+            (b'X' | b'B' | b'E' | b'i' | b'I', Raw::Text(name)) if !name.has_escape => {
+                let strings = &mut self.out.columns.strings;
+                strings.intern_first(name.bytes, MOST_NAMES)
+            }
+            _ => self.name(raw.name),
+        }
     }
 
     #[cold]
@@ -444,7 +460,9 @@ impl<'f> Emitter<'f> {
             label: columns.labels.len() as u32 - 1,
             kinds: [Maybe::NONE; 2],
         };
-        self.names.set(name, category, named);
+        if (name.0 as usize) < MOST_NAMES {
+            self.names.set(name, category, named);
+        }
         named
     }
 
