@@ -24,51 +24,51 @@ function __fish_threadline_using_subcommand
     contains -- $cmd[1] $argv
 end
 
-complete -c threadline -n "__fish_threadline_needs_command" -l do -d 'Do this when the trace is loaded: a command by its name in the palette, e.g. "Fold all" or "Search: dur > 1ms"; may be repeated' -r
-complete -c threadline -n "__fish_threadline_needs_command" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
+complete -c threadline -n "__fish_threadline_needs_command" -l do -d 'Run this command when the trace is loaded: its name in the palette, e.g. "Fold all" or "Search: dur > 1ms"; may be repeated' -r
+complete -c threadline -n "__fish_threadline_needs_command" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
 complete -c threadline -n "__fish_threadline_needs_command" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
-complete -c threadline -n "__fish_threadline_needs_command" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
-complete -c threadline -n "__fish_threadline_needs_command" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_needs_command" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
+complete -c threadline -n "__fish_threadline_needs_command" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_needs_command" -l follow -d 'Read the files again as they grow'
 complete -c threadline -n "__fish_threadline_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c threadline -n "__fish_threadline_needs_command" -s V -l version -d 'Print version'
-complete -c threadline -n "__fish_threadline_needs_command" -a "info" -d 'Say what a trace holds: format, span, counts, clocks, what was odd'
+complete -c threadline -n "__fish_threadline_needs_command" -a "info" -d 'Show what a trace contains: format, span, counts, clocks, diagnostics'
 complete -c threadline -n "__fish_threadline_needs_command" -a "report" -d 'Print all events as text, byte for byte as the format\'s own tool does'
 complete -c threadline -n "__fish_threadline_needs_command" -a "table" -d 'Print one of the trace\'s tables; without a name, list all tables'
 complete -c threadline -n "__fish_threadline_needs_command" -a "blob" -d 'Save an attachment of a trace (FXT blobs); `table blobs` lists them'
 complete -c threadline -n "__fish_threadline_needs_command" -a "search" -d 'Find events, slices, threads ... by text, /regex/ or expression'
 complete -c threadline -n "__fish_threadline_needs_command" -a "stats" -d 'Add up slices, runs, states, events or counters: counts, sums, percentiles'
-complete -c threadline -n "__fish_threadline_needs_command" -a "latency" -d 'Say how long woken threads waited, or how long it took from one event to another'
-complete -c threadline -n "__fish_threadline_needs_command" -a "chain" -d 'Say why a thread waited: who woke it, who woke the waker ... with each hop\'s share'
-complete -c threadline -n "__fish_threadline_needs_command" -a "flame" -d 'Merge nested slices, or recorded stacks, into a call tree with totals; slices that never ended count with the time that they lasted at least (columns unfinished, at_least)'
+complete -c threadline -n "__fish_threadline_needs_command" -a "latency" -d 'Show how long woken threads waited, or how long it took from one event to another'
+complete -c threadline -n "__fish_threadline_needs_command" -a "chain" -d 'Show why a thread waited: who woke it, who woke the waker ... with each hop\'s share'
+complete -c threadline -n "__fish_threadline_needs_command" -a "flame" -d 'Merge nested slices, or recorded stacks, into a call tree with totals; unfinished slices count with their least duration (columns unfinished, at_least)'
 complete -c threadline -n "__fish_threadline_needs_command" -a "compare" -d 'Put two traces side by side: names with counts and durations, the largest change first'
 complete -c threadline -n "__fish_threadline_needs_command" -a "file" -d 'Print who used a file, what went into it, or what was made from it'
 complete -c threadline -n "__fish_threadline_needs_command" -a "render" -d 'Draw a trace to a picture (PNG or SVG), without a window'
 complete -c threadline -n "__fish_threadline_needs_command" -a "export" -d 'Write a trace, or a range of it, as FXT or another format'
 complete -c threadline -n "__fish_threadline_needs_command" -a "probes" -d 'List kprobes and uprobes: definitions and their errors, hits, misses, durations; write a capture script'
 complete -c threadline -n "__fish_threadline_needs_command" -a "formats" -d 'List the formats that can be opened'
-complete -c threadline -n "__fish_threadline_needs_command" -a "install" -d 'Put icon, file types, completions and manual page in place, so that a trace opens by double click'
+complete -c threadline -n "__fish_threadline_needs_command" -a "install" -d 'Install icon, file types, completions and manual page, so that a double click opens a trace'
 complete -c threadline -n "__fish_threadline_needs_command" -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c threadline -n "__fish_threadline_using_subcommand info" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
-complete -c threadline -n "__fish_threadline_using_subcommand info" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand info" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand info" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
-complete -c threadline -n "__fish_threadline_using_subcommand info" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
-complete -c threadline -n "__fish_threadline_using_subcommand info" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand info" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand info" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand info" -l json -d 'Print one JSON object'
 complete -c threadline -n "__fish_threadline_using_subcommand info" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l until -d 'Only what happens before T' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s O -d 'How functions are shown: parent, offset, indent=0, tailprint, depth (trace.dat)' -r
-complete -c threadline -n "__fish_threadline_using_subcommand report" -l cpu -d 'Only these CPUs: numbers and ranges from low to high (0,2-4); may be given several times' -r
-complete -c threadline -n "__fish_threadline_using_subcommand report" -s F -l filter -d 'Only events that this filter means, as in trace-cmd (sched_switch: next_prio < 100; irq; sched/.*: COMM =~ "bash"), or this text, /regex/ or expression (see search); may be given several times' -r
-complete -c threadline -n "__fish_threadline_using_subcommand report" -s r -d 'The raw fields of these events (a regular expression); may be given several times (trace.dat)' -r
-complete -c threadline -n "__fish_threadline_using_subcommand report" -s n -d 'No plugins for these events (a regular expression); may be given several times (trace.dat)' -r
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l cpu -d 'Only these CPUs: numbers and ranges from low to high (0,2-4); may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand report" -s F -l filter -d 'Only events that match this filter, as in trace-cmd (sched_switch: next_prio < 100; irq; sched/.*: COMM =~ "bash"), or this text, /regex/ or expression (see search); may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand report" -s r -d 'The raw fields of these events (a regular expression); may be repeated (trace.dat)' -r
+complete -c threadline -n "__fish_threadline_using_subcommand report" -s n -d 'No plugins for these events (a regular expression); may be repeated (trace.dat)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s i -d 'A trace, as trace-cmd takes it' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
-complete -c threadline -n "__fish_threadline_using_subcommand report" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
-complete -c threadline -n "__fish_threadline_using_subcommand report" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
-complete -c threadline -n "__fish_threadline_using_subcommand report" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l stat -d 'Only what the kernel counted per CPU (trace.dat)'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l events -d 'Only the descriptions of events in the file (trace.dat)'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s E -d 'Only the names of events in the file (trace.dat)'
@@ -84,15 +84,15 @@ complete -c threadline -n "__fish_threadline_using_subcommand report" -l last-ev
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s L -d 'As -N: trace-cmd then uses the plugins in the user\'s folder alone'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s G -d 'Accepted as in trace-cmd, without effect: it is for --profile'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s q -d 'Accepted as in trace-cmd, without effect: formats are read without warnings'
-complete -c threadline -n "__fish_threadline_using_subcommand report" -s V -d 'Accepted as in trace-cmd, without effect: there is nothing to say about plugins'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -s V -d 'Accepted as in trace-cmd, without effect: there are no messages about plugins'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s t -d 'Full time stamps instead of microseconds'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s N -d 'No plugins: only each event\'s own print format'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s R -d 'Raw field values'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s l -d 'The columns of the latency format'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l no-flags -d 'Leave out the latency-flags column, as trace-cmd before 3.2 did'
-complete -c threadline -n "__fish_threadline_using_subcommand report" -l ts-diff -d 'How long after the line before each line came (trace.dat)'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l ts-diff -d 'The time from the line before to each line (trace.dat)'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s w -d 'How long threads waited from wakeup to switch (trace.dat)'
-complete -c threadline -n "__fish_threadline_using_subcommand report" -s v -d 'Leave out what the filters after this one mean'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -s v -d 'Leave out the events that match the filters after this option'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s I -d 'Leave out events in hard interrupts (trace.dat)'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s S -d 'Leave out events in soft interrupts (trace.dat)'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s h -l help -d 'Print help'
@@ -103,24 +103,24 @@ complete -c threadline -n "__fish_threadline_using_subcommand table" -l format -
 tsv\t''
 csv\t''
 json\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand table" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand table" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
-complete -c threadline -n "__fish_threadline_using_subcommand table" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
-complete -c threadline -n "__fish_threadline_using_subcommand table" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand table" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand table" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand table" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -s o -l output -d 'Where to write; - for standard output' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
-complete -c threadline -n "__fish_threadline_using_subcommand blob" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand blob" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
-complete -c threadline -n "__fish_threadline_using_subcommand blob" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
-complete -c threadline -n "__fish_threadline_using_subcommand blob" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand blob" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand blob" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -s f -l force -d 'Replace OUT if it exists'
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l until -d 'Only what happens before T' -r
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
-complete -c threadline -n "__fish_threadline_using_subcommand search" -l in -d 'Look only in these; may be given again' -r -f -a "processes\t''
+complete -c threadline -n "__fish_threadline_using_subcommand search" -l in -d 'Look only in these; may be repeated' -r -f -a "processes\t''
 threads\t''
 tracks\t''
 slices\t''
@@ -136,32 +136,32 @@ complete -c threadline -n "__fish_threadline_using_subcommand search" -l format 
 tsv\t''
 csv\t''
 json\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand search" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand search" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
-complete -c threadline -n "__fish_threadline_using_subcommand search" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
-complete -c threadline -n "__fish_threadline_using_subcommand search" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand search" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand search" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l count -d 'Print only how many there are'
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand search" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l until -d 'Only what happens before T' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
-complete -c threadline -n "__fish_threadline_using_subcommand stats" -l process -d 'Only what this process did; may be given again' -r
-complete -c threadline -n "__fish_threadline_using_subcommand stats" -l thread -d 'Only what this thread did; may be given again' -r
-complete -c threadline -n "__fish_threadline_using_subcommand stats" -l track -d 'Only tracks and counters of this name, or with it in theirs: a thread\'s as --thread, `CPU 0` alone as --cpu 0, beside others what that CPU\'s track shows; may be given again' -r
-complete -c threadline -n "__fish_threadline_using_subcommand stats" -l cpu -d 'Only what happened on CPU N, or on several (0,2-4): a thread\'s slice counts once if the thread ran there during it, with the time that it ran there in the range; slices of the CPU itself (interrupts) count as everywhere. With --thread or --process only what these did there. May be given again' -r
-complete -c threadline -n "__fish_threadline_using_subcommand stats" -l of -d 'What to add up: slices count whole (those that never ended only as unfinished, with the time that they lasted at least), runs and states with what lies in the range, events by their number; calls: system calls with their errors, as strace -c prints them' -r -f -a "slices\t''
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l process -d 'Only what this process did; may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l thread -d 'Only what this thread did; may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l track -d 'Only tracks and counters with NAME in their name: a thread\'s track means --thread; `CPU 0` alone means --cpu 0, with other selections only what that CPU\'s track shows; may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l cpu -d 'Only what happened on CPU N, or on several (0,2-4): a thread\'s slice counts once if the thread ran there during it, with the time that it ran there in the range; slices of the CPU itself (interrupts) count as without --cpu. With --thread or --process only what these did there. May be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l of -d 'What to add up: slices with their whole durations (unfinished ones apart, with their least duration), runs and states with their part inside the range, events by their number; calls: system calls with their errors, as strace -c prints them' -r -f -a "slices\t''
 runs\t''
 states\t''
 events\t''
 counters\t''
 calls\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand stats" -l by -d 'What makes a group (of states, name is the state; thread-name: all threads of a name)' -r -f -a "name\t''
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l by -d 'What to group by (name: for states, the state; thread-name: all threads of a name)' -r -f -a "name\t''
 thread\t''
 thread-name\t''
 process\t''
 cpu\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand stats" -l kind -d 'Only slices of this kind; without it each kind has rows of its own' -r -f -a "durations\t''
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l kind -d 'Only slices of this kind; without it each kind has its own rows' -r -f -a "durations\t''
 functions\t''
 probes\t''
 system calls\t''
@@ -177,53 +177,53 @@ complete -c threadline -n "__fish_threadline_using_subcommand stats" -l format -
 tsv\t''
 csv\t''
 json\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand stats" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
-complete -c threadline -n "__fish_threadline_using_subcommand stats" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
-complete -c threadline -n "__fish_threadline_using_subcommand stats" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l until -d 'Only what happens before T' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
-complete -c threadline -n "__fish_threadline_using_subcommand latency" -l cpu -d 'Only what happened on CPU N, or on several (0,2-4); may be given again' -r
-complete -c threadline -n "__fish_threadline_using_subcommand latency" -l process -d 'Only what this process did; may be given again' -r
-complete -c threadline -n "__fish_threadline_using_subcommand latency" -l thread -d 'Only what this thread did; may be given again' -r
-complete -c threadline -n "__fish_threadline_using_subcommand latency" -l track -d 'Only tracks and counters of this name, or with it in theirs: a thread\'s as --thread, `CPU 0` alone as --cpu 0, beside others what that CPU\'s track shows; may be given again' -r
-complete -c threadline -n "__fish_threadline_using_subcommand latency" -l begin -d 'The events where it begins: a name, or an expression as in search; without, wakeups of threads' -r
-complete -c threadline -n "__fish_threadline_using_subcommand latency" -l end -d 'The events where it ends' -r
-complete -c threadline -n "__fish_threadline_using_subcommand latency" -l key -d 'What both have in common: any, tid, cpu, FIELD, or FIELD=FIELD of the end' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l cpu -d 'Only what happened on CPU N, or on several (0,2-4); may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l process -d 'Only what this process did; may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l thread -d 'Only what this thread did; may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l track -d 'Only tracks and counters with NAME in their name: a thread\'s track means --thread; `CPU 0` alone means --cpu 0, with other selections only what that CPU\'s track shows; may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l begin -d 'The first event of each pair: a name, or an expression as in search; without it, wakeups of threads' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l end -d 'The second event of each pair' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l key -d 'What the two events have in common: any, tid, cpu, FIELD, or FIELD=FIELD of the second' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l worst -d 'Print the N longest one by one instead of the sums' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l format -d 'How to write it; table: aligned columns with units, cut to the width [default: table on a terminal, else tsv]' -r -f -a "table\t''
 tsv\t''
 csv\t''
 json\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand latency" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
-complete -c threadline -n "__fish_threadline_using_subcommand latency" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
-complete -c threadline -n "__fish_threadline_using_subcommand latency" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -l thread -d 'Who waited' -r
-complete -c threadline -n "__fish_threadline_using_subcommand chain" -l at -d 'When (1.5s, 250ms since the start, or @N ns): its wait then, or the last before' -r
+complete -c threadline -n "__fish_threadline_using_subcommand chain" -l at -d 'The time (1.5s, 250ms since the start, or @N ns): the thread\'s wait at that time, or the last one before it' -r
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -l format -d 'How to write it; table: aligned columns with units, cut to the width [default: table on a terminal, else tsv]' -r -f -a "table\t''
 tsv\t''
 csv\t''
 json\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand chain" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand chain" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
-complete -c threadline -n "__fish_threadline_using_subcommand chain" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
-complete -c threadline -n "__fish_threadline_using_subcommand chain" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand chain" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand chain" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l until -d 'Only what happens before T' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
-complete -c threadline -n "__fish_threadline_using_subcommand flame" -l process -d 'Only what this process did; may be given again' -r
-complete -c threadline -n "__fish_threadline_using_subcommand flame" -l thread -d 'Only what this thread did; may be given again' -r
-complete -c threadline -n "__fish_threadline_using_subcommand flame" -l track -d 'Only tracks and counters of this name, or with it in theirs: a thread\'s as --thread, `CPU 0` alone as --cpu 0, beside others what that CPU\'s track shows; may be given again' -r
-complete -c threadline -n "__fish_threadline_using_subcommand flame" -l cpu -d 'Only what happened on CPU N, or on several (0,2-4): a thread\'s slice counts once if the thread ran there during it, with the time that it ran there in the range; slices of the CPU itself (interrupts) count as everywhere. With --thread or --process only what these did there. May be given again' -r
-complete -c threadline -n "__fish_threadline_using_subcommand flame" -l as -d 'tree: callers before what they call; bottom-up: turned over; names: one row a name; folded: a;b;c N, as flame graph tools read it' -r -f -a "tree\t''
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l process -d 'Only what this process did; may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l thread -d 'Only what this thread did; may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l track -d 'Only tracks and counters with NAME in their name: a thread\'s track means --thread; `CPU 0` alone means --cpu 0, with other selections only what that CPU\'s track shows; may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l cpu -d 'Only what happened on CPU N, or on several (0,2-4): a thread\'s slice counts once if the thread ran there during it, with the time that it ran there in the range; slices of the CPU itself (interrupts) count as without --cpu. With --thread or --process only what these did there. May be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l as -d 'tree: from callers to what they call; bottom-up: from what is called to its callers; names: one row for each name; folded: a;b;c N, as flame graph tools read it' -r -f -a "tree\t''
 bottom-up\t''
 names\t''
 folded\t''"
@@ -232,10 +232,10 @@ complete -c threadline -n "__fish_threadline_using_subcommand flame" -l format -
 tsv\t''
 csv\t''
 json\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand flame" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
-complete -c threadline -n "__fish_threadline_using_subcommand flame" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
-complete -c threadline -n "__fish_threadline_using_subcommand flame" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l stacks -d 'Recorded stacks (kernel_stack and others) instead of slices'
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l by-track -d 'Each thread and track by itself'
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
@@ -246,7 +246,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand compare" -l of -d 
 events\t''
 threads\t''
 states\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand compare" -l sort -d 'Sort by the change of this [default: sum, of events count]; unfinished slices count with their least duration' -r -f -a "sum\t''
+complete -c threadline -n "__fish_threadline_using_subcommand compare" -l sort -d 'Sort by the change of this [default: sum; for events: count]; unfinished slices count with their least duration' -r -f -a "sum\t''
 count\t''
 mean\t''
 p95\t''"
@@ -254,10 +254,10 @@ complete -c threadline -n "__fish_threadline_using_subcommand compare" -l format
 tsv\t''
 csv\t''
 json\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand compare" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand compare" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
-complete -c threadline -n "__fish_threadline_using_subcommand compare" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
-complete -c threadline -n "__fish_threadline_using_subcommand compare" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand compare" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand compare" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
@@ -265,10 +265,10 @@ complete -c threadline -n "__fish_threadline_using_subcommand file" -l format -d
 tsv\t''
 csv\t''
 json\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand file" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand file" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
-complete -c threadline -n "__fish_threadline_using_subcommand file" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
-complete -c threadline -n "__fish_threadline_using_subcommand file" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand file" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand file" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l went-into -d 'List what went into it, step by step'
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l made-from -d 'List what was made from it, step by step'
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
@@ -276,27 +276,27 @@ complete -c threadline -n "__fish_threadline_using_subcommand file" -s h -l help
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l until -d 'Only what happens before T' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
-complete -c threadline -n "__fish_threadline_using_subcommand render" -l do -d 'Do this when the trace is loaded: a command by its name in the palette, e.g. "Fold all" or "Search: dur > 1ms"; may be repeated' -r
-complete -c threadline -n "__fish_threadline_using_subcommand render" -s o -d 'Where to put the picture, an SVG if it is called so; - for standard output' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand render" -l do -d 'Run this command when the trace is loaded: its name in the palette, e.g. "Fold all" or "Search: dur > 1ms"; may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand render" -s o -d 'Where to write the picture: an SVG if the name ends so, else a PNG; - for standard output' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l size -d 'Its size in pixels' -r
-complete -c threadline -n "__fish_threadline_using_subcommand render" -l scale -d 'Pixels a point: 2 makes everything twice as large' -r
+complete -c threadline -n "__fish_threadline_using_subcommand render" -l scale -d 'Pixels per point: 2 makes everything twice as large' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l theme -d 'Colours' -r -f -a "light\t''
 dark\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand render" -l pane -d 'Open this pane, e.g. info or process-tree; several are side by side' -r
-complete -c threadline -n "__fish_threadline_using_subcommand render" -l select -d 'Select the first item that EXPR means in the span, a slice if there is one' -r
-complete -c threadline -n "__fish_threadline_using_subcommand render" -l find -d 'Mark what EXPR means, and dim all else; EXPR as in the window\'s search' -r
-complete -c threadline -n "__fish_threadline_using_subcommand render" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand render" -l pane -d 'Open this pane, e.g. info or process-tree; may be repeated: several are side by side' -r
+complete -c threadline -n "__fish_threadline_using_subcommand render" -l select -d 'Select the first item in the span that matches EXPR, a slice if there is one' -r
+complete -c threadline -n "__fish_threadline_using_subcommand render" -l find -d 'Mark what matches EXPR, and dim all else; EXPR as in the window\'s search' -r
+complete -c threadline -n "__fish_threadline_using_subcommand render" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
-complete -c threadline -n "__fish_threadline_using_subcommand render" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
-complete -c threadline -n "__fish_threadline_using_subcommand render" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand render" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand render" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l until -d 'Only what happens before T' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
-complete -c threadline -n "__fish_threadline_using_subcommand export" -l cpu -d 'Only what happened on CPU N, or on several (0,2-4); may be given again' -r
-complete -c threadline -n "__fish_threadline_using_subcommand export" -l process -d 'Only what this process did; may be given again' -r
-complete -c threadline -n "__fish_threadline_using_subcommand export" -l thread -d 'Only what this thread did; may be given again' -r
-complete -c threadline -n "__fish_threadline_using_subcommand export" -l track -d 'Only tracks and counters of this name, or with it in theirs: a thread\'s as --thread, `CPU 0` alone as --cpu 0, beside others what that CPU\'s track shows; may be given again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l cpu -d 'Only what happened on CPU N, or on several (0,2-4); may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l process -d 'Only what this process did; may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l thread -d 'Only what this thread did; may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l track -d 'Only tracks and counters with NAME in their name: a thread\'s track means --thread; `CPU 0` alone means --cpu 0, with other selections only what that CPU\'s track shows; may be repeated' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -s o -l output -d 'Where to write; - for standard output' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l to -d 'What to write [default: by OUT\'s ending (.json: chrome-json), else fxt]' -r -f -a "fxt\t''
 chrome-json\t''
@@ -331,10 +331,10 @@ syscalls\t''
 probes\t''
 gaps\t''
 sources\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand export" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
-complete -c threadline -n "__fish_threadline_using_subcommand export" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
-complete -c threadline -n "__fish_threadline_using_subcommand export" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -s f -l force -d 'Replace OUT if it exists'
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand export" -s h -l help -d 'Print help'
@@ -346,43 +346,43 @@ complete -c threadline -n "__fish_threadline_using_subcommand probes" -l format 
 tsv\t''
 csv\t''
 json\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand probes" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand probes" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
-complete -c threadline -n "__fish_threadline_using_subcommand probes" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
-complete -c threadline -n "__fish_threadline_using_subcommand probes" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand probes" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand probes" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -l force -d 'Replace OUT if it exists'
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -s h -l help -d 'Print help'
-complete -c threadline -n "__fish_threadline_using_subcommand formats" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand formats" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand formats" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
-complete -c threadline -n "__fish_threadline_using_subcommand formats" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
-complete -c threadline -n "__fish_threadline_using_subcommand formats" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand formats" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand formats" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand formats" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand install" -l prefix -d 'Put them under DIR/share (default: ~/.local)' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand install" -l print -d 'Only print the manual page or the completions of a shell' -r -f -a "man\t''
 bash\t''
 zsh\t''
 fish\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand install" -l date -d 'The first day of a text whose times have no date; followed by +02:00 if they are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand install" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand install" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
-complete -c threadline -n "__fish_threadline_using_subcommand install" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]' -r -F
-complete -c threadline -n "__fish_threadline_using_subcommand install" -l memory -d 'Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]' -r
-complete -c threadline -n "__fish_threadline_using_subcommand install" -l remove -d 'Take them away again'
+complete -c threadline -n "__fish_threadline_using_subcommand install" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand install" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand install" -l remove -d 'Remove them again'
 complete -c threadline -n "__fish_threadline_using_subcommand install" -s h -l help -d 'Print help'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "info" -d 'Say what a trace holds: format, span, counts, clocks, what was odd'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "info" -d 'Show what a trace contains: format, span, counts, clocks, diagnostics'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "report" -d 'Print all events as text, byte for byte as the format\'s own tool does'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "table" -d 'Print one of the trace\'s tables; without a name, list all tables'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "blob" -d 'Save an attachment of a trace (FXT blobs); `table blobs` lists them'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "search" -d 'Find events, slices, threads ... by text, /regex/ or expression'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "stats" -d 'Add up slices, runs, states, events or counters: counts, sums, percentiles'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "latency" -d 'Say how long woken threads waited, or how long it took from one event to another'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "chain" -d 'Say why a thread waited: who woke it, who woke the waker ... with each hop\'s share'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "flame" -d 'Merge nested slices, or recorded stacks, into a call tree with totals; slices that never ended count with the time that they lasted at least (columns unfinished, at_least)'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "latency" -d 'Show how long woken threads waited, or how long it took from one event to another'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "chain" -d 'Show why a thread waited: who woke it, who woke the waker ... with each hop\'s share'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "flame" -d 'Merge nested slices, or recorded stacks, into a call tree with totals; unfinished slices count with their least duration (columns unfinished, at_least)'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "compare" -d 'Put two traces side by side: names with counts and durations, the largest change first'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "file" -d 'Print who used a file, what went into it, or what was made from it'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "render" -d 'Draw a trace to a picture (PNG or SVG), without a window'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "export" -d 'Write a trace, or a range of it, as FXT or another format'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "probes" -d 'List kprobes and uprobes: definitions and their errors, hits, misses, durations; write a capture script'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "formats" -d 'List the formats that can be opened'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "install" -d 'Put icon, file types, completions and manual page in place, so that a trace opens by double click'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "install" -d 'Install icon, file types, completions and manual page, so that a double click opens a trace'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

@@ -140,7 +140,7 @@ fn pair_ends(
                 match mark.op() {
                     MarkOp::Begin => has.begin = true,
                     MarkOp::End => has.end = true,
-                    // `Over` has no begin and is no recorded end: labels do not pair by it.
+                    // `Over` has no begin and is not a recorded end: labels do not pair by it.
                     MarkOp::Over => {}
                 }
             }

@@ -4,7 +4,7 @@
 //! Where the file system supports it (Linux), the file has no name until it is complete, so that even a killed program
 //! leaves nothing. Elsewhere the file has a temporary name and is renamed.
 //!
-//! An existing target that is no regular file (a pipe, a device) is opened and written directly.
+//! An existing target that is not a regular file (a pipe, a device) is opened and written directly.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
@@ -164,10 +164,10 @@ fn said_of_folder(path: &Path, error: &std::io::Error) -> std::io::Error {
         // The standard library's text for this error is fit for the user.
         ErrorKind::StorageFull => return ErrorKind::StorageFull.into(),
         ErrorKind::NotFound => format!("there is no folder {folder}"),
-        ErrorKind::NotADirectory => format!("this is no folder: {folder}"),
+        ErrorKind::NotADirectory => format!("not a folder: {folder}"),
         ErrorKind::PermissionDenied => format!("no permission to write in {folder}"),
-        ErrorKind::ReadOnlyFilesystem => format!("{folder} can only be read"),
-        kind => format!("no file can be made in {folder}: {kind}"),
+        ErrorKind::ReadOnlyFilesystem => format!("read-only: {folder}"),
+        kind => format!("cannot create a file in {folder}: {kind}"),
     };
     std::io::Error::new(error.kind(), words)
 }

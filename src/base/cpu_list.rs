@@ -31,8 +31,9 @@ impl FromStr for CpuList {
     fn from_str(text: &str) -> Result<CpuList, String> {
         let number = |text: &str| {
             let text = text.trim();
-            text.parse::<u32>()
-                .map_err(|_| format!("'{text}' is no CPU: it takes numbers and ranges, e.g. 0,2-4"))
+            text.parse::<u32>().map_err(|_| {
+                format!("'{text}': expected numbers of CPUs and ranges, such as 0,2-4")
+            })
         };
         let range = |part: &str| match part.split_once('-') {
             Some((low, high)) => {

@@ -141,29 +141,29 @@ impl fmt::Display for Problem {
             } => {
                 write!(f, "needs {needed_bytes} bytes, {left_bytes} are left")
             }
-            Problem::BadMagic => f.write_str("does not start as it should"),
+            Problem::BadMagic => f.write_str("does not start with the expected bytes"),
             Problem::TooLarge { field, value, max } => {
                 write!(f, "{field} is {value}, at most {max} is possible here")
             }
             Problem::BadReference { table, index } => {
-                write!(f, "entry {index} of the {table} is not there")
+                write!(f, "the {table} has no entry {index}")
             }
             Problem::NotUtf8 => f.write_str("is not UTF-8 text"),
             Problem::Unsupported { what, version } => {
-                write!(f, "{what} {version} cannot be read by this version")
+                write!(f, "this version of Threadline cannot read {what} {version}")
             }
             Problem::NoMemory {
                 needed_bytes,
                 left_bytes,
             } => write!(
                 f,
-                "needs {} MB of memory, {} MB are left of what may be used (by the memory limit, the cgroup, ulimit or the machine)",
+                "needs {} MB of memory, {} MB are left within the limits (of memory, the cgroup, ulimit and the machine)",
                 needed_bytes.div_ceil(1 << 20),
                 left_bytes >> 20
             ),
             Problem::UnknownFormat { known } => write!(
                 f,
-                "this is no trace that Threadline can read; it reads: {known}"
+                "this is not a trace that Threadline can read; it reads: {known}"
             ),
             Problem::Compression(words) => write!(f, "cannot be unpacked ({words})"),
             Problem::Io(words) | Problem::Other(words) => f.write_str(words),

@@ -16,7 +16,7 @@ use crate::trace::ThreadId;
 /// This command's row.
 pub(crate) const COMMAND: Command = Command {
     name: "chain",
-    about: "Say why a thread waited: who woke it, who woke the waker ... with each hop's share",
+    about: "Show why a thread waited: who woke it, who woke the waker ... with each hop's share",
     arguments: |command| {
         command
             .arg(
@@ -31,7 +31,7 @@ pub(crate) const COMMAND: Command = Command {
                 Arg::new("at")
                     .long("at")
                     .value_name("T")
-                    .help("When (1.5s, 250ms since the start, or @N ns): its wait then, or the last before")
+                    .help("The time (1.5s, 250ms since the start, or @N ns): the thread's wait at that time, or the last one before it")
                     .required(true)
                     .allow_hyphen_values(true)
                     .value_parser(|text: &str| text.parse::<TimeArg>()),
@@ -63,7 +63,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     let found = lives.iter().filter_map(|id| chain_at(trace, *id, time));
     let Some(chain) = found.max_by_key(|chain| chain.wait.start) else {
         let words = format!(
-            "thread {tid} did not wait then or before (or its states are not in this trace)"
+            "thread {tid} did not wait at that time or before it, or its states are not in this trace"
         );
         return Err(CliError::Input(words));
     };
@@ -80,7 +80,7 @@ fn say(chain: &Chain) {
         ChainEnd::Whole => "",
         ChainEnd::TooLong => "; the chain is too long to be listed completely",
         ChainEnd::Cycle => "; the chain runs in a circle",
-        ChainEnd::Unknown => "; what was before the first hop is not known",
+        ChainEnd::Unknown => "; what happened before the first hop is not known",
     };
     warn(&format!("a wait of {}{end}", chain.wait.duration()));
 }

@@ -47,7 +47,7 @@ pub struct Example {
 }
 
 impl Command {
-    /// This command as clap knows it, with its examples at the end of the help.
+    /// Returns the command for clap, with its examples at the end of the help.
     #[must_use]
     pub(crate) fn for_clap(&self) -> clap::Command {
         let command = (self.arguments)(clap::Command::new(self.name).about(self.about));
@@ -76,7 +76,7 @@ pub enum CliError {
     Input(String),
     /// The command line was wrong: exit code 2.
     Usage(String),
-    /// The output could not be written; a closed pipe is no error.
+    /// The output could not be written; a closed pipe is not an error.
     Output(std::io::Error),
 }
 
@@ -101,7 +101,7 @@ fn damage() -> Option<CliError> {
     files.iter().find_map(|file| {
         let change = file.damage()?;
         let path = file.path().display();
-        let words = format!("{change}: what was written from it may be wrong: {path}");
+        let words = format!("{change}: the output may be wrong: {path}");
         Some(CliError::Input(words))
     })
 }
@@ -114,7 +114,7 @@ impl<W: Write> Write for Watched<W> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         if damage().is_some() {
             // The words are those of `finish`.
-            return Err(std::io::Error::other("a file that is read was damaged"));
+            return Err(std::io::Error::other("an input file was damaged"));
         }
         self.0.write(bytes)
     }
@@ -215,7 +215,7 @@ pub(crate) fn reading_arguments(command: clap::Command) -> clap::Command {
             Arg::new("date")
                 .long("date")
                 .value_name("YYYY-MM-DD")
-                .help("The first day of a text whose times have no date; followed by +02:00 if they are not UTC")
+                .help("Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC")
                 .global(true)
                 .value_parser(|date: &str| {
                     midnight_of(date)
@@ -230,7 +230,7 @@ pub(crate) fn reading_arguments(command: clap::Command) -> clap::Command {
                 .global(true)
                 .value_parser(|word: &str| {
                     format_named(word).map(|format| format.name).ok_or_else(|| {
-                        format!("'{word}': no format, or more than one, is called so; see `threadline formats`")
+                        format!("'{word}': no format has this name, or several do; see `threadline formats`")
                     })
                 }),
         )
@@ -238,7 +238,7 @@ pub(crate) fn reading_arguments(command: clap::Command) -> clap::Command {
             Arg::new("compiler-traces")
                 .long("compiler-traces")
                 .value_name("FOLDER")
-                .help("Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: where the recording says, and beside it]")
+                .help("Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]")
                 .global(true)
                 .value_parser(value_parser!(PathBuf)),
         )
@@ -246,7 +246,7 @@ pub(crate) fn reading_arguments(command: clap::Command) -> clap::Command {
             Arg::new("memory")
                 .long("memory")
                 .value_name("SIZE")
-                .help("Use at most this much memory for what a file holds, e.g. 2G [default: what the system leaves]")
+                .help("Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]")
                 .global(true)
                 .value_parser(budget::parse_size),
         )

@@ -43,7 +43,7 @@ pub(crate) const COMMAND: Command = Command {
                 Arg::new("sort")
                     .long("sort")
                     .value_name("BY")
-                    .help("Sort by the change of this [default: sum, of events count]; unfinished slices count with their least duration")
+                    .help("Sort by the change of this [default: sum; for events: count]; unfinished slices count with their least duration")
                     .value_parser(["sum", "count", "mean", "p95"]),
             )
             .args(format_arguments())

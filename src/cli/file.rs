@@ -44,7 +44,7 @@ fn arguments(command: clap::Command) -> clap::Command {
         .arg(
             Arg::new("path")
                 .value_name("PATH")
-                .help("Its path, or the end of it if no other file ends so; as bytes, or as tables show it (\\xNN)")
+                .help("Path of the file, or the end of its path if no other path ends so; as bytes, or as tables show it (\\xNN)")
                 .value_parser(clap::value_parser!(OsString))
                 .required(true),
         )
@@ -68,8 +68,8 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     let file = file.or_else(as_shown).ok_or_else(|| {
         let path = text_of(path.as_encoded_bytes());
         CliError::Input(format!(
-            "no file of that name, or several that end so, were used in this trace: {path}; \
-             'threadline table file_list' lists them"
+            "no file with this path was used in this trace, or several paths end so: {path}; `threadline \
+             table file_list` lists all files"
         ))
     })?;
     let kinship = if matches.get_flag("went-into") {
@@ -89,7 +89,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
             let rows = relative_rows(files, list);
             write_rows(RELATIVES.columns, &rows, &loaded, format, &mut out)?;
             if more == More::ThereIs {
-                warn("the list is cut: there are more");
+                warn("the list is cut: there are more files than it can contain");
             }
         }
     }

@@ -19,8 +19,8 @@ use crate::tables::flames::{NAMES, Size, TREE, name_rows, tree_rows};
 /// This command's row.
 pub(crate) const COMMAND: Command = Command {
     name: "flame",
-    about: "Merge nested slices, or recorded stacks, into a call tree with totals; slices that never ended count with the \
-            time that they lasted at least (columns unfinished, at_least)",
+    about: "Merge nested slices, or recorded stacks, into a call tree with totals; unfinished slices count \
+            with their least duration (columns unfinished, at_least)",
     arguments: |command| {
         slices_on_cpu(narrowing_arguments(files_arguments(time_arguments(command))))
             .arg(
@@ -28,8 +28,8 @@ pub(crate) const COMMAND: Command = Command {
                     .long("as")
                     .value_name("SHAPE")
                     .help(
-                        "tree: callers before what they call; bottom-up: turned over; names: one row a name; \
-                         folded: a;b;c N, as flame graph tools read it",
+                        "tree: from callers to what they call; bottom-up: from what is called to its \
+                         callers; names: one row for each name; folded: a;b;c N, as flame graph tools read it",
                     )
                     .default_value("tree")
                     .value_parser(["tree", "bottom-up", "names", "folded"]),
@@ -73,7 +73,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
         .get_one::<String>("as")
         .is_some_and(|shape| shape == "folded");
     if is_folded && matches.value_source("format") == Some(ValueSource::CommandLine) {
-        let words = "--as folded is a form of its own; --format is for the other shapes";
+        let words = "--format cannot be used with --as folded, which has a form of its own";
         return Err(CliError::Usage(words.to_owned()));
     }
     let loaded = load(matches)?;
@@ -93,7 +93,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     if flame.left_out > 0 {
         let count = flame.left_out;
         warn(&format!(
-            "{count} did not fit and count as their callers' own"
+            "{count} entries did not fit into the tree: their time counts as their callers' own"
         ));
     }
     let limit = matches

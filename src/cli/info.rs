@@ -19,7 +19,7 @@ use crate::view::ruler;
 /// This command's row.
 pub(crate) const COMMAND: Command = Command {
     name: "info",
-    about: "Say what a trace holds: format, span, counts, clocks, what was odd",
+    about: "Show what a trace contains: format, span, counts, clocks, diagnostics",
     arguments: |command| {
         files_arguments(command).arg(
             Arg::new("json")

@@ -14,7 +14,7 @@ use crate::export::atomic_file::{FileError, Overwrite, write_whole};
 /// This command's row.
 pub(crate) const COMMAND: Command = Command {
     name: "install",
-    about: "Put icon, file types, completions and manual page in place, so that a trace opens by double click",
+    about: "Install icon, file types, completions and manual page, so that a double click opens a trace",
     arguments: |command| {
         command
             .arg(
@@ -27,7 +27,7 @@ pub(crate) const COMMAND: Command = Command {
             .arg(
                 Arg::new("remove")
                     .long("remove")
-                    .help("Take them away again")
+                    .help("Remove them again")
                     .action(ArgAction::SetTrue),
             )
             .arg(
@@ -172,7 +172,9 @@ fn install(matches: &ArgMatches) -> Result<(), CliError> {
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local"));
     let prefix = matches.get_one::<PathBuf>("prefix").cloned().or_else(home);
     let share = prefix
-        .ok_or_else(|| CliError::Usage("there is no HOME: say where with --prefix DIR".to_owned()))?
+        .ok_or_else(|| {
+            CliError::Usage("HOME is not set: choose a folder with --prefix DIR".to_owned())
+        })?
         .join("share");
     let mut files: Vec<(PathBuf, Vec<u8>)> = vec![(share.join(DESKTOP.0), desktop_entry()?)];
     files.extend(
@@ -216,7 +218,7 @@ fn desktop_entry() -> Result<Vec<u8>, CliError> {
 
 fn no_entry(program: &Path, why: &str) -> CliError {
     CliError::Input(format!(
-        "the path of this program {why}, which a desktop entry cannot name; move the program ({})",
+        "the path of this program {why}, which a desktop entry cannot contain; move the program ({})",
         program.display()
     ))
 }
@@ -263,7 +265,7 @@ fn put(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
     let write = |out: &mut dyn Write| -> Result<(), FileError> { Ok(out.write_all(bytes)?) };
     write_whole(path, Overwrite::Replace, write).map_err(|error| match error {
         FileError::Exists => CliError::Input(format!(
-            "there is a folder of that name ({})",
+            "a folder of that name exists already ({})",
             path.display()
         )),
         FileError::Io(error) => cannot("write", path, &error),

@@ -21,21 +21,21 @@ use crate::tables::latency::{SUMS, WORST, pair_sums, sample_rows, wakeup_sums};
 /// This command's row.
 pub(crate) const COMMAND: Command = Command {
     name: "latency",
-    about: "Say how long woken threads waited, or how long it took from one event to another",
+    about: "Show how long woken threads waited, or how long it took from one event to another",
     arguments: |command| {
         narrowing_arguments(files_arguments(time_arguments(command)))
             .arg(
                 Arg::new("begin")
                     .long("begin")
                     .value_name("EXPR")
-                    .help("The events where it begins: a name, or an expression as in search; without, wakeups of threads")
+                    .help("The first event of each pair: a name, or an expression as in search; without it, wakeups of threads")
                     .requires("end"),
             )
             .arg(
                 Arg::new("end")
                     .long("end")
                     .value_name("EXPR")
-                    .help("The events where it ends")
+                    .help("The second event of each pair")
                     .requires("begin"),
             )
             .arg(
@@ -43,7 +43,7 @@ pub(crate) const COMMAND: Command = Command {
                     .long("key")
                     .value_name("KEY")
                     .help(
-                        "What both have in common: any, tid, cpu, FIELD, or FIELD=FIELD of the end",
+                        "What the two events have in common: any, tid, cpu, FIELD, or FIELD=FIELD of the second",
                     )
                     .default_value("tid")
                     .value_parser(|text: &str| text.parse::<PairKey>()),
@@ -152,10 +152,13 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
 
 fn warn_of(pairs: &EventPairs) {
     for (count, words) in [
-        (pairs.unmatched_from, "began and have no end"),
-        (pairs.unmatched_to, "ended and have no begin"),
+        (
+            pairs.unmatched_from,
+            "begin a pair and have no second event",
+        ),
+        (pairs.unmatched_to, "end a pair and have no first event"),
         (pairs.keyless, "do not have the key"),
-        (pairs.left_out, "are too many, and were left out"),
+        (pairs.left_out, "were left out: there are too many"),
     ] {
         if count > 0 {
             warn(&format!("{count} events {words}"));

@@ -62,7 +62,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     install::COMMAND,
 ];
 
-/// The whole command line as clap knows it.
+/// Returns the whole command line for clap.
 #[must_use]
 pub(crate) fn command_line() -> clap::Command {
     let mut all = clap::Command::new("threadline")
@@ -100,7 +100,7 @@ pub fn run() -> ExitCode {
     let matches = match command_line().try_get_matches() {
         Ok(matches) => matches,
         Err(error) => {
-            // Help and version are answers, all else is wrong usage; clap knows which stream to use.
+            // Help and version are answers, all else is wrong usage; clap chooses the stream.
             if error.use_stderr() {
                 let words = error.render().to_string();
                 let _unwritable = match words.contains(is_active) {
@@ -135,7 +135,7 @@ fn open_window(matches: &ArgMatches) -> Result<(), CliError> {
 #[cfg(not(feature = "gui"))]
 fn open_window(_matches: &ArgMatches) -> Result<(), CliError> {
     Err(CliError::Usage(
-        "this build has no window (it was made without the feature 'gui'); see 'threadline help'"
+        "this build has no window (it was made without the feature 'gui'); see `threadline help`"
             .into(),
     ))
 }

@@ -23,27 +23,28 @@ pub(crate) fn narrowing_arguments(command: clap::Command) -> clap::Command {
             numbers(
                 "cpu",
                 "N",
-                "Only what happened on CPU N, or on several (0,2-4); may be given again",
+                "Only what happened on CPU N, or on several (0,2-4); may be repeated",
             )
             .value_parser(value_parser!(CpuList)),
         )
         .arg(numbers(
             "process",
             "PID",
-            "Only what this process did; may be given again",
+            "Only what this process did; may be repeated",
         ))
         .arg(numbers(
             "thread",
             "TID",
-            "Only what this thread did; may be given again",
+            "Only what this thread did; may be repeated",
         ))
         .arg(
             Arg::new("track")
                 .long("track")
                 .value_name("NAME")
                 .help(
-                    "Only tracks and counters of this name, or with it in theirs: a thread's as --thread, `CPU 0` alone as \
-                     --cpu 0, beside others what that CPU's track shows; may be given again",
+                    "Only tracks and counters with NAME in their name: a thread's track means --thread; `CPU \
+                     0` alone means --cpu 0, with other selections only what that CPU's track shows; may be \
+                     repeated",
                 )
                 .action(ArgAction::Append),
         )
@@ -53,14 +54,15 @@ pub(crate) fn narrowing_arguments(command: clap::Command) -> clap::Command {
 pub(crate) fn slices_on_cpu(command: clap::Command) -> clap::Command {
     command.mut_arg("cpu", |arg| {
         arg.help(
-            "Only what happened on CPU N, or on several (0,2-4): a thread's slice counts once if the thread ran there during it, with the \
-             time that it ran there in the range; slices of the CPU itself (interrupts) count as everywhere. \
-             With --thread or --process only what these did there. May be given again",
+            "Only what happened on CPU N, or on several (0,2-4): a thread's slice counts once if the thread \
+             ran there during it, with the time that it ran there in the range; slices of the CPU itself \
+             (interrupts) count as without --cpu. With --thread or --process only what these did there. May \
+             be repeated",
         )
     })
 }
 
-/// The numbers that the user knows things by, as ours. All lives of a reused number are meant.
+/// Our ids for the numbers that the user gave; of a reused number, the ids of all its lives.
 pub(crate) fn selection_of(matches: &ArgMatches, trace: &Trace) -> Result<Selection, CliError> {
     let span = asked_span(matches, trace);
     if span.start >= span.end {

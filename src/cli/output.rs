@@ -54,7 +54,7 @@ pub(crate) fn refusal(error: ExportError) -> CliError {
             CliError::Output(error)
         }
         ExportError::Exists(path) if !path.is_dir() => CliError::Input(format!(
-            "{}; --force replaces it",
+            "{}; use --force to replace it",
             ExportError::Exists(path)
         )),
         other => CliError::Input(other.to_string()),

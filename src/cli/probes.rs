@@ -204,7 +204,7 @@ fn write_script(all: &ProbeTable, out: &Path, overwrite: Overwrite) -> Result<()
     })
     .map_err(|error| match error {
         FileError::Exists => CliError::Input(format!(
-            "there is a file {} already; --force replaces it",
+            "{} exists already; use --force to replace it",
             out.display()
         )),
         FileError::Io(error) => CliError::Output(error),

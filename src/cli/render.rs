@@ -37,7 +37,7 @@ pub(crate) const COMMAND: Command = Command {
                 Arg::new("out")
                     .short('o')
                     .value_name("OUT.png")
-                    .help("Where to put the picture, an SVG if it is called so; - for standard output")
+                    .help("Where to write the picture: an SVG if the name ends so, else a PNG; - for standard output")
                     .required(true)
                     .value_parser(value_parser!(PathBuf)),
             )
@@ -50,7 +50,7 @@ pub(crate) const COMMAND: Command = Command {
                 word(
                     "scale",
                     "N",
-                    "Pixels a point: 2 makes everything twice as large",
+                    "Pixels per point: 2 makes everything twice as large",
                 )
                 .default_value("1")
                 .value_parser(value_parser!(f32)),
@@ -64,19 +64,19 @@ pub(crate) const COMMAND: Command = Command {
                 word(
                     "pane",
                     "NAME",
-                    "Open this pane, e.g. info or process-tree; several are side by side",
+                    "Open this pane, e.g. info or process-tree; may be repeated: several are side by side",
                 )
                 .action(ArgAction::Append),
             )
             .arg(word(
                 "select",
                 "EXPR",
-                "Select the first item that EXPR means in the span, a slice if there is one",
+                "Select the first item in the span that matches EXPR, a slice if there is one",
             ))
             .arg(word(
                 "find",
                 "EXPR",
-                "Mark what EXPR means, and dim all else; EXPR as in the window's search",
+                "Mark what matches EXPR, and dim all else; EXPR as in the window's search",
             ))
     },
     examples: &[

@@ -45,7 +45,7 @@ fn arguments(command: clap::Command) -> clap::Command {
             Arg::new("in")
                 .long("in")
                 .value_name("PLACE")
-                .help("Look only in these; may be given again")
+                .help("Look only in these; may be repeated")
                 .action(ArgAction::Append)
                 .value_delimiter(',')
                 .value_parser(places),
@@ -67,7 +67,7 @@ fn arguments(command: clap::Command) -> clap::Command {
         .after_help(format!(
             "An expression compares fields: name ~ \"sched.*\" && prev_prio < 100 && dur > 1ms\n\
              with == != < <= > >= ~ !~ & and && || ! ( ); sched_switch: next_prio < 100 asks only that event.\n\
-             Fields, beside the arguments of events by their names:\n{}",
+             Fields (arguments of events are fields too, by their names):\n{}",
             fields.join("\n")
         ))
 }

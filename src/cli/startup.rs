@@ -17,7 +17,7 @@ pub fn arguments(command: clap::Command) -> clap::Command {
         Arg::new("do")
             .long("do")
             .value_name("COMMAND")
-            .help("Do this when the trace is loaded: a command by its name in the palette, e.g. \"Fold all\" or \"Search: dur > 1ms\"; may be repeated")
+            .help("Run this command when the trace is loaded: its name in the palette, e.g. \"Fold all\" or \"Search: dur > 1ms\"; may be repeated")
             .action(ArgAction::Append),
     )
 }

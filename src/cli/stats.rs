@@ -36,9 +36,9 @@ pub(crate) const COMMAND: Command = Command {
                     .long("of")
                     .value_name("WHAT")
                     .help(
-                        "What to add up: slices count whole (those that never ended only as unfinished, with \
-                         the time that they lasted at least), runs and states with what lies in the range, \
-                         events by their number; calls: system calls with their errors, as strace -c prints them",
+                        "What to add up: slices with their whole durations (unfinished ones apart, with \
+                         their least duration), runs and states with their part inside the range, events by \
+                         their number; calls: system calls with their errors, as strace -c prints them",
                     )
                     .default_value("slices")
                     .value_parser(["slices", "runs", "states", "events", "counters", "calls"]),
@@ -47,7 +47,7 @@ pub(crate) const COMMAND: Command = Command {
                 Arg::new("by")
                     .long("by")
                     .value_name("KEY")
-                    .help("What makes a group (of states, name is the state; thread-name: all threads of a name)")
+                    .help("What to group by (name: for states, the state; thread-name: all threads of a name)")
                     .default_value("name")
                     .value_parser(["name", "thread", "thread-name", "process", "cpu"]),
             )
@@ -55,7 +55,7 @@ pub(crate) const COMMAND: Command = Command {
                 Arg::new("kind")
                     .long("kind")
                     .value_name("KIND")
-                    .help("Only slices of this kind; without it each kind has rows of its own")
+                    .help("Only slices of this kind; without it each kind has its own rows")
                     .value_parser(PossibleValuesParser::new(
                         SliceKind::ALL.map(SliceKind::word),
                     )),

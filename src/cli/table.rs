@@ -24,7 +24,7 @@ pub(crate) const COMMAND: Command = Command {
     examples: &[
         Example {
             line: "slices sample-traces/compress.fxt",
-            about: "All slices in order of time",
+            about: "All slices in time order",
         },
         Example {
             line: "processes sample-traces/lua-make-j2.etrace.zst --format json",
@@ -60,7 +60,7 @@ fn arguments(command: clap::Command) -> clap::Command {
         .mut_arg("file", |file| file.required(false))
         .args(format_arguments())
         .after_help(format!(
-            "Tables; of those with a command behind them, that command asks the question that they answer:\n{}",
+            "Tables; a table with a command in brackets is printed by that command:\n{}",
             lines.join("\n")
         ))
 }
@@ -73,7 +73,8 @@ fn table(matches: &ArgMatches) -> Result<(), CliError> {
         tables::find(name).ok_or_else(|| CliError::Usage(format!("there is no table '{name}'")))?;
     if !table.is_of_trace() {
         let command = table.command().unwrap_or_default();
-        let words = format!("the table '{name}' answers a question: use threadline {command}");
+        let words =
+            format!("the table '{name}' is printed by another command: `threadline {command}`");
         return Err(CliError::Usage(words));
     }
     let loaded = load(matches)?;

@@ -1,4 +1,4 @@
-//! The terminal that a verb's answer may go to: whether there is one, how wide it is, whether it wants colours.
+//! The terminal that a command may print to: whether there is one, its width, and whether it shows colours.
 //!
 //! What differs between systems is in [`width_of_terminal`] and [`is_pipe`] alone.
 

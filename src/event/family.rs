@@ -146,7 +146,7 @@ impl Family {
         }
     }
 
-    /// Returns whether the file itself states the family's slices, so that they are no pairs of events.
+    /// Returns whether the file itself states the family's slices, so that they are not pairs of events.
     #[must_use]
     pub(crate) fn is_stated(self) -> bool {
         matches!(

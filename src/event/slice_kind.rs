@@ -85,7 +85,7 @@ impl SliceKind {
             SliceKind::Durations => "Durations that the recorded program names itself",
             SliceKind::Functions => "Functions of the function graph tracer",
             SliceKind::Probes => "Functions between a kprobe or uprobe and its return",
-            SliceKind::SystemCalls => "System calls, from their begin to their end",
+            SliceKind::SystemCalls => "System calls, from entry to exit",
             SliceKind::Processes => {
                 "Programs that processes ran, from exec or fork to exec or exit"
             }

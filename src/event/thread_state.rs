@@ -67,7 +67,7 @@ impl ThreadState {
             ThreadState::Dead => "gone",
             ThreadState::Parked => "a parked kernel thread",
             ThreadState::Idle => "an idle kernel thread",
-            ThreadState::Unknown => "the recording does not say",
+            ThreadState::Unknown => "not recorded",
         }
     }
 

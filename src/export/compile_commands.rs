@@ -191,7 +191,7 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
             0 => "no C or C++ compiler was started in this trace, or its arguments are not known"
                 .to_owned(),
             _ => format!(
-                "no compiler in this trace has a source among its arguments; there may be some in response files, whose contents it does not have: {files}"
+                "no compiler in this trace has a source among its arguments; there may be some in response files, whose contents the trace does not contain: {files}"
             ),
         }));
     }
@@ -200,15 +200,15 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
     summary.count("compile commands", count);
     if !responses.is_empty() {
         summary.notes.push(format!(
-            "arguments stand in response files, whose contents the trace does not have; entries keep their names: {files}"
+            "some arguments are in response files, whose contents the trace does not contain; the entries name the files: {files}"
         ));
     }
     if hidden > 0 {
         summary.notes.push(match hidden {
-            1 => "one compiler has no entry: if it had sources, they stand in a response file"
+            1 => "one compiler has no entry: if it had sources, they are in a response file"
                 .to_owned(),
             _ => format!(
-                "{hidden} compilers have no entry: if they had sources, these stand in response files"
+                "{hidden} compilers have no entry: if they had sources, these are in response files"
             ),
         });
     }
@@ -224,7 +224,7 @@ fn lost_arguments(trace: &Trace) -> Option<String> {
         count => format!("{count} programs"),
     };
     Some(format!(
-        "arguments of {programs} were lost in the recording (see its diagnostics): commands may lack some of theirs"
+        "arguments of {programs} were lost in the recording (see its diagnostics): their commands may be incomplete"
     ))
 }
 

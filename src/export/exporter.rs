@@ -175,7 +175,7 @@ impl fmt::Display for ExportError {
             }
             ExportError::Io(error) if error.kind() == std::io::ErrorKind::StorageFull => f
                 .write_str(
-                    "the disk is full: nothing was written, and a file that was there is as it was",
+                    "the disk is full: nothing was written, and a file that existed is unchanged",
                 ),
             ExportError::Io(error) => write!(f, "the file could not be written: {error}"),
             ExportError::Cancelled => f.write_str("stopped: nothing was written"),

@@ -74,14 +74,14 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
     out.write_all(b"\n]\n")?;
     if count == 0 {
         return Err(ExportError::Nothing(
-            "there are no processes in what was chosen".to_owned(),
+            "the selection contains no processes".to_owned(),
         ));
     }
     let mut summary = Summary::default();
     summary.count("processes", count);
     if cut > 0 {
         let note = format!(
-            "{cut} processes lie deeper than {MOST_DEPTH} levels and are listed at that level"
+            "{cut} processes are deeper than {MOST_DEPTH} levels and are listed at that level"
         );
         summary.notes.push(note);
     }

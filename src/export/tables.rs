@@ -25,7 +25,10 @@ pub fn write(
     job: &Job,
 ) -> std::io::Result<u64> {
     let Rows::Trace(rows_for) = table.rows else {
-        let words = format!("the table '{}' answers a question", table.name);
+        let words = format!(
+            "the table '{}' is printed by a command of its own",
+            table.name
+        );
         return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, words));
     };
     let of_name = |column: &ColumnDef<'_>| TIME_COLUMNS.contains(&column.name);

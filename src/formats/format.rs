@@ -170,7 +170,7 @@ pub struct ReportOptions {
 /// Which events are printed.
 #[derive(Debug, Default)]
 pub struct Selection {
-    /// An event that none of these choose is not printed; empty: all events are.
+    /// Only events that one of these chooses are printed; empty: all events.
     pub shown: Vec<Choice>,
     /// An event that one of these chooses is not printed.
     pub left_out: Vec<Choice>,

@@ -29,7 +29,7 @@ pub(crate) enum Embedded {
     Decoded(Vec<u8>),
 }
 
-/// Returns the traces in a page, in its order; none if the bytes are no page.
+/// Returns the traces in a page, in its order; none if the bytes are not a page.
 ///
 /// # Errors
 /// Errors if memory is insufficient, or the job was cancelled.

@@ -118,8 +118,8 @@ impl Announcer {
             self.last = Some((heard, around));
             return Left::Nothing;
         };
-        // The view that another trace comes with is no change of the view: what is done to it afterwards is one, also while
-        // the words for the trace still wait.
+        // The view that another trace comes with is not a change of the view: what is done to it afterwards is one,
+        // also while the words for the trace still wait.
         let is_another = self
             .last
             .as_ref()

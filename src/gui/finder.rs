@@ -120,7 +120,7 @@ impl FinderBox {
             };
             ui.label(RichText::new(error.unwrap_or_default()).color(palette.error));
         } else if mode != Finder::Time && self.found.is_empty() {
-            ui.label(RichText::new("Nothing is called that.").color(palette.weak));
+            ui.label(RichText::new("No name matches.").color(palette.weak));
         }
     }
 

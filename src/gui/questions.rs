@@ -139,7 +139,7 @@ impl Questions {
     fn layout_ui(&mut self, ui: &mut Ui, state: &ViewState, actions: &mut Vec<Action>) {
         ui.heading("Keep the layout");
         ui.label(
-            "What was done to the tracks, for this and other traces: View > Layouts does it again.",
+            "Keeps the arrangement of the tracks for this and other traces: View > Layouts applies it again.",
         );
         ui.add_space(4.0);
         let edit = egui::TextEdit::singleline(&mut self.path)
@@ -201,7 +201,7 @@ impl Questions {
 fn start_over_ui(ui: &mut Ui, actions: &mut Vec<Action>) {
     ui.heading("Start over?");
     ui.label(
-        "Marks, flags, places, filters, plots and all that was done to the tracks of this trace are forgotten.",
+        "Marks, flags, places, filters, plots and the arrangement of the tracks of this trace are forgotten.",
     );
     ui.add_space(8.0);
     ui.horizontal(|ui| {

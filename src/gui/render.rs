@@ -131,7 +131,7 @@ fn first_meant(loaded: &LoadedTrace, text: &str, span: Option<TimeSpan>) -> Resu
         .min_by_key(|hit| (rank(hit.item), hit.time));
     first
         .map(|hit| hit.item)
-        .ok_or_else(|| format!("'{text}' means nothing in this span"))
+        .ok_or_else(|| format!("nothing in this span matches '{text}'"))
 }
 
 /// Returns the pane of a name as users write it.
@@ -139,7 +139,7 @@ fn pane_called(wanted: &str) -> Result<PaneKind, String> {
     let pane = PaneKind::of_title(&wanted.replace('-', " "));
     pane.ok_or_else(|| {
         let titles = PaneKind::ALL.map(PaneKind::title).join(", ");
-        format!("there is no pane '{wanted}'; there are {titles}")
+        format!("there is no pane '{wanted}'; there are: {titles}")
     })
 }
 

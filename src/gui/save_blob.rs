@@ -33,7 +33,7 @@ fn write_payload(
     path: &std::path::Path,
 ) -> Result<(), ExportError> {
     let bytes = payload(&loaded.trace, loaded.reader.as_ref(), event)
-        .ok_or_else(|| ExportError::Nothing("this event carries no payload".to_owned()))?;
+        .ok_or_else(|| ExportError::Nothing("this event has no payload".to_owned()))?;
     atomic_file::write_whole(path, Overwrite::Replace, |out| {
         out.write_all(&bytes).map_err(ExportError::from)
     })

@@ -147,7 +147,7 @@ impl Command {
         if let Some(wants) = WITH_ARGUMENTS.iter().find(|wants| is(wants.name, name)) {
             return match argument.trim().is_empty() {
                 true => Err(format!(
-                    "'{text}': say what, as in '{}: {}'",
+                    "'{text}' needs a value, as in '{}: {}'",
                     wants.name, wants.what
                 )),
                 false => Ok(made(Kind::With(wants), argument)),
@@ -162,7 +162,7 @@ impl Command {
         match self.kind {
             Kind::Row(row) => {
                 let action = (row.action)(state);
-                action.ok_or_else(|| told("this cannot be done as things are".to_owned()))
+                action.ok_or_else(|| told("this command is not available in this view".to_owned()))
             }
             Kind::Pane(pane) => Ok(Action::OpenPane(pane)),
             Kind::With(wants) => (wants.action)(&self.argument, state).map_err(told),

@@ -32,7 +32,7 @@ pub(super) fn write_bytes(path: &Path, overwrite: Overwrite, bytes: &[u8]) -> Re
         out.write_all(bytes).map_err(FileError::from)
     });
     written.map_err(|error| match error {
-        FileError::Exists => format!("there is a file {} already", path.display()),
+        FileError::Exists => format!("{} exists already", path.display()),
         FileError::Io(error) => format!("{}: {error}", path.display()),
     })
 }

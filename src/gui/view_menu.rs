@@ -127,7 +127,7 @@ fn layouts_ui(ui: &mut Ui, state: &ViewState, actions: &mut Vec<Action>) {
         ui.horizontal(|ui| {
             if ui
                 .button(&saved.name)
-                .on_hover_text("Do the same to these tracks, by their names")
+                .on_hover_text("Arrange these tracks in the same way, by their names")
                 .clicked()
             {
                 actions.push(Action::Arrange(Arrange::Use(saved.name.clone())));

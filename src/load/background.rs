@@ -181,7 +181,9 @@ impl Loading {
     /// Returns the error for a loader that ended without a result.
     fn unexpected_end(&mut self) -> LoadError {
         let problem = match self.task.take_failure() {
-            Some(Failure::NoThread(words)) => Problem::Io(format!("no thread to load it: {words}")),
+            Some(Failure::NoThread(words)) => {
+                Problem::Io(format!("cannot start a thread to load it: {words}"))
+            }
             Some(Failure::Panicked(_)) | None => Problem::Other(
                 "the loader stopped unexpectedly; please report this file".to_owned(),
             ),

@@ -1,9 +1,9 @@
-//! Chrome JSON among several files that processes wrote of themselves (compilers, linkers, build tools): which process of
-//! which other file wrote each of them.
+//! Finds the process that wrote each file of Chrome JSON among several files: traces of compilers, linkers and
+//! build tools, written by processes of another file.
 //!
 //! The process is found by the path of the file; else by its name, as a recording may have been copied from elsewhere
 //! together with the traces; else, if nobody was seen to write it, by the output that a compiler was told to name it
-//! after. Where several processes come into question, the compiler's own number decides.
+//! after. If several processes match, the compiler's own number decides.
 
 use std::sync::Arc;
 

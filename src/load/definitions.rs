@@ -106,13 +106,13 @@ pub(crate) fn read_text(path: &Path) -> std::io::Result<String> {
     let file = std::fs::File::open(path)?;
     file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MOST_BYTES {
-        let words = format!("more than {MOST_BYTES} bytes are no file of definitions");
+        let words = format!("a file of definitions has at most {MOST_BYTES} bytes");
         return Err(std::io::Error::other(words));
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Returns whether a file that is no trace contains lines in the form of a definition, valid or not.
+/// Returns whether a file that is not a trace contains lines in the form of a definition, valid or not.
 #[must_use]
 pub(crate) fn has_form(path: &Path) -> bool {
     let mut head = Vec::new();
@@ -130,7 +130,7 @@ fn is_trace(head: &[u8]) -> bool {
 }
 
 /// Name of the format of definitions without a trace.
-pub(crate) const ALONE: &str = "probe definitions, no trace";
+pub(crate) const ALONE: &str = "probe definitions, not a trace";
 
 /// Returns an empty trace with these definitions, for definitions that are opened without a trace.
 #[must_use]

@@ -13,7 +13,7 @@ pub(super) const HEAD_BYTES: usize = 64 * 1024;
 /// Length in bytes of a second attempt, if no format was detected: other text may come before a trace.
 pub(super) const WIDE_HEAD_BYTES: usize = 4 * 1024 * 1024;
 
-/// Returns the format of a file that is not compressed, if its first bytes leave no doubt; `None` if they do, or the file
+/// Returns the format of a file that is not compressed, if its first bytes decide it; `None` if they do not, or the file
 /// cannot be read.
 pub(crate) fn format_of_file(path: &Path) -> Option<&'static Format> {
     let mut head = Vec::new();
@@ -37,7 +37,7 @@ pub fn detect(head: &[u8]) -> Result<&'static Format, ReadError> {
             let names: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
             let problem = if probes::sniff(head) || probes::sniff_profile(head) {
                 Problem::Other(
-                    "these are definitions of probes, no trace: open them together with the trace that they made"
+                    "this file contains probe definitions, not a trace: open it together with the trace that they made"
                         .to_owned(),
                 )
             } else if head.is_empty() {

@@ -125,7 +125,7 @@ impl Spool {
                     };
                     let part = buffer.get(..count).unwrap_or_default();
                     // A full disk ends the copy like the end of the stream: the bytes so far are shown. A stream that
-                    // is no trace may have no end.
+                    // is not a trace may have no end.
                     if part.is_empty()
                         || file.write_all(part).is_err()
                         || !head.may_be_of_a_trace(part, reading)
@@ -168,7 +168,7 @@ struct Head {
 }
 
 impl Head {
-    /// Adds bytes of the stream. Returns `false` once there are enough bytes to know that they are no trace.
+    /// Adds bytes of the stream. Returns `false` once there are enough bytes to know that they are not a trace.
     fn may_be_of_a_trace(&mut self, part: &[u8], reading: Reading) -> bool {
         if self.is_known {
             return true;

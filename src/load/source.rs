@@ -50,9 +50,7 @@ impl Deref for Mapped {
 fn io_error(error: &std::io::Error) -> ReadError {
     let words = match error.kind() {
         std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
-        std::io::ErrorKind::PermissionDenied => {
-            "you may not read it (permission denied)".to_owned()
-        }
+        std::io::ErrorKind::PermissionDenied => "no permission to read it".to_owned(),
         _ => error.to_string(),
     };
     ReadError::at_byte(0, "file", Problem::Io(words))
@@ -117,7 +115,7 @@ struct Stream {
     stopped: Option<Stopped>,
 }
 
-/// Reads a stream, which may have no end. A stream that is no trace is refused after the megabytes that
+/// Reads a stream, which may have no end. A stream that is not a trace is refused after the megabytes that
 /// [`reading::head_is_known`] needs; a trace is read up to [`budget::stream_bytes`].
 ///
 /// [`reading::head_is_known`]: super::reading::Reading::head_is_known

@@ -46,7 +46,7 @@ impl CallTotal {
 
 /// Calls that one job asks for what they returned.
 const CALLS_A_JOB: usize = 4096;
-/// Results below are no errors (the kernel's MAX_ERRNO).
+/// Results below are not errors (the kernel's MAX_ERRNO).
 const LEAST_ERROR: i64 = -4095;
 
 /// What is known about the end of a call.

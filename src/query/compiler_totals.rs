@@ -83,7 +83,7 @@ pub(crate) fn compiler_totals(
     Ok(totals)
 }
 
-/// Returns the sum that a point is; `None` if it is another point.
+/// Returns the sum that a point represents; `None` if the point is no sum.
 fn sum_of(trace: &Trace, reader: &dyn Events, point: InstantId) -> Option<CompilerTotal> {
     let event: EventId = trace.instants.event(point);
     let fields = reader.fields(event_ref(trace, event));

@@ -31,8 +31,8 @@ pub fn sum_words(trace: &Trace) -> String {
     };
     match (trace.gaps.len(), trace.lost_events()) {
         (0, 0) => String::new(),
-        (0, _) => format!("{lost}; the file does not say when"),
-        (_, 0) => format!("{gaps}; the file does not say how many events are lost"),
+        (0, _) => format!("{lost}; the file does not contain the times"),
+        (_, 0) => format!("{gaps}; the file does not contain the number of lost events"),
         _ => format!("{lost} in {gaps}"),
     }
 }

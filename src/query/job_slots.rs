@@ -7,9 +7,9 @@
 //!                   [===]    [=======]     no: between the two only one lives
 //! ```
 //!
-//! A job is a child of a runner that is no runner itself and has no runner below it; jobs of a make that a make started
-//! count for both. The arguments of the outermost runner contain the limit (`-j8`); without one (ninja without `-j`) the
-//! limit is the largest number of jobs that ran at once.
+//! A job is a child of a runner that is not a runner itself and has no runner below it; jobs of a make that a make
+//! started count for both. The arguments of the outermost runner contain the limit (`-j8`); without one (ninja without
+//! `-j`) the limit is the largest number of jobs that ran at once.
 
 use super::process_times::{ProcessTimes, program_bytes};
 use super::process_tree::Visited;

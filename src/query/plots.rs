@@ -71,7 +71,7 @@ impl From<Cancelled> for PlotError {
 ///
 /// # Errors
 ///
-/// Errors if the text is no valid expression.
+/// Errors if the text is not a valid expression.
 pub(crate) fn filter_of(trace: &Trace, filter: &str) -> Result<Expression, ExpressionError> {
     let name = filter.trim();
     let is_kind =
@@ -273,7 +273,7 @@ const MOST_ASKED: usize = 64;
 /// Events that are put to the filter for that, at most.
 const MOST_TRIED: usize = 200_000;
 
-/// The names of the numbers that the first events have which a filter means, in their order.
+/// The names of the numeric fields of the first events that match a filter, in their order.
 #[must_use]
 pub fn numbers_of(trace: &Trace, reader: &dyn Events, filter: &str) -> Vec<String> {
     let expression = filter_of(trace, filter);

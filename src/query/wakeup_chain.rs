@@ -193,7 +193,7 @@ pub fn chain_at(trace: &Trace, thread: ThreadId, time: Timestamp) -> Option<Chai
     chain(trace, StateId(waits.next()?))
 }
 
-/// Why the thread of `state` waited. `None` if that is no wait.
+/// Why the thread of `state` waited. `None` if that is not a wait.
 #[must_use]
 pub fn chain(trace: &Trace, state: StateId) -> Option<Chain> {
     if state.0 as usize >= trace.states.len() || !is_wait(trace.states.states[state.0 as usize]) {
@@ -249,7 +249,7 @@ pub fn longest_wait(trace: &Trace, thread: ThreadId, span: TimeSpan) -> Option<S
     (inside(&longest) > Nanos(0)).then_some(StateId(longest))
 }
 
-/// Returns whether a thread waits. An unknown state is no wait, because the thread may have run.
+/// Returns whether a thread waits. An unknown state is not a wait, because the thread may have run.
 fn is_wait(state: ThreadState) -> bool {
     !matches!(
         state,

@@ -22,10 +22,19 @@ pub(crate) const PROGRAMS: TableDef = TableDef {
     columns: &[
         NAME,
         ColumnDef::count("processes", "Processes", "How many processes ran it."),
-        ColumnDef::duration("own", "Own", "How long these worked themselves."),
-        ColumnDef::duration("total", "Total", "How long these lived, together."),
-        ColumnDef::duration("longest", "Longest", "How long the longest lived."),
-        ColumnDef::key("longest_pid", "Longest PID", "Which that was.").minor(),
+        ColumnDef::duration("own", "Own", "Total own time of these processes."),
+        ColumnDef::duration("total", "Total", "Total lifetime of these processes."),
+        ColumnDef::duration(
+            "longest",
+            "Longest",
+            "Lifetime of the one that lived longest.",
+        ),
+        ColumnDef::key(
+            "longest_pid",
+            "Longest PID",
+            "The process that lived longest.",
+        )
+        .minor(),
         ColumnDef::count("failed", "Failed", "How many failed."),
     ],
     rows: Rows::Trace(|scope| {
@@ -59,11 +68,11 @@ pub(crate) const CRITICAL_CHAIN: TableDef = TableDef {
     columns: &[
         TS,
         DUR.minor(),
-        ColumnDef::duration("own", "Own", "How long the chain was in it."),
+        ColumnDef::duration("own", "Own", "How much of the chain's time is in it."),
         PID,
         PROCESS,
         ColumnDef::text("because", "Because", "Why the chain leads through it."),
-        ColumnDef::path("path", "Path", "The file that was waited for."),
+        ColumnDef::path("path", "Path", "The file for which a process waited."),
         ColumnDef::text(
             "args",
             "Arguments",
@@ -73,7 +82,7 @@ pub(crate) const CRITICAL_CHAIN: TableDef = TableDef {
             "share",
             "Share",
             Unit::Percent,
-            "How much of the chain it is.",
+            "Its share of the chain's time.",
         )
         .kept(),
     ],
@@ -249,15 +258,15 @@ pub(crate) const SYSCALLS: TableDef = TableDef {
         NAME,
         ColumnDef::count("calls", "Calls", "How many calls there were."),
         ColumnDef::count("errors", "Errors", "How many failed."),
-        ColumnDef::duration("time", "Time", "How long they took together."),
+        ColumnDef::duration("time", "Time", "Their total duration."),
         ColumnDef::number(
             "share",
             "Share",
             Unit::Percent,
-            "Its part of the time of all calls.",
+            "Its share of the time of all calls.",
         ),
-        ColumnDef::duration("mean", "Mean", "How long one took on average."),
-        ColumnDef::duration("longest", "Longest", "How long the longest took."),
+        ColumnDef::duration("mean", "Mean", "Their mean duration."),
+        ColumnDef::duration("longest", "Longest", "The longest duration."),
         UNFINISHED,
         ColumnDef::count("returned", "Returned", "How many returned.").minor(),
         ColumnDef::text("by_error", "By error", "The errors with their counts."),

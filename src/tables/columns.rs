@@ -206,4 +206,4 @@ pub(crate) const AT_LEAST: ColumnDef<'static> = ColumnDef::duration(
 .minor();
 /// The wall-clock time of the row.
 pub(crate) const WALL_CLOCK: ColumnDef<'static> =
-    ColumnDef::text("wall_clock", "Wall clock", "What a wall clock showed then.");
+    ColumnDef::text("wall_clock", "Wall clock", "The time of the wall clock.");

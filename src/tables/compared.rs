@@ -18,14 +18,14 @@ pub(crate) const COMPARED: TableDef = TableDef {
         ColumnDef::duration(
             "change",
             "Change",
-            "How much more B has than A of what rows are sorted by.",
+            "B minus A, of the column that rows are sorted by.",
         ),
         ColumnDef::count("count_a", "Count A", "How many there are in A."),
         ColumnDef::count("count_b", "Count B", "How many there are in B."),
-        ColumnDef::duration("sum_a", "Sum A", "How long they lasted together in A."),
-        ColumnDef::duration("sum_b", "Sum B", "How long they lasted together in B."),
-        ColumnDef::duration("mean_a", "Mean A", "How long one lasted on average in A."),
-        ColumnDef::duration("mean_b", "Mean B", "How long one lasted on average in B."),
+        ColumnDef::duration("sum_a", "Sum A", "Their total duration in A."),
+        ColumnDef::duration("sum_b", "Sum B", "Their total duration in B."),
+        ColumnDef::duration("mean_a", "Mean A", "Their mean duration in A."),
+        ColumnDef::duration("mean_b", "Mean B", "Their mean duration in B."),
         ColumnDef::duration(
             "p50_a",
             "Median A",
@@ -50,8 +50,8 @@ pub(crate) const COMPARED: TableDef = TableDef {
             "95 of 100 lasted at most this long in B.",
         )
         .minor(),
-        ColumnDef::duration("max_a", "Longest A", "How long the longest lasted in A."),
-        ColumnDef::duration("max_b", "Longest B", "How long the longest lasted in B."),
+        ColumnDef::duration("max_a", "Longest A", "The longest duration in A."),
+        ColumnDef::duration("max_b", "Longest B", "The longest duration in B."),
         ColumnDef::text("kind", "Kind", "The kind of slices.").minor(),
         ColumnDef::count("unfinished_a", "Unfinished A", "How many never ended in A.").minor(),
         ColumnDef::count("unfinished_b", "Unfinished B", "How many never ended in B.").minor(),
@@ -71,12 +71,12 @@ pub(crate) const COMPARED: TableDef = TableDef {
 
 /// The change of the count, for rows that are sorted by count.
 pub(crate) const CHANGED_COUNT: ColumnDef<'static> =
-    ColumnDef::count("change", "Change", "How many more B has than A.");
+    ColumnDef::count("change", "Change", "The count in B minus the count in A.");
 
 /// For panes only: changes, all except the first relative to the value before; then counts and sums, which are 0 if a
 /// name is missing on a side.
 pub(crate) const CHANGES: [ColumnDef<'static>; 8] = [
-    ColumnDef::duration("sum_difference", "Difference", "Right less left"),
+    ColumnDef::duration("sum_difference", "Difference", "Right minus left"),
     ColumnDef::number(
         "sum_change",
         "Total change",
@@ -97,8 +97,8 @@ pub(crate) const CHANGES: [ColumnDef<'static>; 8] = [
     ),
     ColumnDef::count("count_left", "Count left", "How many on the left"),
     ColumnDef::count("count_right", "Count right", "How many on the right"),
-    ColumnDef::duration("sum_left", "Total left", "Together, on the left"),
-    ColumnDef::duration("sum_right", "Total right", "Together, on the right"),
+    ColumnDef::duration("sum_left", "Total left", "Total duration, on the left"),
+    ColumnDef::duration("sum_right", "Total right", "Total duration, on the right"),
 ];
 
 /// What was compared, and which change is the first column.

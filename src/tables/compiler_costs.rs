@@ -17,18 +17,18 @@ pub(crate) const COMPILER_COSTS: TableDef = TableDef {
         ColumnDef::text("kind", "Kind", "Header, template or pass."),
         NAME,
         ColumnDef::count("count", "Count", "How often it was worked on."),
-        ColumnDef::count("compilations", "Compilations", "In how many compilations."),
+        ColumnDef::count(
+            "compilations",
+            "Compilations",
+            "How many compilations have it.",
+        ),
         ColumnDef::duration(
             "total",
             "Total",
-            "How long that took, with all inside of it.",
+            "Total time, with all that is nested in it.",
         ),
-        ColumnDef::duration(
-            "own",
-            "Own",
-            "How long that took without what else was worked on inside of it.",
-        ),
-        ColumnDef::duration("longest", "Longest", "How long the longest took."),
+        ColumnDef::duration("own", "Own", "Total time, without what is nested in it."),
+        ColumnDef::duration("longest", "Longest", "The longest duration."),
     ],
     rows: Rows::Trace(|scope| Box::new(cost_rows(costs_of(scope)))),
 };
@@ -41,12 +41,16 @@ pub(crate) const COMPILER_TOTALS: TableDef = TableDef {
     columns: &[
         NAME,
         ColumnDef::count("count", "Count", "How many slices of that name there were."),
-        ColumnDef::count("compilations", "Compilations", "In how many compilations."),
-        ColumnDef::duration("total", "Total", "How long these slices took together."),
+        ColumnDef::count(
+            "compilations",
+            "Compilations",
+            "How many compilations have it.",
+        ),
+        ColumnDef::duration("total", "Total", "Their total duration."),
         ColumnDef::duration(
             "most",
             "Most",
-            "How long they took in the compilation where they took most.",
+            "The largest total duration in one compilation.",
         ),
     ],
     rows: Rows::Trace(|scope| Box::new(total_rows(totals_of(scope)))),

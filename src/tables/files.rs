@@ -86,7 +86,7 @@ pub(super) const FILE_USES: TableDef = TableDef {
         ColumnDef::text("use", "Use", "What was done."),
         PID,
         PROCESS,
-        ColumnDef::time("done", "Done", "When it was over.").minor(),
+        ColumnDef::time("done", "Done", "When the use ended.").minor(),
         OTHER_PATH,
     ],
     rows: Rows::Trace(file_uses),
@@ -137,7 +137,7 @@ pub(crate) const FILE_LIST: TableDef = TableDef {
     title: "Files",
     about: "Each file with a summary of its uses.",
     columns: &[
-        ColumnDef::key("file", "File", "Its row.").minor(),
+        ColumnDef::key("file", "File", "The row of the file.").minor(),
         ColumnDef::path("path", "Path", "Its last path."),
         ColumnDef::count("reads", "Reads", "How often it was opened to read."),
         ColumnDef::count("writes", "Writes", "How often it was opened to write."),
@@ -201,9 +201,13 @@ pub(super) const FILE_DEPENDENCIES: TableDef = TableDef {
         ColumnDef::time("read", "Read", "When it was read."),
         FILE,
         ColumnDef::path("path", "Path", "The path that was read."),
-        ColumnDef::key("reader_pid", "Reader PID", "Who read it."),
+        ColumnDef::key("reader_pid", "Reader PID", "The process that read it."),
         ColumnDef::text("reader", "Reader", "The program that read it."),
-        ColumnDef::key("writer_pid", "Writer PID", "Who had written it."),
+        ColumnDef::key(
+            "writer_pid",
+            "Writer PID",
+            "The process that had written it.",
+        ),
         ColumnDef::text("writer", "Writer", "The program that had written it."),
         ColumnDef::time("written", "Written", "When it had been written."),
     ],
@@ -328,7 +332,11 @@ pub(crate) const RELATIVES: TableDef = TableDef {
     title: "Relatives of one file",
     about: "What went into a file, or was made from it, step by step.",
     columns: &[
-        ColumnDef::count("steps", "Steps", "How many processes are between."),
+        ColumnDef::count(
+            "steps",
+            "Steps",
+            "How many processes are between the two files.",
+        ),
         ColumnDef::path("path", "Path", "The path of the relative."),
         ColumnDef::key(
             "through_pid",

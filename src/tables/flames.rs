@@ -20,7 +20,7 @@ pub(crate) const TREE: TableDef = TableDef {
         TOTAL,
         OWN,
         COUNT,
-        ColumnDef::number("share", "Share", Unit::Fraction, "Its part of the whole."),
+        ColumnDef::number("share", "Share", Unit::Fraction, "Its share of the whole."),
         UNFINISHED,
         AT_LEAST,
     ],

@@ -19,17 +19,27 @@ pub(crate) const GROUPS: TableDef = TableDef {
     title: "Sums",
     about: "Slices, runs or states added up by name, thread, process or CPU.",
     columns: &[
-        ColumnDef::text("group", "Group", "What these have in common.").kept(),
+        ColumnDef::text(
+            "group",
+            "Group",
+            "The name, thread, process or CPU that they have in common.",
+        )
+        .kept(),
         CATEGORY,
         ColumnDef::count("count", "Count", "How many there are."),
-        ColumnDef::duration("sum", "Sum", "How long they lasted together.").kept(),
-        ColumnDef::duration("self", "Self", "The sum without what is nested in them.").minor(),
-        ColumnDef::duration("mean", "Mean", "How long one lasted on average."),
-        ColumnDef::duration("min", "Shortest", "How long the shortest lasted.").minor(),
+        ColumnDef::duration("sum", "Sum", "Their total duration.").kept(),
+        ColumnDef::duration(
+            "self",
+            "Self",
+            "Their total duration without what is nested in them.",
+        )
+        .minor(),
+        ColumnDef::duration("mean", "Mean", "Their mean duration."),
+        ColumnDef::duration("min", "Shortest", "The shortest duration.").minor(),
         ColumnDef::duration("p50", "Median", "Half of them lasted at most this long.").minor(),
         ColumnDef::duration("p95", "95 %", "95 of 100 lasted at most this long.").minor(),
         ColumnDef::duration("p99", "99 %", "99 of 100 lasted at most this long.").minor(),
-        ColumnDef::duration("max", "Longest", "How long the longest lasted."),
+        ColumnDef::duration("max", "Longest", "The longest duration."),
         ColumnDef::text("kind", "Kind", "The kind of slices.").minor(),
         UNFINISHED,
         AT_LEAST.kept(),
@@ -43,9 +53,13 @@ pub(crate) const OF_SOME: [ColumnDef<'static>; 3] = [
         "share",
         "Share",
         Unit::Fraction,
-        "Their part of the whole area",
+        "Their share of the whole area",
     ),
-    ColumnDef::duration("sum_of_some", "Total", "Their whole durations together"),
+    ColumnDef::duration(
+        "sum_of_some",
+        "Total",
+        "Their total duration, each slice whole",
+    ),
     ColumnDef::duration("self_of_some", "Self", "Total without nested slices"),
 ];
 
@@ -98,14 +112,18 @@ pub(crate) const EVENT_GROUPS: TableDef = TableDef {
     title: "Event counts",
     about: "Events counted by name, thread, process or CPU.",
     columns: &[
-        ColumnDef::text("group", "Group", "What these have in common."),
+        ColumnDef::text(
+            "group",
+            "Group",
+            "The name, thread, process or CPU that they have in common.",
+        ),
         CATEGORY,
         ColumnDef::count("count", "Count", "How many there are."),
         ColumnDef::number(
             "per_second",
             "Rate",
             Unit::PerSecond,
-            "How many there are in a second.",
+            "How many there are per second.",
         ),
     ],
     rows: Rows::Answer("stats FILE --of events"),
@@ -117,7 +135,7 @@ pub(crate) const EVENT_RATES: [ColumnDef<'static>; 2] = [
         "rate",
         "Per second",
         Unit::None,
-        "How many in a second of the area, on average",
+        "How many per second of the area, on average",
     ),
     ColumnDef::number(
         "share",
@@ -188,7 +206,7 @@ pub(crate) const COUNTER_SUMS: TableDef = TableDef {
 pub(crate) const COUNTER_EXTRAS: [ColumnDef<'static>; 3] = [
     ColumnDef::text("name", "Counter", "What is counted"),
     ColumnDef::text("of", "Of", "What it belongs to"),
-    ColumnDef::number("change", "Change", Unit::None, "Last less first"),
+    ColumnDef::number("change", "Change", Unit::None, "Last minus first"),
 ];
 
 /// Returns rows of [`COUNTER_SUMS`], followed by cells of [`COUNTER_EXTRAS`]; the item of each is the counter's first

@@ -35,7 +35,7 @@ pub(super) const PROCESSES: TableDef = TableDef {
     about: "Each process with its parent, life, exit and arguments.",
     columns: &[
         ID,
-        ColumnDef::key("key", "Key", "The file's own number for it.").minor(),
+        ColumnDef::key("key", "Key", "The number that the file has for it.").minor(),
         PID,
         ColumnDef::key("parent_id", "Parent", "The parent's row.").minor(),
         NAME,
@@ -101,7 +101,7 @@ pub(super) const THREADS: TableDef = TableDef {
     about: "Each thread with its process and life.",
     columns: &[
         ID,
-        ColumnDef::key("key", "Key", "The file's own number for it.").minor(),
+        ColumnDef::key("key", "Key", "The number that the file has for it.").minor(),
         TID,
         PID,
         NAME,
@@ -152,11 +152,15 @@ pub(crate) const PROCESS_TIMES: TableDef = TableDef {
         NAME,
         START,
         DUR,
-        ColumnDef::duration("own", "Own", "How long it worked itself."),
+        ColumnDef::duration(
+            "own",
+            "Own",
+            "The time in which none of its children lived.",
+        ),
         ColumnDef::duration(
             "subtree",
             "Subtree",
-            "How long it and what it started worked.",
+            "Its own time with that of all processes below it.",
         ),
         ColumnDef::count("children", "Children", "How many processes it started.").minor(),
         ColumnDef::count("below", "Below", "How many processes are below it."),

@@ -11,8 +11,8 @@ pub(crate) const MARKS: TableDef = TableDef {
     about: "Markers, kept places and flags with their notes.",
     columns: &[
         ColumnDef::text("mark", "Mark", "A, B, the number of a place, or flag."),
-        ColumnDef::time("ts", "Time", "Where it is, or begins."),
-        ColumnDef::duration("dur", "Duration", "How long it is."),
+        ColumnDef::time("ts", "Time", "Its time, or its start."),
+        ColumnDef::duration("dur", "Duration", "Its length."),
         ColumnDef::text("note", "Note", "The flag's note."),
     ],
     rows: Rows::Window,

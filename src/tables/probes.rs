@@ -31,11 +31,11 @@ pub(crate) const PROBES: TableDef = TableDef {
             "Calls",
             "How many calls the pair of entry and return has.",
         ),
-        ColumnDef::duration("mean", "Mean", "How long one lasted on average."),
+        ColumnDef::duration("mean", "Mean", "Their mean duration."),
         ColumnDef::duration("p50", "Median", "Half of them lasted at most this long."),
         ColumnDef::duration("p95", "95 %", "95 of 100 lasted at most this long.").minor(),
         ColumnDef::duration("p99", "99 %", "99 of 100 lasted at most this long."),
-        ColumnDef::duration("max", "Longest", "How long the longest lasted."),
+        ColumnDef::duration("max", "Longest", "The longest duration."),
     ],
     rows: Rows::Trace(|scope| {
         let loaded = scope.loaded;

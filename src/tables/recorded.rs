@@ -14,7 +14,7 @@ use crate::trace::EventId;
 pub(super) const EVENTS: TableDef = TableDef {
     name: "events",
     title: "Events",
-    about: "Every recorded event in order of time.",
+    about: "Every recorded event in time order.",
     columns: &[TS, CPU, TID, NAME, CATEGORY, ID],
     rows: Rows::Trace(events),
 };
@@ -99,7 +99,7 @@ pub(crate) const EVENT_LINES: TableDef = TableDef {
     about: "Every recorded event with its fields as text.",
     columns: &[
         TS,
-        ColumnDef::duration("since", "Since last", "How long after the event above."),
+        ColumnDef::duration("since", "Since last", "Time since the event above."),
         ColumnDef::text("cpu", "CPU", "The number of the CPU."),
         THREAD_IN_FULL,
         PROCESS_IN_FULL,
@@ -192,7 +192,7 @@ pub(super) const BLOBS: TableDef = TableDef {
     title: "Attachments",
     about: "Bytes that are attached to the trace; `blob` writes them.",
     columns: &[
-        ColumnDef::key("number", "Number", "What `blob` takes."),
+        ColumnDef::key("number", "Number", "The number for the command `blob`."),
         TS,
         NAME,
         CATEGORY,

@@ -13,7 +13,7 @@ use crate::trace::{RunId, StateId};
 pub(super) const RUNS: TableDef = TableDef {
     name: "runs",
     title: "Runs",
-    about: "Which thread had which CPU, and how long.",
+    about: "Which thread ran on which CPU, and for how long.",
     columns: &[
         TS,
         DUR,
@@ -74,7 +74,11 @@ pub(super) const STATES: TableDef = TableDef {
         THREAD,
         ColumnDef::key("waker_tid", "Waker TID", "The thread that ended the wait."),
         CPU,
-        ColumnDef::text("waker", "Waker", "Who ended the wait."),
+        ColumnDef::text(
+            "waker",
+            "Waker",
+            "The thread or interrupt that ended the wait.",
+        ),
         ColumnDef::text(
             "woken_in",
             "Woken in",

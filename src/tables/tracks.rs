@@ -16,7 +16,7 @@ use crate::trace::{CounterTrackId, EventId, SliceId, ThreadId, TrackId, TrackKin
 pub(super) const SLICES: TableDef = TableDef {
     name: "slices",
     title: "Slices",
-    about: "What has a begin and an end: calls, sections, work of threads and CPUs.",
+    about: "What has a start and an end: calls, sections, work of threads and CPUs.",
     columns: &[
         TS,
         DUR,
@@ -278,7 +278,7 @@ pub(super) const FLOWS: TableDef = TableDef {
         ColumnDef::key("from_tid", "From TID", "The thread where it begins."),
         ColumnDef::time("to_ts", "To", "When it ends."),
         ColumnDef::key("to_tid", "To TID", "The thread where it ends."),
-        ColumnDef::key("key", "Key", "The file's own number for it.").minor(),
+        ColumnDef::key("key", "Key", "The number that the file has for it.").minor(),
         ColumnDef::key(
             "from_slice",
             "From slice",

@@ -15,13 +15,13 @@ pub(crate) const HOPS: TableDef = TableDef {
     columns: &[
         TS,
         DUR,
-        ColumnDef::number("share", "Share", Unit::Fraction, "Its part of the wait."),
+        ColumnDef::number("share", "Share", Unit::Fraction, "Its share of the wait."),
         ColumnDef::text("what", "What", "What happened then."),
-        ColumnDef::text("who", "Who", "Who did it."),
+        ColumnDef::text("who", "Who", "The thread, or the interrupt."),
         TID,
         CPU,
-        ColumnDef::text("waker", "Waker", "Who ended it."),
-        ColumnDef::text("rival", "Rival", "Who had the CPU meanwhile."),
+        ColumnDef::text("waker", "Waker", "The thread or interrupt that ended it."),
+        ColumnDef::text("rival", "Rival", "The thread that had the CPU meanwhile."),
     ],
     rows: Rows::Answer("chain --thread TID --at T FILE"),
 };

@@ -78,7 +78,7 @@ impl Segment {
         }
     }
 
-    /// Returns a time of the columns without what is only for order.
+    /// Returns a time of the columns, rounded down to the resolution of the clock: the rest only keeps events in order.
     #[inline]
     fn rounded(&self, time: Timestamp) -> Timestamp {
         match self.resolution_ns {

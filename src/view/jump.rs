@@ -160,7 +160,7 @@ fn wall_clock(text: &str, around: &Around) -> Option<Result<Timestamp, String>> 
     }
     let Some(offset) = offset else {
         return Some(Err(
-            "this file does not say how its clock and the wall clock agree".to_owned(),
+            "this file does not relate its clock to the wall clock".to_owned()
         ));
     };
     let of_day = || {

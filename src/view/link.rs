@@ -74,11 +74,11 @@ impl Link {
             let text = String::from_utf8_lossy(&value);
             let time = |text: &str| {
                 let number = text.parse().map(Timestamp);
-                number.map_err(|_| wrong(&format!("'{text}' is no time")))
+                number.map_err(|_| wrong(&format!("'{text}' is not a time")))
             };
             let span = || {
                 let (from, until) = (text.split_once(".."))
-                    .ok_or_else(|| wrong(&format!("'{text}' is no span of time")))?;
+                    .ok_or_else(|| wrong(&format!("'{text}' is not a span of time")))?;
                 let (from, until) = (time(from)?, time(until)?);
                 Ok::<_, String>(TimeSpan::new(from.min(until), from.max(until)))
             };
@@ -90,7 +90,7 @@ impl Link {
                 "b" => link.marks[1] = Some(time(&text)?),
                 "item" => {
                     let anchor = serde_json::from_str(&text);
-                    link.item = Some(anchor.map_err(|_| wrong("its item is none"))?);
+                    link.item = Some(anchor.map_err(|_| wrong("its item is not valid"))?);
                 }
                 _ => {}
             }

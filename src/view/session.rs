@@ -79,12 +79,12 @@ impl Session {
         (file.take(MAX_BYTES + 1).read_to_end(&mut bytes)).map_err(told)?;
         if bytes.len() as u64 > MAX_BYTES {
             return Err(format!(
-                "a session of more than {MAX_BYTES} bytes is none ({})",
+                "a session file has at most {MAX_BYTES} bytes ({})",
                 path.display()
             ));
         }
         serde_json::from_slice(&bytes)
-            .map_err(|error| format!("this is no session file: {error} ({})", path.display()))
+            .map_err(|error| format!("this is not a session file: {error} ({})", path.display()))
     }
 
     /// Writes the session to `path`: the file is complete and on disk before it gets its name.

@@ -511,7 +511,7 @@ impl<'a> Owners<'a> {
     }
 }
 
-/// Returns the lanes a closed row still shows: its first lane, and its first slices if the first lane is no slices.
+/// Returns the lanes a closed row still shows: its first lane, and its first slices if the first lane has no slices.
 fn first_lanes(lanes: &[Lane]) -> Vec<Lane> {
     let mut first: Vec<Lane> = lanes.iter().take(1).cloned().collect();
     if let Some(lane) = lanes

@@ -141,7 +141,7 @@ fn an_event_whose_line_was_cut_away_has_none() {
         .map(|id| loaded.reader.describe(events.get(id).into()).text)
         .collect();
     assert!(texts[0].contains("some text 0"), "{}", texts[0]);
-    assert_eq!(*texts.last().unwrap(), "this line is not there any more");
+    assert_eq!(*texts.last().unwrap(), "this line cannot be read any more");
     assert!(texts.iter().all(|text| text.len() < 4096));
 }
 

@@ -224,7 +224,7 @@ fn exit_codes_tell_input_from_usage() {
         (
             vec!["info", prose.to_str().unwrap()],
             1,
-            "no trace that Threadline can read",
+            "not a trace that Threadline can read",
         ),
         (vec!["table", "nonsense", "x"], 2, "nonsense"),
         (vec!["info"], 2, "FILE"),

@@ -44,7 +44,7 @@ fn a_file_is_replaced_only_by_force() {
     std::fs::write(&out, "old").unwrap();
     let refused = export(&trace, &out, &[]);
     assert_eq!(refused.status.code(), Some(1));
-    assert!(stderr(&refused).contains("--force replaces it"));
+    assert!(stderr(&refused).contains("use --force to replace it"));
     assert_eq!(std::fs::read(&out).unwrap(), b"old");
     let done = export(&trace, &out, &["--force"]);
     assert!(done.status.success(), "{}", stderr(&done));

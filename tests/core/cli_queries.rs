@@ -83,7 +83,7 @@ fn wrong_expressions_are_wrong_usage_with_a_place() {
     for (arguments, pointed) in [
         (
             vec!["search", "cpu == x", &*file],
-            "\n       ^ 'cpu' is compared to a number",
+            "\n       ^ 'cpu' can only be compared with a number",
         ),
         (
             vec!["search", "nxt_prio < 5", &*file],

@@ -430,7 +430,10 @@ fn losses_without_a_number_are_gaps() {
             "{text}"
         );
     }
-    assert!(text.run("info", &[]).contains("does not say how many"));
+    assert!(
+        text.run("info", &[])
+            .contains("does not contain their number")
+    );
 }
 
 #[test]

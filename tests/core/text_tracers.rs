@@ -435,7 +435,7 @@ fn numbers_of_system_calls_say_whose_names_they_have() {
             "# tracer: nop\n a-7 [000] ..... 1.000001: sys_enter_read: fd: 3\n a-7 [000] ..... 1.000002: sys_exit_read: 0x0\n",
         ),
     ]);
-    let note = "as of x86-64; the text does not say the machine";
+    let note = "as on x86-64: the text does not name the machine";
     assert_eq!(files.text(&["info", "unsaid"]).matches(note).count(), 1);
     let names = |file: &str| -> Vec<String> {
         let rows = files.table(&["slices", file]);

@@ -244,5 +244,5 @@ fn events_of_whole_tracks_are_listed_without_a_range() {
     // With a filter it is those of them that fit.
     type_into(&mut window, "Filter events", "cpu == 0");
     assert!(has_label_with(&window, "0 of "));
-    assert!(has_label_with(&window, "No event in the selection fits"));
+    assert!(has_label_with(&window, "No event in the selection matches"));
 }

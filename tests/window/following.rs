@@ -214,7 +214,7 @@ fn a_stream_that_is_no_trace_is_told_at_its_end() {
             .state()
             .notice()
             .unwrap()
-            .contains("no trace that Threadline can read")
+            .contains("not a trace that Threadline can read")
     );
 }
 

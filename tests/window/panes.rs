@@ -336,7 +336,7 @@ fn latencies_are_listed_by_thread_and_between_any_two_events() {
     click_button(&mut window, "Event to event");
     assert!(
         window
-            .query_all_by_label_contains("Say which event begins")
+            .query_all_by_label_contains("Choose which event begins")
             .next()
             .is_some()
     );
@@ -479,7 +479,7 @@ fn two_parts_of_a_trace_and_two_traces_are_compared() {
     // All that has durations has its distribution, threads of one name together.
     let shown = |window: &Window| window.query_all_by_label("Percentiles of both").count();
     // The largest change of states is that of zombies, which no event ends.
-    let unended = "None of them was seen to end: no percentiles.";
+    let unended = "None of them ended in the recording: there are no percentiles.";
     for (button, first, beside) in [
         ("CPU time", "hackbench, ", "Percentiles of both"),
         ("Thread states", "running, ", unended),

@@ -45,7 +45,7 @@ fn a_typed_date_becomes_the_first_day() {
     type_date(&mut window, "tomorrow");
     assert!(
         window
-            .query_all_by_label_contains("a date is written")
+            .query_all_by_label_contains("expected a date")
             .next()
             .is_some()
     );

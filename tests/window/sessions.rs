@@ -114,10 +114,22 @@ fn what_is_no_session_is_refused_in_words() {
     std::fs::write(&path, b"{\"traces\": 7}").unwrap();
     let mut window = empty_window();
     drop_on(&mut window, path.clone());
-    assert!(window.state().notice().unwrap().contains("no session file"));
+    assert!(
+        window
+            .state()
+            .notice()
+            .unwrap()
+            .contains("not a session file")
+    );
     std::fs::write(&path, b"{}").unwrap();
     drop_on(&mut window, path);
-    assert!(window.state().notice().unwrap().contains("names no trace"));
+    assert!(
+        window
+            .state()
+            .notice()
+            .unwrap()
+            .contains("contains no trace")
+    );
 }
 
 #[test]

@@ -271,7 +271,7 @@ fn tracks_are_found_by_letters() {
     assert!(window.state().state().finder.is_none());
     key(&mut window, Modifiers::COMMAND, Key::P);
     type_text(&mut window, "Find a track", "no such track");
-    assert!(window.query_by_label("Nothing is called that.").is_some());
+    assert!(window.query_by_label("No name matches.").is_some());
 }
 
 #[test]

@@ -491,7 +491,7 @@ impl Walk<'_> {
         let is_special = [&b"/dev/"[..], b"/proc/", b"/sys/"]
             .iter()
             .any(|folder| bytes.starts_with(folder));
-        // `pipe:[1113]`, `socket:[7]`, `anon_inode:...` are no paths.
+        // `pipe:[1113]`, `socket:[7]`, `anon_inode:...` are not paths.
         let is_path = !bytes.ends_with(b"]") || bytes.contains(&b'/');
         self.out.files.push(File {
             names: vec![path],

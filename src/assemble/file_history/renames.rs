@@ -247,7 +247,7 @@ impl Walk<'_> {
 
     /// Moves the files below a renamed folder; returns how many.
     fn move_below(&mut self, from: StringId, to: StringId, renaming: Renaming) -> usize {
-        // A path that was opened for writing is no folder: for most renames this saves the search.
+        // A path that was opened for writing is not a folder: for most renames this saves the search.
         let is_file = |path: StringId| {
             let file = self.names.at(path);
             let writers = file.and_then(|file| self.writers.get(file.0 as usize));

@@ -8,7 +8,7 @@
 //! the end of what was sent. If the reader releases it first, the arrow goes from the writer's latest action to that
 //! moment. A writer has no reading end of the pipe, and had it as standard output or error, or kept it until its exit.
 //! A reader has no writing end, and has the pipe as standard input, or is the writer's parent. (A pool of tokens, of
-//! which all processes have both ends, is no stream of data.)
+//! which all processes have both ends, is not a stream of data.)
 
 use std::collections::BTreeSet;
 use std::collections::hash_map::Entry;

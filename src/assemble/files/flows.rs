@@ -80,12 +80,12 @@ fn cut_notes(cuts: Cuts) -> Diagnostics {
     note(
         "dependencies_left_out",
         cuts.dependencies.into(),
-        "there are more dependencies between processes by files than are listed",
+        "there are too many dependencies between processes by files: the list is cut",
     );
     note(
         "moved_files_left_out",
         cuts.moved.into(),
-        "folders were renamed so often that their files are not followed any more",
+        "folders were renamed too often: their files are not followed any more",
     );
     note(
         "inherited_files_left_out",

@@ -33,7 +33,7 @@ impl Paths {
     }
 }
 
-/// Returns whether these bytes are a relative path. (`pipe:[7]` and the like are no paths.)
+/// Returns whether these bytes are a relative path. (`pipe:[7]` and the like are not paths.)
 pub(super) fn is_relative(path: &[u8]) -> bool {
     let is_special = path.ends_with(b"]") && memchr::memmem::find(path, b":[").is_some();
     !path.is_empty() && !path.starts_with(b"/") && !is_special

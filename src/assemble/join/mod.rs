@@ -115,7 +115,7 @@ impl<'a> Joined<'a> {
     fn leave_out(&mut self, member: &Member) {
         let words = || {
             format!(
-                "{} was left out: there are too many events together",
+                "{} was left out: the files together have too many events",
                 member.name
             )
         };

@@ -240,7 +240,7 @@ pub(crate) fn pair_slices(
             (
                 "unmatched_begin",
                 leftovers.unmatched_begins,
-                "slices whose end is not recorded: how long they lasted is not known",
+                "slices whose end is not recorded: their durations are not known",
             ),
             (
                 "unfinished",
@@ -250,14 +250,14 @@ pub(crate) fn pair_slices(
             (
                 "slices_over_losses",
                 leftovers.over_losses,
-                "slices during which events of their CPU were lost: what ends there may have begun later, so that \
-                 their durations are not known",
+                "slices during which events of their CPU were lost: the recorded end may belong to a later \
+                 slice, so their durations are not known",
             ),
             (
                 "undecided_syscall_names",
                 leftovers.undecided,
-                "system calls named by the machine's own table: nothing else was recorded that tells those of \
-                 32-bit programs, which have other numbers",
+                "system calls named by the machine's own table: calls of 32-bit programs have other numbers, \
+                 and the recording does not distinguish them",
             ),
         ];
         for (code, count, message) in unmatched {

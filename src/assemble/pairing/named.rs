@@ -223,7 +223,7 @@ mod tests {
         for begins_in_ten in [4, 5, 7] {
             let (mut begins, mut plain) = (NamedBegins::default(), Plain::default());
             for draft in 0..3000 {
-                // 0 is no name.
+                // 0 is not a name.
                 let said = said(below(6), below(3));
                 if below(10) < begins_in_ten {
                     begins.push(draft, said);

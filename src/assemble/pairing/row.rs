@@ -5,7 +5,7 @@
 pub(super) struct Row {
     pub time: i64,
     pub event: u32,
-    /// The trace's label, with [`END`] or [`OVER`] if the mark is no begin, and [`COMPAT`].
+    /// The trace's label, with [`END`] or [`OVER`] if the mark is not a begin, and [`COMPAT`].
     pub packed: u32,
 }
 

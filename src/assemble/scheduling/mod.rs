@@ -125,7 +125,7 @@ pub(crate) fn schedule(
     let mut diagnostics = Diagnostics::default();
     if mismatches > 0 {
         diagnostics.note_many("switch_mismatch", Severity::Info, None, mismatches, || {
-            "context switches that take off another thread than the one that ran: switches were lost between".to_owned()
+            "context switches away from a thread that was not the running one: switches before them were lost".to_owned()
         });
     }
     Scheduling {

@@ -128,7 +128,7 @@ impl fmt::Display for Failure {
                     "the work stopped unexpectedly; please report this: {words}"
                 )
             }
-            Failure::NoThread(words) => write!(f, "the system gives no thread: {words}"),
+            Failure::NoThread(words) => write!(f, "cannot start a thread: {words}"),
         }
     }
 }

@@ -166,7 +166,7 @@ impl Filters {
             if !is_met {
                 let text = &asked.text;
                 warn(&format!(
-                    "no event of this trace is met by the filter '{text}'"
+                    "no event of this trace passes the filter '{text}'"
                 ));
             }
         }
@@ -199,7 +199,7 @@ impl Asked {
         }
     }
 
-    /// Returns the events that the expression means, sorted.
+    /// Returns the events that match the expression, sorted.
     fn search(&self, loaded: &LoadedTrace) -> Result<Vec<EventPlace>, CliError> {
         let (trace, reader) = (loaded.trace.as_ref(), loaded.reader.as_ref());
         let wrong = |error: &ExpressionError| usage(&self.text, error);
@@ -228,7 +228,7 @@ impl Asked {
     ) -> Result<BoundFilter, Unbound> {
         let bound = match filter.bind(kinds, start) {
             Ok(bound) => bound,
-            // Without a colon it was a list of names at best: the search language knows better what is wrong.
+            // Without a colon it was a list of names at best: the error of the search language is more precise.
             Err(_) if self.expression.is_ok() || !self.text.contains(':') => {
                 return Err(Unbound::Search);
             }
@@ -242,7 +242,9 @@ impl Asked {
             return Err(Unbound::Wrong(usage(&self.text, &error)));
         }
         let message = error.pointed(&self.text);
-        warn(&format!("what is compared with it is false:\n{message}"));
+        warn(&format!(
+            "comparisons with this field are false:\n{message}"
+        ));
         Ok(bound)
     }
 }

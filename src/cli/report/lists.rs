@@ -118,7 +118,7 @@ const OF_TRACE_CMD: &[OfTraceCmd] = &[
     OfTraceCmd {
         name: "verbose",
         short: 'V',
-        help: "Accepted as in trace-cmd, without effect: there is nothing to say about plugins",
+        help: "Accepted as in trace-cmd, without effect: there are no messages about plugins",
     },
 ];
 

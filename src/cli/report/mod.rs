@@ -1,7 +1,7 @@
 //! `threadline report`: the trace as text, as its reference tool prints it (trace.dat: `trace-cmd report`).
 //!
 //! One trace.dat is printed by all threads at once; with steps, waits or other files in one order its lines come one by
-//! one. What is no trace.dat, or is printed on a terminal, has its control characters made visible.
+//! one. What is not a trace.dat, or is printed on a terminal, has its control characters made visible.
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
@@ -89,7 +89,7 @@ fn arguments(command: clap::Command) -> clap::Command {
         .arg(flag(
             "ts-diff",
             None,
-            "How long after the line before each line came (trace.dat)",
+            "The time from the line before to each line (trace.dat)",
         ))
         .arg(flag(
             "wakeups",
@@ -107,7 +107,7 @@ fn arguments(command: clap::Command) -> clap::Command {
                 match FunctionOptions::default().set(option) {
                     true => Ok(option.to_owned()),
                     false => Err(format!(
-                        "no such option; there are {}",
+                        "there is no such option; there are: {}",
                         FunctionOptions::NAMES.join(", ")
                     )),
                 }
@@ -117,7 +117,7 @@ fn arguments(command: clap::Command) -> clap::Command {
             list(
                 "cpu",
                 "N",
-                "Only these CPUs: numbers and ranges from low to high (0,2-4); may be given several times",
+                "Only these CPUs: numbers and ranges from low to high (0,2-4); may be repeated",
             )
             .long("cpu")
             .value_parser(value_parser!(CpuList)),
@@ -126,8 +126,9 @@ fn arguments(command: clap::Command) -> clap::Command {
             list(
                 "filter",
                 "EXPR",
-                "Only events that this filter means, as in trace-cmd (sched_switch: next_prio < 100; irq; \
-                 sched/.*: COMM =~ \"bash\"), or this text, /regex/ or expression (see search); may be given several times",
+                "Only events that match this filter, as in trace-cmd (sched_switch: next_prio < 100; irq; \
+                 sched/.*: COMM =~ \"bash\"), or this text, /regex/ or expression (see search); may be \
+                 repeated",
             )
             .short('F')
             .long("filter")
@@ -136,7 +137,7 @@ fn arguments(command: clap::Command) -> clap::Command {
         .arg(flag(
             "leave-out",
             Some('v'),
-            "Leave out what the filters after this one mean",
+            "Leave out the events that match the filters after this option",
         ))
         .arg(flag(
             "no-hardirq",
@@ -152,7 +153,7 @@ fn arguments(command: clap::Command) -> clap::Command {
             list(
                 "raw-event",
                 "EVENTS",
-                "The raw fields of these events (a regular expression); may be given several times (trace.dat)",
+                "The raw fields of these events (a regular expression); may be repeated (trace.dat)",
             )
             .short('r'),
         )
@@ -160,7 +161,7 @@ fn arguments(command: clap::Command) -> clap::Command {
             list(
                 "plain-event",
                 "EVENTS",
-                "No plugins for these events (a regular expression); may be given several times (trace.dat)",
+                "No plugins for these events (a regular expression); may be repeated (trace.dat)",
             )
             .short('n'),
         )
@@ -227,7 +228,7 @@ fn report(matches: &ArgMatches) -> Result<(), CliError> {
     let options = options_of(matches);
     if paths.len() > 1 && options.shows_wakeups {
         return Err(CliError::Usage(
-            "-w looks at one file: threads of several may have the same number".to_owned(),
+            "-w takes one file: threads of several files may have the same number".to_owned(),
         ));
     }
     let filters = Filters::of(matches)?;

@@ -53,8 +53,8 @@ pub(crate) fn summary(
     );
     note(
         written.counts.moved_blobs,
-        "blob has no time of its own, and what it followed is left out: it is of what comes before it now",
-        "blobs have no time of their own, and what they followed is left out: they are of what comes before them now",
+        "blob has no time of its own, and the record before it is left out: it gets the time of the record that is before it now",
+        "blobs have no time of their own, and the records before them are left out: they get the times of the records that are before them now",
     );
     note(
         written.counts.cut_scheduling,

@@ -53,7 +53,7 @@ pub(super) fn read(log: &[u8], job: &Job) -> Result<Log, ReadError> {
                 let place = Location::Byte(line.offset);
                 let diagnostics = &mut reader.log.diagnostics;
                 diagnostics.note("bad_line", Severity::DataLoss, place, || {
-                    "lines that are no JSON object".to_owned()
+                    "lines that are not JSON objects".to_owned()
                 });
             }
         }

@@ -7,12 +7,12 @@ use crate::base::calendar::days_since_1970;
 /// The latest time that is believed, in seconds: a century.
 const MOST_SECONDS: f64 = 100.0 * 366.0 * 86_400.0;
 
-/// Returns a member in seconds as ns; `None` if it is no time.
+/// Returns a member in seconds as ns; `None` if it is not a time.
 pub(super) fn ns(object: &Json, name: &str) -> Option<i64> {
     ns_of(object.get(name)?)
 }
 
-/// Returns a number of seconds as ns; `None` if it is no time.
+/// Returns a number of seconds as ns; `None` if it is not a time.
 ///
 /// A double holds 15 digits, so ns are exact in builds of up to 11 days.
 pub(super) fn ns_of(seconds: &Json) -> Option<i64> {

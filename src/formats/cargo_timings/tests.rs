@@ -110,7 +110,7 @@ fn units_of_the_page_have_sections_and_unblock_others() {
         older,
         [named("frontend", 1300, 1450), named("codegen", 1450, 1500)]
     );
-    // The metadata of the first is there after its front end; number 77 is no unit.
+    // The metadata of the first is there after its front end; number 77 is not a unit.
     assert_eq!(unblocks(build), [(0, 2, 1250), (0, 1, 850)]);
     assert_eq!(build.units[1].category, b"run-custom-build");
     assert_eq!(build.span, (0, 1_600_000_000));

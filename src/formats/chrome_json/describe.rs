@@ -65,7 +65,7 @@ pub(super) fn has_fields(object: &[u8]) -> bool {
     !fields.is_empty()
 }
 
-/// Whether a member is no field of its own: it is a column, or among the words of the record or the arguments.
+/// Whether a member is not a field of its own: it is a column, or among the words of the record or the arguments.
 fn is_shown_elsewhere(key: &[u8]) -> bool {
     matches!(
         key,

@@ -25,7 +25,7 @@ use crate::event::{
 };
 
 const CHECK_BYTES: usize = 1 << 20;
-/// How far the last event of a part may reach into the parts behind it before its end is looked for elsewhere, bytes.
+/// How far the last event of a part may reach into the parts after it before its end is looked for elsewhere, bytes.
 const MOST_BEYOND: usize = 16 << 20;
 /// The name of ends of slices that have none of their own.
 pub(super) const NAMELESS_END: &str = "end";
@@ -204,7 +204,7 @@ impl<'f> Emitter<'f> {
             }
             Found::Stray { at } => {
                 self.note("stray_value", at, || {
-                    "an element of the list of events is no event and was skipped".to_owned()
+                    "an element of the list of events is not an event and was skipped".to_owned()
                 });
                 at
             }
@@ -224,7 +224,7 @@ impl<'f> Emitter<'f> {
             }),
             false => self.note("not_json", at, || {
                 format!(
-                    "the text is not JSON here: reading went on at the event at byte {resumed:#x}"
+                    "the text is not JSON here: reading continued with the event at byte {resumed:#x}"
                 )
             }),
         }
@@ -357,7 +357,7 @@ impl<'f> Emitter<'f> {
         let text = String::from_utf8_lossy(time.bytes()).into_owned();
         self.note("bad_time", at, || match text.is_empty() {
             true => "an event has no time (ts) and was dropped".to_owned(),
-            false => format!("{text} is no time that can be shown; the event was dropped"),
+            false => format!("{text} is not a time that can be shown; the event was dropped"),
         });
     }
 
@@ -484,7 +484,8 @@ impl<'f> Emitter<'f> {
         kind
     }
 
-    /// Notes a moment that other recordings know by its id: the middle between asking (`issue_ts`) and the answer.
+    /// Records a moment with an id that other recordings contain too: the middle between request (`issue_ts`) and
+    /// answer.
     fn clock_mark(&mut self, event: &Event<'_, 'f>) {
         if self.out.columns.strings.bytes(event.name) != b"clock_sync" {
             return;
@@ -519,7 +520,7 @@ impl<'f> Emitter<'f> {
             _ => {
                 let text = String::from_utf8_lossy(event.raw.duration.bytes()).into_owned();
                 self.note("bad_duration", event.at, || {
-                    format!("{text} is no duration: the slice is shown with no length")
+                    format!("{text} is not a duration: the slice is shown with no length")
                 });
                 0
             }

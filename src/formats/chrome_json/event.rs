@@ -83,8 +83,8 @@ impl<'a> RawEvent<'a> {
         }
     }
 
-    /// Returns whether this is no slice but a sum over the whole trace, as LLVM's compilers write it for each name: at 0,
-    /// with the arguments `count` and `avg ms` alone.
+    /// Returns whether this is not a slice but a sum over the whole trace, as LLVM's compilers write it for each name:
+    /// at 0, with the arguments `count` and `avg ms` alone.
     #[inline]
     pub(super) fn is_sum(&self) -> bool {
         self.phase == b'X' && self.time.bytes() == b"0" && self.has_arguments_of_sum()

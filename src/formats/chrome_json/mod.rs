@@ -11,7 +11,7 @@
 //! joined in order (`reader`): borders that were guessed wrong are noticed there. `describe` reads one event again in
 //! full. All of it works on the bytes of the file (`scan`, `text`, `numbers`); no value is copied before it is needed.
 //!
-//! Metadata events (`M`) are no events of the trace: they name processes and threads, and the rest are facts about the
+//! Metadata events (`M`) are not events of the trace: they name processes and threads, and the rest are facts about the
 //! file (`facts`).
 
 mod arrows;

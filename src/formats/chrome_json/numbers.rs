@@ -6,7 +6,7 @@
 
 /// Billionths of a nanosecond in one nanosecond.
 const PER_NS: i128 = 1_000_000_000;
-/// Digits behind the point of a number in microseconds that are kept.
+/// Digits after the point of a number in microseconds that are kept.
 const MOST_DECIMALS: i32 = 12;
 
 /// A time or duration, exact to a billionth of a nanosecond.
@@ -19,7 +19,8 @@ pub(super) struct Micros {
 }
 
 impl Micros {
-    /// Returns the time of decimal microseconds; `None` if the text is no number, or beyond the range of ns in 64 bits.
+    /// Returns the time of decimal microseconds; `None` if the text is not a number, or beyond the range of ns in 64
+    /// bits.
     #[inline]
     pub(super) fn parse(text: &[u8]) -> Option<Micros> {
         match plain_ns(text) {
@@ -95,8 +96,8 @@ fn plain_ns(text: &[u8]) -> Option<i64> {
     Some(if is_negative { -ns } else { ns })
 }
 
-/// Returns the number of the digits that a text of at most 19 bytes starts with, behind those of `number`, and the text
-/// behind them.
+/// Returns the number of the digits that a text of at most 19 bytes starts with, after those of `number`, and the text
+/// after them.
 #[inline]
 fn leading_digits(text: &[u8], mut number: u64) -> (u64, &[u8]) {
     let mut rest = text;
@@ -109,8 +110,8 @@ fn leading_digits(text: &[u8], mut number: u64) -> (u64, &[u8]) {
     (number, rest)
 }
 
-/// Returns a decimal number times 1000 times 10^(`decimals` - 3), rounded down; `None` if the text is no number or too
-/// large.
+/// Returns a decimal number times 1000 times 10^(`decimals` - 3), rounded down; `None` if the text is not a number or
+/// too large.
 fn scaled(text: &[u8], decimals: i32) -> Option<i128> {
     let (is_negative, mut rest) = match text.split_first()? {
         (b'-', rest) => (true, rest),

@@ -335,8 +335,8 @@ impl People {
         }
     }
 
-    /// Applies what a metadata event says only of processes and threads that other events have shown to be there: names
-    /// of what stands for a CPU, places and labels.
+    /// Applies the facts of a metadata event that count only for processes and threads with other events: names of
+    /// processes and threads that stand for a CPU, sort indices and labels.
     pub(super) fn say_if_seen(&mut self, said: &Said, strings: &Strings) {
         let pair = self.moved(said.pair, strings);
         let process = self.process_keys.get(&pair.process);

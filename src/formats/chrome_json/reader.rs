@@ -1,7 +1,7 @@
 //! An opened file: one lane, cut into parts at what look like borders of events.
 //!
 //! Each part is read by itself up to the start of the next. A border that was guessed is checked when all parts are
-//! read: where the part before it does not end at the border, the part behind it is read again from where it does.
+//! read: if a part does not end at its border, the part after it is read again from the place where it does end.
 
 use std::sync::{Arc, OnceLock};
 
@@ -27,7 +27,7 @@ use crate::formats::{EventRef, Events, Gathered, IndependentParts, Input, Inside
 
 /// Size of a part, bytes.
 const PART_BYTES: usize = 4 << 20;
-/// How far behind the end of a part a border is looked for, bytes.
+/// How far after the end of a part a border is looked for, bytes.
 const MOST_LOOK: usize = 1 << 18;
 
 /// An opened file.
@@ -154,7 +154,7 @@ impl JsonReader {
         }
     }
 
-    /// Returns the kernel's events as text in a part.
+    /// Returns the texts with the kernel's events (`systemTraceEvents`) that a part contains.
     fn system_traces(&self, read: &PartRead) -> Vec<Inside> {
         let members = read.members.iter();
         members
@@ -167,7 +167,7 @@ impl JsonReader {
             .collect()
     }
 
-    /// Returns where the part behind this one starts.
+    /// Returns where the part after this one starts.
     fn end_of(&self, part: u32) -> usize {
         let next = self.starts.get(part as usize + 1);
         next.map_or(self.input.bytes().len(), |next| next.at)

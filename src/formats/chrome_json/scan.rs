@@ -145,7 +145,7 @@ impl<'a> Scan<'a> {
         self.long_string(inside)
     }
 
-    /// Passes a string with these bytes behind its first quote.
+    /// Passes a string with these bytes after its first quote.
     fn long_string(&mut self, inside: &'a [u8]) -> Option<Quoted<'a>> {
         let mut has_escape = false;
         let mut length = 0;
@@ -233,7 +233,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Returns the position behind the bracket that a value starts with; its end if it starts with another byte.
+/// Returns the position after the bracket that a value starts with; its end if it starts with another byte.
 fn inside(value: &[u8], bracket: u8) -> Scan<'_> {
     let starts = value.first() == Some(&bracket);
     Scan::new(value, if starts { 1 } else { value.len() })
@@ -247,7 +247,7 @@ pub(super) struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    /// Returns the members of an object; none if `object` is no object.
+    /// Returns the members of an object; none if `object` is not an object.
     pub(super) fn of(object: &'a [u8]) -> Members<'a> {
         Members {
             scan: inside(object, b'{'),
@@ -272,7 +272,7 @@ pub(super) struct Elements<'a> {
 }
 
 impl<'a> Elements<'a> {
-    /// Returns the elements of an array; none if `array` is no array.
+    /// Returns the elements of an array; none if `array` is not an array.
     pub(super) fn of(array: &'a [u8]) -> Elements<'a> {
         Elements {
             scan: inside(array, b'['),

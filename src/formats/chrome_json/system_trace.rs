@@ -39,7 +39,7 @@ pub(crate) fn lone_system_trace(bytes: &[u8]) -> Option<Vec<u8>> {
     text_at(bytes, text?)
 }
 
-/// Returns the text of the kernel's events, given the place of the member's value; `None` if that is no text.
+/// Returns the text of the kernel's events, given the place of the member's value; `None` if that is not a text.
 pub(super) fn text_at(bytes: &[u8], place: u64) -> Option<Vec<u8>> {
     let at = usize::try_from(place).ok()?;
     match Scan::new(bytes, at).value()? {

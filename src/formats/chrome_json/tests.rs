@@ -5,7 +5,7 @@ use crate::base::{Job, ReadError, Severity};
 use crate::event::{AsyncScope, SeriesScope};
 use crate::formats::{Gathered, Input};
 
-/// A small part has its border close behind it, a large one is most of the file.
+/// A small part has its border close after it, a large one is most of the file.
 const SIZES: [usize; 8] = [1, 7, 20, 64, 100, 333, 1000, usize::MAX];
 
 fn gathered(text: &[u8], part_bytes: usize) -> Result<Gathered, ReadError> {
@@ -119,7 +119,7 @@ fn a_file_reads_the_same_however_it_is_cut() {
 
 #[test]
 fn a_border_that_only_looks_like_one_is_noticed() {
-    // Events inside of arguments, behind which a guess falls at many part sizes.
+    // Events inside of arguments, after which a guess falls at many part sizes.
     let inner = r#"{"ph":"i","name":"no event","ts":5,"pid":9}"#;
     let inner = [inner; 30].join(",");
     let text = format!(

@@ -6,9 +6,9 @@
 //! event event event                   one after the other, or one a line
 //! ```
 //!
-//! Where the text is not JSON, the walk goes on at the next text that looks like the start of an event: a brace and a
-//! quoted word behind a comma, a bracket, a brace or the start of a line. Such a start is also where a file can be cut:
-//! inside a string the quotes behind the brace would have backslashes. The cut is checked when both sides are read.
+//! Where the text is not JSON, the walk continues at the next text that looks like the start of an event: a brace and a
+//! quoted word after a comma, a bracket, a brace or the start of a line. Such a start is also where a file can be cut:
+//! inside a string the quotes after the brace would have backslashes. The cut is checked when both sides are read.
 
 use super::event::RawEvent;
 use super::scan::{Quoted, Scan};
@@ -29,7 +29,7 @@ pub(super) enum Form {
 /// Which list of the file a walk is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Within {
-    /// Before the first bracket, or behind the last one.
+    /// Before the first bracket, or after the last one.
     File,
     /// The members of the object.
     Members,
@@ -52,9 +52,9 @@ pub(super) enum Found<'a> {
     Frame { at: usize, id: Quoted<'a> },
     /// Another member of the object.
     Member { at: usize, key: Quoted<'a> },
-    /// An element that is no object.
+    /// An element that is not an object.
     Stray { at: usize },
-    /// The text from the place is not JSON; `resumed`: where the walk goes on, the end of the file if nowhere.
+    /// The text from the place is not JSON; `resumed`: where the walk continues, the end of the file if nowhere.
     Broken { at: usize, resumed: usize },
 }
 
@@ -71,7 +71,7 @@ pub(super) struct Walk<'a> {
     pub(super) event: RawEvent<'a>,
 }
 
-/// A place in the file at which a walk can go on.
+/// A place in the file at which a walk can continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Border {
     /// Byte offset.
@@ -158,7 +158,7 @@ impl<'a> Walk<'a> {
                     continue;
                 }
                 (Within::Events, b'[') if self.form == Form::Events => {
-                    // A second array behind the first one, whose closing bracket is missing.
+                    // A second array after the first one, whose closing bracket is missing.
                     self.scan.at += 1;
                     continue;
                 }
@@ -196,7 +196,7 @@ impl<'a> Walk<'a> {
         Some(Some(Found::Member { at, key }))
     }
 
-    /// Goes on at the next event behind what began at `start` and is not JSON.
+    /// Continues at the next event after the text at `start`, which is not JSON.
     #[cold]
     fn resume(&mut self, start: usize) -> Found<'a> {
         let failed = self.scan.at.max(start);
@@ -220,7 +220,7 @@ pub(super) fn next_start(bytes: &[u8], from: usize, until: usize) -> Option<usiz
 
 /// Returns whether the brace at `at` looks like the start of an event.
 fn is_start(bytes: &[u8], at: usize) -> bool {
-    /// White space before the brace that is passed at most, and the longest key, in bytes.
+    /// Maximum number of bytes of white space skipped before the brace, and maximum length of the first key.
     const NEAR: usize = 64;
     let before = bytes.get(at.saturating_sub(NEAR)..at).unwrap_or(&[]);
     let solid = before.trim_ascii_end();

@@ -109,7 +109,7 @@ pub(crate) fn unpack_block_into(
     }
     if plain.len() != plain_size {
         return Err(problem(format!(
-            "it holds {} bytes, {plain_size} were declared",
+            "it contains {} bytes, {plain_size} were declared",
             if plain.len() > plain_size {
                 "more".to_owned()
             } else {

@@ -1,4 +1,4 @@
-//! The lines of each task of a recording, in time order: the tokens of all parts in, by part, and grouped by task in it.
+//! Groups the tokens of all parts by task, and sorts the tokens of each task by time.
 //!
 //! Lines of equal time are in file order. Real tracers write the lines of a task in time order, so mostly nothing is
 //! sorted and no token is copied.

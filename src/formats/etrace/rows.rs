@@ -159,8 +159,8 @@ impl Emitter<'_> {
         self.doubt(
             "rename_over_lost",
             Severity::Error,
-            "events were lost between the line that says from where and this one, which says to where: they need not \
-             belong together, so it is no use of a file",
+            "events were lost between the line with the old path and this one with the new path: they may \
+             not belong together, so this is not counted as use of a file",
         );
         Target::Nothing
     }
@@ -174,8 +174,8 @@ impl Emitter<'_> {
             self.doubt(
                 "clone_before_lost",
                 Severity::Info,
-                "events were lost between a clone call and the fork behind it: they need not belong together, and how \
-                 the child was made is not known",
+                "events were lost between a clone call and the fork after it: they may not belong together, \
+                 so how the child was created is not known",
             );
             return ForkSort::Unknown;
         }

@@ -2,7 +2,7 @@
 
 use crate::base::Comparison;
 
-/// What is asked of an event.
+/// The condition that an event must meet.
 #[derive(Debug)]
 pub(super) enum Condition {
     /// Parts from left to right: each one is joined with the result of those before it.

@@ -114,7 +114,7 @@ impl Parser {
                 }) => Err(FilterError {
                     at: *at,
                     length: *length,
-                    message: "a text is compared with a field".to_owned(),
+                    message: "a text can only be compared with a field".to_owned(),
                 }),
                 _ => Ok(Condition::IsNotZero(left)),
             };
@@ -127,7 +127,7 @@ impl Parser {
         );
         match sign {
             Some(sign) if relation.has_pattern() && !is_text => {
-                Err(error_at(&sign, "this compares with a text"))
+                Err(error_at(&sign, "this operator needs a text on its right"))
             }
             _ => Ok(Condition::Compare(left, relation, right)),
         }

@@ -201,10 +201,16 @@ impl Binding<'_, '_> {
             && let Some(text) = self.text_of(atom, left, relation)
         {
             if matches!(relation, Relation::Values(comparison) if comparison.is_ordered()) {
-                return Err(error_at(atom, "a text is compared with == != =~ !~ ~"));
+                return Err(error_at(
+                    atom,
+                    "a text can only be compared with == != =~ !~ ~",
+                ));
             }
             let Some(Written::Word(name)) = left.alone().map(|atom| &atom.value) else {
-                return Err(error_at(&left.first, "a text is compared with a field"));
+                return Err(error_at(
+                    &left.first,
+                    "a text can only be compared with a field",
+                ));
             };
             let Some(fact) = self.fact(name, left.first.at) else {
                 return Ok(Test::Never);
@@ -224,7 +230,7 @@ impl Binding<'_, '_> {
         })
     }
 
-    /// The text that an atom on the right side is: one in quotes, or a word that is no field of this kind.
+    /// The text that an atom on the right side is: one in quotes, or a word that is not a field of this kind.
     fn text_of<'t>(&self, atom: &'t Atom, left: &Sum, relation: Relation) -> Option<&'t str> {
         match &atom.value {
             Written::Quoted(text) => Some(text),
@@ -271,7 +277,9 @@ impl Binding<'_, '_> {
                 return Err(error_at(atom, "this is not a number"));
             }
             Written::Word(word) => self.fact(word, atom.at).map(Term::Fact),
-            Written::Quoted(_) => return Err(error_at(atom, "a text is compared with a field")),
+            Written::Quoted(_) => {
+                return Err(error_at(atom, "a text can only be compared with a field"));
+            }
         })
     }
 
@@ -306,7 +314,7 @@ impl Binding<'_, '_> {
     }
 }
 
-/// What a name means that is no field of the event.
+/// What a name means that is not a field of the event.
 fn fact_of_line(name: &str) -> Option<Fact> {
     Some(match name {
         "COMM" => Fact::Comm,

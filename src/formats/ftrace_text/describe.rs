@@ -35,7 +35,7 @@ pub fn describe(text: &[u8], kinds: &Kinds, facts: &Facts, event: EventRef) -> E
     };
     let rest = text_at(text, event.place, MOST_TEXT).unwrap_or(&[]);
     let Some(line) = lines(rest, 1, event.place).next() else {
-        detail.text = "this line is not there any more".to_owned();
+        detail.text = "this line cannot be read any more".to_owned();
         return detail;
     };
     let whole = rest.get(..event_bytes(rest, facts)).unwrap_or(line.bytes);

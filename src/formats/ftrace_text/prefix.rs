@@ -106,7 +106,7 @@ pub(crate) const RAW_FLAGS: &[u8] = b"-0x";
 const LEAST_GLUED: usize = 16;
 /// Maximum length of all columns, bytes.
 pub(super) const MOST_PREFIX: usize = 256;
-/// Width to which names are padded: at least this many bytes follow an instance's name.
+/// Width to which tasks' names are padded: after the name of an instance follow at least this many bytes.
 const WIDE_NAME: usize = 15;
 /// Width to which the kernel pads the names of tasks; a name has at least one byte less.
 pub(crate) const TASK_WIDTH: usize = 16;

@@ -288,11 +288,11 @@ fn clock_words(head: &[u8], layout: Layout, unit: ClockUnit) -> &'static str {
     let is_latency = || memchr::memmem::find(head, b" latency trace v").is_some();
     match (unit, first) {
         (ClockUnit::Order, Some(false)) => {
-            "steps counted, for each CPU by itself: the text has no times"
+            "steps counted for each CPU separately: the text has no times"
         }
-        (ClockUnit::Order, _) => "bare numbers that number the events",
+        (ClockUnit::Order, _) => "bare numbers that count the events",
         (ClockUnit::Cycles, _) => "bare numbers of unknown length",
-        (_, Some(false)) => "durations added up, for each CPU by itself",
+        (_, Some(false)) => "durations added up for each CPU separately",
         (_, Some(true)) if is_latency() => "since the report's first event",
         _ => "",
     }
@@ -367,8 +367,8 @@ impl FtraceReader {
         if self.facts.layout == Layout::Events && !whole.has_columns() {
             let place = crate::base::Location::Line(1);
             found.note("no_columns", Severity::Info, place, || {
-                "no line says its task, CPU and time: the trace options raw, hex, bin and \
-                 nocontext-info leave them out; record without these"
+                "no line has a task, CPU and time: the trace options raw, hex, bin and nocontext-info leave \
+                 them out; record without these options"
                     .to_owned()
             });
         }

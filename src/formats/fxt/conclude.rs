@@ -120,7 +120,7 @@ impl<O: ByteOrder> Fold<'_, '_, O> {
         for (place, name, id, what) in notes {
             self.note("inherited_tables", Severity::Info, place, || {
                 format!(
-                    "provider {id} '{name}' has no {what} of its own and uses what the file says before its first provider"
+                    "provider {id} '{name}' has no {what} of its own and uses those before the file's first provider"
                 )
             });
         }

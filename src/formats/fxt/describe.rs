@@ -210,9 +210,9 @@ impl<'f, O: ByteOrder> Describer<'f, O> {
             ArgValue::Koid(koid) => Some(self.scan.entities.object_text(koid))
                 .filter(|name| !name.is_empty())
                 .map(|name| format!("{koid} ({name})")),
-            ArgValue::Other(UnknownType(number)) => Some(format!(
-                "a value of type {number}, which this version does not know"
-            )),
+            ArgValue::Other(UnknownType(number)) => {
+                Some(format!("a value of the unknown type {number}"))
+            }
             _ => None,
         };
         Field {

@@ -255,7 +255,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     fn bad_time(&mut self, ticks: u64, at: u64) {
         let rate = self.cache.local.scale.ticks_per_second();
         self.note("timestamp_overflow", at, || {
-            format!("{ticks} ticks at {rate} a second are no time that can be shown; the record was dropped")
+            format!("{ticks} ticks at {rate} a second are not a time that can be shown; the record was dropped")
         });
     }
 

@@ -24,7 +24,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                 "unknown_blob_type",
                 Severity::Info,
                 Location::Byte(at),
-                || format!("a blob of type {blob_type}, which no specification has"),
+                || format!("a blob of type {blob_type}, which no specification contains"),
             );
         }
         let thread = self.provider_thread();

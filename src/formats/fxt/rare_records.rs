@@ -138,7 +138,7 @@ impl<'a, O: ByteOrder> Fold<'_, 'a, O> {
         };
         if rate == 0 {
             self.note("tick_rate_zero", Severity::Error, place, || {
-                "a tick rate of 0: what follows has no time and cannot be shown".to_owned()
+                "a tick rate of 0: the records after it have no time and cannot be shown".to_owned()
             });
         }
         let scale = TickScale::new(rate);

@@ -374,7 +374,7 @@ impl<O: ByteOrder> Summariser<O> {
             | record_type::KERNEL_OBJECT
             | record_type::LARGE => self.again(at),
             other => self.note("unknown_record_type", Severity::Info, at, || {
-                format!("a record of type {other}, which no specification has, was skipped")
+                format!("a record of type {other}, which no specification contains, was skipped")
             }),
         }
         false

@@ -178,7 +178,7 @@ fn runs<'a>(all: &[Line<'a>], version: u32) -> Vec<Vec<Line<'a>>> {
     }
 }
 
-/// Groups lines that are in no order by when ninja started for them.
+/// Groups lines that are in no order by the time at which their run of ninja started.
 fn by_start<'a>(lines: &[Line<'a>], version: u32) -> Vec<Vec<Line<'a>>> {
     let mut timed: Vec<(Option<i64>, Line<'a>)> = lines
         .iter()

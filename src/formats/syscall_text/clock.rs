@@ -154,8 +154,8 @@ impl TimeState {
         }
     }
 
-    /// Records that a call continued on the last line ended at `end`: later lines come after it, within the second.
-    /// Returns the end time that is used.
+    /// Records that the call continued on the last line ended at `end`, so that later lines of this second come after
+    /// it. Returns the end time that is used.
     #[inline]
     pub(crate) fn reach(&mut self, clock: Clock, end: i64) -> i64 {
         if clock != Clock::DaySeconds {

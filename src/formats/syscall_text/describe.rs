@@ -35,7 +35,7 @@ pub fn describe(source: &Source<'_>, halves: Option<&Halves>, event: EventRef) -
     };
     let start = usize::try_from(event.place).unwrap_or(usize::MAX);
     let Some(rest) = text_at(source.text, event.place, MOST_TEXT) else {
-        detail.text = "this line is not there any more".to_owned();
+        detail.text = "this line cannot be read any more".to_owned();
         return detail;
     };
     let Some(line) = lines(rest, 1, event.place).next() else {

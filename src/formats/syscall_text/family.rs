@@ -172,7 +172,7 @@ impl Family {
         let clock = self.readers.first().map(|reader| reader.head.clock);
         if matches!(clock, Some(Clock::Lines | Clock::Relative)) {
             all.note("files_unplaced", Severity::Info, Location::Line(1), || {
-                "the files have no common times: a child's file begins at its fork, other files at 0 (record with -ttt)"
+                "the files have no common clock: a child's file begins at its fork, other files at 0 (record with -ttt)"
                     .to_owned()
             });
         }

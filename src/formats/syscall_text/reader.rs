@@ -195,7 +195,7 @@ impl TextReader {
                 "summary_table",
                 Severity::Info,
                 Location::Line(line),
-                || "the table of strace -C behind the calls is kept as notes".to_owned(),
+                || "the table of strace -C after the calls is kept as notes".to_owned(),
             );
         }
         all

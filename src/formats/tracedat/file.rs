@@ -84,7 +84,7 @@ impl TraceFile {
         if !file.latency_texts.is_empty() && has_events {
             file.diagnostics
                 .note("latency_text", Severity::Info, Location::Byte(0), || {
-                    "the file holds the text of a latency tracer beside its events; `report` prints it".into()
+                    "the file contains the text of a latency tracer beside its events; `report` prints it".into()
                 });
         }
         Ok(file)

@@ -140,7 +140,7 @@ mod tests {
         file.extend(b"7\0\0\x08\0\x10\0\0bzip9\x001\0\0\0\0\0\0\0\0\0");
         assert_eq!(
             read_header(&file).unwrap_err().to_string(),
-            "trace.dat header at byte 0x12: compression bzip9 1 cannot be read by this version"
+            "trace.dat header at byte 0x12: this version of Threadline cannot read compression bzip9 1"
         );
     }
 }

@@ -40,7 +40,8 @@ pub(crate) fn of_text(reader: &Arc<TraceDat>, job: &Job) -> Result<Recording, Re
     info.facts.extend(text.info.facts.iter().cloned());
     let mut diagnostics = bare.diagnostics;
     diagnostics.note("latency_text", Severity::Info, Location::Byte(0), || {
-        "the file holds the text of a latency tracer in place of events: its lines are shown".into()
+        "the file contains the text of a latency tracer in place of events: its lines are shown"
+            .into()
     });
     diagnostics.merge(text.diagnostics);
     Ok(Recording {

@@ -73,7 +73,7 @@ impl Metadata {
         if self.header_page.is_none() {
             let code = "header_page_damaged";
             diagnostics.note(code, Severity::Error, Location::Byte(at), || {
-                "header_page does not say where a page's data is; the usual layout is taken".into()
+                "header_page does not contain the offset of a page's data; the usual layout is used".into()
             });
         }
         cursor.until_nul("header_event")?;

@@ -173,7 +173,7 @@ impl<'a> Walk<'a, '_> {
     fn read_options(&mut self, at: u64) -> Result<u64, ReadError> {
         let section = self.section(at)?;
         if section.id != 0 {
-            let problem = Problem::Other(format!("section {} stands there", section.id));
+            let problem = Problem::Other(format!("section {} is there instead", section.id));
             return Err(ReadError::at_byte(at, "options", problem));
         }
         self.seen.push(at);
@@ -273,7 +273,7 @@ impl<'a> Walk<'a, '_> {
         if buffers.is_empty() {
             let at = Location::Byte(self.bytes.len() as u64);
             self.diagnostics.note("file_cut", Severity::Error, at, || {
-                "the file ends before the place of its events".into()
+                "the file ends before its events".into()
             });
         }
         contents.options = self.options;
@@ -288,7 +288,7 @@ impl<'a> Walk<'a, '_> {
     ) -> Result<(), ReadError> {
         let section = self.section(at)?;
         if section.id != id {
-            let problem = Problem::Other(format!("section {} stands there", section.id));
+            let problem = Problem::Other(format!("section {} is there instead", section.id));
             return Err(ReadError::at_byte(at, "section", problem));
         }
         let mut cursor = Cursor::new(&section.body, section.body_at, self.endian());
@@ -340,7 +340,7 @@ impl<'a> Walk<'a, '_> {
                 let code = "cpu_twice";
                 self.diagnostics
                     .note(code, Severity::Error, Location::Byte(at), || {
-                        format!("CPU {cpu} stands twice in one buffer")
+                        format!("CPU {cpu} is listed twice in one buffer")
                     });
                 continue;
             }

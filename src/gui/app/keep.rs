@@ -26,7 +26,7 @@ impl App {
         };
         match Session::read(&session) {
             Ok(read) if read.traces.is_empty() => {
-                let words = format!("this session names no trace ({})", session.display());
+                let words = format!("this session contains no trace ({})", session.display());
                 self.notices.say(Mood::Wrong, words);
             }
             Ok(read) => {

@@ -35,7 +35,7 @@ impl App {
         let lookout = self.lookout.as_ref().and_then(|it| it.lookout.as_ref());
         if let Some(DamagedFile { path, change }) = lookout.and_then(Lookout::take) {
             let words = format!(
-                "{change}. What is shown of its events may be wrong, and it is not exported. F5 reads what it holds now: {}",
+                "{change}. Its events may be shown wrongly, and it cannot be exported. Press F5 to read it again: {}",
                 path.display()
             );
             self.notices.say(Mood::Wrong, capitalised(&words));

@@ -143,6 +143,7 @@ fn nothing_of(plot: &Plot, samples: &Samples) -> String {
     if samples.meant == 0 {
         return "no event matches".to_owned();
     }
-    let count = crate::view::ruler::counted(samples.meant as usize, "event is", "events are");
-    format!("{count} meant, but none has a number '{}'", plot.field)
+    let count =
+        crate::view::ruler::counted(samples.meant as usize, "event matches", "events match");
+    format!("{count}, but none has a number '{}'", plot.field)
 }

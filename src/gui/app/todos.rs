@@ -100,7 +100,7 @@ impl App {
         match link.item_in(&LoadedTrace::as_read(&loaded).trace) {
             Some(item) => self.act(ctx, Action::Reveal(item)),
             None if link.item.is_some() => {
-                let words = "The trace has no longer what the link selects.";
+                let words = "The trace no longer contains what the link selects.";
                 self.notices.say(Mood::Wrong, words);
             }
             None => {}

@@ -37,7 +37,7 @@ impl Outcome {
 pub(crate) fn progress_ui(ui: &mut Ui, progress: Progress, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         let text = match progress.total {
-            None => "Looking what there is".to_owned(),
+            None => "Counting the rows".to_owned(),
             Some(total) => format!(
                 "{} of about {} rows",
                 ruler::grouped(progress.done as i64),

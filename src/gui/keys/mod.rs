@@ -225,7 +225,7 @@ impl Focus {
                             | Key::ArrowDown
                     )
             }
-            // What keys without modifiers would change may lie behind the menu.
+            // The menu may cover what keys without modifiers would change.
             Focus::Menu => is_plain,
             Focus::Typing => {
                 let is_function = (Key::F1..=Key::F12).contains(&key);

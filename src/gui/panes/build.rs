@@ -163,7 +163,7 @@ impl Pane for BuildPane {
             let words = if scene.loaded.is_complete {
                 "No process was started in this trace. Record a build with etrace, strace -f, or trace-cmd -e sched_process."
             } else {
-                "The build comes when the file is read."
+                "The build appears once the file is read."
             };
             ui.label(RichText::new(words).color(scene.palette.weak));
             return actions;
@@ -350,7 +350,7 @@ fn chain_ui(
     let chain = &answer.chain;
     ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new(CHAIN).strong()).on_hover_text(
-            "What must come one after the other and takes longest: no number of processors would make the build shorter than this",
+            "The longest sequence of steps that each need the one before: no number of processors makes the build shorter than this",
         );
         let is_on = scene
             .state

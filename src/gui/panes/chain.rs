@@ -238,7 +238,7 @@ fn nothing_ui(ui: &mut Ui, scene: &Scene<'_>) {
     let words = if scene.loaded.trace.states.is_empty() {
         "This trace does not contain what threads waited for. Record sched_switch and sched_waking events."
     } else {
-        "Select a stretch in which a thread sleeps or waits (the thin row of a thread), one in which it runs, or a slice in which it waits, and press C: here comes who woke it, who woke the waker, and so on."
+        "Select a state in which a thread sleeps or waits (the thin row of a thread), one in which it runs, or a slice in which it waits, and press C: this pane shows who woke it, who woke the waker, and so on."
     };
     empty_ui(ui, scene, words);
 }

@@ -130,7 +130,7 @@ impl Pane for FilesPane {
             let words = if scene.loaded.is_complete {
                 "This trace contains no use of files. etrace and strace recordings do."
             } else {
-                "Files come when the trace is read."
+                "Files appear once the file is read."
             };
             empty_ui(ui, scene, words);
             return actions;
@@ -385,7 +385,7 @@ fn kin_ui(
 ) -> Option<FileId> {
     if kin.files.is_empty() {
         let words = match kin.kinship {
-            Kinship::WentInto => "Nobody wrote it in this trace.",
+            Kinship::WentInto => "No process in this trace wrote it.",
             Kinship::MadeFrom => "No process that read it wrote anything.",
         };
         ui.label(RichText::new(words).color(scene.palette.weak));
@@ -393,7 +393,7 @@ fn kin_ui(
     }
     if kin.more == More::ThereIs {
         let words = format!(
-            "The first {} of more.",
+            "Only the first {} are listed.",
             ruler::grouped(kin.files.len() as i64)
         );
         ui.label(RichText::new(words).color(scene.palette.error));

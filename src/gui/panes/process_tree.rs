@@ -91,7 +91,7 @@ impl Pane for TreePane {
             let words = if scene.loaded.is_complete {
                 "This trace names no processes. Record forks and execs (sched_process_fork, sched_process_exec) to see who started whom."
             } else {
-                "Processes come when the file is read."
+                "Processes appear once the file is read."
             };
             ui.label(RichText::new(words).color(scene.palette.weak));
             return actions;

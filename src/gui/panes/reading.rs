@@ -72,7 +72,7 @@ impl ReadingRow {
         let is_set = ui
             .button("Set")
             .on_hover_text(
-                "The file has times of day without a date; +02:00 behind it: they are not UTC",
+                "The file has times of day without a date. Add +02:00 after the date if the times are not UTC",
             )
             .clicked();
         if is_entered || is_set {
@@ -86,7 +86,8 @@ impl ReadingRow {
             }
         }
         if self.problem {
-            let words = RichText::new("a date is written 2026-11-21").color(scene.palette.error);
+            let words =
+                RichText::new("expected a date such as 2026-11-21").color(scene.palette.error);
             ui.label(words);
         } else if scene.loaded.reading.midnight_ns.is_some() {
             ui.label(RichText::new("set").color(scene.palette.weak));
@@ -104,7 +105,7 @@ fn compilers_ui(ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
     }
     let choice = ui.checkbox(&mut is_wanted, "traces of compilers");
     let choice = choice.on_hover_text(
-        "Open the traces (-ftime-trace) that processes of this recording wrote, where it says or beside it",
+        "Open the traces (-ftime-trace) that processes of this recording wrote: at the paths in the recording, or beside it",
     );
     if choice.changed() {
         actions.push(Action::Do(Effect::ReadAgain(Reading {

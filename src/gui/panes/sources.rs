@@ -131,7 +131,7 @@ impl Typed {
 fn controls_ui(ui: &mut Ui, id: SourceId, source: &Source, actions: &mut Vec<Action>) {
     let by_user = source.placed_by == PlacedBy::User;
     let reset = ui.add_enabled(by_user, egui::Button::new("Reset").small());
-    let reset = reset.on_hover_text("Put it where the files say");
+    let reset = reset.on_hover_text("Put it where the clocks of the files place it");
     if reset.clicked() {
         actions.push(Action::Do(Effect::Place(id, None)));
     }

@@ -243,7 +243,7 @@ fn ordered(
     }))
 }
 
-/// Filters and sorts the rows of a table that is no tree. The sort compares typed cells, and is stable.
+/// Filters and sorts the rows of a table that is not a tree. The sort compares typed cells, and is stable.
 fn in_order(
     data: &TableData,
     loaded: &LoadedTrace,

@@ -301,7 +301,7 @@ fn emptiness_ui(ui: &mut Ui, painter: &egui::Painter, draw: &Draw<'_>, actions: 
     } else if scene.loaded.is_complete {
         "This trace has events but no tracks: see the Events pane.".to_owned()
     } else {
-        "Tracks come when the file is read.".to_owned()
+        "Tracks appear once the file is read.".to_owned()
     };
     let font = FontId::proportional(14.0);
     let galley = painter.layout(words, font, scene.palette.weak, rect.width() - 40.0);

@@ -133,7 +133,7 @@ pub(super) fn gap_text(scene: &Scene<'_>, block: &GapBlock) -> String {
     let gap = trace.gap(block.first);
     let unseen = match gap.is_some_and(|gap| gap.duration().is_some()) {
         true => format!("{length}\nat {at}\nNothing is known of what happened in between"),
-        false => "No event comes before or after it: nobody knows how long it is".to_owned(),
+        false => "No event comes before or after it: its length is not known".to_owned(),
     };
     format!("{words}{whose}\n{unseen}")
 }

@@ -132,7 +132,7 @@ fn shorter_names(name: &str) -> Vec<String> {
             _ => {}
         }
     }
-    // Unbalanced brackets are no template arguments, and `operator<` has brackets in its name.
+    // Unbalanced brackets are not template arguments, and `operator<` has brackets in its name.
     if depth == 0 && !shorter.contains("operator") {
         keep(&flat, &mut shorter);
     }

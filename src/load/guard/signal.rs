@@ -1,5 +1,5 @@
 //! The handler of SIGBUS: zero pages for our maps; every other fault goes to the handler that was installed before. A
-//! signal that a process sent is no fault: it ends the program, as it would without a handler.
+//! signal that a process sent is not a fault: it ends the program, as it would without a handler.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Once, OnceLock};

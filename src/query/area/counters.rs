@@ -1,4 +1,4 @@
-//! Counters of an area: what each was at most, at least and on average; and points to plot.
+//! Counters of an area: the greatest, least and mean value of each, and points to plot.
 
 use super::{Area, Lane, Lanes};
 use crate::base::TimeSpan;

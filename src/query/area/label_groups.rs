@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::trace::{ThreadId, Trace};
 
-/// Groups of labels that differ only in what ends them: they share a name.
+/// Groups of labels that share a name and differ only in the event that ends their slices.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LabelGroups {
     /// The group of each label.

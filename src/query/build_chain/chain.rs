@@ -85,7 +85,7 @@ impl Wait {
 pub struct ChainWait {
     /// The process that waited, or that was waited for.
     pub process: ProcessId,
-    /// From when to when; inside of a step, the step's.
+    /// Its time span; of pieces inside a step, the span of the step.
     pub span: TimeSpan,
     /// The total time of all pieces in `span`.
     pub time: Nanos,

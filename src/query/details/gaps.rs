@@ -35,7 +35,7 @@ pub(super) fn gap_details(trace: &Trace, id: GapId) -> Details {
         Some(duration) => facts.row("duration", unit.length_text(duration)),
     };
     match gap.lost {
-        None | Some(0) => facts.row("lost", "unknown: the file does not say how many"),
+        None | Some(0) => facts.row("lost", "unknown: the file does not contain the number"),
         Some(_) => facts.row("lost", count_words(gap)),
     };
     let cpu = trace.gap_cpu(id);

@@ -1,7 +1,7 @@
-//! An expression put to a trace: any event, slice, run, state, thread ... in, whether it is meant out.
+//! An expression compiled for a trace: returns whether an event, slice, run, state, thread ... matches it.
 //!
-//! Columns answer where they can; an event is decoded only if its kind does not settle the question, and then
-//! only the field that is asked for.
+//! Columns decide where they can; an event is decoded only if its kind does not decide, and then only the field that
+//! the expression compares.
 
 use std::sync::OnceLock;
 

@@ -89,12 +89,12 @@ pub(crate) const FIELDS: &[(&str, Field, &str)] = &[
     (
         "ts",
         Field::Time,
-        "when it begins: 1.5s since the start, or @N ns",
+        "start: 1.5s since the trace's start, or @N ns",
     ),
     (
         "dur",
         Field::Duration,
-        "duration: 1ms, or a number of ns; if unfinished, what it certainly lasted, by > >= != alone",
+        "duration: 1ms, or a number of ns; of an unfinished slice its least duration, for > >= != only",
     ),
     ("depth", Field::Depth, "how many slices are around it"),
     (
@@ -102,7 +102,7 @@ pub(crate) const FIELDS: &[(&str, Field, &str)] = &[
         Field::State,
         "state of a thread: running, runnable, sleeping ...",
     ),
-    ("text", Field::Text, "all that the event says"),
+    ("text", Field::Text, "the whole text of the event"),
     ("time", Field::Time, "the same as ts"),
     ("CPU", Field::Cpu, "as in trace-cmd's filters"),
     ("COMM", Field::Thread, "as in trace-cmd's filters"),
@@ -280,7 +280,7 @@ impl Parser {
 
     fn any(&mut self, depth: u32, scope: Scope) -> Result<Node, ExpressionError> {
         if depth > MAX_DEPTH {
-            return Err(self.missing("too many parentheses inside each other"));
+            return Err(self.missing("too many nested parentheses"));
         }
         let mut nodes = vec![self.all(depth)?];
         while !(scope == Scope::Event && self.is_other_event()) && self.is_next(&Token::Or) {
@@ -457,7 +457,9 @@ fn check(field: &Field, name: &str, op: Op, value: &Literal) -> Result<(), Troub
         Field::Cpu | Field::Tid | Field::Pid | Field::Duration | Field::Depth
             if value.number.is_none() =>
         {
-            Err(Trouble::Value(format!("'{name}' is compared to a number")))
+            Err(Trouble::Value(format!(
+                "'{name}' can only be compared with a number"
+            )))
         }
         Field::Time if value.time.is_none() && !matches!(value.number, Some(Number::Int(_))) => {
             Err(Trouble::Value(
@@ -465,9 +467,9 @@ fn check(field: &Field, name: &str, op: Op, value: &Literal) -> Result<(), Troub
             ))
         }
         Field::Time => Ok(()),
-        _ if is_ordered && value.number.is_none() => {
-            Err(Trouble::Value("< <= > >= & compare to a number".to_owned()))
-        }
+        _ if is_ordered && value.number.is_none() => Err(Trouble::Value(
+            "< <= > >= & can only compare with a number".to_owned(),
+        )),
         _ => Ok(()),
     }
 }

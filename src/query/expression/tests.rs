@@ -98,7 +98,7 @@ fn another_event_after_or_stands_for_itself() {
 fn errors_say_where_they_are() {
     assert_eq!(
         error("cpu == x"),
-        (7, 1, "'cpu' is compared to a number".to_owned())
+        (7, 1, "'cpu' can only be compared with a number".to_owned())
     );
     assert_eq!(error("name < 5").0, 0);
     assert_eq!(
@@ -137,7 +137,10 @@ fn errors_say_where_they_are() {
     assert!(error(&deep).2.contains("parentheses"));
     let text = "cpu == x";
     let pointed = Expression::parse(text).unwrap_err().pointed(text);
-    assert_eq!(pointed, "cpu == x\n       ^ 'cpu' is compared to a number");
+    assert_eq!(
+        pointed,
+        "cpu == x\n       ^ 'cpu' can only be compared with a number"
+    );
 }
 
 #[test]

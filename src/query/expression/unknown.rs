@@ -76,7 +76,7 @@ struct Asked<'a> {
 /// The error that a field is compared with the name of another field.
 pub(super) fn is_field_too(name: &str, at: usize, other: &str) -> ExpressionError {
     let words = format!(
-        "'{other}' is a field, too: a field is compared to a value; \"{other}\" in quotes is the text"
+        "'{other}' is a field, too: compare a field with a value; \"{other}\" in quotes is the text"
     );
     ExpressionError::new(at, name.len(), words)
 }

@@ -1,4 +1,4 @@
-//! A flame graph as other lists: turned over (callees with their callers), summed up by name, laid out.
+//! Lists made from a flame graph: bottom-up (callees with their callers), summed by name, laid out for drawing.
 
 use rustc_hash::FxHashMap;
 

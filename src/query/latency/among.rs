@@ -9,7 +9,7 @@ pub enum Among {
     /// All threads and CPUs.
     #[default]
     All,
-    /// Everything that one of these threads did, and everything on one of these CPUs, as lanes are selected.
+    /// The events of these threads, and all events on these CPUs, as selected lanes contain them.
     AnyOf(Vec<ThreadId>, Vec<CpuId>),
     /// What these threads did on these CPUs; an empty list means all.
     AllOf(Vec<ThreadId>, Vec<CpuId>),

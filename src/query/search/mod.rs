@@ -94,7 +94,7 @@ struct Search<'a> {
     scan: Scan<'a>,
     /// Counts and marks of all; its hits are those of raw events only.
     found: Found,
-    /// Hits that are no raw events.
+    /// Hits that are not raw events.
     rows: Vec<Hit>,
     publish: &'a mut dyn FnMut(Found),
     published: Option<Instant>,

@@ -1,4 +1,4 @@
-//! The part of a search that all cores share: rows of a table in, those that are meant out.
+//! The part of a search that all cores share: rows of a table in, those that match out.
 
 use std::sync::Arc;
 

@@ -467,7 +467,7 @@ impl Items<'_> {
     }
 }
 
-/// What becomes of slices that are one record each.
+/// How slices that are a single record are exported.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wholes {
     /// Their records are copied.

@@ -146,7 +146,7 @@ fn objects_keep_their_time_where_what_they_followed_is_left_out() {
     };
     let (blob, summary) = cut(folder.path(), &source, &attached);
     assert_eq!(blob.trace.instants.len(), 1);
-    let said = "1 blob has no time of its own, and what it followed is left out: it is of what comes before it now";
+    let said = "1 blob has no time of its own, and the record before it is left out: it gets the time of the record that is before it now";
     assert_eq!(summary.notes, [said]);
     let threads = source.trace.threads.iter().zip(0..);
     let selection = Selection {

@@ -427,7 +427,7 @@ impl<'a> Emitter<'a> {
                 if is_numbered && self.facts.abi.is_none() {
                     let at = Location::Line(line.number);
                     self.note(now.lane, "unsaid_machine", at, || {
-                        "system calls are named as of x86-64; the text does not say the machine"
+                        "system calls are named as on x86-64: the text does not name the machine"
                             .to_owned()
                     });
                 }
@@ -543,7 +543,7 @@ impl<'a> Emitter<'a> {
                     .to_owned()
             }),
             None => diagnostics.note("uncounted_loss", severity, at, || {
-                "events were lost, and the text does not say how many".to_owned()
+                "events were lost; the text does not contain their number".to_owned()
             }),
         }
     }

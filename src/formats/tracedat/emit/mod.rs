@@ -129,7 +129,7 @@ impl<'a> PartPass<'a> {
             self.note_damage(
                 "page_too_full",
                 place,
-                "a page claims to hold more than it can",
+                "a page claims to contain more than it can",
             );
         }
         let first = self.columns.events.len();
@@ -158,11 +158,7 @@ impl<'a> PartPass<'a> {
             if what & HAS_RECIPE != 0 {
                 self.cook::<E>(event, kind, thread.0, record.payload);
             } else if kind == recipes.unknown {
-                self.note_damage(
-                    "unknown_event",
-                    at,
-                    "an event has a number that no format has",
-                );
+                self.note_damage("unknown_event", at, "an event has the number of no format");
             }
         }
         if records.is_damaged() {

@@ -72,7 +72,7 @@ impl Selected {
             return true;
         };
         let mut list = 0;
-        // All choices are asked, so that each one learns whether it chooses anything.
+        // Every choice tests the event, so that a choice that matches no event can be reported.
         let mut is_chosen = |choices: &[Choice]| {
             choices.iter().fold(false, |so_far, choice| match choice {
                 Choice::Filter(filter) => {

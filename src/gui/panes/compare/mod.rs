@@ -187,7 +187,7 @@ impl ComparePane {
             return;
         };
         if data.rows.is_empty() {
-            let words = "Neither side has any of these. Compare something else of them.";
+            let words = "Neither side has any of these. Choose something else to compare.";
             ui.label(RichText::new(words).color(scene.palette.weak));
             return;
         }
@@ -275,7 +275,11 @@ impl ComparePane {
                 }
             });
             if points.iter().all(Vec::is_empty) {
-                empty_ui(ui, scene, "None of them was seen to end: no percentiles.");
+                empty_ui(
+                    ui,
+                    scene,
+                    "None of them ended in the recording: there are no percentiles.",
+                );
                 return;
             }
             let curves: Vec<Curve> = points

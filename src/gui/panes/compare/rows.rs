@@ -62,25 +62,25 @@ fn columns_of(rows: &[CompareRow], what: CompareWhat) -> Vec<PaneColumn> {
     );
     if has_times {
         columns.extend([
-            of("p50_a", "p50 left", 80.0).about("Half are not longer, on the left"),
-            of("p50_b", "p50 right", 80.0).about("Half are not longer, on the right"),
-            of("p95_a", "p95 left", 80.0).about("95 of 100 are not longer, on the left"),
-            of("p95_b", "p95 right", 80.0).about("95 of 100 are not longer, on the right"),
+            of("p50_a", "p50 left", 80.0).about("Half are at most this long, on the left"),
+            of("p50_b", "p50 right", 80.0).about("Half are at most this long, on the right"),
+            of("p95_a", "p95 left", 80.0).about("95 of 100 are at most this long, on the left"),
+            of("p95_b", "p95 right", 80.0).about("95 of 100 are at most this long, on the right"),
         ]);
     }
     let mut sides = rows.iter().flat_map(|row| [row.left, row.right]).flatten();
     if sides.any(|side| side.unfinished > 0) {
         columns.extend([
             of("unfinished_a", "Unfinished left", 98.0).about(
-                "How many on the left never ended; only this column and the next count them",
+                "How many never ended, on the left; only this column and the next count them",
             ),
             of("at_least_a", "At least left", 86.0)
-                .about("How long the unfinished ones on the left certainly lasted, together"),
+                .about("The least total duration of the unfinished ones, on the left"),
             of("unfinished_b", "Unfinished right", 104.0).about(
-                "How many on the right never ended; only this column and the next count them",
+                "How many never ended, on the right; only this column and the next count them",
             ),
             of("at_least_b", "At least right", 92.0)
-                .about("How long the unfinished ones on the right certainly lasted, together"),
+                .about("The least total duration of the unfinished ones, on the right"),
         ]);
     }
     if what == CompareWhat::Slices {

@@ -154,7 +154,7 @@ pub(crate) struct SideOf {
 }
 
 impl SideOf {
-    /// Returns the part of it that tells it from another side.
+    /// Returns the part of the title that distinguishes the side from the other one.
     pub(crate) fn key(&self) -> SideKey {
         SideKey {
             trace: self.loaded.id,

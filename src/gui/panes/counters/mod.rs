@@ -73,7 +73,7 @@ impl Pane for CountersPane {
             for (mode, word, about) in [
                 (Mode::Value, "Value", "The value as it was sampled"),
                 (Mode::Delta, "Change", "How much it changed from sample to sample, or from pixel to pixel where samples are denser"),
-                (Mode::Rate, "Rate", "Change by second"),
+                (Mode::Rate, "Rate", "Change per second"),
             ] {
                 let button = egui::Button::selectable(self.mode == mode, word);
                 if ui.add(button).on_hover_text(about).clicked() {

@@ -131,7 +131,7 @@ impl OneName {
                 let button = egui::Button::selectable(self.style.buckets == buckets, word);
                 if ui
                     .add(button)
-                    .on_hover_text("How durations are spread along x")
+                    .on_hover_text("Scale of the durations, along x")
                     .clicked()
                 {
                     self.style.buckets = buckets;
@@ -140,7 +140,7 @@ impl OneName {
             let mut is_log = self.style.heights == Heights::Log;
             let answer = check_box(ui, &mut is_log, "log counts");
             if answer
-                .on_hover_text("So that rare ones are seen beside frequent ones")
+                .on_hover_text("Shows rare durations beside frequent ones")
                 .changed()
             {
                 self.style.heights = if is_log {
@@ -152,7 +152,7 @@ impl OneName {
             if found.unfinished().len() > 0 {
                 let count = found.unfinished().len() as u64;
                 let words = unfinished_words(scene, count, found.unfinished_ns());
-                let about = "Slices whose end was not seen are in no bar and in no number. They are the first of the list.";
+                let about = "Slices whose end was not seen are in no bar and in no number. They come first in the list.";
                 ui.label(RichText::new(words).strong()).on_hover_text(about);
             }
             let words = match &self.chosen {
@@ -308,7 +308,7 @@ fn listed(trace: &Trace, found: &Durations, range: Option<&Range<i64>>) -> Table
     let length = ColumnDef::duration(
         "dur",
         "Duration",
-        "How long it took; the longest first, before them what never ended",
+        "How long it took; unfinished ones first, then the longest",
     );
     let start = ColumnDef::time("ts", "Start", "When it began");
     let columns = vec![

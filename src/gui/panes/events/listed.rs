@@ -27,7 +27,7 @@ pub(crate) enum Listed {
     },
 }
 
-/// What tells lists of events apart.
+/// The choices that identify a list of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ListStamp {
     /// The events from one rank on.

@@ -142,7 +142,7 @@ impl Pane for EventsPane {
             let words = if scene.loaded.is_complete {
                 "This trace has no events."
             } else {
-                "Events come when the file is read."
+                "Events appear once the file is read."
             };
             ui.label(RichText::new(words).color(scene.palette.weak));
             return actions;
@@ -290,8 +290,8 @@ impl EventsPane {
             let answer = ui
                 .add_enabled(is_chosen || is_range, button)
                 .on_hover_text(
-                    "Only events in the selected range and of the selected tracks: \
-                     of these threads, of these processes' threads, on these CPUs",
+                    "Only events in the selected range, of the threads, processes and CPUs whose tracks are \
+                     selected",
                 )
                 .on_disabled_hover_text("Select a range or tracks in the timeline first");
             if answer.clicked() {
@@ -390,7 +390,7 @@ impl EventsPane {
         if button.response.clicked() {
             self.fields = self.fields_seen(scene, rows);
         }
-        let about = "Choose columns; the fields of the events that are seen can be columns too";
+        let about = "Choose columns; the fields of the events in view can be columns too";
         button.response.on_hover_text(about);
     }
 
@@ -439,13 +439,13 @@ impl EventsPane {
         let words = match (is_over, self.within) {
             (false, _) => "Searching…",
             (true, Within::Range) if self.searched.is_of_nobody() => {
-                "Events are of threads and CPUs: the selected tracks have none of their own. Select others, or list the whole trace."
+                "Events belong to threads and CPUs: the selected tracks have none of their own. Select others, or list the whole trace."
             }
             (true, Within::Range) => {
-                "No event in the selection fits. Widen the range, select other tracks, or list the whole trace."
+                "No event in the selection matches. Widen the range, select other tracks, or list the whole trace."
             }
             (true, Within::Trace) => {
-                "No event fits the filter. Change it, or take it away to see all."
+                "No event matches the filter. Change it, or clear it to see all."
             }
         };
         empty_ui(ui, scene, words);

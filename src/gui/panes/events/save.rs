@@ -167,7 +167,7 @@ impl SaveBar {
         let bad = |words: &str| RichText::new(words.to_owned()).color(scene.palette.error);
         match &self.outcome {
             None => ui.label(weak(
-                ".csv gives CSV, any other ending tab-separated text; the columns that are shown",
+                ".csv writes CSV, any other ending tab-separated text; with the columns that are shown",
             )),
             Some(Outcome::Written(count, path)) => {
                 let count = ruler::grouped(i64::try_from(*count).unwrap_or(i64::MAX));

@@ -111,8 +111,8 @@ impl Pane for FlamePane {
             let label = ui.label(RichText::new(about).color(scene.palette.weak));
             if found.as_ref().is_some_and(|found| found.has_unfinished) {
                 label.on_hover_text(
-                    "Slices that never ended are in the totals with the time that they certainly lasted: such a total is \
-                     at least so long (≥)",
+                    "Unfinished slices count in the totals with their least duration: such a total is a \
+                     minimum (≥)",
                 );
             }
             self.found.ui(ui, scene.palette);
@@ -198,7 +198,7 @@ impl FlamePane {
             (
                 Shown::Graph,
                 "Graph",
-                "Wide is long; what is called stands below its caller",
+                "The width is the time; what is called is below its caller",
             ),
             (Shown::TopDown, "Top-down", "The call tree as a table"),
             (
@@ -257,7 +257,7 @@ impl FlamePane {
             && found.top_down.left_out > 0
         {
             let words = format!(
-                "{} did not fit and count as their callers' own",
+                "{} entries did not fit into the tree: their time counts as their callers' own",
                 found.top_down.left_out
             );
             ui.label(RichText::new(words).color(scene.palette.weak));

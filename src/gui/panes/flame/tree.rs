@@ -31,7 +31,7 @@ pub(super) fn call_tree(flame: &Arc<Flame>, size: Size) -> TableData {
         Size::Total => [
             name.about("What it is called"),
             total.about(
-                "With all that it calls; ≥: some never ended, and count with what was seen of them",
+                "With all that it calls; ≥: some never ended, and count with their least duration",
             ),
             share.about("Total, as a share of the total of the graph"),
             own.about("Without what it calls"),
@@ -153,7 +153,7 @@ pub fn by_name(flame: &Flame) -> TableData {
         of("count", 80.0).about("How many that ended"),
         of("unfinished", 80.0),
         of("at_least", 90.0)
-            .about("How long the unfinished ones certainly lasted: a part of the total"),
+            .about("The least total duration of the unfinished ones, which is part of the total"),
     ];
     count_samples(flame, &mut columns);
     let rows = name_rows(flame, usize::MAX);

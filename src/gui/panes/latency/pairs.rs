@@ -30,8 +30,8 @@ enum KeyChoice {
 
 impl KeyChoice {
     const ALL: [(KeyChoice, &str, &str); 4] = [
-        (KeyChoice::Thread, "thread", "Both are of one thread"),
-        (KeyChoice::Cpu, "CPU", "Both are of one CPU"),
+        (KeyChoice::Thread, "thread", "Both belong to one thread"),
+        (KeyChoice::Cpu, "CPU", "Both belong to one CPU"),
         (
             KeyChoice::Fields,
             "field",
@@ -152,7 +152,7 @@ impl PairsView {
         let (Some(from), Some(to), Some(key)) = (from, to, self.pair_key()) else {
             ui.add_space(8.0);
             ui.label(weak(
-                "Say which event begins and which one ends: for instance from  sched_waking:  to  sched_switch:  of the same field  pid = next_pid.",
+                "Choose which event begins and which one ends: for example from  sched_waking:  to  sched_switch:  of the same field  pid = next_pid.",
             ));
             return;
         };
@@ -265,7 +265,7 @@ impl PairsView {
             self.worst.tools_ui(ui, scene, &found.worst, actions);
         });
         if found.samples.is_empty() {
-            let words = "No pair: no second event follows a first one with the same key. Look at the counts above.";
+            let words = "No pairs: no second event follows a first one with the same key. Look at the counts above.";
             empty_ui(ui, scene, words);
             return;
         }

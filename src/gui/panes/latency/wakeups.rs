@@ -98,9 +98,9 @@ impl WakeupsView {
         });
         if found.table.rows.is_empty() {
             let words = if trace.states.is_empty() {
-                "This trace does not contain when threads were woken. Record sched_switch and sched_waking events."
+                "This trace does not contain wakeups of threads. Record sched_switch and sched_waking events."
             } else {
-                "No thread is seen to be woken here. Select a longer range, or other tracks; wakeups take sched_waking events."
+                "No thread was woken here. Select a longer range, or other tracks; wakeups need sched_waking events."
             };
             empty_ui(ui, scene, words);
             return;
@@ -114,8 +114,7 @@ impl WakeupsView {
             ui.set_min_size(ui.available_size());
             let height = ui.available_height();
             if shown.curve.is_empty() {
-                let words =
-                    "woken, but never seen to run afterwards. How long that would have taken is not known.";
+                let words = "woken, but never seen to run afterwards: their latency is not known.";
                 empty_ui(ui, scene, &format!("{}: {words}", shown.name));
                 return;
             }
@@ -209,8 +208,8 @@ fn found_of(
     if rows.iter().any(|row| row.unfinished > 0) {
         columns.extend([
             of("unfinished")
-                .about("Of the unmatched: those that still waited when the recording ended"),
-            of("at_least").about("How long the unfinished ones certainly waited, together"),
+                .about("How many of the unmatched still waited when the recording ended"),
+            of("at_least").about("The least total wait of the unfinished ones"),
         ]);
     }
     let mut all_lengths: Vec<i64> = Vec::new();

@@ -120,7 +120,7 @@ fn tick_ui(ui: &mut Ui, all: &ProbeTable, row: usize, left_out: &mut BTreeSet<Pr
         let label = format!("{} in the capture script", row.event);
         egui::WidgetInfo::selected(egui::Role::CheckBox, is_defined, is_in, label)
     });
-    let response = response.on_hover_text("Take it into the capture script");
+    let response = response.on_hover_text("Add it to the capture script");
     if response.clicked() {
         match is_in {
             true => left_out.remove(&name),

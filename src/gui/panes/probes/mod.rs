@@ -129,8 +129,8 @@ impl ProbesPane {
             let unchecked: Vec<String> = set.map_or_else(Vec::new, |set| set.definitions.unchecked().collect());
             if !unchecked.is_empty() {
                 let words = match unchecked.len() {
-                    1 => "1 line is no probe".to_owned(),
-                    count => format!("{count} lines are no probes"),
+                    1 => "1 line is not a probe".to_owned(),
+                    count => format!("{count} lines are not probes"),
                 };
                 ui.label(RichText::new(words).color(scene.palette.weak))
                     .on_hover_text(unchecked.join("\n"));

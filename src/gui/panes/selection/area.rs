@@ -241,7 +241,7 @@ pub(crate) fn sums_ui(
         let mut leaves_out = sums.hidden == HiddenTracks::LeftOut;
         let answer = check_box(ui, &mut leaves_out, "without hidden tracks");
         if answer
-            .on_hover_text("Leave out what lies on tracks that you hid")
+            .on_hover_text("Leave out what is on hidden tracks")
             .changed()
         {
             let hidden = match leaves_out {

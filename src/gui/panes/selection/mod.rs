@@ -99,13 +99,13 @@ impl Shown {
         match self {
             Shown::Slices => "No slices here. Drag over other tracks or times in the timeline.",
             Shown::CpuUse => {
-                "It is not known who ran on the CPUs here. Record sched_switch events, and select tracks of CPUs."
+                "The runs on the CPUs are not known here. Record sched_switch events, and select tracks of CPUs."
             }
             Shown::States => {
-                "Nothing is known here of what threads were doing. That takes sched_switch events, and tracks of threads in the selection."
+                "The states of threads are not known here. Record sched_switch events, and select tracks of threads."
             }
             Shown::Events => {
-                "No events here. Events are of threads and CPUs: select their tracks, or a longer range."
+                "No events here. Events belong to threads and CPUs: select their tracks, or a longer range."
             }
             Shown::Counters => {
                 "No counters here. Drag over a counter's track in the timeline, or select a range of all tracks in the ruler."

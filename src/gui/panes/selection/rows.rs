@@ -20,14 +20,14 @@ fn share_column(what: What, whole: Whole) -> PaneColumn {
         (What::Slices, Whole::Range) => (
             "Of range",
             74.0,
-            "What of them lies inside the range, as a share of the length of the range's part that was recorded; more \
-             than 100 % where several lie side by side",
+            "Their time inside the range, as a share of the part of the range that was recorded; more than \
+             100 % where several overlap",
         ),
         (What::Slices, Whole::CpuTime(_)) => (
             "Of CPU time",
             88.0,
-            "What of them lies inside the range, as a share of the CPU time of the range's part that was recorded: its \
-             length times the number of the selected CPUs",
+            "Their time inside the range, as a share of the CPU time of the part of the range that was \
+             recorded: its length times the number of the selected CPUs",
         ),
         (What::Runs, _) => (
             "Of one CPU",
@@ -76,10 +76,10 @@ fn measures(what: What, whole: Whole, groups: &[Group]) -> Vec<PaneColumn> {
             of(
                 "unfinished",
                 "Unfinished",
-                "How many never ended: they are in no other number of the row but the next",
+                "How many never ended; only this column and the next count them",
             ),
             PaneColumn::of(&GROUPS, "at_least", 86.0)
-                .about("How long the unfinished ones certainly lasted, together"),
+                .about("The least total duration of the unfinished ones"),
         ]);
     } else {
         columns.push(PaneColumn::of(&GROUPS, "count", 62.0).about("How many"));
@@ -87,7 +87,7 @@ fn measures(what: What, whole: Whole, groups: &[Group]) -> Vec<PaneColumn> {
     columns.extend([
         match what {
             What::Slices => sum,
-            What::Runs | What::States => sum.about("Their time inside the area together"),
+            What::Runs | What::States => sum.about("Their total time inside the area"),
         },
         share_column(what, whole),
         of("max", "Max", "The longest"),
@@ -97,9 +97,9 @@ fn measures(what: What, whole: Whole, groups: &[Group]) -> Vec<PaneColumn> {
         columns.push(PaneColumn::after(&GROUPS, 2, own, 82.0));
     }
     columns.extend([
-        of("p50", "p50", "Half are not longer"),
-        of("p95", "p95", "95 of 100 are not longer"),
-        of("p99", "p99", "99 of 100 are not longer"),
+        of("p50", "p50", "Half are at most this long"),
+        of("p95", "p95", "95 of 100 are at most this long"),
+        of("p99", "p99", "99 of 100 are at most this long"),
         of("min", "Min", "The shortest"),
     ]);
     columns
@@ -185,7 +185,7 @@ pub(crate) fn of_counters(trace: &Trace, counters: &[CounterSummary]) -> TableDa
         of(
             "mean",
             "Mean",
-            "Over time: each value for as long as it held",
+            "Mean over time: each value counts for as long as it held",
         ),
         of("min", "Min", "The smallest value"),
         of("max", "Max", "The largest value"),
