@@ -111,7 +111,7 @@ fn files_of_definitions_without_end_are_refused() {
         let child = start(&["probes", option], Path::new("/dev/zero"));
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{option}");
-        assert!(words(&output).contains("more than"), "{}", words(&output));
+        assert!(words(&output).contains("at most"), "{}", words(&output));
     }
 }
 
@@ -247,7 +247,7 @@ fn endless_input_that_is_no_trace_is_refused_after_its_head() {
         .wait_with_output()
         .unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(words(&output).contains("no trace"), "{}", words(&output));
+    assert!(words(&output).contains("not a trace"), "{}", words(&output));
     let (written, output) = info_of_endless(&b"y\n".repeat(5_000), &[]);
     assert_eq!(output.status.code(), Some(1), "{}", words(&output));
     assert!(written < 8 << 20, "{written}");
