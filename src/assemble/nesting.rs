@@ -1,6 +1,7 @@
 //! Computes the parents and rows of one track's slices, which are sorted by start. Slices in a row never overlap.
 //!
-//! A slice is put one row below the innermost slice that contains it whole. If slices overlap and neither contains the
+//! A slice is put one row below the innermost slice that contains it whole. Where times are equal, the order of ends
+//! decides whether a slice of no length is still inside the slice that ends then. If slices overlap and neither contains the
 //! other, the later slice is put into the next row that is free; no slice is cut or dropped.
 
 use super::draft::Draft;
@@ -33,9 +34,26 @@ impl Nested {
 
 /// A slice that can contain the slices that follow.
 struct Holder {
+    start: i64,
+    /// Whether the slice around it began at the same time.
+    starts_with_another: bool,
     end: Maybe<i64>,
+    /// The event that ended it.
+    finish: Maybe<u32>,
     index: u32,
     row: u32,
+}
+
+impl Holder {
+    /// Returns whether a slice that began and ended when this one ended did so before its end, by the order of events.
+    /// Of more than two slices that began together the order of begins alone decides.
+    fn ends_after(&self, inner: &Draft) -> bool {
+        let finish = inner.finish.get();
+        (self.start < inner.start || !self.starts_with_another)
+            && self.end == inner.start
+            && inner.end == inner.start
+            && finish.is_some_and(|inner| self.finish.get().is_some_and(|own| inner < own))
+    }
 }
 
 /// Puts slices into rows; they must be sorted by start (ties: outer first). Each slice is examined at most twice,
@@ -50,13 +68,13 @@ pub(crate) fn nest(drafts: Vec<Draft>) -> Nested {
     for (index, draft) in drafts.iter().enumerate() {
         // Pops slices that ended by this start or that end before this slice does: they contain neither it nor later
         // slices.
-        while holders
-            .last()
-            .is_some_and(|open| open.end <= draft.start || open.end < draft.end)
-        {
+        while holders.last().is_some_and(|open| {
+            (open.end <= draft.start && !open.ends_after(draft)) || open.end < draft.end
+        }) {
             holders.pop();
         }
         let parent = holders.last();
+        let starts_with_another = parent.is_some_and(|open| open.start == draft.start);
         let row = free.take(
             parent.map_or(0, |open| open.row + 1),
             draft.start,
@@ -65,7 +83,10 @@ pub(crate) fn nest(drafts: Vec<Draft>) -> Nested {
         rows.push(row);
         parents.push(parent.map(|open| open.index).into());
         holders.push(Holder {
+            start: draft.start,
+            starts_with_another,
             end: draft.end,
+            finish: draft.finish,
             index: index as u32,
             row,
         });
@@ -132,6 +153,25 @@ mod tests {
         assert_eq!(parent_of(40), Some(0));
         assert_eq!(parent_of(55), Some(40));
         assert_eq!(parent_of(200), None);
+    }
+
+    #[test]
+    fn a_slice_of_no_length_is_inside_what_ends_after_it() {
+        let pair = |start, end, begin, finish| Draft {
+            begin,
+            finish: Maybe::new(finish),
+            ..draft(start, end)
+        };
+        let nested = nest(vec![
+            pair(0, 10, 1, 6),
+            pair(10, 10, 2, 5),
+            pair(10, 10, 3, 4),
+            pair(10, 10, 7, 8),
+            // A complete event states no order of ends.
+            draft(10, 10),
+        ]);
+        let parents: Vec<Option<u32>> = nested.parents.iter().map(|it| it.get()).collect();
+        assert_eq!(parents, [None, Some(0), Some(1), None, None]);
     }
 
     #[test]

@@ -146,12 +146,10 @@ impl Family {
         }
     }
 
-    /// Returns whether the file itself states the family's slices, so that they are not pairs of events.
+    /// Returns whether an end closes the innermost open begin, whatever its name, as FXT's ends do; asynchronous slices
+    /// are written with ids.
     #[must_use]
-    pub(crate) fn is_stated(self) -> bool {
-        matches!(
-            self,
-            Family::Durations | Family::NamedDurations | Family::Async
-        )
+    pub(crate) fn closes_innermost(self) -> bool {
+        matches!(self, Family::Durations | Family::Async)
     }
 }

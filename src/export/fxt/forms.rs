@@ -35,8 +35,8 @@ pub(crate) struct BeginAround {
 pub(crate) struct BeginsAround {
     begins: FxHashMap<u32, BeginAround>,
     around: FxHashSet<u32>,
-    /// Whether all slices are durations, as in FXT files.
-    are_durations: bool,
+    /// Whether all slices were closed as FXT's are.
+    are_innermost: bool,
 }
 
 impl BeginsAround {
@@ -75,7 +75,10 @@ impl BeginsAround {
         let of_tracks = trace.tracks.par_iter().map(of_track);
         let of_tracks: Vec<_> = of_tracks.filter(|found| !found.1.is_empty()).collect();
         let mut begins = BeginsAround {
-            are_durations: slices.labels.iter().all(|label| label.family.is_stated()),
+            are_innermost: slices
+                .labels
+                .iter()
+                .all(|label| label.family.closes_innermost()),
             ..BeginsAround::default()
         };
         for (found, starting) in of_tracks {
@@ -135,19 +138,19 @@ pub(crate) fn form_of(trace: &Trace, begins: &BeginsAround, track: &Track) -> Fo
         return Form::Async;
     }
     let slices = &trace.slices;
-    if begins.are_durations {
+    if begins.are_innermost {
         return Form::AsCame;
     }
     let rows = slices
         .rows
         .get(track.rows.start as usize..track.rows.end as usize)
         .unwrap_or(&[]);
-    let is_duration = |index: u32| slices.label(SliceId(index)).family.is_stated();
-    // Durations pair the same way when they are read back.
-    if rows.iter().all(|row| row.slices.clone().all(is_duration)) {
+    let is_innermost = |index: u32| slices.label(SliceId(index)).family.closes_innermost();
+    // These pair the same way when they are read back.
+    if rows.iter().all(|row| row.slices.clone().all(is_innermost)) {
         return Form::AsCame;
     }
-    // Ends of other families matched their begins by name, but FXT's ends do not: begins and ends are possible only
+    // Ends of other families matched their begins by name or key, but FXT's ends do not: begins and ends are possible only
     // where nothing overlaps and no slice is whole.
     let mut above: &Range<u32> = &(0..0);
     for row in rows {

@@ -76,6 +76,10 @@ const CANNOT_SAY: &[(&str, &str)] = &[
         "bytes that no argument can hold are the payload of a large event: a blob that the source did not have",
     ),
     (
+        "times before zero",
+        "FXT has none: all times are moved, so that the first is 0",
+    ),
+    (
         "severity of logs",
         "log records have none: it stands before the message",
     ),
@@ -397,10 +401,15 @@ fn every_table_comes_back() {
     let folder = tempfile::tempdir().unwrap();
     let mut wrong = Vec::new();
     let mut count = 0;
-    for path in traces() {
+    let mut paths = traces();
+    files_below(&repository().join("tests/cases/chrome_json"), &mut paths);
+    for path in paths {
         let Some(source) = load(&path) else {
             continue;
         };
+        if source.trace.span.start < Timestamp(0) {
+            continue;
+        }
         count += 1;
         let normal = Normal::new(&source);
         let again = export_to(folder.path(), &source, &Selection::all());
