@@ -16,6 +16,7 @@ use rustc_hash::FxHashMap;
 use super::draft::Draft;
 use super::recorded::Recorded;
 use super::rows::{MeasuredRows, PerPart};
+use crate::base::order::find_near;
 use crate::base::{Maybe, TimeSpan};
 use crate::event::part::ClockUnit;
 use crate::event::{Measured, MeasuredClock};
@@ -111,22 +112,7 @@ impl MeasuredTable {
 
     /// Returns the measured duration of the slice that `event` ends. `hint` keeps the position for the next search.
     pub fn find(&self, event: u32, hint: &mut usize) -> Option<Measured> {
-        let is_before = |at: usize| self.rows.get(at).is_some_and(|row| row.event < event);
-        // Searches forward from the last position: a track's next event is mostly a little after it.
-        let (mut low, mut step) = (*hint, 1);
-        if low >= self.rows.len() || self.rows.get(low).is_some_and(|row| row.event > event) {
-            low = 0;
-            step = self.rows.len();
-        }
-        while step < self.rows.len() && is_before(low + step) {
-            low += step;
-            step *= 2;
-        }
-        let high = low.saturating_add(step + 1).min(self.rows.len());
-        let range = self.rows.get(low..high)?;
-        let at = low + range.partition_point(|row| row.event < event);
-        *hint = at;
-        self.rows.get(at).copied().filter(|row| row.event == event)
+        find_near(&self.rows, event, |row| row.event, hint)
     }
 
     fn is_same_clock(&self, event: u32) -> bool {

@@ -153,6 +153,7 @@ pub fn assemble(
         marks: rows.marks,
         completes: rows.completes,
         measured,
+        call_depths: rows.call_depths,
         axis: match info.clock_unit {
             ClockUnit::Nanoseconds => Axis::Nanos(span),
             _ => Axis::OtherUnit,

@@ -1,9 +1,9 @@
 //! The rows of all parts, grouped by kind, so that each stage can consume the kinds that it needs.
 
 use crate::event::{
-    AsyncMark, Complete, FileRow, FlowMark, LaneColumns, LifeRow, LogRow, Mark, Measured,
-    MeasuredClock, RequestRow, SaidState, Sample, Series, Stated, Switch, Wakeup, WholeRun,
-    WholeState,
+    AsyncMark, CallDepth, Complete, FileRow, FlowMark, LaneColumns, LifeRow, LogRow, Mark,
+    Measured, MeasuredClock, RequestRow, SaidState, Sample, Series, Stated, Switch, Wakeup,
+    WholeRun, WholeState,
 };
 
 /// Rows of one kind: those of each part, in the order of [`Recorded::parts`](super::recorded::Recorded::parts).
@@ -20,6 +20,8 @@ pub struct Rows {
     pub completes: PerPart<Complete>,
     /// Durations that the recorder measured.
     pub measured: MeasuredRows,
+    /// Depths of calls of traced functions.
+    pub call_depths: PerPart<CallDepth>,
     /// Begins, instants and ends of asynchronous slices.
     pub asyncs: PerPart<AsyncMark>,
     /// What happened to bios and requests of the block layer.
@@ -97,6 +99,7 @@ impl Rows {
         self.completes.push(part.completes);
         self.measured.measured.push(part.measured);
         self.measured.stated.push(part.stated);
+        self.call_depths.push(part.call_depths);
         self.measured.clocks.push(part.measured_clock);
         self.asyncs.push(part.asyncs);
         self.requests.push(part.requests);

@@ -28,13 +28,6 @@ pub enum Location {
         /// Line number, the first is 1.
         line: u64,
     },
-    /// Offset inside a block that was stored compressed at file offset `block`.
-    InBlock {
-        /// File offset of the compressed block.
-        block: u64,
-        /// Offset in its decompressed bytes.
-        byte: u64,
-    },
 }
 
 /// What can be wrong with an item of a file.
@@ -65,8 +58,6 @@ pub enum Problem {
         /// Index of the entry.
         index: u64,
     },
-    /// Bytes that should be text are not UTF-8.
-    NotUtf8,
     /// No format recognises the file.
     UnknownFormat {
         /// The formats that can be read, in words.
@@ -124,10 +115,6 @@ impl fmt::Display for Location {
             Location::Byte(byte) => write!(f, "byte {byte:#x}"),
             Location::Line(line) => write!(f, "line {line}"),
             Location::LineOfPart { part, line } => write!(f, "line {line} of file {part}"),
-            Location::InBlock { block, byte } => write!(
-                f,
-                "byte {byte:#x} of the block compressed at byte {block:#x}"
-            ),
         }
     }
 }
@@ -148,7 +135,6 @@ impl fmt::Display for Problem {
             Problem::BadReference { table, index } => {
                 write!(f, "the {table} has no entry {index}")
             }
-            Problem::NotUtf8 => f.write_str("is not UTF-8 text"),
             Problem::Unsupported { what, version } => {
                 write!(f, "this version of Threadline cannot read {what} {version}")
             }

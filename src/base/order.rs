@@ -1,4 +1,4 @@
-//! Sorts nearly sorted rows in place: several CPUs write events slightly out of order.
+//! Sorts nearly sorted rows in place (several CPUs write events slightly out of order), and searches sorted ones.
 
 use std::ops::Range;
 
@@ -47,6 +47,31 @@ pub(crate) fn settle<T, K: Ord>(rows: &mut [T], key: &impl Fn(&T) -> K) -> bool 
         }
     }
     true
+}
+
+/// Returns the row of an event; `rows` are sorted by event. `hint` keeps the position for the next search.
+pub(crate) fn find_near<T: Copy>(
+    rows: &[T],
+    event: u32,
+    event_of: impl Fn(&T) -> u32,
+    hint: &mut usize,
+) -> Option<T> {
+    let is_before = |at: usize| rows.get(at).is_some_and(|row| event_of(row) < event);
+    // Searches forward from the last position: a track's next event is mostly a little after it.
+    let (mut low, mut step) = (*hint, 1);
+    if low >= rows.len() || rows.get(low).is_some_and(|row| event_of(row) > event) {
+        low = 0;
+        step = rows.len();
+    }
+    while step < rows.len() && is_before(low + step) {
+        low += step;
+        step *= 2;
+    }
+    let high = low.saturating_add(step + 1).min(rows.len());
+    let range = rows.get(low..high)?;
+    let at = low + range.partition_point(|row| event_of(row) < event);
+    *hint = at;
+    rows.get(at).copied().filter(|row| event_of(row) == event)
 }
 
 #[cfg(test)]

@@ -3,9 +3,9 @@
 use super::columns::EventColumns;
 use super::keys::EventKind;
 use super::rows::{
-    AsyncMark, Complete, FileRow, FlowMark, Gap, Label, LifeRow, LogRow, LoneBegins, Mark,
-    Measured, MeasuredClock, RequestRow, SaidState, Sample, Seam, Series, Stated, Switch, Ties,
-    Wakeup, WholeRun, WholeState,
+    AsyncMark, CallDepth, Complete, FileRow, FlowMark, Gap, Label, LifeRow, LogRow, LoneBegins,
+    Mark, Measured, MeasuredClock, RequestRow, SaidState, Sample, Seam, Series, Stated, Switch,
+    Ties, Wakeup, WholeRun, WholeState,
 };
 use crate::base::order::put_in_order;
 use crate::base::{Diagnostics, Strings};
@@ -35,6 +35,8 @@ pub struct LaneColumns {
     pub measured: Vec<Measured>,
     /// Slices to use for ends whose begin was lost.
     pub stated: Vec<Stated>,
+    /// Depths of calls of traced functions, where they do not follow from the events before.
+    pub call_depths: Vec<CallDepth>,
     /// How the clock of `measured` relates to the events' clock.
     pub measured_clock: MeasuredClock,
     /// How `completes` that start at the same time nest.
@@ -115,6 +117,7 @@ impl LaneColumns {
             completes,
             measured,
             stated,
+            call_depths,
             asyncs,
             requests,
             samples,

@@ -1,6 +1,8 @@
 //! The calls of each thread that are open in a part of a trace. If an end finds no begin here, the begin was lost or is
 //! in another part. This is only a hint: it limits for how many ends the reader must add the call's duration.
 
+use crate::event::CallDepth;
+
 const SLOTS: usize = 1024;
 /// The kernel's return stack has 50 entries.
 const MOST_OPEN: usize = 64;
@@ -101,9 +103,63 @@ impl OpenCalls {
     }
 }
 
+/// Follows the depths of calls in a lane, to find those that do not follow from the event before.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DepthFollower {
+    /// The last event's thread, and the depth at which its next entry is if nothing is lost.
+    last: Option<Reached>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Reached {
+    thread: u32,
+    inside: u32,
+}
+
+impl DepthFollower {
+    /// Takes an entry at a depth; returns its row if nothing implies the depth.
+    #[inline]
+    pub(crate) fn enter(&mut self, thread: u32, call: CallDepth) -> Option<CallDepth> {
+        let depth = call.depth;
+        self.step(thread, call, depth, depth.saturating_add(1))
+    }
+
+    /// Takes a return at a depth; returns its row if nothing implies the depth.
+    #[inline]
+    pub(crate) fn leave(&mut self, thread: u32, call: CallDepth) -> Option<CallDepth> {
+        let depth = call.depth;
+        self.step(thread, call, depth.saturating_add(1), depth)
+    }
+
+    #[inline]
+    fn step(&mut self, thread: u32, call: CallDepth, before: u32, after: u32) -> Option<CallDepth> {
+        let at = |inside| Some(Reached { thread, inside });
+        let is_implied = self.last == at(before);
+        self.last = at(after);
+        (!is_implied).then_some(call)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_depths_that_nothing_implies_are_told() {
+        let mut follower = DepthFollower::default();
+        let call = |event, depth| CallDepth { event, depth };
+        let mut told = Vec::new();
+        told.extend(follower.enter(7, call(0, 3)));
+        told.extend(follower.enter(7, call(1, 4)));
+        told.extend(follower.leave(7, call(2, 4)));
+        told.extend(follower.leave(7, call(3, 3)));
+        // The entry at 2 was lost.
+        told.extend(follower.leave(7, call(4, 2)));
+        told.extend(follower.enter(7, call(5, 2)));
+        told.extend(follower.enter(8, call(6, 3)));
+        told.extend(follower.leave(7, call(7, 2)));
+        assert_eq!(told, [call(0, 3), call(6, 3), call(7, 2)]);
+    }
 
     #[test]
     fn an_end_without_a_begin_is_told() {

@@ -24,7 +24,6 @@ pub(super) fn arrange(state: &mut ViewState, what: Arrange, trace: Option<&Trace
             layout.hidden.insert(key);
             layout.pinned.retain(|other| *other != key);
         }
-        Arrange::Unhide(key) => drop(layout.hidden.remove(&key)),
         Arrange::UnhideAll => layout.hidden.clear(),
         Arrange::ToggleAll(name) => {
             let mut keys = Vec::new();

@@ -43,8 +43,6 @@ pub enum Arrange {
     Pin(RowKey),
     /// Hide a track.
     Hide(RowKey),
-    /// Show a hidden track again.
-    Unhide(RowKey),
     /// Show all hidden tracks again.
     UnhideAll,
     /// Hide all tracks of this name; if they are hidden, show them.

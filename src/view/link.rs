@@ -269,7 +269,7 @@ mod tests {
             ("/t/a.dat", "begin with"),
             ("threadline:?view=1..2", "no file"),
             ("threadline:?file=a&view=1-2", "no span"),
-            ("threadline:?file=a&a=x", "no time"),
+            ("threadline:?file=a&a=x", "not a time"),
             ("threadline:?file=a%4", "damaged"),
             ("threadline:?file=a%zz", "damaged"),
             ("threadline:?file=a&item=7", "item"),

@@ -556,7 +556,7 @@ fn a_trace_is_found_behind_other_text() {
     }
     let text = Text::new("no-trace", &noise);
     let error = open(&text.0, &Job::default()).unwrap_err().to_string();
-    assert!(error.contains("no trace"), "{error}");
+    assert!(error.contains("not a trace"), "{error}");
     let info = Command::new(env!("CARGO_BIN_EXE_threadline"))
         .arg("info")
         .arg(&text.0)

@@ -110,3 +110,20 @@ fn states_and_waits_are_those_of_the_whole_recording() {
         holds("states", &columns, name);
     }
 }
+
+/// An entry at a depth proves that all calls at this depth or deeper are over: all reads and writes of this recording
+/// were entered at depth 0, also those after a loss, at which other calls were open.
+#[test]
+fn a_call_after_a_loss_is_as_deep_as_the_recorder_says() {
+    let file = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/sample-traces/function-graph.dat"
+    );
+    let all = crate::program::rows(&["table", "slices", file]);
+    let outer = all
+        .iter()
+        .filter(|row| ["vfs_read", "vfs_write"].contains(&row["name"].as_str()));
+    let depths: Vec<&str> = outer.map(|row| row["depth"].as_str()).collect();
+    assert_eq!(depths.len(), 187);
+    assert!(depths.iter().all(|depth| *depth == "0"), "{depths:?}");
+}

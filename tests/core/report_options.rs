@@ -237,7 +237,7 @@ fn no_filter_matches_nothing_without_a_word() {
         let output = run(folder.path(), &[filters, &["a.dat"]].concat());
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(
-            said.contains("is met by the filter 'nosuchword'"),
+            said.contains("passes the filter 'nosuchword'"),
             "{filters:?}: {said}"
         );
         assert!(!output.stdout.is_empty());

@@ -9,6 +9,7 @@
 //! which both ends occur in the trace take part: a lone kprobe is an instant.
 
 mod calls;
+mod depths;
 mod named;
 mod pairer;
 mod row;
@@ -34,9 +35,10 @@ use crate::base::{Diagnostics, Maybe, Severity, Strings};
 use crate::event::family::{Family, Place};
 use crate::event::kernel::NUMBER_ZERO;
 use crate::event::syscalls::{self, Abi};
-use crate::event::{Complete, Mark, MarkOp, ThreadKey, Ties, UNSEEN_END};
+use crate::event::{CallDepth, Complete, Mark, MarkOp, ThreadKey, Ties, UNSEEN_END};
 use crate::trace::{SliceLabel, Thread, ThreadId, TrackKind};
 use calls::{CallSource, Calls};
+use depths::Depths;
 use pairer::{Known, Leftovers, LostEvents, PairedMarks, pair};
 use row::{COMPAT, END, OVER, Row};
 use rules::{RuleSource, rules};
@@ -50,6 +52,8 @@ pub(crate) struct PairingRows {
     pub completes: PerPart<Complete>,
     /// Durations that the recorder measured.
     pub measured: MeasuredTable,
+    /// Depths of calls of traced functions.
+    pub call_depths: PerPart<CallDepth>,
     /// Whether the events' times are in ns, as measured durations are.
     pub axis: Axis,
     /// Which labels pair.
@@ -111,6 +115,7 @@ pub(crate) fn pair_slices(
         marks,
         completes,
         measured,
+        call_depths,
         axis,
         pairs,
         habits,
@@ -123,6 +128,7 @@ pub(crate) fn pair_slices(
         threads,
     } = around;
     let cpu_count = recorded.cpus.len();
+    let depths = Depths::new(call_depths, recorded);
     let rules = rules(RuleSource {
         labels,
         pairs: &pairs,
@@ -164,6 +170,7 @@ pub(crate) fn pair_slices(
             let known = Known {
                 rules: &rules,
                 measured: &measured,
+                depths: &depths,
                 lost,
                 death: death_of(track, threads, cpu_count),
             };

@@ -3,6 +3,7 @@
 use super::super::draft::Draft;
 use super::super::losses::Losses;
 use super::super::measured::{MeasuredTable, is_told_by_end};
+use super::depths::{Depths, Inside};
 use super::named::NamedBegins;
 use super::row::{COMPAT, END, OVER, Row};
 use super::rules::Rule;
@@ -87,7 +88,20 @@ struct Pairer<'a> {
     stacks: Vec<(Family, Stack)>,
     /// The open begins of the family whose ends name them.
     named: NamedBegins,
+    depths: &'a Depths,
+    inside: Inside,
     leftovers: Leftovers,
+}
+
+/// An event of a traced function which proves that calls of its thread are over.
+#[derive(Clone, Copy)]
+struct Proof {
+    /// Calls at this depth or deeper are over.
+    depth: u32,
+    /// The event's time, in ns.
+    time: i64,
+    /// For a return without an entry: when its call began, in ns.
+    begun: Option<i64>,
 }
 
 /// The end of a draft that is to be removed: its event became an instant.
@@ -99,6 +113,7 @@ pub(super) struct Known<'a> {
     /// The rule of each label.
     pub(super) rules: &'a [Rule],
     pub(super) measured: &'a MeasuredTable,
+    pub(super) depths: &'a Depths,
     pub(super) lost: LostEvents<'a>,
     /// The time after which nothing of the track's thread lasts, in ns; `None` if the thread's end was not seen.
     pub(super) death: Option<i64>,
@@ -126,6 +141,8 @@ pub(super) fn pair(rows: &[Row], known: Known<'_>) -> PairedMarks {
         drafts: Vec::with_capacity(begins),
         stacks: Vec::new(),
         named: NamedBegins::default(),
+        depths: known.depths,
+        inside: Inside::default(),
         leftovers: Leftovers::default(),
     };
     for row in rows {
@@ -187,12 +204,25 @@ impl Pairer<'_> {
                 }
             }
         }
+        let depth = match rule.family {
+            Family::Functions => self.inside.enter(self.depths, row.event),
+            _ => None,
+        };
+        if let Some(depth) = depth {
+            let proof = Proof {
+                depth,
+                time: row.time,
+                begun: None,
+            };
+            self.close_deeper(proof, family);
+        }
         let draft = self.drafts.len() as u32;
         match family.matching {
             Matching::ByName => self.named.push(draft, rule.said),
             _ => self.stack(rule.family).push(Open {
                 draft,
                 pair: rule.pair,
+                depth,
             }),
         }
         self.drafts.push(Draft {
@@ -234,35 +264,27 @@ impl Pairer<'_> {
             }
             return;
         }
-        let stack = self.stack(rule.family);
-        let is_open = match family.matching {
-            Matching::Innermost | Matching::ByName => !stack.open.is_empty(),
-            Matching::OneAtATime => stack
-                .open
-                .last()
-                .is_some_and(|open| open.pair == pair || rule.is_any),
-            Matching::ByKey | Matching::Once => stack.holds(pair),
+        let depth = match rule.family {
+            Family::Functions => self.inside.leave(self.depths, row.event),
+            _ => None,
         };
-        if !is_open || self.is_of_another(row, &rule) {
-            let stated = self.measured.label(row.event);
-            if let Some(label) = stated.or(rule.call_label)
-                && let Some(found) = self.measured.find(row.event, &mut self.hint)
-            {
-                let late = self.measured.lateness(&found).unwrap_or(0);
-                let end = row.time.saturating_sub(late.into());
-                let drawn = match self.measured.is_in_nanos {
-                    true => found.duration_ns,
-                    false => 0,
-                };
+        let is_open = self.closes_open(row, &rule, depth);
+        let lone = match is_open {
+            true => None,
+            false => self.of_lone_end(row, &rule),
+        };
+        if let Some(depth) = depth {
+            let proof = Proof {
+                depth: depth.saturating_add(is_open.into()),
+                time: row.time,
+                begun: lone.map(|draft| draft.start),
+            };
+            self.close_deeper(proof, family);
+        }
+        if !is_open {
+            if let Some(draft) = lone {
                 self.is_unsorted = true;
-                self.drafts.push(Draft {
-                    start: end.saturating_sub(drawn),
-                    end: Maybe::new(end),
-                    is_unended: false,
-                    label,
-                    begin: row.event,
-                    finish: Maybe::NONE,
-                });
+                self.drafts.push(draft);
                 return;
             }
             let is_keyed = matches!(family.matching, Matching::ByKey | Matching::Once);
@@ -282,6 +304,76 @@ impl Pairer<'_> {
         }
     }
 
+    /// Returns whether an end closes an open begin; `depth` is that of a traced function, if it is known.
+    fn closes_open(&mut self, row: &Row, rule: &Rule, depth: Option<u32>) -> bool {
+        let pair = rule.pair;
+        let stack = self.stack(rule.family);
+        let of_depth = depth.and_then(|depth| {
+            let mut around = stack.open.iter().rev();
+            let here = around.find(|open| open.depth.is_none_or(|own| own <= depth))?;
+            here.depth.map(|own| (here, own == depth))
+        });
+        if let Some((here, is_its_depth)) = of_depth {
+            // Any call of this function that is open further out is another one.
+            let (draft, is_own) = (here.draft, is_its_depth && here.pair == pair);
+            return is_own && !self.is_of_another(row, draft);
+        }
+        let is_open = match rule.family.rules().matching {
+            Matching::Innermost | Matching::ByName => !stack.open.is_empty(),
+            Matching::OneAtATime => stack
+                .open
+                .last()
+                .is_some_and(|open| open.pair == pair || rule.is_any),
+            Matching::ByKey | Matching::Once => stack.holds(pair),
+        };
+        if !is_open || self.lost.losses.is_empty() || rule.family != Family::Functions {
+            return is_open;
+        }
+        let mut open = self.stack(rule.family).open.iter().rev();
+        let draft = open.find(|open| open.pair == pair).map(|open| open.draft);
+        !draft.is_some_and(|draft| self.is_of_another(row, draft))
+    }
+
+    /// Returns the slice of an end without a begin, if the end states a duration.
+    fn of_lone_end(&mut self, row: &Row, rule: &Rule) -> Option<Draft> {
+        let stated = self.measured.label(row.event);
+        let label = stated.or(rule.call_label)?;
+        let found = self.measured.find(row.event, &mut self.hint)?;
+        let late = self.measured.lateness(&found).unwrap_or(0);
+        let end = row.time.saturating_sub(late.into());
+        let drawn = match self.measured.is_in_nanos {
+            true => found.duration_ns,
+            false => 0,
+        };
+        Some(Draft {
+            start: end.saturating_sub(drawn),
+            end: Maybe::new(end),
+            is_unended: false,
+            label,
+            begin: row.event,
+            finish: Maybe::NONE,
+        })
+    }
+
+    /// Closes the open calls of traced functions that a proof shows to be over. Calls whose depth is not known stay
+    /// open.
+    fn close_deeper(&mut self, proof: Proof, family: Rules) {
+        loop {
+            let stack = self.stack(Family::Functions);
+            let last = stack.open.last().and_then(|open| open.depth);
+            if last.is_none_or(|depth| depth < proof.depth) {
+                return;
+            }
+            let Some(Open { draft, .. }) = stack.pop() else {
+                return;
+            };
+            // What began before the call that proves it was over when that call began.
+            let start = self.drafts[draft as usize].start;
+            let before = proof.begun.filter(|&begun| start < begun);
+            self.lose_end(draft, before.unwrap_or(proof.time), family);
+        }
+    }
+
     /// Gives a draft its end.
     fn finish(&mut self, draft: u32, row: &Row) {
         let is_measured = !self.lost.losses.is_empty()
@@ -297,19 +389,13 @@ impl Pairer<'_> {
         }
     }
 
-    /// Returns whether the return of a call may belong to another call than the open one: events were lost between
-    /// them, and the return states another name, or by its measured duration its call began after events were lost.
-    fn is_of_another(&mut self, row: &Row, rule: &Rule) -> bool {
-        if self.lost.losses.is_empty() || rule.family != Family::Functions {
+    /// Returns whether the return of a call may belong to another call than the open one of `draft`: events were lost
+    /// between them, and the return states another name, or by its measured duration its call began after events were
+    /// lost.
+    fn is_of_another(&mut self, row: &Row, draft: u32) -> bool {
+        if self.lost.losses.is_empty() {
             return false;
         }
-        let open = self.stack(rule.family).open.iter().rev();
-        let mut drafts = open
-            .filter(|open| open.pair == rule.pair)
-            .map(|open| open.draft);
-        let Some(draft) = drafts.next() else {
-            return false;
-        };
         let draft = self.drafts[draft as usize];
         let (begin, end) = (Moment::begin_of(&draft), Moment::of(row));
         let lost = self.lost.first_between(begin, end);

@@ -6,6 +6,8 @@ use rustc_hash::FxHashMap;
 pub(super) struct Open {
     pub(super) draft: u32,
     pub(super) pair: u32,
+    /// The number of calls around it, for calls of traced functions if it is known.
+    pub(super) depth: Option<u32>,
 }
 
 /// The open begins of a family, innermost last.

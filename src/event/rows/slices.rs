@@ -183,5 +183,15 @@ pub struct Stated {
     pub label: u32,
 }
 
+/// How deep a call of a traced function is, by the recorder. The row is present where the depth does not follow from
+/// the function's event before it in the lane: another thread came, or events were lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallDepth {
+    /// The event of the entry or return.
+    pub event: u32,
+    /// The number of calls around it.
+    pub depth: u32,
+}
+
 /// Name of a function call whose entry was lost and whose return does not contain the function's name.
 pub(crate) const NAMELESS_CALL: &str = "(entry lost)";

@@ -100,6 +100,8 @@ pub(crate) struct MarkRecipe {
     pub name: NameOf,
     /// Only for the return of a traced function: the call, in case its entry was lost.
     pub call: Option<Box<CallRecipe>>,
+    /// The field with the number of calls around that of a traced function.
+    pub depth: Option<Num>,
 }
 
 /// A call of a traced function as its return describes it.
@@ -416,6 +418,7 @@ fn probe_recipe(file: &TraceFile, format: &EventFormat) -> Option<MarkRecipe> {
             MarkOp::End | MarkOp::Over => NameOf::None,
         },
         call: None,
+        depth: None,
     })
 }
 
@@ -462,6 +465,10 @@ fn mark_recipe(
         is_probe: false,
         call: match (end, pair.family) {
             (PairEnd::End, Family::Functions) => call(),
+            _ => None,
+        },
+        depth: match pair.family {
+            Family::Functions => num("depth"),
             _ => None,
         },
         op: match end {

@@ -4,7 +4,7 @@
 use super::{Emitter, Lane, Now, TEXT};
 use crate::base::lines::Line;
 use crate::event::family::Family;
-use crate::event::{Label, MarkOp, Measured, NAMELESS_CALL, Role, Stated, ThreadKey};
+use crate::event::{CallDepth, Label, MarkOp, Measured, NAMELESS_CALL, Role, Stated, ThreadKey};
 use crate::formats::ftrace_text::facts::Facts;
 use crate::formats::ftrace_text::facts::Layout;
 use crate::formats::ftrace_text::flags::Flags;
@@ -130,6 +130,18 @@ impl<'a> Emitter<'a> {
             key += LOST;
         }
         let label = self.function_label(now, name, category, key);
+        if let Some(lane) = self.lanes.get_mut(now.lane) {
+            let event = now.event;
+            let call = CallDepth { event, depth };
+            let told = match op {
+                MarkOp::Begin => lane.depths.enter(thread, call),
+                MarkOp::End | MarkOp::Over => lane.depths.leave(thread, call),
+            };
+            lane.columns.call_depths.extend(told);
+            if matches!(step, Step::Leaf(..)) {
+                let _is_implied = lane.depths.leave(thread, call);
+            }
+        }
         match step {
             Step::Leaf(_, duration_ns) => {
                 self.push_mark(now, label, MarkOp::Begin);

@@ -27,7 +27,7 @@ use crate::event::{
     Gap, KindId, Label, LaneColumns, Life, Mark, MarkOp, MeasuredClock, Role, Series, ThreadKey,
 };
 use crate::formats::atrace::Claim;
-use crate::formats::open_calls::OpenCalls;
+use crate::formats::open_calls::{DepthFollower, OpenCalls};
 use crate::formats::text_kinds::Kinds;
 use graph_lines::{GraphClock, first_tasks};
 
@@ -96,6 +96,8 @@ struct Lane {
     lost: Option<Option<u64>>,
     /// The function graph's own clock, for a text without times.
     clock: GraphClock,
+    /// The depths of traced functions.
+    depths: DepthFollower,
     /// The running thread, from the function graph's text.
     task: Option<u32>,
 }
@@ -184,6 +186,7 @@ impl<'a> Emitter<'a> {
             last_time: None,
             lost: None,
             clock: GraphClock::of(facts),
+            depths: DepthFollower::default(),
             task: None,
         });
         Emitter {

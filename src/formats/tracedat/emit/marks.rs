@@ -5,7 +5,7 @@ use crate::base::{ByteOrder, StringId};
 use crate::event::family::Family;
 use crate::event::kernel::NUMBER_ZERO;
 use crate::event::syscalls;
-use crate::event::{KindId, Label, Mark, MarkOp, Measured, Stated, ThreadKey};
+use crate::event::{CallDepth, KindId, Label, Mark, MarkOp, Measured, Stated, ThreadKey};
 use crate::formats::atrace;
 use crate::formats::tracedat::recipe::{KeyOf, MarkRecipe, NameOf, PrintText, hash_text};
 
@@ -65,6 +65,15 @@ impl PartPass<'_> {
             ThreadKey::IDLE => u32::MAX - self.cpu,
             thread => thread.0,
         };
+        if let Some(depth) = recipe.depth.as_ref().and_then(|num| num.read::<E>(payload))
+            && let Ok(depth) = u32::try_from(depth)
+        {
+            let call = CallDepth { event, depth };
+            self.columns.call_depths.extend(match recipe.op {
+                MarkOp::Begin => self.depths.enter(thread, call),
+                MarkOp::End | MarkOp::Over => self.depths.leave(thread, call),
+            });
+        }
         let Some(call) = &recipe.call else {
             self.open_calls.begin(thread, key);
             return Some(());

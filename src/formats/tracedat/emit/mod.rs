@@ -22,7 +22,7 @@ use crate::event::{
     ThreadKey, ThreadState, Wakeup,
 };
 use crate::formats::atrace::Claim;
-use crate::formats::open_calls::OpenCalls;
+use crate::formats::open_calls::{DepthFollower, OpenCalls};
 
 /// Entry of the cache that finds a label by kind and key.
 #[derive(Clone, Copy, Default)]
@@ -71,6 +71,7 @@ pub(crate) struct PartPass<'a> {
     found: Vec<Found>,
     /// Calls of functions that began in this part.
     open_calls: OpenCalls,
+    depths: DepthFollower,
     labels: FxHashMap<Label, u32>,
     series: FxHashMap<Series, u32>,
     /// The processes that threads claimed in their marks to belong to.
@@ -111,6 +112,7 @@ impl<'a> PartPass<'a> {
             last_time: None,
             has_seams: file.drops_of(cpu) > 0,
             open_calls: OpenCalls::default(),
+            depths: DepthFollower::default(),
             found: vec![Found::default(); 1 << FOUND_SHIFT],
             labels: FxHashMap::default(),
             series: FxHashMap::default(),
