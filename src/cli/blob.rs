@@ -1,11 +1,12 @@
 //! `threadline blob`: saves what a trace carries for other tools.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 
 use clap::{Arg, ArgMatches, value_parser};
 
-use super::command::{CliError, Command, Example, files_arguments, load};
+use super::command::{CliError, Command, Example, files_arguments, load, stdout};
 use super::output::{is_stdout, output_arguments, overwrite_of, path_of, refusal};
+use super::terminal;
 use crate::base::visible::Visible;
 use crate::export::{ExportError, atomic_file, check_input};
 use crate::query::blobs::{blobs, payload};
@@ -47,14 +48,14 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     })?;
     let path = path_of(matches);
     if is_stdout(path) {
-        let mut stdout = std::io::stdout().lock();
-        if stdout.is_terminal() {
-            let mut out = Visible::text(stdout);
-            out.write_all(&bytes)?;
-            return Ok(out.finish()?);
+        let mut out = stdout();
+        if terminal::is_person() {
+            let mut visible = Visible::text(out);
+            visible.write_all(&bytes)?;
+            return Ok(visible.finish()?);
         }
-        stdout.write_all(&bytes)?;
-        return Ok(stdout.flush()?);
+        out.write_all(&bytes)?;
+        return Ok(out.flush()?);
     }
     let written = atomic_file::write_whole(path, overwrite_of(matches), |out| {
         out.write_all(&bytes)?;

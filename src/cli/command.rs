@@ -12,6 +12,7 @@ use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use super::progress::print_clear;
 pub(crate) use super::progress::{while_printing, with_progress};
 use super::terminal;
+use crate::base::system::streams;
 use crate::base::time::{TimeArg, parse_duration};
 use crate::base::visible::{harmless, one_line};
 use crate::base::{Job, Nanos, Problem, TimeSpan, budget};
@@ -125,8 +126,27 @@ impl<W: Write> Write for Watched<W> {
 }
 
 /// Standard output for a verb's answer, which it flushes at its end.
-pub fn answer() -> BufWriter<Watched<StdoutLock<'static>>> {
-    BufWriter::with_capacity(1 << 18, Watched(std::io::stdout().lock()))
+pub fn answer() -> BufWriter<Watched<Stdout>> {
+    BufWriter::with_capacity(1 << 18, Watched(stdout()))
+}
+
+/// Standard output, locked. Nothing can be written to it if it was closed when the program started.
+pub(crate) struct Stdout(StdoutLock<'static>);
+
+/// Returns standard output; [`finish`] flushes it.
+pub(crate) fn stdout() -> Stdout {
+    Stdout(std::io::stdout().lock())
+}
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        streams::stdout_was_open()?;
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// Notes on stderr what became of the files that were read. `Err` if one was cut short or written over: then what was

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::command::{CliError, Command, Example};
+use super::command::{CliError, Command, Example, stdout};
 use crate::formats::FORMATS;
 
 /// This command's row.
@@ -18,7 +18,7 @@ pub(crate) const COMMAND: Command = Command {
 };
 
 fn list(_: &clap::ArgMatches) -> Result<(), CliError> {
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     for format in FORMATS {
         writeln!(out, "{:<28} {}", format.name, format.extensions.join(", "))?;
     }

@@ -6,7 +6,7 @@ use std::io::Write;
 use clap::{Arg, ArgAction, ArgMatches};
 use serde_json::json;
 
-use super::command::{CliError, Command, Example, files_arguments, load};
+use super::command::{CliError, Command, Example, files_arguments, load, stdout};
 use super::terminal;
 use crate::base::time::grouped;
 use crate::base::visible::{Visible, one_line};
@@ -43,7 +43,7 @@ pub(crate) const COMMAND: Command = Command {
 
 fn info(matches: &ArgMatches) -> Result<(), CliError> {
     let loaded = load(matches)?;
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     if matches.get_flag("json") {
         let text = serde_json::to_string_pretty(&as_json(&loaded))
             .map_err(|error| CliError::Output(error.into()))?;

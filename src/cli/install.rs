@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use clap_complete::Shell;
 
-use super::command::{CliError, Command, Example};
+use super::command::{CliError, Command, Example, stdout};
 use crate::export::atomic_file::{FileError, Overwrite, write_whole};
 
 /// This command's row.
@@ -163,7 +163,7 @@ fn manual() -> Result<Vec<u8>, CliError> {
 fn install(matches: &ArgMatches) -> Result<(), CliError> {
     if let Some(name) = matches.get_one::<String>("print") {
         if let Some(row) = GENERATED.iter().find(|row| row.name == name) {
-            let mut out = std::io::stdout().lock();
+            let mut out = stdout();
             out.write_all(&(row.make)()?)?;
             out.flush()?;
         }
@@ -200,7 +200,7 @@ fn install(matches: &ArgMatches) -> Result<(), CliError> {
         }
     }
     tell_the_desktop(&share);
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     out.write_all(&done)?;
     Ok(out.flush()?)
 }

@@ -35,6 +35,7 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
+use crate::base::system::streams;
 use crate::base::visible::{harmless, is_active};
 use crate::load::catch_bus_errors;
 
@@ -109,7 +110,8 @@ pub fn run() -> ExitCode {
                 };
                 return ExitCode::from(2);
             }
-            return command::finish(error.print().map_err(CliError::from));
+            let printed = streams::stdout_was_open().and_then(|()| error.print());
+            return command::finish(printed.map_err(CliError::from));
         }
     };
     command::set_memory_limit(

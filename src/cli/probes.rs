@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
-use super::command::{CliError, Command, Example, answer, format_arguments, load, row_format};
+use super::command::{
+    CliError, Command, Example, answer, format_arguments, load, row_format, stdout,
+};
 use crate::base::visible::harmless;
 use crate::export::atomic_file::{FileError, Overwrite, write_whole};
 use crate::export::rows::RowWriter;
@@ -196,7 +198,7 @@ fn write_script(all: &ProbeTable, out: &Path, overwrite: Overwrite) -> Result<()
     }
     let text = script::capture_script(&chosen, "probes.dat");
     if out.as_os_str() == "-" {
-        std::io::stdout().lock().write_all(text.as_bytes())?;
+        stdout().write_all(text.as_bytes())?;
         return Ok(());
     }
     write_whole(out, overwrite, |file| {

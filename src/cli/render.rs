@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
 use super::command::{
-    CliError, Command, Example, files, files_arguments, load_files, reading, time_arguments,
-    with_progress,
+    CliError, Command, Example, files, files_arguments, load_files, reading, stdout,
+    time_arguments, with_progress,
 };
 use super::startup;
 use super::startup::Named;
@@ -164,7 +164,7 @@ fn render(matches: &ArgMatches) -> Result<(), CliError> {
     let picture = with_progress("drawing", &Job::default(), || draw(&loaded, &options));
     let picture = picture.map_err(CliError::Usage)?;
     if out.as_os_str() == "-" {
-        std::io::stdout().lock().write_all(&picture)?;
+        stdout().write_all(&picture)?;
         return Ok(());
     }
     let written = write_whole(&out, Overwrite::Replace, |file| {

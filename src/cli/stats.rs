@@ -170,5 +170,6 @@ fn events(
         row_format(matches, trace),
         out,
     )?;
+    out.flush()?;
     Ok(())
 }

@@ -21,6 +21,8 @@ pub struct Lane {
 /// A piece of the file that is decoded by itself: about 1 to 8 MB.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
+    /// Offset of the part's first byte in the file, in bytes.
+    pub start: u64,
     /// The part's size in the file in bytes, for progress.
     pub size_bytes: u64,
 }

@@ -329,9 +329,10 @@ impl<S: Stream> AnyStream for S {
             let results: Vec<_> = (group.par_iter())
                 .map(|(part, start)| {
                     // The columns of a part take at most about as many bytes as the part.
-                    let bytes = parts.get(*part as usize).map_or(0, |part| part.size_bytes);
-                    budget::require(bytes)
-                        .map_err(|problem| ReadError::at_byte(0, "events", problem))?;
+                    if let Some(of) = parts.get(*part as usize) {
+                        budget::require(of.size_bytes)
+                            .map_err(|problem| ReadError::at_byte(of.start, "events", problem))?;
+                    }
                     self.read(*part, start, &whole, job)
                 })
                 .collect();

@@ -11,6 +11,7 @@ pub(crate) struct FilterBox {
     /// The typed text.
     pub text: String,
     error: Option<ExpressionError>,
+    wants_focus: bool,
 }
 
 /// The meaning of a typed text.
@@ -39,7 +40,15 @@ impl FilterBox {
     /// Returns a field with initial text.
     #[must_use]
     pub fn with(text: String) -> FilterBox {
-        FilterBox { text, error: None }
+        FilterBox {
+            text,
+            ..FilterBox::default()
+        }
+    }
+
+    /// Gives the field the keyboard focus when it is drawn next.
+    pub(crate) fn focus_next(&mut self) {
+        self.wants_focus = true;
     }
 
     /// Draws the field; returns its meaning if the text was changed.
@@ -65,6 +74,9 @@ impl FilterBox {
         let label = name.to_owned();
         response
             .widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, label.clone()));
+        if std::mem::take(&mut self.wants_focus) {
+            response.request_focus();
+        }
         if !response.changed() {
             return None;
         }

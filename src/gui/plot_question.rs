@@ -15,13 +15,20 @@ const WIDTH: f32 = 380.0;
 /// At most this many numbers are offered.
 const MOST_OFFERED: usize = 24;
 
+/// A field of the dialog.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Field {
+    Events,
+    Number,
+}
+
 /// State of the dialog.
 #[derive(Default)]
 pub(super) struct PlotQuestion {
     filter: FilterBox,
     field: String,
     instead_of: Option<Plot>,
-    wants_focus: bool,
+    wants_focus: Option<Field>,
     offered: Task<String, Vec<String>>,
 }
 
@@ -32,7 +39,11 @@ impl PlotQuestion {
             filter: FilterBox::with(draft.filter.clone()),
             field: draft.field.clone(),
             instead_of: instead_of.cloned(),
-            wants_focus: true,
+            // The first field that is to be filled in.
+            wants_focus: Some(match draft.filter.trim().is_empty() {
+                true => Field::Events,
+                false => Field::Number,
+            }),
             ..PlotQuestion::default()
         }
     }
@@ -52,6 +63,10 @@ impl PlotQuestion {
         let width = WIDTH.min(ui.available_width());
         ui.label("Events");
         let hint = "sched_switch, or an expression";
+        let wanted = self.wants_focus.take();
+        if wanted == Some(Field::Events) {
+            self.filter.focus_next();
+        }
         let _typed = self.filter.ui(ui, scene, "Events to plot", hint, width);
         if self.filter.text.trim().is_empty() {
             ui.label(weak(
@@ -69,7 +84,7 @@ impl PlotQuestion {
         response.widget_info(|| {
             egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Number to plot")
         });
-        if std::mem::take(&mut self.wants_focus) {
+        if wanted == Some(Field::Number) {
             response.request_focus();
         }
         ui.allocate_ui(egui::vec2(width, 0.0), |ui| self.offer(ui, scene));

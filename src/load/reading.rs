@@ -4,12 +4,15 @@ use std::path::{Path, PathBuf};
 
 use crate::base::Job;
 use crate::base::calendar::{date_text, days_since_1970};
-use crate::base::{Problem, ReadError};
-use crate::formats::compression::unwrapped_head;
-use crate::formats::{FORMATS, Format, Input, Recording};
+use crate::base::{Problem, ReadError, budget};
+use crate::formats::compression::{unwrapped_head, wrapping};
+use crate::formats::{FORMATS, Format, Input, Recording, Sniff};
 
 use super::detection::{HEAD_BYTES, WIDE_HEAD_BYTES, detect};
 use super::growing::whole_lines;
+
+/// If the user named a format, this many first bytes of a stream are searched for it.
+pub(super) const EXAMINED_BYTES: usize = 64 << 20;
 
 /// Whether files are expected to grow while they are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,23 +75,63 @@ impl Reading {
         }
     }
 
-    /// Returns whether a format is detected in the first bytes of a stream that may have more.
+    /// Returns whether the first bytes of a stream that may have more look like the format that the user named, or like
+    /// any format.
     ///
     /// # Errors
     ///
-    /// Errors if there are enough bytes for detection, and no format is detected.
+    /// Errors if there are enough bytes to be sure that they do not.
     pub(super) fn head_is_known(self, bytes: &[u8]) -> Result<bool, ReadError> {
         if bytes.len() < HEAD_BYTES {
             return Ok(false);
         }
+        if bytes.len() >= EXAMINED_BYTES {
+            self.require_format(bytes)?;
+            return Ok(true);
+        }
         let is_wide = bytes.len() >= WIDE_HEAD_BYTES;
         let length = if is_wide { WIDE_HEAD_BYTES } else { HEAD_BYTES };
         let head = bytes.get(..length).unwrap_or(bytes);
-        match self.format_of(&unwrapped_head(head.to_vec(), length)) {
-            Ok(_) => Ok(true),
+        let head = unwrapped_head(head.to_vec(), length);
+        match self.format_of(&head) {
+            Ok(format) => Ok(self.format.is_none() || (format.sniff)(&head) != Sniff::No),
             Err(error) if is_wide => Err(error),
             Err(_) => Ok(false),
         }
+    }
+
+    /// Errors if the user named a format, and the first bytes of a stream do not look like it anywhere: other text may
+    /// come before a trace and between its lines, but a stream of other text alone may have no end.
+    ///
+    /// # Errors
+    ///
+    /// With the offset up to which the stream was read.
+    pub(super) fn require_format(self, bytes: &[u8]) -> Result<(), ReadError> {
+        if self.format.is_none() {
+            return Ok(());
+        }
+        let format = self.format_of(bytes)?;
+        let at = bytes.len() as u64;
+        let unpacked;
+        let plain = match wrapping(bytes) {
+            None => bytes,
+            Some(_) => {
+                budget::require(2 * EXAMINED_BYTES as u64)
+                    .map_err(|problem| ReadError::at_byte(at, "file", problem))?;
+                unpacked = unwrapped_head(bytes.to_vec(), EXAMINED_BYTES);
+                &unpacked
+            }
+        };
+        let looks_like_it = |window: &[u8]| (format.sniff)(window) != Sniff::No;
+        if plain.chunks(HEAD_BYTES).any(looks_like_it) {
+            return Ok(());
+        }
+        let problem = Problem::Other(format!(
+            "nothing in the first {} MB looks like {}, and the input may have no end: to read it anyway, save it as a file",
+            bytes.len() >> 20,
+            format.name
+        ));
+        Err(ReadError::at_byte(at, "file", problem))
     }
 
     /// Opens a file: detects its format and reads its head.

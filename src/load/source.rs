@@ -9,8 +9,8 @@ use std::sync::Arc;
 use super::detection::{HEAD_BYTES, WIDE_HEAD_BYTES, detect};
 use super::guard::GuardedMap;
 use super::opened::OpenedFile;
-use super::reading::Reading;
-use crate::base::{Job, Problem, ReadError, budget};
+use super::reading::{EXAMINED_BYTES, Reading};
+use crate::base::{Job, Location, Problem, ReadError, budget};
 use crate::formats::chrome_json::lone_system_trace;
 use crate::formats::compression::{self, Stopped, Unwrapped};
 use crate::formats::html::{self, Embedded};
@@ -116,15 +116,16 @@ struct Stream {
 }
 
 /// Reads a stream, which may have no end. A stream that is not a trace is refused after the megabytes that
-/// [`reading::head_is_known`] needs; a trace is read up to [`budget::stream_bytes`].
-///
-/// [`reading::head_is_known`]: super::reading::Reading::head_is_known
+/// [`Reading::head_is_known`] needs; a trace is read up to [`budget::stream_bytes`].
 fn read_stream(source: &mut impl Read, reading: Reading, job: &Job) -> Result<Stream, ReadError> {
     let most = budget::stream_bytes();
     let mut bytes = Vec::new();
     let mut buffer = vec![0; PIECE_BYTES];
     // The sizes at which the format is detected: other text may come before a trace.
-    let mut looks = [HEAD_BYTES, WIDE_HEAD_BYTES].into_iter().peekable();
+    let mut looks = [HEAD_BYTES, WIDE_HEAD_BYTES, EXAMINED_BYTES]
+        .into_iter()
+        .peekable();
+    let mut is_known = false;
     loop {
         job.check()?;
         let count = match source.read(&mut buffer) {
@@ -136,7 +137,13 @@ fn read_stream(source: &mut impl Read, reading: Reading, job: &Job) -> Result<St
             }
             Ok(count) => count,
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(io_error(&error)),
+            Err(error) => {
+                let at = Location::Byte(bytes.len() as u64);
+                return Err(ReadError {
+                    at,
+                    ..io_error(&error)
+                });
+            }
         };
         let piece = buffer.get(..count).unwrap_or_default();
         if bytes.is_empty() && count as u64 > most {
@@ -149,6 +156,9 @@ fn read_stream(source: &mut impl Read, reading: Reading, job: &Job) -> Result<St
             return Err(ReadError::at_byte(0, "file", problem));
         }
         if (bytes.len() + count) as u64 > most {
+            if !is_known {
+                reading.require_format(&bytes)?;
+            }
             let words = format!(
                 "only the first {} bytes were read: the input has no end within what the memory limit leaves for it",
                 bytes.len()
@@ -160,9 +170,10 @@ fn read_stream(source: &mut impl Read, reading: Reading, job: &Job) -> Result<St
             });
         }
         budget::grow(&mut bytes, count)
-            .map_err(|problem| ReadError::at_byte(0, "file", problem))?;
+            .map_err(|problem| ReadError::at_byte(bytes.len() as u64, "file", problem))?;
         bytes.extend_from_slice(piece);
         if looks.next_if(|&size| bytes.len() >= size).is_some() && reading.head_is_known(&bytes)? {
+            is_known = true;
             looks.by_ref().for_each(drop);
         }
     }
@@ -283,6 +294,7 @@ mod tests {
         for good in [0, 1, 9_999, 10_000] {
             let error = read_flaky(&bytes, good).map(|_| ()).unwrap_err();
             assert!(error.to_string().contains("the cable came off"), "{error}");
+            assert_eq!(error.at, Location::Byte(good as u64));
         }
     }
 }

@@ -34,5 +34,6 @@ pub mod slice_kinds;
 pub mod visible;
 pub(crate) mod waker;
 pub mod wakeup_chain;
+pub(crate) mod whole_samples;
 
 pub use item::Item;

@@ -7,8 +7,8 @@ use super::items::{Owner, cpu_number, pid_of, track_name};
 use super::rows::RowsOfIds;
 use super::{Cell, ColumnDef, RowSource, Rows, Scope, TableDef, Unit};
 use crate::base::Timestamp;
-use crate::event::{FieldRef, ValueRef};
 use crate::load::LoadedTrace;
+use crate::query::whole_samples::whole_value;
 use crate::trace::counters::CounterScope;
 use crate::trace::slices::SliceRow;
 use crate::trace::{CounterTrackId, EventId, SliceId, ThreadId, TrackId, TrackKind};
@@ -236,36 +236,14 @@ fn sample_cells(loaded: &LoadedTrace, (): &(), id: &Sample, cells: &mut Vec<Cell
     ]);
 }
 
-/// Returns the value of a counter's sample. An integer that is too large for the column of doubles is read from its
-/// event.
+/// Returns the value of a counter's sample.
 fn counter_value(loaded: &LoadedTrace, row: usize, track: &[u8]) -> Cell {
-    let table = &loaded.trace.counters;
-    let value = table.values[row];
-    if value.abs() < MOST_EXACT {
-        return Cell::Float(value);
+    let trace = &loaded.trace;
+    match whole_value(trace, loaded.reader.as_ref(), row, track) {
+        Some(whole) => Cell::Int(whole),
+        None => Cell::Float(trace.counters.values[row]),
     }
-    let mut fields = Vec::new();
-    let event = loaded.trace.events.get(EventId(table.events[row]));
-    loaded.reader.fields_into(event.into(), &mut fields);
-    let whole = |field: &FieldRef<'_>| {
-        let whole = match field.value {
-            ValueRef::Int(number) if number as f64 == value => i128::from(number),
-            ValueRef::UInt(number) if number as f64 == value => i128::from(number),
-            _ => return None,
-        };
-        let is_called_so = track.ends_with(field.name.as_bytes());
-        Some((is_called_so, field.name.len(), whole))
-    };
-    // If several fields have a matching value, the counter's name decides.
-    let best = fields
-        .iter()
-        .filter_map(whole)
-        .max_by_key(|&(is_called_so, length, _)| (is_called_so, length));
-    best.map_or(Cell::Float(value), |(_, _, whole)| Cell::Int(whole))
 }
-
-/// Integers below this are exact as floating point numbers.
-const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
 
 pub(super) const FLOWS: TableDef = TableDef {
     name: "flows",

@@ -275,16 +275,53 @@ fn states_and_runs_count_what_lies_inside() {
 #[test]
 fn a_drag_is_followed_to_the_same_sums() {
     let mut dice = Dice(9);
-    for (name, what, by) in [
-        ("sched-irq-syscalls.dat", What::Slices, GroupBy::Name),
-        ("function-graph.dat", What::Slices, GroupBy::Name),
-        ("sched-irq-syscalls.dat", What::Slices, GroupBy::Cpu),
-        ("sched-irq-syscalls.dat", What::States, GroupBy::Thread),
-        ("sched-irq-syscalls.dat", What::Runs, GroupBy::Process),
+    let some = Lanes::Of(vec![
+        Lane::Runs(CpuId(1)),
+        Lane::States(ThreadId(3)),
+        Lane::States(ThreadId(4)),
+        Lane::States(ThreadId(5)),
+    ]);
+    for (name, what, by, lanes) in [
+        (
+            "sched-irq-syscalls.dat",
+            What::Slices,
+            GroupBy::Name,
+            &Lanes::All,
+        ),
+        (
+            "function-graph.dat",
+            What::Slices,
+            GroupBy::Name,
+            &Lanes::All,
+        ),
+        (
+            "sched-irq-syscalls.dat",
+            What::Slices,
+            GroupBy::Cpu,
+            &Lanes::All,
+        ),
+        (
+            "sched-irq-syscalls.dat",
+            What::States,
+            GroupBy::Thread,
+            &Lanes::All,
+        ),
+        (
+            "sched-irq-syscalls.dat",
+            What::Runs,
+            GroupBy::Process,
+            &Lanes::All,
+        ),
+        ("sched-irq-syscalls.dat", What::Runs, GroupBy::Cpu, &some),
+        ("sched-irq-syscalls.dat", What::States, GroupBy::Name, &some),
     ] {
         let loaded = sample(name);
         let trace = &loaded.trace;
-        let mut live = LiveArea::new(trace.clone(), &Area::all(), what, by);
+        let area = Area {
+            lanes: lanes.clone(),
+            ..Area::all()
+        };
+        let mut live = LiveArea::new(trace.clone(), &area, what, by);
         for step in 0..60 {
             let span = dice.span(trace);
             let budget = 1 + dice.below(3000) as usize;
@@ -300,7 +337,11 @@ fn a_drag_is_followed_to_the_same_sums() {
             if !live.is_settled() {
                 continue;
             }
-            let exact = groups(trace, &Area::of(span), what, by, &Job::default()).unwrap();
+            let area = Area {
+                span,
+                ..area.clone()
+            };
+            let exact = groups(trace, &area, what, by, &Job::default()).unwrap();
             let about = live.groups();
             let sums = |list: &[Group]| {
                 let sums = list.iter().map(|it| {

@@ -255,6 +255,47 @@ fn endless_input_that_is_no_trace_is_refused_after_its_head() {
 
 #[test]
 #[cfg(target_os = "linux")]
+fn endless_input_without_a_line_of_the_named_format_is_refused() {
+    let text = b"y\n".repeat(5_000);
+    for name in ["strace", "ftrace text", "etrace"] {
+        let (written, output) = info_of_endless(&text, &["--read-as", name]);
+        assert_eq!(output.status.code(), Some(1), "{}", words(&output));
+        let expected = format!("nothing in the first 64 MB looks like {name}");
+        assert!(words(&output).contains(&expected), "{}", words(&output));
+        // The place is where reading stopped: a piece of the pipe after the 64 MB at most.
+        assert!(
+            words(&output).contains("at byte 0x400"),
+            "{}",
+            words(&output)
+        );
+        assert!(written < 72 << 20, "{written}");
+    }
+    let limited = ["--read-as", "strace", "--memory", "80M"];
+    let (_, output) = info_of_endless(&text, &limited);
+    assert_eq!(output.status.code(), Some(1), "{}", words(&output));
+    assert!(
+        words(&output).contains(" MB looks like strace"),
+        "{}",
+        words(&output)
+    );
+    // A format that is found late is read as long as there is room.
+    let late = [
+        [&b"y".repeat(200)[..], b"\n"].concat().repeat(30_000),
+        calls(0, 1_000).repeat(64).into_bytes(),
+    ]
+    .concat();
+    let (written, output) = info_of_endless(&late, &limited);
+    assert_eq!(output.status.code(), Some(0), "{}", words(&output));
+    assert!(written < 40 << 20, "{written}");
+    assert!(
+        words(&output).contains("memory limit"),
+        "{}",
+        words(&output)
+    );
+}
+
+#[test]
+#[cfg(target_os = "linux")]
 fn an_endless_trace_is_read_as_far_as_the_memory_limit_leaves_room() {
     let (written, output) = info_of_endless(calls(0, 1_000).as_bytes(), &["--memory", "80M"]);
     assert_eq!(output.status.code(), Some(0), "{}", words(&output));

@@ -353,3 +353,33 @@ fn the_series_of_a_counter_stay_one_counter_where_events_lack_some() {
         ]
     );
 }
+
+#[test]
+fn whole_numbers_beyond_doubles_are_exact_in_every_export() {
+    let text = br#"[{"ph":"C","ts":1,"pid":1,"tid":1,"name":"large","args":{"a":9007199254740993}},
+        {"ph":"C","ts":2,"pid":1,"tid":1,"name":"large","args":{"a":-9007199254740993}},
+        {"ph":"C","ts":3,"pid":1,"tid":1,"name":"large","args":{"a":18446744073709551615}},
+        {"ph":"C","ts":4,"pid":1,"tid":1,"name":"large","args":{"a":1e300}}]"#;
+    let source = read_again(text.to_vec());
+    let values = |loaded: &LoadedTrace| -> Vec<String> {
+        let rows = crate::tables::rows(loaded, "counters").into_iter();
+        rows.map(|mut row| row.remove("value").unwrap()).collect()
+    };
+    let expected = values(&source);
+    assert_eq!(
+        expected[..3],
+        [
+            "9007199254740993",
+            "-9007199254740993",
+            "18446744073709551615"
+        ]
+    );
+    let job = Job::default();
+    for (exporter, name) in [("fxt", "again.fxt"), ("chrome-json", "again.json")] {
+        let exporter = threadline::export::find(exporter).unwrap();
+        let mut bytes = Vec::new();
+        (exporter.write_to(&source, &Selection::all(), &mut bytes, &job)).unwrap();
+        let again = open_bytes(name, bytes, Reading::default(), &job).unwrap();
+        assert_eq!(values(&again), expected, "{name}");
+    }
+}

@@ -157,6 +157,56 @@ fn stats_group_slices_runs_states_and_counters() {
     assert!(!counters.is_empty());
 }
 
+/// A row without its name.
+fn numbers_of(row: &serde_json::Value) -> serde_json::Value {
+    let mut row = row.clone();
+    row.as_object_mut().unwrap().remove("group");
+    row
+}
+
+#[test]
+fn runs_and_states_are_found_by_thread_process_track_and_cpu() {
+    let file = sample("sched-irq-syscalls.dat");
+    let stats = |arguments: &[&str]| {
+        let all = [&["stats"], arguments, &[file.as_str()]].concat();
+        json(&all)
+    };
+    let runs_by_thread = stats(&["--of", "runs", "--by", "thread"]);
+    let of_thread = runs_by_thread
+        .iter()
+        .find(|row| row["group"] == "mix.sh 291");
+    let of_thread = of_thread.unwrap();
+    assert_eq!(
+        (&of_thread["count"], &of_thread["sum"]),
+        (&48.into(), &210_402_983.into())
+    );
+    for narrowed in [
+        &["--thread", "291"][..],
+        &["--process", "291"],
+        &["--cpu", "0,1", "--thread", "291"],
+    ] {
+        let runs = stats(&[&["--of", "runs"], narrowed].concat());
+        assert_eq!(runs, [of_thread.clone()], "{narrowed:?}");
+    }
+    // A thread and a CPU's track: the thread's runs on the other CPU as well.
+    let cpus = stats(&["--of", "runs", "--by", "cpu"]);
+    let by_cpu = |narrowed: &[&str]| stats(&[&["--of", "runs", "--by", "cpu"], narrowed].concat());
+    let mixed = by_cpu(&["--track", "CPU 1", "--thread", "291"]);
+    let elsewhere = by_cpu(&["--cpu", "0", "--thread", "291"]);
+    let whole = cpus.iter().find(|row| row["group"] == "CPU 1").unwrap();
+    assert_eq!(mixed.len(), 2);
+    assert!(mixed.contains(whole) && mixed.contains(&elsewhere[0]));
+    // On a CPU threads are running.
+    for (cpu, row) in [("0", "CPU 0"), ("1", "CPU 1")] {
+        let states = stats(&["--of", "states", "--cpu", cpu]);
+        assert_eq!(states.len(), 1, "{states:?}");
+        assert_eq!(states[0]["group"], "running");
+        let all = stats(&["--of", "states", "--by", "cpu"]);
+        let expected = all.iter().find(|it| it["group"] == row).unwrap();
+        assert_eq!(numbers_of(&states[0]), numbers_of(expected), "{cpu}");
+    }
+}
+
 #[test]
 fn what_was_still_open_at_the_end_is_counted_beside_what_ended() {
     for name in ["sched-irq-syscalls.dat", "sched-irq.ftrace"] {

@@ -192,6 +192,18 @@ fn formulas_are_quoted_where_that_is_asked_for() {
     assert_eq!(output.status.code(), Some(2));
 }
 
+/// Runs the program without a standard output, and returns what it writes to standard error.
+fn with_closed_stdout(arguments: &[&str], code: Option<i32>) -> String {
+    let output = Command::new("sh")
+        .args(["-c", "exec \"$0\" \"$@\" >&-"])
+        .arg(env!("CARGO_BIN_EXE_threadline"))
+        .args(arguments)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), code, "{arguments:?}: {output:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
 #[test]
 fn what_cannot_be_written_ends_in_an_exit_code() {
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-traces");
@@ -211,8 +223,10 @@ fn what_cannot_be_written_ends_in_an_exit_code() {
         &["report", file],
         &["table", "events", file],
         &["stats", file],
+        &["stats", "--of", "events", file],
         &["search", "sched_switch", file, "--count"],
         &["export", file, "-o", "-", "--to", "json"],
+        &["export", file, "-o", "-"],
     ] {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
         let status = Command::new(env!("CARGO_BIN_EXE_threadline"))
@@ -222,7 +236,15 @@ fn what_cannot_be_written_ends_in_an_exit_code() {
             .status()
             .unwrap();
         assert_eq!(status.code(), Some(1), "{arguments:?}");
+        let words = with_closed_stdout(arguments, Some(1));
+        let expected = "threadline: the output could not be written: standard output is closed\n";
+        assert_eq!(words, expected, "{arguments:?}");
     }
+    // What is written elsewhere needs no standard output.
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.json");
+    let words = with_closed_stdout(&["export", file, "-o", out.to_str().unwrap()], Some(0));
+    assert!(words.contains("wrote") && out.exists(), "{words}");
 }
 
 #[test]

@@ -70,6 +70,50 @@ fn a_range_is_exported_summed_up_and_opened_again() {
 }
 
 #[test]
+fn keys_of_the_timeline_do_not_act_behind_the_panel() {
+    let mut window = window(&hackbench());
+    let state = |window: &Window| {
+        let state = window.state().state();
+        (state.span, state.marks, state.flags.clone(), state.noting)
+    };
+    key(&mut window, Modifiers::COMMAND, Key::E);
+    window.run_steps(3);
+    let before = state(&window);
+    let heading = window.get_by_role_and_label(Role::Label, "File");
+    let place = heading.rect().center();
+    window.hover_at(place);
+    window.run_steps(3);
+    let keys = [
+        (Modifiers::SHIFT, Key::A),
+        (Modifiers::SHIFT, Key::M),
+        (Modifiers::NONE, Key::W),
+        (Modifiers::ALT, Key::ArrowRight),
+    ];
+    for (modifiers, pressed) in keys {
+        key(&mut window, modifiers, pressed);
+        assert_eq!(state(&window), before, "{pressed:?}");
+    }
+    // The focus is in the panel, the pointer elsewhere.
+    let outside = canvas(&window).left_bottom() + egui::vec2(20.0, -20.0);
+    window.hover_at(outside);
+    let button = window.get_by_role_and_label(Role::Button, "Close");
+    button.focus();
+    window.run_steps(3);
+    for (modifiers, pressed) in keys {
+        key(&mut window, modifiers, pressed);
+        assert_eq!(state(&window), before, "{pressed:?}");
+    }
+    // Commands of the window act, and so do keys of the timeline where the pointer is over it.
+    key(&mut window, Modifiers::COMMAND, Key::E);
+    window.run_steps(3);
+    assert!(!window.state().state().is_export_open);
+    key(&mut window, Modifiers::COMMAND, Key::E);
+    window.run_steps(3);
+    key(&mut window, Modifiers::SHIFT, Key::A);
+    assert!(window.state().state().marks[0].is_some());
+}
+
+#[test]
 fn a_file_that_is_there_is_replaced_only_when_asked_to() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("old.fxt");

@@ -29,6 +29,27 @@ fn plotted(window: &Window) -> Vec<Plot> {
 }
 
 #[test]
+fn the_first_field_that_is_empty_has_the_focus() {
+    let mut window = window_at_first(&switches());
+    let is_focused = |window: &Window, field: &str| {
+        let field = window.get_by_role_and_label(Role::TextInput, field);
+        field.is_focused()
+    };
+    // Nothing is selected: no events are proposed.
+    key(&mut window, Modifiers::SHIFT, Key::P);
+    window.run_steps(3);
+    assert!(is_focused(&window, "Events to plot"));
+    assert!(!is_focused(&window, "Number to plot"));
+    key(&mut window, Modifiers::NONE, Key::Escape);
+    window.run_steps(3);
+    let event = threadline::trace::EventId(0);
+    act(&mut window, Action::Select(Item::Event(event)));
+    key(&mut window, Modifiers::SHIFT, Key::P);
+    window.run_steps(3);
+    assert!(is_focused(&window, "Number to plot"));
+}
+
+#[test]
 fn a_number_of_events_is_plotted_changed_and_removed() {
     let mut window = window_at_first(&switches());
     let before = window.state().loaded().unwrap().trace.counters.tracks.len();

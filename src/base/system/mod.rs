@@ -3,4 +3,5 @@
 
 pub mod files;
 pub mod memory;
+pub(crate) mod streams;
 pub(crate) mod unnamed_file;

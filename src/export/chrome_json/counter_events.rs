@@ -12,6 +12,7 @@ use crate::export::shared::ThreadKoids;
 use crate::export::shared::arguments::record_word;
 use crate::export::shared::counter_names::{CounterName, counter_names};
 use crate::export::shared::koids::Koids;
+use crate::query::whole_samples::whole_value;
 use crate::trace::counters::CounterScope;
 use crate::trace::{CounterTrackId, EventId};
 
@@ -225,14 +226,26 @@ impl JsonEvents<'_> {
             let mut args = Map::new();
             for sample in of_one {
                 let name = together.series.get(sample.series);
-                let (Some((_, name)), Some(&value)) =
+                let (Some((track, name)), Some(&value)) =
                     (name, counters.values.get(sample.row as usize))
                 else {
                     continue;
                 };
-                let value = match value.is_finite() {
-                    true => json!(value),
-                    false => json!(value.to_string()),
+                let track = counters.tracks.get(track.0 as usize);
+                let track = track.map_or(&[][..], |track| self.trace.strings.bytes(track.name));
+                let whole = whole_value(
+                    self.trace,
+                    self.loaded.reader.as_ref(),
+                    sample.row as usize,
+                    track,
+                );
+                let signed = whole.and_then(|whole| i64::try_from(whole).ok());
+                let unsigned = whole.and_then(|whole| u64::try_from(whole).ok());
+                let value = match (signed, unsigned) {
+                    (Some(whole), _) => json!(whole),
+                    (None, Some(whole)) => json!(whole),
+                    (None, None) if value.is_finite() => json!(value),
+                    (None, None) => json!(value.to_string()),
                 };
                 args.insert(exact_text(name).into_owned(), value);
                 count += 1;

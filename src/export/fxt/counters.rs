@@ -6,6 +6,7 @@ use super::records::{Arg, ArgValue, EventType, Head};
 use super::scheduling_args::value_of;
 use crate::event::Role;
 use crate::export::shared::koids::Koids;
+use crate::query::whole_samples::whole_value;
 use crate::trace::EventId;
 use crate::trace::counters::CounterScope;
 
@@ -31,14 +32,7 @@ impl Encoder<'_, '_> {
             }
             CounterScope::Process(process) => self.thread_of(process),
         };
-        let value = counters.values[item.row as usize];
-        // Integers up to 2^53 are exact as a double and as an integer; readers show integers without a fraction.
-        let is_whole = value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0;
-        let value = if is_whole && !(value == 0.0 && value.is_sign_negative()) {
-            ArgValue::Int64(value as i64)
-        } else {
-            ArgValue::Double(value)
-        };
+        let value = self.value_of_sample(item.row, self.name_bytes(track.name));
         let at = EventAt {
             time: item.time,
             thread,
@@ -60,6 +54,26 @@ impl Encoder<'_, '_> {
             name: self.records.exact_name(&name.event),
         };
         self.records.event(head, &args, Some(name.id));
+    }
+
+    /// Returns the value of a sample of a counter with that name: whole numbers as integers, which readers show without a
+    /// fraction, also those that no double can contain.
+    fn value_of_sample(&self, row: u32, track: &[u8]) -> ArgValue<'static> {
+        let source = self.source;
+        let value = source.trace.counters.values[row as usize];
+        if let Some(whole) = whole_value(source.trace, source.reader, row as usize, track) {
+            let signed = i64::try_from(whole).map(ArgValue::Int64);
+            let unsigned = || u64::try_from(whole).map(ArgValue::UInt64);
+            if let Ok(whole) = signed.or_else(|_| unsigned()) {
+                return whole;
+            }
+        }
+        // Integers up to 2^53 are exact as doubles.
+        let is_whole = value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0;
+        match is_whole && !(value == 0.0 && value.is_sign_negative()) {
+            true => ArgValue::Int64(value as i64),
+            false => ArgValue::Double(value),
+        }
     }
 
     /// Writes the counter event that a sample comes from, if its file is FXT. The record contains all values of the event

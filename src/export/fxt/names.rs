@@ -19,7 +19,7 @@ use crate::export::shared::losses::{self, Counted};
 use crate::query::selection::Chosen;
 use crate::trace::counters::CounterScope;
 use crate::trace::{
-    CounterTrackId, CpuId, EventId, ProcessId, StateId, ThreadId, Trace, TrackId, TrackKind,
+    CounterTrackId, CpuId, EventId, ProcessId, StateId, ThreadId, Trace, Track, TrackId, TrackKind,
 };
 
 /// Returns threads to which an arrow or a wakeup refers, whether or not they live in the range and are chosen.
@@ -259,6 +259,12 @@ pub(crate) fn write_names(encoder: &mut Encoder<'_, '_>, named: &Named) {
     if owners.is_machine_needed {
         let machine = Koids::MACHINE.process;
         encoder.records.process_object(machine, b"machine");
+        let object = ObjectKey {
+            object_type: THREAD,
+            koid: Koids::MACHINE.thread,
+        };
+        let process = Arg::new("process", ArgValue::Koid(machine));
+        encoder.records.object(object, b"machine", &[process]);
     }
 }
 
@@ -357,6 +363,16 @@ struct Owners {
     is_machine_needed: bool,
 }
 
+/// Returns whether some of a track's slices and points belong to no thread.
+fn has_nobodies(trace: &Trace, track: &Track) -> bool {
+    let is_nobody = |event: u32| trace.events.thread(EventId(event)) == ThreadId::NONE;
+    let rows = track.rows.start as usize..track.rows.end as usize;
+    let rows = trace.slices.rows.get(rows).unwrap_or_default();
+    let mut slices = rows.iter().flat_map(|row| row.slices.clone());
+    trace.instants.of(&track.instants).any(is_nobody)
+        || slices.any(|slice| is_nobody(trace.slices.begins.at(slice as usize)))
+}
+
 impl Owners {
     /// Returns the koids of the artificial processes and threads of CPUs and the machine.
     fn stand_ins(&self, koids: &Koids) -> FxHashSet<u64> {
@@ -368,16 +384,21 @@ impl Owners {
     fn new(trace: &Trace, chosen: &Chosen<'_>) -> Owners {
         let mut owners = Owners::default();
         owners.cpus.extend(losses::cpus(trace, chosen));
+        owners.is_machine_needed = losses::are_of_machine(trace, chosen);
         for (number, track) in trace.tracks.iter().enumerate() {
             let is_empty = track.rows.is_empty() && track.instants.is_empty();
             if is_empty || !chosen.has_track(TrackId(number as u32)) {
                 continue;
             }
             match track.kind {
+                TrackKind::Thread(ThreadId::NONE) => owners.is_machine_needed = true,
                 TrackKind::Thread(thread) => _ = owners.threads.insert(thread),
                 TrackKind::Cpu(cpu) => _ = owners.cpus.insert(cpu),
                 TrackKind::Async(Some(process)) => _ = owners.processes.insert(process),
-                TrackKind::Async(None) => {}
+                TrackKind::Async(None) => {
+                    owners.is_machine_needed =
+                        owners.is_machine_needed || has_nobodies(trace, track);
+                }
             }
         }
         for (number, track) in trace.counters.tracks.iter().enumerate() {

@@ -74,6 +74,11 @@ pub fn cpus<'a>(trace: &'a Trace, chosen: &'a Chosen<'_>) -> impl Iterator<Item 
     rows.filter_map(|id| trace.gap_cpu(id)).chain(counted)
 }
 
+/// Returns whether the selection has losses whose CPU is not known.
+pub(crate) fn are_of_machine(trace: &Trace, chosen: &Chosen<'_>) -> bool {
+    chosen_rows(trace, chosen).any(|it| trace.gap_cpu(GapId(it.row)).is_none())
+}
+
 /// The number of lost events of each CPU, as the recorder counted them.
 pub(crate) struct Counted(FxHashMap<CpuId, CpuLoss>);
 

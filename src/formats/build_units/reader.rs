@@ -64,6 +64,7 @@ pub(crate) fn open(input: Input, format: LogFormat) -> Recording {
     };
     let reader = Arc::new(LogReader {
         parts: vec![Part {
+            start: 0,
             size_bytes: input.bytes().len() as u64,
         }],
         lanes: vec![Lane {

@@ -80,6 +80,7 @@ impl JsonReader {
         let parts = starts.iter().zip(ends.chain([bytes.len()]));
         let parts = parts
             .map(|(start, end)| Part {
+                start: start.at as u64,
                 size_bytes: end.saturating_sub(start.at) as u64,
             })
             .collect();

@@ -147,6 +147,7 @@ impl EtraceReader {
         let parts: Vec<Part> = cuts
             .windows(2)
             .map(|cut| Part {
+                start: cut[0] as u64,
                 size_bytes: (cut[1] - cut[0]) as u64,
             })
             .collect();

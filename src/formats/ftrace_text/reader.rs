@@ -96,6 +96,7 @@ impl FtraceReader {
         }
         let parts = (ranges.iter())
             .map(|range| Part {
+                start: range.start as u64,
                 size_bytes: range.len() as u64,
             })
             .collect();

@@ -6,6 +6,7 @@ use crate::base::{ByteOrder, Cancelled, Job, Severity, Timestamp};
 use crate::fxt::layout::{RECORD_TYPE, record_type};
 use crate::fxt::words::{Words, size_bytes};
 
+use super::entities::Writer;
 use super::fold::{Fold, Hole, State};
 use super::loss_facts::SaidLoss;
 use super::scan::{GapAt, Scan, ShownAt};
@@ -140,7 +141,11 @@ impl<O: ByteOrder> Fold<'_, '_, O> {
         self.state.found.diagnostics.sort_by_place();
         let slots = 0..self.state.found.tables.providers().len() as ProviderSlot;
         let names = slots.map(|slot| self.provider_name(slot)).collect();
-        self.state.found.entities.finish(names);
+        let writer = match self.state.found.tables.is_own() {
+            true => Writer::Ours,
+            false => Writer::Another,
+        };
+        self.state.found.entities.finish(names, writer);
         self.state.found.objects.sort_unstable();
         self.note_inheritance();
         let first = self.state.first_timed;

@@ -17,13 +17,29 @@ use super::named_objects::{
 };
 use crate::base::{StringId, Strings};
 use crate::event::{Directory, ProcessEntry, ProcessKey, ThreadEntry, ThreadKey, Ties};
-use crate::fxt::agreed::{is_stand_in, number_of_koid};
+use crate::fxt::agreed::{MACHINE, is_stand_in, number_of_koid};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Thread {
     process: Option<ProcessKey>,
     process_koid: u64,
     tid: u64,
+}
+
+/// The writer of a file, as far as koids depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Writer {
+    /// Our own exporter, of a trace that was not FXT: koid 0 is the idle thread, the machine's koid nobody.
+    Ours,
+    /// Another program, or our exporter with another program's records.
+    Another,
+}
+
+/// A registered thread that stands for no thread.
+#[derive(Clone, Copy, Debug)]
+struct Nobody {
+    registered: ThreadKey,
+    meant: ThreadKey,
 }
 
 /// A thread that only the bulk pass finds.
@@ -56,6 +72,8 @@ pub(crate) struct Entities {
     by_tid: FxHashMap<u64, ThreadKey>,
     processes: Vec<u64>,
     process_keys: FxHashMap<u64, ProcessKey>,
+    /// Threads of a file of our own exporter that stand for no thread, with the keys that events get instead.
+    nobodies: Vec<Nobody>,
     /// Whether koid 0 belongs to a thread that appears outside scheduling records.
     has_thread_zero: bool,
     scheduled: Vec<u64>,
@@ -169,15 +187,24 @@ impl Entities {
     }
 
     /// Ends the fold: finds the processes of scheduled threads. Must be called exactly once.
-    pub(crate) fn finish(&mut self, provider_names: Vec<String>) {
+    pub(crate) fn finish(&mut self, provider_names: Vec<String>, writer: Writer) {
         self.provider_names = provider_names;
+        if writer == Writer::Ours {
+            for (koid, meant) in [(0, ThreadKey::IDLE), (MACHINE, ThreadKey::UNKNOWN)] {
+                if let Some(key) = self.pairs.get_mut(&(koid, koid)) {
+                    let registered = std::mem::replace(key, meant);
+                    self.nobodies.push(Nobody { registered, meant });
+                }
+            }
+        }
         for (tid, key) in &self.object_threads {
             self.by_tid.insert(*tid, *key);
         }
         for wants_process in [true, false] {
             for (index, thread) in self.threads.iter().enumerate() {
-                if (thread.process_koid != 0) == wants_process {
-                    let key = ThreadKey(index as u32 + 1);
+                let key = ThreadKey(index as u32 + 1);
+                let is_nobody = self.nobodies.iter().any(|it| it.registered == key);
+                if (thread.process_koid != 0) == wants_process && !is_nobody {
                     self.by_tid.entry(thread.tid).or_insert(key);
                 }
             }
@@ -247,11 +274,15 @@ impl Entities {
         self.has_thread_zero
     }
 
-    /// Marks a thread of a thread table as used by an event, and returns its key.
+    /// Marks a thread of a thread table as used by an event, and returns the key that the event gets.
     #[must_use]
-    pub(crate) fn use_thread(&self, key: ThreadKey) -> ThreadKey {
-        self.mark_used(key);
-        key
+    pub(crate) fn use_thread(&self, registered: ThreadKey) -> ThreadKey {
+        let mut nobodies = self.nobodies.iter();
+        if let Some(nobody) = nobodies.find(|it| it.registered == registered) {
+            return nobody.meant;
+        }
+        self.mark_used(registered);
+        registered
     }
 
     /// Returns the key of a thread that the fold did not find, and adds it if it is new.
@@ -502,7 +533,7 @@ mod tests {
         add(20, OBJECT_THREAD, b"render", Some(10));
         add(20, OBJECT_THREAD, b"rend", Some(10));
         add(10, OBJECT_PROCESS, b"game", None);
-        entities.finish(Vec::new());
+        entities.finish(Vec::new(), Writer::Another);
         let render = entities.find_tid(20);
         let unknown = entities.find_tid(99);
         let late = entities.find_tid(5);

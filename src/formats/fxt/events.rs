@@ -415,6 +415,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         let first = self.cache.rows.samples.len() as u32;
         let scope = match self.scan.entities.process_of(head.thread) {
             Some(process) => SeriesScope::Process(process),
+            None if head.thread == ThreadKey::UNKNOWN => SeriesScope::Global,
             None => SeriesScope::Thread(head.thread),
         };
         for arg in args.by_ref() {

@@ -80,6 +80,7 @@ impl FxtReader {
     /// Cuts the file into these windows, which cover it.
     pub(super) fn in_windows(self, windows: Vec<Window>) -> FxtReader {
         let parts = windows.iter().map(|window| Part {
+            start: window.start,
             size_bytes: window.end - window.start,
         });
         FxtReader {

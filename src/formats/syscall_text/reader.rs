@@ -73,6 +73,7 @@ impl TextReader {
         let ranges = cut_at_line_ends(text, (text.len() / PART_BYTES).max(1));
         let parts = (ranges.iter())
             .map(|range| Part {
+                start: range.start as u64,
                 size_bytes: range.len() as u64,
             })
             .collect();

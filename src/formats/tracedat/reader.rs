@@ -151,7 +151,11 @@ impl TraceDat {
                 let mut start = 0;
                 while start < data.stream_size {
                     let end = data.stream_size.min(start + step);
-                    self.add_part(lane, end - start, start..end);
+                    let part = Part {
+                        start: data.offset + start,
+                        size_bytes: end - start,
+                    };
+                    self.add_part(lane, part, start..end);
                     start = end;
                 }
             }
@@ -162,7 +166,12 @@ impl TraceDat {
                     plain += u64::from(chunk.plain_size);
                     let next = number as u64 + 1;
                     if plain >= PART_BYTES || next == chunks.len() as u64 {
-                        self.add_part(lane, packed, first..next);
+                        let start = chunks.get(first as usize).map_or(0, |chunk| chunk.offset);
+                        let part = Part {
+                            start,
+                            size_bytes: packed,
+                        };
+                        self.add_part(lane, part, first..next);
                         (first, packed, plain) = (next, 0, 0);
                     }
                 }
@@ -170,8 +179,8 @@ impl TraceDat {
         }
     }
 
-    fn add_part(&mut self, lane: u32, size_bytes: u64, range: Range<u64>) {
-        self.parts.push(Part { size_bytes });
+    fn add_part(&mut self, lane: u32, part: Part, range: Range<u64>) {
+        self.parts.push(part);
         self.ranges.push(PartRange { lane, range });
     }
 

@@ -32,6 +32,13 @@ use rows::{cpus_ui, format_ui, list_ui, range_ui, tracks_ui};
 const WIDTH: f32 = 460.0;
 /// Width of the labels, in points.
 const LABELS: f32 = 56.0;
+
+/// Returns the layer on which the panel is drawn.
+#[must_use]
+pub(crate) fn layer() -> egui::LayerId {
+    egui::LayerId::new(egui::Order::Middle, egui::Id::unique("export"))
+}
+
 /// State of the panel, and the running export.
 #[derive(Debug, Default)]
 pub(crate) struct ExportPanel {
@@ -187,6 +194,7 @@ impl ExportPanel {
         form.propose_path(&scene.loaded.path);
         let room = (ctx.content_rect().height() - 80.0).max(160.0);
         egui::Window::new("Export")
+            .id(layer().id)
             .title_bar(false)
             .resizable(false)
             .default_width(WIDTH)

@@ -15,6 +15,7 @@ pub(crate) use typed_ahead::TypedAhead;
 use egui::{Key, Modifiers};
 
 use crate::base::{Nanos, TimeSpan, Timestamp};
+use crate::gui::export_panel;
 use crate::view::{Action, Effect, ViewState};
 use key_row::CTRL;
 
@@ -118,6 +119,7 @@ pub(crate) fn pressed(
     } else {
         Focus::Nothing
     };
+    let is_in_panel = state.is_export_open && is_in(ctx, export_panel::layer());
     let mut actions = Vec::new();
     let mut opened = None;
     ctx.input(|input| {
@@ -137,10 +139,13 @@ pub(crate) fn pressed(
             if focus.takes(stroke) {
                 continue;
             }
-            let action = rows()
-                .find(|row| row.keys.iter().any(|keys| stroke.fits(*keys)))
-                .and_then(|row| (row.action)(state))
-                .filter(|action| reaches(state, action));
+            let row = rows().find(|row| row.keys.iter().any(|keys| stroke.fits(*keys)));
+            let action = row.and_then(|row| {
+                let action = (row.action)(state).filter(|action| reaches(state, action))?;
+                let is_of_window = || window::ROWS.iter().any(|it| std::ptr::eq(it, row));
+                let closes = action == Action::Deselect;
+                (!is_in_panel || closes || is_of_window()).then_some(action)
+            });
             let Some(action) = action else { continue };
             let opens = opens_field(state, &action);
             actions.push(action);
@@ -154,6 +159,15 @@ pub(crate) fn pressed(
         ahead.begin(ctx, at);
     }
     actions
+}
+
+/// Returns whether the pointer or the keyboard focus is in a panel that floats over the timeline. Keys for the timeline
+/// would act on what is behind the panel.
+fn is_in(ctx: &egui::Context, panel: egui::LayerId) -> bool {
+    let pointed = ctx.pointer_hover_pos().and_then(|pos| ctx.layer_id_at(pos));
+    let focused = ctx.memory(|memory| memory.focused());
+    let focused = focused.and_then(|id| ctx.read_response(id));
+    pointed == Some(panel) || focused.is_some_and(|response| response.layer_id == panel)
 }
 
 /// Returns whether an action is allowed while a dialog covers the window: what is under the dialog must not change.

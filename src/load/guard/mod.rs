@@ -3,7 +3,7 @@
 //! Reading a mapped page after a file's new end raises SIGBUS, which would kill the program. The handler here looks the
 //! address up in a table of our maps. If it belongs to one, the handler maps zero pages from there to the map's end,
 //! marks the map as torn, and the read continues. Any other fault goes to the handler that was installed before. This
-//! folder and `base/allocator` contain all `unsafe` code of the program.
+//! folder, `base/allocator` and `base/system/streams` contain all `unsafe` code of the program.
 #![allow(
     unsafe_code,
     reason = "mapping files and catching SIGBUS cannot be said otherwise"

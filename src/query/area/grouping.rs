@@ -31,7 +31,7 @@ impl Source<'_> {
                 };
                 Some(self.of_kind(group?, kind))
             }
-            What::Runs if !self.is_within(trace.runs.threads[at as usize], owner) => None,
+            What::Runs if !self.is_run_within(trace.runs.threads[at as usize], owner) => None,
             What::States if !self.is_state_within(owner, at) => None,
             What::Runs => match self.shape.by {
                 GroupBy::Cpu if trace.runs.threads[at as usize] == ThreadId::IDLE.0 => None,
@@ -52,21 +52,23 @@ impl Source<'_> {
         }
     }
 
-    /// Returns whether the slices of a thread on a CPU count.
+    /// Returns whether a run of a thread on a CPU counts.
     #[inline]
-    fn is_within(&self, thread: u32, cpu: u32) -> bool {
+    fn is_run_within(&self, thread: u32, cpu: u32) -> bool {
         let limits = self.shape.limits.as_ref();
-        limits.is_none_or(|limits| limits.has(ThreadId(thread), CpuId(cpu)))
+        limits.is_none_or(|limits| limits.has_run(ThreadId(thread), CpuId(cpu)))
     }
 
-    /// Returns whether a state counts: if only some CPUs count, the thread must run on one of them.
+    /// Returns whether a state counts.
     #[inline]
     fn is_state_within(&self, thread: u32, at: u32) -> bool {
         let states = &self.trace.states;
-        self.shape.limits.is_none()
-            || (states.states[at as usize] == ThreadState::Running
-                && (states.partners[at as usize].get())
-                    .is_some_and(|cpu| self.is_within(thread, cpu)))
+        let limits = self.shape.limits.as_ref();
+        limits.is_none_or(|limits| {
+            let is_running = states.states[at as usize] == ThreadState::Running;
+            let cpu = states.partners[at as usize].get().filter(|_| is_running);
+            limits.has_state(ThreadId(thread), cpu.map(CpuId))
+        })
     }
 
     /// The number of the kind of a label, if that kind is wanted.

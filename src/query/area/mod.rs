@@ -4,7 +4,8 @@
 //! A slice that overlaps the span counts with its whole duration. A slice without an end has no duration: it is counted
 //! separately, with the time that it certainly lasted, and is in no sum. Slices of different kinds are never in one group.
 //! Runs and states count with their time inside the span. A run or state without an end is unfinished, too: it is in
-//! no sum and no mean, but in the share of the span. On a CPU, slices of the CPU's own track count whole, and each
+//! no sum and no mean, but in the share of the span. A thread's lane brings its runs, wherever it ran, and a CPU's
+//! lane the states "running" of the threads there. On a CPU, slices of the CPU's own track count whole, and each
 //! slice of a thread counts once, with the time that it ran there in the span (`on_cpu`).
 //! Raw events are only counted ([`events`]). [`groups`] is exact and walks the area on all cores; [`LiveArea`] follows a
 //! drag: it adds and removes only rows that an edge passed over, a bounded number in each frame.
@@ -45,9 +46,9 @@ pub struct Area {
 /// Threads and CPUs that do not count, each sorted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Hidden {
-    /// Threads whose slices and events do not count, on any CPU.
+    /// Threads whose slices, runs and events do not count, on any CPU.
     pub threads: Vec<ThreadId>,
-    /// CPUs whose events do not count.
+    /// CPUs whose runs and events do not count.
     pub cpus: Vec<CpuId>,
 }
 
@@ -98,11 +99,11 @@ pub enum Lanes {
 pub enum Lane {
     /// The slices of a track, all its rows.
     Track(TrackId),
-    /// The runs of a CPU.
+    /// The runs of a CPU, which are states of their threads as well.
     Runs(CpuId),
     /// The slices of threads, as far as they ran on a CPU.
     OnCpu(CpuId),
-    /// The states of a thread.
+    /// The states of a thread, and its runs.
     States(ThreadId),
     /// A counter.
     Counter(CounterTrackId),

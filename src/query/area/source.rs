@@ -5,7 +5,7 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::label_groups::{LabelGroups, namesakes};
-use super::{Area, GroupBy, Lane, Lanes, What};
+use super::{Area, GroupBy, Hidden, Lane, Lanes, What};
 use crate::base::{Maybe, TimeSpan, Timestamp};
 use crate::query::seen::{Length, Seen};
 use crate::query::slice_kinds::SliceKinds;
@@ -48,33 +48,103 @@ pub(super) enum WantedKinds {
     One(Option<u32>),
 }
 
-/// Only some threads on some CPUs count.
+/// The threads and CPUs whose runs and states count.
 #[derive(Clone, Debug)]
 pub(super) struct Limits {
-    threads: Vec<bool>,
-    cpus: Vec<CpuId>,
+    threads: Vec<Choice>,
+    cpus: Vec<Choice>,
+    joined: Joined,
+}
+
+/// Whether a thread or a CPU is in an area.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Choice {
+    Absent,
+    Chosen,
+    /// What it does counts on no lane.
+    Hidden,
+}
+
+/// How the choices of threads and of CPUs go together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Joined {
+    /// A run counts if its thread or its CPU is chosen.
+    Any,
+    /// A run counts if its thread and its CPU are chosen.
+    All,
 }
 
 impl Limits {
-    fn of(trace: &Trace, lanes: &Lanes) -> Option<Limits> {
-        let Lanes::Both { threads, cpus } = lanes else {
+    /// Returns the limits of an area; `None` if all runs and states count.
+    fn of(trace: &Trace, area: &Area) -> Option<Limits> {
+        if area.lanes == Lanes::All && area.hidden == Hidden::default() {
             return None;
+        }
+        let mut limits = Limits {
+            threads: vec![Choice::Absent; trace.threads.len()],
+            cpus: vec![Choice::Absent; trace.cpus.len()],
+            joined: Joined::Any,
         };
-        let mut is_chosen = vec![false; trace.threads.len()];
-        for thread in threads {
-            if let Some(entry) = is_chosen.get_mut(thread.0 as usize) {
-                *entry = true;
+        match &area.lanes {
+            Lanes::All => {
+                limits.threads.fill(Choice::Chosen);
+                limits.cpus.fill(Choice::Chosen);
+            }
+            Lanes::Of(lanes) => {
+                for lane in lanes {
+                    match *lane {
+                        Lane::States(thread) => limits.set(&[thread], &[], Choice::Chosen),
+                        Lane::Runs(cpu) => limits.set(&[], &[cpu], Choice::Chosen),
+                        Lane::Track(_) | Lane::OnCpu(_) | Lane::Counter(_) => {}
+                    }
+                }
+            }
+            Lanes::Both { threads, cpus } => {
+                limits.joined = Joined::All;
+                limits.set(threads, cpus, Choice::Chosen);
             }
         }
-        Some(Limits {
-            threads: is_chosen,
-            cpus: cpus.clone(),
-        })
+        let Hidden { threads, cpus } = &area.hidden;
+        limits.set(threads, cpus, Choice::Hidden);
+        Some(limits)
     }
 
-    pub fn has(&self, thread: ThreadId, cpu: CpuId) -> bool {
-        let is_chosen = self.threads.get(thread.0 as usize);
-        is_chosen.copied().unwrap_or(false) && self.cpus.contains(&cpu)
+    fn set(&mut self, threads: &[ThreadId], cpus: &[CpuId], choice: Choice) {
+        for thread in threads {
+            if let Some(entry) = self.threads.get_mut(thread.0 as usize) {
+                *entry = choice;
+            }
+        }
+        for cpu in cpus {
+            if let Some(entry) = self.cpus.get_mut(cpu.0 as usize) {
+                *entry = choice;
+            }
+        }
+    }
+
+    #[inline]
+    fn thread(&self, id: ThreadId) -> Choice {
+        let choice = self.threads.get(id.0 as usize).copied();
+        choice.unwrap_or(Choice::Absent)
+    }
+
+    /// Returns whether the runs of a thread on a CPU count.
+    #[inline]
+    pub fn has_run(&self, thread: ThreadId, cpu: CpuId) -> bool {
+        let cpu = self.cpus.get(cpu.0 as usize).copied();
+        let both = [self.thread(thread), cpu.unwrap_or(Choice::Absent)];
+        match self.joined {
+            Joined::All => both == [Choice::Chosen; 2],
+            Joined::Any => both.contains(&Choice::Chosen) && !both.contains(&Choice::Hidden),
+        }
+    }
+
+    /// Returns whether a state of a thread counts: all states of a chosen thread, and where CPUs are chosen, the state
+    /// "running" there. `running_on` is `None` for other states.
+    #[inline]
+    pub fn has_state(&self, thread: ThreadId, running_on: Option<CpuId>) -> bool {
+        (self.joined == Joined::Any && self.thread(thread) == Choice::Chosen)
+            || running_on.is_some_and(|cpu| self.has_run(thread, cpu))
     }
 }
 
@@ -135,7 +205,10 @@ impl Shape {
                 _ => Vec::new(),
             },
             group_count,
-            limits: Limits::of(trace, lanes),
+            limits: match what {
+                What::Slices => None,
+                What::Runs | What::States => Limits::of(trace, area),
+            },
             kinds,
             wanted,
             seen: Seen::new(trace),
@@ -380,16 +453,28 @@ fn rows_of(trace: &Trace, lanes: &Lanes, what: What) -> Vec<Row> {
                 below: rows.get(next).map(|row| row.slices.clone()),
             })
     };
+    let all_runs = || {
+        let cpus = 0..trace.cpus.len() as u32;
+        cpus.map(|cpu| plain(trace.runs.on(CpuId(cpu)), cpu))
+            .collect()
+    };
+    let all_states = || {
+        let threads = 0..trace.threads.len() as u32;
+        threads
+            .map(|id| plain(trace.states.of(ThreadId(id)), id))
+            .collect()
+    };
+    let is_states = |lane: &Lane| matches!(lane, Lane::States(_));
+    let is_runs = |lane: &Lane| matches!(lane, Lane::Runs(_));
     let mut found: Vec<Row> = match (what, lanes) {
         (What::Slices, Lanes::All) => (0..trace.tracks.len() as u32)
             .flat_map(track_rows)
             .collect(),
-        (What::Runs, Lanes::All) => (0..trace.cpus.len() as u32)
-            .map(|cpu| plain(trace.runs.on(CpuId(cpu)), cpu))
-            .collect(),
-        (What::States, Lanes::All) => (0..trace.threads.len() as u32)
-            .map(|id| plain(trace.states.of(ThreadId(id)), id))
-            .collect(),
+        (What::Runs, Lanes::All) => all_runs(),
+        (What::States, Lanes::All) => all_states(),
+        // A thread's runs are on any CPU, and what runs on a CPU are states of any thread: `Limits` chooses among all.
+        (What::Runs, Lanes::Of(lanes)) if lanes.iter().any(is_states) => all_runs(),
+        (What::States, Lanes::Of(lanes)) if lanes.iter().any(is_runs) => all_states(),
         (_, Lanes::Of(lanes)) => {
             let mut lanes = lanes.clone();
             lanes.sort_unstable();

@@ -5,6 +5,7 @@ use crate::event::EventDetail;
 use crate::event::decoded::is_common;
 use crate::formats::Events;
 use crate::query::seen::{Length, Seen};
+use crate::query::whole_samples::whole_value;
 use crate::trace::{CounterTrackId, CpuId, EventId, FlowId, SliceId, ThreadId, ThreadState, Trace};
 
 mod entities;
@@ -198,7 +199,9 @@ fn sample_details(trace: &Trace, reader: &dyn Events, id: CounterTrackId, row: u
     };
     let mut facts = Section::new("");
     facts.row("time", trace_time(trace, span.start));
-    facts.row("value", value.to_string());
+    let whole = whole_value(trace, reader, row as usize, trace.strings.bytes(track.name));
+    let text = whole.map_or_else(|| value.to_string(), |whole| whole.to_string());
+    facts.row("value", text);
     if let Some(before) = row.checked_sub(1).and_then(value_of) {
         let change = value - before;
         let sign = if change > 0.0 { "+" } else { "" };

@@ -391,6 +391,82 @@ fn difference(ours: &[String], theirs: &[String]) -> Vec<String> {
         .collect()
 }
 
+/// Names of instants, with owner and track; without those on tracks of CPUs, which come back as threads.
+fn owners_of_instants(loaded: &LoadedTrace) -> Vec<[String; 4]> {
+    let columns = ["name", "pid", "tid", "track"];
+    let rows = table(loaded, "instants", all_times()).into_iter();
+    let rows = rows.map(|row| columns.map(|column| row[column].clone()));
+    let mut rows: Vec<_> = rows.filter(|row| !row[3].starts_with("CPU ")).collect();
+    rows.sort();
+    rows
+}
+
+#[test]
+fn instants_of_nobody_and_of_idle_threads_come_back_without_an_owner() {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, tid) in [
+        ("tests/golden/etrace/env.etrace", "\\N"),
+        ("tests/cases/ftrace_text/two-flushes.ftrace", "0"),
+    ] {
+        let source = load(&repository().join(path)).unwrap();
+        let copy = export_to(folder.path(), &source, &Selection::all());
+        let ours = owners_of_instants(&source);
+        let is_of_nobody = |row: &[String; 4]| row[1] == "\\N" && row[2] == tid;
+        assert!(ours.iter().any(is_of_nobody), "{path}");
+        let theirs = owners_of_instants(&copy);
+        assert!(ours == theirs, "{path}: {ours:?} {theirs:?}");
+        let people = |loaded: &LoadedTrace| {
+            let numbers = |table_name: &str, column: &str| {
+                let rows = table(loaded, table_name, all_times()).into_iter();
+                let numbers: BTreeSet<String> = rows.map(|row| row[column].clone()).collect();
+                numbers
+            };
+            [numbers("processes", "pid"), numbers("threads", "tid")]
+        };
+        let (before, after) = (people(&source), people(&copy));
+        for (before, after) in before.iter().zip(&after) {
+            let more: Vec<&String> = after.difference(before).collect();
+            // Threads of CPUs have artificial numbers.
+            let are_of_cpus = |number: &&String| {
+                let number = number.parse::<u64>().unwrap_or(0);
+                number >= 1 << 63 | 0x7c00_0000
+            };
+            assert!(more.iter().all(are_of_cpus), "{path}: {more:?}");
+        }
+    }
+}
+
+#[test]
+fn other_readers_find_the_machine_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = load(&repository().join("tests/golden/etrace/env.etrace")).unwrap();
+    let path = folder.path().join("env.fxt");
+    let exporter = threadline::export::find("fxt").unwrap();
+    let (all, job) = (Selection::all(), Job::default());
+    threadline::export::run(exporter, &source, &all, &path, Overwrite::Replace, &job).unwrap();
+    // Of another writer every koid is what it is.
+    let mut bytes = std::fs::read(&path).unwrap();
+    let at = bytes
+        .windows(10)
+        .position(|it| it == b"threadline")
+        .unwrap();
+    bytes[at..at + 10].copy_from_slice(b"threadlink");
+    std::fs::write(&path, bytes).unwrap();
+    let copy = load(&path).unwrap();
+    for name in ["processes", "threads"] {
+        let rows = table(&copy, name, all_times());
+        let machine = rows.iter().filter(|row| row["name"] == "machine");
+        let pids: Vec<&String> = machine.map(|row| &row["pid"]).collect();
+        assert_eq!(pids, ["9223372038935150591"], "{name}");
+    }
+    let instants = owners_of_instants(&copy);
+    assert!(
+        instants
+            .iter()
+            .any(|row| row[1] == "9223372038935150591" && row[3] == "machine")
+    );
+}
+
 #[test]
 fn every_table_comes_back() {
     assert!(

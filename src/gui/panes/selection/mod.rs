@@ -99,10 +99,10 @@ impl Shown {
         match self {
             Shown::Slices => "No slices here. Drag over other tracks or times in the timeline.",
             Shown::CpuUse => {
-                "The runs on the CPUs are not known here. Record sched_switch events, and select tracks of CPUs."
+                "The runs on the CPUs are not known here. Record sched_switch events, and select tracks of CPUs or threads."
             }
             Shown::States => {
-                "The states of threads are not known here. Record sched_switch events, and select tracks of threads."
+                "The states of threads are not known here. Record sched_switch events, and select tracks of threads or CPUs."
             }
             Shown::Events => {
                 "No events here. Events belong to threads and CPUs: select their tracks, or a longer range."
