@@ -79,7 +79,7 @@ fn keys_of_the_timeline_do_not_act_behind_the_panel() {
     key(&mut window, Modifiers::COMMAND, Key::E);
     window.run_steps(3);
     // Over the timeline its keys act.
-    let outside = canvas(&window).left_bottom() + egui::vec2(20.0, -20.0);
+    let outside = canvas(&window).right_bottom() - egui::vec2(20.0, 20.0);
     window.hover_at(outside);
     window.run_steps(3);
     key(&mut window, Modifiers::SHIFT, Key::A);
