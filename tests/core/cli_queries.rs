@@ -186,7 +186,7 @@ fn runs_and_states_are_found_by_thread_process_track_and_cpu() {
         &["--cpu", "0,1", "--thread", "291"],
     ] {
         let runs = stats(&[&["--of", "runs"], narrowed].concat());
-        assert_eq!(runs, [of_thread.clone()], "{narrowed:?}");
+        assert_eq!(runs, std::slice::from_ref(of_thread), "{narrowed:?}");
     }
     // A thread and a CPU's track: the thread's runs on the other CPU as well.
     let cpus = stats(&["--of", "runs", "--by", "cpu"]);

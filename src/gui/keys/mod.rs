@@ -19,10 +19,20 @@ use crate::gui::export_panel;
 use crate::view::{Action, Effect, ViewState};
 use key_row::CTRL;
 
+/// What commands act on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    Timeline,
+    /// The window, its files and its panes.
+    Window,
+}
+
 /// Commands under one heading.
 pub struct Group {
     /// The heading.
     pub title: &'static str,
+    /// What the commands act on.
+    pub(crate) target: Target,
     /// The rows.
     pub rows: &'static [KeyRow],
 }
@@ -31,22 +41,27 @@ pub struct Group {
 pub(crate) const GROUPS: &[Group] = &[
     Group {
         title: "Move",
+        target: Target::Timeline,
         rows: moving::ROWS,
     },
     Group {
         title: "Select and find",
+        target: Target::Timeline,
         rows: selecting::ROWS,
     },
     Group {
         title: "Mark",
+        target: Target::Timeline,
         rows: marking::ROWS,
     },
     Group {
         title: "Tracks",
+        target: Target::Timeline,
         rows: arranging::ROWS,
     },
     Group {
         title: "Window",
+        target: Target::Window,
         rows: window::ROWS,
     },
 ];
@@ -139,12 +154,14 @@ pub(crate) fn pressed(
             if focus.takes(stroke) {
                 continue;
             }
-            let row = rows().find(|row| row.keys.iter().any(|keys| stroke.fits(*keys)));
-            let action = row.and_then(|row| {
+            let found = GROUPS.iter().find_map(|group| {
+                let fits = |row: &&KeyRow| row.keys.iter().any(|keys| stroke.fits(*keys));
+                Some((group.target, group.rows.iter().find(fits)?))
+            });
+            let action = found.and_then(|(target, row)| {
                 let action = (row.action)(state).filter(|action| reaches(state, action))?;
-                let is_of_window = || window::ROWS.iter().any(|it| std::ptr::eq(it, row));
-                let closes = action == Action::Deselect;
-                (!is_in_panel || closes || is_of_window()).then_some(action)
+                let stays = target == Target::Window || action == Action::Deselect;
+                (!is_in_panel || stays).then_some(action)
             });
             let Some(action) = action else { continue };
             let opens = opens_field(state, &action);
