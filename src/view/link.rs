@@ -268,7 +268,7 @@ mod tests {
         for (text, words) in [
             ("/t/a.dat", "begin with"),
             ("threadline:?view=1..2", "no file"),
-            ("threadline:?file=a&view=1-2", "no span"),
+            ("threadline:?file=a&view=1-2", "not a span"),
             ("threadline:?file=a&a=x", "not a time"),
             ("threadline:?file=a%4", "damaged"),
             ("threadline:?file=a%zz", "damaged"),

@@ -381,17 +381,9 @@ impl<'a, 't> Encoder<'a, 't> {
         }
     }
 
-    /// Returns the id of the current asynchronous event, if it has one. Ids of other formats may be equal in several
-    /// categories and scopes; FXT's may not. The scopes have tracks of their own.
-    pub(super) fn async_id(&self, track: Option<TrackId>, category: StringId) -> Option<u64> {
-        let own = record_word(&self.fields, "async id")?;
-        Some(match (self.source.kept, track) {
-            (None, Some(track)) => {
-                let space = u64::from(track.0) << 32 | u64::from(category.0);
-                own ^ space.wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            }
-            _ => own,
-        })
+    /// Returns the id of the current asynchronous event, if it has one.
+    pub(super) fn async_id(&self) -> Option<u64> {
+        record_word(&self.fields, "async id")
     }
 
     /// Returns the id of the current counter event, if it has one.

@@ -77,7 +77,7 @@ impl Encoder<'_, '_> {
             return self.large_instant(item, thread, names, &payload);
         }
         let last_word = match async_id {
-            Some(chosen_id) => self.async_id(track, names.category).or(Some(chosen_id)),
+            Some(chosen_id) => self.async_id().or(Some(chosen_id)),
             None => self.scope_word(),
         };
         let at = EventAt {

@@ -196,7 +196,7 @@ impl Encoder<'_, '_> {
         let own_fields = event.filter(|_| is_inside).map(EventId);
         let said_by = own_fields.unwrap_or(EventId(begin));
         self.read(said_by);
-        let id = self.async_id(Some(TrackId(item.of)), label.category);
+        let id = self.async_id();
         let id = id.unwrap_or_else(|| source.async_ids.of_slice(SliceId(item.row)));
         match own_fields {
             None => self.read_nothing(),

@@ -1,7 +1,7 @@
 //! Asynchronous slices and objects: begins, instants and ends that belong together by category, scope and id.
 
 use super::emit::{Emitter, Event};
-use super::ids::{IdReach, Identity, hash, mixed, scope_number};
+use super::ids::{IdReach, Identity, async_number};
 use crate::base::StringId;
 use crate::event::slice_kind::{Nesting, SliceKind};
 use crate::event::{AsyncMark, AsyncOp, AsyncScope, Role};
@@ -24,8 +24,6 @@ impl<'f> Emitter<'f> {
             // Found when all parts are read: the process of the id's first event.
             _ => AsyncScope::ProcessOf(event.thread),
         };
-        let space = hash(self.out.columns.strings.bytes(event.category));
-        let space = space ^ scope_number(event.raw) ^ u64::from(is_object);
         let kind = match self.source.is_ours {
             true => self.said_slice_kind(event).unwrap_or_else(|| {
                 let category = self.out.columns.strings.bytes(event.category);
@@ -37,7 +35,7 @@ impl<'f> Emitter<'f> {
             event: index,
             op,
             scope,
-            id: mixed(space ^ mixed(number)),
+            id: async_number(event.raw, number),
             name: event.name,
             category: event.category,
             kind,

@@ -119,7 +119,7 @@ fn record_words<'a>(event: &RawEvent<'a>, fields: &mut Vec<FieldRef<'a>>) {
     if !type_name.is_empty() && (is_number || type_name != "counter id") {
         let own = id_number(id);
         let number = match type_name {
-            "async id" => async_number(event, id),
+            "async id" => async_number(event, own),
             _ => own,
         };
         fields.push(FieldRef {

@@ -56,21 +56,26 @@ pub(super) fn id_number(raw: Raw<'_>) -> u64 {
     }
 }
 
-/// Returns the number of an asynchronous event's id, given the member that has it: each `scope` has ids of its own.
-pub(super) fn async_number(event: &RawEvent<'_>, id: Raw<'_>) -> u64 {
-    match scope_number(event) {
-        0 => id_number(id),
-        scope => mixed(scope ^ mixed(id_number(id))),
-    }
+/// Returns 64 bits for an asynchronous event's id, given its number: each category and each `scope` has ids
+/// of its own, objects have, and so has `id2.global`. Readers of FXT know nothing else of an id.
+pub(super) fn async_number(event: &RawEvent<'_>, number: u64) -> u64 {
+    let category = match event.category {
+        Raw::Text(text) => hash(&plain(text)),
+        other => hash(other.bytes()),
+    };
+    let is_object = matches!(event.phase, b'N' | b'O' | b'D');
+    let is_global = Identity::of(event).reach == IdReach::Global;
+    let space = category ^ scope_number(event) ^ u64::from(is_object) ^ u64::from(is_global) << 1;
+    mixed(space ^ mixed(number))
 }
 
 /// Returns the number of an event's `scope`; 0 without one.
-pub(super) fn scope_number(event: &RawEvent<'_>) -> u64 {
+fn scope_number(event: &RawEvent<'_>) -> u64 {
     hash(event.more.scope.bytes())
 }
 
 /// Returns 64 well-mixed bits of some bytes; 0 of none.
-pub(super) fn hash(bytes: &[u8]) -> u64 {
+fn hash(bytes: &[u8]) -> u64 {
     let mut state = 0;
     for chunk in bytes.chunks(8) {
         let mut word = [0; 8];
@@ -83,7 +88,7 @@ pub(super) fn hash(bytes: &[u8]) -> u64 {
 }
 
 /// Mixes the bits of a number so that each of them changes half of the others; different numbers stay different.
-pub(super) fn mixed(number: u64) -> u64 {
+fn mixed(number: u64) -> u64 {
     let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -105,7 +105,7 @@ impl Encoder<'_, '_> {
             }
             EventType::Begin | EventType::End => None,
             EventType::AsyncBegin | EventType::AsyncInstant | EventType::AsyncEnd => {
-                self.async_id(None, names.category)
+                self.async_id()
             }
             _ => record_word(&self.fields, "flow id"),
         };
