@@ -22,7 +22,7 @@ use crate::export::shared::koids::Koids;
 use crate::formats::{EventRef, Events};
 use crate::fxt::agreed::REALLY_IN;
 use crate::query::selection::Chosen;
-use crate::trace::{EventCursor, EventId, ProcessId, ThreadId, Trace, TrackId, TrackKind};
+use crate::trace::{EventCursor, EventId, ProcessId, ThreadId, Trace, TrackKind};
 
 /// The input of the encoder.
 pub struct Source<'a> {
