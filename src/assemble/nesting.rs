@@ -1,8 +1,8 @@
 //! Computes the parents and rows of one track's slices, which are sorted by start. Slices in a row never overlap.
 //!
 //! A slice is put one row below the innermost slice that contains it whole. Where times are equal, the order of ends
-//! decides whether a slice of no length is still inside the slice that ends then. If slices overlap and neither contains the
-//! other, the later slice is put into the next row that is free; no slice is cut or dropped.
+//! decides whether a slice of no length is still inside the slice that ends then. If slices overlap and neither contains
+//! the other, the later slice is put into the next row that is free; no slice is cut or dropped.
 
 use super::draft::Draft;
 use super::free_rows::FreeRows;

@@ -209,6 +209,14 @@ impl<'a> Chosen<'a> {
         !self.is_narrowed || self.processes.get(id.0 as usize).copied().unwrap_or(false)
     }
 
+    /// Returns whether a thread's life was over when the range starts: states of no length at its end are not in the
+    /// range.
+    #[must_use]
+    pub(crate) fn starts_after(&self, thread: ThreadId) -> bool {
+        let end = self.trace.over_at(thread);
+        end.is_some_and(|end| end <= self.span.start)
+    }
+
     /// Returns whether the trace continues after the range: then unfinished items are cut at the range's end, as is
     /// everything that lasts beyond it.
     #[must_use]

@@ -4,8 +4,8 @@ use crate::event::{FieldRef, ValueRef};
 use crate::formats::Events;
 use crate::trace::{EventId, Trace};
 
-/// Whole numbers below this are exact as doubles.
-const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
+/// Whole numbers up to this one are exact as doubles; a double of this value may be a larger one that was rounded.
+pub(crate) const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Returns the value of a counter's sample (by its row) as the whole number that its event contains; `None` if the double in
 /// the column is exact, or is no such number. `track` is the counter's name.

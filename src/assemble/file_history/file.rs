@@ -14,6 +14,6 @@ pub struct File {
     pub names: Vec<StringId>,
     /// Whether it has no name any more: each of its names is another file's now, or was deleted.
     pub is_gone: bool,
-    /// Whether processes can depend on its content (it is not a device and no directory).
+    /// Whether processes can depend on its content (it is neither a device nor a directory).
     pub has_content: bool,
 }

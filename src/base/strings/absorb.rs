@@ -244,14 +244,17 @@ fn first_ids(table: usize, count: usize, shards: &[Shard]) -> Vec<bool> {
 
 /// Returns the strings of a table that are not the first with their bytes, with the new ids of the first ones.
 fn repeated_ids(table: usize, shards: &[Shard], ids: &[Vec<StringId>]) -> Vec<(u32, StringId)> {
-    let of_shard = |shard: &'_ Shard| {
-        let new = |repeated: &Repeated| {
-            let first = shard.firsts[repeated.first as usize];
-            (repeated.id, ids[first.table as usize][first.id as usize])
-        };
-        shard.repeated_of(table).iter().map(new).collect::<Vec<_>>()
+    let of_shard = |shard| {
+        Shard::repeated_of(shard, table)
+            .iter()
+            .map(move |it| (shard, it))
     };
-    shards.iter().flat_map(of_shard).collect()
+    let repeated = shards.iter().flat_map(of_shard);
+    let with_new = repeated.map(|(shard, repeated)| {
+        let first = shard.firsts[repeated.first as usize];
+        (repeated.id, ids[first.table as usize][first.id as usize])
+    });
+    with_new.collect()
 }
 
 /// Returns the hash table of `count` strings. A shard has a stretch of it of its own, as the high bits of a hash choose

@@ -173,7 +173,7 @@ impl Strings {
 
     /// Returns the id of `bytes`; adds them if they are not in the table. Of the strings that come after the first
     /// `most` it does not remember the bytes: if they come again, they get another id. So a million names that occur
-    /// once cost no search each. [`Strings::absorb_all`] finds what is equal.
+    /// once fill no hash table. [`Strings::absorb_all`] finds what is equal.
     pub(crate) fn intern_first(&mut self, bytes: &[u8], most: usize) -> StringId {
         if self.ends.len() < most {
             return self.intern(bytes);

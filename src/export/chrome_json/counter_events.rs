@@ -2,7 +2,7 @@
 //! that series as it was. A counter is identified by process, name and id, as readers do.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde_json::{Map, json};
+use serde_json::{Map, Number, Value, json};
 
 use super::JsonEvents;
 use super::event_parts::{Head, When};
@@ -239,13 +239,10 @@ impl JsonEvents<'_> {
                     sample.row as usize,
                     track,
                 );
-                let signed = whole.and_then(|whole| i64::try_from(whole).ok());
-                let unsigned = whole.and_then(|whole| u64::try_from(whole).ok());
-                let value = match (signed, unsigned) {
-                    (Some(whole), _) => json!(whole),
-                    (None, Some(whole)) => json!(whole),
-                    (None, None) if value.is_finite() => json!(value),
-                    (None, None) => json!(value.to_string()),
+                let value = match whole.and_then(Number::from_i128) {
+                    Some(whole) => Value::Number(whole),
+                    None if value.is_finite() => json!(value),
+                    None => json!(value.to_string()),
                 };
                 args.insert(exact_text(name).into_owned(), value);
                 count += 1;

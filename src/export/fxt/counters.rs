@@ -6,7 +6,7 @@ use super::records::{Arg, ArgValue, EventType, Head};
 use super::scheduling_args::value_of;
 use crate::event::Role;
 use crate::export::shared::koids::Koids;
-use crate::query::whole_samples::whole_value;
+use crate::query::whole_samples::{MOST_EXACT, whole_value};
 use crate::trace::EventId;
 use crate::trace::counters::CounterScope;
 
@@ -68,8 +68,7 @@ impl Encoder<'_, '_> {
                 return whole;
             }
         }
-        // Integers up to 2^53 are exact as doubles.
-        let is_whole = value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0;
+        let is_whole = value.fract() == 0.0 && value.abs() <= MOST_EXACT;
         match is_whole && !(value == 0.0 && value.is_sign_negative()) {
             true => ArgValue::Int64(value as i64),
             false => ArgValue::Double(value),

@@ -71,7 +71,7 @@ impl Items<'_> {
     pub(super) fn gather_wakeups(&self, thread: u32, stretch: &Stretch, list: &mut Vec<Item>) {
         let states = &self.trace.states;
         let Range { start, end } = states.of_thread[thread as usize];
-        if self.is_dead_at_start(ThreadId(thread)) {
+        if self.chosen.starts_after(ThreadId(thread)) {
             return;
         }
         let own_order = |row: usize| order_of(known_event(states.events[row]));
@@ -121,7 +121,7 @@ impl Items<'_> {
             let row = trace.states.get(StateId(state));
             let is_chosen =
                 self.chosen.span.contains(row.start) && self.chosen.has_thread(row.thread);
-            if !is_chosen || self.is_dead_at_start(row.thread) {
+            if !is_chosen || self.chosen.starts_after(row.thread) {
                 return None;
             }
             let cpu = self.cpus.cpu(EventId(event))?;
@@ -152,13 +152,6 @@ impl Items<'_> {
                 (self.cpus.cpu(event)).is_none_or(|cpu| self.chosen.has_runs_of(cpu))
             }),
         }
-    }
-
-    /// Returns whether a thread's life was over when the range starts: states of no length at its end are not in the
-    /// range.
-    fn is_dead_at_start(&self, thread: ThreadId) -> bool {
-        let end = self.trace.over_at(thread);
-        end.is_some_and(|end| end <= self.chosen.span.start)
     }
 
     /// Returns whether a state began with a wakeup.

@@ -430,9 +430,8 @@ impl<'a> Encoder<'a, '_> {
 
     /// Returns whether `time` is the range's start and a thread's life was over by then.
     pub(super) fn is_dead_at_start(&self, thread: ThreadId, time: i64) -> bool {
-        let start = self.source.chosen.span.start;
-        let end = self.source.trace.over_at(thread);
-        time == start.0 && end.is_some_and(|end| end <= start)
+        let chosen = self.source.chosen;
+        time == chosen.span.start.0 && chosen.starts_after(thread)
     }
 
     /// Returns the outgoing side of the switch at the start of a run.

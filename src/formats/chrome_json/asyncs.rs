@@ -16,11 +16,12 @@ impl<'f> Emitter<'f> {
             });
             return;
         };
-        let is_object = matches!(event.raw.phase, b'N' | b'O' | b'D');
         let scope = match (id.reach, self.out.people.process(event.pair.process)) {
             (IdReach::Global, _) => AsyncScope::Global,
             (IdReach::Local, Some(process)) => AsyncScope::Process(process),
-            (IdReach::Unsaid, Some(process)) if is_object => AsyncScope::Process(process),
+            (IdReach::Unsaid, Some(process)) if event.raw.is_object() => {
+                AsyncScope::Process(process)
+            }
             // Found when all parts are read: the process of the id's first event.
             _ => AsyncScope::ProcessOf(event.thread),
         };
@@ -35,7 +36,7 @@ impl<'f> Emitter<'f> {
             event: index,
             op,
             scope,
-            id: async_number(event.raw, number),
+            id: async_number(event.raw, number, id.reach),
             name: event.name,
             category: event.category,
             kind,

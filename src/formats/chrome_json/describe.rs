@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use super::emit::NAMELESS_END;
 use super::event::RawEvent;
-use super::ids::{async_number, id_number};
+use super::ids::{Identity, async_number, id_number};
 use super::numbers::{float, whole};
 use super::scan::{Elements, Members, Quoted, Raw, Scan};
 use super::text::shown;
@@ -119,7 +119,7 @@ fn record_words<'a>(event: &RawEvent<'a>, fields: &mut Vec<FieldRef<'a>>) {
     if !type_name.is_empty() && (is_number || type_name != "counter id") {
         let own = id_number(id);
         let number = match type_name {
-            "async id" => async_number(event, own),
+            "async id" => async_number(event, own, Identity::of(event).reach),
             _ => own,
         };
         fields.push(FieldRef {

@@ -110,8 +110,8 @@ pub(super) fn emit(
     Ok(emitter.finish(end))
 }
 
-/// Strings of a part beyond which names are not looked up any more: names that are so many are mostly unique
-/// ("frame 123456"), and each costs less as a new one than as one that might be known.
+/// Strings of a part beyond which names are not remembered any more: names that are so many are mostly unique
+/// ("frame 123456"), and each costs less if nothing is kept to find it again.
 const MOST_NAMES: usize = 1 << 13;
 
 /// What an event's category and name stand for in a part.

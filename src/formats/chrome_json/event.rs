@@ -83,6 +83,12 @@ impl<'a> RawEvent<'a> {
         }
     }
 
+    /// Returns whether this is about an object: that it was made, what it is like, that it is gone.
+    #[inline]
+    pub(super) fn is_object(&self) -> bool {
+        matches!(self.phase, b'N' | b'O' | b'D')
+    }
+
     /// Returns whether this is not a slice but a sum over the whole trace, as LLVM's compilers write it for each name:
     /// at 0, with the arguments `count` and `avg ms` alone.
     #[inline]

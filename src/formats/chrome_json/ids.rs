@@ -56,16 +56,16 @@ pub(super) fn id_number(raw: Raw<'_>) -> u64 {
     }
 }
 
-/// Returns 64 bits for an asynchronous event's id, given its number: each category and each `scope` has ids
+/// Returns 64 bits for an asynchronous event's id, given its number and reach: each category and each `scope` has ids
 /// of its own, objects have, and so has `id2.global`. Readers of FXT know nothing else of an id.
-pub(super) fn async_number(event: &RawEvent<'_>, number: u64) -> u64 {
+pub(super) fn async_number(event: &RawEvent<'_>, number: u64, reach: IdReach) -> u64 {
     let category = match event.category {
         Raw::Text(text) => hash(&plain(text)),
         other => hash(other.bytes()),
     };
-    let is_object = matches!(event.phase, b'N' | b'O' | b'D');
-    let is_global = Identity::of(event).reach == IdReach::Global;
-    let space = category ^ scope_number(event) ^ u64::from(is_object) ^ u64::from(is_global) << 1;
+    let is_global = reach == IdReach::Global;
+    let space = u64::from(event.is_object()) ^ u64::from(is_global) << 1;
+    let space = category ^ scope_number(event) ^ space;
     mixed(space ^ mixed(number))
 }
 
