@@ -11,6 +11,7 @@ use super::terminal;
 use crate::base::time::grouped;
 use crate::base::visible::{Visible, one_line};
 use crate::base::{Diagnostic, Nanos, Severity, TimeSpan};
+use crate::event::Fact;
 use crate::event::part::ClockUnit;
 use crate::export::aligned::{Tone, cut, width_of};
 use crate::load::LoadedTrace;
@@ -124,9 +125,9 @@ fn as_json(loaded: &LoadedTrace) -> serde_json::Value {
 }
 
 /// Returns the facts by name; of a name that several have, such as each CPU's `statistics`, the list of their values.
-fn facts_json(facts: &[(String, String)]) -> serde_json::Map<String, serde_json::Value> {
+fn facts_json(facts: &[Fact]) -> serde_json::Map<String, serde_json::Value> {
     let mut lists: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for (name, value) in facts {
+    for Fact { name, value } in facts {
         lists.entry(name).or_default().push(value);
     }
     let value = |list: Vec<&str>| match list.as_slice() {
@@ -225,7 +226,7 @@ fn lines_of(loaded: &LoadedTrace) -> Vec<Line> {
         let text = format!("{} {offset}: {}", source.name, source.evidence);
         lines.push(Line::text("on the axis", text));
     }
-    for (name, value) in &trace.info.facts {
+    for Fact { name, value } in &trace.info.facts {
         let mut texts = value.lines();
         lines.push(Line::text(name, texts.next().unwrap_or_default()));
         lines.extend(texts.map(|text| Line::text("", text)));

@@ -32,7 +32,7 @@ pub use keys::{Directory, EventKind, ForkSort, KindId, Role, ThreadKey};
 pub(crate) use keys::{ProcessEntry, ProcessKey, SaidImage, SaidLife, ThreadEntry};
 pub use lane::{LaneColumns, PartColumns};
 pub(crate) use part::{Coarse, CpuLoss, DensitySample, FirstDay, Part};
-pub use part::{Lane, TraceInfo};
+pub use part::{Fact, Lane, TraceInfo};
 pub use rows::*;
 pub use slice_kind::SliceKind;
 pub use thread_state::ThreadState;

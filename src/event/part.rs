@@ -173,8 +173,28 @@ pub struct TraceInfo {
     /// The kernel objects that the file names: those that are neither process nor thread, and processes and threads of
     /// which it has facts besides the model's. Sorted by type, then number.
     pub objects: Arc<[KernelObject]>,
-    /// Other facts for the info pane, in order: (name, value) such as (`uname`, `Linux 6.1 ...`).
-    pub facts: Vec<(String, String)>,
+    /// Other facts for the info pane, in order.
+    pub facts: Vec<Fact>,
+}
+
+/// What a file says about itself in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fact {
+    /// Its name, such as `uname`.
+    pub name: String,
+    /// What the file says, of one line or several.
+    pub value: String,
+}
+
+impl Fact {
+    /// Returns a fact of this name.
+    #[must_use]
+    pub fn new(name: impl Into<String>, value: impl Into<String>) -> Fact {
+        Fact {
+            name: name.into(),
+            value: value.into(),
+        }
+    }
 }
 
 /// A moment by which the clocks of two recordings can be related.

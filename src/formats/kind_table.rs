@@ -63,19 +63,29 @@ impl<C: Copy + Eq + Hash> Inner<C> {
     }
 }
 
+/// A kind that a format has whatever the file contains.
+pub(crate) struct OwnKind {
+    pub category: &'static str,
+    pub name: &'static str,
+    pub role: Role,
+}
+
 impl<C: Copy + Eq + Hash> KindTable<C> {
-    /// Returns a table whose first kinds are these: category, name and role. [`intern`](Self::intern) never returns
+    /// Returns a table whose first kinds are these. [`intern`](Self::intern) never returns
     /// one of them.
     #[must_use]
-    pub(crate) fn starting_with(
-        own: impl IntoIterator<Item = (&'static str, &'static str, Role)>,
-    ) -> Self {
+    pub(crate) fn starting_with(own: impl IntoIterator<Item = OwnKind>) -> Self {
         let mut inner = Inner {
             strings: Strings::default(),
             kinds: Vec::new(),
             by_name: ByString::default(),
         };
-        for (category, name, role) in own {
+        for OwnKind {
+            category,
+            name,
+            role,
+        } in own
+        {
             let category = inner.strings.intern_text(category);
             let name = inner.strings.intern_text(name);
             let is_probe = false;

@@ -1,7 +1,7 @@
 //! Event kinds of texts, by category, name and role. Kind 0, the default number, is that of events
 //! whose kind is not known.
 
-use super::kind_table::{KindKey, KindTable, KindTraits};
+use super::kind_table::{KindKey, KindTable, KindTraits, OwnKind};
 use crate::event::kernel::is_probe_system;
 use crate::event::{KindId, Role};
 
@@ -10,7 +10,11 @@ pub(crate) type Kinds = KindTable<Role>;
 
 impl Default for Kinds {
     fn default() -> Kinds {
-        Kinds::starting_with([("text", "other", Role::Instant)])
+        Kinds::starting_with([OwnKind {
+            category: "text",
+            name: "other",
+            role: Role::Instant,
+        }])
     }
 }
 

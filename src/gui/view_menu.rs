@@ -27,12 +27,13 @@ fn choice<T: Copy + PartialEq>(
     ui: &mut Ui,
     title: &str,
     present: T,
-    all: &[(T, &str)],
+    all: &[T],
+    word: fn(T) -> &'static str,
     mut act: impl FnMut(T),
 ) {
     ui.menu_button(title, |ui| {
-        for (value, word) in all {
-            if radio(ui, &present, value, *word).clicked() {
+        for value in all {
+            if radio(ui, &present, value, word(*value)).clicked() {
                 act(*value);
             }
         }
@@ -62,31 +63,55 @@ pub(super) fn view_menu(ui: &mut Ui, state: &ViewState, actions: &mut Vec<Action
         command(ui, about, state, actions);
     }
     let layout = &state.layout;
-    let groups = GroupBy::ALL.map(|it| (it, it.word()));
-    choice(ui, "Group threads by", layout.group_by, &groups, |it| {
-        actions.push(Action::Arrange(Arrange::GroupBy(it)));
-    });
-    let sorts = SortBy::ALL.map(|it| (it, it.word()));
-    choice(ui, "Sort by", layout.sort_by, &sorts, |it| {
-        actions.push(Action::Arrange(Arrange::SortBy(it)));
-    });
+    choice(
+        ui,
+        "Group threads by",
+        layout.group_by,
+        &GroupBy::ALL,
+        GroupBy::word,
+        |it| {
+            actions.push(Action::Arrange(Arrange::GroupBy(it)));
+        },
+    );
+    choice(
+        ui,
+        "Sort by",
+        layout.sort_by,
+        &SortBy::ALL,
+        SortBy::word,
+        |it| {
+            actions.push(Action::Arrange(Arrange::SortBy(it)));
+        },
+    );
     // It contains a text field: only a click outside closes it.
     let stays = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
     let layouts = SubMenuButton::new("Layouts").config(stays);
     layouts.ui(ui, |ui| layouts_ui(ui, state, actions));
     ui.separator();
     let settings = state.settings;
-    let colors = ColorBy::ALL.map(|it| (it, it.word()));
-    choice(ui, "Colours by", settings.color_by, &colors, |color_by| {
-        actions.push(Action::Configure(Settings {
-            color_by,
-            ..settings
-        }));
-    });
-    let flows = FlowsShown::ALL.map(|it| (it, it.word()));
-    choice(ui, "Arrows of flows", settings.flows, &flows, |flows| {
-        actions.push(Action::Configure(Settings { flows, ..settings }));
-    });
+    choice(
+        ui,
+        "Colours by",
+        settings.color_by,
+        &ColorBy::ALL,
+        ColorBy::word,
+        |color_by| {
+            actions.push(Action::Configure(Settings {
+                color_by,
+                ..settings
+            }));
+        },
+    );
+    choice(
+        ui,
+        "Arrows of flows",
+        settings.flows,
+        &FlowsShown::ALL,
+        FlowsShown::word,
+        |flows| {
+            actions.push(Action::Configure(Settings { flows, ..settings }));
+        },
+    );
     ui.menu_button("Times", |ui| {
         for format in TimeFormat::ALL {
             let has_wall = state.origins.unix_offset.is_some();
@@ -97,10 +122,16 @@ pub(super) fn view_menu(ui: &mut Ui, state: &ViewState, actions: &mut Vec<Action
             });
         }
     });
-    let themes = ThemeChoice::ALL.map(|it| (it, it.word()));
-    choice(ui, "Theme", state.theme, &themes, |it| {
-        actions.push(Action::SetTheme(it));
-    });
+    choice(
+        ui,
+        "Theme",
+        state.theme,
+        &ThemeChoice::ALL,
+        ThemeChoice::word,
+        |it| {
+            actions.push(Action::SetTheme(it));
+        },
+    );
     ui.separator();
     ui.menu_button("Panes", |ui| {
         pane_menu(ui, &state.dock, &[], actions);

@@ -4,6 +4,7 @@
 //! `overlapping` skips whole groups that end before the span, so it costs O(answers + log n).
 
 use crate::base::TimeSpan;
+use std::ops::Range;
 
 const GROUP: usize = 16;
 
@@ -18,12 +19,12 @@ pub struct IntervalTree {
 }
 
 impl IntervalTree {
-    /// Builds a tree of (start, end) pairs; an interval's number is its index in the input.
-    pub fn new(intervals: impl IntoIterator<Item = (i64, i64)>) -> IntervalTree {
+    /// Builds a tree; an interval's number is its index in the input.
+    pub fn new(intervals: impl IntoIterator<Item = Range<i64>>) -> IntervalTree {
         let mut rows: Vec<(i64, i64, u32)> = intervals
             .into_iter()
             .enumerate()
-            .map(|(number, (start, end))| (start, end, number as u32))
+            .map(|(number, range)| (range.start, range.end, number as u32))
             .collect();
         if !rows.is_sorted_by_key(|row| row.0) {
             rows.sort_by_key(|row| row.0);
@@ -119,7 +120,7 @@ mod tests {
         ) {
             let rows: Vec<(i64, i64)> = rows.into_iter().map(|(start, length)| (start, start + length)).collect();
             let span = TimeSpan::new(Timestamp(start), Timestamp(start + length));
-            let tree = IntervalTree::new(rows.iter().copied());
+            let tree = IntervalTree::new(rows.iter().map(|row| row.0..row.1));
             let mut found: Vec<u32> = tree.overlapping(span).collect();
             found.sort_unstable();
             let expected: Vec<u32> = (0..rows.len() as u32)

@@ -57,7 +57,7 @@ impl Index {
         let flows = || {
             IntervalTree::new(trace.flows.rows.iter().map(|flow| {
                 let (a, b) = (flow.from.time, flow.to.time);
-                (a.min(b).0, a.max(b).0.saturating_add(1))
+                a.min(b).0..a.max(b).0.saturating_add(1)
             }))
         };
         let slice_rows = || {

@@ -283,8 +283,8 @@ fn common_mark(
 }
 
 fn fact<'a>(info: &'a TraceInfo, name: &str) -> Option<&'a str> {
-    let found = info.facts.iter().find(|(fact, _)| fact == name)?;
-    Some(&found.1)
+    let found = info.facts.iter().find(|fact| fact.name == name)?;
+    Some(&found.value)
 }
 
 fn counts_from_boot(clock: &str) -> bool {

@@ -18,16 +18,16 @@ use crate::trace::{SliceId, Trace};
 /// The slices of one name.
 #[derive(Clone, Debug, Default)]
 pub struct Durations {
-    /// (duration in ns, slice), sorted.
-    rows: Vec<(i64, u32)>,
+    /// The finished slices, sorted.
+    rows: Vec<Lasted>,
     /// The durations alone: percentiles, curve, histogram.
     pub lengths: Distribution,
-    /// The unfinished slices as (least duration in ns, slice), sorted.
-    unfinished: Vec<(i64, u32)>,
+    /// The unfinished slices with their least durations, sorted.
+    unfinished: Vec<Lasted>,
 }
 
-/// A slice and its duration.
-#[derive(Clone, Copy, Debug)]
+/// A slice and its duration; the order is by duration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Lasted {
     /// The duration in ns, or the least one.
     pub ns: i64,
@@ -35,40 +35,31 @@ pub struct Lasted {
     pub slice: SliceId,
 }
 
-impl Lasted {
-    fn of(&(ns, slice): &(i64, u32)) -> Lasted {
-        Lasted {
-            ns,
-            slice: SliceId(slice),
-        }
-    }
-}
-
 impl Durations {
     /// Returns the slices whose durations in ns are in `range`, the shortest first.
     pub fn between(&self, range: &Range<i64>) -> impl DoubleEndedIterator<Item = Lasted> {
-        let shorter = |than: i64| self.rows.partition_point(|(length, _)| *length < than);
+        let shorter = |than: i64| self.rows.partition_point(|row| row.ns < than);
         let from = shorter(range.start);
         let until = shorter(range.end).max(from);
         let rows = self.rows.get(from..until).unwrap_or(&[]);
-        rows.iter().map(Lasted::of)
+        rows.iter().copied()
     }
 
     /// Returns the unfinished slices with their least durations in ns, the shortest first.
     pub fn unfinished(&self) -> impl DoubleEndedIterator<Item = Lasted> + ExactSizeIterator {
-        self.unfinished.iter().map(Lasted::of)
+        self.unfinished.iter().copied()
     }
 
     /// Returns the total least duration of the unfinished slices, in ns.
     #[must_use]
     pub fn unfinished_ns(&self) -> i128 {
         let lengths = self.unfinished.iter();
-        lengths.map(|(length, _)| i128::from(*length)).sum()
+        lengths.map(|row| i128::from(row.ns)).sum()
     }
 
     /// Returns the finished slices, the shortest first.
     pub fn slices(&self) -> impl Iterator<Item = SliceId> {
-        self.rows.iter().map(|(_, slice)| SliceId(*slice))
+        self.rows.iter().map(|row| row.slice)
     }
 }
 
@@ -93,7 +84,7 @@ pub fn durations(
         let is_named = wanted.get(label as usize).copied().unwrap_or(false);
         is_named && kind.is_none_or(|kind| kind == Some(kinds.number(label)))
     };
-    let mut rows: Vec<(i64, u32)> = rows_of(trace, area)
+    let mut rows: Vec<Lasted> = rows_of(trace, area)
         .into_par_iter()
         .filter(|_| !job.is_cancelled())
         .flat_map_iter(|row| {
@@ -101,22 +92,28 @@ pub fn durations(
             let inside = slices.overlapping(row, area.span);
             let label = |at: u32| slices.label_ids.at(at as usize);
             let named = inside.filter(move |&at| is_wanted(label(at)));
-            named.map(|at| (seen.measure(trace, SliceId(at)).certain(), at))
+            named.map(|at| Lasted {
+                ns: seen.measure(trace, SliceId(at)).certain(),
+                slice: SliceId(at),
+            })
         })
         .collect();
     if let Some(on) = OnCpus::of(trace, area) {
         let lists = gather(&on, Counted::Once, job, Vec::new, |rows, part| {
             if is_wanted(trace.slices.label_ids.at(part.slice as usize)) {
-                rows.push((part.length.certain(), part.slice));
+                rows.push(Lasted {
+                    ns: part.length.certain(),
+                    slice: SliceId(part.slice),
+                });
             }
         });
         rows.extend(lists.into_iter().flatten());
     }
     job.check()?;
     rows.par_sort_unstable();
-    let is_unfinished = |row: &(i64, u32)| trace.slices.is_unfinished(row.1 as usize);
+    let is_unfinished = |row: &Lasted| trace.slices.is_unfinished(row.slice.0 as usize);
     let (unfinished, rows): (Vec<_>, Vec<_>) = rows.into_iter().partition(is_unfinished);
-    let lengths = rows.iter().map(|(length, _)| *length).collect();
+    let lengths = rows.iter().map(|row| row.ns).collect();
     Ok(Durations {
         lengths: Distribution::of(lengths),
         unfinished,

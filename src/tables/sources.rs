@@ -2,6 +2,7 @@
 
 use super::rows::{MadeRow, RowsOfIds};
 use super::{ColumnDef, RowSource, Rows, TableDef};
+use crate::event::Fact;
 use crate::load::LoadedTrace;
 use crate::trace::sources::PlacedBy;
 
@@ -62,9 +63,9 @@ pub(crate) const FACTS: TableDef = TableDef {
 };
 
 /// Returns rows of [`FACTS`].
-pub(crate) fn fact_rows(facts: Vec<(String, String)>) -> Vec<MadeRow> {
-    let row = |(name, value): (String, String)| MadeRow {
-        cells: vec![name.into(), value.into()],
+pub(crate) fn fact_rows(facts: Vec<Fact>) -> Vec<MadeRow> {
+    let row = |fact: Fact| MadeRow {
+        cells: vec![fact.name.into(), fact.value.into()],
         item: None,
     };
     facts.into_iter().map(row).collect()

@@ -391,8 +391,12 @@ fn the_first_directory_is_found_behind_a_byte_order_mark_and_other_lines() {
         r.run(2, "/b/true", &["true"], |_, _| {});
         let loaded = load(&r);
         let facts = &loaded.trace.info.facts;
-        let fact = facts.iter().find(|fact| fact.0 == "started in");
-        assert_eq!(fact.map(|fact| fact.1.as_str()), Some("/proj"), "{head}");
+        let fact = facts.iter().find(|fact| fact.name == "started in");
+        assert_eq!(
+            fact.map(|fact| fact.value.as_str()),
+            Some("/proj"),
+            "{head}"
+        );
         let junk = loaded
             .trace
             .diagnostics

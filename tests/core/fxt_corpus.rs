@@ -418,7 +418,7 @@ fn an_ocaml_program_with_its_counters_and_asyncs() {
     assert_eq!(names, vec!["t1".to_owned()]);
     let facts = &opened.whole.info.facts;
     assert!(
-        facts.iter().any(|(_, value)| value.starts_with("oc ")),
+        facts.iter().any(|fact| fact.value.starts_with("oc ")),
         "{facts:?}"
     );
     assert_eq!(opened.completes().len(), 316);

@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 use crate::base::{Maybe, Nanos, StringId};
 use crate::event::part::ClockUnit;
-use crate::event::{EventKind, FirstDay, KindId, TraceInfo};
+use crate::event::{EventKind, Fact, FirstDay, KindId, TraceInfo};
 use crate::trace::counters::CounterScope;
 use crate::trace::files::OpenPaths;
 use crate::trace::sources::PlacedBy;
@@ -477,9 +477,8 @@ fn common_info(sources: &[Source]) -> TraceInfo {
         facts: sources
             .iter()
             .flat_map(|source| {
-                let named = |(name, value): &(String, String)| {
-                    (format!("{}: {name}", source.name), value.clone())
-                };
+                let named =
+                    |fact: &Fact| Fact::new(format!("{}: {}", source.name, fact.name), &fact.value);
                 source.info.facts.iter().map(named)
             })
             .collect(),

@@ -141,6 +141,12 @@ struct Shown {
     is_nothing: bool,
 }
 
+/// A cell at its place in a line.
+struct Placed {
+    place: Place,
+    cell: Shown,
+}
+
 /// A column that is displayed.
 #[derive(Clone, Copy, Debug)]
 struct Place {
@@ -343,26 +349,32 @@ impl<'a> Aligned<'a> {
                 is_none: false,
                 is_nothing: false,
             };
-            (*place, cell)
+            Placed {
+                place: *place,
+                cell,
+            }
         });
         self.joined(cells, Tone::Heading)
     }
 
     fn line(&self, places: &[Place], row: &[Shown]) -> String {
-        let cells = places
-            .iter()
-            .filter_map(|place| Some((*place, row.get(place.index)?.clone())));
+        let cells = places.iter().filter_map(|place| {
+            Some(Placed {
+                place: *place,
+                cell: row.get(place.index)?.clone(),
+            })
+        });
         self.joined(cells, Tone::Normal)
     }
 
     /// Joins cells to a line. A number wider than the measured ones takes space from the cells after it.
-    fn joined(&self, cells: impl Iterator<Item = (Place, Shown)>, tone: Tone) -> String {
+    fn joined(&self, cells: impl Iterator<Item = Placed>, tone: Tone) -> String {
         let mut line = String::new();
         // Where the text ends, and where it would end if every cell had its planned width.
         let (mut at, mut due) = (0, 0);
         // Pending spaces: written only if text follows, so that lines do not end in spaces.
         let mut blank = 0;
-        for (place, cell) in cells {
+        for Placed { place, cell } in cells {
             let gap = if due == 0 { 0 } else { GAP };
             let begin = at + gap;
             due += gap + place.width;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Build;
 use super::columns::{Written, kind_name, write};
 use crate::base::{Diagnostics, Job, Problem, ReadError, budget};
-use crate::event::{Coarse, DecodedEvent, EventDetail, Field, Lane, Need, Part, TraceInfo};
+use crate::event::{Coarse, DecodedEvent, EventDetail, Fact, Field, Lane, Need, Part, TraceInfo};
 use crate::formats::stream::{PartRead, Shown, in_one_lane};
 use crate::formats::{EventRef, Events, Gathered, IndependentParts, Input, Recording};
 
@@ -15,7 +15,7 @@ pub(crate) struct Log {
     /// The builds, one after the other on the axis.
     pub builds: Vec<Build>,
     /// Facts for the info pane: (name, value).
-    pub facts: Vec<(String, String)>,
+    pub facts: Vec<Fact>,
     /// Wall-clock time of the axis' zero in ns since the Unix epoch, if it is known.
     pub wall_clock_zero_ns: Option<i64>,
     /// What is odd in the text.
@@ -51,7 +51,7 @@ struct LogReader {
 #[derive(Debug)]
 struct ReadLog {
     written: Written,
-    facts: Vec<(String, String)>,
+    facts: Vec<Fact>,
     wall_clock_zero_ns: Option<i64>,
     diagnostics: Diagnostics,
 }

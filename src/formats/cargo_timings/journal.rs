@@ -7,6 +7,7 @@ use super::seconds::{ns, unix_ns};
 use super::{indices, text};
 use crate::base::lines::lines;
 use crate::base::{Job, Location, ReadError, Severity};
+use crate::event::Fact;
 use crate::formats::build_units::{Build, Log, Moment, Section, Unblock, Unit};
 use crate::formats::text_end::note_cut_line;
 
@@ -130,7 +131,7 @@ impl Reader {
                 Some(Json::Number(number)) => number.to_string(),
                 _ => continue,
             };
-            self.log.facts.push((title.to_owned(), value));
+            self.log.facts.push(Fact::new(title, value));
         }
     }
 
@@ -170,8 +171,8 @@ impl Reader {
         }
         if fresh > 0 {
             let words = format!("{fresh} (fresh, or never started)");
-            log.facts
-                .push(("units that were not built".to_owned(), words));
+            let fact = Fact::new("units that were not built", words);
+            log.facts.push(fact);
         }
         log.builds.push(build);
         log

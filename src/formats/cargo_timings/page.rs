@@ -6,6 +6,7 @@ use serde_json::Value as Json;
 use super::seconds::{ns, ns_of, unix_ns};
 use super::{indices, next_value, text};
 use crate::base::{Job, Leading, Location, Problem, ReadError, Severity};
+use crate::event::Fact;
 use crate::formats::build_units::{Build, Counter, Log, Moment, Section, Unblock, Unit};
 
 /// Name of the section of which the end is the end of a crate's metadata.
@@ -238,7 +239,7 @@ fn facts(page: &[u8], log: &mut Log) {
         if name == "build start" {
             log.wall_clock_zero_ns = unix_ns(&value);
         }
-        log.facts.push((name, value));
+        log.facts.push(Fact::new(name, value));
     }
 }
 

@@ -3,6 +3,7 @@
 use super::seconds::unix_ns;
 use super::*;
 use crate::base::Job;
+use crate::event::Fact;
 use crate::formats::build_units::{Build, Log, Section, Unit};
 
 const PAGE_TEXT: &str = r#"<html>
@@ -136,7 +137,7 @@ fn the_page_has_counters_and_facts() {
     let (moment, value) = counters[3].samples[0];
     assert_eq!((moment.time, value), (500_000_000, 87.5));
     let targets = "shop 0.1.0 (lib), shop 0.1.0 ( shop \"bin\")".to_owned();
-    assert_eq!(log.facts[0], ("targets".to_owned(), targets));
+    assert_eq!(log.facts[0], Fact::new("targets", targets));
     assert_eq!(log.wall_clock_zero_ns, Some(1_795_493_264_458_156_176));
 }
 
@@ -206,8 +207,7 @@ fn the_log_has_units_with_ns_and_those_that_never_ended() {
     assert_eq!(build.directory, b"/src/shop");
     assert_eq!(log.wall_clock_zero_ns, Some(1_795_493_370_000_000_001));
     assert_eq!(log.diagnostics.count_of("bad_line"), 1);
-    let fresh = ("units that were not built", "1 (fresh, or never started)");
-    let fresh = (fresh.0.to_owned(), fresh.1.to_owned());
+    let fresh = Fact::new("units that were not built", "1 (fresh, or never started)");
     assert!(log.facts.contains(&fresh));
 }
 

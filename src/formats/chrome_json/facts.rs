@@ -3,10 +3,10 @@
 use super::describe::{fields_into, object_at, text_of_raw};
 use super::emit::PartRead;
 use super::numbers::whole_of_any;
-use super::people::Fact;
+use super::people::About;
 use super::scan::{Members, Raw, Scan};
 use crate::event::part::ClockMark;
-use crate::event::{FieldRef, TraceInfo};
+use crate::event::{Fact, FieldRef, TraceInfo};
 
 /// Maximum number of facts that are listed: of members, and of metadata events.
 const MOST_FACTS: usize = 64;
@@ -20,9 +20,9 @@ const CLOCK_ZEROS: [(&[u8], i64); 2] = [(b"baseTimeNanoseconds", 1), (b"beginnin
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     /// Of members of the file.
-    of_members: Vec<(String, String)>,
+    of_members: Vec<Fact>,
     /// Of metadata events.
-    of_events: Vec<(String, String)>,
+    of_events: Vec<Fact>,
     more: u64,
     cpu_count: u32,
     wall_clock_zero_ns: Option<i64>,
@@ -49,8 +49,8 @@ impl Facts {
         let strings = &part.columns.strings;
         for said in &part.said {
             match said.fact {
-                Fact::Cpus(count) => self.cpu_count = self.cpu_count.max(count),
-                Fact::Other(name) => {
+                About::Cpus(count) => self.cpu_count = self.cpu_count.max(count),
+                About::Other(name) => {
                     let name = strings.text(name).into_owned();
                     if self.of_events.len() >= MOST_FACTS {
                         self.more += 1;
@@ -64,14 +64,14 @@ impl Facts {
                         .collect();
                     self.more += add(&mut self.of_events, name, &text.join(" "));
                 }
-                Fact::ProcessName(..)
-                | Fact::ThreadName(..)
-                | Fact::NameOfStandIn(_)
-                | Fact::NameOfStandInThread(_)
-                | Fact::StandsFor(_)
-                | Fact::Labels(_)
-                | Fact::ProcessRank(_)
-                | Fact::ThreadRank(_) => {}
+                About::ProcessName(..)
+                | About::ThreadName(..)
+                | About::NameOfStandIn(_)
+                | About::NameOfStandInThread(_)
+                | About::StandsFor(_)
+                | About::Labels(_)
+                | About::ProcessRank(_)
+                | About::ThreadRank(_) => {}
             }
         }
     }
@@ -112,7 +112,7 @@ impl Facts {
         facts.extend(self.of_members);
         facts.extend(self.of_events);
         if self.more > 0 {
-            facts.push(("more facts".to_owned(), self.more.to_string()));
+            facts.push(Fact::new("more facts", self.more.to_string()));
         }
         TraceInfo {
             facts,
@@ -125,8 +125,8 @@ impl Facts {
 }
 
 /// Adds a fact; returns 1 if there is no room for it.
-fn add(facts: &mut Vec<(String, String)>, name: String, text: &str) -> u64 {
-    let fact = (name, shortened(text));
+fn add(facts: &mut Vec<Fact>, name: String, text: &str) -> u64 {
+    let fact = Fact::new(name, shortened(text));
     if facts.contains(&fact) {
         return 0;
     }

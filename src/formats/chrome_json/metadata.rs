@@ -3,7 +3,7 @@
 use super::emit::Emitter;
 use super::event::RawEvent;
 use super::numbers::{whole, whole_of_any};
-use super::people::{Fact, Ident, Pair, Said};
+use super::people::{About, Ident, Pair, Said};
 use super::scan::{Members, Raw};
 
 impl<'f> Emitter<'f> {
@@ -30,28 +30,28 @@ impl<'f> Emitter<'f> {
             false => Raw::None,
         };
         let fact = match (raw.name.bytes(), stands_for.bytes()) {
-            (b"process_name", b"cpu") => Fact::NameOfStandIn(self.name(argument(b"name"))),
-            (b"thread_name", b"cpu") => Fact::NameOfStandInThread(self.name(argument(b"name"))),
-            (b"thread_name", b"runs") => Fact::StandsFor(Ident::None),
+            (b"process_name", b"cpu") => About::NameOfStandIn(self.name(argument(b"name"))),
+            (b"thread_name", b"cpu") => About::NameOfStandInThread(self.name(argument(b"name"))),
+            (b"thread_name", b"runs") => About::StandsFor(Ident::None),
             (b"thread_name", [_, ..]) => {
-                Fact::StandsFor(Ident::of(stands_for, &mut self.out.columns.strings))
+                About::StandsFor(Ident::of(stands_for, &mut self.out.columns.strings))
             }
-            (b"process_name", _) => Fact::ProcessName(self.name(argument(b"name")), own(b"pid")),
-            (b"thread_name", _) => Fact::ThreadName(self.name(argument(b"name")), own(b"tid")),
-            (b"process_labels", _) => Fact::Labels(self.name(argument(b"labels"))),
+            (b"process_name", _) => About::ProcessName(self.name(argument(b"name")), own(b"pid")),
+            (b"thread_name", _) => About::ThreadName(self.name(argument(b"name")), own(b"tid")),
+            (b"process_labels", _) => About::Labels(self.name(argument(b"labels"))),
             (b"process_sort_index", _) => match rank(argument(b"sort_index")) {
-                Some(rank) => Fact::ProcessRank(rank),
-                None => Fact::Other(self.name(raw.name)),
+                Some(rank) => About::ProcessRank(rank),
+                None => About::Other(self.name(raw.name)),
             },
             (b"thread_sort_index", _) => match rank(argument(b"sort_index")) {
-                Some(rank) => Fact::ThreadRank(rank),
-                None => Fact::Other(self.name(raw.name)),
+                Some(rank) => About::ThreadRank(rank),
+                None => About::Other(self.name(raw.name)),
             },
             (b"num_cpus", _) => {
                 let count = whole_of_any(argument(b"number").bytes()).unwrap_or(0);
-                Fact::Cpus(u32::try_from(count).unwrap_or(u32::MAX))
+                About::Cpus(u32::try_from(count).unwrap_or(u32::MAX))
             }
-            _ => Fact::Other(self.name(raw.name)),
+            _ => About::Other(self.name(raw.name)),
         };
         self.out.said.push(Said {
             at: at as u64,

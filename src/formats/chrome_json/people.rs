@@ -136,12 +136,12 @@ pub(super) struct Said {
     /// Byte offset of the event.
     pub(super) at: u64,
     pub(super) pair: Pair,
-    pub(super) fact: Fact,
+    pub(super) fact: About,
 }
 
 /// What a metadata event says. Strings are those of the part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fact {
+pub(super) enum About {
     /// `process_name`, with the own number of a process whose `pid` is a stand-in.
     ProcessName(StringId, Option<u64>),
     /// `thread_name`, with the own number of a thread whose `tid` is a stand-in.
@@ -236,7 +236,7 @@ impl People {
 
     /// Notes a thread that stands for another one. Call for the whole file before parts are added.
     pub(super) fn stand_for(&mut self, said: &Said, strings: &Strings) {
-        if let Fact::StandsFor(thread) = said.fact {
+        if let About::StandsFor(thread) = said.fact {
             let pair = self.moved(said.pair, strings);
             let thread = thread.moved(strings, &mut self.strings);
             self.stand_ins.insert(pair, thread);
@@ -315,7 +315,7 @@ impl People {
     pub(super) fn say(&mut self, said: &Said, strings: &Strings) {
         let pair = self.moved(said.pair, strings);
         match said.fact {
-            Fact::ProcessName(name, number) if pair.process != Ident::None => {
+            About::ProcessName(name, number) if pair.process != Ident::None => {
                 let name = self.strings.intern(strings.bytes(name));
                 let key = self.process(pair.process);
                 if let Some(process) = self.processes.get_mut(key.0 as usize) {
@@ -323,7 +323,7 @@ impl People {
                     process.number = number.unwrap_or(process.number);
                 }
             }
-            Fact::ThreadName(name, number) => {
+            About::ThreadName(name, number) => {
                 let name = self.strings.intern(strings.bytes(name));
                 let key = self.thread(pair);
                 if let Some(thread) = self.threads.get_mut(key.0 as usize - 1) {
@@ -344,17 +344,17 @@ impl People {
         let thread = self.thread_keys.get(&pair);
         let thread = thread.and_then(|key| self.threads.get_mut((key.0 as usize).checked_sub(1)?));
         match (said.fact, process, thread) {
-            (Fact::NameOfStandIn(name), Some(process), _) => {
+            (About::NameOfStandIn(name), Some(process), _) => {
                 process.name = Some(self.strings.intern(strings.bytes(name)));
             }
-            (Fact::NameOfStandInThread(name), _, Some(thread)) => {
+            (About::NameOfStandInThread(name), _, Some(thread)) => {
                 thread.name = Some(self.strings.intern(strings.bytes(name)));
             }
-            (Fact::Labels(labels), Some(process), _) => {
+            (About::Labels(labels), Some(process), _) => {
                 process.labels = Some(self.strings.intern(strings.bytes(labels)));
             }
-            (Fact::ProcessRank(rank), Some(process), _) => process.rank = Some(rank),
-            (Fact::ThreadRank(rank), _, Some(thread)) => thread.rank = Some(rank),
+            (About::ProcessRank(rank), Some(process), _) => process.rank = Some(rank),
+            (About::ThreadRank(rank), _, Some(thread)) => thread.rank = Some(rank),
             _ => {}
         }
     }

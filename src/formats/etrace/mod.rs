@@ -57,7 +57,9 @@ use std::sync::{Arc, OnceLock};
 
 use crate::base::{Diagnostics, Job, Nanos, ReadError, TimeSpan, Timestamp};
 use crate::event::keys::{Derive, OpenPaths, Unseen};
-use crate::event::{Coarse, DecodedEvent, DensitySample, Directory, Lane, Need, Part, TraceInfo};
+use crate::event::{
+    Coarse, DecodedEvent, DensitySample, Directory, Fact, Lane, Need, Part, TraceInfo,
+};
 use crate::formats::format::Together;
 use crate::formats::stream::{PartRead, in_one_lane};
 use crate::formats::text_end::note_cut_line;
@@ -99,8 +101,8 @@ fn open_together(inputs: Vec<Input>, job: &Job) -> Result<Recording, ReadError> 
     let merged = Input::from_vec(text, "parts of a recording");
     let mut reader = EtraceReader::open(merged, PART_BYTES);
     for (number, name) in pieces.names().enumerate() {
-        let fact = (format!("file {}", number + 1), name.to_owned());
-        reader.info.facts.push(fact);
+        let title = format!("file {}", number + 1);
+        reader.info.facts.push(Fact::new(title, name));
     }
     reader.file.pieces = Some(pieces);
     reader.file.is_copy = true;
@@ -131,13 +133,13 @@ impl EtraceReader {
         if let Some(place) = head.directory {
             let (start, end) = place.directory;
             let directory = text.get(start..end).unwrap_or(&[]);
-            facts.push(("started in".to_owned(), words::text(directory)));
+            facts.push(Fact::new("started in", words::text(directory)));
         }
         let ids = match head.form {
             Form::SerialAndPid => "serial number and pid",
             Form::Plain => "plain numbers",
         };
-        facts.push(("task ids".to_owned(), ids.to_owned()));
+        facts.push(Fact::new("task ids", ids));
         let info = TraceInfo {
             format: "etrace".to_owned(),
             clock: "mono".to_owned(),

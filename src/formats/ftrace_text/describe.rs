@@ -275,10 +275,10 @@ fn event_fields(detail: &mut EventDetail, name: &[u8], info: &[u8], facts: &Fact
 
 fn told_fields(detail: &mut EventDetail, found: &Told<'_>) {
     let fields = found.fields.iter();
-    let fields = fields.map(|(name, value)| match *name {
+    let fields = fields.map(|it| match it.name {
         // Ids from programs are printed in hex without a prefix.
-        "id" => field(name, &[b"0x", *value].concat()),
-        _ => field(name, value),
+        "id" => field(it.name, &[b"0x", it.text].concat()),
+        _ => field(it.name, it.text),
     });
     detail.fields.extend(fields);
 }

@@ -9,7 +9,7 @@ use crate::base::lines::{cut_at_line_ends, lines};
 use crate::base::{Cancelled, Diagnostics, Job, Problem, ReadError, Severity, Timestamp};
 use crate::event::part::{ClockUnit, UnnamedClock};
 use crate::event::{
-    Coarse, DecodedEvent, DensitySample, Directory, FieldRef, Lane, LaneColumns, Need, Part,
+    Coarse, DecodedEvent, DensitySample, Directory, Fact, FieldRef, Lane, LaneColumns, Need, Part,
     PartColumns, ThreadEntry, ThreadKey, TraceInfo,
 };
 use crate::formats::etrace::{Found, Lines};
@@ -164,8 +164,8 @@ impl FtraceReader {
                     .strip_prefix(name.as_bytes())
                     .and_then(|rest| rest.strip_prefix(b": "));
                 if let Some(value) = value {
-                    let value = String::from_utf8_lossy(value.trim_ascii()).into_owned();
-                    facts.push((name.to_owned(), value));
+                    let value = String::from_utf8_lossy(value.trim_ascii());
+                    facts.push(Fact::new(name, value));
                 }
             }
         }
@@ -485,9 +485,9 @@ impl Stream for FtraceReader {
             .then(|| self.etrace.get_or_init(|| etrace.lines()));
         let kinds = lines.map(|lines| with_etrace::kinds_of(self, lines));
         let mut info = self.info_of(&whole);
-        let mut counts = vec![("lines".to_owned(), whole.line_count.to_string())];
+        let mut counts = vec![Fact::new("lines", whole.line_count.to_string())];
         let buffers = whole.buffers.clone();
-        counts.extend(buffers.map(|text| ("buffers".to_owned(), text)));
+        counts.extend(buffers.map(|text| Fact::new("buffers", text)));
         info.facts.splice(0..0, counts);
         let mut gathered = Gathered {
             parts,

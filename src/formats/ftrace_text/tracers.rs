@@ -22,9 +22,21 @@ pub(crate) struct Told<'a> {
     /// Name of this line's kind; equal to the event's name except for blk.
     pub name: &'static str,
     /// Its fields.
-    pub fields: Vec<(&'static str, &'a [u8])>,
+    pub fields: Vec<TracerField<'a>>,
     /// For blk: the request that begins or ends.
     pub request: Option<Request<'a>>,
+}
+
+/// A field of a tracer's line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TracerField<'a> {
+    /// The name that it has in binary traces.
+    pub name: &'static str,
+    pub text: &'a [u8],
+}
+
+fn field<'a>(name: &'static str, text: &'a [u8]) -> TracerField<'a> {
+    TracerField { name, text }
 }
 
 /// A block-layer request that is issued or completed.
@@ -81,7 +93,7 @@ fn is_number(word: &[u8]) -> bool {
     digits(word).is_some_and(|it| it.length == word.len())
 }
 
-fn plain<'a>(event: &'static str, fields: Vec<(&'static str, &'a [u8])>) -> Told<'a> {
+fn plain<'a>(event: &'static str, fields: Vec<TracerField<'a>>) -> Told<'a> {
     Told {
         event,
         name: event,
@@ -96,7 +108,7 @@ fn numbered(text: &[u8]) -> Option<Told<'_>> {
         let at = super::fields::find_short(rest, b" buf:")?;
         let (id, bytes) = (rest.get(..at)?, rest.get(at + 5..)?.trim_ascii());
         let is_id = !id.is_empty() && id.iter().all(u8::is_ascii_hexdigit);
-        return is_id.then(|| plain("raw_data", vec![("id", id), ("buf", bytes)]));
+        return is_id.then(|| plain("raw_data", vec![field("id", id), field("buf", bytes)]));
     }
     let mut words = words(rest);
     let number = words.next().filter(|word| is_number(word))?;
@@ -110,9 +122,9 @@ fn numbered(text: &[u8]) -> Option<Told<'_>> {
                 outer => outer,
             };
             let mut fields = vec![
-                ("seqnum", number),
-                ("duration", inner),
-                ("outer_duration", outer),
+                field("seqnum", number),
+                field("duration", inner),
+                field("outer_duration", outer),
             ];
             let named: [(&[u8], &'static str); 3] = [
                 (b"ts:", "timestamp"),
@@ -121,7 +133,7 @@ fn numbered(text: &[u8]) -> Option<Told<'_>> {
             ];
             for word in words {
                 for (start, name) in named {
-                    fields.extend(word.strip_prefix(start).map(|value| (name, value)));
+                    fields.extend(word.strip_prefix(start).map(|value| field(name, value)));
                 }
             }
             Some(plain("hwlat", fields))
@@ -130,9 +142,9 @@ fn numbered(text: &[u8]) -> Option<Told<'_>> {
             let context = words.next()?;
             let latency = (words.next()? == b"timer_latency").then(|| words.next())??;
             let fields = vec![
-                ("seqnum", number),
-                ("context", context),
-                ("timer_latency", latency),
+                field("seqnum", number),
+                field("context", context),
+                field("timer_latency", latency),
             ];
             is_number(latency).then(|| plain("timerlat", fields))
         }
@@ -167,7 +179,7 @@ fn osnoise(text: &[u8]) -> Option<Told<'_>> {
         if !is_fine {
             return None;
         }
-        fields.push((name, word));
+        fields.push(field(name, word));
     }
     (fields.len() == NAMES.len()).then(|| plain("osnoise", fields))
 }
@@ -182,15 +194,19 @@ fn blk(text: &[u8]) -> Option<Told<'_>> {
     let letters = rest.next()?;
     let (_, name) = ACTIONS.iter().find(|(action, _)| *action == letters)?;
     let kind = rest.next()?;
-    let mut fields = vec![("dev", device), ("action", letters), ("rwbs", kind)];
+    let mut fields = vec![
+        field("dev", device),
+        field("action", letters),
+        field("rwbs", kind),
+    ];
     let mut request = None;
     let mut word = rest.next();
     if let Some(sector) = word.filter(|word| is_number(word)) {
-        fields.push(("sector", sector));
+        fields.push(field("sector", sector));
         word = rest.next();
         if word == Some(b"+") {
             let count = rest.next();
-            fields.extend(count.map(|count| ("nr_sector", count)));
+            fields.extend(count.map(|count| field("nr_sector", count)));
             word = rest.next();
             let op = match letters {
                 b"Q" => Some(RequestOp::Queue),
@@ -213,7 +229,7 @@ fn blk(text: &[u8]) -> Option<Told<'_>> {
     fields.extend(who.map(|who| {
         let who = who.strip_suffix(b"]").unwrap_or(who);
         let name = if letters == b"C" { "error" } else { "comm" };
-        (name, who)
+        field(name, who)
     }));
     Some(Told {
         event: "blktrace",
@@ -244,7 +260,7 @@ mod tests {
         told(body.as_bytes()).map_or_else(String::new, |told| {
             let fields = told.fields.iter();
             let fields =
-                fields.map(|(name, value)| format!(" {name}={}", String::from_utf8_lossy(value)));
+                fields.map(|it| format!(" {}={}", it.name, String::from_utf8_lossy(it.text)));
             format!("{}{}", told.name, fields.collect::<String>())
         })
     }

@@ -3,7 +3,7 @@
 //! without names have the kind of their record type; these kinds come first.
 
 use crate::event::{KindId, Role};
-use crate::formats::kind_table::{KindKey, KindTable, KindTraits};
+use crate::formats::kind_table::{KindKey, KindTable, KindTraits, OwnKind};
 
 /// The record types that are events. The number is that of the type's own kind; for event records it is also the event
 /// type in the file.
@@ -110,7 +110,11 @@ pub(crate) type Kinds = KindTable<Sort>;
 impl Default for Kinds {
     /// Returns a table with the kinds of the record types only.
     fn default() -> Kinds {
-        Kinds::starting_with(SORTS.map(|(sort, category, name)| (category, name, sort.role())))
+        Kinds::starting_with(SORTS.map(|(sort, category, name)| OwnKind {
+            category,
+            name,
+            role: sort.role(),
+        }))
     }
 }
 

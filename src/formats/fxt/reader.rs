@@ -10,7 +10,7 @@ use crate::base::{
 use crate::event::kernel::is_probe_system;
 use crate::event::part::{ClockUnit, Provider, UnnamedClock};
 use crate::event::{
-    Coarse, DecodedEvent, Directory, Lane, LaneColumns, Need, Part, ThreadKey, TraceInfo,
+    Coarse, DecodedEvent, Directory, Fact, Lane, LaneColumns, Need, Part, ThreadKey, TraceInfo,
 };
 use crate::formats::kind_table::ListedKinds;
 use crate::formats::stream::{PartRead, in_one_lane};
@@ -148,7 +148,7 @@ impl FxtReader {
             clock: String::new(),
             clock_unit: ClockUnit::Nanoseconds,
             cpu_count: None,
-            facts: vec![("byte order".to_owned(), order.to_owned())],
+            facts: vec![Fact::new("byte order", order)],
             ..TraceInfo::default()
         }
     }
@@ -157,7 +157,7 @@ impl FxtReader {
     fn whole_info(&self, scan: &Scan) -> TraceInfo {
         let mut info = self.info();
         let facts = &mut info.facts;
-        facts.push(("records".to_owned(), scan.record_count.to_string()));
+        facts.push(Fact::new("records", scan.record_count.to_string()));
         for (slot, provider) in scan.tables.providers().iter().enumerate() {
             if slot == 0 && provider.rates().is_empty() {
                 continue;
@@ -171,14 +171,14 @@ impl FxtReader {
                 |(_, scale)| format!("{} ticks/s", scale.ticks_per_second()),
             );
             let text = String::from_utf8_lossy(&provider.name);
-            facts.push((name, format!("{text} ({rate})").trim().to_owned()));
+            facts.push(Fact::new(name, format!("{text} ({rate})").trim()));
         }
         for &place in scan.blobs.iter().take(MOST_LISTED_BLOBS) {
-            facts.push(("blob".to_owned(), self.blob_text(scan, place)));
+            facts.push(Fact::new("blob", self.blob_text(scan, place)));
         }
         let more = scan.blobs.len().saturating_sub(MOST_LISTED_BLOBS);
         if more > 0 {
-            facts.push(("more blobs".to_owned(), more.to_string()));
+            facts.push(Fact::new("more blobs", more.to_string()));
         }
         info.losses.clone_from(&scan.cpu_losses);
         info.ties = scan.tables.ties();

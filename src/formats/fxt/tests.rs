@@ -7,7 +7,7 @@ use super::scan::Scan;
 use super::settle::settle;
 use super::*;
 use crate::base::{Endian, Timestamp};
-use crate::event::{EventDetail, LaneColumns, MarkOp, ThreadKey, Value};
+use crate::event::{EventDetail, Fact, LaneColumns, MarkOp, ThreadKey, Value};
 use crate::formats::stream::{PartRead, Started, start};
 use crate::formats::{EventRef, Events, Gathered, Sniff, Stream};
 use crate::fxt::layout::MAGIC;
@@ -167,7 +167,7 @@ fn sizes_in_a_file_are_no_promises() {
     assert_eq!(opened.parts[0].events.len(), 2);
     assert_eq!(opened.parts[0].diagnostics.count_of("bad_argument"), 1);
     let facts = opened.gathered().info.facts;
-    assert!(facts.iter().any(|(_, value)| value.contains("8 bytes")));
+    assert!(facts.iter().any(|fact| fact.value.contains("8 bytes")));
 }
 
 #[test]
@@ -516,7 +516,13 @@ fn opening_reads_the_head_only() {
     let job = Job::default();
     let recording = open(Input::from_vec(bytes, "test.fxt"), &job).unwrap();
     assert!(recording.diagnostics.is_empty());
-    assert!(recording.info.facts.iter().all(|fact| fact.0 != "records"));
+    assert!(
+        recording
+            .info
+            .facts
+            .iter()
+            .all(|fact| fact.name != "records")
+    );
     assert!(recording.events.memory_bytes() < 10_000, "no tables yet");
     let density = &recording.coarse.density;
     assert_eq!(density.len(), recording.stream.parts().len());
@@ -527,7 +533,7 @@ fn opening_reads_the_head_only() {
     assert_eq!(gathered.diagnostics.count_of("zero_word"), 1);
     assert_eq!(gathered.diagnostics.count_of("unknown_record_type"), 1);
     let facts = gathered.info.facts;
-    assert!(facts.contains(&("records".to_owned(), "200002".to_owned())));
+    assert!(facts.contains(&Fact::new("records", "200002")));
     assert!(recording.events.memory_bytes() > 100_000);
 }
 

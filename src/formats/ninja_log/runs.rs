@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use super::MAGIC;
 use crate::base::lines::lines;
 use crate::base::{Job, Location, Problem, ReadError, Severity};
+use crate::event::Fact;
 use crate::formats::build_units::{Build, Log, Moment, Unit};
 use crate::formats::text_end::note_cut_line;
 
@@ -214,16 +215,15 @@ fn ninja_start(run: &[Line<'_>], version: u32) -> Option<i64> {
     }
 }
 
-fn facts(runs: usize, wall_clock: Option<i64>) -> Vec<(String, String)> {
-    let fact = |name: &str, value: String| (name.to_owned(), value);
+fn facts(runs: usize, wall_clock: Option<i64>) -> Vec<Fact> {
     let mut facts = Vec::new();
     if runs > 1 {
         let words = format!("{runs}, shown one after the other");
-        facts.push(fact("runs of ninja", words));
+        facts.push(Fact::new("runs of ninja", words));
     }
     if wall_clock.is_some() {
         let words = "from modification times of outputs, to some ms";
-        facts.push(fact("wall clock", words.to_owned()));
+        facts.push(Fact::new("wall clock", words));
     }
     facts
 }

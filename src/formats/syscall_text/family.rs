@@ -16,7 +16,8 @@ use super::sniff;
 use super::summary::Summary;
 use crate::base::{Cancelled, Diagnostics, Job, Location, ReadError, Severity, TimeSpan};
 use crate::event::{
-    Coarse, DecodedEvent, DensitySample, Lane, LaneColumns, Need, Part, PartColumns, TraceInfo,
+    Coarse, DecodedEvent, DensitySample, Fact, Lane, LaneColumns, Need, Part, PartColumns,
+    TraceInfo,
 };
 use crate::formats::format::{Input, Sniff, Together};
 use crate::formats::stream::PartRead;
@@ -251,7 +252,7 @@ impl Stream for Family {
     ) -> Result<Gathered, ReadError> {
         let lines: u64 = whole.iter().map(|found| found.line_count).sum();
         let mut info = self.info.clone();
-        info.facts = vec![("lines".to_owned(), lines.to_string())];
+        info.facts = vec![Fact::new("lines", lines.to_string())];
         let mut diagnostics = Diagnostics::default();
         for (reader, found) in self.readers.iter().zip(whole) {
             diagnostics.merge(reader.whole_diagnostics(&found));

@@ -8,7 +8,7 @@ use crate::base::{Cancelled, Diagnostics, Job, Location, Problem, ReadError, Sev
 use crate::event::keys::Derive;
 use crate::event::part::ClockUnit;
 use crate::event::{
-    Coarse, DecodedEvent, Directory, FirstDay, Lane, LaneColumns, Need, Part, ThreadEntry,
+    Coarse, DecodedEvent, Directory, Fact, FirstDay, Lane, LaneColumns, Need, Part, ThreadEntry,
     TraceInfo,
 };
 use crate::formats::kind_table::ListedKinds;
@@ -82,7 +82,7 @@ impl TextReader {
         let mut facts = Vec::new();
         if head.clock == Clock::DaySeconds {
             let words = "whole seconds; lines of one second are spread 1 µs apart";
-            facts.push(("times".to_owned(), words.to_owned()));
+            facts.push(Fact::new("times", words));
         }
         let info = TraceInfo {
             format: name.to_owned(),
@@ -261,7 +261,7 @@ impl Stream for TextReader {
         _job: &Job,
     ) -> Result<Gathered, ReadError> {
         let mut info = self.info.clone();
-        let lines = ("lines".to_owned(), whole.line_count.to_string());
+        let lines = Fact::new("lines", whole.line_count.to_string());
         info.facts.insert(0, lines);
         let diagnostics = self.whole_diagnostics(&whole);
         // A repeated reading finds the same facts.

@@ -497,7 +497,7 @@ fn opening_reads_no_lines_and_reading_can_be_cancelled() {
     let recording = TextReader::open(input, Dialect::Strace)
         .unwrap()
         .recording();
-    let lines = |info: &TraceInfo| info.facts.iter().any(|fact| fact.0 == "lines");
+    let lines = |info: &TraceInfo| info.facts.iter().any(|fact| fact.name == "lines");
     assert!(!lines(&recording.info));
     // The last line does not start a part.
     assert_eq!(recording.coarse.density.len(), 2);

@@ -4,7 +4,7 @@ use super::TraceFile;
 use super::cpu_stats::losses;
 use crate::base::Endian;
 use crate::event::syscalls::Abi;
-use crate::event::{FirstDay, TraceInfo};
+use crate::event::{Fact, FirstDay, TraceInfo};
 
 /// The system call table that applies to the file: by the machine in UNAME; without a known machine by byte order and
 /// size of `long`.
@@ -31,7 +31,7 @@ pub(crate) fn info_of(file: &TraceFile) -> TraceInfo {
     let mut facts = Vec::new();
     let mut fact = |name: &str, value: &str| {
         if !value.trim().is_empty() {
-            facts.push((name.to_owned(), value.trim().to_owned()));
+            facts.push(Fact::new(name, value.trim()));
         }
     };
     fact("uname", &options.uname);

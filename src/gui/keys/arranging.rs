@@ -1,43 +1,43 @@
 //! Commands for the arrangement of tracks.
 
-use super::key_row::{ALT, CTRL, CTRL_ALT, KeyRow, NONE, SHIFT, after, row};
+use super::key_row::{ALT, CTRL, CTRL_ALT, KeyRow, NONE, SHIFT, after, key, row};
 use crate::view::layout::HEIGHTS;
 use crate::view::{Action, Arrange, ColorBy, Finder, GroupBy, Question, Settings, ViewState};
 use egui::Key;
 
 pub(super) const ROWS: &[KeyRow] = &[
-    row(&[(CTRL, Key::P)], "Find a track", |_| {
+    row(&[key(CTRL, Key::P)], "Find a track", |_| {
         Some(Action::Find(Finder::Tracks))
     }),
-    row(&[(CTRL, Key::T)], "Filter tracks by name", |_| {
+    row(&[key(CTRL, Key::T)], "Filter tracks by name", |_| {
         Some(Action::FocusFilter)
     }),
     row(
-        &[(NONE, Key::V)],
+        &[key(NONE, Key::V)],
         "Show only tracks that are active in view",
         |_| Some(Action::Arrange(Arrange::ToggleOnlyActive)),
     ),
     row(
-        &[(SHIFT, Key::T)],
+        &[key(SHIFT, Key::T)],
         "Pin the track to the top, or no longer",
         |s| {
             s.track_at_hand()
                 .map(|key| Action::Arrange(Arrange::Pin(key)))
         },
     ),
-    row(&[(NONE, Key::H)], "Hide the track", |s| {
+    row(&[key(NONE, Key::H)], "Hide the track", |s| {
         s.track_at_hand()
             .map(|key| Action::Arrange(Arrange::Hide(key)))
     }),
-    row(&[(SHIFT, Key::H)], "Show hidden tracks", |_| {
+    row(&[key(SHIFT, Key::H)], "Show hidden tracks", |_| {
         Some(Action::Arrange(Arrange::UnhideAll))
     }),
-    row(&[(NONE, Key::G)], "Group the selected tracks", |s| {
+    row(&[key(NONE, Key::G)], "Group the selected tracks", |s| {
         let chosen = s.area_rows.clone();
         let keys = chosen.or_else(|| Some(vec![s.track_at_hand()?]))?;
         Some(Action::Arrange(Arrange::Group(keys)))
     }),
-    row(&[(SHIFT, Key::G)], "Ungroup", |s| {
+    row(&[key(SHIFT, Key::G)], "Ungroup", |s| {
         let key = s.track_at_hand()?;
         let is_group = s.layout.group(key).is_some();
         let what = if is_group {
@@ -48,16 +48,16 @@ pub(super) const ROWS: &[KeyRow] = &[
         };
         Some(Action::Arrange(what))
     }),
-    row(&[(NONE, Key::F2)], "Rename the track", |s| {
+    row(&[key(NONE, Key::F2)], "Rename the track", |s| {
         s.track_at_hand().map(|key| Action::StartRename(Some(key)))
     }),
     row(
-        &[(NONE, Key::E)],
+        &[key(NONE, Key::E)],
         "Fold or unfold the track; Ctrl+Z undoes it",
         |s| s.track_at_hand().map(Action::Toggle),
     ),
     row(
-        &[(SHIFT, Key::P)],
+        &[key(SHIFT, Key::P)],
         "Plot a number of events as a track",
         |_| Some(Action::DraftPlot(None)),
     ),
@@ -67,15 +67,15 @@ pub(super) const ROWS: &[KeyRow] = &[
     row(&[], "Fold all", |_| Some(Action::FoldAll)),
     row(&[], "Unfold all", |_| Some(Action::UnfoldAll)),
     row(
-        &[(ALT, Key::Plus), (ALT, Key::Equals)],
+        &[key(ALT, Key::Plus), key(ALT, Key::Equals)],
         "Make the track higher",
         |s| height(s, 25),
     ),
-    row(&[(ALT, Key::Minus)], "Make the track lower", |s| {
+    row(&[key(ALT, Key::Minus)], "Make the track lower", |s| {
         height(s, -25)
     }),
     row(
-        &[(ALT, Key::Num0)],
+        &[key(ALT, Key::Num0)],
         "Make the track as high as at first",
         |s| {
             let key = s.track_at_hand()?;
@@ -83,20 +83,20 @@ pub(super) const ROWS: &[KeyRow] = &[
         },
     ),
     row(
-        &[(CTRL_ALT, Key::Plus), (CTRL_ALT, Key::Equals)],
+        &[key(CTRL_ALT, Key::Plus), key(CTRL_ALT, Key::Equals)],
         "Make tracks higher",
         |s| rows(s, i32::from(s.settings.row_percent) + 25),
     ),
-    row(&[(CTRL_ALT, Key::Minus)], "Make tracks lower", |s| {
+    row(&[key(CTRL_ALT, Key::Minus)], "Make tracks lower", |s| {
         rows(s, i32::from(s.settings.row_percent) - 25)
     }),
     row(
-        &[(CTRL_ALT, Key::Num0)],
+        &[key(CTRL_ALT, Key::Num0)],
         "Make tracks as high as at first",
         |s| rows(s, 100),
     ),
     row(
-        &[(SHIFT, Key::C)],
+        &[key(SHIFT, Key::C)],
         "Colour by the next: thread, process, CPU, name",
         |s| {
             let color_by = after(&ColorBy::ALL, s.settings.color_by);

@@ -2,12 +2,12 @@
 
 use crate::base::{Nanos, Timestamp};
 use crate::view::{Action, ViewState};
-use egui::{Key, Modifiers};
+use egui::{Key, KeyboardShortcut, Modifiers};
 
 /// A command with its keys.
 pub(crate) struct KeyRow {
     /// Alternative keys; empty: the command is only in the palette.
-    pub keys: &'static [(Modifiers, Key)],
+    pub keys: &'static [KeyboardShortcut],
     /// Name of the command.
     pub about: &'static str,
     /// Returns the action in the current view; `None` if the command is not available.
@@ -19,11 +19,12 @@ impl KeyRow {
     #[must_use]
     pub(crate) fn key_text(&self) -> String {
         let mut texts: Vec<String> = Vec::new();
-        for &(modifiers, key) in self.keys {
-            let text = stroke_text(modifiers, key);
+        for keys in self.keys {
+            let text = stroke_text(keys.modifiers, keys.logical_key);
             // "=" is "+" without Shift, and "?" may or may not need Shift: to the user each is one key.
+            let with_plus = key(keys.modifiers, Key::Plus);
             let is_unshifted_plus =
-                key == Key::Equals && self.keys.contains(&(modifiers, Key::Plus));
+                keys.logical_key == Key::Equals && self.keys.contains(&with_plus);
             if !is_unshifted_plus && !texts.contains(&text) {
                 texts.push(text);
             }
@@ -34,8 +35,12 @@ impl KeyRow {
     /// Returns the digit, if the row has one key and that is a digit from 1 to 9.
     #[must_use]
     pub(crate) fn digit(&self) -> Option<u32> {
-        let [(_, key)] = self.keys else { return None };
-        key.symbol_or_name().parse().ok().filter(|digit| *digit > 0)
+        let [keys] = self.keys else { return None };
+        keys.logical_key
+            .symbol_or_name()
+            .parse()
+            .ok()
+            .filter(|digit| *digit > 0)
     }
 }
 
@@ -74,9 +79,14 @@ pub(super) const ALT: Modifiers = Modifiers::ALT;
 pub(super) const CTRL_SHIFT: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
 pub(super) const CTRL_ALT: Modifiers = Modifiers::COMMAND.plus(Modifiers::ALT);
 
+/// Returns a key with its modifiers; keeps the tables readable.
+pub(super) const fn key(modifiers: Modifiers, key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(modifiers, key)
+}
+
 /// Returns a row; keeps the tables readable.
 pub(super) const fn row(
-    keys: &'static [(Modifiers, Key)],
+    keys: &'static [KeyboardShortcut],
     about: &'static str,
     action: fn(&ViewState) -> Option<Action>,
 ) -> KeyRow {

@@ -1,16 +1,16 @@
 //! Commands for markers and flags.
 
-use super::key_row::{ALT, CTRL, KeyRow, NONE, SHIFT, center, row};
+use super::key_row::{ALT, CTRL, KeyRow, NONE, SHIFT, center, key, row};
 use crate::base::Timestamp;
 use crate::view::{Action, Direction, Flagging, Marker, ViewState};
 use egui::Key;
 
 pub(super) const ROWS: &[KeyRow] = &[
-    row(&[(SHIFT, Key::M)], "Put a flag at the pointer", |s| {
+    row(&[key(SHIFT, Key::M)], "Put a flag at the pointer", |s| {
         Some(Action::AddFlag(edge(s)))
     }),
     row(
-        &[(NONE, Key::Delete)],
+        &[key(NONE, Key::Delete)],
         "Take the flag at the pointer away",
         |s| {
             // A flag farther away, or out of sight, was probably not meant.
@@ -23,27 +23,27 @@ pub(super) const ROWS: &[KeyRow] = &[
             is_any.then_some(Action::Flag(Flagging::RemoveNear(at)))
         },
     ),
-    row(&[(ALT, Key::Period)], "Next flag", |_| {
+    row(&[key(ALT, Key::Period)], "Next flag", |_| {
         Some(Action::StepFlag(Direction::Next))
     }),
-    row(&[(ALT, Key::Comma)], "Previous flag", |_| {
+    row(&[key(ALT, Key::Comma)], "Previous flag", |_| {
         Some(Action::StepFlag(Direction::Previous))
     }),
-    row(&[(SHIFT, Key::A)], "Put marker A at the pointer", |s| {
+    row(&[key(SHIFT, Key::A)], "Put marker A at the pointer", |s| {
         Some(Action::Mark(Marker::A, edge(s)))
     }),
-    row(&[(SHIFT, Key::B)], "Put marker B at the pointer", |s| {
+    row(&[key(SHIFT, Key::B)], "Put marker B at the pointer", |s| {
         Some(Action::Mark(Marker::B, edge(s)))
     }),
     row(
-        &[(NONE, Key::M)],
+        &[key(NONE, Key::M)],
         "Put A and B around the selection, or A at the pointer",
         |s| {
             let both = s.selected_span().map(Action::MarkBoth);
             both.or_else(|| Some(Action::Mark(Marker::A, edge(s))))
         },
     ),
-    row(&[(CTRL, Key::D)], "Take both markers away", |_| {
+    row(&[key(CTRL, Key::D)], "Take both markers away", |_| {
         Some(Action::ClearMarks)
     }),
 ];

@@ -12,7 +12,7 @@ mod window;
 pub(crate) use key_row::KeyRow;
 pub(crate) use typed_ahead::TypedAhead;
 
-use egui::{Key, Modifiers};
+use egui::{Key, KeyboardShortcut, Modifiers};
 
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::gui::export_panel;
@@ -332,7 +332,8 @@ impl Stroke {
         }
     }
 
-    fn fits(self, (modifiers, key): (Modifiers, Key)) -> bool {
+    fn fits(self, keys: KeyboardShortcut) -> bool {
+        let (modifiers, key) = (keys.modifiers, keys.logical_key);
         // With Shift, a digit makes a character that depends on the keyboard: digits are also matched by position.
         let is_at_place = is_digit(key) && self.place == Some(key);
         (self.key == key && self.modifiers.matches_exact(modifiers))

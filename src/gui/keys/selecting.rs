@@ -1,20 +1,26 @@
 //! Commands for selecting, stepping between items, and searching.
 
-use super::key_row::{CTRL, KeyRow, NONE, SHIFT, after, row};
+use super::key_row::{CTRL, KeyRow, NONE, SHIFT, after, key, row};
 use crate::view::{Action, Direction, Effect, FlowsShown, Level, PaneKind, Settings};
 use egui::Key;
 
 pub(super) const ROWS: &[KeyRow] = &[
-    row(&[(NONE, Key::Slash), (CTRL, Key::F)], "Search", |_| {
-        Some(Action::OpenSearch)
-    }),
-    row(&[(NONE, Key::Enter), (NONE, Key::F3)], "Next match", |s| {
-        s.search
-            .is_open
-            .then_some(Action::Do(Effect::StepMatch(Direction::Next)))
-    }),
     row(
-        &[(SHIFT, Key::Enter), (SHIFT, Key::F3)],
+        &[key(NONE, Key::Slash), key(CTRL, Key::F)],
+        "Search",
+        |_| Some(Action::OpenSearch),
+    ),
+    row(
+        &[key(NONE, Key::Enter), key(NONE, Key::F3)],
+        "Next match",
+        |s| {
+            s.search
+                .is_open
+                .then_some(Action::Do(Effect::StepMatch(Direction::Next)))
+        },
+    ),
+    row(
+        &[key(SHIFT, Key::Enter), key(SHIFT, Key::F3)],
         "Previous match",
         |s| {
             s.search
@@ -22,11 +28,11 @@ pub(super) const ROWS: &[KeyRow] = &[
                 .then_some(Action::Do(Effect::StepMatch(Direction::Previous)))
         },
     ),
-    row(&[(NONE, Key::I)], "Dim all but the matches", |s| {
+    row(&[key(NONE, Key::I)], "Dim all but the matches", |s| {
         s.search.is_open.then_some(Action::ToggleIsolation)
     }),
     row(
-        &[(NONE, Key::L)],
+        &[key(NONE, Key::L)],
         "Draw the next arrows: of the selection, the pointer, all",
         |s| {
             let flows = after(&FlowsShown::ALL, s.settings.flows);
@@ -37,29 +43,31 @@ pub(super) const ROWS: &[KeyRow] = &[
         },
     ),
     row(
-        &[(NONE, Key::T)],
+        &[key(NONE, Key::T)],
         "Pin a note of the item to the window",
         |_| Some(Action::PinPointed),
     ),
-    row(&[(NONE, Key::Comma)], "Previous item on the track", |_| {
-        Some(Action::Step(Direction::Previous))
-    }),
-    row(&[(NONE, Key::Period)], "Next item on the track", |_| {
+    row(
+        &[key(NONE, Key::Comma)],
+        "Previous item on the track",
+        |_| Some(Action::Step(Direction::Previous)),
+    ),
+    row(&[key(NONE, Key::Period)], "Next item on the track", |_| {
         Some(Action::Step(Direction::Next))
     }),
-    row(&[(SHIFT, Key::N)], "Previous of the same name", |_| {
+    row(&[key(SHIFT, Key::N)], "Previous of the same name", |_| {
         Some(Action::StepSame(Direction::Previous))
     }),
-    row(&[(NONE, Key::N)], "Next of the same name", |_| {
+    row(&[key(NONE, Key::N)], "Next of the same name", |_| {
         Some(Action::StepSame(Direction::Next))
     }),
     row(
-        &[(NONE, Key::X)],
+        &[key(NONE, Key::X)],
         "Next place where events were lost",
         |_| Some(Action::StepGap(Direction::Next)),
     ),
     row(
-        &[(SHIFT, Key::X)],
+        &[key(SHIFT, Key::X)],
         "Previous place where events were lost",
         |_| Some(Action::StepGap(Direction::Previous)),
     ),
@@ -67,51 +75,57 @@ pub(super) const ROWS: &[KeyRow] = &[
         Some(Action::OpenPane(PaneKind::Info))
     }),
     row(
-        &[(CTRL, Key::ArrowUp)],
+        &[key(CTRL, Key::ArrowUp)],
         "Select what this slice lies in",
         |_| Some(Action::SelectAround(Level::Parent)),
     ),
     row(
-        &[(CTRL, Key::ArrowDown)],
+        &[key(CTRL, Key::ArrowDown)],
         "Select the first slice inside",
         |_| Some(Action::SelectAround(Level::FirstChild)),
     ),
-    row(&[(NONE, Key::OpenBracket)], "Follow the flow back", |_| {
-        Some(Action::Follow(Direction::Previous))
-    }),
-    row(&[(NONE, Key::CloseBracket)], "Follow the flow on", |_| {
-        Some(Action::Follow(Direction::Next))
-    }),
     row(
-        &[(CTRL, Key::OpenBracket)],
+        &[key(NONE, Key::OpenBracket)],
+        "Follow the flow back",
+        |_| Some(Action::Follow(Direction::Previous)),
+    ),
+    row(
+        &[key(NONE, Key::CloseBracket)],
+        "Follow the flow on",
+        |_| Some(Action::Follow(Direction::Next)),
+    ),
+    row(
+        &[key(CTRL, Key::OpenBracket)],
         "Choose another flow to follow back",
         |_| Some(Action::ChooseFlow(Direction::Previous)),
     ),
     row(
-        &[(CTRL, Key::CloseBracket)],
+        &[key(CTRL, Key::CloseBracket)],
         "Choose another flow to follow on",
         |_| Some(Action::ChooseFlow(Direction::Next)),
     ),
-    row(&[(NONE, Key::R)], "Select the selected item's time", |s| {
-        s.selected.map(|_| Action::RangeOfSelection)
-    }),
     row(
-        &[(CTRL, Key::A)],
+        &[key(NONE, Key::R)],
+        "Select the selected item's time",
+        |s| s.selected.map(|_| Action::RangeOfSelection),
+    ),
+    row(
+        &[key(CTRL, Key::A)],
         "Select the whole track; again: all tracks",
         |_| Some(Action::SelectTrack),
     ),
     row(
-        &[(NONE, Key::C)],
+        &[key(NONE, Key::C)],
         "Why it waited: the chain of wakeups",
         |_| Some(Action::OpenPane(PaneKind::WakeupChain)),
     ),
     row(
-        &[(NONE, Key::Escape)],
+        &[key(NONE, Key::Escape)],
         "Close or stop what is open; select nothing",
         |_| Some(Action::Deselect),
     ),
     row(
-        &[(SHIFT, Key::Escape)],
+        &[key(SHIFT, Key::Escape)],
         "Stop all that is worked out in the background",
         |_| Some(Action::Do(Effect::StopWork)),
     ),

@@ -1,6 +1,6 @@
 //! Commands for the window and its panes.
 
-use super::key_row::{CTRL, CTRL_SHIFT, KeyRow, NONE, SHIFT, after, row};
+use super::key_row::{CTRL, CTRL_SHIFT, KeyRow, NONE, SHIFT, after, key, row};
 use crate::view::dock::Beside;
 use crate::view::{
     Action, Direction, DockSide, Docking, Effect, Finder, PaneKind, Question, Settings,
@@ -10,67 +10,73 @@ use crate::view::{PaneFocus, Purpose};
 use egui::Key;
 
 pub(super) const ROWS: &[KeyRow] = &[
-    row(&[(CTRL, Key::O)], "Open a file", |_| {
+    row(&[key(CTRL, Key::O)], "Open a file", |_| {
         Some(Action::Do(Effect::AskForFile(Purpose::Open)))
     }),
-    row(&[(CTRL_SHIFT, Key::C)], "Copy a link to this view", |_| {
-        Some(Action::Do(Effect::CopyLink))
-    }),
-    row(&[(NONE, Key::F5)], "Read the files again", |_| {
+    row(
+        &[key(CTRL_SHIFT, Key::C)],
+        "Copy a link to this view",
+        |_| Some(Action::Do(Effect::CopyLink)),
+    ),
+    row(&[key(NONE, Key::F5)], "Read the files again", |_| {
         Some(Action::Do(Effect::Reload))
     }),
     row(&[], "Follow the file as it grows, or no longer", |_| {
         Some(Action::Do(Effect::ToggleFollow))
     }),
-    row(&[(CTRL, Key::V)], "Open the path on the clipboard", |_| {
-        Some(Action::Do(Effect::Paste))
-    }),
+    row(
+        &[key(CTRL, Key::V)],
+        "Open the path on the clipboard",
+        |_| Some(Action::Do(Effect::Paste)),
+    ),
     row(&[], "Open a file by its path", |_| {
         Some(Action::Ask(Some(Question::Path(Purpose::Open))))
     }),
-    row(&[(CTRL_SHIFT, Key::O)], "Add a trace to this axis", |_| {
-        Some(Action::Do(Effect::AskForFile(Purpose::Add)))
-    }),
-    row(&[(CTRL, Key::E)], "Export a range of the trace", |_| {
+    row(
+        &[key(CTRL_SHIFT, Key::O)],
+        "Add a trace to this axis",
+        |_| Some(Action::Do(Effect::AskForFile(Purpose::Add))),
+    ),
+    row(&[key(CTRL, Key::E)], "Export a range of the trace", |_| {
         Some(Action::ToggleExport)
     }),
-    row(&[(CTRL_SHIFT, Key::P)], "Find a command", |_| {
+    row(&[key(CTRL_SHIFT, Key::P)], "Find a command", |_| {
         Some(Action::Find(Finder::Commands))
     }),
-    row(&[(NONE, Key::Q)], "Show or hide the panes", |_| {
+    row(&[key(NONE, Key::Q)], "Show or hide the panes", |_| {
         Some(Action::ToggleDock)
     }),
     row(
-        &[(NONE, Key::F6)],
+        &[key(NONE, Key::F6)],
         "Go on to the next pane, or to the timeline",
         |s| Some(go_to_pane(s, Direction::Next)),
     ),
     row(
-        &[(SHIFT, Key::F6)],
+        &[key(SHIFT, Key::F6)],
         "Go back to the pane before, or to the timeline",
         |s| Some(go_to_pane(s, Direction::Previous)),
     ),
     row(
-        &[(CTRL, Key::Tab), (CTRL, Key::PageDown)],
+        &[key(CTRL, Key::Tab), key(CTRL, Key::PageDown)],
         "Next tab of the panes",
         |s| dock(s, |pane| Docking::Turn(pane, Direction::Next)),
     ),
     row(
-        &[(CTRL_SHIFT, Key::Tab), (CTRL, Key::PageUp)],
+        &[key(CTRL_SHIFT, Key::Tab), key(CTRL, Key::PageUp)],
         "Previous tab of the panes",
         |s| dock(s, |pane| Docking::Turn(pane, Direction::Previous)),
     ),
     row(
-        &[(CTRL_SHIFT, Key::PageDown)],
+        &[key(CTRL_SHIFT, Key::PageDown)],
         "Move the tab to the right, or into the next tabs",
         |s| dock(s, |pane| Docking::Shift(pane, Direction::Next)),
     ),
     row(
-        &[(CTRL_SHIFT, Key::PageUp)],
+        &[key(CTRL_SHIFT, Key::PageUp)],
         "Move the tab to the left, or into the tabs before",
         |s| dock(s, |pane| Docking::Shift(pane, Direction::Previous)),
     ),
-    row(&[(CTRL, Key::W)], "Close the pane", |s| {
+    row(&[key(CTRL, Key::W)], "Close the pane", |s| {
         dock(s, Docking::Close)
     }),
     row(&[], "Put the pane at the right of its tabs", |s| {
@@ -88,22 +94,22 @@ pub(super) const ROWS: &[KeyRow] = &[
     row(&[], "Arrange the panes as at first", |_| {
         Some(Action::Dock(Docking::Reset))
     }),
-    row(&[(CTRL, Key::C)], "Copy the selection as text", |s| {
+    row(&[key(CTRL, Key::C)], "Copy the selection as text", |s| {
         (s.selected.is_some() || s.range.is_some()).then_some(Action::Do(Effect::CopySelection))
     }),
-    row(&[(CTRL, Key::Comma)], "Settings", |_| {
+    row(&[key(CTRL, Key::Comma)], "Settings", |_| {
         Some(Action::ToggleSettings)
     }),
     row(
-        &[(CTRL, Key::Plus), (CTRL, Key::Equals)],
+        &[key(CTRL, Key::Plus), key(CTRL, Key::Equals)],
         "Make everything larger",
         |s| scale(s, i32::from(s.settings.ui_percent) + 10),
     ),
-    row(&[(CTRL, Key::Minus)], "Make everything smaller", |s| {
+    row(&[key(CTRL, Key::Minus)], "Make everything smaller", |s| {
         scale(s, i32::from(s.settings.ui_percent) - 10)
     }),
     row(
-        &[(CTRL, Key::Num0)],
+        &[key(CTRL, Key::Num0)],
         "Make everything as large as at first",
         |s| scale(s, 100),
     ),
@@ -124,18 +130,20 @@ pub(super) const ROWS: &[KeyRow] = &[
     }),
     row(
         &[
-            (SHIFT, Key::Slash),
-            (NONE, Key::Questionmark),
-            (SHIFT, Key::Questionmark),
-            (NONE, Key::F1),
+            key(SHIFT, Key::Slash),
+            key(NONE, Key::Questionmark),
+            key(SHIFT, Key::Questionmark),
+            key(NONE, Key::F1),
         ],
         "Keys and gestures",
         |_| Some(Action::ToggleHelp),
     ),
-    row(&[(SHIFT, Key::L)], "Legend: what the colours mean", |_| {
-        Some(Action::ToggleLegend)
-    }),
-    row(&[(CTRL, Key::S)], "Save the session to a file", |_| {
+    row(
+        &[key(SHIFT, Key::L)],
+        "Legend: what the colours mean",
+        |_| Some(Action::ToggleLegend),
+    ),
+    row(&[key(CTRL, Key::S)], "Save the session to a file", |_| {
         Some(Action::Do(Effect::AskForFile(Purpose::SaveSession)))
     }),
     row(&[], "Save a picture of the window", |_| {
@@ -145,7 +153,7 @@ pub(super) const ROWS: &[KeyRow] = &[
         Some(Action::Ask(Some(Question::StartOver)))
     }),
     row(&[], "Close the trace", |_| Some(Action::Do(Effect::Close))),
-    row(&[(CTRL, Key::Q)], "Quit", |_| {
+    row(&[key(CTRL, Key::Q)], "Quit", |_| {
         Some(Action::Do(Effect::Quit))
     }),
 ];

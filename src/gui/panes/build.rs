@@ -486,22 +486,22 @@ fn of_programs_ui(
     }
     match (tables.of_programs, &answer.costs, &answer.totals) {
         (OfPrograms::Costs, Some(costs), _) => {
-            let about = (&COMPILER_COSTS, "the costs");
-            costs_ui(ui, scene, about, costs, &mut tables.costs, actions);
+            let shown = &mut tables.costs;
+            costs_ui(ui, scene, &COMPILER_COSTS, costs, shown, actions);
         }
         (OfPrograms::Totals, _, Some(totals)) => {
-            let about = (&COMPILER_TOTALS, "the totals");
-            costs_ui(ui, scene, about, totals, &mut tables.totals, actions);
+            let shown = &mut tables.totals;
+            costs_ui(ui, scene, &COMPILER_TOTALS, totals, shown, actions);
         }
         _ => programs_ui(ui, scene, answer, &mut tables.programs, actions),
     }
 }
 
-/// Draws a table about compilers, given with the words for its rows; a click on a row goes to its item.
+/// Draws a table about compilers, a click on a row goes to its item.
 fn costs_ui(
     ui: &mut Ui,
     scene: &Scene<'_>,
-    (table, rows): (&TableDef, &str),
+    table: &TableDef,
     data: &Arc<TableData>,
     shown: &mut DataTable,
     actions: &mut Vec<Action>,
@@ -509,7 +509,8 @@ fn costs_ui(
     ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new(table.title).strong())
             .on_hover_text(table.about);
-        shown.named_tools_ui(ui, scene, data, rows, actions);
+        let what = format!("the {}", table.title.to_lowercase());
+        shown.named_tools_ui(ui, scene, data, &what, actions);
     });
     let none = |_: &mut Ui, _: usize, _: &mut Vec<Action>| {};
     let clicked = shown.ui(ui, scene, table.name, data, actions, none).clicked;

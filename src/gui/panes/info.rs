@@ -6,6 +6,7 @@ use super::lost::LostTable;
 use super::reading::ReadingRow;
 use super::sources::SourcesTable;
 use crate::base::Severity;
+use crate::event::Fact;
 use crate::gui::pane::{Pane, Scene};
 use crate::gui::table::{TableData, copy_button, whole_text};
 use crate::tables::recorded::{DIAGNOSTICS, diagnostic_rows};
@@ -94,7 +95,7 @@ impl Pane for InfoPane {
                     .num_columns(2)
                     .spacing([14.0, 3.0])
                     .show(ui, |ui| {
-                        for (name, value) in &facts {
+                        for Fact { name, value } in &facts {
                             ui.label(RichText::new(name).color(weak));
                             let rest = (right - ui.cursor().left()).max(LEAST_WIDTH);
                             ui.vertical(|ui| {
@@ -114,38 +115,32 @@ impl Pane for InfoPane {
     }
 }
 
-/// Returns facts about the file, as names and values.
-fn facts_of(scene: &Scene<'_>) -> Vec<(String, String)> {
+/// Returns facts about the file.
+fn facts_of(scene: &Scene<'_>) -> Vec<Fact> {
     let loaded = scene.loaded;
     let trace = &loaded.trace;
     let mut facts = vec![
-        ("file".to_owned(), loaded.file_name()),
-        ("format".to_owned(), trace.info.format.clone()),
-        ("size".to_owned(), ruler::size_text(loaded.file_bytes)),
-        ("clock".to_owned(), trace.info.clock.clone()),
-        (
-            "wall clock".to_owned(),
+        Fact::new("file", loaded.file_name()),
+        Fact::new("format", trace.info.format.clone()),
+        Fact::new("size", ruler::size_text(loaded.file_bytes)),
+        Fact::new("clock", trace.info.clock.clone()),
+        Fact::new(
+            "wall clock",
             trace.info.wall_clock_of(trace.span).unwrap_or_default(),
         ),
-        (
-            "events".to_owned(),
-            ruler::grouped(trace.events.len() as i64),
-        ),
-        (
-            "slices".to_owned(),
-            ruler::grouped(trace.slices.len() as i64),
-        ),
-        ("lost events".to_owned(), trace.lost_text()),
-        ("memory".to_owned(), ruler::size_text(loaded.memory_bytes())),
-        (
-            "loaded in".to_owned(),
+        Fact::new("events", ruler::grouped(trace.events.len() as i64)),
+        Fact::new("slices", ruler::grouped(trace.slices.len() as i64)),
+        Fact::new("lost events", trace.lost_text()),
+        Fact::new("memory", ruler::size_text(loaded.memory_bytes())),
+        Fact::new(
+            "loaded in",
             format!("{:.0} ms", loaded.timings.full.as_secs_f64() * 1e3),
         ),
     ];
     facts.extend(trace.info.facts.iter().cloned());
-    facts.retain(|(_, value)| !value.is_empty());
-    for (_, value) in &mut facts {
-        value.truncate(value.trim_end().len());
+    facts.retain(|fact| !fact.value.is_empty());
+    for fact in &mut facts {
+        fact.value.truncate(fact.value.trim_end().len());
     }
     facts
 }

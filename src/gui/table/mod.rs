@@ -449,7 +449,10 @@ impl DataTable {
         let response = row.response();
         response.widget_info(|| {
             let texts = data.columns.iter();
-            row_info(texts.map(|it| (it.title.as_ref(), it.text(&cells, scene))))
+            row_info(texts.map(|it| Said {
+                title: it.title.as_ref(),
+                text: it.text(&cells, scene),
+            }))
         });
         if let Some(mark) = mark {
             response.ctx.accesskit_node_builder(response.id, |node| {
@@ -554,14 +557,19 @@ fn tree_mark_ui(
     response.clicked()
 }
 
+/// A cell for screen readers.
+struct Said<'a> {
+    /// The title of its column.
+    title: &'a str,
+    text: String,
+}
+
 /// Returns the text that screen readers read for a row: its first cell, then each column's title with its cell.
 #[must_use]
-pub(crate) fn row_info<'a, T: AsRef<str>>(
-    cells: impl IntoIterator<Item = (&'a str, T)>,
-) -> egui::WidgetInfo {
+fn row_info<'a>(cells: impl IntoIterator<Item = Said<'a>>) -> egui::WidgetInfo {
     let mut said = String::new();
-    for (at, (title, cell)) in cells.into_iter().enumerate() {
-        let cell = cell.as_ref().trim();
+    for (at, Said { title, text }) in cells.into_iter().enumerate() {
+        let cell = text.trim();
         if cell.is_empty() {
             continue;
         }

@@ -112,7 +112,7 @@ pub fn details(trace: &Trace, reader: &dyn Events, item: Item) -> Details {
                 title,
                 "run".to_owned(),
                 facts,
-                &[("switch in", run.event)],
+                &[Linked::new("switch in", run.event)],
             )
         }
         Item::State(id) => {
@@ -147,7 +147,7 @@ pub fn details(trace: &Trace, reader: &dyn Events, item: Item) -> Details {
                 state.state.word().to_owned(),
                 subtitle,
                 facts,
-                &[("event", state.event)],
+                &[Linked::new("event", state.event)],
             )
         }
         Item::Instant(id) => event_details(trace, reader, trace.instants.event(id)),
@@ -225,7 +225,14 @@ fn sample_details(trace: &Trace, reader: &dyn Events, id: CounterTrackId, row: u
     let title = trace.text(track.name).into_owned();
     let event = counters.events.get(row as usize).copied().map(EventId);
     let subtitle = "counter".to_owned();
-    with_events(trace, reader, title, subtitle, facts, &[("event", event)])
+    with_events(
+        trace,
+        reader,
+        title,
+        subtitle,
+        facts,
+        &[Linked::new("event", event)],
+    )
 }
 
 fn slice_details(trace: &Trace, reader: &dyn Events, id: SliceId) -> Details {
@@ -269,7 +276,10 @@ fn slice_details(trace: &Trace, reader: &dyn Events, id: SliceId) -> Details {
     }
     let title = trace.text(label.name).into_owned();
     let subtitle = format!("slice · {}", trace.text(label.category));
-    let ends = [("begin", Some(slice.begin)), ("end", slice.finish)];
+    let ends = [
+        Linked::new("begin", Some(slice.begin)),
+        Linked::new("end", slice.finish),
+    ];
     let mut whole = with_events(trace, reader, title, subtitle, facts, &ends);
     let relatives = relatives(trace, id);
     if !relatives.rows.is_empty() {
@@ -360,16 +370,29 @@ fn flow_details(trace: &Trace, id: FlowId) -> Details {
     }
 }
 
+/// An event whose fields are part of an item's details.
+struct Linked<'a> {
+    /// What the event is to the item, such as `begin`.
+    word: &'a str,
+    event: Option<EventId>,
+}
+
+impl<'a> Linked<'a> {
+    fn new(word: &'a str, event: Option<EventId>) -> Linked<'a> {
+        Linked { word, event }
+    }
+}
+
 fn with_events(
     trace: &Trace,
     reader: &dyn Events,
     title: String,
     subtitle: String,
     facts: Section,
-    events: &[(&str, Option<EventId>)],
+    events: &[Linked<'_>],
 ) -> Details {
     let mut sections = vec![facts];
-    for (word, event) in events {
+    for Linked { word, event } in events {
         if let Some(event) = event.filter(|event| (event.0 as usize) < trace.events.len()) {
             let detail = describe(trace, reader, event);
             push_event(&mut sections, &format!("{word}: {}", detail.name), &detail);

@@ -313,8 +313,8 @@ impl<'a> Emitter<'a> {
         for row in counters {
             let value = |name: &str| {
                 let fields = found.fields.iter();
-                let mut named = fields.filter(|(own, _)| *own == name);
-                named.next().map(|(_, value)| *value)
+                let mut named = fields.filter(|it| it.name == name);
+                named.next().map(|it| it.text)
             };
             let _without_value = self.counter(now, row, value);
         }
