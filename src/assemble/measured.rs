@@ -19,7 +19,7 @@ use super::rows::{MeasuredRows, PerPart};
 use crate::base::order::find_near;
 use crate::base::{Maybe, TimeSpan};
 use crate::event::part::ClockUnit;
-use crate::event::{Measured, MeasuredClock};
+use crate::event::{Measured, MeasuredClock, MeasuredEnd};
 
 /// Some return event of a lane comes less than this many ns after its return, if both have the same clock.
 const MOST_LATE_NS: i32 = 20_000;
@@ -43,7 +43,7 @@ pub(crate) struct MeasuredTable {
     pub first_start: Option<i64>,
     /// The latest end of a slice that has one event.
     pub last_end: Option<i64>,
-    /// Whether slices are drawn with other lengths than the file states ([`Measured::COMPLETE`]).
+    /// Whether slices are drawn with other lengths than the file states ([`MeasuredEnd::DrawnOtherwise`]).
     pub has_drawn_otherwise: bool,
 }
 
@@ -90,7 +90,7 @@ impl MeasuredTable {
                 let start = ended.map(|end| end.saturating_sub(row.duration_ns));
                 let start = start.filter(|_| table.is_in_nanos);
                 table.first_start = [table.first_start, start].into_iter().flatten().min();
-                if row.late == Measured::ONE_EVENT && table.is_in_nanos {
+                if row.end() == MeasuredEnd::OneEvent && table.is_in_nanos {
                     let end = time.saturating_add(row.duration_ns);
                     table.last_end = table.last_end.max(Some(end));
                 }
@@ -98,7 +98,7 @@ impl MeasuredTable {
                 if let Some(label) = lost.and_then(|lost| part.labels.get(lost.label as usize)) {
                     table.stated.push((row.event, label.0));
                 }
-                table.has_drawn_otherwise |= row.late == Measured::COMPLETE;
+                table.has_drawn_otherwise |= row.end() == MeasuredEnd::DrawnOtherwise;
                 table.rows.push(row);
             }
         }
@@ -275,7 +275,7 @@ pub(crate) fn drawn_otherwise(
     for draft in drafts {
         let event = draft.finish.get().unwrap_or(draft.begin);
         if let Some(row) = table.find(event, &mut hint)
-            && row.late == Measured::COMPLETE
+            && row.end() == MeasuredEnd::DrawnOtherwise
             && row.duration_ns != draft.end.or_greatest().saturating_sub(draft.start)
         {
             odd.insert(draft.begin, row.duration_ns);
@@ -336,7 +336,7 @@ fn calls_among(
         };
         let index = calls.len() as u32;
         match found {
-            Some(row) if row.late == Measured::ONE_EVENT => {
+            Some(row) if row.end() == MeasuredEnd::OneEvent => {
                 let around = call.parent.and_then(|parent| calls.get(parent as usize));
                 let around = around.map_or(i64::MAX, |call| call.end);
                 let end = call.start.saturating_add(row.duration_ns);

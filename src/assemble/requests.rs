@@ -85,7 +85,6 @@ struct OpenOnes {
 /// The marks that are made.
 struct Out {
     marks: Vec<RequestMark>,
-    category: StringId,
     next_id: u64,
 }
 
@@ -106,7 +105,7 @@ impl Out {
             id: of.id,
             op,
             name: of.name,
-            category: self.category,
+            category: now.group,
             group: now.group,
         });
     }
@@ -289,7 +288,6 @@ pub(super) fn build_requests(
     );
     let mut out = Out {
         marks: Vec::new(),
-        category: word("block"),
         next_id: 0,
     };
     let mut devices: FxHashMap<u64, Device> = FxHashMap::default();

@@ -150,4 +150,8 @@ const CATEGORIES: &[(&str, SliceKind)] = &[
 const ASYNC_CATEGORIES: &[(&str, SliceKind)] = &[
     ("open files", SliceKind::OpenFiles),
     ("block", SliceKind::BlockRequests),
+    ("block bios", SliceKind::BlockRequests),
+    ("block queue", SliceKind::BlockRequests),
+    ("block requests", SliceKind::BlockRequests),
+    ("block accounting", SliceKind::BlockRequests),
 ];

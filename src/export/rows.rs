@@ -64,7 +64,7 @@ struct TimeProgress<'a> {
 }
 
 impl TimeProgress<'_> {
-    fn at(&mut self, cells: &[Cell]) {
+    fn at(&mut self, cells: &[Cell<'_>]) {
         let Some(Cell::Int(ns)) = cells.get(self.time) else {
             return;
         };
@@ -84,7 +84,7 @@ struct WallClock {
 }
 
 impl WallClock {
-    fn cell(self, cells: &[Cell]) -> Cell {
+    fn cell(self, cells: &[Cell<'_>]) -> Cell<'static> {
         match cells.get(self.time) {
             Some(Cell::Int(ns)) => wall_text(ns + i128::from(self.zero_ns)).into(),
             _ => Cell::None,
@@ -114,7 +114,7 @@ impl Lines<'_> {
     }
 
     /// Appends a row to `out`.
-    fn append(&self, out: &mut Vec<u8>, place: Place, cells: &[Cell]) -> std::io::Result<()> {
+    fn append(&self, out: &mut Vec<u8>, place: Place, cells: &[Cell<'_>]) -> std::io::Result<()> {
         let wall_clock = self.wall_clock.map(|it| it.cell(cells));
         let cells = cells.iter().chain(&wall_clock);
         match self.format {
@@ -152,21 +152,21 @@ impl Lines<'_> {
 }
 
 /// Some lines of a table.
-struct Portion {
+struct Portion<'c> {
     lines: Vec<u8>,
     count: u64,
     /// The cells of the last row.
-    last: Vec<Cell>,
+    last: Vec<Cell<'c>>,
 }
 
 impl Lines<'_> {
     /// Returns the lines of the rows in `range`.
-    fn portion(
+    fn portion<'c>(
         &self,
-        source: &dyn RowSource,
-        loaded: &LoadedTrace,
+        source: &'c dyn RowSource,
+        loaded: &'c LoadedTrace,
         range: Range<usize>,
-    ) -> std::io::Result<Portion> {
+    ) -> std::io::Result<Portion<'c>> {
         let (mut lines, mut count, mut last) = (Vec::new(), 0, Vec::new());
         let mut place = match range.start {
             0 => Place::First,
@@ -238,7 +238,7 @@ impl<'a> RowWriter<'a> {
         let at_once = PORTION * PORTIONS_A_CORE * rayon::current_num_threads();
         let lines = self.lines;
         // While some portions are written, the next ones are made.
-        let make = |first: usize| -> std::io::Result<Vec<Portion>> {
+        let make = |first: usize| -> std::io::Result<Vec<Portion<'_>>> {
             let end = all.min(first.saturating_add(at_once));
             let firsts = (first..end).into_par_iter().step_by(PORTION);
             let portion = |first: usize| {
@@ -263,7 +263,7 @@ impl<'a> RowWriter<'a> {
         Ok(())
     }
 
-    fn write_portions(&mut self, portions: &[Portion]) -> std::io::Result<()> {
+    fn write_portions(&mut self, portions: &[Portion<'_>]) -> std::io::Result<()> {
         for portion in portions {
             self.out.write_all(&portion.lines)?;
             self.count += portion.count;
@@ -278,7 +278,7 @@ impl<'a> RowWriter<'a> {
     ///
     /// # Errors
     /// Errors of `out`.
-    pub(crate) fn nested_row(&mut self, depth: u32, cells: &mut [Cell]) -> std::io::Result<()> {
+    pub(crate) fn nested_row(&mut self, depth: u32, cells: &mut [Cell<'_>]) -> std::io::Result<()> {
         if depth > 0 && self.aligned.is_some() {
             let first = cells.iter_mut().find_map(|cell| match cell {
                 Cell::Text(text) => Some(text),
@@ -286,7 +286,7 @@ impl<'a> RowWriter<'a> {
             });
             if let Some(text) = first {
                 // Indents at most 20 levels, so that deep names stay visible.
-                text.insert_str(0, &"  ".repeat(depth.min(20) as usize));
+                text.prepend(&"  ".repeat(depth.min(20) as usize));
             }
         }
         self.row(cells)
@@ -312,7 +312,7 @@ impl<'a> RowWriter<'a> {
     ///
     /// # Errors
     /// Errors of `out`.
-    pub fn row(&mut self, cells: &[Cell]) -> std::io::Result<()> {
+    pub fn row(&mut self, cells: &[Cell<'_>]) -> std::io::Result<()> {
         if let Some(progress) = &mut self.progress {
             progress.at(cells);
         }
@@ -356,7 +356,7 @@ impl<'a> RowWriter<'a> {
 
 /// Returns cells as a line of tab-separated text, with its line end.
 #[must_use]
-pub(crate) fn tsv_line(cells: &[Cell]) -> String {
+pub(crate) fn tsv_line(cells: &[Cell<'_>]) -> String {
     let mut line = Vec::new();
     // Writing to memory does not fail.
     let _never_fails = append_tsv_line(&mut line, cells);
@@ -365,7 +365,7 @@ pub(crate) fn tsv_line(cells: &[Cell]) -> String {
 
 fn append_tsv_line<'c>(
     out: &mut Vec<u8>,
-    cells: impl IntoIterator<Item = &'c Cell>,
+    cells: impl IntoIterator<Item = &'c Cell<'c>>,
 ) -> std::io::Result<()> {
     for (i, cell) in cells.into_iter().enumerate() {
         if i > 0 {
@@ -386,13 +386,35 @@ fn append_int(out: &mut Vec<u8>, value: i128) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Returns whether no format escapes anything in a text: most names are like that.
+/// Returns whether no format escapes anything in a text: most names are like that. It looks at eight bytes at a time.
 fn is_plain(text: &str) -> bool {
-    let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'\\' | b'"' | b',');
-    text.bytes().all(is_plain)
+    let bytes = text.as_bytes();
+    let (words, rest) = bytes.as_chunks::<8>();
+    let last = match bytes.last_chunk::<8>() {
+        _ if rest.is_empty() => return words.iter().all(|word| are_plain(*word)),
+        Some(last) => *last,
+        None => {
+            let mut last = [b' '; 8];
+            last[..rest.len()].copy_from_slice(rest);
+            last
+        }
+    };
+    words.iter().all(|word| are_plain(*word)) && are_plain(last)
 }
 
-fn append_tsv(out: &mut Vec<u8>, cell: &Cell) -> std::io::Result<()> {
+/// Returns whether all bytes are printable ASCII other than a backslash, a quotation mark and a comma.
+fn are_plain(bytes: [u8; 8]) -> bool {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const TOPS: u64 = 0x80 * ONES;
+    let word = u64::from_le_bytes(bytes);
+    // The top bit of a byte is set where it, or one below it, is less than `limit`.
+    let below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word;
+    let equals = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
+    let odd = word | below(word, b' ') | equals(0x7f) | equals(b'\\') | equals(b'"') | equals(b',');
+    odd & TOPS == 0
+}
+
+fn append_tsv(out: &mut Vec<u8>, cell: &Cell<'_>) -> std::io::Result<()> {
     match cell {
         Cell::None | Cell::AtLeast(_) => out.extend_from_slice(b"\\N"),
         Cell::Int(value) => append_int(out, *value)?,
@@ -409,7 +431,7 @@ fn append_tsv(out: &mut Vec<u8>, cell: &Cell) -> std::io::Result<()> {
     Ok(())
 }
 
-fn append_csv(out: &mut Vec<u8>, cell: &Cell, formulas: Formulas) -> std::io::Result<()> {
+fn append_csv(out: &mut Vec<u8>, cell: &Cell<'_>, formulas: Formulas) -> std::io::Result<()> {
     match cell {
         Cell::None | Cell::AtLeast(_) => {}
         Cell::Int(value) => append_int(out, *value)?,
@@ -426,7 +448,7 @@ fn append_csv(out: &mut Vec<u8>, cell: &Cell, formulas: Formulas) -> std::io::Re
     Ok(())
 }
 
-fn append_json(out: &mut Vec<u8>, cell: &Cell) -> std::io::Result<()> {
+fn append_json(out: &mut Vec<u8>, cell: &Cell<'_>) -> std::io::Result<()> {
     match cell {
         Cell::None | Cell::AtLeast(_) => out.extend_from_slice(b"null"),
         Cell::Int(value) => append_int(out, *value)?,
@@ -439,7 +461,7 @@ fn append_json(out: &mut Vec<u8>, cell: &Cell) -> std::io::Result<()> {
         }
         Cell::Text(text) => {
             let mut out = Visible::json(out);
-            serde_json::to_writer(&mut out, text.as_str())?;
+            serde_json::to_writer(&mut out, &**text)?;
             out.finish()?;
         }
     }

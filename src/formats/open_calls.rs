@@ -1,16 +1,43 @@
 //! The calls of each thread that are open in a part of a trace. If an end finds no begin here, the begin was lost or is
 //! in another part. This is only a hint: it limits for how many ends the reader must add the call's duration.
 
-use crate::event::CallDepth;
+use crate::event::{CallDepth, ThreadKey};
 
 const SLOTS: usize = 1024;
 /// The kernel's return stack has 50 entries.
 const MOST_OPEN: usize = 64;
 
+/// Who calls functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Caller {
+    Thread(u32),
+    /// The idle thread of a CPU, or an unknown one there: all of them have the same key.
+    IdleOn(u32),
+}
+
+impl Caller {
+    #[inline]
+    pub(crate) fn of(thread: ThreadKey, cpu: u32) -> Caller {
+        match thread {
+            ThreadKey::IDLE | ThreadKey::UNKNOWN => Caller::IdleOn(cpu),
+            thread => Caller::Thread(thread.0),
+        }
+    }
+
+    #[inline]
+    fn slot(self) -> usize {
+        let number = match self {
+            Caller::Thread(key) => key,
+            Caller::IdleOn(cpu) => !cpu,
+        };
+        number as usize % SLOTS
+    }
+}
+
 /// The calls of one thread.
 #[derive(Clone, Debug)]
 struct Calls {
-    thread: u32,
+    thread: Caller,
     /// Keys of the open calls, innermost last.
     open: Vec<u64>,
     /// The smallest key of any call of this thread.
@@ -29,7 +56,7 @@ pub(crate) struct OpenCalls {
 impl Default for OpenCalls {
     fn default() -> OpenCalls {
         let nobody = Calls {
-            thread: 0,
+            thread: Caller::IdleOn(0),
             open: Vec::new(),
             least: u64::MAX,
             losses: 0,
@@ -48,8 +75,8 @@ impl OpenCalls {
     }
 
     #[inline]
-    fn of(&mut self, thread: u32) -> Option<&mut Calls> {
-        let calls = self.slots.get_mut(thread as usize % SLOTS)?;
+    fn of(&mut self, thread: Caller) -> Option<&mut Calls> {
+        let calls = self.slots.get_mut(thread.slot())?;
         if calls.thread != thread || calls.losses != self.losses {
             calls.thread = thread;
             calls.losses = self.losses;
@@ -61,7 +88,7 @@ impl OpenCalls {
 
     /// Records that a call of `thread` begins; its end has the same `key`.
     #[inline]
-    pub(crate) fn begin(&mut self, thread: u32, key: u64) {
+    pub(crate) fn begin(&mut self, thread: Caller, key: u64) {
         if let Some(calls) = self.of(thread) {
             if calls.open.len() >= MOST_OPEN {
                 calls.open.clear();
@@ -73,7 +100,7 @@ impl OpenCalls {
     /// Records that a call of `thread` ends. Returns whether its begin was seen. Open calls inside it lost their ends.
     #[inline]
     #[must_use]
-    pub fn end(&mut self, thread: u32, key: u64) -> bool {
+    pub fn end(&mut self, thread: Caller, key: u64) -> bool {
         let Some(calls) = self.of(thread) else {
             return false;
         };
@@ -90,7 +117,7 @@ impl OpenCalls {
     /// and their ends were lost. Returns whether the thread was at this depth or above before; if so, all open calls of
     /// this depth are known.
     #[inline]
-    pub(crate) fn come_to(&mut self, thread: u32, key: u64) -> bool {
+    pub(crate) fn come_to(&mut self, thread: Caller, key: u64) -> bool {
         let Some(calls) = self.of(thread) else {
             return false;
         };
@@ -112,27 +139,33 @@ pub(crate) struct DepthFollower {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Reached {
-    thread: u32,
+    thread: Caller,
     inside: u32,
 }
 
 impl DepthFollower {
     /// Takes an entry at a depth; returns its row if nothing implies the depth.
     #[inline]
-    pub(crate) fn enter(&mut self, thread: u32, call: CallDepth) -> Option<CallDepth> {
+    pub(crate) fn enter(&mut self, thread: Caller, call: CallDepth) -> Option<CallDepth> {
         let depth = call.depth;
         self.step(thread, call, depth, depth.saturating_add(1))
     }
 
     /// Takes a return at a depth; returns its row if nothing implies the depth.
     #[inline]
-    pub(crate) fn leave(&mut self, thread: u32, call: CallDepth) -> Option<CallDepth> {
+    pub(crate) fn leave(&mut self, thread: Caller, call: CallDepth) -> Option<CallDepth> {
         let depth = call.depth;
         self.step(thread, call, depth.saturating_add(1), depth)
     }
 
     #[inline]
-    fn step(&mut self, thread: u32, call: CallDepth, before: u32, after: u32) -> Option<CallDepth> {
+    fn step(
+        &mut self,
+        thread: Caller,
+        call: CallDepth,
+        before: u32,
+        after: u32,
+    ) -> Option<CallDepth> {
         let at = |inside| Some(Reached { thread, inside });
         let is_implied = self.last == at(before);
         self.last = at(after);
@@ -149,40 +182,45 @@ mod tests {
         let mut follower = DepthFollower::default();
         let call = |event, depth| CallDepth { event, depth };
         let mut told = Vec::new();
-        told.extend(follower.enter(7, call(0, 3)));
-        told.extend(follower.enter(7, call(1, 4)));
-        told.extend(follower.leave(7, call(2, 4)));
-        told.extend(follower.leave(7, call(3, 3)));
+        told.extend(follower.enter(Caller::Thread(7), call(0, 3)));
+        told.extend(follower.enter(Caller::Thread(7), call(1, 4)));
+        told.extend(follower.leave(Caller::Thread(7), call(2, 4)));
+        told.extend(follower.leave(Caller::Thread(7), call(3, 3)));
         // The entry at 2 was lost.
-        told.extend(follower.leave(7, call(4, 2)));
-        told.extend(follower.enter(7, call(5, 2)));
-        told.extend(follower.enter(8, call(6, 3)));
-        told.extend(follower.leave(7, call(7, 2)));
+        told.extend(follower.leave(Caller::Thread(7), call(4, 2)));
+        told.extend(follower.enter(Caller::Thread(7), call(5, 2)));
+        told.extend(follower.enter(Caller::Thread(8), call(6, 3)));
+        told.extend(follower.leave(Caller::Thread(7), call(7, 2)));
         assert_eq!(told, [call(0, 3), call(6, 3), call(7, 2)]);
     }
 
     #[test]
     fn an_end_without_a_begin_is_told() {
         let mut open = OpenCalls::default();
-        assert!(!open.end(7, 1));
-        open.begin(7, 1);
-        open.begin(7, 2);
-        open.begin(7, 3);
-        assert!(!open.end(7, 4));
-        assert!(open.end(7, 2) && !open.end(7, 3) && open.end(7, 1) && !open.end(7, 1));
-        open.begin(7, 1);
-        open.begin(7 + SLOTS as u32, 1);
-        assert!(open.end(7 + SLOTS as u32, 1) && !open.end(7, 1));
-        open.begin(9, 1);
-        open.begin(9, 2);
-        assert!(!open.come_to(9, 2) && open.come_to(9, 2));
-        assert!(!open.end(9, 2) && open.end(9, 1));
+        assert!(!open.end(Caller::Thread(7), 1));
+        open.begin(Caller::Thread(7), 1);
+        open.begin(Caller::Thread(7), 2);
+        open.begin(Caller::Thread(7), 3);
+        assert!(!open.end(Caller::Thread(7), 4));
+        assert!(
+            open.end(Caller::Thread(7), 2)
+                && !open.end(Caller::Thread(7), 3)
+                && open.end(Caller::Thread(7), 1)
+                && !open.end(Caller::Thread(7), 1)
+        );
+        open.begin(Caller::Thread(7), 1);
+        open.begin(Caller::Thread(7 + SLOTS as u32), 1);
+        assert!(open.end(Caller::Thread(7 + SLOTS as u32), 1) && !open.end(Caller::Thread(7), 1));
+        open.begin(Caller::Thread(9), 1);
+        open.begin(Caller::Thread(9), 2);
+        assert!(!open.come_to(Caller::Thread(9), 2) && open.come_to(Caller::Thread(9), 2));
+        assert!(!open.end(Caller::Thread(9), 2) && open.end(Caller::Thread(9), 1));
         for _ in 0..1000 {
-            open.begin(8, 5);
+            open.begin(Caller::Thread(8), 5);
         }
-        assert!(open.end(8, 5));
-        open.begin(8, 5);
+        assert!(open.end(Caller::Thread(8), 5));
+        open.begin(Caller::Thread(8), 5);
         open.forget();
-        assert!(!open.end(8, 5));
+        assert!(!open.end(Caller::Thread(8), 5));
     }
 }

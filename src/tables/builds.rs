@@ -6,6 +6,7 @@ use super::lives::{arguments_cell, process_in_full, program_cell};
 use super::rows::RowsOfIds;
 use super::{Cell, ColumnDef, RowSource, Rows, Scope, TableDef, Unit};
 use crate::assemble::file_history::FileHistory;
+use crate::base::strings::exact_text;
 use crate::base::{Job, Timestamp};
 use crate::query::Item;
 use crate::query::build_chain::{Because, ChainRow, SharedRow, critical_chain};
@@ -293,7 +294,7 @@ fn call_rows(scope: &Scope<'_>) -> Box<dyn RowSource> {
             let share = 100.0 * total.time_ns as f64 / (*all_ns as f64).max(1.0);
             let mean = total.mean_ns();
             cells.extend([
-                Cell::of_bytes(total.name.as_bytes()),
+                exact_text(total.name.as_bytes()).into_owned().into(),
                 total.calls.into(),
                 total.errors.into(),
                 total.time_ns.into(),
@@ -302,7 +303,7 @@ fn call_rows(scope: &Scope<'_>) -> Box<dyn RowSource> {
                 mean.map(|_| total.longest_ns).into(),
                 total.unfinished.into(),
                 total.returned.into(),
-                Cell::of_bytes(by_error.join(", ").as_bytes()),
+                by_error.join(", ").into(),
             ]);
         },
     ))

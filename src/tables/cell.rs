@@ -1,7 +1,9 @@
 //! One value in a table. A cell contains a value without its format: the column's kind and unit decide that where a
 //! table is shown (`gui/table`, `export/aligned`) or written (`export/rows`).
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::ops::Deref;
 
 use compact_str::CompactString;
 
@@ -12,7 +14,7 @@ use crate::trace::Trace;
 
 /// A value in a table.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Cell {
+pub enum Cell<'a> {
     /// No value, or an unknown one.
     None,
     /// A whole number: a count, a key, bytes, or nanoseconds.
@@ -21,25 +23,68 @@ pub enum Cell {
     AtLeast(i128),
     /// A floating point number.
     Float(f64),
-    /// Text; short ones, as most names are, are kept in place.
-    Text(CompactString),
+    /// Text.
+    Text(CellText<'a>),
 }
 
-impl Cell {
+/// The text of a cell: one of the trace or of the rows' source, or one that was made for the cell.
+#[derive(Clone, Debug)]
+pub enum CellText<'a> {
+    /// A text that outlives the cell.
+    Of(&'a str),
+    /// A text that was made; a short one is in place.
+    Made(CompactString),
+}
+
+impl Deref for CellText<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        match self {
+            CellText::Of(text) => text,
+            CellText::Made(text) => text,
+        }
+    }
+}
+
+impl PartialEq for CellText<'_> {
+    fn eq(&self, other: &CellText<'_>) -> bool {
+        **self == **other
+    }
+}
+
+impl CellText<'_> {
+    /// Puts a text before this one.
+    pub(crate) fn prepend(&mut self, text: &str) {
+        let mut made = CompactString::from(text);
+        made.push_str(self);
+        *self = CellText::Made(made);
+    }
+
+    /// Returns the text.
+    pub(crate) fn into_string(self) -> String {
+        match self {
+            CellText::Of(text) => text.to_owned(),
+            CellText::Made(text) => text.into_string(),
+        }
+    }
+}
+
+impl<'a> Cell<'a> {
     /// Returns a name or text of a trace; bytes that are not UTF-8 become `\xNN`, so that no byte is lost.
     #[must_use]
-    pub(crate) fn of_bytes(bytes: &[u8]) -> Cell {
-        Cell::Text(exact_text(bytes).into())
+    pub(crate) fn of_bytes(bytes: &'a [u8]) -> Cell<'a> {
+        exact_text(bytes).into()
     }
 
     /// Returns a string of a trace.
     #[must_use]
-    pub fn of_string(trace: &Trace, id: StringId) -> Cell {
+    pub fn of_string(trace: &'a Trace, id: StringId) -> Cell<'a> {
         Cell::of_bytes(trace.strings.bytes(id))
     }
 
     /// Returns a string of a trace; `None` for the empty string.
-    pub(crate) fn of_text_or_none(trace: &Trace, id: StringId) -> Cell {
+    pub(crate) fn of_text_or_none(trace: &'a Trace, id: StringId) -> Cell<'a> {
         if id == StringId::EMPTY {
             Cell::None
         } else {
@@ -47,9 +92,33 @@ impl Cell {
         }
     }
 
+    /// Returns the same value without reference to the trace.
+    #[must_use]
+    pub fn into_owned(self) -> Cell<'static> {
+        match self {
+            Cell::None => Cell::None,
+            Cell::Int(value) => Cell::Int(value),
+            Cell::AtLeast(value) => Cell::AtLeast(value),
+            Cell::Float(value) => Cell::Float(value),
+            Cell::Text(CellText::Of(text)) => Cell::Text(CellText::Made(text.into())),
+            Cell::Text(CellText::Made(text)) => Cell::Text(CellText::Made(text)),
+        }
+    }
+
+    /// Returns the same value, with this cell's text.
+    pub(crate) fn borrowed(&self) -> Cell<'_> {
+        match self {
+            Cell::Text(text) => Cell::Text(CellText::Of(text)),
+            Cell::None => Cell::None,
+            Cell::Int(value) => Cell::Int(*value),
+            Cell::AtLeast(value) => Cell::AtLeast(*value),
+            Cell::Float(value) => Cell::Float(*value),
+        }
+    }
+
     /// Compares two cells of a column: `None` comes first; an unfinished duration counts as what is certain of it, and
     /// is longer than a known one of that length; numbers in texts compare by value (`CPU 2` before `CPU 10`).
-    pub(crate) fn order(&self, other: &Cell) -> Ordering {
+    pub(crate) fn order(&self, other: &Cell<'_>) -> Ordering {
         match (self, other) {
             (Cell::None, Cell::None) => Ordering::Equal,
             (Cell::None, _) => Ordering::Less,
@@ -106,50 +175,50 @@ fn without_zeros(digits: &[u8]) -> &[u8] {
     &digits[zeros..]
 }
 
-impl From<i128> for Cell {
-    fn from(value: i128) -> Cell {
+impl From<i128> for Cell<'_> {
+    fn from(value: i128) -> Self {
         Cell::Int(value)
     }
 }
 
-impl From<i64> for Cell {
-    fn from(value: i64) -> Cell {
+impl From<i64> for Cell<'_> {
+    fn from(value: i64) -> Self {
         Cell::Int(i128::from(value))
     }
 }
 
-impl From<u64> for Cell {
-    fn from(value: u64) -> Cell {
+impl From<u64> for Cell<'_> {
+    fn from(value: u64) -> Self {
         Cell::Int(i128::from(value))
     }
 }
 
-impl From<u32> for Cell {
-    fn from(value: u32) -> Cell {
+impl From<u32> for Cell<'_> {
+    fn from(value: u32) -> Self {
         Cell::Int(i128::from(value))
     }
 }
 
-impl From<i32> for Cell {
-    fn from(value: i32) -> Cell {
+impl From<i32> for Cell<'_> {
+    fn from(value: i32) -> Self {
         Cell::Int(i128::from(value))
     }
 }
 
-impl From<f64> for Cell {
-    fn from(value: f64) -> Cell {
+impl From<f64> for Cell<'_> {
+    fn from(value: f64) -> Self {
         Cell::Float(value)
     }
 }
 
-impl From<Timestamp> for Cell {
-    fn from(time: Timestamp) -> Cell {
+impl From<Timestamp> for Cell<'_> {
+    fn from(time: Timestamp) -> Self {
         time.0.into()
     }
 }
 
-impl From<Length> for Cell {
-    fn from(length: Length) -> Cell {
+impl From<Length> for Cell<'_> {
+    fn from(length: Length) -> Self {
         match length {
             Length::Known(ns) => ns.into(),
             Length::AtLeast(ns) => Cell::AtLeast(ns.into()),
@@ -157,32 +226,35 @@ impl From<Length> for Cell {
     }
 }
 
-impl From<CompactString> for Cell {
-    fn from(text: CompactString) -> Cell {
-        Cell::Text(text)
+impl From<CompactString> for Cell<'_> {
+    fn from(text: CompactString) -> Self {
+        Cell::Text(CellText::Made(text))
     }
 }
 
-impl From<String> for Cell {
-    fn from(text: String) -> Cell {
-        Cell::Text(text.into())
+impl From<String> for Cell<'_> {
+    fn from(text: String) -> Self {
+        Cell::Text(CellText::Made(text.into()))
     }
 }
 
-impl From<&str> for Cell {
-    fn from(text: &str) -> Cell {
-        Cell::Text(text.into())
+impl<'a> From<&'a str> for Cell<'a> {
+    fn from(text: &'a str) -> Cell<'a> {
+        Cell::Text(CellText::Of(text))
     }
 }
 
-impl From<std::borrow::Cow<'_, str>> for Cell {
-    fn from(text: std::borrow::Cow<'_, str>) -> Cell {
-        Cell::Text(text.into())
+impl<'a> From<Cow<'a, str>> for Cell<'a> {
+    fn from(text: Cow<'a, str>) -> Cell<'a> {
+        match text {
+            Cow::Borrowed(text) => text.into(),
+            Cow::Owned(text) => text.into(),
+        }
     }
 }
 
-impl<T: Into<Cell>> From<Option<T>> for Cell {
-    fn from(value: Option<T>) -> Cell {
+impl<'a, T: Into<Cell<'a>>> From<Option<T>> for Cell<'a> {
+    fn from(value: Option<T>) -> Cell<'a> {
         value.map_or(Cell::None, Into::into)
     }
 }

@@ -115,18 +115,18 @@ pub(crate) fn compared_rows(rows: Vec<CompareRow>, how: How) -> impl RowSource {
     })
 }
 
-fn row_cells(row: &CompareRow, How { what, by }: How) -> Vec<Cell> {
+fn row_cells(row: &CompareRow, How { what, by }: How) -> Vec<Cell<'_>> {
     let mut cells: Vec<Cell> = vec![
         row.name.as_str().into(),
         row.category.as_str().into(),
         row.change(by).into(),
     ];
     let has_times = what != CompareWhat::Events;
-    let both = |cell: &dyn Fn(&Side) -> Cell| {
+    let both = |cell: &dyn Fn(&Side) -> Cell<'static>| {
         [&row.left, &row.right].map(|side| side.as_ref().map_or(Cell::None, cell))
     };
     cells.extend(both(&|side| side.count.into()));
-    let time = |value: Cell| if has_times { value } else { Cell::None };
+    let time = |value: Cell<'static>| if has_times { value } else { Cell::None };
     cells.extend(both(&|side| time(side.sum_ns.into())));
     // The mean of no values is empty, not 0.
     let mean = |side: &Side| (side.count > 0).then(|| side.mean_ns());
@@ -135,7 +135,7 @@ fn row_cells(row: &CompareRow, How { what, by }: How) -> Vec<Cell> {
     cells.extend(both(&|side| side.p95_ns.into()));
     cells.extend(both(&|side| side.max_ns.into()));
     cells.push(row.kind.map(SliceKind::word).into());
-    let open = |value: Cell| match what {
+    let open = |value: Cell<'static>| match what {
         CompareWhat::Slices => value,
         _ => Cell::None,
     };
@@ -157,7 +157,7 @@ fn row_cells(row: &CompareRow, How { what, by }: How) -> Vec<Cell> {
 }
 
 /// The change from left to right; infinite if the value exists on one side only.
-fn change(sides: [Option<f64>; 2]) -> Cell {
+fn change(sides: [Option<f64>; 2]) -> Cell<'static> {
     match sides {
         [None, Some(_)] => Cell::Float(f64::INFINITY),
         [Some(_), None] => Cell::Float(f64::NEG_INFINITY),
@@ -193,7 +193,9 @@ mod tests {
         };
         let changes = |left, right| {
             let first = COMPARED.columns.len() + 1;
-            row_cells(&row(left, right), how)[first..first + 3].to_vec()
+            let row = row(left, right);
+            let cells = row_cells(&row, how).into_iter().map(Cell::into_owned);
+            cells.skip(first).take(3).collect::<Vec<_>>()
         };
         let (gone, new) = (Cell::Float(f64::NEG_INFINITY), Cell::Float(f64::INFINITY));
         assert_eq!(changes(side(2, 10), None), [gone.clone(), Cell::None, gone]);

@@ -288,7 +288,7 @@ impl RowSource for UsesOfFile {
         self.list.use_count(self.file)
     }
 
-    fn row(&self, loaded: &LoadedTrace, at: usize, cells: &mut Vec<Cell>) {
+    fn row<'a>(&'a self, loaded: &'a LoadedTrace, at: usize, cells: &mut Vec<Cell<'a>>) {
         let trace = &loaded.trace;
         let Some(it) = self.use_at(loaded, at) else {
             return;

@@ -63,8 +63,8 @@ pub(crate) const NAME_EXTRAS: [ColumnDef<'static>; 3] = [
 /// Returns at most `limit` rows of [`NAMES`], followed by cells of [`NAME_EXTRAS`].
 pub(crate) fn name_rows(flame: &Flame, limit: usize) -> Vec<MadeRow> {
     let whole = flame.nodes.first().map_or(1, |node| node.total).max(1) as f64;
-    let rows = flame.by_name().into_iter().take(limit).map(|row| MadeRow {
-        cells: vec![
+    let rows = flame.by_name().into_iter().take(limit).map(|row| {
+        MadeRow::new([
             row.name.into(),
             row.total.into(),
             row.own.into(),
@@ -74,14 +74,13 @@ pub(crate) fn name_rows(flame: &Flame, limit: usize) -> Vec<MadeRow> {
             bounded(row.total, row.unfinished, flame.unit),
             bounded(row.own, row.unfinished, flame.unit),
             Cell::Float(row.own as f64 / whole),
-        ],
-        item: None,
+        ])
     });
     rows.collect()
 }
 
 /// Returns a sum of times: a lower bound if some of what was added up never ended.
-fn bounded(sum: i64, unfinished: u64, unit: FlameUnit) -> Cell {
+fn bounded(sum: i64, unfinished: u64, unit: FlameUnit) -> Cell<'static> {
     match (unfinished, unit) {
         (1.., FlameUnit::Nanos) => Cell::AtLeast(sum.into()),
         _ => sum.into(),
@@ -135,11 +134,11 @@ fn in_depth(flame: &Flame) -> Vec<TreeNode> {
     order
 }
 
-fn tree_cells(
-    _: &LoadedTrace,
-    Tree { flame, size }: &Tree,
-    &TreeNode { id, depth }: &TreeNode,
-    cells: &mut Vec<Cell>,
+fn tree_cells<'a>(
+    _: &'a LoadedTrace,
+    Tree { flame, size }: &'a Tree,
+    &TreeNode { id, depth }: &'a TreeNode,
+    cells: &mut Vec<Cell<'a>>,
 ) {
     let node: &Node = &flame.nodes[id as usize];
     let part = match size {

@@ -70,7 +70,7 @@ pub(crate) fn group_row(trace: &Trace, group: &Group, what: What, whole_ns: f64)
         .name
         .map(|(_, category)| Cell::of_string(trace, category));
     let known = |ns: i64| Cell::from(group.known(ns));
-    let some = |cell: Cell| match group.count {
+    let some = |cell: Cell<'static>| match group.count {
         0 => Cell::None,
         _ => cell,
     };
@@ -103,7 +103,7 @@ pub(crate) fn group_row(trace: &Trace, group: &Group, what: What, whole_ns: f64)
         .or(key.thread.map(Item::Thread))
         .or(key.cpu.map(Item::Cpu))
         .or(key.process.map(Item::Process));
-    MadeRow { cells, item }
+    MadeRow::new(cells).about(item)
 }
 
 /// Groups of events.
@@ -161,17 +161,15 @@ pub(crate) fn event_rows(
         let rate = per_second(trace, span, group.count);
         let item = key.thread.map(Item::Thread);
         let item = item.or(key.cpu.map(Item::Cpu));
-        MadeRow {
-            cells: vec![
-                group.label(trace, by).into(),
-                category.into(),
-                group.count.into(),
-                rate.map(|rate| (rate * 1000.0).round() / 1000.0).into(),
-                rate.map(rounded).into(),
-                Cell::Float(group.count as f64 / all.max(1) as f64),
-            ],
-            item: item.or(key.process.map(Item::Process)),
-        }
+        MadeRow::new([
+            group.label(trace, by).into(),
+            category.into(),
+            group.count.into(),
+            rate.map(|rate| (rate * 1000.0).round() / 1000.0).into(),
+            rate.map(rounded).into(),
+            Cell::Float(group.count as f64 / all.max(1) as f64),
+        ])
+        .about(item.or(key.process.map(Item::Process)))
     };
     groups.iter().map(row).collect()
 }
@@ -193,11 +191,22 @@ pub(crate) const COUNTER_SUMS: TableDef = TableDef {
     columns: &[
         ColumnDef::text("track", "Counter", "The counter's name."),
         ColumnDef::count("count", "Samples", "How many samples there are."),
-        ColumnDef::number("mean", "Mean", Unit::None, "The mean over time."),
+        ColumnDef::number(
+            "mean",
+            "Mean",
+            Unit::None,
+            "The mean over time: each value for as long as it held.",
+        ),
         ColumnDef::number("min", "Least", Unit::None, "The least value."),
         ColumnDef::number("max", "Most", Unit::None, "The greatest value."),
         ColumnDef::number("first", "First", Unit::None, "The first value."),
         ColumnDef::number("last", "Last", Unit::None, "The last value."),
+        ColumnDef::number(
+            "sample_mean",
+            "Mean of samples",
+            Unit::None,
+            "The mean of the samples inside, each counted once: for latencies and other measurements.",
+        ),
     ],
     rows: Rows::Answer("stats FILE --of counters"),
 };
@@ -219,21 +228,22 @@ pub(crate) fn counter_rows(trace: &Trace, counters: &[CounterSummary]) -> Vec<Ma
             None => title(trace, item),
         };
         let track = trace.counters.tracks.get(counter.track.0 as usize);
-        MadeRow {
-            cells: vec![
-                name.into(),
-                counter.count.into(),
-                counter.mean.into(),
-                counter.min.into(),
-                counter.max.into(),
-                counter.first.into(),
-                counter.last.into(),
-                name_of_counter(trace, counter.track).into(),
-                owner_of_counter(trace, counter.track).into(),
-                (counter.last - counter.first).into(),
-            ],
-            item: track.map(|track| Item::Sample(counter.track, track.samples.start)),
-        }
+        MadeRow::new([
+            name.into(),
+            counter.count.into(),
+            counter.mean.into(),
+            counter.min.into(),
+            counter.max.into(),
+            counter.first.into(),
+            counter.last.into(),
+            Some(counter.sample_mean)
+                .filter(|mean| !mean.is_nan())
+                .into(),
+            name_of_counter(trace, counter.track).into(),
+            owner_of_counter(trace, counter.track).into(),
+            (counter.last - counter.first).into(),
+        ])
+        .about(track.map(|track| Item::Sample(counter.track, track.samples.start)))
     };
     counters.iter().map(row).collect()
 }

@@ -8,14 +8,14 @@ use crate::tables::Cell;
 use crate::trace::{ProcessId, ThreadId, Trace, TrackId, TrackKind};
 
 /// Returns the duration of a row whose end may be unknown.
-pub(crate) fn duration(start: Timestamp, end: Option<Timestamp>) -> Cell {
+pub(crate) fn duration(start: Timestamp, end: Option<Timestamp>) -> Cell<'static> {
     end.map(|end| (end - start).0).into()
 }
 
 /// The numbers of a thread and of its process.
 pub(crate) struct Owner {
-    pub pid: Cell,
-    pub tid: Cell,
+    pub pid: Cell<'static>,
+    pub tid: Cell<'static>,
 }
 
 impl Owner {
@@ -40,12 +40,12 @@ impl Owner {
 }
 
 /// Returns the number of a process.
-pub(crate) fn pid_of(trace: &Trace, id: ProcessId) -> Cell {
+pub(crate) fn pid_of(trace: &Trace, id: ProcessId) -> Cell<'static> {
     trace.processes.get(id.0 as usize).map(|it| it.pid).into()
 }
 
 /// Returns the number of the CPU with this index.
-pub(crate) fn cpu_number(trace: &Trace, index: Option<u32>) -> Cell {
+pub(crate) fn cpu_number(trace: &Trace, index: Option<u32>) -> Cell<'static> {
     index
         .and_then(|index| trace.cpus.get(index as usize))
         .map(|cpu| cpu.number)

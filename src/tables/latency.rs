@@ -49,7 +49,12 @@ struct Unmatched {
     unfinished_ns: i128,
 }
 
-fn sums(name: Cell, tid: Cell, lengths: &Distribution, unmatched: &Unmatched) -> Vec<Cell> {
+fn sums<'a>(
+    name: Cell<'a>,
+    tid: Cell<'a>,
+    lengths: &Distribution,
+    unmatched: &Unmatched,
+) -> Vec<Cell<'a>> {
     // The lengths of no latencies are empty, not 0.
     let length = |ns: i64| Cell::from((lengths.count() > 0).then_some(ns));
     vec![
@@ -78,10 +83,7 @@ pub(crate) fn pair_sums(name: &str, pairs: &EventPairs) -> MadeRow {
         unfinished: pairs.unfinished,
         unfinished_ns: pairs.unfinished_ns,
     };
-    MadeRow {
-        cells: sums(name.into(), Cell::None, &pairs.lengths, &unmatched),
-        item: None,
-    }
+    MadeRow::new(sums(name.into(), Cell::None, &pairs.lengths, &unmatched))
 }
 
 /// Returns the row of [`SUMS`] for the wakeups of a thread, followed by a cell of
@@ -96,10 +98,7 @@ pub(crate) fn wakeup_sums(trace: &Trace, row: &WakeupLatency) -> MadeRow {
     let in_full = format!("{name} {tid}");
     let mut cells = sums(name.into(), tid.into(), &row.lengths, &unmatched);
     cells.push(in_full.into());
-    MadeRow {
-        cells,
-        item: Some(Item::Thread(row.thread)),
-    }
+    MadeRow::new(cells).about(Some(Item::Thread(row.thread)))
 }
 
 /// Single latencies.

@@ -8,7 +8,7 @@ use super::rows::RowsOfIds;
 use super::{Cell, ColumnDef, RowSource, Rows, Scope, TableDef};
 use crate::base::Timestamp;
 use crate::base::signals::exit_text;
-use crate::base::strings::shell_bytes;
+use crate::base::strings::{exact_text, shell_bytes};
 use crate::load::LoadedTrace;
 use crate::query::Item;
 use crate::query::process_times::{ProcessTimes, program_bytes, program_of};
@@ -214,7 +214,12 @@ pub(crate) fn process_rows(nodes: Vec<Visited>, times: Arc<ProcessTimes>) -> imp
         .nested(|node| node.depth, |node| node.id.0)
 }
 
-fn node_cells(loaded: &LoadedTrace, times: &ProcessTimes, node: Visited, cells: &mut Vec<Cell>) {
+fn node_cells<'a>(
+    loaded: &'a LoadedTrace,
+    times: &'a ProcessTimes,
+    node: Visited,
+    cells: &mut Vec<Cell<'a>>,
+) {
     let trace = &loaded.trace;
     let Some(process) = trace.processes.get(node.id.0 as usize) else {
         return;
@@ -248,7 +253,7 @@ fn node_cells(loaded: &LoadedTrace, times: &ProcessTimes, node: Visited, cells: 
 }
 
 /// Returns the name of the program that a process ran last.
-pub(super) fn program_cell(trace: &Trace, id: ProcessId) -> Cell {
+pub(super) fn program_cell(trace: &Trace, id: ProcessId) -> Cell<'_> {
     match program_bytes(trace, id) {
         [] => program_of(trace, id).into(),
         name => Cell::of_bytes(name),
@@ -256,7 +261,7 @@ pub(super) fn program_cell(trace: &Trace, id: ProcessId) -> Cell {
 }
 
 /// Returns the arguments of the last program of a process, quoted for a shell.
-pub(crate) fn arguments_cell(trace: &Trace, id: ProcessId) -> Cell {
+pub(crate) fn arguments_cell(trace: &Trace, id: ProcessId) -> Cell<'_> {
     trace
         .processes
         .get(id.0 as usize)
@@ -264,19 +269,19 @@ pub(crate) fn arguments_cell(trace: &Trace, id: ProcessId) -> Cell {
         .filter(|image| !image.arguments.is_empty())
         .map_or(Cell::None, |image| {
             let words = image.arguments.iter().map(|&id| trace.strings.bytes(id));
-            Cell::of_bytes(&shell_bytes(words))
+            exact_text(&shell_bytes(words)).into_owned().into()
         })
 }
 
 /// Returns the program of a process and its number as one text: `make (166)`.
-pub(super) fn process_in_full(trace: &Trace, id: ProcessId) -> Cell {
+pub(super) fn process_in_full(trace: &Trace, id: ProcessId) -> Cell<'_> {
     let process = trace.processes.get(id.0 as usize);
     let pid = process.map_or(0, |process| process.pid);
     format!("{} ({pid})", program_of(trace, id)).into()
 }
 
 /// Returns the program of a process and its number; empty cells if there is no process.
-pub(super) fn process_cells(trace: &Trace, id: Option<ProcessId>) -> [Cell; 2] {
+pub(super) fn process_cells(trace: &Trace, id: Option<ProcessId>) -> [Cell<'_>; 2] {
     match id {
         Some(id) => [pid_of(trace, id), program_cell(trace, id)],
         None => [Cell::None, Cell::None],

@@ -28,14 +28,13 @@ pub(crate) struct MarkRow<'a> {
 
 /// Returns rows of [`MARKS`].
 pub(crate) fn mark_rows<'a>(marks: impl IntoIterator<Item = MarkRow<'a>>) -> Vec<MadeRow> {
-    let row = |mark: MarkRow<'a>| MadeRow {
-        cells: vec![
+    let row = |mark: MarkRow<'a>| {
+        MadeRow::new([
             mark.name.into(),
             mark.time.into(),
             mark.length.map(|length| length.0).into(),
             mark.note.into(),
-        ],
-        item: None,
+        ])
     };
     marks.into_iter().map(row).collect()
 }

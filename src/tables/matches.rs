@@ -43,13 +43,13 @@ impl RowSource for MatchRows {
         self.found.hits.len()
     }
 
-    fn row(&self, loaded: &LoadedTrace, at: usize, cells: &mut Vec<Cell>) {
+    fn row<'a>(&'a self, loaded: &'a LoadedTrace, at: usize, cells: &mut Vec<Cell<'a>>) {
         if let Some(&hit) = self.found.hits.get(at) {
             self.hit_cells(loaded, hit, cells);
         }
     }
 
-    fn cell(&self, loaded: &LoadedTrace, at: usize, column: usize) -> Cell {
+    fn cell<'a>(&'a self, loaded: &'a LoadedTrace, at: usize, column: usize) -> Cell<'a> {
         let hit = self.found.hits.get(at);
         match (hit, MATCHES.columns.get(column).map(|column| column.name)) {
             // A sort by time must not decode each event for its text.
@@ -76,14 +76,14 @@ impl RowSource for MatchRows {
 
 impl MatchRows {
     /// Returns the duration of a match; empty if its kind has none.
-    fn duration(&self, loaded: &LoadedTrace, hit: Hit) -> Cell {
+    fn duration<'a>(&self, loaded: &'a LoadedTrace, hit: Hit) -> Cell<'a> {
         match hit.item {
             Item::Event(_) | Item::Instant(_) | Item::Track(_) | Item::Cpu(_) => Cell::None,
             item => item.duration(&loaded.trace, &self.seen).into(),
         }
     }
 
-    fn hit_cells(&self, loaded: &LoadedTrace, hit: Hit, cells: &mut Vec<Cell>) {
+    fn hit_cells<'a>(&'a self, loaded: &'a LoadedTrace, hit: Hit, cells: &mut Vec<Cell<'a>>) {
         let trace = loaded.trace.as_ref();
         let event = event_of(trace, hit.item);
         let detail = event.map(|event| describe(trace, loaded.reader.as_ref(), event));

@@ -53,7 +53,7 @@ pub(crate) const EVENT_IN_FULL: ColumnDef<'static> = ColumnDef::text(
 );
 
 /// Appends the cells of a row of [`PROBES`], followed by a cell of [`EVENT_IN_FULL`].
-pub(crate) fn probe_cells(all: &ProbeTable, at: usize, cells: &mut Vec<Cell>) {
+pub(crate) fn probe_cells<'a>(all: &'a ProbeTable, at: usize, cells: &mut Vec<Cell<'a>>) {
     let Some(row) = all.rows.get(at) else {
         return;
     };
@@ -115,11 +115,11 @@ impl RowSource for ProbeEvents {
         self.0.len()
     }
 
-    fn row(&self, loaded: &LoadedTrace, at: usize, cells: &mut Vec<Cell>) {
+    fn row<'a>(&'a self, loaded: &'a LoadedTrace, at: usize, cells: &mut Vec<Cell<'a>>) {
         cells.extend((0..PROBE_EVENTS.columns.len()).map(|column| self.cell(loaded, at, column)));
     }
 
-    fn cell(&self, loaded: &LoadedTrace, at: usize, column: usize) -> Cell {
+    fn cell<'a>(&'a self, loaded: &'a LoadedTrace, at: usize, column: usize) -> Cell<'a> {
         let Some(&event) = self.0.get(at) else {
             return Cell::None;
         };

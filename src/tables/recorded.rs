@@ -30,26 +30,26 @@ impl RowSource for RankedEvents {
         self.count
     }
 
-    fn row(&self, loaded: &LoadedTrace, at: usize, cells: &mut Vec<Cell>) {
+    fn row<'a>(&'a self, loaded: &'a LoadedTrace, at: usize, cells: &mut Vec<Cell<'a>>) {
         let mut events = loaded.trace.events.from_rank(self.first + at as u32);
         if let Some(id) = events.next() {
-            event_cells(loaded, &(), &id, cells);
+            event_cells(loaded, id, cells);
         }
     }
 
     /// Finding an event by its rank takes several searches; stepping to the next event takes none.
-    fn walk(
-        &self,
-        loaded: &LoadedTrace,
+    fn walk<'a>(
+        &'a self,
+        loaded: &'a LoadedTrace,
         range: Range<usize>,
-        each: EachRow<'_>,
+        each: EachRow<'_, 'a>,
     ) -> std::io::Result<()> {
         let mut cells = Vec::new();
         let first = self.first.saturating_add(range.start as u32);
         let count = range.end.min(self.count).saturating_sub(range.start);
         for id in loaded.trace.events.from_rank(first).take(count) {
             cells.clear();
-            event_cells(loaded, &(), &id, &mut cells);
+            event_cells(loaded, id, &mut cells);
             each(0, &mut cells)?;
         }
         Ok(())
@@ -73,10 +73,12 @@ fn events(scope: &Scope<'_>) -> Box<dyn RowSource> {
     let is_before_end = |id: &EventId| events.time(*id) < span.end || span.end == Timestamp::MAX;
     let ids = events.from_time(span.start).take_while(is_before_end);
     let ids = ids.filter(|&id| chosen.has_event(id)).collect();
-    Box::new(RowsOfIds::new(ids, (), event_cells))
+    Box::new(RowsOfIds::new(ids, (), |loaded, (), id, cells| {
+        event_cells(loaded, *id, cells)
+    }))
 }
 
-fn event_cells(loaded: &LoadedTrace, (): &(), &id: &EventId, cells: &mut Vec<Cell>) {
+fn event_cells<'a>(loaded: &'a LoadedTrace, id: EventId, cells: &mut Vec<Cell<'a>>) {
     let trace = &loaded.trace;
     let event = trace.events.get(id);
     let kind = trace.kinds.get(event.row.kind.index());

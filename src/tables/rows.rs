@@ -21,10 +21,10 @@ pub trait RowSource: Send + Sync {
 
     /// Appends the cells of row `at`: one for each column of the table, followed by cells for panes only. `loaded` is
     /// the trace for which the source was made.
-    fn row(&self, loaded: &LoadedTrace, at: usize, cells: &mut Vec<Cell>);
+    fn row<'a>(&'a self, loaded: &'a LoadedTrace, at: usize, cells: &mut Vec<Cell<'a>>);
 
     /// Returns the cell of row `at` in the column with index `column`.
-    fn cell(&self, loaded: &LoadedTrace, at: usize, column: usize) -> Cell {
+    fn cell<'a>(&'a self, loaded: &'a LoadedTrace, at: usize, column: usize) -> Cell<'a> {
         let mut cells = Vec::new();
         self.row(loaded, at, &mut cells);
         cells.into_iter().nth(column).unwrap_or(Cell::None)
@@ -34,11 +34,11 @@ pub trait RowSource: Send + Sync {
     ///
     /// # Errors
     /// Errors of `each`.
-    fn walk(
-        &self,
-        loaded: &LoadedTrace,
+    fn walk<'a>(
+        &'a self,
+        loaded: &'a LoadedTrace,
         range: Range<usize>,
-        each: EachRow<'_>,
+        each: EachRow<'_, 'a>,
     ) -> std::io::Result<()> {
         let mut cells = Vec::new();
         for at in range {
@@ -73,7 +73,10 @@ pub trait RowSource: Send + Sync {
 }
 
 /// The callback for each row: takes the row's depth and cells.
-pub(crate) type EachRow<'a> = &'a mut dyn FnMut(u32, &mut Vec<Cell>) -> std::io::Result<()>;
+pub(crate) type EachRow<'e, 'a> = &'e mut dyn FnMut(u32, &mut Vec<Cell<'a>>) -> std::io::Result<()>;
+
+/// Appends the cells of a row with id `I`; `K` is what its source knows.
+pub(crate) type CellsOf<I, K> = for<'a> fn(&'a LoadedTrace, &'a K, &'a I, &mut Vec<Cell<'a>>);
 
 /// Rows that are numbered by ids of the trace or of `known`.
 pub(crate) struct RowsOfIds<I, K> {
@@ -82,7 +85,7 @@ pub(crate) struct RowsOfIds<I, K> {
     /// Data that was computed once for all rows.
     pub known: K,
     /// Appends the cells of a row.
-    pub cells: fn(&LoadedTrace, &K, &I, &mut Vec<Cell>),
+    pub cells: CellsOf<I, K>,
     /// Returns the item to which a row belongs.
     pub item: fn(&K, &I) -> Option<Item>,
     /// Returns the depth of a row in a tree.
@@ -93,11 +96,7 @@ pub(crate) struct RowsOfIds<I, K> {
 
 impl<I, K> RowsOfIds<I, K> {
     /// Returns rows without items and without depth.
-    pub fn new(
-        ids: Vec<I>,
-        known: K,
-        cells: fn(&LoadedTrace, &K, &I, &mut Vec<Cell>),
-    ) -> RowsOfIds<I, K> {
+    pub fn new(ids: Vec<I>, known: K, cells: CellsOf<I, K>) -> RowsOfIds<I, K> {
         RowsOfIds {
             ids,
             known,
@@ -128,7 +127,7 @@ impl<I: Send + Sync, K: Send + Sync> RowSource for RowsOfIds<I, K> {
         self.ids.len()
     }
 
-    fn row(&self, loaded: &LoadedTrace, at: usize, cells: &mut Vec<Cell>) {
+    fn row<'a>(&'a self, loaded: &'a LoadedTrace, at: usize, cells: &mut Vec<Cell<'a>>) {
         if let Some(id) = self.ids.get(at) {
             (self.cells)(loaded, &self.known, id, cells);
         }
@@ -152,9 +151,24 @@ impl<I: Send + Sync, K: Send + Sync> RowSource for RowsOfIds<I, K> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MadeRow {
     /// The cells, by column.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<Cell<'static>>,
     /// The item to which the row belongs.
     pub item: Option<Item>,
+}
+
+impl MadeRow {
+    /// Returns a row without an item.
+    pub fn new<'a>(cells: impl IntoIterator<Item = Cell<'a>>) -> MadeRow {
+        MadeRow {
+            cells: cells.into_iter().map(Cell::into_owned).collect(),
+            item: None,
+        }
+    }
+
+    /// Returns the row with an item to which it belongs.
+    pub(crate) fn about(self, item: Option<Item>) -> MadeRow {
+        MadeRow { item, ..self }
+    }
 }
 
 /// Rows of a short table (a few screens): all cells are made at once.
@@ -163,16 +177,16 @@ impl RowSource for Vec<MadeRow> {
         self.len()
     }
 
-    fn row(&self, _: &LoadedTrace, at: usize, cells: &mut Vec<Cell>) {
+    fn row<'a>(&'a self, _: &'a LoadedTrace, at: usize, cells: &mut Vec<Cell<'a>>) {
         if let Some(row) = self.get(at) {
-            cells.extend_from_slice(&row.cells);
+            cells.extend(row.cells.iter().map(Cell::borrowed));
         }
     }
 
-    fn cell(&self, _: &LoadedTrace, at: usize, column: usize) -> Cell {
+    fn cell<'a>(&'a self, _: &'a LoadedTrace, at: usize, column: usize) -> Cell<'a> {
         let row = self.get(at);
         let cell = row.and_then(|row| row.cells.get(column));
-        cell.cloned().unwrap_or(Cell::None)
+        cell.map_or(Cell::None, Cell::borrowed)
     }
 
     fn item(&self, _: &LoadedTrace, at: usize) -> Option<Item> {

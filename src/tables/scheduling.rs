@@ -111,7 +111,7 @@ fn states(scope: &Scope<'_>) -> Box<dyn RowSource> {
     Box::new(RowsOfIds::new(ids, (), state_cells))
 }
 
-fn state_cells(loaded: &LoadedTrace, (): &(), &id: &u32, cells: &mut Vec<Cell>) {
+fn state_cells<'a>(loaded: &'a LoadedTrace, (): &'a (), &id: &'a u32, cells: &mut Vec<Cell<'a>>) {
     let trace = &loaded.trace;
     let state = trace.states.get(StateId(id));
     let waker = waker_of(trace, &state);

@@ -64,9 +64,6 @@ pub(crate) const FACTS: TableDef = TableDef {
 
 /// Returns rows of [`FACTS`].
 pub(crate) fn fact_rows(facts: Vec<Fact>) -> Vec<MadeRow> {
-    let row = |fact: Fact| MadeRow {
-        cells: vec![fact.name.into(), fact.value.into()],
-        item: None,
-    };
+    let row = |fact: Fact| MadeRow::new([fact.name.into(), fact.value.into()]);
     facts.into_iter().map(row).collect()
 }

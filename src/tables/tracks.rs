@@ -11,7 +11,7 @@ use crate::load::LoadedTrace;
 use crate::query::whole_samples::whole_value;
 use crate::trace::counters::CounterScope;
 use crate::trace::slices::SliceRow;
-use crate::trace::{CounterTrackId, EventId, SliceId, ThreadId, TrackId, TrackKind};
+use crate::trace::{CounterTrackId, EventId, SliceId, ThreadId, Trace, TrackId, TrackKind};
 
 pub(super) const SLICES: TableDef = TableDef {
     name: "slices",
@@ -41,6 +41,42 @@ struct Keyed {
     begin: u32,
     depth: u32,
     id: u32,
+    row: u32,
+}
+
+/// A slice with its row of slices, which a search would have to find.
+struct OnRow {
+    id: SliceId,
+    row: u32,
+}
+
+/// What is the same in many rows of the table.
+struct SliceTexts {
+    depths: Vec<u32>,
+    /// The name of each track.
+    tracks: Vec<String>,
+    /// By thread.
+    owners: Vec<OwnerCells>,
+    nobody: OwnerCells,
+}
+
+/// The cells of the thread that something happened on.
+struct OwnerCells {
+    numbers: Owner,
+    process: Cell<'static>,
+    thread: Cell<'static>,
+}
+
+impl OwnerCells {
+    fn of(trace: &Trace, thread: ThreadId) -> OwnerCells {
+        let process = trace.process_of(thread);
+        let process: Cell<'_> = process.map(|it| Cell::of_string(trace, it.name)).into();
+        OwnerCells {
+            numbers: Owner::of(trace, thread),
+            process: process.into_owned(),
+            thread: Cell::from(trace.thread_name(thread)).into_owned(),
+        }
+    }
 }
 
 fn slices(scope: &Scope<'_>) -> Box<dyn RowSource> {
@@ -48,7 +84,7 @@ fn slices(scope: &Scope<'_>) -> Box<dyn RowSource> {
     let table = &trace.slices;
     let depths = table.depths();
     let chosen = scope.chosen;
-    let of_row = |row: &SliceRow| {
+    let of_row = |(row, number): (&SliceRow, u32)| {
         let slices = row.slices.clone().filter(|&id| {
             // A slice whose end was not seen ends where it is drawn to.
             let end = Timestamp(table.open_end(id as usize).or_greatest());
@@ -60,52 +96,66 @@ fn slices(scope: &Scope<'_>) -> Box<dyn RowSource> {
             begin: table.begins.at(id as usize),
             depth: depths[id as usize],
             id,
+            row: number,
         });
         keyed.collect::<Vec<Keyed>>()
     };
-    let mut keyed: Vec<Keyed> = table.rows.par_iter().flat_map_iter(of_row).collect();
+    let rows = table.rows.par_iter().zip(0..table.rows.len() as u32);
+    let mut keyed: Vec<Keyed> = rows.flat_map_iter(of_row).collect();
     // Each row is in order: this sort merges them.
     keyed.par_sort();
-    let ids: Vec<u32> = keyed.into_iter().map(|keyed| keyed.id).collect();
-    Box::new(RowsOfIds::new(ids, depths, |loaded, depths, id, cells| {
-        slice_cells(loaded, depths, *id, cells)
-    }))
+    let ids = keyed.into_iter().map(|keyed| OnRow {
+        id: SliceId(keyed.id),
+        row: keyed.row,
+    });
+    let name = |track: u32| track_name(trace, TrackId(track)).into_owned();
+    let owner = |thread: u32| OwnerCells::of(trace, ThreadId(thread));
+    let known = SliceTexts {
+        depths,
+        tracks: (0..trace.tracks.len() as u32).map(name).collect(),
+        owners: (0..trace.threads.len() as u32).map(owner).collect(),
+        nobody: OwnerCells::of(trace, ThreadId::NONE),
+    };
+    Box::new(RowsOfIds::new(ids.collect(), known, slice_cells))
 }
 
-fn slice_cells(loaded: &LoadedTrace, depths: &[u32], id: u32, cells: &mut Vec<Cell>) {
+fn slice_cells<'a>(
+    loaded: &'a LoadedTrace,
+    known: &'a SliceTexts,
+    at: &'a OnRow,
+    cells: &mut Vec<Cell<'a>>,
+) {
     let trace = &loaded.trace;
     let table = &trace.slices;
-    let slice = table.get(SliceId(id));
-    let label = table.label(slice.id);
-    let row = table.row_of(slice.id);
-    let track = trace.tracks.get(row.track.0 as usize);
-    let kind = track.map(|track| track.kind);
+    let slice = table.get(at.id);
+    let label = table.label(at.id);
+    let track = table.rows[at.row as usize].track.0 as usize;
+    let kind = trace.tracks.get(track).map(|track| track.kind);
     let thread = match kind {
         Some(TrackKind::Thread(thread)) => thread,
         _ => trace.events.thread(slice.begin),
     };
-    let Owner { mut pid, mut tid } = Owner::of(trace, thread);
+    let owner = known.owners.get(thread.0 as usize);
+    let owner = owner.unwrap_or(&known.nobody);
+    let (mut pid, mut tid) = (owner.numbers.pid.borrowed(), owner.numbers.tid.borrowed());
     if let Some(TrackKind::Async(Some(process))) = kind {
         pid = pid_of(trace, process);
     }
     if matches!(kind, Some(TrackKind::Cpu(_))) && thread == ThreadId::IDLE {
         tid = 0_u32.into();
     }
-    let process = trace
-        .process_of(thread)
-        .map(|process| Cell::of_string(trace, process.name));
     cells.extend([
         slice.start.into(),
         slice.duration().map(|length| length.0).into(),
-        depths[id as usize].into(),
+        known.depths[at.id.0 as usize].into(),
         Cell::of_string(trace, label.name),
         Cell::of_text_or_none(trace, label.category),
         pid,
         tid,
-        process.into(),
-        trace.thread_name(thread).into(),
-        track_name(trace, row.track).into(),
-        id.into(),
+        owner.process.borrowed(),
+        owner.thread.borrowed(),
+        known.tracks.get(track).map(String::as_str).into(),
+        at.id.0.into(),
         slice.parent.map(|parent| parent.0).into(),
     ]);
 }
@@ -218,7 +268,12 @@ fn counters(scope: &Scope<'_>) -> Box<dyn RowSource> {
     Box::new(RowsOfIds::new(ids.collect(), (), sample_cells))
 }
 
-fn sample_cells(loaded: &LoadedTrace, (): &(), id: &Sample, cells: &mut Vec<Cell>) {
+fn sample_cells<'a>(
+    loaded: &'a LoadedTrace,
+    (): &'a (),
+    id: &'a Sample,
+    cells: &mut Vec<Cell<'a>>,
+) {
     let trace = &loaded.trace;
     let track = &trace.counters.tracks[id.track.0 as usize];
     let (pid, cpu) = match track.scope {
@@ -237,7 +292,7 @@ fn sample_cells(loaded: &LoadedTrace, (): &(), id: &Sample, cells: &mut Vec<Cell
 }
 
 /// Returns the value of a counter's sample.
-fn counter_value(loaded: &LoadedTrace, row: usize, track: &[u8]) -> Cell {
+fn counter_value(loaded: &LoadedTrace, row: usize, track: &[u8]) -> Cell<'static> {
     let trace = &loaded.trace;
     match whole_value(trace, loaded.reader.as_ref(), row, track) {
         Some(whole) => Cell::Int(whole),

@@ -42,7 +42,12 @@ pub(crate) fn hop_rows(chain: Chain) -> impl RowSource {
     RowsOfIds::new(ids, chain, hop_cells).about(|chain, &at| Some(chain.hops.get(at)?.item))
 }
 
-fn hop_cells(loaded: &LoadedTrace, chain: &Chain, &at: &usize, cells: &mut Vec<Cell>) {
+fn hop_cells<'a>(
+    loaded: &'a LoadedTrace,
+    chain: &'a Chain,
+    &at: &'a usize,
+    cells: &mut Vec<Cell<'a>>,
+) {
     let trace = loaded.trace.as_ref();
     let Some(hop) = chain.hops.get(at) else {
         return;

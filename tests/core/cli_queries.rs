@@ -157,6 +157,47 @@ fn stats_group_slices_runs_states_and_counters() {
     assert!(!counters.is_empty());
 }
 
+fn case(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/cases")
+        .join(name);
+    path.to_string_lossy().into_owned()
+}
+
+#[test]
+fn bios_queues_and_requests_of_one_operation_are_not_added_up_together() {
+    let path = case("tracedat/block-requeue-and-enum-zero.dat.zst");
+    let rows = json(&["stats", &path, "--kind", "block requests"]);
+    let count = |category: &str| -> u64 {
+        let own = rows.iter().filter(|row| row["category"] == category);
+        own.map(|row| row["count"].as_u64().unwrap()).sum()
+    };
+    let counts = ["block requests", "block queue", "block bios", "block"].map(count);
+    assert_eq!(counts, [99, 82, 115, 0]);
+}
+
+#[test]
+fn a_mean_of_samples_counts_each_once() {
+    let path = case("ftrace_text/timerlat.report.txt.zst");
+    let samples = json(&["table", "counters", &path]);
+    let sums = json(&["stats", "--of", "counters", &path]);
+    assert!(!sums.is_empty());
+    for row in &sums {
+        let is_own = |sample: &&serde_json::Value| {
+            let track = sample["track"].as_str().unwrap();
+            row["track"] == format!("{track} · CPU {}", sample["cpu"])
+        };
+        let own = samples.iter().filter(is_own);
+        let values: Vec<f64> = own
+            .map(|sample| sample["value"].as_f64().unwrap())
+            .collect();
+        assert_eq!(row["count"], values.len());
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let found = row["sample_mean"].as_f64().unwrap();
+        assert!((found - mean).abs() < 1e-6 * mean, "{row}");
+    }
+}
+
 /// A row without its name.
 fn numbers_of(row: &serde_json::Value) -> serde_json::Value {
     let mut row = row.clone();

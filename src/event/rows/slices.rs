@@ -127,38 +127,77 @@ pub enum LoneBegins {
 pub struct Measured {
     /// The event that ends the slice, or that is the whole slice.
     pub event: u32,
-    /// Difference in ns from the slice's end, by the clock that measured it, to its event; or one of the constants
-    /// below.
-    pub late: i32,
+    /// A [`MeasuredEnd`] in 4 bytes: of `Late` the difference, of the others one of the constants below.
+    end: i32,
     /// Duration in ns, 0 or more.
     pub duration_ns: i64,
 }
 
+/// What a file states about the end of a slice whose duration it contains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MeasuredEnd {
+    /// How many ns the end, by the clock that measured it, is before its event.
+    Late(i32),
+    /// The time of the end is not recorded, only an event for it.
+    NotRecorded,
+    /// One event both begins and ends the slice; the time of its end is not recorded.
+    OneEvent,
+    /// The slice is drawn with another length. The event is one of `completes`, or ends a pair.
+    DrawnOtherwise,
+}
+
 impl Measured {
-    /// Value of `late`: the file does not contain the time of the end, only an event for it.
-    pub(crate) const NOT_SAID: i32 = i32::MIN;
-    /// Value of `late`: one event both begins and ends the slice; the time of its end is not recorded.
-    pub(crate) const ONE_EVENT: i32 = i32::MIN + 1;
-    /// Value of `late`: the slice is drawn with another length. The event is one of `completes`, or ends a pair.
-    pub const COMPLETE: i32 = i32::MIN + 2;
+    const NOT_RECORDED: i32 = i32::MIN;
+    const ONE_EVENT: i32 = i32::MIN + 1;
+    const DRAWN_OTHERWISE: i32 = i32::MIN + 2;
 
     /// Returns the duration of a slice that ended at `ended` (ns) by the clock that measured it, and whose event is at
     /// `time` (ns).
     #[must_use]
     pub fn new(event: u32, duration_ns: i64, time: i64, ended: Option<i64>) -> Measured {
         let late = ended.and_then(|ended| i32::try_from(time.checked_sub(ended)?).ok());
-        let late = late.filter(|&late| late > Measured::COMPLETE);
+        let late = late.filter(|&late| late > Measured::DRAWN_OTHERWISE);
+        Measured::with(event, duration_ns, late.unwrap_or(Measured::NOT_RECORDED))
+    }
+
+    /// Returns the duration of a slice that one event both begins and ends.
+    #[must_use]
+    pub(crate) fn of_one_event(event: u32, duration_ns: i64) -> Measured {
+        Measured::with(event, duration_ns, Measured::ONE_EVENT)
+    }
+
+    /// Returns the duration of a slice that is drawn with another length.
+    #[must_use]
+    pub(crate) fn drawn_otherwise(event: u32, duration_ns: i64) -> Measured {
+        Measured::with(event, duration_ns, Measured::DRAWN_OTHERWISE)
+    }
+
+    fn with(event: u32, duration_ns: i64, end: i32) -> Measured {
         Measured {
             event,
-            late: late.unwrap_or(Measured::NOT_SAID),
+            end,
             duration_ns: duration_ns.max(0),
+        }
+    }
+
+    /// Returns what the file states about the slice's end.
+    #[must_use]
+    pub(crate) fn end(&self) -> MeasuredEnd {
+        match self.end {
+            Measured::NOT_RECORDED => MeasuredEnd::NotRecorded,
+            Measured::ONE_EVENT => MeasuredEnd::OneEvent,
+            Measured::DRAWN_OTHERWISE => MeasuredEnd::DrawnOtherwise,
+            late => MeasuredEnd::Late(late),
         }
     }
 
     /// Returns how many ns before its event the slice ended, if that is known.
     #[must_use]
     pub(crate) fn lateness(&self) -> Option<i32> {
-        (self.late > Measured::COMPLETE).then_some(self.late)
+        match self.end() {
+            MeasuredEnd::Late(late) => Some(late),
+            _ => None,
+        }
     }
 }
 

@@ -179,7 +179,7 @@ impl<'a> Aligned<'a> {
     ///
     /// # Errors
     /// Errors of `out`.
-    pub fn row(&mut self, out: &mut dyn Write, cells: &[Cell]) -> std::io::Result<()> {
+    pub fn row(&mut self, out: &mut dyn Write, cells: &[Cell<'_>]) -> std::io::Result<()> {
         let row: Vec<Shown> = self
             .columns
             .iter()
@@ -419,7 +419,7 @@ fn total(places: &[Place], width: impl Fn(&Place) -> usize) -> usize {
     gaps + places.iter().map(width).sum::<usize>()
 }
 
-fn shown(column: &ColumnDef<'_>, cell: &Cell, look: &Look) -> Shown {
+fn shown(column: &ColumnDef<'_>, cell: &Cell<'_>, look: &Look) -> Shown {
     let text = match cell {
         Cell::None | Cell::AtLeast(_) => {
             return Shown {

@@ -118,9 +118,11 @@ impl BeginsAround {
     pub(crate) fn is_whole_as(&self, trace: &Trace, slice: &SliceAt, form: Form) -> bool {
         let facts = &slice.facts;
         let is_pulled_in = || facts.end == slice.start && self.is_pulled_in(trace, slice);
-        // Only a complete event has room for a measured duration.
+        // Only a complete event has room for a measured duration, or for the fields of an end that may belong to
+        // another begin: an end record with `end_not_seen` ends nothing when it is read.
         let is_measured = || trace.slices.measured(slice.row).is_some();
-        let is_one = || facts.finish.is_none() || is_measured() || is_pulled_in();
+        let is_one =
+            || facts.finish.is_none() || facts.is_unended || is_measured() || is_pulled_in();
         facts.end.is_some() && (form == Form::Whole || is_one())
     }
 

@@ -51,11 +51,9 @@ impl<'f> Emitter<'f> {
             && let Some(measured) = argument_of(event, b"measured_ns")
             && let Some(duration_ns) = whole(measured.bytes())
         {
-            self.out.columns.measured.push(Measured {
-                event: index,
-                late: Measured::COMPLETE,
-                duration_ns: i64::try_from(duration_ns).unwrap_or(i64::MAX),
-            });
+            let duration_ns = i64::try_from(duration_ns).unwrap_or(i64::MAX);
+            let measured = Measured::drawn_otherwise(index, duration_ns);
+            self.out.columns.measured.push(measured);
         }
     }
 

@@ -3,7 +3,7 @@ use super::reader::FtraceReader;
 use crate::base::Job;
 use crate::event::part::ClockUnit;
 use crate::event::{
-    EventDetail, LaneColumns, Life, MarkOp, Measured, SeriesScope, ThreadKey, ThreadState,
+    EventDetail, LaneColumns, Life, MarkOp, MeasuredEnd, SeriesScope, ThreadKey, ThreadState,
 };
 use crate::formats::{AnyStream, EventRef, Events, Input};
 
@@ -105,8 +105,14 @@ fn atrace_marks_are_slices_and_counters() {
 /// Returns measured durations: (event, whether the call is a single event, ns).
 fn measured(lane: &LaneColumns) -> Vec<(u32, bool, i64)> {
     let rows = lane.measured.iter();
-    rows.map(|row| (row.event, row.late == Measured::ONE_EVENT, row.duration_ns))
-        .collect()
+    rows.map(|row| {
+        (
+            row.event,
+            row.end() == MeasuredEnd::OneEvent,
+            row.duration_ns,
+        )
+    })
+    .collect()
 }
 
 #[test]

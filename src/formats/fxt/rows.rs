@@ -208,11 +208,7 @@ impl Rows {
         if !self.measured.is_empty() {
             let rows = completes.iter().filter_map(|&(event, detail)| {
                 let duration_ns = *self.measured.get(&detail)?;
-                Some(Measured {
-                    event,
-                    late: Measured::COMPLETE,
-                    duration_ns,
-                })
+                Some(Measured::drawn_otherwise(event, duration_ns))
             });
             out.measured.extend(rows);
         }

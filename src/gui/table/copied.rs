@@ -53,7 +53,7 @@ pub(super) fn text_of(
         data.rows.row(loaded, row, &mut cells);
         let mut shown: Vec<Cell> = with_cells().map(|column| copied(column, &cells)).collect();
         if let (depth @ 1.., Some(Cell::Text(name))) = (data.rows.depth(row), shown.first_mut()) {
-            name.insert_str(0, &"  ".repeat(depth.min(200) as usize));
+            name.prepend(&"  ".repeat(depth.min(200) as usize));
         }
         // Writing to memory does not fail.
         let _never_fails = writer.row(&shown);
@@ -63,11 +63,11 @@ pub(super) fn text_of(
 }
 
 /// Returns the cell of a row as it is copied.
-fn copied(column: &PaneColumn, cells: &[Cell]) -> Cell {
+fn copied<'a>(column: &PaneColumn, cells: &'a [Cell<'_>]) -> Cell<'a> {
     match column.cell(cells) {
         // A change to nothing is a change by -100 %.
         Cell::Float(f64::NEG_INFINITY) if column.def.unit == Unit::Change => Cell::Float(-1.0),
-        cell => cell.clone(),
+        cell => cell.borrowed(),
     }
 }
 

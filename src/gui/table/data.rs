@@ -207,13 +207,13 @@ impl PaneColumn {
 
     /// Returns the column's cell of a row.
     #[must_use]
-    pub(crate) fn cell<'a>(&self, cells: &'a [Cell]) -> &'a Cell {
+    pub(crate) fn cell<'c, 'a>(&self, cells: &'c [Cell<'a>]) -> &'c Cell<'a> {
         let cell = self.at.and_then(|at| cells.get(at));
         cell.unwrap_or(&Cell::None)
     }
 
     /// Returns whether the column's cell of a row is drawn in the colour of errors.
-    pub(super) fn is_trouble(&self, cells: &[Cell]) -> bool {
+    pub(super) fn is_trouble(&self, cells: &[Cell<'_>]) -> bool {
         self.counts_trouble && matches!(self.cell(cells), Cell::Int(count) if *count != 0)
     }
 }

@@ -18,8 +18,8 @@ const PAGE: usize = 128;
 #[derive(Default)]
 pub(super) struct KeptCells {
     of: Option<Arc<TableData>>,
-    rows: FxHashMap<usize, Arc<[Cell]>>,
-    pages: Task<PageKey, Vec<Arc<[Cell]>>>,
+    rows: FxHashMap<usize, Arc<[Cell<'static>]>>,
+    pages: Task<PageKey, Vec<Arc<[Cell<'static>]>>>,
 }
 
 /// The rows of a page of a slow table.
@@ -52,7 +52,7 @@ impl KeptCells {
             count,
         };
         let (id, loaded, data) = (loaded.id, loaded.clone(), data.clone());
-        let work = move |_: &Work<Vec<Arc<[Cell]>>>| {
+        let work = move |_: &Work<Vec<Arc<[Cell<'static>]>>>| {
             let rows = first..first + count;
             Ok(rows.map(|row| cells_of(&loaded, &data, row)).collect())
         };
@@ -65,7 +65,7 @@ impl KeptCells {
         loaded: &LoadedTrace,
         data: &Arc<TableData>,
         row: usize,
-    ) -> Option<Arc<[Cell]>> {
+    ) -> Option<Arc<[Cell<'static>]>> {
         if let Some(source) = data.rows.slow_key() {
             return self.in_page(loaded.id, source, row);
         }
@@ -81,7 +81,7 @@ impl KeptCells {
     }
 
     /// Until another page is ready, the last one of the same source is used.
-    fn in_page(&self, trace: TraceId, source: u64, row: usize) -> Option<Arc<[Cell]>> {
+    fn in_page(&self, trace: TraceId, source: u64, row: usize) -> Option<Arc<[Cell<'static>]>> {
         let key = self.pages.answered(trace)?;
         // An older generation of the trace numbers its rows differently.
         let rows = self.pages.exact(trace)?;
@@ -96,8 +96,8 @@ impl KeptCells {
     }
 }
 
-fn cells_of(loaded: &LoadedTrace, data: &TableData, row: usize) -> Arc<[Cell]> {
+fn cells_of(loaded: &LoadedTrace, data: &TableData, row: usize) -> Arc<[Cell<'static>]> {
     let mut cells = Vec::new();
     data.rows.row(loaded, row, &mut cells);
-    cells.into()
+    cells.into_iter().map(Cell::into_owned).collect()
 }

@@ -16,7 +16,7 @@ const LETTER_WIDTH: f32 = 6.6;
 
 /// Returns a cell of a column as people read it.
 #[must_use]
-pub fn text_of(column: &ColumnDef<'_>, cell: &Cell, scene: &Scene<'_>) -> String {
+pub fn text_of(column: &ColumnDef<'_>, cell: &Cell<'_>, scene: &Scene<'_>) -> String {
     match cell {
         Cell::None => String::new(),
         Cell::Text(text) => text.to_string(),
@@ -36,7 +36,7 @@ pub fn text_of(column: &ColumnDef<'_>, cell: &Cell, scene: &Scene<'_>) -> String
 impl PaneColumn {
     /// Returns the column's cell of a row as people read it.
     #[must_use]
-    pub(crate) fn text(&self, cells: &[Cell], scene: &Scene<'_>) -> String {
+    pub(crate) fn text(&self, cells: &[Cell<'_>], scene: &Scene<'_>) -> String {
         match self.cell(cells) {
             Cell::None => self.none_text.to_owned(),
             Cell::Int(0) if self.hides_zero => String::new(),
@@ -96,7 +96,7 @@ pub(super) fn cell_ui(
     ui: &mut Ui,
     scene: &Scene<'_>,
     column: &ColumnDef<'_>,
-    cell: &Cell,
+    cell: &Cell<'_>,
     text: &str,
     marks: Marks,
 ) {

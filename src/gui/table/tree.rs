@@ -285,7 +285,7 @@ mod tests {
             self.0.len()
         }
 
-        fn row(&self, _: &LoadedTrace, at: usize, cells: &mut Vec<Cell>) {
+        fn row<'a>(&'a self, _: &'a LoadedTrace, at: usize, cells: &mut Vec<Cell<'a>>) {
             let (_, name, number) = &self.0[at];
             cells.extend([name.as_str().into(), (*number).into()]);
         }

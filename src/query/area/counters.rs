@@ -19,6 +19,9 @@ pub struct CounterSummary {
     pub max: f64,
     /// The mean over time: each value for as long as it held.
     pub mean: f64,
+    /// The mean of the samples taken inside, each counted once: for values that are measurements of their own, such as
+    /// latencies. NaN if there are none.
+    pub sample_mean: f64,
     /// The value in force at the start, or the first inside.
     pub first: f64,
     /// The value in force at the end.
@@ -60,14 +63,20 @@ pub fn counter(trace: &Trace, id: CounterTrackId, span: TimeSpan) -> Option<Coun
         min: f64::INFINITY,
         max: f64::NEG_INFINITY,
         mean: f64::NAN,
+        sample_mean: f64::NAN,
         first,
         last,
     };
     let (mut weighted, mut length) = (0.0, 0.0);
+    let (mut sum, mut samples) = (0.0, 0_u64);
     for (at, (&time, &value)) in times.iter().zip(values).enumerate() {
         summary.count += u64::from(time >= span.start.0);
         if value.is_nan() {
             continue;
+        }
+        if time >= span.start.0 {
+            sum += value;
+            samples += 1;
         }
         summary.min = summary.min.min(value);
         summary.max = summary.max.max(value);
@@ -81,6 +90,9 @@ pub fn counter(trace: &Trace, id: CounterTrackId, span: TimeSpan) -> Option<Coun
     } else {
         last
     };
+    if samples > 0 {
+        summary.sample_mean = sum / samples as f64;
+    }
     Some(summary)
 }
 

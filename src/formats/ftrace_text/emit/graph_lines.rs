@@ -13,6 +13,7 @@ use crate::formats::ftrace_text::line::{Body, classify, plain};
 use crate::formats::ftrace_text::prefix::{Group, Prefix, split_prefix};
 use crate::formats::ftrace_text::raw_graph::{raw_ended, raw_step};
 use crate::formats::ftrace_text::tasks;
+use crate::formats::open_calls::Caller;
 
 /// Added to the key of a return whose entry was lost, so that it ends no other call of its depth.
 const LOST: u64 = 1 << 32;
@@ -105,11 +106,7 @@ impl<'a> Emitter<'a> {
     /// Adds a step. Begins and ends are matched by depth, because an end does not contain its function. `ended`: time
     /// of a return by the kernel's local clock, if the text contains it.
     fn graph_step(&mut self, now: &Now, depth: u32, step: Step<'a>, ended: Option<i64>) {
-        // Use a key per CPU: every CPU has an idle thread, and an unknown one.
-        let thread = match now.thread {
-            ThreadKey::IDLE | ThreadKey::UNKNOWN => u32::MAX - now.cpu,
-            thread => thread.0,
-        };
+        let thread = Caller::of(now.thread, now.cpu);
         let (name, op): (&[u8], _) = match step {
             Step::Leaf(name, _) | Step::Enter(name) => (name, MarkOp::Begin),
             Step::Leave(..) => (b"", MarkOp::End),
@@ -148,11 +145,8 @@ impl<'a> Emitter<'a> {
                 self.push_mark(now, label, MarkOp::End);
                 if let Some(lane) = self.lanes.get_mut(now.lane) {
                     if let Some(duration_ns) = duration_ns {
-                        lane.columns.measured.push(Measured {
-                            event: now.event,
-                            late: Measured::ONE_EVENT,
-                            duration_ns,
-                        });
+                        let measured = Measured::of_one_event(now.event, duration_ns);
+                        lane.columns.measured.push(measured);
                     }
                     // The line is two events: later losses start after the function's return.
                     let returned = lane.columns.events.time(now.event).0;

@@ -177,11 +177,8 @@ impl<'a> Emitter<'a> {
     /// Records how long a call lasted whose end is drawn earlier.
     fn measured(&mut self, event: u32, end: CallEnd) {
         if let Some(duration_ns) = end.cut_duration_ns {
-            self.out.measured.push(Measured {
-                event,
-                late: Measured::COMPLETE,
-                duration_ns,
-            });
+            let measured = Measured::drawn_otherwise(event, duration_ns);
+            self.out.measured.push(measured);
         }
     }
 

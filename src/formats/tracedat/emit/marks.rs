@@ -5,8 +5,9 @@ use crate::base::{ByteOrder, StringId};
 use crate::event::family::Family;
 use crate::event::kernel::NUMBER_ZERO;
 use crate::event::syscalls;
-use crate::event::{CallDepth, KindId, Label, Mark, MarkOp, Measured, Stated, ThreadKey};
+use crate::event::{CallDepth, KindId, Label, Mark, MarkOp, Measured, Stated};
 use crate::formats::atrace;
+use crate::formats::open_calls::Caller;
 use crate::formats::tracedat::recipe::{KeyOf, MarkRecipe, NameOf, PrintText, hash_text};
 
 impl PartPass<'_> {
@@ -60,11 +61,7 @@ impl PartPass<'_> {
         key: u64,
         payload: &[u8],
     ) -> Option<()> {
-        let thread = match self.columns.events.thread(event) {
-            // The idle threads of all CPUs have pid 0, so they are distinguished by CPU.
-            ThreadKey::IDLE => u32::MAX - self.cpu,
-            thread => thread.0,
-        };
+        let thread = Caller::of(self.columns.events.thread(event), self.cpu);
         if let Some(depth) = recipe.depth.as_ref().and_then(|num| num.read::<E>(payload))
             && let Ok(depth) = u32::try_from(depth)
         {

@@ -296,14 +296,12 @@ fn listed(trace: &Trace, found: &Durations, range: Option<&Range<i64>>) -> Table
     let row = |(length, id): (Length, SliceId)| {
         let slice = trace.slices.get(id);
         let thread = Item::Slice(id).thread(trace);
-        MadeRow {
-            cells: vec![
-                length.into(),
-                slice.start.into(),
-                thread.map(|id| trace.thread_title(id)).into(),
-            ],
-            item: Some(Item::Slice(id)),
-        }
+        MadeRow::new([
+            length.into(),
+            slice.start.into(),
+            thread.map(|id| trace.thread_title(id)).into(),
+        ])
+        .about(Some(Item::Slice(id)))
     };
     let length = ColumnDef::duration(
         "dur",

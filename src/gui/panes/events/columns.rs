@@ -181,7 +181,7 @@ impl Line {
 
     /// Returns the cell of a column: times in ns on the trace's own clock.
     #[must_use]
-    pub(crate) fn cell(&self, column: &Column) -> Cell {
+    pub(crate) fn cell(&self, column: &Column) -> Cell<'_> {
         match column {
             Column::Time => self.time.into(),
             Column::Since => self.since.into(),

@@ -52,8 +52,9 @@ impl EventRows {
         });
     }
 
-    fn fill(&self, line: &Line, cells: &mut Vec<Cell>) {
-        cells.extend(self.columns.iter().map(|column| line.cell(column)));
+    fn fill(&self, line: &Line, cells: &mut Vec<Cell<'_>>) {
+        let columns = self.columns.iter();
+        cells.extend(columns.map(|column| line.cell(column).into_owned()));
     }
 }
 
@@ -62,7 +63,7 @@ impl RowSource for EventRows {
         self.listed.len()
     }
 
-    fn row(&self, loaded: &LoadedTrace, at: usize, cells: &mut Vec<Cell>) {
+    fn row<'a>(&'a self, loaded: &'a LoadedTrace, at: usize, cells: &mut Vec<Cell<'a>>) {
         self.lines(loaded, at, 1, |line| {
             self.fill(&line, cells);
             false
@@ -70,11 +71,11 @@ impl RowSource for EventRows {
     }
 
     /// Finding an event by its row takes several searches; stepping to the next event takes none.
-    fn walk(
-        &self,
-        loaded: &LoadedTrace,
+    fn walk<'a>(
+        &'a self,
+        loaded: &'a LoadedTrace,
         range: Range<usize>,
-        each: EachRow<'_>,
+        each: EachRow<'_, 'a>,
     ) -> std::io::Result<()> {
         let mut cells = Vec::new();
         let mut result = Ok(());

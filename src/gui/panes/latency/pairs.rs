@@ -42,7 +42,7 @@ impl KeyChoice {
 }
 
 struct Found {
-    summary: Vec<Cell>,
+    summary: Vec<Cell<'static>>,
     curve: Vec<[f64; 2]>,
     worst: Arc<TableData>,
     samples: Vec<Sample>,
