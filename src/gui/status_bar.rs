@@ -18,6 +18,8 @@ pub(super) struct Facts {
     pub(super) memory_bytes: u64,
     /// Whether the file has diagnostics.
     pub(super) is_odd: bool,
+    /// Whether the recorder lost events.
+    pub(super) is_lossy: bool,
 }
 
 impl Counted {
@@ -27,6 +29,8 @@ impl Counted {
         if before.is_none_or(|(of, _)| of != key) {
             self.facts.memory_bytes = loaded.memory_bytes();
             let odd = loaded.trace.diagnostics.rows();
+            let trace = &loaded.trace;
+            self.facts.is_lossy = trace.lost_events() > 0 || trace.are_more_lost();
             self.facts.is_odd = odd.iter().any(|row| row.severity != Severity::Info);
         }
         if before != Some((key, span)) {

@@ -1,5 +1,6 @@
 //! What panes count of chosen tracks: a CPU's are what threads did there, events are those of threads and CPUs.
 
+use crate::program::json;
 use crate::support::*;
 use egui::Role;
 use egui_kittest::kittest::{NodeT, Queryable};
@@ -7,7 +8,7 @@ use threadline::base::{Job, TimeSpan};
 use threadline::query::area::events::event_counts;
 use threadline::query::area::{Area, GroupBy, Lane, Lanes, What, groups};
 use threadline::query::latency::Among;
-use threadline::trace::{CpuId, ThreadId, Trace};
+use threadline::trace::{CpuId, ThreadId, Trace, TrackId, TrackKind};
 use threadline::view::rows::RowKey;
 use threadline::view::{Action, PaneKind, ruler};
 
@@ -93,6 +94,65 @@ fn a_chosen_cpu_counts_the_slices_that_ran_there() {
     let thread = trace.threads[1].key;
     choose(&mut window, vec![RowKey::Cpu(0), RowKey::Thread(thread)]);
     assert!(has_label_with(&window, ", 2 tracks"));
+}
+
+#[test]
+fn a_cpu_beside_a_thread_counts_as_on_the_command_line() {
+    let mut window = scheduling();
+    let trace = trace(&window);
+    let (_, number) = busy_cpu(&trace, middle_half(&window));
+    let count = |thread: &ThreadId| {
+        let is_own =
+            |track: TrackId| trace.tracks[track.0 as usize].kind == TrackKind::Thread(*thread);
+        let rows = trace.slices.rows.iter().filter(|row| is_own(row.track));
+        rows.map(|row| row.slices.len()).sum::<usize>()
+    };
+    let threads = (1..trace.threads.len() as u32).map(ThreadId);
+    let thread = threads.max_by_key(count).unwrap();
+    let tid = trace.threads[thread.0 as usize].tid;
+    let key = RowKey::Thread(tid);
+    let span = choose(&mut window, vec![RowKey::Cpu(number), key]);
+    let (track, tid) = (format!("CPU {number}"), tid.to_string());
+    let (from, until) = (format!("@{}", span.start.0), format!("@{}", span.end.0));
+    let path = file("sample-traces/sched-irq-syscalls.dat");
+    let told = json(&[
+        "stats",
+        &path.to_string_lossy(),
+        "--track",
+        &track,
+        "--thread",
+        &tid,
+        "--from",
+        &from,
+        "--until",
+        &until,
+    ]);
+    let mut told: Vec<String> = told
+        .iter()
+        .map(|row| {
+            let count = row["count"].as_i64().unwrap();
+            let name = row["group"].as_str().unwrap();
+            format!("{name}, Count {}", ruler::grouped(count))
+        })
+        .collect();
+    told.sort_unstable();
+    add_up_slices(&mut window);
+    act(&mut window, Action::OpenPane(PaneKind::Durations));
+    let rows = table_rows(&window);
+    // The other table of the pane lists slices of one name.
+    let counted = |row: &String| {
+        let mut cells = row.split(", ");
+        let (name, count) = (cells.next()?, cells.next()?);
+        count
+            .starts_with("Count ")
+            .then(|| format!("{name}, {count}"))
+    };
+    let mut shown: Vec<String> = rows.iter().filter_map(counted).collect();
+    shown.sort_unstable();
+    assert!(shown.len() > 3, "{shown:?}");
+    for row in &shown {
+        assert!(told.contains(row), "{row}: {told:?}");
+    }
 }
 
 #[test]

@@ -11,7 +11,8 @@ use crate::event::part::ClockUnit;
 #[must_use]
 pub(crate) fn unit_of_clock(name: &str, tsc_to_ns: Option<TscToNs>) -> ClockUnit {
     match name {
-        "counter" => ClockUnit::Order,
+        // `uptime` counts ticks of the kernel (10 ms with USER_HZ = 100), whose rate no file contains.
+        "counter" | "uptime" => ClockUnit::Order,
         "x86-tsc" | "ppc-tb" | "s390-tod" | "tsc" if tsc_to_ns.is_none() => ClockUnit::Cycles,
         _ => ClockUnit::Nanoseconds,
     }

@@ -99,11 +99,14 @@ impl App {
                 };
                 ui.label(weak(words))
                     .on_hover_text("Memory that this trace takes; the file itself is not counted");
-                if counted.is_odd {
+                let missing = match (counted.is_odd, counted.is_lossy) {
+                    (true, _) => Some("⚠ something is missing: see Info"),
+                    (false, true) => Some("⚠ events were lost: see Info"),
+                    (false, false) => None,
+                };
+                if let Some(words) = missing {
                     ui.separator();
-                    let text = RichText::new("⚠ something is missing: see Info")
-                        .color(palette.error)
-                        .size(12.0);
+                    let text = RichText::new(words).color(palette.error).size(12.0);
                     if ui.add(egui::Link::new(text)).clicked() {
                         actions.push(Action::OpenPane(PaneKind::Info));
                     }

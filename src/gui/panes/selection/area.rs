@@ -7,6 +7,7 @@ use crate::event::SliceKind;
 use crate::gui::boxes::check_box;
 use crate::gui::pane::Scene;
 use crate::query::area::{Area, Group, Hidden, Lane, Lanes};
+use crate::trace::counters::CounterScope;
 use crate::trace::{CpuId, Trace, TrackId, TrackKind};
 use crate::view::rows::{LaneKind, RowKey};
 use crate::view::{Action, HiddenTracks, Sums, ViewState, ruler};
@@ -150,10 +151,15 @@ pub(crate) fn whole_of(area: &Area, trace: &Trace) -> Whole {
 
 fn lanes_of(kinds: &[LaneKind], trace: &Trace) -> Vec<Lane> {
     let mut lanes: Vec<Lane> = Vec::with_capacity(kinds.len());
+    // As in exports and on the command line: CPUs alone mean what threads did there. Beside other tracks a CPU means
+    // what its track shows; otherwise one table would have whole calls of some threads, and of others their parts.
+    let are_cpus_alone = kinds.iter().all(|kind| is_of_cpu(kind, trace));
     for kind in kinds {
         match *kind {
-            // A selected CPU means the threads that ran there, and their slices during these runs.
-            LaneKind::Runs(cpu) => lanes.extend([Lane::Runs(cpu), Lane::OnCpu(cpu)]),
+            LaneKind::Runs(cpu) => {
+                lanes.push(Lane::Runs(cpu));
+                lanes.extend(are_cpus_alone.then_some(Lane::OnCpu(cpu)));
+            }
             LaneKind::States(thread) => lanes.push(Lane::States(thread)),
             LaneKind::Slices(row) => {
                 let row = trace.slices.rows.get(row as usize);
@@ -166,6 +172,27 @@ fn lanes_of(kinds: &[LaneKind], trace: &Trace) -> Vec<Lane> {
     lanes.sort_unstable();
     lanes.dedup();
     lanes
+}
+
+/// Returns whether a lane shows what a CPU itself did, rather than a thread or process.
+fn is_of_cpu(kind: &LaneKind, trace: &Trace) -> bool {
+    let is_cpus = |track: TrackId| {
+        let track = trace.tracks.get(track.0 as usize);
+        matches!(track.map(|it| it.kind), Some(TrackKind::Cpu(_)))
+    };
+    match *kind {
+        LaneKind::Runs(_) => true,
+        LaneKind::States(_) => false,
+        LaneKind::Slices(row) => {
+            let row = trace.slices.rows.get(row as usize);
+            row.is_some_and(|row| is_cpus(row.track))
+        }
+        LaneKind::Instants(track) => is_cpus(track),
+        LaneKind::Counter(id) => {
+            let counter = trace.counters.tracks.get(id.0 as usize);
+            matches!(counter.map(|it| it.scope), Some(CounterScope::Cpu(_)))
+        }
+    }
 }
 
 /// Describes an area: `Selected: 12.3 ms, 3 tracks`, `Selected: 12.3 ms, CPU 3`.
