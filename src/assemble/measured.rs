@@ -220,7 +220,7 @@ pub fn place(
 }
 
 /// Returns whether a slice's begin was not recorded and its start is computed from its end and measured duration.
-pub(crate) fn is_told_by_end(draft: &Draft) -> bool {
+pub(crate) fn is_placed_by_end(draft: &Draft) -> bool {
     draft.finish.is_none() && !draft.is_unended && draft.end.is_some()
 }
 
@@ -257,7 +257,7 @@ fn close(open: &mut Vec<OpenCall>, calls: &[Call], draft: &Draft, own_start: Opt
 /// such slices are drawn with length 0.
 pub(crate) fn of_lone_ends(drafts: &[Draft], table: &MeasuredTable, odd: &mut FxHashMap<u32, i64>) {
     let mut hint = 0;
-    for draft in drafts.iter().filter(|draft| is_told_by_end(draft)) {
+    for draft in drafts.iter().filter(|draft| is_placed_by_end(draft)) {
         if let Some(row) = table.find(draft.begin, &mut hint) {
             odd.insert(draft.begin, row.duration_ns);
         }
@@ -313,8 +313,8 @@ fn calls_among(
             .map(|(end, row)| end.saturating_sub(row.duration_ns));
         close(&mut open, &calls, draft, own_start);
         let around = open.last().copied();
-        let told_by_end = is_told_by_end(draft);
-        let ended_by = match told_by_end {
+        let placed_by_end = is_placed_by_end(draft);
+        let ended_by = match placed_by_end {
             true => Maybe::new(draft.begin),
             false => draft.finish,
         };
@@ -323,11 +323,11 @@ fn calls_among(
             parent: around.map(|around| around.call),
             start: draft.start,
             end,
-            duration: match told_by_end {
+            duration: match placed_by_end {
                 true => Some(end.saturating_sub(draft.start)),
                 false => found.map(|row| row.duration_ns),
             },
-            is_placed: told_by_end,
+            is_placed: placed_by_end,
             length: 0,
             own_end,
             own_offset: None,

@@ -78,7 +78,7 @@ use losses::{Losses, Lost};
 use measured::Axis;
 use merge::{Merged, merge};
 use pairing::{PairingRows, Surroundings, pair_slices};
-use people::{Identities, as_said, identify, with_ends};
+use people::{Identities, identify, with_ends, with_stated_facts};
 use points::{PointRules, points};
 use programs::{join_tracks, with_program_names};
 use scheduling::schedule;
@@ -135,7 +135,7 @@ pub fn assemble(
     let scheduling = schedule(rows.scheduling, &recorded, &losses, people.threads.len());
     diagnostics.merge(scheduling.diagnostics);
     let people = with_ends(people, &scheduling.states);
-    let people = as_said(
+    let people = with_stated_facts(
         people,
         directory,
         &directory_strings,

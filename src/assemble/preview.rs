@@ -69,7 +69,7 @@ impl Preview {
                 prev_priority: switch.prev_priority,
                 next_priority: switch.next_priority,
                 prev_state: switch.prev_state,
-                tells: switch.tells,
+                content: switch.content,
             });
         }
     }
@@ -145,7 +145,7 @@ impl Preview {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{KindId, Switch, SwitchTells, ThreadState};
+    use crate::event::{KindId, Switch, SwitchContent, ThreadState};
     use crate::trace::ThreadId;
 
     #[test]
@@ -163,7 +163,7 @@ mod tests {
                 prev_priority: 0,
                 next_priority: 0,
                 prev_state,
-                tells: SwitchTells::RunsAndStates,
+                content: SwitchContent::RunsAndStates,
             });
         }
         let lanes: Vec<Lane> = (0..2)

@@ -324,14 +324,14 @@ impl Writer<'_> {
                 let end = thread_row.and_then(|thread| thread.end);
                 let process = thread_row.and_then(|thread| thread.process);
                 let process = process.and_then(|of| people.process(of));
-                let is_told = process.is_some_and(|of| of.exit_event.is_some() && of.end == end);
+                let has_exit = process.is_some_and(|of| of.exit_event.is_some() && of.end == end);
                 unfinished += u64::from(end.is_none());
                 self.drafts.push(OfThread {
                     thread: ThreadId(thread as u32),
                     draft: Draft {
                         start: open.start.0,
                         end: end.map(|end| end.0.max(open.start.0)).into(),
-                        is_unended: !(is_told && end.is_some()),
+                        is_unended: !(has_exit && end.is_some()),
                         label: open.label,
                         begin: open.begin.0,
                         finish: Maybe::NONE,

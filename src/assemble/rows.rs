@@ -2,7 +2,7 @@
 
 use crate::event::{
     AsyncMark, CallDepth, Complete, FileRow, FlowMark, LaneColumns, LifeRow, LogRow, Mark,
-    Measured, MeasuredClock, RequestRow, SaidState, Sample, Series, Stated, Switch, Wakeup,
+    Measured, MeasuredClock, RequestRow, Sample, Series, StateFacts, Stated, Switch, Wakeup,
     WholeRun, WholeState,
 };
 
@@ -46,7 +46,7 @@ pub(crate) struct SchedulingRows {
     /// Wakeups.
     pub wakeups: PerPart<Wakeup>,
     /// Thread states that the file itself states for a switch or wakeup.
-    pub said_states: PerPart<SaidState>,
+    pub state_facts: PerPart<StateFacts>,
     /// Runs and states that the file states whole.
     pub whole: WholeRows,
 }
@@ -92,7 +92,7 @@ impl Rows {
     pub(crate) fn push(&mut self, part: LaneColumns) {
         self.scheduling.switches.push(part.switches);
         self.scheduling.wakeups.push(part.wakeups);
-        self.scheduling.said_states.push(part.said_states);
+        self.scheduling.state_facts.push(part.state_facts);
         self.scheduling.whole.runs.push(part.whole_runs);
         self.scheduling.whole.states.push(part.whole_states);
         self.marks.push(part.marks);

@@ -64,7 +64,7 @@ pub(crate) fn write_whole<T, E: From<FileError>>(
             return Err(FileError::Exists.into());
         }
     }
-    let draft = Draft::beside(&path).map_err(|error| io(said_of_folder(&path, &error)))?;
+    let draft = Draft::beside(&path).map_err(|error| io(folder_error(&path, &error)))?;
     if let Some(old) = &old {
         // The new file gets the old file's permissions; the file is written even if they cannot be set.
         let _kept_default = draft.file().set_permissions(old.permissions());
@@ -156,7 +156,7 @@ fn prefix(path: &Path) -> String {
 
 /// Rewords an error of making the temporary file in terms of the folder: the user has never heard of the temporary
 /// name.
-fn said_of_folder(path: &Path, error: &std::io::Error) -> std::io::Error {
+fn folder_error(path: &Path, error: &std::io::Error) -> std::io::Error {
     use std::io::ErrorKind;
     let folder = folder_of(path);
     let folder = folder.display();

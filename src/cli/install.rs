@@ -199,7 +199,7 @@ fn install(matches: &ArgMatches) -> Result<(), CliError> {
             writeln!(done, "wrote {}", path.display())?;
         }
     }
-    tell_the_desktop(&share);
+    update_desktop(&share);
     let mut out = stdout();
     out.write_all(&done)?;
     Ok(out.flush()?)
@@ -277,7 +277,7 @@ fn cannot(what: &str, path: &Path, error: &std::io::Error) -> CliError {
 }
 
 /// Has the desktop's own tools, where there are some, read the new file types and entries.
-fn tell_the_desktop(share: &Path) {
+fn update_desktop(share: &Path) {
     for (tool, folder) in [
         ("update-mime-database", "mime"),
         ("update-desktop-database", "applications"),

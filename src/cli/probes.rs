@@ -138,7 +138,7 @@ fn probes(matches: &ArgMatches) -> Result<(), CliError> {
         }
         None => write_rows(&all, matches, trace)?,
     }
-    let refused = say_errors(&set);
+    let refused = print_errors(&set);
     match refused {
         0 => Ok(()),
         1 => Err(CliError::Input("the kernel would refuse a line".to_owned())),
@@ -214,7 +214,7 @@ fn write_script(all: &ProbeTable, out: &Path, overwrite: Overwrite) -> Result<()
 }
 
 /// Says each error on stderr, with its line and a mark under its column; how many there are.
-fn say_errors(set: &ProbeSet) -> usize {
+fn print_errors(set: &ProbeSet) -> usize {
     let mut stderr = std::io::stderr().lock();
     let definitions: &Definitions = &set.definitions;
     for line in &definitions.lines {

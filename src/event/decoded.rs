@@ -98,13 +98,13 @@ impl<'a> DecodedEvent<'a> {
     pub fn text_and_stack_as_fields(&mut self) {
         if !self.text.is_empty() {
             let text = String::from_utf8_lossy(&self.text).into_owned();
-            self.fields.push(Field::told(TEXT, text).into());
+            self.fields.push(Field::added_text(TEXT, text).into());
             self.text.clear();
         }
         let has_stack = || self.fields.iter().any(|field| field.name == STACK);
         if !self.stack.is_empty() && !has_stack() {
             let stack = self.stack.join("\n");
-            self.fields.push(Field::told(STACK, stack).into());
+            self.fields.push(Field::added_text(STACK, stack).into());
         }
         self.stack.clear();
     }

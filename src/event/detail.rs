@@ -98,7 +98,7 @@ pub(crate) const STACK: &str = "stack";
 impl Field {
     /// Returns a text field that an exporter adds to an event's own fields.
     #[must_use]
-    pub(crate) fn told(name: &str, text: String) -> Field {
+    pub(crate) fn added_text(name: &str, text: String) -> Field {
         Field {
             name: name.to_owned(),
             type_name: "string".to_owned(),

@@ -117,7 +117,7 @@ pub enum ForkSort {
 
 /// The life of a process or thread that the file describes without events: only FXT files of our own exporter do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SaidLife {
+pub struct RecordedLife {
     /// Start time, if the trace contains the start.
     pub start: Option<Timestamp>,
     /// End time, if the trace contains the end.
@@ -134,7 +134,7 @@ pub struct SaidLife {
 
 /// A program that a process ran, from an exec to the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SaidImage {
+pub struct RecordedImage {
     /// Time of the exec.
     pub start: Timestamp,
     /// The program's path.
@@ -170,11 +170,11 @@ pub struct Directory {
     /// Processes that the file names as such.
     pub processes: Vec<ProcessEntry>,
     /// Lives of processes, where the file describes them without events.
-    pub process_lives: Vec<(ProcessKey, SaidLife)>,
+    pub process_lives: Vec<(ProcessKey, RecordedLife)>,
     /// Lives of threads, where the file describes them without events.
-    pub thread_lives: Vec<(ThreadKey, SaidLife)>,
+    pub thread_lives: Vec<(ThreadKey, RecordedLife)>,
     /// The programs that processes ran, in order for each process, where the file describes them without events.
-    pub images: Vec<(ProcessKey, SaidImage)>,
+    pub images: Vec<(ProcessKey, RecordedImage)>,
     /// The places of processes among their likes, where the file states them.
     pub process_ranks: Vec<(ProcessKey, i64)>,
     /// The places of threads in their processes, where the file states them.
@@ -224,7 +224,7 @@ pub enum Unseen {
 pub enum OpenPaths {
     /// The path as the program passed it: may contain symbolic links.
     #[default]
-    AsSaid,
+    AsPassed,
     /// The resolved path, without symbolic links.
     Resolved,
 }

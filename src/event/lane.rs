@@ -4,7 +4,7 @@ use super::columns::EventColumns;
 use super::keys::EventKind;
 use super::rows::{
     AsyncMark, CallDepth, Complete, FileRow, FlowMark, Gap, Label, LifeRow, LogRow, LoneBegins,
-    Mark, Measured, MeasuredClock, RequestRow, SaidState, Sample, Seam, Series, Stated, Switch,
+    Mark, Measured, MeasuredClock, RequestRow, Sample, Seam, Series, StateFacts, Stated, Switch,
     Ties, Wakeup, WholeRun, WholeState,
 };
 use crate::base::order::put_in_order;
@@ -20,7 +20,7 @@ pub struct LaneColumns {
     /// Wakeups.
     pub wakeups: Vec<Wakeup>,
     /// Facts in the file about thread states, by the event that starts the state.
-    pub said_states: Vec<SaidState>,
+    pub state_facts: Vec<StateFacts>,
     /// Runs that the file states whole.
     pub whole_runs: Vec<WholeRun>,
     /// Thread states that the file states whole.
@@ -110,7 +110,7 @@ impl LaneColumns {
         remap!(
             switches,
             wakeups,
-            said_states,
+            state_facts,
             whole_runs,
             whole_states,
             marks,

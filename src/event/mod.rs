@@ -29,7 +29,7 @@ pub(crate) use detail::{Field, STACK};
 pub use field_ref::{ExactTexts, FieldRef, ValueRef};
 pub use flow_kind::FlowKind;
 pub use keys::{Directory, EventKind, ForkSort, KindId, Role, ThreadKey};
-pub(crate) use keys::{ProcessEntry, ProcessKey, SaidImage, SaidLife, ThreadEntry};
+pub(crate) use keys::{ProcessEntry, ProcessKey, RecordedImage, RecordedLife, ThreadEntry};
 pub use lane::{LaneColumns, PartColumns};
 pub(crate) use part::{Coarse, CpuLoss, DensitySample, FirstDay, Part};
 pub use part::{Fact, Lane, TraceInfo};

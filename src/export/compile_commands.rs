@@ -124,7 +124,7 @@ struct Compile<'a> {
     /// The indices of the source files among the arguments.
     sources: Vec<usize>,
     /// Whether another program's entry covers the same source files.
-    is_told: bool,
+    is_superseded: bool,
 }
 
 impl Compile<'_> {
@@ -162,13 +162,13 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
         let images = process.images.iter().enumerate();
         all.extend(images.filter_map(|(number, image)| compile_of(trace, id, number, image)));
     }
-    tell_each_once(trace, &mut all);
+    mark_superseded(trace, &mut all);
     let mut count = 0;
     let (mut responses, mut hidden) = (Vec::new(), 0_u64);
     for compile in &all {
         let is_chosen =
             chosen.has_process(compile.process) && chosen.span.contains(compile.image.start);
-        if !is_chosen || compile.is_told {
+        if !is_chosen || compile.is_superseded {
             continue;
         }
         // The trace does not contain response files: sources in them have no entry, which a note reports.
@@ -343,7 +343,7 @@ fn compile_of<'a>(
         first,
         arguments,
         sources,
-        is_told: false,
+        is_superseded: false,
     })
 }
 
@@ -365,7 +365,7 @@ fn behind_caches(arguments: &[String]) -> usize {
 }
 
 /// Marks compilations that another entry covers: that of a program around them, or of one that they started.
-fn tell_each_once(trace: &Trace, all: &mut [Compile<'_>]) {
+fn mark_superseded(trace: &Trace, all: &mut [Compile<'_>]) {
     let mut of_process: FxHashMap<ProcessId, Vec<usize>> = FxHashMap::default();
     for (index, compile) in all.iter().enumerate() {
         of_process.entry(compile.process).or_default().push(index);
@@ -396,15 +396,15 @@ fn settle(all: &mut [Compile<'_>], above: usize, below: usize) {
         return;
     }
     match (outer.compiler, inner.compiler) {
-        (Compiler::Cache, _) => all[below].is_told = true,
+        (Compiler::Cache, _) => all[below].is_superseded = true,
         (Compiler::Driver, Compiler::Inner)
             if !outer.has_response() || outer.shares_source(inner) =>
         {
-            all[below].is_told = true;
+            all[below].is_superseded = true;
         }
         (Compiler::Driver, Compiler::Inner) => {}
         // `above` is a script or a wrapper: the compiler that it starts has all options.
-        (Compiler::Driver, _) if outer.shares_source(inner) => all[above].is_told = true,
+        (Compiler::Driver, _) if outer.shares_source(inner) => all[above].is_superseded = true,
         _ => {}
     }
 }
@@ -423,7 +423,7 @@ fn settle_response(all: &mut [Compile<'_>], above: usize, below: usize) {
     } else {
         above
     };
-    all[other].is_told = true;
+    all[other].is_superseded = true;
 }
 
 /// Returns the compiler of a program's name: `/usr/bin/x86_64-linux-gnu-gcc-12` is `gcc`.
@@ -457,12 +457,12 @@ fn sources(arguments: &[String], first: usize) -> Vec<usize> {
     let mut language: Option<String> = None;
     let mut has_options = true;
     for (at, argument) in arguments.iter().enumerate().skip(first + 1) {
-        let said = match arguments.get(at - 1) {
+        let given = match arguments.get(at - 1) {
             Some(before) if has_options && before == "-x" => Some(argument.as_str()),
             _ => argument.strip_prefix("-x").filter(|_| has_options),
         };
-        if let Some(said) = said {
-            language = (!said.is_empty() && said != "none").then(|| said.to_owned());
+        if let Some(given) = given {
+            language = (!given.is_empty() && given != "none").then(|| given.to_owned());
             is_value = false;
             continue;
         }

@@ -293,7 +293,7 @@ impl<'a> RowWriter<'a> {
     }
 
     /// From now on reports progress to `job`: rows have their time in column `time`, and all times are in `span`.
-    pub(crate) fn tell_progress(&mut self, job: &'a Job, time: usize, span: TimeSpan) {
+    pub(crate) fn report_progress(&mut self, job: &'a Job, time: usize, span: TimeSpan) {
         job.add_total(span.end.0.abs_diff(span.start.0));
         self.progress = Some(TimeProgress {
             job,

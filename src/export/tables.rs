@@ -44,7 +44,7 @@ pub fn write(
         rows.add_wall_clock(time, zero_ns);
     }
     if let Some(time) = time.filter(|&at| table.columns[at] == TS) {
-        rows.tell_progress(job, time, chosen.span.intersection(loaded.trace.span));
+        rows.report_progress(job, time, chosen.span.intersection(loaded.trace.span));
     }
     let audience = match format {
         RowFormat::Aligned(_) => Audience::Person,

@@ -216,10 +216,10 @@ mod tests {
         let left = announcer.hear(1.0, Around::default(), &view, None);
         assert_eq!(left, Left::Nothing);
         assert_eq!(announcer.words, "Keys and gestures opened.");
-        for said in ["Nothing to go back to.", "Nothing to go back to.\u{a0}"] {
+        for expected in ["Nothing to go back to.", "Nothing to go back to.\u{a0}"] {
             announcer.applies(&Action::Back, &view);
             announcer.hear(2.0, Around::default(), &view, None);
-            assert_eq!(announcer.words, said);
+            assert_eq!(announcer.words, expected);
         }
     }
 

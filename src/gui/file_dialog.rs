@@ -77,11 +77,17 @@ impl FileDialog {
 
     /// Returns the outcome, once.
     pub(super) fn poll(&mut self) -> Option<Answer> {
+        self.poll_at(Instant::now())
+    }
+
+    fn poll_at(&mut self, now: Instant) -> Option<Answer> {
         // A failed thread means that there are no dialogs.
         let Ok(answer) = self.chosen.take_end()? else {
             return Some(Answer::NotThere);
         };
-        let was_fast = self.began.is_some_and(|began| began.elapsed() < TOO_FAST);
+        let was_fast = self
+            .began
+            .is_some_and(|began| now.saturating_duration_since(began) < TOO_FAST);
         Some(match answer {
             Some(paths) if !paths.is_empty() => Answer::Chosen(paths),
             None if was_fast => Answer::NotThere,
@@ -94,12 +100,14 @@ impl FileDialog {
 mod tests {
     use super::*;
 
-    fn answer(ask: impl FnOnce() -> Option<Vec<PathBuf>> + Send + 'static) -> Answer {
+    /// Returns the answer of a dialog that closed `after` it was opened.
+    fn answer(after: Duration, chosen: Option<Vec<PathBuf>>) -> Answer {
         let mut dialog = FileDialog::default();
-        dialog.open(&egui::Context::default(), ask);
+        dialog.open(&egui::Context::default(), move || chosen);
         assert!(dialog.is_open());
+        let closed = dialog.began.unwrap() + after;
         loop {
-            if let Some(answer) = dialog.poll() {
+            if let Some(answer) = dialog.poll_at(closed) {
                 assert!(!dialog.is_open());
                 return answer;
             }
@@ -109,17 +117,13 @@ mod tests {
 
     #[test]
     fn what_closes_at_once_was_not_there() {
-        let path = PathBuf::from("a.fxt");
-        let chosen = path.clone();
+        let chosen = vec![PathBuf::from("a.fxt")];
         assert_eq!(
-            answer(move || Some(vec![chosen])),
-            Answer::Chosen(vec![path])
+            answer(Duration::ZERO, Some(chosen.clone())),
+            Answer::Chosen(chosen)
         );
-        assert_eq!(answer(|| None), Answer::NotThere);
-        let slow = || {
-            std::thread::sleep(TOO_FAST + Duration::from_millis(20));
-            None
-        };
-        assert_eq!(answer(slow), Answer::Closed);
+        let fast = TOO_FAST - Duration::from_nanos(1);
+        assert_eq!(answer(fast, None), Answer::NotThere);
+        assert_eq!(answer(TOO_FAST, None), Answer::Closed);
     }
 }

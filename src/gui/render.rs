@@ -102,9 +102,9 @@ pub fn render(loaded: &LoadedTrace, options: &RenderOptions) -> Result<Vec<u8>, 
 }
 
 fn matcher_of(loaded: &LoadedTrace, text: &str) -> Result<Expression, String> {
-    let told = |error: ExpressionError| format!("{error}\n{}", error.pointed(text));
-    let expression = Expression::parse(text).map_err(told)?;
-    Matcher::new(&expression, &loaded.trace, loaded.reader.as_ref()).map_err(told)?;
+    let describe = |error: ExpressionError| format!("{error}\n{}", error.pointed(text));
+    let expression = Expression::parse(text).map_err(describe)?;
+    Matcher::new(&expression, &loaded.trace, loaded.reader.as_ref()).map_err(describe)?;
     Ok(expression)
 }
 

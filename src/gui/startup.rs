@@ -158,14 +158,15 @@ impl Command {
 
     /// Returns the command's action in the current view.
     pub(super) fn action(&self, state: &ViewState) -> Result<Action, String> {
-        let told = |why: String| format!("'{}': {why}", self.text);
+        let located = |why: String| format!("'{}': {why}", self.text);
         match self.kind {
             Kind::Row(row) => {
                 let action = (row.action)(state);
-                action.ok_or_else(|| told("this command is not available in this view".to_owned()))
+                action
+                    .ok_or_else(|| located("this command is not available in this view".to_owned()))
             }
             Kind::Pane(pane) => Ok(Action::OpenPane(pane)),
-            Kind::With(wants) => (wants.action)(&self.argument, state).map_err(told),
+            Kind::With(wants) => (wants.action)(&self.argument, state).map_err(located),
         }
     }
 }
@@ -216,13 +217,13 @@ mod tests {
             assert!(Command::parse(&text).is_ok(), "{text}");
         }
         assert!(Command::parse("search: dur > 1ms").is_ok());
-        let told = |text: &str| Command::parse(text).unwrap_err();
+        let error_of = |text: &str| Command::parse(text).unwrap_err();
         assert!(
-            told("zoom in").contains("'Zoom in at the pointer'"),
+            error_of("zoom in").contains("'Zoom in at the pointer'"),
             "{}",
-            told("zoom in")
+            error_of("zoom in")
         );
-        assert!(told("Find a track:").contains("Find a track: LETTERS"));
-        assert!(told("Pane: nowhere").contains("no command"));
+        assert!(error_of("Find a track:").contains("Find a track: LETTERS"));
+        assert!(error_of("Pane: nowhere").contains("no command"));
     }
 }

@@ -61,8 +61,8 @@ struct Wanted {
     exact: Option<Writer>,
     /// Those that wrote files of the same name.
     alike: Vec<Writer>,
-    /// Those that were told to.
-    told: Vec<Writer>,
+    /// Those whose options order it.
+    ordered: Vec<Writer>,
 }
 
 impl Wanted {
@@ -87,7 +87,7 @@ impl Wanted {
             pids: trace.processes.iter().map(|it| it.pid).collect(),
             exact: None,
             alike: Vec::new(),
-            told: Vec::new(),
+            ordered: Vec::new(),
         })
     }
 
@@ -99,7 +99,7 @@ impl Wanted {
             let process = process_of(&traces[writer.trace].trace, writer.process);
             process.is_some_and(|process| self.pids.contains(&process.pid))
         };
-        let lists = [&self.alike, &self.told];
+        let lists = [&self.alike, &self.ordered];
         let candidates = lists.into_iter().find(|list| !list.is_empty())?;
         let with_number = candidates.iter().copied().filter(has_number);
         // Many programs write files of one name; what a compiler writes is named after its output.
@@ -165,14 +165,14 @@ pub(super) fn writers(traces: &[Arc<LoadedTrace>]) -> Vec<Option<Writer>> {
     for (index, loaded) in traces.iter().enumerate() {
         let trace = loaded.trace.as_ref();
         for (process, row) in (0..).map(ProcessId).zip(trace.processes.iter()) {
-            for name in told_names(trace, row) {
+            for name in output_names(trace, row) {
                 let writer = Writer {
                     trace: index,
                     process,
                 };
                 for &at in by_name.get(&name).into_iter().flatten() {
                     if wanted[at].is_compiler {
-                        wanted[at].told.push(writer);
+                        wanted[at].ordered.push(writer);
                     }
                 }
             }
@@ -186,7 +186,7 @@ pub(super) fn writers(traces: &[Arc<LoadedTrace>]) -> Vec<Option<Writer>> {
 
 /// Returns the names of the traces that a process was told to write: its output's name, or its source's, with another
 /// ending.
-fn told_names(trace: &Trace, process: &Process) -> Vec<Vec<u8>> {
+fn output_names(trace: &Trace, process: &Process) -> Vec<Vec<u8>> {
     const OPTION: &[u8] = b"-ftime-trace";
     let of_image = |arguments: &[StringId]| {
         let arguments = || arguments.iter().map(|&id| trace.strings.bytes(id));

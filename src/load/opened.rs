@@ -226,15 +226,14 @@ mod tests {
     fn opened(folder: &Path) -> (OpenedFile, PathBuf) {
         let path = folder.join("trace");
         std::fs::write(&path, vec![7; 1 << 21]).unwrap();
+        // The next write changes the time, however coarse the file system's clock is.
+        let an_hour_ago = SystemTime::now() - Duration::from_secs(3600);
+        let writer = File::options().write(true).open(&path).unwrap();
+        writer.set_modified(an_hour_ago).unwrap();
         let file = File::open(&path).unwrap();
         let metadata = file.metadata().unwrap();
         let map = Arc::new(GuardedMap::new(&file).unwrap());
         (OpenedFile::new(&path, file, &metadata, map), path)
-    }
-
-    fn later() {
-        // File systems record times in steps of a clock tick.
-        std::thread::sleep(std::time::Duration::from_millis(20));
     }
 
     #[test]
@@ -242,7 +241,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (file, path) = opened(folder.path());
         assert_eq!(file.change(), None);
-        later();
         let mut writer = std::fs::OpenOptions::new()
             .append(true)
             .open(&path)
@@ -264,7 +262,6 @@ mod tests {
         assert_eq!(file.change(), None);
 
         let (file, path) = opened(folder.path());
-        later();
         let mut writer = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
         writer.seek(SeekFrom::Start(1 << 20)).unwrap();
         writer.write_all(b"x").unwrap();

@@ -32,7 +32,7 @@ pub(crate) fn sniff_form(head: &[u8]) -> bool {
     let Some(head) = whole_lines(head) else {
         return false;
     };
-    let lines = || head.lines().map(str::trim).filter(|line| is_said(line));
+    let lines = || head.lines().map(str::trim).filter(|line| has_content(line));
     let has_form = |line: &str| {
         let mut words = line.split_ascii_whitespace();
         let first = words.next().unwrap_or("");
@@ -67,7 +67,7 @@ pub fn sniff_profile(head: &[u8]) -> bool {
             .all(|line| line.starts_with("  ") && profile::row(line).is_some())
 }
 
-fn is_said(line: &str) -> bool {
+fn has_content(line: &str) -> bool {
     !line.is_empty() && !line.starts_with('#')
 }
 

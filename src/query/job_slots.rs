@@ -131,7 +131,7 @@ impl JobSlots {
         let may_have = match outermost.map(|id| allowed(trace, id)) {
             Some(Allowed::Jobs(count)) => count,
             Some(Allowed::AnyNumber) => i32::MAX,
-            Some(Allowed::NotSaid) | None => most,
+            Some(Allowed::Unspecified) | None => most,
         };
         let mut slots = JobSlots {
             steps: Vec::new(),
@@ -201,7 +201,7 @@ fn most_at_once(changes: &[Change]) -> i32 {
 enum Allowed {
     Jobs(i32),
     AnyNumber,
-    NotSaid,
+    Unspecified,
 }
 
 fn allowed(trace: &Trace, id: ProcessId) -> Allowed {
@@ -216,7 +216,7 @@ fn allowed(trace: &Trace, id: ProcessId) -> Allowed {
     let is_make = SERIAL.contains(&program) && program != b"xargs";
     let mut found = match SERIAL.contains(&program) {
         true => Allowed::Jobs(1),
-        false => Allowed::NotSaid,
+        false => Allowed::Unspecified,
     };
     for (at, word) in words.iter().enumerate().skip(1) {
         let options: [&[u8]; 4] = [b"--jobs", b"--max-procs", b"-j", b"-P"];

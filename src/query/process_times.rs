@@ -6,7 +6,8 @@
 //! cc1         |------|                          subtree of the first gcc: its own 5 + cc1's 7
 //! ```
 //!
-//! A process's own time is that in which none of its children lived: the rest it (mostly) spent waiting for them.
+//! A process's own time is the part of its life in which none of its children lived. In the rest of its life it mostly
+//! waited for them.
 
 use super::process_tree::{ProcessTree, Visited};
 use crate::base::strings::{base_name, text_of};
@@ -51,7 +52,7 @@ pub(crate) fn life_of(trace: &Trace, id: ProcessId) -> TimeSpan {
 }
 
 impl ProcessTimes {
-    /// Works them out for all processes.
+    /// Computes the times of all processes.
     #[must_use]
     pub fn new(trace: &Trace) -> ProcessTimes {
         let tree = ProcessTree::new(trace);
@@ -75,7 +76,8 @@ impl ProcessTimes {
             row.own = Nanos(span.duration().0 - covered);
             row.children = children.len() as u32;
         }
-        // Children come after their parents, so that backwards each is whole before it is added.
+        // The walk visits parents before their children: in reverse order, each child's sum is complete before it is
+        // added to its parent's.
         for Visited { id, .. } in walk.iter().rev().copied() {
             let mut row = rows[id.0 as usize];
             row.subtree = row.own;
@@ -89,7 +91,7 @@ impl ProcessTimes {
         ProcessTimes { tree, rows, depths }
     }
 
-    /// A process's entry.
+    /// Returns a process's times; zeros if there is no such process.
     #[must_use]
     pub fn of(&self, id: ProcessId) -> ProcessTime {
         self.rows.get(id.0 as usize).copied().unwrap_or_default()

@@ -347,10 +347,10 @@ impl<'a> Chosen<'a> {
         let before = Timestamp(self.span.start.0.checked_sub(1)?);
         let last = self.trace.counters.sample_at(track, before)?;
         let at_start = self.trace.counters.sample_at(track, self.span.start)?;
-        let is_told_anew = (last + 1..=at_start).any(|row| self.has_sample(id, row));
+        let has_newer = (last + 1..=at_start).any(|row| self.has_sample(id, row));
         let mut rows = (track.samples.start..=last).rev();
         rows.find(|&row| self.has_sample(id, row))
-            .filter(|_| !is_told_anew)
+            .filter(|_| !has_newer)
     }
 
     /// Returns whether an event's CPU is chosen, or unknown.

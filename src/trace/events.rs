@@ -106,7 +106,8 @@ impl Events {
         segment.time(id.0 - segment.first)
     }
 
-    /// Returns an event's place among the events of its time over all lanes, where their times are rounded; else 0.
+    /// Returns an event's position, counted from 0, among the events of all lanes that have its rounded time; 0 if
+    /// times are not rounded.
     #[must_use]
     pub(crate) fn order_in_time(&self, id: EventId) -> u64 {
         let segment = self.segment_of(id);

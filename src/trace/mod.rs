@@ -14,6 +14,7 @@ pub mod flows;
 pub mod gaps;
 pub mod instants;
 pub mod logs;
+mod overlap;
 pub(crate) mod packed;
 pub mod plots;
 pub mod runs;

@@ -1,6 +1,7 @@
 //! Runs: a thread on a CPU between two context switches. A CPU is idle when it has no run.
 
 use super::entities::{CpuId, ThreadId};
+use super::overlap::overlapping;
 use super::segments::EventId;
 use crate::base::{Maybe, TimeSpan, Timestamp};
 use crate::event::ThreadState;
@@ -113,13 +114,7 @@ impl Runs {
     /// Returns the runs within `range` (runs of one CPU) that overlap `span`.
     #[must_use]
     pub fn overlapping(&self, range: Range<u32>, span: TimeSpan) -> Range<u32> {
-        let (from, until) = (range.start as usize, range.end as usize);
-        let starts = &self.starts[from..until];
-        let first = self.ends[from..until].partition_point(|&end| end <= span.start.0);
-        // A run of length 0 at the start of the span overlaps it.
-        let first = from + first.min(starts.partition_point(|&start| start < span.start.0));
-        let last = from + starts.partition_point(|&start| start < span.end.0);
-        first as u32..last.max(first) as u32
+        overlapping(&self.starts, &self.ends, range, span)
     }
 
     /// Returns the row numbers of a thread's runs, sorted by start.

@@ -1,6 +1,7 @@
 //! Thread states: one row from each change to the next, 26 bytes each.
 
 use super::entities::ThreadId;
+use super::overlap::overlapping;
 use super::segments::EventId;
 use crate::base::{Maybe, StringId, TimeSpan, Timestamp};
 use crate::event::Interrupt;
@@ -113,8 +114,8 @@ impl States {
     /// Returns the name of the interrupt that woke a thread in this wakeup event, if the file contains it.
     #[must_use]
     pub(crate) fn woken_by(&self, event: EventId) -> Option<StringId> {
-        let at = self.woken_by.binary_search_by_key(&event.0, |said| said.0);
-        self.woken_by.get(at.ok()?).map(|said| said.1)
+        let at = self.woken_by.binary_search_by_key(&event.0, |row| row.0);
+        self.woken_by.get(at.ok()?).map(|row| row.1)
     }
 
     /// Returns the rows of a thread's states.
@@ -202,13 +203,7 @@ impl States {
     /// Returns the states within `range` (states of one thread) that overlap `span`.
     #[must_use]
     pub(crate) fn overlapping(&self, range: Range<u32>, span: TimeSpan) -> Range<u32> {
-        let (from, until) = (range.start as usize, range.end as usize);
-        let starts = &self.starts[from..until];
-        let first = self.ends[from..until].partition_point(|&end| end <= span.start.0);
-        // A state of length 0 at the start of the span overlaps it.
-        let first = from + first.min(starts.partition_point(|&start| start < span.start.0));
-        let last = from + starts.partition_point(|&start| start < span.end.0);
-        first as u32..last.max(first) as u32
+        overlapping(&self.starts, &self.ends, range, span)
     }
 
     /// Allocated heap memory in bytes.

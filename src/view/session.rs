@@ -72,11 +72,11 @@ impl Session {
     /// # Errors
     /// Returns a sentence for the user if the file cannot be read or is not a session.
     pub fn read(path: &Path) -> Result<Session, String> {
-        let told = |error: std::io::Error| format!("{error} ({})", path.display());
+        let with_path = |error: std::io::Error| format!("{error} ({})", path.display());
         let mut bytes = Vec::new();
         // Devices and pipes do not say how large they are.
-        let file = std::fs::File::open(path).map_err(told)?;
-        (file.take(MAX_BYTES + 1).read_to_end(&mut bytes)).map_err(told)?;
+        let file = std::fs::File::open(path).map_err(with_path)?;
+        (file.take(MAX_BYTES + 1).read_to_end(&mut bytes)).map_err(with_path)?;
         if bytes.len() as u64 > MAX_BYTES {
             return Err(format!(
                 "a session file has at most {MAX_BYTES} bytes ({})",

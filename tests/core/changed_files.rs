@@ -5,6 +5,7 @@ use std::fs::OpenOptions;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, SystemTime};
 
 use threadline::base::{Job, Timestamp};
 use threadline::export::{self, ExportError, Overwrite, Selection};
@@ -27,9 +28,17 @@ fn calls(from: usize, lines: usize) -> String {
 
 const LINES: usize = 30_000;
 
+/// Sets a file's modification time to an hour ago: the next write changes it, however coarse the file system's clock is.
+fn backdate(path: &Path) {
+    let an_hour_ago = SystemTime::now() - Duration::from_secs(3600);
+    let file = OpenOptions::new().write(true).open(path).unwrap();
+    file.set_modified(an_hour_ago).unwrap();
+}
+
 fn trace(folder: &Path) -> PathBuf {
     let path = folder.join("a.strace");
     std::fs::write(&path, calls(0, LINES)).unwrap();
+    backdate(&path);
     path
 }
 
@@ -56,8 +65,6 @@ fn printed_while(arguments: &[&str], change: impl FnOnce(&Path)) -> Output {
         .unwrap()
         .read_exact(&mut head)
         .unwrap();
-    // File systems note times in steps of a clock tick.
-    std::thread::sleep(std::time::Duration::from_millis(20));
     change(&path);
     let mut output = child.wait_with_output().unwrap();
     head.append(&mut output.stdout);
@@ -93,10 +100,10 @@ fn a_comparison_of_a_file_that_is_cut_short_is_an_error() {
     std::fs::copy(&path, &whole).unwrap();
     for files in [[&path, &whole], [&whole, &path]] {
         std::fs::copy(&whole, &path).unwrap();
+        backdate(&path);
         let mut child = start(&["compare", files[0].to_str().unwrap()], files[1]);
         let mut head = vec![0; 1000];
         (child.stdout.as_mut().unwrap().read_exact(&mut head)).unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(20));
         let file = OpenOptions::new().write(true).open(&path).unwrap();
         file.set_len(100_000).unwrap();
         let output = child.wait_with_output().unwrap();
@@ -194,7 +201,6 @@ fn an_export_of_a_changed_file_keeps_the_old_target() {
     let folder = tempfile::tempdir().unwrap();
     let path = trace(folder.path());
     let loaded = load::open(&path, &Job::default()).unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(20));
     let file = OpenOptions::new().write(true).open(&path).unwrap();
     file.set_len(500_000).unwrap();
     for exporter in export::EXPORTERS {

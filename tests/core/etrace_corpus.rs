@@ -69,6 +69,13 @@ fn open(path: &Path) -> LoadedTrace {
     loaded.unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// Opens the recording with this file name.
+fn recording(name: &str) -> LoadedTrace {
+    let mut all = recordings().into_iter();
+    let found = all.find(|row| row.0.ends_with(name));
+    open(&found.unwrap_or_else(|| panic!("no recording {name}")).0)
+}
+
 fn events(loaded: &LoadedTrace) -> impl Iterator<Item = EventId> + '_ {
     (0..loaded.trace.events.len() as u32).map(EventId)
 }
@@ -470,13 +477,7 @@ fn every_task_has_slices_from_its_birth_to_its_end() {
 
 #[test]
 fn a_pipeline_has_its_names_arrows_and_open_files() {
-    let Some((path, ..)) = recordings()
-        .into_iter()
-        .find(|row| row.0.ends_with("pipeline.etrace"))
-    else {
-        return;
-    };
-    let loaded = open(&path);
+    let loaded = recording("pipeline.etrace");
     let trace = &loaded.trace;
     let name = |thread: ThreadId| trace.text(trace.thread(thread).name).into_owned();
     let pipes: BTreeSet<(String, String)> = trace
@@ -516,13 +517,7 @@ fn a_pipeline_has_its_names_arrows_and_open_files() {
 
 #[test]
 fn part_files_of_one_cpu_open_by_themselves() {
-    let Some(folder) = folders()
-        .into_iter()
-        .map(|f| f.join("percpu-parts"))
-        .find(|f| f.is_dir())
-    else {
-        return;
-    };
+    let folder = corpus("etrace").join("percpu-parts");
     let facts: Value =
         serde_json::from_slice(&std::fs::read(folder.join("merged.facts.json")).unwrap()).unwrap();
     let mut tags: BTreeMap<String, i64> = BTreeMap::new();
@@ -665,13 +660,7 @@ fn files_flow_from_their_writers_to_their_readers() {
 #[test]
 fn renames_and_links_keep_a_file_the_same() {
     use threadline::query::files::FileList;
-    let Some((path, _, _)) = recordings()
-        .into_iter()
-        .find(|it| it.0.ends_with("fails.etrace"))
-    else {
-        return;
-    };
-    let loaded = open(&path);
+    let loaded = recording("fails.etrace");
     let list = FileList::new(&loaded.trace);
     let renamed = list
         .history

@@ -713,7 +713,7 @@ fn a_section_of_provider_0_goes_back_to_what_nobody_announced() {
     file.section(0).string(2, "two").thread(1, 10, 12);
     file.0.extend([named(1), 7]);
     file.0.extend([named(2), 8]);
-    // What it says now is its own.
+    // String 2 belongs to provider 0: provider 9 has strings of its own.
     file.provider(9, "nine");
     file.0.extend([named(2), 9]);
     let loaded = file.open();

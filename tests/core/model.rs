@@ -8,7 +8,7 @@ use threadline::event::kernel;
 use threadline::event::{
     AsyncMark, AsyncOp, AsyncScope, Directory, EventKind, FlowKind, FlowMark, FlowOp, ForkSort,
     KindId, Label, Lane, LaneColumns, Life, LifeRow, Mark, MarkOp, PartColumns, Role, SliceKind,
-    Switch, SwitchTells, ThreadKey, ThreadState, TraceInfo, Wakeup, WakeupSort,
+    Switch, SwitchContent, ThreadKey, ThreadState, TraceInfo, Wakeup, WakeupSort,
 };
 use threadline::index::Index;
 use threadline::trace::{SliceId, StateId, ThreadId, Trace, TrackKind};
@@ -91,7 +91,7 @@ impl Story {
             prev_priority: 120,
             next_priority: 120,
             prev_state,
-            tells: SwitchTells::RunsAndStates,
+            content: SwitchContent::RunsAndStates,
         });
     }
 

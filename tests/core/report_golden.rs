@@ -250,57 +250,6 @@ fn compare_folder(folder: &Path, texts: &Path) -> usize {
     compared
 }
 
-/// Not a check: says how fast reports are made of the files in `REPORT_FILES` (for `cargo test --release`).
-#[test]
-fn speed() {
-    let Some(files) = std::env::var_os("REPORT_FILES") else {
-        println!("skipped: REPORT_FILES names no files");
-        return;
-    };
-    for path in std::env::split_paths(&files) {
-        let bytes = std::fs::read(&path).unwrap();
-        let file = Arc::new(TraceFile::open(Input::from_vec(bytes, "trace.dat")).unwrap());
-        let decoder = Arc::new(decoder_of(&file));
-        let report = TraceReport::new(file, decoder);
-        for (label, is_raw) in [("-t", false), ("-t -R", true)] {
-            let options = ReportOptions {
-                has_full_times: true,
-                is_raw,
-                ..ReportOptions::default()
-            };
-            let start = std::time::Instant::now();
-            let mut out = Counter::default();
-            report.write(&options, &mut out, &Job::default()).unwrap();
-            let seconds = start.elapsed().as_secs_f64();
-            println!(
-                "{label} {}: {} lines, {} MB, {:.2} s, {:.2} M lines/s",
-                path.display(),
-                out.lines,
-                out.bytes / 1_000_000,
-                seconds,
-                out.lines as f64 / seconds / 1e6
-            );
-        }
-    }
-}
-
-#[derive(Default)]
-struct Counter {
-    lines: u64,
-    bytes: u64,
-}
-
-impl std::io::Write for Counter {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.lines += bytes.iter().filter(|&&byte| byte == b'\n').count() as u64;
-        self.bytes += bytes.len() as u64;
-        Ok(bytes.len())
-    }
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 /// The info of each event by (CPU, microsecond, name), in a text that the kernel or `report -N` printed.
 fn infos(text: &[u8]) -> BTreeMap<(String, String, String), Vec<String>> {
     let text = String::from_utf8_lossy(text);

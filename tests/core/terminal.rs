@@ -12,7 +12,7 @@ fn sample(name: &str) -> String {
 }
 
 fn plain(width: u16, arguments: &[&str]) -> String {
-    on_terminal(width, &[("NO_COLOR", "1")], Errors::Away, arguments)
+    on_terminal(width, &[("NO_COLOR", "1")], Errors::Discarded, arguments)
 }
 
 /// Verbs over samples, as a person would type them.
@@ -73,7 +73,7 @@ fn colour_follows_the_terminal_and_the_variables() {
     let file = sample("compress.fxt");
     let words = ["stats", file.as_str()];
     let with = |variables: &[(&str, &str)]| {
-        on_terminal(80, variables, Errors::Away, &words).contains('\u{1b}')
+        on_terminal(80, variables, Errors::Discarded, &words).contains('\u{1b}')
     };
     assert!(with(&[]));
     assert!(with(&[("NO_COLOR", "")]));
@@ -132,7 +132,10 @@ fn the_format_can_be_asked_for_and_pipes_get_tsv() {
     assert!(piped.starts_with("ts\tdur\tdepth\tname\t"), "{piped}");
     let asked = |format| [words.as_slice(), &["--format", format]].concat();
     assert_eq!(stdout(&asked("tsv")), piped);
-    assert_eq!(on_terminal(80, &[], Errors::Away, &asked("tsv")), piped);
+    assert_eq!(
+        on_terminal(80, &[], Errors::Discarded, &asked("tsv")),
+        piped
+    );
     let table = stdout(&asked("table"));
     assert!(
         table.starts_with("   Time (s)") && !table.contains('\u{1b}'),

@@ -1,17 +1,18 @@
-//! A test in a process of its own: one that measures what its process holds, or changes something of all of it.
+//! Runs a test in a process of its own: a test that measures the memory of its process, or changes state that all
+//! threads of a process share.
 
 use std::process::Command;
 
-/// Set in such a process.
+/// Environment variable that is set in the process of a single test.
 const ALONE: &str = "THREADLINE_TEST_ALONE";
 
-/// Whether the test of this name (with the modules it lies in, `module_path!()` and `::name`) runs in a process of its
-/// own. If not, it is run in one here, and fails if it fails there.
+/// Returns whether this process runs a single test. If it does not, runs the test `name` in a process of its own and
+/// panics if it fails there: the caller then returns. `name` is `module_path!()`, `::` and the function's name.
 pub fn is_alone(name: &str) -> bool {
     if std::env::var_os(ALONE).is_some() {
         return true;
     }
-    // The harness knows tests without the name of the binary.
+    // The harness's names of tests do not contain the name of the binary.
     let name = name.split_once("::").map_or(name, |(_, name)| name);
     let program = std::env::current_exe().unwrap();
     let output = Command::new(program)

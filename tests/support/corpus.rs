@@ -1,8 +1,8 @@
 //! The corpus: recordings of many machines and writers, and what independent tools print for them.
 //!
 //! `tests/corpus` holds those that we made ourselves and that fit into a repository; `NAME.packed` there is NAME, compressed
-//! by zstd. They are unpacked once for each state of the folder. `THREADLINE_CORPUS` names a larger collection of the same
-//! shape, which the same tests then read.
+//! by zstd. They and the [`SAMPLES`] are unpacked once for each state of these files. `THREADLINE_CORPUS` names a larger
+//! collection of the same shape, which the same tests then read.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
@@ -10,6 +10,12 @@ use std::sync::OnceLock;
 
 /// The reason of a test that needs more than the repository holds.
 pub const LARGER: &str = "set THREADLINE_CORPUS to a corpus that has this file";
+
+/// Files of `sample-traces` that belong to the corpus as well, and their paths there.
+const SAMPLES: &[(&str, &str)] = &[
+    ("function-graph.dat", "tracedat/v7-zstd-fgraph.dat"),
+    ("lua-make-j2.etrace.zst", "etrace/lua-make-j2.etrace.zst"),
+];
 
 /// The path of a folder or file of the corpus; it must exist.
 pub fn corpus(path: &str) -> PathBuf {
@@ -23,12 +29,22 @@ fn root() -> PathBuf {
     if let Some(larger) = std::env::var_os("THREADLINE_CORPUS") {
         return larger.into();
     }
-    let packed = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
-    let mut files = Vec::new();
-    files_below(&packed, &mut files);
-    files.sort();
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let packed = repository.join("tests/corpus");
+    let mut paths = Vec::new();
+    files_below(&packed, &mut paths);
+    paths.sort();
+    let name_of = |path: &Path| path.strip_prefix(&packed).unwrap().to_path_buf();
+    let mut files: Vec<(PathBuf, PathBuf)> = paths
+        .into_iter()
+        .map(|path| (name_of(&path), path))
+        .collect();
+    for (sample, name) in SAMPLES {
+        let path = repository.join("sample-traces").join(sample);
+        files.push((name.into(), path));
+    }
     let mut state = DefaultHasher::new();
-    for file in &files {
+    for (_, file) in &files {
         let metadata = file.metadata().unwrap();
         (file, metadata.len(), metadata.modified().unwrap()).hash(&mut state);
     }
@@ -37,8 +53,8 @@ fn root() -> PathBuf {
     if !root.is_dir() {
         // Tests are processes that start together: each unpacks for itself, and the first one's folder is everybody's.
         let own = tempfile::tempdir_in(target).unwrap();
-        for file in &files {
-            unpack(file, &own.path().join(file.strip_prefix(&packed).unwrap()));
+        for (name, file) in &files {
+            unpack(file, &own.path().join(name));
         }
         if std::fs::rename(own.path(), &root).is_ok() {
             let _gone = own.keep();

@@ -11,16 +11,16 @@ use std::io::{Read as _, Write as _};
 use std::os::fd::{FromRawFd as _, OwnedFd};
 use std::process::{Command, Stdio};
 
-/// Where a verb prints what is not its answer.
+/// The target of the program's standard error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Errors {
-    /// On the same terminal.
+    /// The terminal that standard output goes to.
     OnTerminal,
-    /// Into a pipe that nobody reads.
-    Away,
+    /// The null device.
+    Discarded,
 }
 
-/// A pair of ends: ours, and the program's, which is `width` columns wide.
+/// Opens a pseudo terminal that is `width` columns wide. Returns the test's end and the program's end.
 fn pseudo_terminal(width: u16) -> (File, OwnedFd) {
     let (mut ours, mut its) = (-1, -1);
     let size = libc::winsize {
@@ -38,7 +38,7 @@ fn pseudo_terminal(width: u16) -> (File, OwnedFd) {
     unsafe { (File::from_raw_fd(ours), OwnedFd::from_raw_fd(its)) }
 }
 
-/// The program with nothing in its environment that says how to print.
+/// Returns the program, without the environment variables that change how it prints.
 fn program(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_threadline"));
     for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
@@ -48,7 +48,7 @@ fn program(arguments: &[&str]) -> Command {
     command
 }
 
-/// What the program prints on a terminal with these variables; lines end with `\n`. The program must succeed.
+/// Returns what the program prints on a terminal with these variables; lines end with `\n`. The program must succeed.
 pub fn on_terminal(
     width: u16,
     variables: &[(&str, &str)],
@@ -60,10 +60,10 @@ pub fn on_terminal(
     command.envs(variables.iter().copied()).stdin(Stdio::null());
     match errors {
         Errors::OnTerminal => command.stderr(its.try_clone().unwrap()),
-        Errors::Away => command.stderr(Stdio::null()),
+        Errors::Discarded => command.stderr(Stdio::null()),
     };
     let mut child = command.stdout(its).spawn().unwrap();
-    // The command holds the program's end: only without it is there an end of what is printed.
+    // The command holds the program's end of the terminal, whose output ends only when every copy of that end is closed.
     drop(command);
     let mut bytes = Vec::new();
     read_until(&mut ours, &mut bytes, |_| false);
@@ -71,7 +71,7 @@ pub fn on_terminal(
     text_of(bytes)
 }
 
-/// What the program prints without colours if it gets `input` on standard input once it has printed `awaited`.
+/// Returns what the program prints without colours if it gets `input` on standard input once it has printed `awaited`.
 pub fn fed_on_terminal(width: u16, awaited: &str, input: &[u8], arguments: &[&str]) -> String {
     let (mut ours, its) = pseudo_terminal(width);
     let mut command = program(arguments);
@@ -89,7 +89,7 @@ pub fn fed_on_terminal(width: u16, awaited: &str, input: &[u8], arguments: &[&st
     text_of(bytes)
 }
 
-/// Reads until `is_enough`, or until the program has ended: once nobody has the other end open, Linux reports an error.
+/// Reads until `is_enough`, or until the program has ended: Linux reports an error once no process has its end open.
 fn read_until(ours: &mut File, bytes: &mut Vec<u8>, is_enough: impl Fn(&[u8]) -> bool) {
     let mut piece = [0; 4096];
     while !is_enough(bytes)

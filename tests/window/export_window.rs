@@ -231,12 +231,10 @@ fn a_range_without_anything_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let mut window = window(&hackbench());
     let end = window.state().state().trace_span.end;
-    let behind = TimeSpan::new(end + Nanos(1000), end + Nanos(2000));
-    act(&mut window, Action::SelectRange(behind));
-    if window.state().state().range != Some(behind) {
-        // A range outside of the trace cannot be selected at all.
-        return;
-    }
+    // The margin after the trace's end can be selected, too.
+    let after = TimeSpan::new(end + Nanos(1000), end + Nanos(2000));
+    act(&mut window, Action::SelectRange(after));
+    assert_eq!(window.state().state().range, Some(after));
     key(&mut window, Modifiers::COMMAND, Key::E);
     name_the_file(&mut window, &folder.path().join("none.fxt"));
     click(&mut window, "Export");
@@ -286,11 +284,9 @@ fn an_export_shows_how_far_it_is_and_can_be_stopped() {
     use std::io::Read as _;
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("pipe.fxt");
+    // mkfifo is a command that POSIX requires.
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
-    if !made.is_ok_and(|status| status.success()) {
-        eprintln!("skipped: there is no mkfifo");
-        return;
-    }
+    assert!(made.unwrap().success());
     let mut window = window(&many_events(folder.path()));
     key(&mut window, Modifiers::COMMAND, Key::E);
     name_the_file(&mut window, &pipe);

@@ -145,8 +145,13 @@ fn a_growing_file_is_read_again_and_the_view_stays() {
     // Stopped, it stays as it is.
     act(&mut window, Action::Do(Effect::ToggleFollow));
     assert!(window.query_by_label("Following").is_none());
-    write(&path, &lines(500, 600));
-    std::thread::sleep(Duration::from_millis(400));
+    // Another window notices two changes: between them this one, which checks as often, would have noticed the first.
+    let mut other = followed(&path);
+    wait_for(&mut other, 500);
+    for (from, until) in [(500, 550), (550, 600)] {
+        write(&path, &lines(from, until));
+        wait_for(&mut other, until as usize);
+    }
     settle(&mut window);
     assert_eq!(events(&window), 500);
     // And is taken up again.

@@ -128,12 +128,12 @@ struct Walk<'a> {
     /// The names that are links now.
     links: FxHashMap<StringId, Link>,
     /// The shortest forms of names as programs spelled them.
-    said: ShortNames,
+    short_names: ShortNames,
     holders: Holders,
     /// (row of an open, process that reads its file through an inherited descriptor), for all found so far.
     readers: FxHashSet<(u32, u32)>,
     /// (row of the write, writer, reader) of all dependencies so far.
-    told: FxHashSet<(u32, u32, u32)>,
+    known_dependencies: FxHashSet<(u32, u32, u32)>,
     out: FileHistory,
 }
 
@@ -165,10 +165,10 @@ impl FileHistory {
             most_dependencies: MOST_DEPENDENCIES + MOST_DEPENDENCIES_EACH * trace.rows.len(),
             linked: FxHashSet::default(),
             links: FxHashMap::default(),
-            said: ShortNames::default(),
+            short_names: ShortNames::default(),
             holders: Holders::new(trace.processes.len(), trace.rows.len()),
             readers: FxHashSet::default(),
-            told: FxHashSet::default(),
+            known_dependencies: FxHashSet::default(),
             out: FileHistory::default(),
         };
         walk.out.of_row.reserve(trace.rows.len());
@@ -400,11 +400,14 @@ impl Walk<'_> {
         let linkers: Vec<Writer> = match self.links.is_empty() || row.op != FileOp::Open {
             true => Vec::new(),
             // An open also has the name as the program spelled it, besides the path that it led to.
-            false => [row.path, self.said.of(row.other_path, self.trace.strings)]
-                .iter()
-                .filter_map(|path| self.links.get(path))
-                .flat_map(|link| link.makers.iter().copied())
-                .collect(),
+            false => [
+                row.path,
+                self.short_names.of(row.other_path, self.trace.strings),
+            ]
+            .iter()
+            .filter_map(|path| self.links.get(path))
+            .flat_map(|link| link.makers.iter().copied())
+            .collect(),
         };
         for writer in linkers {
             self.depend_on(writer, file, index, row, reader);
@@ -432,7 +435,10 @@ impl Walk<'_> {
             self.out.cuts.dependencies = true;
             return;
         }
-        if !self.told.insert((writer.row, writer.process.0, reader.0)) {
+        if !self
+            .known_dependencies
+            .insert((writer.row, writer.process.0, reader.0))
+        {
             return;
         }
         let from = self.end_of(writer, row.time);

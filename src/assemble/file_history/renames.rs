@@ -48,18 +48,18 @@ pub(super) struct ShortNames {
 }
 
 impl ShortNames {
-    /// Returns the shortest form of `said` if it is in the string table, otherwise `said`.
-    pub(super) fn of(&mut self, said: StringId, strings: &Strings) -> StringId {
+    /// Returns the shortest form of `path` if it is in the string table, otherwise `path`.
+    pub(super) fn of(&mut self, path: StringId, strings: &Strings) -> StringId {
         if self.known.is_empty() {
             self.known = vec![None; strings.len()];
         }
-        let Some(slot) = self.known.get_mut(said.0 as usize) else {
-            return said;
+        let Some(slot) = self.known.get_mut(path.0 as usize) else {
+            return path;
         };
         *slot.get_or_insert_with(|| {
-            let bytes = strings.bytes(said);
+            let bytes = strings.bytes(path);
             let short = is_uneven(bytes).then(|| joined(b"/", bytes)).flatten();
-            short.and_then(|short| strings.find(&short)).unwrap_or(said)
+            short.and_then(|short| strings.find(&short)).unwrap_or(path)
         })
     }
 }

@@ -55,10 +55,10 @@ pub(crate) fn resolve_paths(
 ) -> Vec<ImageDirectory> {
     let (paths, rows) = (activity.paths, &mut activity.rows);
     let (people, births) = (doers.people, doers.births);
-    if paths == Paths::Whole && !says_directories(doers.lives) {
+    if paths == Paths::Whole && !has_directories(doers.lives) {
         return Vec::new();
     }
-    if paths == Paths::SomeUneven && !says_directories(doers.lives) {
+    if paths == Paths::SomeUneven && !has_directories(doers.lives) {
         let mut places = Places::new(strings);
         for row in rows {
             places.resolve(StringId::EMPTY, None, row);
@@ -111,15 +111,15 @@ pub(crate) fn resolve_paths(
                             };
                         }
                         What::Found(at) => *place = places.shortest(at),
-                        What::Exec(said) => {
+                        What::Exec(given) => {
                             places.exec(step.process);
-                            match said {
+                            match given {
                                 StringId::EMPTY => images.push(ImageDirectory {
                                     process: step.process,
                                     start: step.at.0,
                                     directory: *place,
                                 }),
-                                said => *place = said,
+                                given => *place = given,
                             }
                         }
                     }
@@ -139,7 +139,7 @@ pub(crate) fn resolve_paths(
 }
 
 /// Returns whether the file contains directories of processes besides those stated with execs.
-fn says_directories(lives: &PerPart<LifeRow>) -> bool {
+fn has_directories(lives: &PerPart<LifeRow>) -> bool {
     let mut lives = lives.iter().flatten();
     lives.any(|row| matches!(row.life, Life::Directory { .. }))
 }
@@ -215,7 +215,7 @@ fn first_directories(
                     below[at] = strings.intern(&longer);
                 }
             }
-            What::Exec(said) if said != StringId::EMPTY => bases[at] = None,
+            What::Exec(given) if given != StringId::EMPTY => bases[at] = None,
             What::Exec(_) => {}
         }
     }
@@ -226,14 +226,14 @@ fn first_directories(
 fn steps(recorded: &Recorded, doers: Doers<'_>) -> Vec<Step> {
     sorted_lives(recorded, doers.lives)
         .iter()
-        .filter_map(|told| {
-            let (thread, what) = match told.life {
+        .filter_map(|row| {
+            let (thread, what) = match row.life {
                 Life::Directory {
                     thread,
                     directory,
                     sort,
                 } => {
-                    let directory = told.part.string(*directory);
+                    let directory = row.part.string(*directory);
                     match sort {
                         DirectorySort::Changed => (thread, What::Change(directory)),
                         DirectorySort::Found => (thread, What::Found(directory)),
@@ -241,12 +241,12 @@ fn steps(recorded: &Recorded, doers: Doers<'_>) -> Vec<Step> {
                 }
                 Life::Exec {
                     thread, directory, ..
-                } => (thread, What::Exec(told.part.string(*directory))),
+                } => (thread, What::Exec(row.part.string(*directory))),
                 _ => return None,
             };
-            let thread = recorded.events.threads.at(*thread, told.time);
+            let thread = recorded.events.threads.at(*thread, row.time);
             Some(Step {
-                at: (told.time, told.event),
+                at: (row.time, row.event),
                 process: doers.people.process_of(thread)?,
                 what,
             })
@@ -286,11 +286,11 @@ impl Places<'_> {
         }
         match row.op {
             FileOp::Open | FileOp::Unlink => {
-                let said = row.path;
-                row.path = self.from(here, process, said);
-                let has_changed = row.path != said && !self.is_of_descriptor(said);
+                let given = row.path;
+                row.path = self.from(here, process, given);
+                let has_changed = row.path != given && !self.is_of_descriptor(given);
                 if has_changed && row.op == FileOp::Open && row.other_path == StringId::EMPTY {
-                    row.other_path = said;
+                    row.other_path = given;
                 }
             }
             FileOp::Rename | FileOp::Link => {
@@ -298,13 +298,13 @@ impl Places<'_> {
                 row.other_path = self.from(here, process, row.other_path);
             }
             FileOp::Symlink => {
-                let said = row.path;
+                let given = row.path;
                 row.other_path = self.from(here, process, row.other_path);
                 let link = self.strings.bytes(row.other_path);
                 if let Some(slash) = memchr::memrchr(b'/', link) {
                     let folder = link[..slash.max(1)].to_vec();
                     let folder = self.strings.intern(&folder);
-                    row.path = self.join(folder, said);
+                    row.path = self.join(folder, given);
                 }
             }
             _ => {}
@@ -405,9 +405,9 @@ impl Places<'_> {
             Some(None) => {}
             None => return path,
         }
-        let said = self.strings.bytes(path);
-        let is_said_long = is_uneven(said) && !said.starts_with(DESCRIPTORS);
-        let short = is_said_long.then(|| joined(b"/", said)).flatten();
+        let given = self.strings.bytes(path);
+        let is_long = is_uneven(given) && !given.starts_with(DESCRIPTORS);
+        let short = is_long.then(|| joined(b"/", given)).flatten();
         let short = match short {
             Some(short) => self.strings.intern(&short),
             None => path,
@@ -420,8 +420,8 @@ impl Places<'_> {
 
     /// Returns `path` as seen from directory `here`; an absolute path only gets its shortest form.
     fn join(&mut self, here: StringId, path: StringId) -> StringId {
-        let said = self.strings.bytes(path);
-        if said.starts_with(b"/") || !is_relative(said) {
+        let given = self.strings.bytes(path);
+        if given.starts_with(b"/") || !is_relative(given) {
             return self.shortest(path);
         }
         if let Some(&known) = self.known.get(&(here, path)) {

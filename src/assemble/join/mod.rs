@@ -389,11 +389,11 @@ impl<'a> Joined<'a> {
                 message: moves.string(log.message),
                 event: moves.event(log.event),
             }));
-        // If files disagree about what the paths of opens mean, `AsSaid` holds for all.
+        // If files disagree about what the paths of opens mean, `AsPassed` holds for all.
         if self.trace.files.rows.is_empty() {
             self.trace.files.opens = theirs.files.opens;
         } else if !theirs.files.rows.is_empty() && theirs.files.opens != self.trace.files.opens {
-            self.trace.files.opens = OpenPaths::AsSaid;
+            self.trace.files.opens = OpenPaths::AsPassed;
         }
         self.trace
             .files

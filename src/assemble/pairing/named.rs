@@ -13,24 +13,24 @@ use crate::base::StringId;
 
 /// The name and category that a begin or an end states; empty: it states none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Said {
+pub(super) struct MarkNames {
     pub(super) name: StringId,
     pub(super) category: StringId,
 }
 
-impl Said {
-    const NOTHING: Said = Said {
+impl MarkNames {
+    const NOTHING: MarkNames = MarkNames {
         name: StringId::EMPTY,
         category: StringId::EMPTY,
     };
 
-    /// Returns what ends that fit this begin may contain, besides [`Said::NOTHING`].
-    fn of_ends(self) -> [Said; 3] {
-        let name_alone = Said {
+    /// Returns what ends that fit this begin may contain, besides [`MarkNames::NOTHING`].
+    fn of_ends(self) -> [MarkNames; 3] {
+        let name_alone = MarkNames {
             category: StringId::EMPTY,
             ..self
         };
-        let category_alone = Said {
+        let category_alone = MarkNames {
             name: StringId::EMPTY,
             ..self
         };
@@ -38,7 +38,7 @@ impl Said {
     }
 
     /// Returns whether an end with this content closes such a begin.
-    fn fits(self, begin: Said) -> bool {
+    fn fits(self, begin: MarkNames) -> bool {
         let is_equal = |own, of_begin| own == StringId::EMPTY || own == of_begin;
         is_equal(self.name, begin.name) && is_equal(self.category, begin.category)
     }
@@ -58,7 +58,7 @@ struct Closed {
 struct Begin {
     draft: u32,
     order: u32,
-    said: Said,
+    names: MarkNames,
     closed: Option<Closed>,
 }
 
@@ -84,7 +84,7 @@ pub(super) struct NamedBegins {
     begins: Vec<Begin>,
     /// The begins that fit ends, by the content of the ends, innermost last; made when the list has more than [`SHALLOW`]. The
     /// last one of each is open.
-    by_said: Option<FxHashMap<Said, Vec<Spot>>>,
+    by_names: Option<FxHashMap<MarkNames, Vec<Spot>>>,
     order: u32,
 }
 
@@ -94,26 +94,26 @@ const SHALLOW: usize = 16;
 impl NamedBegins {
     /// Adds the begin of a draft.
     #[inline]
-    pub(super) fn push(&mut self, draft: u32, said: Said) {
+    pub(super) fn push(&mut self, draft: u32, names: MarkNames) {
         self.order += 1;
         let index = self.begins.len();
-        if let Some(by_said) = &mut self.by_said {
-            for end in said.of_ends() {
-                by_said.entry(end).or_default().push(Spot { index, draft });
+        if let Some(by_names) = &mut self.by_names {
+            for end in names.of_ends() {
+                by_names.entry(end).or_default().push(Spot { index, draft });
             }
         }
         self.begins.push(Begin {
             draft,
             order: self.order,
-            said,
+            names,
             closed: None,
         });
     }
 
     /// Closes the innermost begin that an end at `time` (in ns) fits; returns its draft.
     #[inline]
-    pub(super) fn close(&mut self, said: Said, time: i64) -> Option<u32> {
-        let index = self.find(said)?;
+    pub(super) fn close(&mut self, names: MarkNames, time: i64) -> Option<u32> {
+        let index = self.find(names)?;
         self.order += 1;
         let begin = self.begins.get_mut(index)?;
         begin.closed = Some(Closed {
@@ -123,10 +123,10 @@ impl NamedBegins {
         let begin = *begin;
         while self.begins.pop_if(|last| last.closed.is_some()).is_some() {}
         if self.begins.len() < SHALLOW / 2 {
-            self.by_said = None;
-        } else if let Some(by_said) = &mut self.by_said {
-            for end in begin.said.of_ends() {
-                if let Entry::Occupied(mut spots) = by_said.entry(end) {
+            self.by_names = None;
+        } else if let Some(by_names) = &mut self.by_names {
+            for end in begin.names.of_ends() {
+                if let Entry::Occupied(mut spots) = by_names.entry(end) {
                     let is_over = |spot: &mut Spot| !is_open(&self.begins, *spot);
                     while spots.get_mut().pop_if(is_over).is_some() {}
                     if spots.get().is_empty() {
@@ -138,28 +138,28 @@ impl NamedBegins {
         Some(begin.draft)
     }
 
-    fn find(&mut self, said: Said) -> Option<usize> {
-        if said == Said::NOTHING {
+    fn find(&mut self, names: MarkNames) -> Option<usize> {
+        if names == MarkNames::NOTHING {
             return self.begins.len().checked_sub(1);
         }
         if self.begins.len() <= SHALLOW {
-            let fits = |begin: &Begin| begin.closed.is_none() && said.fits(begin.said);
+            let fits = |begin: &Begin| begin.closed.is_none() && names.fits(begin.names);
             return self.begins.iter().rposition(fits);
         }
         let begins = &self.begins;
-        let by_said = self.by_said.get_or_insert_with(|| {
-            let mut by_said: FxHashMap<Said, Vec<Spot>> = FxHashMap::default();
+        let by_names = self.by_names.get_or_insert_with(|| {
+            let mut by_names: FxHashMap<MarkNames, Vec<Spot>> = FxHashMap::default();
             for (index, begin) in begins.iter().enumerate() {
                 let draft = begin.draft;
-                for end in begin.said.of_ends() {
+                for end in begin.names.of_ends() {
                     if begin.closed.is_none() {
-                        by_said.entry(end).or_default().push(Spot { index, draft });
+                        by_names.entry(end).or_default().push(Spot { index, draft });
                     }
                 }
             }
-            by_said
+            by_names
         });
-        Some(by_said.get(&said)?.last()?.index)
+        Some(by_names.get(&names)?.last()?.index)
     }
 
     /// Returns the begins that are still open, outermost first.
@@ -193,8 +193,8 @@ fn is_open(begins: &[Begin], spot: Spot) -> bool {
 mod tests {
     use super::*;
 
-    fn said(name: u32, category: u32) -> Said {
-        Said {
+    fn names(name: u32, category: u32) -> MarkNames {
+        MarkNames {
             name: StringId(name),
             category: StringId(category),
         }
@@ -202,11 +202,11 @@ mod tests {
 
     /// The slow way: a plain list of begins.
     #[derive(Default)]
-    struct Plain(Vec<(u32, Said)>);
+    struct Plain(Vec<(u32, MarkNames)>);
 
     impl Plain {
-        fn close(&mut self, said: Said) -> Option<u32> {
-            let at = self.0.iter().rposition(|(_, begin)| said.fits(*begin))?;
+        fn close(&mut self, names: MarkNames) -> Option<u32> {
+            let at = self.0.iter().rposition(|(_, begin)| names.fits(*begin))?;
             Some(self.0.remove(at).0)
         }
     }
@@ -224,13 +224,13 @@ mod tests {
             let (mut begins, mut plain) = (NamedBegins::default(), Plain::default());
             for draft in 0..3000 {
                 // 0 is not a name.
-                let said = said(below(6), below(3));
+                let names = names(below(6), below(3));
                 if below(10) < begins_in_ten {
-                    begins.push(draft, said);
-                    plain.0.push((draft, said));
+                    begins.push(draft, names);
+                    plain.0.push((draft, names));
                 } else {
-                    let expected = plain.close(said);
-                    assert_eq!(begins.close(said, draft.into()), expected);
+                    let expected = plain.close(names);
+                    assert_eq!(begins.close(names, draft.into()), expected);
                 }
             }
             let left: Vec<u32> = begins.unclosed().iter().map(|left| left.draft).collect();
@@ -243,13 +243,13 @@ mod tests {
     fn begins_without_an_end_last_as_long_as_the_first_slice_around_them() {
         let mut begins = NamedBegins::default();
         for draft in 0..4 {
-            begins.push(draft, said(draft + 1, 0));
+            begins.push(draft, names(draft + 1, 0));
         }
         // The outer one first, then the one inside of it: 2 is in both, 1 and 3 in none that is over when they are.
-        assert_eq!(begins.close(said(1, 0), 10), Some(0));
-        assert_eq!(begins.close(said(2, 0), 20), Some(1));
-        assert_eq!(begins.close(said(4, 0), 30), Some(3));
-        begins.push(9, said(9, 0));
+        assert_eq!(begins.close(names(1, 0), 10), Some(0));
+        assert_eq!(begins.close(names(2, 0), 20), Some(1));
+        assert_eq!(begins.close(names(4, 0), 30), Some(3));
+        begins.push(9, names(9, 0));
         let until: Vec<_> = begins.unclosed().iter().map(|left| left.until).collect();
         assert_eq!(until, [Some(10), None]);
     }
@@ -259,10 +259,10 @@ mod tests {
         let mut begins = NamedBegins::default();
         let count = 200_000;
         for draft in 0..count {
-            begins.push(draft, said(draft + 1, 1));
+            begins.push(draft, names(draft + 1, 1));
         }
         for draft in 0..count {
-            assert_eq!(begins.close(said(draft + 1, 1), 1), Some(draft));
+            assert_eq!(begins.close(names(draft + 1, 1), 1), Some(draft));
         }
         assert!(begins.unclosed().is_empty());
     }

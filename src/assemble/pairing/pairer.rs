@@ -2,7 +2,7 @@
 
 use super::super::draft::Draft;
 use super::super::losses::Losses;
-use super::super::measured::{MeasuredTable, is_told_by_end};
+use super::super::measured::{MeasuredTable, is_placed_by_end};
 use super::depths::{Depths, Inside};
 use super::named::NamedBegins;
 use super::row::{COMPAT, END, OVER, Row};
@@ -166,8 +166,8 @@ pub(super) fn pair(rows: &[Row], known: Known<'_>) -> PairedMarks {
         // Slices whose begins are lost come first at their start, the longest before the others; begins keep their
         // order.
         drafts.sort_by_key(|draft| {
-            let told_by_end = is_told_by_end(draft).then_some(draft.end);
-            (draft.start, std::cmp::Reverse(told_by_end))
+            let placed_by_end = is_placed_by_end(draft).then_some(draft.end);
+            (draft.start, std::cmp::Reverse(placed_by_end))
         });
     }
     PairedMarks { drafts, leftovers }
@@ -218,7 +218,7 @@ impl Pairer<'_> {
         }
         let draft = self.drafts.len() as u32;
         match family.matching {
-            Matching::ByName => self.named.push(draft, rule.said),
+            Matching::ByName => self.named.push(draft, rule.names),
             _ => self.stack(rule.family).push(Open {
                 draft,
                 pair: rule.pair,
@@ -239,7 +239,7 @@ impl Pairer<'_> {
         let rule = self.rules[row.label() as usize];
         let family = rule.family;
         if family.rules().matching == Matching::ByName {
-            if let Some(draft) = self.named.close(rule.said, row.time) {
+            if let Some(draft) = self.named.close(rule.names, row.time) {
                 self.lose_end(draft, row.time, family.rules());
             }
             return;
@@ -255,7 +255,7 @@ impl Pairer<'_> {
         let pair = rule.pair;
         let family = rule.family.rules();
         if family.matching == Matching::ByName {
-            match self.named.close(rule.said, row.time) {
+            match self.named.close(rule.names, row.time) {
                 Some(draft) => self.finish(draft, row),
                 None => {
                     self.leftovers.unmatched_ends += 1;

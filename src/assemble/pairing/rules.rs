@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::super::labels::LabelPairs;
-use super::named::Said;
+use super::named::MarkNames;
 use crate::base::{StringId, Strings};
 use crate::event::family::{Family, Matching, OpenBegin};
 use crate::event::{LoneBegins, NAMELESS_CALL};
@@ -23,7 +23,7 @@ pub(super) struct Rule {
     /// Whether its ends close any begin of the family.
     pub(super) is_any: bool,
     /// Name and category of the label.
-    pub(super) said: Said,
+    pub(super) names: MarkNames,
     /// For calls of a function: the one label that begins with this pair number have; `None` if there are several.
     pub(super) call_label: Option<u32>,
     /// For calls of a function: the function's name, if it is known.
@@ -71,7 +71,7 @@ pub(super) fn rules(from: RuleSource<'_>) -> Vec<Rule> {
             },
             can_begin: has.begin,
             is_any: has.is_any,
-            said: Said {
+            names: MarkNames {
                 name: label.name,
                 category: label.category,
             },

@@ -26,7 +26,7 @@ pub(super) struct Birth {
 }
 
 /// A life row with its time, and the part whose strings it refers to.
-pub(crate) struct Told<'a> {
+pub(crate) struct LifeEvent<'a> {
     /// Time, ns on the trace's clock.
     pub time: Timestamp,
     /// The part whose strings it refers to.
@@ -41,17 +41,18 @@ pub(crate) struct Told<'a> {
 pub(crate) fn sorted_lives<'a>(
     recorded: &'a Recorded,
     lives: &'a PerPart<LifeRow>,
-) -> Vec<Told<'a>> {
+) -> Vec<LifeEvent<'a>> {
     let of_part = |(part, lives): (&'a Part, &'a Vec<LifeRow>)| {
-        lives.iter().map(move |row| Told {
+        lives.iter().map(move |row| LifeEvent {
             time: recorded.time(part, row.event),
             part,
             life: &row.life,
             event: part.event(row.event),
         })
     };
-    let mut lives: Vec<Told<'a>> = recorded.parts.iter().zip(lives).flat_map(of_part).collect();
-    lives.sort_by_key(|told| told.time);
+    let mut lives: Vec<LifeEvent<'a>> =
+        recorded.parts.iter().zip(lives).flat_map(of_part).collect();
+    lives.sort_by_key(|row| row.time);
     lives
 }
 
@@ -88,13 +89,13 @@ struct Known {
 }
 
 /// Returns all forks, sorted by the child's key, then time.
-pub(super) fn births(directory: &Directory, seen: &Seen, lives: &[Told<'_>]) -> Vec<Birth> {
+pub(super) fn births(directory: &Directory, seen: &Seen, lives: &[LifeEvent<'_>]) -> Vec<Birth> {
     let aliases: FxHashMap<u32, &[ThreadKey]> = directory
         .aliases
         .iter()
         .map(|alias| (alias.key.0, alias.candidates.as_slice()))
         .collect();
-    let is_fork = |told: &&Told<'_>| matches!(told.life, Life::Fork { .. });
+    let is_fork = |row: &&LifeEvent<'_>| matches!(row.life, Life::Fork { .. });
     let count = lives.iter().filter(is_fork).count();
     let mut births: Vec<Birth> = Vec::with_capacity(count);
     let mut known: FxHashMap<u32, Known> = FxHashMap::default();
@@ -105,8 +106,8 @@ pub(super) fn births(directory: &Directory, seen: &Seen, lives: &[Told<'_>]) -> 
     let mut over: FxHashSet<u32> = FxHashSet::default();
     let forks_come_late =
         directory.derive == Derive::Programs && directory.unseen == Unseen::LivedBefore;
-    for told in lives {
-        let (parent, child, sort, name) = match told.life {
+    for row in lives {
+        let (parent, child, sort, name) = match row.life {
             Life::Fork {
                 parent,
                 child,
@@ -129,40 +130,40 @@ pub(super) fn births(directory: &Directory, seen: &Seen, lives: &[Told<'_>]) -> 
             Life::Exec { thread, .. } if ended.remove(&thread.0) => {
                 births.push(Birth {
                     key: thread.0,
-                    time: told.time,
+                    time: row.time,
                     parent: ThreadKey::UNKNOWN,
                     sort: ForkSort::Unknown,
                     name: StringId::EMPTY,
-                    event: told.event,
+                    event: row.event,
                 });
                 continue;
             }
             _ => continue,
         };
-        let child = born_as(*child, told.time, &aliases, seen, &known);
+        let child = born_as(*child, row.time, &aliases, seen, &known);
         // A line is written when the call has returned (strace `-z`): the child may have lines before it.
         let first = seen.get(&child.0).map(|seen| seen.first);
         let is_late = forks_come_late
             && !known.contains_key(&child.0)
             && !over.contains(&child.0)
             && child != *parent;
-        let time = first.filter(|first| is_late && *first < told.time);
-        let time = time.unwrap_or(told.time);
+        let time = first.filter(|first| is_late && *first < row.time);
+        let time = time.unwrap_or(row.time);
         let birth = Birth {
             key: child.0,
             time,
             parent: *parent,
             sort: *sort,
-            name: told.part.string(*name),
-            event: told.event,
+            name: row.part.string(*name),
+            event: row.event,
         };
         ended.remove(&child.0);
         let known = known.entry(child.0).or_insert(Known {
-            first: told.time,
+            first: row.time,
             last: None,
         });
         match known.last.and_then(|last| births.get_mut(last)) {
-            Some(last) if last.parent == *parent && told.time - last.time <= SAME_FORK => {
+            Some(last) if last.parent == *parent && row.time - last.time <= SAME_FORK => {
                 if last.sort == ForkSort::Unknown {
                     last.sort = birth.sort;
                 }

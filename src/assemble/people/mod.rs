@@ -10,8 +10,8 @@ mod ends;
 mod lost_forks;
 mod names;
 mod reused_pids;
-mod said;
 mod seen;
+mod stated;
 mod table;
 
 use std::sync::Arc;
@@ -25,13 +25,13 @@ use crate::event::keys::Derive;
 use crate::event::{Directory, ForkSort, Life, ThreadEntry, ThreadKey};
 use crate::trace::{Process, ProcessId, ProgramImage, SeenTimes, Thread, ThreadId, ThreadMap};
 use births::{Birth, SAME_FORK, births};
-pub(crate) use births::{Told, sorted_lives};
+pub(crate) use births::{LifeEvent, sorted_lives};
 pub(crate) use ends::with_ends;
 use lost_forks::date_lost_forks;
 use names::{Exec, Naming};
 use reused_pids::end_reused;
-pub(crate) use said::as_said;
 use seen::{Seen, seen_keys};
+pub(crate) use stated::with_stated_facts;
 pub(crate) use table::{Act, Born, People, ProcessOfKey, TakenOver};
 
 /// All threads and processes, and the threads that the reader's keys belong to.
@@ -136,7 +136,7 @@ pub(crate) fn identify(merged: &Merged, directory: &Directory) -> Identities {
     });
     let births = births.collect();
     making.join_processes(&born, &lives);
-    let naming = making.tell_lives(merged, directory.derive, &lives);
+    let naming = making.apply_lives(merged, directory.derive, &lives);
     making.name_all(directory, merged, &naming);
     making.furnish(merged, directory);
     let Making { keys, mut people } = making;
@@ -156,35 +156,35 @@ pub(crate) fn identify(merged: &Merged, directory: &Directory) -> Identities {
     }
 }
 
-fn taken_over(threads: &ThreadMap, lives: &[Told<'_>]) -> Vec<TakenOver> {
-    let taken = |told: &Told<'_>| match told.life {
+fn taken_over(threads: &ThreadMap, lives: &[LifeEvent<'_>]) -> Vec<TakenOver> {
+    let taken = |row: &LifeEvent<'_>| match row.life {
         Life::Exec {
             thread,
             caller: Some(caller),
             ..
         } => Some(TakenOver {
-            time: told.time,
-            caller: threads.at(*caller, told.time),
-            leader: threads.at(*thread, told.time),
+            time: row.time,
+            caller: threads.at(*caller, row.time),
+            leader: threads.at(*thread, row.time),
         }),
         _ => None,
     };
     lives.iter().filter_map(taken).collect()
 }
 
-fn acts(threads: &ThreadMap, lives: &[Told<'_>]) -> Vec<Act> {
-    let act = |told: &Told<'_>| {
-        let (thread, program) = match told.life {
+fn acts(threads: &ThreadMap, lives: &[LifeEvent<'_>]) -> Vec<Act> {
+    let act = |row: &LifeEvent<'_>| {
+        let (thread, program) = match row.life {
             Life::Exec {
                 thread, program, ..
-            } => (*thread, Some(told.part.string(*program))),
+            } => (*thread, Some(row.part.string(*program))),
             Life::Exit { thread, .. } => (*thread, None),
             _ => return None,
         };
         Some(Act {
-            time: told.time,
-            thread: threads.at(thread, told.time),
-            event: told.event,
+            time: row.time,
+            thread: threads.at(thread, row.time),
+            event: row.event,
             program,
         })
     };
@@ -308,20 +308,20 @@ impl Making {
     }
 
     /// Sets the process of every thread and the parent of every process.
-    fn join_processes(&mut self, born: &[NewThread], lives: &[Told<'_>]) {
+    fn join_processes(&mut self, born: &[NewThread], lives: &[LifeEvent<'_>]) {
         let mut leaders: FxHashMap<u32, ThreadId> = FxHashMap::default();
-        for told in lives {
+        for row in lives {
             if let Life::Member { thread, leader }
             | Life::Exec {
                 thread: leader,
                 caller: Some(thread),
                 ..
-            } = told.life
+            } = row.life
                 && thread != leader
             {
                 leaders.insert(
-                    self.keys.at(*thread, told.time).0,
-                    self.keys.at(*leader, told.time),
+                    self.keys.at(*thread, row.time).0,
+                    self.keys.at(*leader, row.time),
                 );
             }
         }
@@ -380,15 +380,15 @@ impl Making {
     fn believe_claims(
         &self,
         born: &[NewThread],
-        lives: &[Told<'_>],
+        lives: &[LifeEvent<'_>],
         leaders: &mut FxHashMap<u32, ThreadId>,
     ) {
         let mut claims: FxHashMap<u32, ThreadId> = FxHashMap::default();
-        for told in lives {
-            if let Life::Claim { thread, leader } = told.life {
+        for row in lives {
+            if let Life::Claim { thread, leader } = row.life {
                 let (thread, leader) = (
-                    self.keys.at(*thread, told.time),
-                    self.keys.at(*leader, told.time),
+                    self.keys.at(*thread, row.time),
+                    self.keys.at(*leader, row.time),
                 );
                 claims.insert(thread.0, leader);
             }
@@ -438,17 +438,17 @@ impl Making {
     }
 
     /// Applies names, programs and ends, in order of time.
-    fn tell_lives(&mut self, merged: &Merged, derive: Derive, lives: &[Told<'_>]) -> Naming {
+    fn apply_lives(&mut self, merged: &Merged, derive: Derive, lives: &[LifeEvent<'_>]) -> Naming {
         let mut naming = Naming::new(derive, self.people.threads.len());
-        for told in lives {
-            let lane = || merged.recorded.lane(told.part);
-            let at = |making: &Making, key: ThreadKey| making.keys.at(key, told.time).0 as usize;
-            match told.life {
+        for row in lives {
+            let lane = || merged.recorded.lane(row.part);
+            let at = |making: &Making, key: ThreadKey| making.keys.at(key, row.time).0 as usize;
+            match row.life {
                 Life::Name { thread, name } => {
                     let index = at(self, *thread);
                     if let Some(thread) = self.people.threads.get_mut(index) {
-                        thread.name = told.part.string(*name);
-                        naming.tell(index, lane());
+                        thread.name = row.part.string(*name);
+                        naming.note_name(index, lane());
                     }
                 }
                 Life::Exit {
@@ -461,10 +461,10 @@ impl Making {
                     let Some(thread) = self.people.threads.get_mut(index) else {
                         continue;
                     };
-                    let was_told = thread.end.replace(told.time).is_some();
+                    let had_end = thread.end.replace(row.time).is_some();
                     if keys.at(key, thread.seen.last).0 as usize != index {
                         // The last time seen was the birth of the next thread with this key.
-                        thread.seen.last = told.time;
+                        thread.seen.last = row.time;
                     }
                     let (id, of) = (ThreadId(index as u32), thread.process);
                     if let Some(process) =
@@ -472,10 +472,10 @@ impl Making {
                         && (process.main_thread == Some(id) || process.end.is_some())
                     {
                         // Also if a thread exits after the leader: it went on until now, and the process with it.
-                        process.end = Some(told.time);
+                        process.end = Some(row.time);
                         // Two kinds of events may record one exit: the process released its files at the first.
-                        if !was_told || process.exit_event.is_none() {
-                            process.exit_event = Some(told.event);
+                        if !had_end || process.exit_event.is_none() {
+                            process.exit_event = Some(row.event);
                         }
                         process.exit_status = status.or(process.exit_status);
                         process.exit_signal = signal.or(process.exit_signal);
@@ -495,11 +495,11 @@ impl Making {
                         && caller != index
                         && let Some(caller) = self.people.threads.get_mut(caller)
                     {
-                        caller.end = caller.end.or(Some(told.time));
+                        caller.end = caller.end.or(Some(row.time));
                     }
                     if let Some(thread) = self.people.threads.get_mut(index) {
                         let exec = Exec {
-                            program: told.part.string(*program),
+                            program: row.part.string(*program),
                             lane: lane(),
                         };
                         naming.exec(index, thread, exec, &merged.strings);
@@ -514,24 +514,24 @@ impl Making {
                     {
                         // Two kinds of events may record one exec: the one with more fields is kept. (Where programs
                         // are derived, a record without a program is another exec, whose other fields were lost.)
-                        let name = told.part.string(*program);
+                        let name = row.part.string(*program);
                         let is_same = |last: &ProgramImage| match (last.program, name) {
                             (_, StringId::EMPTY) => derive != Derive::Programs,
                             (StringId::EMPTY, _) => true,
                             (last, name) => have_one_name(&merged.strings, last, name),
                         };
-                        let is_told = process.images.last().is_some_and(|last| {
+                        let is_recorded = process.images.last().is_some_and(|last| {
                             // A record with an interpreter has the arguments too: if it has none, there are none.
-                            let is_whole = [last.interpreter, told.part.string(*interpreter)];
+                            let is_whole = [last.interpreter, row.part.string(*interpreter)];
                             last.arguments.is_empty() != arguments.is_empty()
                                 && is_whole.contains(&StringId::EMPTY)
-                                && told.time - last.start <= SAME_FORK
+                                && row.time - last.start <= SAME_FORK
                                 && is_same(last)
                         });
-                        if is_told && arguments.is_empty() {
+                        if is_recorded && arguments.is_empty() {
                             continue;
                         }
-                        if is_told {
+                        if is_recorded {
                             process.images.pop();
                         }
                         if process.images.is_empty() {
@@ -539,11 +539,11 @@ impl Making {
                             process.images.reserve_exact(1);
                         }
                         process.images.push(ProgramImage {
-                            start: told.time,
-                            program: told.part.string(*program),
-                            arguments: arguments.iter().map(|&id| told.part.string(id)).collect(),
-                            directory: told.part.string(*directory),
-                            interpreter: told.part.string(*interpreter),
+                            start: row.time,
+                            program: row.part.string(*program),
+                            arguments: arguments.iter().map(|&id| row.part.string(id)).collect(),
+                            directory: row.part.string(*directory),
+                            interpreter: row.part.string(*interpreter),
                         });
                     }
                 }

@@ -31,22 +31,22 @@ pub(super) struct Exec {
 
 /// For each thread, the lane that recorded its name, `None` if its fork did. Empty if programs are not derived.
 pub(super) struct Naming {
-    told_in: Vec<Option<u32>>,
+    named_in: Vec<Option<u32>>,
 }
 
 impl Naming {
     pub(super) fn new(derive: Derive, thread_count: usize) -> Naming {
-        let told_in = match derive {
+        let named_in = match derive {
             Derive::Programs => vec![None; thread_count],
             Derive::Nothing => Vec::new(),
         };
-        Naming { told_in }
+        Naming { named_in }
     }
 
     /// Notes that a name of a thread was recorded in `lane`.
-    pub(super) fn tell(&mut self, thread: usize, lane: u32) {
-        if let Some(told_in) = self.told_in.get_mut(thread) {
-            *told_in = Some(lane);
+    pub(super) fn note_name(&mut self, thread: usize, lane: u32) {
+        if let Some(named_in) = self.named_in.get_mut(thread) {
+            *named_in = Some(lane);
         }
     }
 
@@ -58,21 +58,21 @@ impl Naming {
         exec: Exec,
         strings: &Strings,
     ) {
-        let Some(told_in) = self.told_in.get_mut(index) else {
+        let Some(named_in) = self.named_in.get_mut(index) else {
             return;
         };
         if thread.name != StringId::EMPTY
-            && *told_in != Some(exec.lane)
+            && *named_in != Some(exec.lane)
             && !may_be_called(strings, exec.program, thread.name)
         {
             thread.name = StringId::EMPTY;
-            *told_in = None;
+            *named_in = None;
         }
     }
 
     /// Returns whether a thread's name comes from its fork or the directory's list of names, which has no times.
     fn is_of_list(&self, thread: usize) -> bool {
-        self.told_in.get(thread) == Some(&None)
+        self.named_in.get(thread) == Some(&None)
     }
 }
 

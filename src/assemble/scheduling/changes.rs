@@ -1,7 +1,7 @@
 //! Switches with the trace's numbers, and the changes of thread states that follow from switches and wakeups.
 
 use crate::base::Maybe;
-use crate::event::{Interrupt, SwitchTells, ThreadState, WakeupSort};
+use crate::event::{Interrupt, SwitchContent, ThreadState, WakeupSort};
 use crate::trace::EventId;
 
 /// A context switch with the trace's numbers.
@@ -22,7 +22,7 @@ pub(crate) struct SwitchRow {
     /// State of the thread that stops, from now on.
     pub prev_state: ThreadState,
     /// What follows from the switch.
-    pub tells: SwitchTells,
+    pub content: SwitchContent,
 }
 
 /// A change of a thread's state.
@@ -36,7 +36,7 @@ pub(super) struct Change {
 
 impl Change {
     /// Returns a change that no event of the thread records.
-    pub(super) fn told(time: i64, to: To) -> Change {
+    pub(super) fn without_event(time: i64, to: To) -> Change {
         Change {
             time,
             event_number: Maybe::NONE,

@@ -30,11 +30,11 @@ use super::losses::Losses;
 use super::recorded::{Part, Recorded};
 use super::rows::SchedulingRows;
 use crate::base::{Diagnostics, Maybe, Severity, Timestamp};
-use crate::event::{SaidState, Switch, SwitchTells, ThreadKey, Wakeup, WakeupSort};
+use crate::event::{StateFacts, Switch, SwitchContent, ThreadKey, Wakeup, WakeupSort};
 use crate::trace::{CpuId, Runs, States, ThreadId, ThreadState};
 
 use changes::{Change, To};
-use runs::{join_runs, runs_of_cpus, told_by_runs};
+use runs::{changes_of_runs, join_runs, runs_of_cpus};
 use states::{Facts, build_states};
 use whole::{whole_runs, whole_states};
 
@@ -101,24 +101,24 @@ pub(crate) fn schedule(
     let has_switches = !switches.is_empty();
     let mut cpus = runs_of_cpus(switches, recorded, losses);
     let mismatches = cpus.iter().map(|cpu| cpu.mismatches).sum();
-    let told = told_by_runs(&mut cpus);
+    let of_runs = changes_of_runs(&mut cpus);
     let targets = parts.iter().flat_map(|part| &part.targets);
-    let said = recorded.parts.iter().zip(&rows.said_states);
+    let stated = recorded.parts.iter().zip(&rows.state_facts);
     let facts = Facts {
         events: &recorded.events,
         losses,
         has_switches,
         has_wakings,
         targets: targets.copied().collect(),
-        said: said
-            .flat_map(|(part, said)| said_states(part, said))
+        stated: stated
+            .flat_map(|(part, stated)| state_facts(part, stated))
             .collect(),
     };
     let (runs, states) = rayon::join(
         || join_runs(cpus, recorded.cpus.len(), thread_count),
         || {
             // At equal times the changes that follow from runs come after those that follow from switches.
-            let changes = parts.iter().map(|part| &part.changes).chain([&told]);
+            let changes = parts.iter().map(|part| &part.changes).chain([&of_runs]);
             build_states(gather(changes), thread_count, &facts)
         },
     );
@@ -185,11 +185,14 @@ impl Collector<'_> {
 }
 
 /// Returns the states that the file states for a part's events, with the trace's numbers.
-fn said_states<'a>(part: &'a Part, said: &'a [SaidState]) -> impl Iterator<Item = SaidState> + 'a {
-    said.iter().map(|said| SaidState {
-        event: part.event(said.event).0,
-        woken_by: said.woken_by.map(|name| part.string(name)),
-        ..*said
+fn state_facts<'a>(
+    part: &'a Part,
+    stated: &'a [StateFacts],
+) -> impl Iterator<Item = StateFacts> + 'a {
+    stated.iter().map(|stated| StateFacts {
+        event: part.event(stated.event).0,
+        woken_by: stated.woken_by.map(|name| part.string(name)),
+        ..*stated
     })
 }
 
@@ -209,10 +212,10 @@ impl Room {
             next_priority: switch.next_priority,
             prev_priority: switch.prev_priority,
             prev_state: switch.prev_state,
-            tells: switch.tells,
+            content: switch.content,
         };
         self.switches.push(cpu.0, row);
-        if switch.tells == SwitchTells::Runs {
+        if switch.content == SwitchContent::Runs {
             return;
         }
         let change = |to| Change {

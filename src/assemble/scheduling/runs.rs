@@ -9,7 +9,7 @@ use super::super::losses::{Hole, Losses};
 use super::super::recorded::Recorded;
 use super::changes::{Change, SwitchRow, To};
 use crate::base::{Maybe, Timestamp};
-use crate::event::SwitchTells;
+use crate::event::SwitchContent;
 use crate::trace::{CpuId, EventId, Events, Runs, ThreadId, ThreadState};
 
 /// The runs of one CPU, and the changes of threads' states that follow from them.
@@ -21,7 +21,7 @@ pub(crate) struct CpuRuns {
     /// Number of switches that did not match the run before them.
     pub mismatches: u64,
     /// (thread, change) for changes of a thread's state without a switch of that thread.
-    told: Vec<(u32, Change)>,
+    changes: Vec<(u32, Change)>,
 }
 
 /// What the events of a CPU between two of its switches show, if a switch is missing between them. A CPU's events are
@@ -102,12 +102,12 @@ pub(super) fn runs_of_cpus(
 }
 
 /// Returns the changes of threads' states that follow from the runs of all CPUs; takes them out of `cpus`.
-pub(super) fn told_by_runs(cpus: &mut [CpuRuns]) -> Sorted<Change> {
-    let mut told = Groups::default();
-    for (thread, change) in cpus.iter_mut().flat_map(|cpu| take(&mut cpu.told)) {
-        told.push(thread, change);
+pub(super) fn changes_of_runs(cpus: &mut [CpuRuns]) -> Sorted<Change> {
+    let mut changes = Groups::default();
+    for (thread, change) in cpus.iter_mut().flat_map(|cpu| take(&mut cpu.changes)) {
+        changes.push(thread, change);
     }
-    told.sorted()
+    changes.sorted()
 }
 
 pub(super) fn join_runs(each: Vec<CpuRuns>, cpu_count: usize, thread_count: usize) -> Runs {
@@ -308,7 +308,7 @@ impl CpuRuns {
         let Some(last) = runs.ends.len().checked_sub(1) else {
             return;
         };
-        if runs.threads[last] == row.prev && row.tells == SwitchTells::Runs {
+        if runs.threads[last] == row.prev && row.content == SwitchContent::Runs {
             // This switch records no state: where one followed, the file has another switch that records it.
             runs.ends[last] = Maybe::new(row.time.max(runs.starts[last]));
             return;
@@ -320,8 +320,8 @@ impl CpuRuns {
         }
         // A switch from idle to idle only ends the run: our own FXT export writes it where the state after a run is
         // unknown.
-        let says_only_end = row.prev == row.next && row.prev == ThreadId::IDLE.0;
-        self.mismatches += u64::from(!says_only_end);
+        let is_only_an_end = row.prev == row.next && row.prev == ThreadId::IDLE.0;
+        self.mismatches += u64::from(!is_only_an_end);
         let goes_on = runs.threads[last] == row.next && left_by.is_none();
         match goes_on {
             true => runs.ends[last] = Maybe::new(row.time.max(runs.starts[last])),
@@ -338,7 +338,8 @@ impl CpuRuns {
         let end = time.max(runs.starts[last]);
         runs.ends[last] = Maybe::new(end);
         let to = To::stops_running_on(self.cpu);
-        self.told.push((runs.threads[last], Change::told(end, to)));
+        self.changes
+            .push((runs.threads[last], Change::without_event(end, to)));
     }
 
     /// Adds a run from `start` (ns) to the switch, of the thread that the switch takes off.
@@ -350,7 +351,8 @@ impl CpuRuns {
             *state = row.prev_state;
         }
         let to = To::new(ThreadState::Running, Some(self.cpu));
-        self.told.push((row.prev, Change::told(start, to)));
+        self.changes
+            .push((row.prev, Change::without_event(start, to)));
     }
 }
 
@@ -393,9 +395,9 @@ pub(crate) fn sort_by_thread(runs: &mut Runs, thread_count: usize) {
 mod tests {
     use super::*;
 
-    fn shown(told: &[(u32, Change)]) -> Vec<(u32, i64, To)> {
+    fn shown(changes: &[(u32, Change)]) -> Vec<(u32, i64, To)> {
         let show = |(thread, change): &(u32, Change)| (*thread, change.time, change.to);
-        told.iter().map(show).collect()
+        changes.iter().map(show).collect()
     }
 
     fn switch(time: i64, prev: u32, next: u32) -> SwitchRow {
@@ -407,7 +409,7 @@ mod tests {
             next_priority: 120,
             prev_priority: 100,
             prev_state: ThreadState::Sleeping,
-            tells: SwitchTells::RunsAndStates,
+            content: SwitchContent::RunsAndStates,
         }
     }
 
@@ -432,8 +434,8 @@ mod tests {
         assert_eq!(all.mismatches, 2);
         // A thread that ran on the CPU goes on running on it: that is not a change of state.
         let running = To::new(ThreadState::Running, Some(2));
-        let told = vec![(5, 3, running), (7, 40, To::stops_running_on(2))];
-        assert_eq!(shown(&all.told), told);
+        let changes = vec![(5, 3, running), (7, 40, To::stops_running_on(2))];
+        assert_eq!(shown(&all.changes), changes);
         assert_eq!(
             runs.end_states[1..4],
             [
@@ -467,12 +469,12 @@ mod tests {
         assert_eq!(runs.ends, vec![22, 40, 60, i64::MAX]);
         assert_eq!(all.mismatches, 2);
         let running = To::new(ThreadState::Running, Some(2));
-        let told = vec![
+        let changes = vec![
             (6, 22, To::stops_running_on(2)),
             (7, 31, running),
             (8, 51, running),
         ];
-        assert_eq!(shown(&all.told), told);
+        assert_eq!(shown(&all.changes), changes);
     }
 
     #[test]
@@ -497,8 +499,8 @@ mod tests {
             To::new(ThreadState::Running, Some(1)),
             To::stops_running_on(1),
         );
-        let told = vec![(5, 4, running), (6, 20, lost), (6, 40, running)];
-        assert_eq!(shown(&all.told), told);
+        let changes = vec![(5, 4, running), (6, 20, lost), (6, 40, running)];
+        assert_eq!(shown(&all.changes), changes);
         let all = of(&rows[..2], None, &holes[3..]);
         assert_eq!(all.runs.ends, vec![50, 72]);
         // A hole that ends at the time of the first switch hides nothing about which thread runs then.

@@ -16,7 +16,7 @@ use super::super::losses::Losses;
 use super::super::stretch::cut;
 use super::changes::Change;
 use crate::base::{Maybe, StringId};
-use crate::event::{SaidState, WakeupSort};
+use crate::event::{StateFacts, WakeupSort};
 use crate::trace::{CpuId, EventId, Events, StateNotes, States, ThreadState};
 
 /// If changes at one time are from more CPUs than this, they are taken in the order of the CPUs.
@@ -33,25 +33,29 @@ pub(super) struct Facts<'a> {
     /// (wakeup event, CPU on which the woken thread was to run), sorted by event.
     pub targets: Vec<(u32, CpuId)>,
     /// States that the file itself states, sorted by the event that began them.
-    pub said: Vec<SaidState>,
+    pub stated: Vec<StateFacts>,
 }
 
 impl Facts<'_> {
-    fn said(&self, event: Maybe<u32>) -> Option<&SaidState> {
+    fn stated(&self, event: Maybe<u32>) -> Option<&StateFacts> {
         let event = event.get()?;
-        let at = self.said.binary_search_by_key(&event, |said| said.event);
-        self.said.get(at.ok()?)
+        let at = self
+            .stated
+            .binary_search_by_key(&event, |stated| stated.event);
+        self.stated.get(at.ok()?)
     }
 
     /// Returns whether the file states that a ready thread was seen to wait until it ran; `None` if it states nothing.
-    fn said_wait(&self, event: Maybe<u32>) -> Option<bool> {
-        self.said(event)?.is_wait
+    fn stated_wait(&self, event: Maybe<u32>) -> Option<bool> {
+        self.stated(event)?.is_wait
     }
 
     /// Returns whether events were lost during a state that is neither a run nor a wait for a CPU.
     fn spans_loss(&self, row: &Row, end: Maybe<i64>) -> bool {
-        let said = self.said(row.event_number).and_then(|said| said.spans_loss);
-        said.unwrap_or_else(|| self.losses.are_anywhere(row.start, end.or_greatest()))
+        let stated = self
+            .stated(row.event_number)
+            .and_then(|stated| stated.spans_loss);
+        stated.unwrap_or_else(|| self.losses.are_anywhere(row.start, end.or_greatest()))
     }
 }
 
@@ -114,7 +118,7 @@ pub(super) fn build_states(
         notes: vec![StateNotes::default(); total],
         events: vec![Maybe::NONE; total],
         of_thread: Vec::with_capacity(thread_count),
-        woken_by: woken_by(&facts.said),
+        woken_by: woken_by(&facts.stated),
     };
     let mut starts = states.starts.as_mut_slice();
     let mut ends = states.ends.as_mut_slice();
@@ -167,9 +171,9 @@ pub(super) fn build_states(
 }
 
 /// Returns (wakeup event, name of the interrupt handler) for wakeups whose interrupt the file itself names.
-fn woken_by(said: &[SaidState]) -> Vec<(u32, StringId)> {
-    let names = said.iter();
-    let names = names.filter_map(|said| Some((said.event, said.woken_by?)));
+fn woken_by(stated: &[StateFacts]) -> Vec<(u32, StringId)> {
+    let names = stated.iter();
+    let names = names.filter_map(|stated| Some((stated.event, stated.woken_by?)));
     names.collect()
 }
 
@@ -287,7 +291,7 @@ impl Walk<'_> {
             Some((ThreadState::Runnable, _)) => !self.is_wait(&change),
             // Where events were lost, the state is marked; that it ran unseen contradicts it.
             Some((now, _)) if now.is_ready() => {
-                !runs_from_here(&change) || self.is_said_to_have_run()
+                !runs_from_here(&change) || self.is_stated_to_have_run()
             }
             _ => false,
         };
@@ -309,7 +313,7 @@ impl Walk<'_> {
                 self.woken_by = Some((sort, change.event()));
                 return;
             }
-            if self.is_told_twice(before, change.event()) {
+            if self.is_recorded_twice(before, change.event()) {
                 return;
             }
             let since = now.map_or(change.time, |now| now.start);
@@ -340,7 +344,7 @@ impl Walk<'_> {
     }
 
     /// Returns whether two events recorded the same wakeup in two buffers of one CPU.
-    fn is_told_twice(&self, before: Option<EventId>, event: Option<EventId>) -> bool {
+    fn is_recorded_twice(&self, before: Option<EventId>, event: Option<EventId>) -> bool {
         let events = self.facts.events;
         before.zip(event).is_some_and(|(before, event)| {
             let cpu = self.cpu_of(before);
@@ -359,7 +363,7 @@ impl Walk<'_> {
         if !runs_from_here(change) {
             return false;
         }
-        if let Some(is_wait) = self.facts.said_wait(ready.event_number) {
+        if let Some(is_wait) = self.facts.stated_wait(ready.event_number) {
             return is_wait;
         }
         let losses = self.facts.losses;
@@ -379,9 +383,9 @@ impl Walk<'_> {
     }
 
     /// Returns whether the file states that the ready thread ran before the recording shows it.
-    fn is_said_to_have_run(&self) -> bool {
+    fn is_stated_to_have_run(&self) -> bool {
         let ready = self.made.rows.last();
-        ready.is_some_and(|it| self.facts.said_wait(it.event_number) == Some(false))
+        ready.is_some_and(|it| self.facts.stated_wait(it.event_number) == Some(false))
     }
 
     fn cpu_of(&self, event: EventId) -> Option<CpuId> {
@@ -407,7 +411,7 @@ impl Walk<'_> {
 
     fn push(&mut self, change: Change, partner: Option<u32>, notes: StateNotes) {
         let rows = &mut self.made.rows;
-        let says_nothing = |last: &Row| {
+        let has_no_effect = |last: &Row| {
             last.start == change.time
                 && match last.state {
                     ThreadState::Unknown => !last.notes.is_woken(),
@@ -416,7 +420,7 @@ impl Walk<'_> {
                     _ => false,
                 }
         };
-        if rows.last().is_some_and(says_nothing) {
+        if rows.last().is_some_and(has_no_effect) {
             rows.pop();
         }
         rows.push(Row {
@@ -434,9 +438,9 @@ impl Walk<'_> {
         let last = self.made.rows.last();
         let is_unsure = last.is_some_and(|last| {
             let is_lossy = || self.facts.losses.are_anywhere(last.start, i64::MAX);
-            let said = self.facts.said_wait(last.event_number);
+            let stated = self.facts.stated_wait(last.event_number);
             let is_guess = || !self.facts.has_switches || is_lossy();
-            last.state == ThreadState::Runnable && said.map_or_else(is_guess, |is_wait| !is_wait)
+            last.state == ThreadState::Runnable && stated.map_or_else(is_guess, |is_wait| !is_wait)
         });
         if is_unsure {
             self.not_a_wait();
@@ -464,7 +468,7 @@ impl OfThread {
     /// Makes the state after the thread's last wakeup unknown: what it did then was not recorded.
     fn forget_last_wait(&mut self, facts: &Facts<'_>) {
         let is_unsure =
-            |it: &&mut Row| it.state.is_ready() && facts.said_wait(it.event_number) != Some(true);
+            |it: &&mut Row| it.state.is_ready() && facts.stated_wait(it.event_number) != Some(true);
         if let Some(last) = self.rows.last_mut().filter(is_unsure) {
             last.state = ThreadState::Unknown;
         }

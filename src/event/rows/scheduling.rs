@@ -21,13 +21,13 @@ pub struct Switch {
     /// The state of `prev` from now on.
     pub prev_state: ThreadState,
     /// What follows from the switch.
-    pub tells: SwitchTells,
+    pub content: SwitchContent,
 }
 
 /// Facts in the file about the state that starts with a switch or wakeup. Only FXT files of our own exporter contain
 /// them, where readers would derive another state from the records alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SaidState {
+pub struct StateFacts {
     /// The switch that took the thread off, or the wakeup.
     pub event: u32,
     /// Whether the thread was observed to wait for a CPU until it ran.
@@ -85,7 +85,7 @@ pub struct WholeWakeup {
 
 /// What follows from a context switch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SwitchTells {
+pub enum SwitchContent {
     /// The thread on the CPU, and the states of both threads.
     #[default]
     RunsAndStates,

@@ -39,7 +39,7 @@ impl JsonEvents<'_> {
                 let thread = self.koids.thread(run.thread);
                 let mut args = Map::new();
                 args.insert("cpu".to_owned(), json!(self.cpu_number(cpu.0)));
-                self.say_thread(["pid", "tid"], thread, &mut args);
+                self.add_thread(["pid", "tid"], thread, &mut args);
                 args.insert("priority".to_owned(), json!(run.priority));
                 if run.end.is_some() {
                     args.insert("end_state".to_owned(), json!(run.end_state.letters()));
@@ -92,7 +92,7 @@ impl JsonEvents<'_> {
     }
 
     /// Adds the numbers that a thread has in the file, under these names.
-    fn say_thread(&self, names: [&str; 2], thread: ThreadKoids, args: &mut Map<String, Json>) {
+    fn add_thread(&self, names: [&str; 2], thread: ThreadKoids, args: &mut Map<String, Json>) {
         let numbers = [thread.process, thread.thread].map(|koid| self.numbers.of(koid));
         for (name, number) in names.into_iter().zip(numbers) {
             args.insert(name.to_owned(), exact_number(number));
@@ -114,7 +114,7 @@ impl JsonEvents<'_> {
             let interrupt = state.notes.interrupt();
             if let Some(waker) = trace.states.woken_in(state.id) {
                 let waker = self.koids.thread(waker);
-                self.say_thread(["waker_pid", "waker_tid"], waker, &mut args);
+                self.add_thread(["waker_pid", "waker_tid"], waker, &mut args);
             }
             if let Some(interrupt) = interrupt {
                 args.insert("interrupt".to_owned(), json!(interrupt.word()));
@@ -159,7 +159,7 @@ impl JsonEvents<'_> {
         match waker {
             Waker::Thread(waker) => {
                 let of_waker = self.koids.thread(*waker);
-                self.say_thread(["waker_pid", "waker_tid"], of_waker, &mut args);
+                self.add_thread(["waker_pid", "waker_tid"], of_waker, &mut args);
                 args.insert("waker".to_owned(), json!(trace.thread_name(*waker)));
             }
             Waker::Interrupt(interrupt) => {

@@ -149,13 +149,13 @@ pub(crate) fn fit_among(args: &mut Vec<Arg<'_>>, room: Room) -> Fitted {
         };
         words -= arg.most_words();
         if let ArgValue::Blob(bytes) = &mut arg.value {
-            let said = format!("{} bytes", bytes.len());
+            let summary = format!("{} bytes", bytes.len());
             let whole = std::mem::take(bytes).into_owned();
             fitted.cut.push(CutText {
                 argument: arg.name.to_vec(),
                 whole,
             });
-            arg.value = ArgValue::text(said);
+            arg.value = ArgValue::text(summary);
         } else if let ArgValue::Text(text) = &mut arg.value {
             let mut text = std::mem::take(text);
             if text.len() > MOST_STRING_BYTES {

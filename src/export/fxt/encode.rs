@@ -59,7 +59,7 @@ pub struct Source<'a> {
     /// Looks up the CPUs of events.
     pub cpus: &'a EventCpus<'a>,
     /// By label: the kind of its slices, if their category does not imply it.
-    pub kinds_to_say: &'a [Option<SliceKind>],
+    pub kinds_to_write: &'a [Option<SliceKind>],
 }
 
 /// What the encoder must know about the records of the file among which its own are written.
@@ -314,12 +314,12 @@ impl<'a, 't> Encoder<'a, 't> {
                 index => TextRef::index(index),
             },
         };
-        let not_said: Vec<Arg<'_>>;
+        let missing: Vec<Arg<'_>>;
         let mut more = more;
         if more.iter().any(|arg| self.has_argument(&arg.name)) {
             let is_new = |arg: &&Arg<'_>| !self.has_argument(&arg.name);
-            not_said = more.iter().filter(is_new).cloned().collect();
-            more = &not_said;
+            missing = more.iter().filter(is_new).cloned().collect();
+            more = &missing;
         }
         let cut = self.prepare(more, head.room());
         self.records.prepared_event(head, last_word);

@@ -95,13 +95,13 @@ impl SliceAt {
 }
 
 impl Item {
-    /// Returns the place of the item's event among the events of its time, where times are rounded; 0 if the item comes
-    /// before all events.
+    /// Returns the position, counted from 1, of the item's event among the events of the same rounded time; 0 for an
+    /// item before all events or without an event at its time, `u64::MAX` for an item after all events.
     fn order_in_time(&self, events: &Events) -> u64 {
         let Some(BesideEvent { event, .. }) = event_of(self.order) else {
             return if self.order < LAST_ORDER { 0 } else { u64::MAX };
         };
-        // An end that comes before the ends around it may have the order of the event before its own.
+        // An end that is written before the ends of its outer slices may have the order of the event before its own.
         let mut near = [event, event.saturating_add(1)].into_iter().map(EventId);
         let own = near.find(|id| (id.0 as usize) < events.len() && events.time(*id).0 == self.time);
         own.map_or(0, |id| events.order_in_time(id).saturating_add(1))

@@ -44,8 +44,8 @@ impl LoneStates {
             // A switch that ended a run is written with the run. If a run's own state was so short that it is not
             // kept, another one begins where the run ends.
             let is_own = |run: usize, row: usize| {
-                let (said, state) = (trace.runs.end_states[run], states.states[row]);
-                said == state || [said, state].contains(&ThreadState::Unknown)
+                let (of_run, state) = (trace.runs.end_states[run], states.states[row]);
+                of_run == state || [of_run, state].contains(&ThreadState::Unknown)
             };
             let runs = trace.runs.of(ThreadId(thread as u32)).iter();
             let behind = runs.filter_map(|&run| {

@@ -207,7 +207,7 @@ fn write_as(
         None => Providers::of(trace, &stand_ins),
     };
     let args_of = file.map(|file| move |id| scheduling_args(file, trace, reader, id));
-    let kinds_to_say = kinds_to_say(trace, file);
+    let kinds_to_write = kinds_to_write(trace, file);
     let source = Source {
         trace,
         reader,
@@ -228,7 +228,7 @@ fn write_as(
         thread_of_process: &thread_of_process,
         providers: &providers,
         cpus: &cpus,
-        kinds_to_say: &kinds_to_say,
+        kinds_to_write: &kinds_to_write,
     };
     let mut written = Written::new(&tables);
     let met = met_at_borders(trace, &chosen, &items.across_start(), &flow_marks.marks);
@@ -263,9 +263,9 @@ fn write_as(
 
 /// Returns by label the kind of its slices where their category does not imply it. Among the `kept` records of another
 /// program no category implies a kind.
-fn kinds_to_say(trace: &Trace, kept: Option<FxtFile<'_>>) -> Vec<Option<SliceKind>> {
+fn kinds_to_write(trace: &Trace, kept: Option<FxtFile<'_>>) -> Vec<Option<SliceKind>> {
     let labels = trace.slices.labels.iter();
-    let to_say = labels.map(|label| {
+    let to_write = labels.map(|label| {
         let (nesting, plain) = match label.family {
             Family::Async => (Nesting::Async, SliceKind::Async),
             _ => (Nesting::Nested, SliceKind::Durations),
@@ -275,7 +275,7 @@ fn kinds_to_say(trace: &Trace, kept: Option<FxtFile<'_>>) -> Vec<Option<SliceKin
         let is_implied = is_plain && label.kind == SliceKind::implied(category, nesting);
         (!is_implied).then_some(label.kind)
     });
-    to_say.collect()
+    to_write.collect()
 }
 
 /// Returns whether every thread that switches and wakeups name has its own number in the output.

@@ -302,12 +302,12 @@ pub(crate) fn write_people(encoder: &mut Encoder<'_, '_>, named: &Named) {
 
 /// Writes the kernel objects that are neither process nor thread.
 pub(crate) fn write_other_objects(encoder: &mut Encoder<'_, '_>) {
-    let mut told = FxHashSet::default();
+    let mut described = FxHashSet::default();
     for info in infos(encoder.source.trace) {
         for object in info.objects.iter() {
             let is_person = matches!(object.object_type, PROCESS | THREAD);
             // If several files have it, the first one names it.
-            if !is_person && told.insert(object.koid) {
+            if !is_person && described.insert(object.koid) {
                 let key = ObjectKey {
                     object_type: object.object_type,
                     koid: object.koid,
@@ -323,12 +323,12 @@ impl Encoder<'_, '_> {
     /// that contains an object with that `number`.
     fn named_object(&mut self, key: ObjectKey, number: u64, name: &[u8], args: Vec<Arg<'_>>) {
         let in_file = (key.object_type, number);
-        let told = infos(self.source.trace).into_iter().find_map(|info| {
+        let described = infos(self.source.trace).into_iter().find_map(|info| {
             let order = |object: &KernelObject| (object.object_type, object.koid);
             let at = info.objects.binary_search_by_key(&in_file, order);
             info.objects.get(at.ok()?)
         });
-        self.object_with_fields(key, name, args, told);
+        self.object_with_fields(key, name, args, described);
     }
 
     fn object_with_fields(
@@ -336,12 +336,12 @@ impl Encoder<'_, '_> {
         key: ObjectKey,
         name: &[u8],
         mut args: Vec<Arg<'_>>,
-        told: Option<&KernelObject>,
+        described: Option<&KernelObject>,
     ) {
-        if let Some(told) = told {
-            let own = told.fields.iter().filter(|field| {
-                let is_said = args.iter().any(|arg| *arg.name == *field.name.as_bytes());
-                is_argument(&field.type_name) && !is_said
+        if let Some(described) = described {
+            let own = described.fields.iter().filter(|field| {
+                let is_written = args.iter().any(|arg| *arg.name == *field.name.as_bytes());
+                is_argument(&field.type_name) && !is_written
             });
             let own = own.map(|field| argument(FieldRef::from(field.clone())));
             let own: Vec<_> = own.collect();

@@ -38,11 +38,11 @@ impl Providers {
         let of_infos = infos(trace).into_iter();
         let all = of_infos.flat_map(|info| info.providers.iter().filter(is_other));
         let all: Vec<&Provider> = all.collect();
-        let said: FxHashSet<u32> = all.iter().map(|provider| provider.number).collect();
+        let taken: FxHashSet<u32> = all.iter().map(|provider| provider.number).collect();
         let mut used = FxHashSet::default();
         let mut next = 1;
         let mut free = |used: &FxHashSet<u32>| {
-            while used.contains(&next) || said.contains(&next) {
+            while used.contains(&next) || taken.contains(&next) {
                 next += 1;
             }
             next

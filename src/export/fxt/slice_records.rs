@@ -57,7 +57,7 @@ impl Encoder<'_, '_> {
 
     /// Returns an argument with the kind of a slice, if its category does not imply the kind.
     fn kind_arg(&self, item: &Item) -> Option<Arg<'static>> {
-        let kinds = self.source.kinds_to_say;
+        let kinds = self.source.kinds_to_write;
         let kind = kinds.get(item.slice.label as usize).copied().flatten()?;
         Some(Arg::new(SLICE_KIND, ArgValue::text(kind.word())))
     }
@@ -166,8 +166,8 @@ impl Encoder<'_, '_> {
             _ => return None,
         };
         let text = trace.strings.bytes(track.name).to_vec();
-        let is_said = track.name == StringId::EMPTY || self.role_of(event) == Role::Named;
-        (!is_said).then(|| Arg::new(name, ArgValue::Text(text.into())))
+        let is_named = track.name == StringId::EMPTY || self.role_of(event) == Role::Named;
+        (!is_named).then(|| Arg::new(name, ArgValue::Text(text.into())))
     }
 
     pub(super) fn async_mark(&mut self, item: &Item) {
@@ -194,8 +194,8 @@ impl Encoder<'_, '_> {
             _ => begun_on,
         };
         let own_fields = event.filter(|_| is_inside).map(EventId);
-        let said_by = own_fields.unwrap_or(EventId(begin));
-        self.read(said_by);
+        let source_event = own_fields.unwrap_or(EventId(begin));
+        self.read(source_event);
         let id = self.async_id();
         let id = id.unwrap_or_else(|| source.async_ids.of_slice(SliceId(item.row)));
         match own_fields {
@@ -211,7 +211,7 @@ impl Encoder<'_, '_> {
             true => Vec::new(),
             false => self.border_args(item),
         };
-        more.extend(self.group_arg(TrackId(item.of), said_by));
+        more.extend(self.group_arg(TrackId(item.of), source_event));
         if !is_end {
             more.extend(self.kind_arg(item));
         }

@@ -11,7 +11,7 @@ use crate::fxt::layout::scheduling::IDLE_WEIGHT;
 use crate::trace::{CpuId, EventId, StateId, ThreadId, ThreadState, Trace};
 
 /// Arguments of scheduling records that the export computes again.
-pub(super) const TOLD_ANEW: &[&str] = &[
+pub(super) const COMPUTED_AGAIN: &[&str] = &[
     "incoming_weight",
     "outgoing_weight",
     "outgoing_state",
@@ -23,7 +23,7 @@ pub(super) const TOLD_ANEW: &[&str] = &[
 
 /// Facts about the state that a switch or wakeup begins, which readers cannot derive from the records.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct SaidOfState {
+pub(super) struct ExtraFacts {
     /// Whether the recording shows that the thread waited for a CPU until it ran.
     waits: Option<bool>,
     /// Whether events were lost while the state lasted.
@@ -38,24 +38,24 @@ struct SwitchSides {
     /// The argument with the real start or end of a run or state that the range cuts.
     border: Option<Border>,
     /// Facts about the outgoing thread's state that do not follow from the records.
-    said: SaidOfState,
+    extra: ExtraFacts,
 }
 
 /// What happens to the arguments about a state in the source's own record.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum OwnSaid {
+pub(super) enum OwnFacts {
     /// They are copied.
     Kept,
     /// The export writes its own.
     Replaced,
 }
 
-impl OwnSaid {
+impl OwnFacts {
     /// Returns `Replaced` if the export writes facts of its own.
-    pub(super) fn beside(said: SaidOfState) -> OwnSaid {
-        match said == SaidOfState::default() {
-            true => OwnSaid::Kept,
-            false => OwnSaid::Replaced,
+    pub(super) fn beside(extra: ExtraFacts) -> OwnFacts {
+        match extra == ExtraFacts::default() {
+            true => OwnFacts::Kept,
+            false => OwnFacts::Replaced,
         }
     }
 }
@@ -77,7 +77,7 @@ impl<'a> Encoder<'a, '_> {
                 border: self
                     .border_of(item)
                     .filter(|_| item.what == What::SwitchAtEnd),
-                said: SaidOfState::default(),
+                extra: ExtraFacts::default(),
             };
             self.records.prepare(&[]);
             if !self.ends_in_state(item, run) {
@@ -96,7 +96,7 @@ impl<'a> Encoder<'a, '_> {
         if !is_seen(sides.incoming) && !is_out_seen {
             return;
         }
-        let weight = self.prepare_switch(item, OwnSaid::beside(sides.said));
+        let weight = self.prepare_switch(item, OwnFacts::beside(sides.extra));
         let outgoing = sides.outgoing.map(|out| match (out.side, weight) {
             (Side::Thread { koid, .. }, Some(weight)) => Outgoing {
                 side: Side::Thread { koid, weight },
@@ -120,7 +120,7 @@ impl<'a> Encoder<'a, '_> {
         self.records.prepare_without_states();
         let begun = SwitchSides {
             outgoing: None,
-            said: SaidOfState::default(),
+            extra: ExtraFacts::default(),
             ..sides
         };
         self.write_switch(at, &begun);
@@ -133,7 +133,7 @@ impl<'a> Encoder<'a, '_> {
         };
         let outgoing = sides.outgoing.unwrap_or(idle);
         if matches!(outgoing.side, Side::Thread { .. }) {
-            self.prepare_said(sides.said);
+            self.prepare_extra_facts(sides.extra);
         }
         self.records
             .prepared_switch(at, outgoing, sides.incoming, sides.border);
@@ -155,7 +155,7 @@ impl<'a> Encoder<'a, '_> {
             outgoing: Some(self.leaves_in_unknown_state(run)),
             incoming: Side::Idle,
             border: None,
-            said: SaidOfState::default(),
+            extra: ExtraFacts::default(),
         };
         let time = self.ticks(item.time);
         self.write_switch(OnCpu { time, cpu }, &ended);
@@ -191,7 +191,8 @@ impl<'a> Encoder<'a, '_> {
             outgoing,
             incoming,
             border: self.border_of(item),
-            said: (self.left_state(item)).map_or_else(SaidOfState::default, |id| self.said(id)),
+            extra: (self.left_state(item))
+                .map_or_else(ExtraFacts::default, |id| self.extra_facts(id)),
         })
     }
 
@@ -214,8 +215,8 @@ impl<'a> Encoder<'a, '_> {
 
     /// Returns the facts about a state that readers cannot derive. Where events were lost: whether a ready thread was
     /// seen to wait for a CPU, and whether other states span a loss; the former also if the range ends before the
-    /// thread runs. If a record of an FXT file contains such facts, `keep_said` writes them again.
-    pub(super) fn said(&self, state: StateId) -> SaidOfState {
+    /// thread runs. If a record of an FXT file contains such facts, `keep_extra_facts` writes them again.
+    pub(super) fn extra_facts(&self, state: StateId) -> ExtraFacts {
         let (trace, chosen) = (self.source.trace, self.source.chosen);
         let state = trace.states.get(state);
         let is_wait = match state.state {
@@ -235,28 +236,28 @@ impl<'a> Encoder<'a, '_> {
             ThreadState::Runnable => !state.notes.is_woken(),
             _ => true,
         };
-        SaidOfState {
+        ExtraFacts {
             waits: is_wait.filter(|_| is_cut || is_lossy || is_made_of_more),
             spans_loss: (is_lossy && is_marked).then(|| state.notes.spans_loss()),
         }
     }
 
     /// Writes the facts about a state again that a record of an FXT file contains.
-    pub(super) fn keep_said(&mut self, own: &[Arg<'a>]) {
-        let said = |name: &str| {
+    pub(super) fn keep_extra_facts(&mut self, own: &[Arg<'a>]) {
+        let flag = |name: &str| {
             value_of(own, name.as_bytes(), |value| match value {
                 ArgValue::Bool(value) => Some(*value),
                 _ => None,
             })
         };
-        self.prepare_said(SaidOfState {
-            waits: said("waits"),
-            spans_loss: said("spans_loss"),
+        self.prepare_extra_facts(ExtraFacts {
+            waits: flag("waits"),
+            spans_loss: flag("spans_loss"),
         });
     }
 
-    pub(super) fn prepare_said(&mut self, said: SaidOfState) {
-        for (name, value) in [("waits", said.waits), ("spans_loss", said.spans_loss)] {
+    pub(super) fn prepare_extra_facts(&mut self, extra: ExtraFacts) {
+        for (name, value) in [("waits", extra.waits), ("spans_loss", extra.spans_loss)] {
             if let Some(value) = value {
                 let name = self.records.name(name);
                 self.records.prepare_one(name, &ArgValue::Bool(value));
@@ -290,7 +291,7 @@ impl<'a> Encoder<'a, '_> {
 
     /// Prepares the arguments of the switch's own record in an FXT file, except those that every switch has, and
     /// returns the weight of the outgoing thread.
-    fn prepare_switch(&mut self, item: &Item, own_said: OwnSaid) -> Option<i32> {
+    fn prepare_switch(&mut self, item: &Item, own_facts: OwnFacts) -> Option<i32> {
         self.records.prepare(&[]);
         let kept = self.source.kept?;
         let trace = self.source.trace;
@@ -314,9 +315,9 @@ impl<'a> Encoder<'a, '_> {
         // A thread that was woken at once has a wakeup here, not a switch.
         (self.role_of(event) == Role::Switch).then_some(())?;
         let own = (kept.scheduling_args)(event)?;
-        self.prepare_but(&own, TOLD_ANEW);
-        if own_said == OwnSaid::Kept {
-            self.keep_said(&own);
+        self.prepare_but(&own, COMPUTED_AGAIN);
+        if own_facts == OwnFacts::Kept {
+            self.keep_extra_facts(&own);
         }
         int32_of(&own, "outgoing_weight").filter(|&weight| weight != IDLE_WEIGHT)
     }

@@ -4,7 +4,7 @@ use super::encode::Encoder;
 use super::item::Item;
 use super::records::ArgValue;
 use super::scheduling_records::OnCpu;
-use super::switches::{OwnSaid, TOLD_ANEW};
+use super::switches::{COMPUTED_AGAIN, OwnFacts};
 use crate::query::waker::{InterruptWaker, Waker, waker_of};
 use crate::trace::{EventId, State, StateId, ThreadId};
 
@@ -17,10 +17,10 @@ impl Encoder<'_, '_> {
         let waker = state.waker.filter(|_| interrupt.is_none());
         let waker = waker.map(|waker| source.koids.thread(waker).thread);
         let cpu = (state.event).and_then(|id| source.cpus.number(id, source.koids));
-        let said = self.said(state.id);
+        let extra = self.extra_facts(state.id);
         let event = state.event.filter(|_| state.start.0 == item.time);
-        self.prepare_wakeup(event, OwnSaid::beside(said));
-        self.prepare_said(said);
+        self.prepare_wakeup(event, OwnFacts::beside(extra));
+        self.prepare_extra_facts(extra);
         if let Some(interrupt) = interrupt {
             self.prepare_interrupt(&interrupt);
         }
@@ -63,14 +63,14 @@ impl Encoder<'_, '_> {
         }
     }
 
-    fn prepare_wakeup(&mut self, event: Option<EventId>, own_said: OwnSaid) {
+    fn prepare_wakeup(&mut self, event: Option<EventId>, own_facts: OwnFacts) {
         self.records.prepare(&[]);
         if let (Some(kept), Some(event)) = (self.source.kept, event)
             && let Some(own) = (kept.scheduling_args)(event)
         {
-            self.prepare_but(&own, TOLD_ANEW);
-            if own_said == OwnSaid::Kept {
-                self.keep_said(&own);
+            self.prepare_but(&own, COMPUTED_AGAIN);
+            if own_facts == OwnFacts::Kept {
+                self.keep_extra_facts(&own);
             }
         }
     }

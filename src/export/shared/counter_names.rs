@@ -73,11 +73,11 @@ mod tests {
     #[test]
     fn counter_names_come_back_as_they_were() {
         let joined = |name: &[u8]| {
-            let said = CounterName::new(name, 0);
-            if said.event == said.argument {
-                said.event
+            let parts = CounterName::new(name, 0);
+            if parts.event == parts.argument {
+                parts.event
             } else {
-                [&said.event, &b":"[..], &said.argument].concat()
+                [&parts.event, &b":"[..], &parts.argument].concat()
             }
         };
         for name in ["load", "cpu:busy", "a:b:3", "a:", ":b", "x:x", ""] {

@@ -15,7 +15,7 @@ use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
 
-use super::lone_flows::{ReadFlow, lone_flows, reads_as_meant, says_where};
+use super::lone_flows::{ReadFlow, lone_flows, names_its_slice, reads_as_meant};
 use crate::base::{StringId, Timestamp};
 use crate::event::{FlowKind, FlowOp};
 use crate::formats::Events;
@@ -219,7 +219,7 @@ impl FlowMarks {
             let around = || written_around(trace, chosen, mark.thread, Timestamp(mark.time));
             let is_read = || {
                 let event = trace.events.get(mark.event);
-                around().is_some() || says_where(reader, event.into())
+                around().is_some() || names_its_slice(reader, event.into())
             };
             if !mark.is_lone || is_read() {
                 marks.push(ReadFlow {

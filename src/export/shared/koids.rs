@@ -369,11 +369,11 @@ mod tests {
         assert_eq!(koids.artificial_count, 2);
         assert_eq!(koids.unnumbered_count, 0);
         koids.count(0);
-        let said = [
+        let expected = [
             "2 processes and threads have artificial numbers, as others have their own",
             "1 process or thread without a number got one",
         ];
-        assert_eq!(koids.notes(), said);
+        assert_eq!(koids.notes(), expected);
     }
 
     #[test]
@@ -385,10 +385,10 @@ mod tests {
         let koids = Koids::new(&trace);
         let numbers: Vec<_> = (0..4).map(|cpu| koids.cpu_number(CpuId(cpu))).collect();
         assert_eq!(numbers, [Some(0), Some(2), Some(1), Some(3)]);
-        let said = [
+        let expected = [
             "CPU 70000 is CPU 1: FXT numbers CPUs up to 65535",
             "CPU 80000 is CPU 3: FXT numbers CPUs up to 65535",
         ];
-        assert_eq!(koids.renumbered_cpus(), said);
+        assert_eq!(koids.renumbered_cpus(), expected);
     }
 }

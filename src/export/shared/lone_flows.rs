@@ -24,7 +24,7 @@ pub(crate) fn lone_flows(trace: &Trace, chosen: &Chosen<'_>) -> Vec<LoneFlow> {
 
 /// Returns whether a record itself names its slice, or states that it has none: readers do not drop such a mark outside
 /// of all slices.
-pub(crate) fn says_where(reader: &dyn Events, event: EventRef) -> bool {
+pub(crate) fn names_its_slice(reader: &dyn Events, event: EventRef) -> bool {
     let mut fields: Vec<FieldRef<'_>> = Vec::new();
     reader.fields_into(event, &mut fields);
     fields.iter().any(|field| field.name == REALLY_IN)

@@ -5,8 +5,8 @@ use super::{Build, Counter, Moment, UNBLOCKS, Unit};
 use crate::base::{Cancelled, Job, StringId, Strings, Timestamp};
 use crate::event::{
     AsyncMark, AsyncOp, AsyncScope, Directory, EventKind, FlowBound, FlowJoin, FlowKind, FlowMark,
-    FlowOp, ForkSort, KindId, LaneColumns, ProcessEntry, ProcessKey, Role, SaidImage, SaidLife,
-    Sample, Series, SeriesScope, SliceKind, ThreadEntry, ThreadKey,
+    FlowOp, ForkSort, KindId, LaneColumns, ProcessEntry, ProcessKey, RecordedImage, RecordedLife,
+    Role, Sample, Series, SeriesScope, SliceKind, ThreadEntry, ThreadKey,
 };
 
 /// Columns of builds, and the meaning of the numbers in them.
@@ -101,7 +101,7 @@ pub(crate) fn write(builds: &[Build], job: &Job) -> Result<Written, Cancelled> {
 
 impl Writer {
     /// Adds a process with its main thread; returns the key of both.
-    fn process(&mut self, name: &[u8], number: u64, life: SaidLife) -> u32 {
+    fn process(&mut self, name: &[u8], number: u64, life: RecordedLife) -> u32 {
         self.last_key = self.last_key.saturating_add(1);
         let key = self.last_key;
         let directory = &mut self.directory;
@@ -123,10 +123,10 @@ impl Writer {
         directory.process_lives.push((ProcessKey(key), life));
         directory.thread_lives.push((
             ThreadKey(key),
-            SaidLife {
+            RecordedLife {
                 start: life.start,
                 end: life.end,
-                ..SaidLife::default()
+                ..RecordedLife::default()
             },
         ));
         key
@@ -134,15 +134,15 @@ impl Writer {
 
     fn build(&mut self, build: &Build) {
         let (start, end) = build.span;
-        let life = SaidLife {
+        let life = RecordedLife {
             start: Some(Timestamp(start)),
             end: Some(Timestamp(end)),
-            ..SaidLife::default()
+            ..RecordedLife::default()
         };
         let tool = self.process(build.tool.as_bytes(), 0, life);
         let strings = &mut self.directory.strings;
         if let Some(program) = build.arguments.first() {
-            let image = SaidImage {
+            let image = RecordedImage {
                 start: Timestamp(start),
                 program: strings.intern(program),
                 arguments: build
@@ -192,12 +192,12 @@ impl Writer {
 
     /// Adds the process, slices and events of a target; returns its key.
     fn unit(&mut self, unit: &Unit, group: StringId, tool: ProcessKey) -> u32 {
-        let life = SaidLife {
+        let life = RecordedLife {
             start: Some(Timestamp(unit.begin.time)),
             end: unit.end.map(|end| Timestamp(end.time)),
             made: Some(ForkSort::Process),
             parent: Some(tool),
-            ..SaidLife::default()
+            ..RecordedLife::default()
         };
         let key = self.process(&unit.name, unit.number, life);
         let strings = &mut self.columns.strings;

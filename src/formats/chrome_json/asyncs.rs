@@ -19,14 +19,14 @@ impl<'f> Emitter<'f> {
         let scope = match (id.reach, self.out.people.process(event.pair.process)) {
             (IdReach::Global, _) => AsyncScope::Global,
             (IdReach::Local, Some(process)) => AsyncScope::Process(process),
-            (IdReach::Unsaid, Some(process)) if event.raw.is_object() => {
+            (IdReach::Unspecified, Some(process)) if event.raw.is_object() => {
                 AsyncScope::Process(process)
             }
             // Found when all parts are read: the process of the id's first event.
             _ => AsyncScope::ProcessOf(event.thread),
         };
         let kind = match self.source.is_ours {
-            true => self.said_slice_kind(event).unwrap_or_else(|| {
+            true => self.stated_slice_kind(event).unwrap_or_else(|| {
                 let category = self.out.columns.strings.bytes(event.category);
                 SliceKind::implied(category, Nesting::Async)
             }),

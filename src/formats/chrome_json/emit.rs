@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::counters::SeriesKey;
 use super::event::RawEvent;
 use super::numbers::Micros;
-use super::people::{Ident, Pair, PartPeople, Said};
+use super::people::{Ident, MetadataEvent, Pair, PartPeople};
 use super::scan::{Members, Quoted, Raw};
 use super::text::{plain, shown};
 use super::walk::{Border, Form, Found, Walk};
@@ -59,7 +59,7 @@ pub(super) struct PartRead {
     pub(super) end: Option<Border>,
     pub(super) columns: LaneColumns,
     pub(super) people: PartPeople,
-    pub(super) said: Vec<Said>,
+    pub(super) metadata: Vec<MetadataEvent>,
     /// Moments that other recordings may know.
     pub(super) clock_marks: Vec<ClockMark>,
     /// Places of stack frames by their ids.
@@ -165,7 +165,7 @@ impl<'f> Emitter<'f> {
                     ..LaneColumns::new(0)
                 },
                 people: PartPeople::default(),
-                said: Vec::new(),
+                metadata: Vec::new(),
                 clock_marks: Vec::new(),
                 frames: Vec::new(),
                 members: Vec::new(),
@@ -381,7 +381,7 @@ impl<'f> Emitter<'f> {
                     event.name = self.out.columns.strings.intern_text(NAMELESS_END);
                 }
                 let (index, _) = self.push(&event, Role::Named);
-                let op = match self.says(&event, b"end_not_seen") {
+                let op = match self.has_own_argument(&event, b"end_not_seen") {
                     true => MarkOp::Over,
                     false => MarkOp::End,
                 };
@@ -391,7 +391,7 @@ impl<'f> Emitter<'f> {
             b'b' | b'S' => self.async_mark(&event, AsyncOp::Begin),
             b'n' | b'T' | b'p' => self.async_mark(&event, AsyncOp::Instant),
             b'e' | b'F' => {
-                let op = match self.says(&event, b"end_not_seen") {
+                let op = match self.has_own_argument(&event, b"end_not_seen") {
                     true => AsyncOp::Over,
                     false => AsyncOp::End,
                 };
@@ -525,7 +525,7 @@ impl<'f> Emitter<'f> {
                 0
             }
         };
-        if self.says(event, b"end_not_seen") {
+        if self.has_own_argument(event, b"end_not_seen") {
             label |= UNSEEN_END;
         }
         self.own_measured(event, index);

@@ -35,8 +35,8 @@ pub(super) struct Facts {
 const MONOTONIC: &[u8] = b"LINUX_CLOCK_MONOTONIC";
 
 impl Facts {
-    /// Adds what a part says.
-    pub(super) fn say(&mut self, part: &PartRead, bytes: &[u8]) {
+    /// Adds the members, clock marks and metadata events of a part.
+    pub(super) fn add_part(&mut self, part: &PartRead, bytes: &[u8]) {
         let members = part.members.iter();
         for (key, place) in members.filter(|(key, _)| key != super::system_trace::KEY) {
             let at = usize::try_from(*place).unwrap_or(usize::MAX);
@@ -47,8 +47,8 @@ impl Facts {
             ClockMark::add_to(&mark.id, mark.time_ns, &mut self.clock_marks);
         }
         let strings = &part.columns.strings;
-        for said in &part.said {
-            match said.fact {
+        for event in &part.metadata {
+            match event.fact {
                 About::Cpus(count) => self.cpu_count = self.cpu_count.max(count),
                 About::Other(name) => {
                     let name = strings.text(name).into_owned();
@@ -57,7 +57,7 @@ impl Facts {
                         continue;
                     }
                     let mut fields = Vec::new();
-                    fields_into(object_at(bytes, said.at), &mut fields);
+                    fields_into(object_at(bytes, event.at), &mut fields);
                     let text = fields.into_iter().map(FieldRef::into_field);
                     let text: Vec<String> = text
                         .map(|field| format!("{}={}", field.name, field.text()))

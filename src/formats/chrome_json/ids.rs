@@ -9,7 +9,7 @@ use super::text::plain;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IdReach {
     /// `id`: in all, as far as events of other processes have it.
-    Unsaid,
+    Unspecified,
     /// `id2.local`: in its process.
     Local,
     /// `id2.global`: in all.
@@ -26,9 +26,9 @@ pub(super) struct Identity {
 impl Identity {
     pub(super) fn of(raw: &RawEvent<'_>) -> Identity {
         let number = |raw: Raw<'_>| (raw != Raw::None).then(|| id_number(raw));
-        let unsaid = Identity {
+        let unspecified = Identity {
             number: number(raw.more.id),
-            reach: IdReach::Unsaid,
+            reach: IdReach::Unspecified,
         };
         let mut members = Members::of(raw.more.id2.nested());
         let found = members.find_map(|(key, value)| {
@@ -42,7 +42,7 @@ impl Identity {
                 reach,
             })
         });
-        found.unwrap_or(unsaid)
+        found.unwrap_or(unspecified)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::emit::Emitter;
 use super::event::RawEvent;
 use super::numbers::{whole, whole_of_any};
-use super::people::{About, Ident, Pair, Said};
+use super::people::{About, Ident, MetadataEvent, Pair};
 use super::scan::{Members, Raw};
 
 impl<'f> Emitter<'f> {
@@ -53,7 +53,7 @@ impl<'f> Emitter<'f> {
             }
             _ => About::Other(self.name(raw.name)),
         };
-        self.out.said.push(Said {
+        self.out.metadata.push(MetadataEvent {
             at: at as u64,
             pair: Pair { process, thread },
             fact,

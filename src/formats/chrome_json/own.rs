@@ -14,12 +14,12 @@ use crate::event::{
 impl<'f> Emitter<'f> {
     /// Returns whether an event of our own exporter has this argument, which has a fixed meaning.
     #[inline]
-    pub(super) fn says(&self, event: &Event<'_, 'f>, argument: &[u8]) -> bool {
+    pub(super) fn has_own_argument(&self, event: &Event<'_, 'f>, argument: &[u8]) -> bool {
         self.source.is_ours && argument_of(event, argument).is_some()
     }
 
     /// Returns the kind of slice that an event of our own exporter has as an argument.
-    pub(super) fn said_slice_kind(&self, event: &Event<'_, 'f>) -> Option<SliceKind> {
+    pub(super) fn stated_slice_kind(&self, event: &Event<'_, 'f>) -> Option<SliceKind> {
         let word = argument_of(event, SLICE_KIND.as_bytes()).filter(|_| self.source.is_ours)?;
         SliceKind::of_word(word.bytes())
     }
@@ -29,9 +29,9 @@ impl<'f> Emitter<'f> {
         if !self.source.is_ours {
             return label;
         }
-        let said = self.said_slice_kind(event);
+        let stated = self.stated_slice_kind(event);
         let of_category = self.out.columns.labels.get(label as usize).copied();
-        let (Some(kind), Some(of_category)) = (said, of_category) else {
+        let (Some(kind), Some(of_category)) = (stated, of_category) else {
             return label;
         };
         let wanted = Label {

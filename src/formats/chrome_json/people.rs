@@ -130,16 +130,16 @@ impl PartPeople {
     }
 }
 
-/// A metadata event: what it says of a process or thread, or of the whole file.
+/// A metadata event: a fact about a process or thread, or about the whole file.
 #[derive(Clone, Debug)]
-pub(super) struct Said {
+pub(super) struct MetadataEvent {
     /// Byte offset of the event.
     pub(super) at: u64,
     pub(super) pair: Pair,
     pub(super) fact: About,
 }
 
-/// What a metadata event says. Strings are those of the part.
+/// The fact of a metadata event. Strings are those of the part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum About {
     /// `process_name`, with the own number of a process whose `pid` is a stand-in.
@@ -235,9 +235,9 @@ impl People {
     }
 
     /// Notes a thread that stands for another one. Call for the whole file before parts are added.
-    pub(super) fn stand_for(&mut self, said: &Said, strings: &Strings) {
-        if let About::StandsFor(thread) = said.fact {
-            let pair = self.moved(said.pair, strings);
+    pub(super) fn stand_for(&mut self, metadata: &MetadataEvent, strings: &Strings) {
+        if let About::StandsFor(thread) = metadata.fact {
+            let pair = self.moved(metadata.pair, strings);
             let thread = thread.moved(strings, &mut self.strings);
             self.stand_ins.insert(pair, thread);
         }
@@ -311,10 +311,10 @@ impl People {
         key
     }
 
-    /// Applies what a metadata event says of a process or thread: a later name replaces an earlier one.
-    pub(super) fn say(&mut self, said: &Said, strings: &Strings) {
-        let pair = self.moved(said.pair, strings);
-        match said.fact {
+    /// Applies the name in a metadata event to its process or thread: a later name replaces an earlier one.
+    pub(super) fn apply(&mut self, metadata: &MetadataEvent, strings: &Strings) {
+        let pair = self.moved(metadata.pair, strings);
+        match metadata.fact {
             About::ProcessName(name, number) if pair.process != Ident::None => {
                 let name = self.strings.intern(strings.bytes(name));
                 let key = self.process(pair.process);
@@ -337,13 +337,13 @@ impl People {
 
     /// Applies the facts of a metadata event that count only for processes and threads with other events: names of
     /// processes and threads that stand for a CPU, sort indices and labels.
-    pub(super) fn say_if_seen(&mut self, said: &Said, strings: &Strings) {
-        let pair = self.moved(said.pair, strings);
+    pub(super) fn apply_if_seen(&mut self, metadata: &MetadataEvent, strings: &Strings) {
+        let pair = self.moved(metadata.pair, strings);
         let process = self.process_keys.get(&pair.process);
         let process = process.and_then(|key| self.processes.get_mut(key.0 as usize));
         let thread = self.thread_keys.get(&pair);
         let thread = thread.and_then(|key| self.threads.get_mut((key.0 as usize).checked_sub(1)?));
-        match (said.fact, process, thread) {
+        match (metadata.fact, process, thread) {
             (About::NameOfStandIn(name), Some(process), _) => {
                 process.name = Some(self.strings.intern(strings.bytes(name)));
             }

@@ -233,28 +233,28 @@ impl IndependentParts for JsonReader {
         let mut system_traces = Vec::new();
         let mut columns = Vec::with_capacity(joined.len());
         for part in &joined {
-            for said in &part.read.said {
-                found.people.stand_for(said, &part.read.columns.strings);
+            for metadata in &part.read.metadata {
+                found.people.stand_for(metadata, &part.read.columns.strings);
             }
         }
-        let mut all_said = Vec::with_capacity(joined.len());
+        let mut all_metadata = Vec::with_capacity(joined.len());
         for stream::PartRead { part, mut read } in joined {
             job.check()?;
             let new = found.people.add_part(&read.people, &read.columns.strings);
-            for said in &read.said {
-                found.people.say(said, &read.columns.strings);
+            for metadata in &read.metadata {
+                found.people.apply(metadata, &read.columns.strings);
             }
-            facts.say(&read, self.input.bytes());
+            facts.add_part(&read, self.input.bytes());
             system_traces.extend(self.system_traces(&read));
             found.frames.extend(read.frames.drain(..));
             renumber(&mut read.columns, &new);
-            all_said.push(read.said);
+            all_metadata.push(read.metadata);
             let read = read.columns;
             columns.push(stream::PartRead { part, read });
         }
-        for (said, part) in all_said.iter().zip(&columns) {
-            for said in said {
-                found.people.say_if_seen(said, &part.read.strings);
+        for (metadata, part) in all_metadata.iter().zip(&columns) {
+            for event in metadata {
+                found.people.apply_if_seen(event, &part.read.strings);
             }
         }
         settle(&mut columns, &found.people);

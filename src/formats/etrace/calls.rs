@@ -327,10 +327,10 @@ impl<'a> Call<'a> {
         let size = self.values.get(Key::ArgumentsSize).unwrap_or(0);
         let size = u64::try_from(size).unwrap_or(0);
         let missing = size.saturating_sub(self.length(index).unwrap_or(0));
-        let told = u64::from(self.argument_count).saturating_sub(self.gaps.len() as u64);
+        let present = u64::from(self.argument_count).saturating_sub(self.gaps.len() as u64);
         match (self.gaps.is_empty(), self.is_behind_hole) {
             (false, true) => missing > 0,
-            (false, false) | (true, true) => self.is_complete && missing > told,
+            (false, false) | (true, true) => self.is_complete && missing > present,
             (true, false) => false,
         }
     }

@@ -303,7 +303,7 @@ impl<'a> Emitter<'a> {
         if let Some(flaw) = self.call.flaw() {
             let (sort, place) = (self.call.sort, self.call.place);
             match target {
-                Target::File(row) if flaw == Flaw::Incomplete => self.path_as_said(row),
+                Target::File(row) if flaw == Flaw::Incomplete => self.use_passed_path(row),
                 Target::Life(row) => self.without_lost(row),
                 _ => {}
             }
@@ -313,7 +313,7 @@ impl<'a> Emitter<'a> {
 
     /// Uses the path as the program wrote it for a row whose path was lost, if it is absolute.
     #[cold]
-    fn path_as_said(&mut self, row: u32) {
+    fn use_passed_path(&mut self, row: u32) {
         let strings = &self.out.strings;
         if let Some(row) = self.out.files.get_mut(row as usize)
             && row.path == StringId::EMPTY

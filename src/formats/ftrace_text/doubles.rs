@@ -85,18 +85,18 @@ mod tests {
     #[test]
     fn what_two_instances_had_happened_once() {
         let mut doubles = Doubles::default();
-        let mut told = |lines: &'static str| -> Vec<bool> {
+        let mut doubles_of = |lines: &'static str| -> Vec<bool> {
             let split = |line: &'static str| split_prefix(line.as_bytes()).unwrap();
             let lines = lines.lines();
             lines.map(|line| doubles.is_double(&split(line))).collect()
         };
         let twice = "      irqs:             bash-96      [001]    69.626109234: a: x=1\n                       bash-96      [001]    69.626109534: a: x=1\n";
-        assert_eq!(told(twice), [false, true]);
+        assert_eq!(doubles_of(twice), [false, true]);
         // The same event twice in one instance, then in the other.
         let again = "      irqs:             bash-96      [001]    69.626110234: a: x=1\n      irqs:             bash-96      [001]    69.626111234: a: x=1\n                       bash-96      [001]    69.626111534: a: x=1\n                       bash-96      [001]    69.626111634: a: x=1\n";
-        assert_eq!(told(again), [false, false, true, true]);
+        assert_eq!(doubles_of(again), [false, false, true, true]);
         // Different events: another CPU, another thread, much later.
         let others = "      irqs:             bash-96      [000]    69.626112234: a: x=1\n                       sh-97      [001]    69.626112534: a: x=1\n                       bash-96      [001]    69.726111634: a: x=1\n";
-        assert_eq!(told(others), [false, false, false]);
+        assert_eq!(doubles_of(others), [false, false, false]);
     }
 }

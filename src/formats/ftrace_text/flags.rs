@@ -64,7 +64,7 @@ pub(crate) struct Legend {
 
 /// Values of a line's flags, under the names of a binary trace's fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct FlagValues {
     /// `common_flags`.
     pub flags: Option<u64>,
     /// `common_preempt_count`: the low four bits are the preemption depth, the others the migrate-disable depth.
@@ -77,7 +77,7 @@ pub(crate) struct Said {
     pub lock_depth: Option<u64>,
 }
 
-impl Said {
+impl FlagValues {
     /// Returns the flags column as the kernel prints it.
     #[must_use]
     pub(crate) fn letters(self) -> Vec<u8> {
@@ -221,30 +221,30 @@ impl Legend {
 
     /// Parses the flags of a line.
     #[must_use]
-    pub fn read(&self, flags: Flags<'_>) -> Said {
+    pub fn read(&self, flags: Flags<'_>) -> FlagValues {
         let letters = match flags {
             Flags::Numbers { flags, depth } => {
-                return Said {
+                return FlagValues {
                     flags: Some(flags),
                     preempt_count: Some(depth),
-                    ..Said::default()
+                    ..FlagValues::default()
                 };
             }
             Flags::Letters(letters) => letters,
         };
         if letters.is_empty() {
-            return Said::default();
+            return FlagValues::default();
         }
         let number = letters.strip_prefix(b"-").unwrap_or(letters);
         if let Some(number) = number.strip_prefix(b"0x") {
-            return Said {
+            return FlagValues {
                 flags: hex(number),
-                ..Said::default()
+                ..FlagValues::default()
             };
         }
         let columns = self.columns(letters.len());
         let is_real_time = columns.contains(&Column::LazyDepth);
-        let mut said = Said::default();
+        let mut values = FlagValues::default();
         let mut bits = 0;
         for (at, column) in columns.iter().enumerate() {
             let Some(letter) = letters.get(at).copied() else {
@@ -260,20 +260,20 @@ impl Legend {
                 Column::NeedResched => bits |= resched_bits(letter, self.writer),
                 Column::LazyResched => bits |= if letter == b'.' { 0 } else { LAZY },
                 Column::Interrupt => bits |= interrupt_bits(letter),
-                Column::PreemptDepth => said.preempt_count = Some(depth().unwrap_or(0)),
-                Column::LazyDepth => said.preempt_lazy_count = Some(depth().unwrap_or(0)),
+                Column::PreemptDepth => values.preempt_count = Some(depth().unwrap_or(0)),
+                Column::LazyDepth => values.preempt_lazy_count = Some(depth().unwrap_or(0)),
                 Column::MigrateDisable if is_real_time => {
-                    said.migrate_disable = Some(depth().unwrap_or(0));
+                    values.migrate_disable = Some(depth().unwrap_or(0));
                 }
                 Column::MigrateDisable => {
-                    let count = said.preempt_count.unwrap_or(0);
-                    said.preempt_count = Some(count | (depth().unwrap_or(0) << 4));
+                    let count = values.preempt_count.unwrap_or(0);
+                    values.preempt_count = Some(count | (depth().unwrap_or(0) << 4));
                 }
-                Column::LockDepth => said.lock_depth = depth(),
+                Column::LockDepth => values.lock_depth = depth(),
             }
         }
-        said.flags = Some(bits);
-        said
+        values.flags = Some(bits);
+        values
     }
 }
 
@@ -344,9 +344,9 @@ fn hex(text: &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn said(head: &str, letters: &str) -> (Option<u64>, Option<u64>) {
-        let said = Legend::of(head.as_bytes()).read(Flags::Letters(letters.as_bytes()));
-        (said.flags, said.preempt_count)
+    fn values(head: &str, letters: &str) -> (Option<u64>, Option<u64>) {
+        let values = Legend::of(head.as_bytes()).read(Flags::Letters(letters.as_bytes()));
+        (values.flags, values.preempt_count)
     }
 
     #[test]
@@ -366,13 +366,13 @@ mod tests {
             ("d.h1", 0x09, 1),
             ("...a.", 0, 10),
         ] {
-            assert_eq!(said("", letters), (Some(flags), Some(count)), "{letters}");
+            assert_eq!(values("", letters), (Some(flags), Some(count)), "{letters}");
         }
-        assert_eq!(said("", ""), (None, None));
-        assert_eq!(said("", "-0x15"), (Some(0x15), None));
+        assert_eq!(values("", ""), (None, None));
+        assert_eq!(values("", "-0x15"), (Some(0x15), None));
         // trace-cmd has a single letter for need-resched.
-        assert_eq!(said("cpus=2\n", "dN.1."), (Some(0x05), Some(1)));
-        assert_eq!(said("# tracer: nop\n", "dN.1."), (Some(0x25), Some(1)));
+        assert_eq!(values("cpus=2\n", "dN.1."), (Some(0x05), Some(1)));
+        assert_eq!(values("# tracer: nop\n", "dN.1."), (Some(0x25), Some(1)));
         let verbose = Flags::Numbers {
             flags: 37,
             depth: 2,
@@ -384,7 +384,7 @@ mod tests {
     #[test]
     fn a_legend_says_what_the_columns_are() {
         let old = "#  _-----=> irqs-off\n# / _----=> need-resched\n#| / _---=> hardirq/softirq\n#|| / _--=> preempt-depth\n#||| /     delay\n";
-        assert_eq!(said(old, "d.h12"), (Some(0x09), Some(0x12)));
+        assert_eq!(values(old, "d.h12"), (Some(0x09), Some(0x12)));
         let real_time = "#  _-------=> irqs-off\n# / _------=> need-resched\n#| / _-----=> need-resched_lazy\n#|| / _----=> hardirq/softirq\n#||| / _---=> preempt-depth\n#|||| / _--=> preempt-lazy-depth\n#||||| / _-=> migrate-disable\n";
         for head in [real_time, ""] {
             let found = Legend::of(head.as_bytes()).read(Flags::Letters(b"dNLh123"));

@@ -65,8 +65,8 @@ impl Prefix<'_> {
             [_, b'a'..=b'f', ..] => 2,
             _ => 1,
         };
-        let told = number.len().checked_sub(digits).filter(|_| digits > 0);
-        let mut flags = told.unwrap_or(least).clamp(least, 2);
+        let known = number.len().checked_sub(digits).filter(|_| digits > 0);
+        let mut flags = known.unwrap_or(least).clamp(least, 2);
         // No integer starts with a zero.
         if number.get(flags) == Some(&b'0') {
             flags = least;

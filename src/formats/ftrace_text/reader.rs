@@ -265,8 +265,9 @@ fn begin_with_events(text: &[u8], ranges: &mut [Range<usize>], facts: &Facts) {
 
 /// Returns the number of the machine's CPUs from the header: `#P:2` of the kernel, `cpus=2` of trace-cmd.
 fn cpu_count(head: &[u8]) -> Option<u32> {
-    let said = lines(head, 1, 0).map(|line| line.bytes);
-    said.filter(|line| line.starts_with(b"#") || line.starts_with(b"cpus="))
+    let head_lines = lines(head, 1, 0).map(|line| line.bytes);
+    head_lines
+        .filter(|line| line.starts_with(b"#") || line.starts_with(b"cpus="))
         .filter_map(|line| {
             let number = line.strip_prefix(b"cpus=").or_else(|| {
                 let at = memchr::memmem::find(line, b"#P:")?;

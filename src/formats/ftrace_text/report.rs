@@ -21,7 +21,7 @@ use super::prefix::{Group, Prefix};
 use super::reader::{Block, FtraceReader};
 use super::summary::{Shape, Whole};
 use super::tasks::tracer_text;
-use super::tracers::told;
+use super::tracers::tracer_event;
 use crate::base::Job;
 use crate::formats::EventRef;
 use crate::formats::format::{Report, ReportOptions, Wrote};
@@ -323,11 +323,11 @@ impl FtraceReader {
 
     /// Returns the flags column.
     fn letters(&self, flags: Flags<'_>, options: &ReportOptions) -> Vec<u8> {
-        let said = self.facts.legend.read(flags);
-        match (flags, said.flags) {
+        let values = self.facts.legend.read(flags);
+        match (flags, values.flags) {
             (_, Some(bits)) if options.is_raw => format!("-{bits:#x}").into_bytes(),
             (Flags::Letters(letters), _) => letters.to_vec(),
-            (Flags::Numbers { .. }, _) => said.letters(),
+            (Flags::Numbers { .. }, _) => values.letters(),
         }
     }
 }
@@ -419,7 +419,7 @@ fn push_body(out: &mut Vec<u8>, body: &[u8]) {
             out.extend_from_slice(text);
         }
         Body::Text => {
-            match (tracer_text(body), told(body)) {
+            match (tracer_text(body), tracer_event(body)) {
                 (Some(found), _) if found.is_wakeup => push_name(out, &[b"wakeup"]),
                 (Some(_), _) => push_name(out, &[b"context_switch"]),
                 (None, Some(found)) => push_name(out, &[found.event.as_bytes()]),

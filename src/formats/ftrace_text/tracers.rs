@@ -16,7 +16,7 @@ use crate::event::kernel::RequestOp;
 
 /// A line recognised by its form.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Told<'a> {
+pub(crate) struct TracerEvent<'a> {
     /// Name of such events in binary traces.
     pub event: &'static str,
     /// Name of this line's kind; equal to the event's name except for blk.
@@ -75,7 +75,7 @@ const ACTIONS: [(&[u8], &str); 15] = [
 
 /// Parses a body without an event name.
 #[must_use]
-pub(crate) fn told(body: &[u8]) -> Option<Told<'_>> {
+pub(crate) fn tracer_event(body: &[u8]) -> Option<TracerEvent<'_>> {
     let text = body.trim_ascii();
     match text.first()? {
         b'#' => numbered(text),
@@ -93,8 +93,8 @@ fn is_number(word: &[u8]) -> bool {
     digits(word).is_some_and(|it| it.length == word.len())
 }
 
-fn plain<'a>(event: &'static str, fields: Vec<TracerField<'a>>) -> Told<'a> {
-    Told {
+fn plain<'a>(event: &'static str, fields: Vec<TracerField<'a>>) -> TracerEvent<'a> {
+    TracerEvent {
         event,
         name: event,
         fields,
@@ -102,7 +102,7 @@ fn plain<'a>(event: &'static str, fields: Vec<TracerField<'a>>) -> Told<'a> {
     }
 }
 
-fn numbered(text: &[u8]) -> Option<Told<'_>> {
+fn numbered(text: &[u8]) -> Option<TracerEvent<'_>> {
     let rest = text.get(1..)?;
     if let Some(rest) = rest.strip_prefix(b" ") {
         let at = super::fields::find_short(rest, b" buf:")?;
@@ -153,7 +153,7 @@ fn numbered(text: &[u8]) -> Option<Told<'_>> {
 }
 
 /// Runtime, noise, percentage of CPU left, longest single noise, then the count of each kind of noise.
-fn osnoise(text: &[u8]) -> Option<Told<'_>> {
+fn osnoise(text: &[u8]) -> Option<TracerEvent<'_>> {
     const NAMES: [&str; 9] = [
         "runtime",
         "noise",
@@ -184,7 +184,7 @@ fn osnoise(text: &[u8]) -> Option<Told<'_>> {
     (fields.len() == NAMES.len()).then(|| plain("osnoise", fields))
 }
 
-fn blk(text: &[u8]) -> Option<Told<'_>> {
+fn blk(text: &[u8]) -> Option<TracerEvent<'_>> {
     let mut rest = words(text);
     let device = rest.next()?;
     let comma = memchr::memchr(b',', device)?;
@@ -231,7 +231,7 @@ fn blk(text: &[u8]) -> Option<Told<'_>> {
         let name = if letters == b"C" { "error" } else { "comm" };
         field(name, who)
     }));
-    Some(Told {
+    Some(TracerEvent {
         event: "blktrace",
         name,
         fields,
@@ -241,7 +241,7 @@ fn blk(text: &[u8]) -> Option<Told<'_>> {
 
 /// Parses the text of an event with this name, if its form is one of these: binary traces have names for them.
 #[must_use]
-pub(crate) fn told_as<'a>(name: &[u8], info: &'a [u8]) -> Option<Told<'a>> {
+pub(crate) fn tracer_event_named<'a>(name: &[u8], info: &'a [u8]) -> Option<TracerEvent<'a>> {
     let is_known = matches!(
         name,
         b"raw_data" | b"hwlat" | b"timerlat" | b"osnoise" | b"blktrace"
@@ -249,7 +249,7 @@ pub(crate) fn told_as<'a>(name: &[u8], info: &'a [u8]) -> Option<Told<'a>> {
     if !is_known {
         return None;
     }
-    told(info).filter(|told| told.event.as_bytes() == name)
+    tracer_event(info).filter(|line| line.event.as_bytes() == name)
 }
 
 #[cfg(test)]
@@ -257,11 +257,11 @@ mod tests {
     use super::*;
 
     fn shown(body: &str) -> String {
-        told(body.as_bytes()).map_or_else(String::new, |told| {
-            let fields = told.fields.iter();
+        tracer_event(body.as_bytes()).map_or_else(String::new, |line| {
+            let fields = line.fields.iter();
             let fields =
                 fields.map(|it| format!(" {}={}", it.name, String::from_utf8_lossy(it.text)));
-            format!("{}{}", told.name, fields.collect::<String>())
+            format!("{}{}", line.name, fields.collect::<String>())
         })
     }
 
@@ -305,9 +305,12 @@ mod tests {
         ] {
             assert_eq!(shown(body), wanted, "{body}");
         }
-        let request = told(b"8,0 C W 24 + 8 [0]").unwrap().request.unwrap();
+        let request = tracer_event(b"8,0 C W 24 + 8 [0]")
+            .unwrap()
+            .request
+            .unwrap();
         assert_eq!(request.op, RequestOp::Complete);
         assert_eq!((request.sector, request.count), (24, 8));
-        assert_eq!(told(b"8,0 M W 24 + 8 [0]").unwrap().request, None);
+        assert_eq!(tracer_event(b"8,0 M W 24 + 8 [0]").unwrap().request, None);
     }
 }

@@ -8,7 +8,7 @@ use crate::fxt::words::{Words, size_bytes};
 
 use super::entities::Writer;
 use super::fold::{Fold, Hole, State};
-use super::loss_facts::SaidLoss;
+use super::loss_facts::StatedLoss;
 use super::scan::{GapAt, Scan, ShownAt};
 use super::tables::ProviderSlot;
 
@@ -50,7 +50,7 @@ impl<O: ByteOrder> Fold<'_, '_, O> {
         let mut times = vec![None; holes.len()];
         let undescribed = holes.iter().enumerate();
         let mut coming = undescribed
-            .filter(|(_, hole)| hole.said.is_none())
+            .filter(|(_, hole)| hole.stated.is_none())
             .peekable();
         let mut waiting: FxHashMap<ProviderSlot, Vec<usize>> = FxHashMap::default();
         let mut at = 0;
@@ -155,7 +155,7 @@ impl<O: ByteOrder> Fold<'_, '_, O> {
         };
         for row in std::mem::take(&mut self.state.untimed) {
             job.check()?;
-            let time = row.said.unwrap_or_else(|| timed(self, row.from));
+            let time = row.stated.unwrap_or_else(|| timed(self, row.from));
             self.state.found.untimed.push(ShownAt {
                 place: row.place,
                 time: Timestamp(time),
@@ -167,7 +167,9 @@ impl<O: ByteOrder> Fold<'_, '_, O> {
             job.check()?;
             let place = hole.place;
             let before = hole.last_timed.and_then(|place| self.time_of(place));
-            let gap = hole.said.unwrap_or_else(|| SaidLoss::between(before, end));
+            let gap = hole
+                .stated
+                .unwrap_or_else(|| StatedLoss::between(before, end));
             let gap = gap.gap();
             self.state.found.gaps.push(GapAt { place, gap });
             let name = self.provider_name(hole.slot);

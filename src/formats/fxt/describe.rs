@@ -45,11 +45,11 @@ pub fn describe<O: ByteOrder>(bytes: &[u8], scan: &Scan, event: EventRef) -> Eve
         return detail;
     }
     let fields = detail.fields.iter();
-    let said: Vec<String> = fields
+    let pairs: Vec<String> = fields
         .map(|field| format!("{}={}", field.name, field.text()))
         .collect();
     if detail.text.is_empty() {
-        detail.text = said.join(", ");
+        detail.text = pairs.join(", ");
     }
     detail
 }

@@ -80,7 +80,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                 self.own_label(label, args, at)
             } else if sort != Sort::End {
                 label
-            } else if arg_count > 0 && self.says_end_not_seen(at, args) {
+            } else if arg_count > 0 && self.has_end_not_seen(at, args) {
                 self.end_label() | END_BIT | OVER_BIT
             } else {
                 self.end_label() | END_BIT
@@ -131,7 +131,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         let detail = match sort {
             Sort::Counter => Maybe::from(self.counter(&head, id, args)).or_greatest(),
             Sort::Complete => {
-                let unseen = match self.says_end_not_seen(at, args.clone()) {
+                let unseen = match self.has_end_not_seen(at, args.clone()) {
                     true => UNSEEN_END,
                     false => 0,
                 };
@@ -149,7 +149,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                 self.async_mark(&head, AsyncOp::Instant, id, args)
             }
             Sort::AsyncEnd => {
-                let op = match self.says_end_not_seen(at, args.clone()) {
+                let op = match self.has_end_not_seen(at, args.clone()) {
                     true => AsyncOp::Over,
                     false => AsyncOp::End,
                 };
@@ -237,7 +237,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     }
 
     /// Returns whether a record of our own exporter states that the end of its slice was not recorded.
-    fn says_end_not_seen(&mut self, at: u64, mut args: Args<'f, O>) -> bool {
+    fn has_end_not_seen(&mut self, at: u64, mut args: Args<'f, O>) -> bool {
         if self.out.ties != Ties::First {
             return false;
         }
@@ -253,7 +253,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     }
 
     /// Returns the kind of slice that a record of our own exporter has as an argument.
-    fn said_slice_kind(&mut self, mut args: Args<'f, O>, at: u64) -> Option<SliceKind> {
+    fn stated_slice_kind(&mut self, mut args: Args<'f, O>, at: u64) -> Option<SliceKind> {
         if self.out.ties != Ties::First {
             return None;
         }
@@ -268,7 +268,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
 
     /// Returns the label of a slice with arguments, which may say another kind than `label` has.
     fn own_label(&mut self, label: u32, args: Args<'f, O>, at: u64) -> u32 {
-        match self.said_slice_kind(args, at) {
+        match self.stated_slice_kind(args, at) {
             Some(kind) => self.label_of_kind(label, kind),
             None => label,
         }
@@ -393,8 +393,8 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                 && self.text(arg.name, head.at) == self.well_known.flow_kind
             {
                 let word = self.text(word, head.at);
-                let said = FlowKind::of_word(self.cache.strings.bytes(word));
-                return said.unwrap_or_default();
+                let stated = FlowKind::of_word(self.cache.strings.bytes(word));
+                return stated.unwrap_or_default();
             }
         }
         match self.is_own {

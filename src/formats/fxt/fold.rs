@@ -12,7 +12,7 @@ use crate::event::ThreadKey;
 use crate::fxt::words::{TextRef, Words};
 
 use super::borders::Window;
-use super::loss_facts::SaidLoss;
+use super::loss_facts::StatedLoss;
 use super::scan::{Scan, string_bytes};
 use super::summary::{Pair, RECENT_COUNT, Summary, What, summarise};
 use super::tables::{ProviderSlot, Tables};
@@ -61,7 +61,7 @@ pub(crate) struct Untimed {
     /// Place of the record whose time it gets.
     pub from: Option<u64>,
     /// The registration time in ns that the object contains.
-    pub said: Option<i64>,
+    pub stated: Option<i64>,
 }
 
 /// A place at which a provider ran out of buffer.
@@ -72,7 +72,7 @@ pub(crate) struct Hole {
     /// Place of the provider's last record with a time before it.
     pub last_timed: Option<u64>,
     /// The facts in the event after it.
-    pub said: Option<SaidLoss>,
+    pub stated: Option<StatedLoss>,
 }
 
 impl Default for State {
@@ -177,7 +177,7 @@ impl<'a, O: ByteOrder> Fold<'_, 'a, O> {
                     self.state.last_timed = self.state.last_timed.max(timed.next().flatten());
                     self.record_again(place);
                 }
-                What::MayTellLoss => self.perhaps_loss_facts(place, summary.first_timed),
+                What::MayDescribeLoss => self.perhaps_loss_facts(place, summary.first_timed),
                 What::NoLossFacts => self.state.expects_loss_facts = false,
             }
         }
@@ -200,9 +200,13 @@ impl<'a, O: ByteOrder> Fold<'_, 'a, O> {
         }
     }
 
-    pub(super) fn untimed(&mut self, place: u64, said: Option<i64>) {
+    pub(super) fn untimed(&mut self, place: u64, stated: Option<i64>) {
         let from = self.state.last_timed;
-        self.state.untimed.push(Untimed { place, from, said });
+        self.state.untimed.push(Untimed {
+            place,
+            from,
+            stated,
+        });
     }
 
     pub(super) fn note(

@@ -13,7 +13,7 @@
 //! Every argument may be missing: the fact is then unknown. What follows from a lifetime is decided by `assemble`.
 
 use crate::base::{StringId, Strings, Timestamp};
-use crate::event::{Directory, ForkSort, ProcessKey, SaidImage, SaidLife, ThreadKey};
+use crate::event::{Directory, ForkSort, ProcessKey, RecordedImage, RecordedLife, ThreadKey};
 
 use crate::fxt::agreed::{command_words, fork_of_word};
 use crate::fxt::{Arg, ArgValue, TextRef};
@@ -37,9 +37,9 @@ pub(crate) struct ObjectLife<'a> {
 /// All lifetimes that a file describes; parents are koids.
 #[derive(Debug, Default)]
 pub(crate) struct Lives {
-    processes: Vec<(ProcessKey, Option<u64>, SaidLife)>,
-    threads: Vec<(ThreadKey, SaidLife)>,
-    images: Vec<(ProcessKey, SaidImage)>,
+    processes: Vec<(ProcessKey, Option<u64>, RecordedLife)>,
+    threads: Vec<(ThreadKey, RecordedLife)>,
+    images: Vec<(ProcessKey, RecordedImage)>,
 }
 
 /// The process or thread that a kernel object describes.
@@ -57,37 +57,37 @@ fn time_of(ns: i64) -> Option<Timestamp> {
 
 impl Lives {
     /// Adds the facts of one kernel object; interns its texts in `strings`.
-    pub(crate) fn add(&mut self, of: LifeOf, said: &ObjectLife<'_>, strings: &mut Strings) {
-        let life = SaidLife {
-            start: said.start.and_then(time_of),
-            end: said.end.and_then(time_of),
-            made: said.made,
+    pub(crate) fn add(&mut self, of: LifeOf, object: &ObjectLife<'_>, strings: &mut Strings) {
+        let life = RecordedLife {
+            start: object.start.and_then(time_of),
+            end: object.end.and_then(time_of),
+            made: object.made,
             parent: None,
-            exit_status: said.exit_status,
-            exit_signal: said.exit_signal,
+            exit_status: object.exit_status,
+            exit_signal: object.exit_signal,
         };
         let process = match of {
             LifeOf::Process(process) => process,
             LifeOf::Thread(thread) => {
-                if life != SaidLife::default() {
+                if life != RecordedLife::default() {
                     self.threads.push((thread, life));
                 }
                 return;
             }
         };
-        if life != SaidLife::default() || said.parent.is_some() {
-            self.processes.push((process, said.parent, life));
+        if life != RecordedLife::default() || object.parent.is_some() {
+            self.processes.push((process, object.parent, life));
         }
-        let Some(start) = said.exec.and_then(time_of) else {
+        let Some(start) = object.exec.and_then(time_of) else {
             return;
         };
-        let words = command_words(said.command);
-        let image = SaidImage {
+        let words = command_words(object.command);
+        let image = RecordedImage {
             start,
-            program: strings.intern(said.program),
+            program: strings.intern(object.program),
             arguments: words.iter().map(|word| strings.intern(word)).collect(),
-            directory: strings.intern(said.directory),
-            interpreter: strings.intern(said.interpreter),
+            directory: strings.intern(object.directory),
+            interpreter: strings.intern(object.interpreter),
         };
         self.images.push((process, image));
     }
@@ -102,13 +102,13 @@ impl Lives {
     ) {
         let processes = self.processes.iter().map(|(key, parent, life)| {
             let parent = parent.and_then(&process_of);
-            (*key, SaidLife { parent, ..*life })
+            (*key, RecordedLife { parent, ..*life })
         });
         directory.process_lives.extend(processes);
         directory.thread_lives.extend_from_slice(&self.threads);
         for (key, image) in &self.images {
             let mut common = |id: &StringId| string(&mut directory.strings, *id);
-            let image = SaidImage {
+            let image = RecordedImage {
                 start: image.start,
                 program: common(&image.program),
                 arguments: image.arguments.iter().map(&mut common).collect(),

@@ -22,7 +22,7 @@ use crate::fxt::words::{TextRef, Words, read_text};
 
 /// Facts in the event after a loss.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct SaidLoss {
+pub(crate) struct StatedLoss {
     cpu: Option<u32>,
     lost: Option<u64>,
     /// Time in ns of the last event before the loss, if there is one.
@@ -31,14 +31,14 @@ pub(crate) struct SaidLoss {
     until: Option<i64>,
 }
 
-impl SaidLoss {
+impl StatedLoss {
     /// Returns the facts of a loss that no event describes: the times in ns of its provider's events before and after it.
     #[must_use]
-    pub fn between(from: Option<i64>, until: Option<i64>) -> SaidLoss {
-        SaidLoss {
+    pub fn between(from: Option<i64>, until: Option<i64>) -> StatedLoss {
+        StatedLoss {
             from,
             until,
-            ..SaidLoss::default()
+            ..StatedLoss::default()
         }
     }
 
@@ -69,18 +69,18 @@ impl<'a, O: ByteOrder> Fold<'_, 'a, O> {
         record: Words<'a, O>,
         place: u64,
     ) -> bool {
-        let Some(said) = self.loss_facts(header, record, place) else {
+        let Some(stated) = self.loss_facts(header, record, place) else {
             return false;
         };
         let Some(hole) = self.state.holes.last_mut() else {
             return false;
         };
-        hole.said = Some(said);
+        hole.stated = Some(stated);
         self.state.found.loss_facts.push(place);
         true
     }
 
-    fn loss_facts(&self, header: u64, record: Words<'a, O>, place: u64) -> Option<SaidLoss> {
+    fn loss_facts(&self, header: u64, record: Words<'a, O>, place: u64) -> Option<StatedLoss> {
         let mut next = match event::THREAD.get(header) {
             0 => 4,
             _ => 2,
@@ -93,20 +93,20 @@ impl<'a, O: ByteOrder> Fold<'_, 'a, O> {
         if !is_one {
             return None;
         }
-        let mut said = SaidLoss::default();
+        let mut stated = StatedLoss::default();
         let in_range = |time: &i64| *time < i64::MAX;
         for arg in Args::new(record, next, event::ARGS.get(header)) {
             match (self.text(arg.name, place)?, arg.value) {
                 (b"cpu", ArgValue::UInt32(cpu)) => {
-                    said.cpu = Some(cpu).filter(|cpu| *cpu <= u32::from(u16::MAX));
+                    stated.cpu = Some(cpu).filter(|cpu| *cpu <= u32::from(u16::MAX));
                 }
-                (b"lost_events", ArgValue::UInt64(lost)) => said.lost = Some(lost),
-                (b"from_ns", ArgValue::Int64(time)) => said.from = Some(time).filter(in_range),
-                (b"until_ns", ArgValue::Int64(time)) => said.until = Some(time).filter(in_range),
+                (b"lost_events", ArgValue::UInt64(lost)) => stated.lost = Some(lost),
+                (b"from_ns", ArgValue::Int64(time)) => stated.from = Some(time).filter(in_range),
+                (b"until_ns", ArgValue::Int64(time)) => stated.until = Some(time).filter(in_range),
                 _ => {}
             }
         }
-        Some(said)
+        Some(stated)
     }
 
     /// Reads an argument of a kernel object. Returns whether it is the count of a CPU's lost events.

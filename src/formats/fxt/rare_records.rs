@@ -89,7 +89,7 @@ impl<'a, O: ByteOrder> Fold<'_, 'a, O> {
                         place,
                         slot,
                         last_timed: last,
-                        said: None,
+                        stated: None,
                     });
                     self.state.expects_loss_facts = self.is_of_our_own(slot);
                 } else {
@@ -211,8 +211,8 @@ impl<'a, O: ByteOrder> Fold<'_, 'a, O> {
     }
 
     fn userspace_object(&mut self, header: u64, record: Words<'a, O>, place: u64) {
-        let said = self.really_at(header, record, place);
-        self.untimed(place, said);
+        let stated = self.really_at(header, record, place);
+        self.untimed(place, stated);
         let thread = userspace_object::THREAD.get(header) as u8;
         let process = if thread == 0 {
             if object_owner_words(header, record) == 2 {

@@ -9,8 +9,8 @@ use rustc_hash::FxHashMap;
 use crate::base::Maybe;
 use crate::base::time_order::Sorter;
 use crate::event::{
-    AsyncMark, Complete, FlowMark, KindId, LaneColumns, LogRow, Mark, MarkOp, Measured, SaidState,
-    Sample, Switch, ThreadKey, Wakeup,
+    AsyncMark, Complete, FlowMark, KindId, LaneColumns, LogRow, Mark, MarkOp, Measured, Sample,
+    StateFacts, Switch, ThreadKey, Wakeup,
 };
 
 use super::kinds::Sort;
@@ -77,7 +77,7 @@ pub struct Rows {
     pub switches: Vec<Switch>,
     pub wakeups: Vec<Wakeup>,
     /// State facts of some of `switches`, and of `wakeups`, by index.
-    pub said_states: [FxHashMap<u32, SaidState>; 2],
+    pub state_facts: [FxHashMap<u32, StateFacts>; 2],
     pub logs: Vec<LogRow>,
     /// CPUs of some events: (index in `rows`, CPU), sorted by index.
     pub cpus: Vec<(u32, u16)>,
@@ -102,7 +102,7 @@ impl Rows {
         self.flows.clear();
         self.switches.clear();
         self.wakeups.clear();
-        self.said_states.iter_mut().for_each(FxHashMap::clear);
+        self.state_facts.iter_mut().for_each(FxHashMap::clear);
         self.logs.clear();
         self.cpus.clear();
     }
@@ -216,16 +216,16 @@ impl Rows {
         copy!(flows);
         copy!(switches);
         copy!(wakeups);
-        for (events, said) in [switches, wakeups].into_iter().zip(&self.said_states) {
-            if !said.is_empty() {
+        for (events, facts) in [switches, wakeups].into_iter().zip(&self.state_facts) {
+            if !facts.is_empty() {
                 let rows = events.iter().filter_map(|&(event, detail)| {
-                    let said = *said.get(&detail)?;
-                    Some(SaidState { event, ..said })
+                    let facts = *facts.get(&detail)?;
+                    Some(StateFacts { event, ..facts })
                 });
-                out.said_states.extend(rows);
+                out.state_facts.extend(rows);
             }
         }
-        out.said_states.sort_unstable_by_key(|said| said.event);
+        out.state_facts.sort_unstable_by_key(|facts| facts.event);
         copy!(logs);
         out.samples.reserve_exact(self.samples.len());
         for &(event, first) in samples {

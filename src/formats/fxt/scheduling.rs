@@ -15,7 +15,7 @@
 
 use crate::base::{Location, Maybe, Severity};
 use crate::event::{
-    Interrupt, SaidState, Switch, SwitchTells, ThreadKey, ThreadState, Ties, Wakeup, WakeupSort,
+    Interrupt, StateFacts, Switch, SwitchContent, ThreadKey, ThreadState, Ties, Wakeup, WakeupSort,
 };
 
 use super::emit::Emitter;
@@ -110,7 +110,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                 prev_priority: priorities.0 as i32,
                 next_priority: priorities.1 as i32,
                 prev_state: end_state(legacy::STATE.get(header)),
-                tells: SwitchTells::RunsAndStates,
+                content: SwitchContent::RunsAndStates,
             },
         );
         Some(())
@@ -125,8 +125,8 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         let mut unknown_count = 0;
         let mut args = Args::new(record, 4, scheduling::ARGS.get(header));
         let mut state = end_state(scheduling::STATE.get(header));
-        let mut tells = SwitchTells::RunsAndStates;
-        let mut said = SaidState::default();
+        let mut content = SwitchContent::RunsAndStates;
+        let mut facts = StateFacts::default();
         for arg in args.by_ref() {
             let weight = match arg.value {
                 ArgValue::Int32(weight) => weight,
@@ -141,11 +141,11 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                 ArgValue::Bool(true)
                     if self.text(arg.name, at) == self.well_known.without_states =>
                 {
-                    tells = SwitchTells::Runs;
+                    content = SwitchContent::Runs;
                     continue;
                 }
                 ArgValue::Bool(_) => {
-                    self.read_said(&mut said, &arg, at);
+                    self.read_state_fact(&mut facts, &arg, at);
                     continue;
                 }
                 ArgValue::Other(_) => {
@@ -167,9 +167,9 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         if unknown_count > 0 {
             self.unknown_arguments(at, unknown_count);
         }
-        if said != SaidState::default() {
+        if facts != StateFacts::default() {
             let index = self.cache.rows.switches.len() as u32;
-            self.cache.rows.said_states[0].insert(index, said);
+            self.cache.rows.state_facts[0].insert(index, facts);
         }
         let mut side = |koid: u64, weight: Option<i32>| match weight {
             Some(IDLE_WEIGHT) => ThreadKey::IDLE,
@@ -190,14 +190,14 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                 prev_priority: outgoing_weight.unwrap_or(0),
                 next_priority: incoming_weight.unwrap_or(0),
                 prev_state: state,
-                tells,
+                content,
             },
         );
         Some(())
     }
 
     /// Reads an argument that only our own exporter writes: a fact about the thread state that starts at the record.
-    fn read_said(&mut self, said: &mut SaidState, arg: &Arg<'f>, at: u64) {
+    fn read_state_fact(&mut self, facts: &mut StateFacts, arg: &Arg<'f>, at: u64) {
         let ArgValue::Bool(value) = arg.value else {
             return;
         };
@@ -206,9 +206,9 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         }
         let name = self.text(arg.name, at);
         if name == self.well_known.waits {
-            said.is_wait = Some(value);
+            facts.is_wait = Some(value);
         } else if name == self.well_known.spans_loss {
-            said.spans_loss = Some(value);
+            facts.spans_loss = Some(value);
         }
     }
 
@@ -234,7 +234,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         let mut waker = None;
         let mut interrupted = None;
         let mut interrupt = None;
-        let mut said = SaidState::default();
+        let mut facts = StateFacts::default();
         let mut unknown_count = 0;
         let mut args = Args::new(record, 3, scheduling::ARGS.get(header));
         for arg in args.by_ref() {
@@ -254,17 +254,17 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                         interrupt = Interrupt::of_word(self.cache.strings.bytes(word));
                     } else if name == self.well_known.woken_by && self.out.ties == Ties::First {
                         let word = self.text(text, at);
-                        said.woken_by = Some(self.own_text(word));
+                        facts.woken_by = Some(self.own_text(word));
                     }
                 }
-                ArgValue::Bool(_) => self.read_said(&mut said, &arg, at),
+                ArgValue::Bool(_) => self.read_state_fact(&mut facts, &arg, at),
                 ArgValue::Other(_) => unknown_count += 1,
                 _ => {}
             }
         }
-        if said != SaidState::default() {
+        if facts != StateFacts::default() {
             let index = self.cache.rows.wakeups.len() as u32;
-            self.cache.rows.said_states[1].insert(index, said);
+            self.cache.rows.state_facts[1].insert(index, facts);
         }
         if args.is_bad() {
             self.bad_argument(at);

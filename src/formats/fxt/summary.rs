@@ -46,7 +46,7 @@ pub(crate) enum What {
     /// A record to be read again when the tables before it are known: there are few.
     Record,
     /// An event that may describe the loss before it, see `loss_facts`.
-    MayTellLoss,
+    MayDescribeLoss,
     /// A scheduling record: the events after it cannot describe the loss before it.
     NoLossFacts,
 }
@@ -115,7 +115,7 @@ struct Summariser<O> {
     start: u64,
     found: Summary,
     /// Whether the next event may describe the loss before it. At first it may: a loss may end the part before.
-    may_tell_loss: bool,
+    may_describe_loss: bool,
     /// All threads of `found.pairs`; the recent ones need no look-up.
     pairs: FxHashSet<Pair>,
     recent_pairs: Vec<Option<Pair>>,
@@ -150,7 +150,7 @@ impl<O: ByteOrder> Summariser<O> {
                 end: start,
                 ..Summary::default()
             },
-            may_tell_loss: true,
+            may_describe_loss: true,
             pairs: FxHashSet::default(),
             recent_pairs: vec![None; RECENT_COUNT],
             koids: FxHashSet::default(),
@@ -229,14 +229,14 @@ impl<O: ByteOrder> Summariser<O> {
                 if event::THREAD.get(header) == 0 {
                     self.inline_thread(record, 2, at);
                 }
-                let may_tell_loss = std::mem::take(&mut self.may_tell_loss);
-                if may_tell_loss {
-                    self.fact(What::MayTellLoss, at);
+                let may_describe_loss = std::mem::take(&mut self.may_describe_loss);
+                if may_describe_loss {
+                    self.fact(What::MayDescribeLoss, at);
                 }
-                !may_tell_loss
+                !may_describe_loss
             }
             record_type::SCHEDULING => {
-                if std::mem::take(&mut self.may_tell_loss) {
+                if std::mem::take(&mut self.may_describe_loss) {
                     self.fact(What::NoLossFacts, at);
                 }
                 self.scheduling(header, record, at)
@@ -359,7 +359,7 @@ impl<O: ByteOrder> Summariser<O> {
                 return profiler::KIND.get(header) <= profiler::A_BACKTRACE;
             }
             record_type::METADATA => {
-                self.may_tell_loss |= metadata::KIND.get(header) == metadata::PROVIDER_EVENT;
+                self.may_describe_loss |= metadata::KIND.get(header) == metadata::PROVIDER_EVENT;
                 self.again(at);
             }
             record_type::LARGE if !is_known_large(header) => {

@@ -132,7 +132,7 @@ impl<'a> Done<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Forks {
     /// Already recorded: the call's first line is an earlier one.
-    Said,
+    Recorded,
     /// Not recorded yet.
     New,
 }
@@ -322,7 +322,7 @@ fn file_row(
     match name {
         b"open" | b"openat" | b"openat2" | b"creat" => {
             let path_at = usize::from(name.starts_with(b"openat"));
-            let said = done.string(path_at)?;
+            let given = done.string(path_at)?;
             let OpenHow { flags, mode } = match name {
                 b"creat" => OpenHow {
                     flags: open_flags(b"O_WRONLY|O_CREAT|O_TRUNC"),
@@ -334,14 +334,14 @@ fn file_row(
                     mode: done.mode(path_at + 2),
                 },
             };
-            let real = real_path(done, path_at, &said);
+            let real = real_path(done, path_at, &given);
             let other_path = if real.is_some() {
-                intern(Some(said.clone()))?
+                intern(Some(given.clone()))?
             } else {
                 StringId::EMPTY
             };
             Some(FileRow {
-                path: intern(Some(real.unwrap_or(said)))?,
+                path: intern(Some(real.unwrap_or(given)))?,
                 other_path,
                 flags,
                 mode,
@@ -441,32 +441,32 @@ fn duplicates(command: &[u8]) -> bool {
 }
 
 /// Returns the full path, if strace's `-y` prints it: of the new descriptor, or with the folder that it is relative to.
-fn real_path(done: &Done<'_>, path_index: usize, said: &[u8]) -> Option<Vec<u8>> {
+fn real_path(done: &Done<'_>, path_index: usize, given: &[u8]) -> Option<Vec<u8>> {
     let angle_end = memchr::memrchr(b'>', done.result_text).map(|end| end + 1);
     let of_result = angle_end
         .and_then(|end| done.result_text.get(..end))
         .and_then(angle_path)
         .map(unescape_octal);
     of_result
-        .or_else(|| in_folder(done, path_index, said))
-        .or_else(|| below_descriptor(done, path_index, said))
-        .filter(|path| path != said)
+        .or_else(|| in_folder(done, path_index, given))
+        .or_else(|| below_descriptor(done, path_index, given))
+        .filter(|path| path != given)
 }
 
 /// Returns the path at `index`; the full path if strace's `-y` prints the folder before it.
 fn path_at(done: &Done<'_>, index: usize) -> Option<Vec<u8>> {
-    let said = done.string(index)?;
-    in_folder(done, index, &said)
-        .or_else(|| below_descriptor(done, index, &said))
-        .or(Some(said))
+    let given = done.string(index)?;
+    in_folder(done, index, &given)
+        .or_else(|| below_descriptor(done, index, &given))
+        .or(Some(given))
 }
 
 /// Returns a path relative to a descriptor printed as a bare number, in the kernel's `/proc/self/fd/` form, so that the
 /// full path can be built where the descriptor's file is known.
-fn below_descriptor(done: &Done<'_>, index: usize, said: &[u8]) -> Option<Vec<u8>> {
-    let is_relative = !said.starts_with(b"/") && !said.is_empty();
+fn below_descriptor(done: &Done<'_>, index: usize, given: &[u8]) -> Option<Vec<u8>> {
+    let is_relative = !given.starts_with(b"/") && !given.is_empty();
     let folder = done.value(index.checked_sub(1)?);
-    is_relative.then(|| of_descriptor_number(folder, said))?
+    is_relative.then(|| of_descriptor_number(folder, given))?
 }
 
 fn of_descriptor_number(number: &[u8], below: &[u8]) -> Option<Vec<u8>> {
@@ -475,9 +475,10 @@ fn of_descriptor_number(number: &[u8], below: &[u8]) -> Option<Vec<u8>> {
     is_number.then(|| [DESCRIPTORS, number, separator, below].concat())
 }
 
-fn in_folder(done: &Done<'_>, index: usize, said: &[u8]) -> Option<Vec<u8>> {
+fn in_folder(done: &Done<'_>, index: usize, given: &[u8]) -> Option<Vec<u8>> {
     let folder = unescape_octal(angle_path(done.value(index.checked_sub(1)?))?);
-    (!said.starts_with(b"/") && !said.is_empty()).then(|| [folder.as_slice(), b"/", said].concat())
+    (!given.starts_with(b"/") && !given.is_empty())
+        .then(|| [folder.as_slice(), b"/", given].concat())
 }
 
 /// How a file is opened.

@@ -29,7 +29,7 @@ pub(crate) fn is_fork(name: &[u8]) -> bool {
 pub(crate) fn whole_fork(line: &TextLine<'_>) -> Option<u32> {
     let (name, text) = call_name(line.body)?;
     let is_whole =
-        is_fork(name) && line.said.is_none() && open_end(text, Dialect::Strace).is_none();
+        is_fork(name) && line.message.is_none() && open_end(text, Dialect::Strace).is_none();
     if is_whole {
         fork_result(text, Dialect::Strace)
     } else {

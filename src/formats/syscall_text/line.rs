@@ -135,7 +135,7 @@ fn classify_strace<'a>(line: &TextLine<'a>) -> Body<'a> {
                 return Body::Text;
             };
             // A call's begin is written at once: a file may end inside a call that never returned.
-            let is_open = line.said.is_some()
+            let is_open = line.message.is_some()
                 || is_open(text, Dialect::Strace)
                 || (line.is_cut && !has_result(text));
             if is_open || has_result(text) {
@@ -164,7 +164,7 @@ fn belongs_to_call(body: &[u8]) -> bool {
 pub(crate) fn is_cut_short(line: &TextLine<'_>, dialect: Dialect) -> bool {
     let has_columns = line.pid.is_some() || line.time.is_some();
     dialect == Dialect::Strace
-        && (line.said.is_some() || has_columns && line.body.ends_with(b"<unfinished ...>"))
+        && (line.message.is_some() || has_columns && line.body.ends_with(b"<unfinished ...>"))
 }
 
 /// Returns whether a line without columns, after a line that [`is_cut_short`], is the rest of that line's call.
@@ -178,8 +178,8 @@ pub(crate) fn continues_call(body: &[u8]) -> bool {
 
 /// Returns the pid in `strace: Process 7 attached`.
 #[must_use]
-pub(crate) fn attached(said: &[u8]) -> Option<u32> {
-    let note = said.strip_prefix(b"strace: ").unwrap_or(said);
+pub(crate) fn attached(message: &[u8]) -> Option<u32> {
+    let note = message.strip_prefix(b"strace: ").unwrap_or(message);
     let (pid, after) = number(note.strip_prefix(b"Process ")?)?;
     after
         .starts_with(b" attached")

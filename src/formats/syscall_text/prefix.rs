@@ -33,7 +33,7 @@ pub(crate) struct TextLine<'a> {
     /// Thread name after the pid (strace's `-Y`).
     pub comm: Option<&'a [u8]>,
     /// Message that strace printed in the middle of the line, and which ends it (on a terminal).
-    pub said: Option<&'a [u8]>,
+    pub message: Option<&'a [u8]>,
     /// Time in the line.
     pub time: Option<RawTime>,
     /// Whether the line continues a call that was entered before (MINIX's `*`).
@@ -105,7 +105,7 @@ pub(crate) fn pid_of(value: i64) -> Option<u32> {
 
 /// Splits off strace's message about another process in the middle of a line, where both are printed to one place. The
 /// call then continues in the next line, without columns.
-fn take_said(line: &[u8]) -> (&[u8], Option<&[u8]>) {
+fn split_message(line: &[u8]) -> (&[u8], Option<&[u8]>) {
     let whole = (line, None);
     if !(line.ends_with(b"tached")) {
         return whole;
@@ -127,11 +127,11 @@ fn comm(after: &[u8]) -> (Option<&[u8]>, &[u8]) {
 }
 
 fn split_strace(line: &[u8]) -> TextLine<'_> {
-    let (line, said) = take_said(line);
+    let (line, message) = split_message(line);
     let mut parsed = TextLine {
         pid: None,
         comm: None,
-        said,
+        message,
         time: None,
         is_replay: false,
         is_info: false,
@@ -262,7 +262,7 @@ fn split_minix(line: &[u8]) -> TextLine<'_> {
     let mut parsed = TextLine {
         pid: None,
         comm: None,
-        said: None,
+        message: None,
         time: None,
         is_replay: false,
         is_info: false,

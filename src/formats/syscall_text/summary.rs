@@ -189,7 +189,7 @@ impl Summary {
             Dialect::Strace => {
                 matches!(line.body.first(), Some(b'<' | b'+' | b's' | b'P'))
                     || line.body.ends_with(b" ...>")
-                    || line.said.is_some()
+                    || line.message.is_some()
             }
             Dialect::Minix => {
                 line.is_replay
@@ -210,8 +210,8 @@ impl Summary {
                 },
                 pid,
             ) => {
-                if let Some(said) = line.said {
-                    self.attached.extend(attached(said));
+                if let Some(message) = line.message {
+                    self.attached.extend(attached(message));
                 }
                 if is_cut_short(line, dialect) {
                     self.broken = pid.or(Some(LONE.0));

@@ -65,7 +65,7 @@ impl App {
                 .map(|loaded| loaded_words(loaded, &self.state)),
             loading,
             notice: (count, last),
-            status: self.said.as_ref().map(|(words, _)| words.clone()),
+            status: self.message.as_ref().map(|(words, _)| words.clone()),
             search: self.search.spoken(&self.state),
             export: self.export.spoken(),
         }

@@ -99,7 +99,7 @@ pub struct App {
     began: Instant,
     pub(super) frame_ms: f32,
     /// A short message in the status bar, and when it was set.
-    pub(super) said: Option<(String, Instant)>,
+    pub(super) message: Option<(String, Instant)>,
     /// Announcements for screen readers.
     pub(super) announcer: Announcer,
     /// Whether a widget had keyboard focus at the end of the last frame: egui clears the focus on Esc before our code
@@ -160,7 +160,7 @@ impl App {
             tiles: DockTiles::default(),
             began: Instant::now(),
             frame_ms: 0.0,
-            said: None,
+            message: None,
             announcer: Announcer::default(),
             had_focus: false,
             typed_ahead: TypedAhead::default(),
@@ -223,7 +223,7 @@ impl App {
             && settings.flows != self.state.settings.flows
         {
             let words = settings.flows.word().to_lowercase();
-            self.said = Some((format!("Arrows of flows: {words}"), Instant::now()));
+            self.message = Some((format!("Arrows of flows: {words}"), Instant::now()));
         }
         // Without gaps the action changes nothing visible: the status bar gives the reason.
         if let (Action::StepGap(_), Some(trace)) = (&action, &trace)
@@ -233,7 +233,7 @@ impl App {
                 none if none.is_empty() => "No events were lost in this trace".to_owned(),
                 words => words,
             };
-            self.said = Some((words, Instant::now()));
+            self.message = Some((words, Instant::now()));
         }
         if action == Action::StartOver {
             self.panes = PANES.iter().map(|row| (row.make)()).collect();

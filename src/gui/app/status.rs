@@ -76,7 +76,7 @@ impl App {
             let counted = self.counted.of(loaded, state.span);
             let in_view = ruler::counted(counted.in_view as usize, "event", "events");
             ui.label(weak(format!("{in_view} in view")));
-            if let Some((words, since)) = &self.said
+            if let Some((words, since)) = &self.message
                 && since.elapsed() < SAID_FOR
             {
                 ui.separator();

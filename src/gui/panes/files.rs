@@ -86,17 +86,17 @@ fn columns() -> Vec<PaneColumn> {
     vec![
         of("path", 160.0).titled("File").growing(),
         of("reads", 58.0).titled("Read").about(
-            "How often it was opened to be read: by the selected process, if only its files are listed",
+            "Number of opens for reading; if only the selected process's files are listed, by that process",
         ),
         of("writes", 58.0).titled("Written").about(
-            "How often it was opened to be written: by the selected process, if only its files are listed",
+            "Number of opens for writing; if only the selected process's files are listed, by that process",
         ),
         of("renames", 66.0).titled("Renamed").about(
-            "How often it was renamed or linked: by the selected process, if only its files are listed",
+            "Number of renames and links; if only the selected process's files are listed, by that process",
         ),
-        of("processes", 74.0).about("How many processes used it in all"),
+        of("processes", 74.0).about("Number of processes that used it, selected or not"),
         of("first", 112.0).titled("First use").about(
-            "When it was used first: by the selected process, if only its files are listed",
+            "Time of its first use; if only the selected process's files are listed, by that process",
         ),
     ]
 }

@@ -449,7 +449,7 @@ impl DataTable {
         let response = row.response();
         response.widget_info(|| {
             let texts = data.columns.iter();
-            row_info(texts.map(|it| Said {
+            row_info(texts.map(|it| RowCell {
                 title: it.title.as_ref(),
                 text: it.text(&cells, scene),
             }))
@@ -558,7 +558,7 @@ fn tree_mark_ui(
 }
 
 /// A cell for screen readers.
-struct Said<'a> {
+struct RowCell<'a> {
     /// The title of its column.
     title: &'a str,
     text: String,
@@ -566,26 +566,26 @@ struct Said<'a> {
 
 /// Returns the text that screen readers read for a row: its first cell, then each column's title with its cell.
 #[must_use]
-fn row_info<'a>(cells: impl IntoIterator<Item = Said<'a>>) -> egui::WidgetInfo {
-    let mut said = String::new();
-    for (at, Said { title, text }) in cells.into_iter().enumerate() {
+fn row_info<'a>(cells: impl IntoIterator<Item = RowCell<'a>>) -> egui::WidgetInfo {
+    let mut words = String::new();
+    for (at, RowCell { title, text }) in cells.into_iter().enumerate() {
         let cell = text.trim();
         if cell.is_empty() {
             continue;
         }
-        if !said.is_empty() {
-            said.push_str(", ");
+        if !words.is_empty() {
+            words.push_str(", ");
         }
         if at > 0 && !title.is_empty() {
-            said.push_str(title);
-            said.push(' ');
+            words.push_str(title);
+            words.push(' ');
         }
-        said.push_str(cell);
+        words.push_str(cell);
     }
-    if said.is_empty() {
-        said.push_str("Empty row");
+    if words.is_empty() {
+        words.push_str("Empty row");
     }
-    egui::WidgetInfo::labeled(egui::Role::Row, true, said)
+    egui::WidgetInfo::labeled(egui::Role::Row, true, words)
 }
 
 /// Returns whether Ctrl+C is to copy the content of `area`: the pointer is there, and no text is being edited.

@@ -61,7 +61,7 @@ impl Timeline {
         self.strips.begin(ui.ctx(), rect);
         self.labels.clear();
         self.ranges.clear();
-        self.told.clear();
+        self.gap_labels.clear();
         self.edge = None;
         self.has_nodes = ui
             .ctx()
@@ -74,7 +74,7 @@ impl Timeline {
             hit = hit.or(found.hit);
             gap = gap.or(found.gap);
         }
-        let loose = paint_loose(ui, draw, pointer, &mut self.told);
+        let loose = paint_loose(ui, draw, pointer, &mut self.gap_labels);
         if gap.is_some() {
             // A gap is drawn over everything else in its CPU's row.
             hit = None;
@@ -206,7 +206,15 @@ impl Timeline {
                 && let Some(list) = draw.scene.loaded.index.gaps.of_cpu(cpu)
             {
                 let look = Look::Hatched;
-                let found = paint_gaps(&painter, area, draw, list, look, pointer, &mut self.told);
+                let found = paint_gaps(
+                    &painter,
+                    area,
+                    draw,
+                    list,
+                    look,
+                    pointer,
+                    &mut self.gap_labels,
+                );
                 gap = gap.or(found);
             }
         }
@@ -237,7 +245,7 @@ impl Timeline {
             if let Some(Fitted { galley, .. }) = fitted {
                 let place = Align2::CENTER_CENTER.anchor_size(label.rect.center(), galley.size());
                 // Names under the text of a gap would make it illegible.
-                if !self.told.iter().any(|told| told.intersects(place)) {
+                if !self.gap_labels.iter().any(|label| label.intersects(place)) {
                     let clipped = painter.with_clip_rect(clip);
                     clipped.galley(place.min, galley, label.color);
                 }

@@ -47,7 +47,7 @@ pub(super) enum Look {
 }
 
 /// Paints the visible gaps into `area`; returns the one under the pointer. Rectangles of texts that show how much is
-/// missing are added to `told`.
+/// missing are added to `gap_labels`.
 pub(super) fn paint_gaps(
     painter: &egui::Painter,
     area: Rect,
@@ -55,7 +55,7 @@ pub(super) fn paint_gaps(
     list: &GapList,
     look: Look,
     pointer: Option<Pos2>,
-    told: &mut Vec<Rect>,
+    gap_labels: &mut Vec<Rect>,
 ) -> Option<GapHit> {
     let pointer = pointer.filter(|pos| area.contains(*pos));
     let mut hit = None;
@@ -69,7 +69,7 @@ pub(super) fn paint_gaps(
             if look == Look::Hatched && rect.width() > WORDS_FROM {
                 let clipped = painter.with_clip_rect(rect.intersect(painter.clip_rect()));
                 let text = block_words(draw.scene, &block);
-                told.push(tag(&clipped, rect.center(), &text, draw.scene.palette.gap));
+                gap_labels.push(tag(&clipped, rect.center(), &text, draw.scene.palette.gap));
             }
         }
     }
@@ -143,7 +143,7 @@ pub(super) fn paint_loose(
     ui: &Ui,
     draw: &Draw<'_>,
     pointer: Option<Pos2>,
-    told: &mut Vec<Rect>,
+    gap_labels: &mut Vec<Rect>,
 ) -> Option<GapHit> {
     let list = draw.scene.loaded.index.gaps.loose();
     if list.is_empty() {
@@ -163,7 +163,7 @@ pub(super) fn paint_loose(
                 list,
                 Look::Band,
                 pointer,
-                told,
+                gap_labels,
             );
             hit = hit.or(found);
             continue;

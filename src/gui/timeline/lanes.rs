@@ -176,14 +176,14 @@ impl Timeline {
             }
         }
         // Most blocks that a strip reports as wide have no label.
-        let told_from = match (self.has_nodes, area.height() >= LABEL_HEIGHT) {
+        let least_width = match (self.has_nodes, area.height() >= LABEL_HEIGHT) {
             (true, _) => NODE_FROM_POINTS,
             (false, true) => LABEL_FROM_POINTS,
             (false, false) => f32::INFINITY,
         };
-        let told_from = (f64::from(told_from - 2.0) * scale.nanos_per_point()) as i64;
+        let least_width = (f64::from(least_width - 2.0) * scale.nanos_per_point()) as i64;
         for block in &self.wide {
-            if block.end - block.start < told_from {
+            if block.end - block.start < least_width {
                 continue;
             }
             let Some((left, right)) = across.edges(block) else {
@@ -192,10 +192,10 @@ impl Timeline {
             let rect = across.rect(left, right);
             let is_labelled = rect.width() >= LABEL_FROM_POINTS && area.height() >= LABEL_HEIGHT;
             // Screen readers also find blocks too small for a label.
-            let is_told =
+            let has_node =
                 self.has_nodes && rect.width() >= NODE_FROM_POINTS && self.labels.len() < MAX_NODES;
             let visible = rect.intersect(area);
-            if (is_labelled || is_told) && visible.width() >= LABEL_FROM_POINTS.min(rect.width()) {
+            if (is_labelled || has_node) && visible.width() >= LABEL_FROM_POINTS.min(rect.width()) {
                 let mut text = block_text(scene.loaded, kind, block);
                 if is_doubtful(scene, kind, block) {
                     text.push_str(" ?");

@@ -50,7 +50,7 @@ pub(crate) struct Timeline {
     /// Range labels of counters in the current frame.
     pub(super) ranges: Vec<RangeLabel>,
     /// Rectangles of gap texts that show how much is missing.
-    pub(super) told: Vec<Rect>,
+    pub(super) gap_labels: Vec<Rect>,
     /// Whether accessibility nodes are needed.
     pub(super) has_nodes: bool,
     /// The slice edge nearest to the pointer in the lane under it.

@@ -128,7 +128,7 @@ fn unfinished_text(scene: &Scene<'_>, item: Item) -> Option<String> {
 }
 
 /// Limit of a block's items that are counted by kind, and limit of the kinds that are listed.
-const MOST_TOLD: u32 = 50_000;
+const MOST_COUNTED: u32 = 50_000;
 const MOST_NAMED: usize = 4;
 
 /// Returns the kinds of a block's items with the largest total time (for points: the largest count), each with its
@@ -143,7 +143,7 @@ fn kinds_of(scene: &Scene<'_>, lane: LaneKind, block: &Block) -> Vec<String> {
         };
         block_text(scene.loaded, lane, &one)
     };
-    if block.count > MOST_TOLD {
+    if block.count > MOST_COUNTED {
         return vec![format!("mostly {}", name(block.label))];
     }
     let seen = Seen::new(trace);

@@ -179,9 +179,9 @@ mod tests {
         assert_eq!(distance("", "abc"), 3);
         assert_eq!(distance("kitten", "sitting"), 3);
         let names = ["next_prio", "prev_prio", "prev_pid"];
-        let told = |name| no_such_field(name, 2, names.into_iter()).message;
-        assert!(told("prev_proi").ends_with("; there is 'prev_prio'"));
-        assert!(told("tdi").ends_with("; there is 'tid'"));
-        assert!(told("colour").ends_with("field 'colour'"));
+        let message = |name| no_such_field(name, 2, names.into_iter()).message;
+        assert!(message("prev_proi").ends_with("; there is 'prev_prio'"));
+        assert!(message("tdi").ends_with("; there is 'tid'"));
+        assert!(message("colour").ends_with("field 'colour'"));
     }
 }

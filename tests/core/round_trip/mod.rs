@@ -493,12 +493,13 @@ fn every_table_comes_back() {
             let ours = normal.rows(name, table(&source, name, all_times()));
             let theirs = normal.rows(name, table(&again, name, all_times()));
             let differs = difference(&ours, &theirs);
-            // Where switches were lost, runs and states contradict each other, and a switch can tell one of them.
+            // Where switches were lost, runs and states contradict each other, and an exported switch has room for only
+            // one of the two.
             let lost = source.trace.diagnostics.count_of("switch_mismatch");
             if *name == "states" && (differs.len() as u64) <= 3 * lost {
                 continue;
             }
-            // Runs that did not come from switches: read back, they have states as well. Long bytes become blobs.
+            // Runs that did not come from switches have states only after the round trip; long bytes become blobs.
             if ["states", "blobs"].contains(name) && ours.is_empty() {
                 continue;
             }

@@ -266,8 +266,8 @@ fn times_of(source: &LoadedTrace) -> Vec<i64> {
     times
 }
 
-/// The points of what was read back, but for userspace objects at its start that the source has before the range: the
-/// range's pointers mean them.
+/// Returns `rows`, the points of the export that was read back, without the userspace objects that the exporter repeats
+/// at the range's start: pointers in the range refer to objects that the source names before the range.
 fn without_objects(
     source: &LoadedTrace,
     again: &LoadedTrace,

@@ -19,7 +19,7 @@ pub(super) struct Program {
     /// The indices of its marks.
     pub(super) calls: Range<usize>,
     /// The table that the `execve` before or after it shows.
-    pub(super) said: Option<Mode>,
+    pub(super) stated: Option<Mode>,
 }
 
 /// The tables of the programs before and after an `execve`; `None` where nothing about the call decides them.
@@ -71,7 +71,7 @@ impl Calls {
     /// Returns the programs that a thread ran: each lasts from the return of one `execve` to the return of the next.
     pub(super) fn programs(&self, calls: &[Row]) -> Vec<Program> {
         let mut programs = Vec::new();
-        let (mut first, mut said) = (0, None);
+        let (mut first, mut stated) = (0, None);
         let mut entered = None;
         for (at, call) in calls.iter().enumerate() {
             let raw = match self.kind(*call) {
@@ -93,14 +93,14 @@ impl Calls {
             if let Some(exec) = Exec::of(entered.take(), raw) {
                 programs.push(Program {
                     calls: first..at,
-                    said: said.or(exec.before),
+                    stated: stated.or(exec.before),
                 });
-                (first, said) = (at, exec.after);
+                (first, stated) = (at, exec.after);
             }
         }
         programs.push(Program {
             calls: first..calls.len(),
-            said,
+            stated,
         });
         programs
     }
@@ -111,20 +111,20 @@ impl Calls {
         if self.native.compat().is_none() {
             return modes;
         }
-        for Program { calls: own, said } in self.programs(calls) {
-            let mode = self.mode_of(&calls[own.clone()], &is_twin[own.clone()], said);
+        for Program { calls: own, stated } in self.programs(calls) {
+            let mode = self.mode_of(&calls[own.clone()], &is_twin[own.clone()], stated);
             modes[own].fill(mode);
         }
         modes
     }
 
-    /// Returns the table of the raw calls of one program; `said` is the table that the `execve` before or after shows.
-    fn mode_of(&self, calls: &[Row], is_twin: &[bool], said: Option<Mode>) -> Option<Mode> {
+    /// Returns the table of the raw calls of one program; `stated` is the table that the `execve` before or after shows.
+    fn mode_of(&self, calls: &[Row], is_twin: &[bool], stated: Option<Mode>) -> Option<Mode> {
         if is_twin.contains(&true) {
             return Some(Mode::Native);
         }
-        if said.is_some() {
-            return said;
+        if stated.is_some() {
+            return stated;
         }
         let mut has_begins = false;
         for call in calls.iter().filter(|call| !call.is_end()) {

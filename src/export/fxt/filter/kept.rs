@@ -67,7 +67,7 @@ impl Marks {
 #[derive(Debug)]
 pub(crate) struct Kept {
     /// Begins, ends and whole slices, and marks of flows.
-    told: Marks,
+    of_slices: Marks,
     /// Ends that match no begin: they become points.
     points: Marks,
     /// Instants, counter events, logs and attachments that are kept if only some are chosen. `None`: all in the range
@@ -96,10 +96,11 @@ impl Kept {
     #[inline]
     pub(crate) fn becomes(&self, kind: u64, event: u32) -> Option<EventType> {
         let event = event as usize;
-        let of_slice = |own: EventType, left_over: Option<EventType>| match self.told.has(event) {
-            true => Some(own),
-            false => left_over.filter(|_| self.points.has(event)),
-        };
+        let of_slice =
+            |own: EventType, left_over: Option<EventType>| match self.of_slices.has(event) {
+                true => Some(own),
+                false => left_over.filter(|_| self.points.has(event)),
+            };
         let of_record = |own: EventType| self.has_record(event as u32).then_some(own);
         match kind {
             event::INSTANT => of_record(EventType::Instant),
@@ -147,7 +148,7 @@ impl Items<'_> {
         let count = trace.events.len();
         let sieve = Sieve {
             kept: Kept {
-                told: Marks::new(count),
+                of_slices: Marks::new(count),
                 points: Marks::new(count),
                 chosen: self.chosen.is_narrowed().then(|| Marks::new(count)),
             },
@@ -245,12 +246,12 @@ impl Items<'_> {
         let trace = self.trace;
         let lane = self.slice_lane(row, form);
         let (first, span) = (lane.first, self.chosen.span);
-        let told = &sieve.kept.told;
+        let of_slices = &sieve.kept.of_slices;
         let threads = Threads::of(trace, lane.track);
         let may_die = threads.may_die(lane.track);
         let sieved = SievedTrack {
             threads: &threads,
-            told,
+            of_slices,
         };
         let mut before = i64::MIN;
         let is_chosen = self.chooses_slices(lane.track);
@@ -263,9 +264,9 @@ impl Items<'_> {
                 && threads.are(plain.begin)
                 && plain.finish.is_none_or(|finish| threads.are(finish))
             {
-                told.add(plain.begin as usize);
+                of_slices.add(plain.begin as usize);
                 if let Some(finish) = plain.finish {
-                    told.add(finish as usize);
+                    of_slices.add(finish as usize);
                 }
                 before = plain.start;
                 continue;
@@ -281,7 +282,7 @@ impl Items<'_> {
                 && (!is_whole || !may_die && self.is_whole_record(&slice, before))
                 && threads.are(facts.begin);
             match is_copied {
-                true => told.add(facts.begin as usize),
+                true => of_slices.add(facts.begin as usize),
                 false => list.push(self.start_item(&lane, &slice)),
             }
             before = slice.start;
@@ -331,7 +332,7 @@ impl Items<'_> {
     ) {
         let finish = slice.facts.finish.get();
         match finish.filter(|&finish| sieved.threads.are(finish)) {
-            Some(finish) => sieved.told.add(finish as usize),
+            Some(finish) => sieved.of_slices.add(finish as usize),
             None => list.push(self.end_item(lane, slice)),
         }
     }
@@ -407,7 +408,7 @@ impl Items<'_> {
                 && mark.order == event
                 && !several.has(event as usize);
             match is_plain && stands() {
-                true => sieve.kept.told.add(event as usize),
+                true => sieve.kept.of_slices.add(event as usize),
                 false => list.push(self.flow_item(index)),
             }
         }
@@ -495,8 +496,8 @@ struct TimesOf {
 /// What [`Items::sift_end`] needs of a track.
 struct SievedTrack<'a> {
     threads: &'a Threads<'a>,
-    /// The events whose records tell of slices.
-    told: &'a Marks,
+    /// The events whose records begin or end slices, or are whole slices.
+    of_slices: &'a Marks,
 }
 
 /// The threads whose events may be on a track: on the track of a process, the threads of the process.

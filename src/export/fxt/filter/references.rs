@@ -367,7 +367,7 @@ impl<'a, O: ByteOrder> Walk<'_, 'a, '_, O> {
     }
 
     /// Returns whether a kernel object contains when it began or ended.
-    fn tells_life(&self, header: u64, record: Words<'a, O>) -> bool {
+    fn has_life(&self, header: u64, record: Words<'a, O>) -> bool {
         let mut at = 2;
         if read_text(kernel_object::NAME.get(header), record, &mut at).is_none() {
             return false;
@@ -392,7 +392,7 @@ impl<'a, O: ByteOrder> Walk<'_, 'a, '_, O> {
             object_type: kind,
             koid,
         };
-        if self.lives.contains(&key) && !self.tells_life(header, record) {
+        if self.lives.contains(&key) && !self.has_life(header, record) {
             // The events from which that is known may be outside the range: the encoder writes the object again, with
             // these times.
             return;

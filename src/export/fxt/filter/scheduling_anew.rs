@@ -6,7 +6,7 @@ use crate::export::fxt::encode::Encoder;
 use crate::export::fxt::records::Arg;
 use crate::export::fxt::scheduling_args::int32_of;
 use crate::export::fxt::scheduling_records::{NumberedState, OnCpu, Outgoing, Side};
-use crate::export::fxt::switches::{TOLD_ANEW, runnable_number};
+use crate::export::fxt::switches::{COMPUTED_AGAIN, runnable_number};
 use crate::export::shared::arguments::{argument, is_argument};
 use crate::formats::Events;
 use crate::fxt::layout::scheduling::IDLE_WEIGHT;
@@ -70,7 +70,7 @@ impl Encoder<'_, '_> {
                     let records = &mut self.records;
                     return records.switch_as_it_stands(at, state, outgoing, incoming);
                 }
-                self.prepare_but(&own, TOLD_ANEW);
+                self.prepare_but(&own, COMPUTED_AGAIN);
                 let weight = int32_of(&own, "incoming_weight");
                 if weight != Some(IDLE_WEIGHT) {
                     let koid = incoming;

@@ -123,11 +123,13 @@ fn choices_of(source: &LoadedTrace, range: &Selection) -> Vec<Selection> {
     choices
 }
 
-/// Tables in which a part of a file reads the same, whether its records are copied or the rows of the model are encoded.
-/// Encoding leaves out events that changed nothing, and makes switches and wakeups of the runs and states.
+/// Tables that must be equal in two exports of a part of a file: one that copies records, and one that encodes the
+/// trace's rows. Other tables differ: encoding leaves out events without an effect, and writes its own switches and
+/// wakeups for the runs and states.
 const ENCODED_ALIKE: [&str; 6] = ["slices", "instants", "counters", "runs", "logs", "blobs"];
 
-/// Checks that the copy of a whole file reads as the file does, and that copies of its parts read as what is encoded.
+/// Checks that the copy of a whole file has the same tables as the file, and the copy of each part the same tables as
+/// its encoded export.
 fn assert_same(folder: &Path, source: &LoadedTrace, what: &str) {
     let path = folder.join("copied.fxt");
     let all = Selection::all();

@@ -130,11 +130,11 @@ impl<'a> Emitter<'a> {
         if let Some(lane) = self.lanes.get_mut(now.lane) {
             let event = now.event;
             let call = CallDepth { event, depth };
-            let told = match op {
+            let depths = match op {
                 MarkOp::Begin => lane.depths.enter(thread, call),
                 MarkOp::End | MarkOp::Over => lane.depths.leave(thread, call),
             };
-            lane.columns.call_depths.extend(told);
+            lane.columns.call_depths.extend(depths);
             if matches!(step, Step::Leaf(..)) {
                 let _is_implied = lane.depths.leave(thread, call);
             }
@@ -290,7 +290,7 @@ impl<'a> Emitter<'a> {
 
 /// Finds the running thread of each CPU (sorted) before a graph's first switch: the thread that is switched out first.
 pub(super) fn first_tasks(text: &[u8], cpus: &[u32], lanes: &mut [Lane]) {
-    let mut is_told = vec![false; cpus.len()];
+    let mut is_found = vec![false; cpus.len()];
     let mut left = cpus.len();
     for line in crate::base::lines::lines(text, 1, 0) {
         if left == 0 {
@@ -302,7 +302,7 @@ pub(super) fn first_tasks(text: &[u8], cpus: &[u32], lanes: &mut [Lane]) {
         let Ok(at) = cpus.binary_search(&found.cpu) else {
             continue;
         };
-        if is_told.get(at).copied().unwrap_or(true) {
+        if is_found.get(at).copied().unwrap_or(true) {
             continue;
         }
         let step = graph::step(found.rest);
@@ -315,10 +315,11 @@ pub(super) fn first_tasks(text: &[u8], cpus: &[u32], lanes: &mut [Lane]) {
             None => graph::switched(found.rest).map(|both| both.prev.pid),
         };
         let first = found.task.map(|task| task.pid).or(before);
-        if let (Some(pid), Some(lane), Some(told)) = (first, lanes.get_mut(at), is_told.get_mut(at))
+        if let (Some(pid), Some(lane), Some(is_found)) =
+            (first, lanes.get_mut(at), is_found.get_mut(at))
         {
             lane.task = Some(pid);
-            *told = true;
+            *is_found = true;
             left -= 1;
         }
     }

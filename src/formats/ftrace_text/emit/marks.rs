@@ -19,7 +19,7 @@ use crate::formats::ftrace_text::forms::{field_of, seconds_or_ns};
 use crate::formats::ftrace_text::prefix::Prefix;
 use crate::formats::ftrace_text::probe_text::{Probe, entry_offset, function_of};
 use crate::formats::ftrace_text::recipe::system_of;
-use crate::formats::ftrace_text::tracers::Told;
+use crate::formats::ftrace_text::tracers::TracerEvent;
 
 /// The sectors of a bio or request.
 #[derive(Clone, Copy)]
@@ -300,7 +300,13 @@ impl<'a> Emitter<'a> {
     }
 
     /// Adds the line of a tracer without event names; requests of blk are those of the block layer's events.
-    pub(super) fn told(&mut self, now: &mut Now, time: i64, place: u64, found: &Told<'a>) {
+    pub(super) fn tracer_event(
+        &mut self,
+        now: &mut Now,
+        time: i64,
+        place: u64,
+        found: &TracerEvent<'a>,
+    ) {
         let counters = find_counters("ftrace", found.event);
         let (system, role) = match found.request {
             Some(_) => ("block", Role::Consumed),

@@ -19,7 +19,7 @@ use super::prefix::{Group, Prefix};
 use super::probe_text::{is_event_probe, may_be_probe, probe};
 use super::recipe::{Recipe, recipe_for, role_of, system_of};
 use super::tasks::tracer_text;
-use super::tracers::{told, told_as};
+use super::tracers::{tracer_event, tracer_event_named};
 use crate::base::lines::Line;
 use crate::base::{Job, Location, ReadError, Severity, StringId, Timestamp};
 use crate::event::kernel::{PairEnd, PairName};
@@ -323,9 +323,11 @@ impl<'a> Emitter<'a> {
                 let kind = self.kinds.intern("ftrace", b"print", Role::Consumed);
                 self.push(&mut now, prefix.time, line.offset, kind);
             }
-            Body::Text => match (tracer_text(prefix.body), told(prefix.body)) {
+            Body::Text => match (tracer_text(prefix.body), tracer_event(prefix.body)) {
                 (Some(found), _) => self.tracer(&mut now, prefix, line, found),
-                (None, Some(found)) => self.told(&mut now, prefix.time, line.offset, &found),
+                (None, Some(found)) => {
+                    self.tracer_event(&mut now, prefix.time, line.offset, &found)
+                }
                 (None, None) => self.unknown(&mut now, prefix.time, line, prefix.body),
             },
         }
@@ -413,8 +415,8 @@ impl<'a> Emitter<'a> {
                 return self.push(now, prefix.time, line.offset, kind);
             }
         }
-        if let Some(found) = told_as(name, info) {
-            return self.told(now, prefix.time, line.offset, &found);
+        if let Some(found) = tracer_event_named(name, info) {
+            return self.tracer_event(now, prefix.time, line.offset, &found);
         }
         let NamedKind { recipe, kind } = self.kind_by_name(name);
         if matches!(recipe, Recipe::Print) {

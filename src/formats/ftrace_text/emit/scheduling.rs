@@ -4,7 +4,7 @@ use super::{Emitter, NAMES, Now};
 use crate::base::Maybe;
 use crate::base::lines::Line;
 use crate::event::{
-    ForkSort, Interrupt, Life, LifeRow, Role, Switch, SwitchTells, ThreadKey, Wakeup, WakeupSort,
+    ForkSort, Interrupt, Life, LifeRow, Role, Switch, SwitchContent, ThreadKey, Wakeup, WakeupSort,
 };
 use crate::formats::ftrace_text::fields::{field, first_word, pid};
 use crate::formats::ftrace_text::prefix::Prefix;
@@ -30,7 +30,7 @@ impl<'a> Emitter<'a> {
             prev_priority: found.prev.priority,
             next_priority: found.next.priority,
             prev_state,
-            tells: SwitchTells::RunsAndStates,
+            content: SwitchContent::RunsAndStates,
         });
         self.name(now, found.prev.pid, found.prev.comm);
         self.name(now, found.next.pid, found.next.comm);
@@ -122,7 +122,7 @@ impl<'a> Emitter<'a> {
                 prev_priority: found.prev.priority,
                 next_priority: found.next.priority,
                 prev_state: end_state(found.state, StateLetters::Kernel),
-                tells: SwitchTells::RunsAndStates,
+                content: SwitchContent::RunsAndStates,
             });
         }
         self.name(now, found.next.pid, found.next.comm);

@@ -118,8 +118,8 @@ impl<'a> Emitter<'a> {
         if is_cut_short(prefix, self.source.dialect) {
             self.broken = Some(thread.0);
         }
-        if let Some(said) = prefix.said {
-            self.said(said, place, time);
+        if let Some(message) = prefix.message {
+            self.message(message, place, time);
         }
     }
 
@@ -206,7 +206,7 @@ impl<'a> Emitter<'a> {
         self.slice(event, thread, label, time, self.whole_duration(text));
         // The leader's file has the result without the arguments.
         let whole = [strip_open_end(text, self.source.dialect), b") = 0"].concat();
-        acts::act(self, event, leader, name, &whole, acts::Forks::Said);
+        acts::act(self, event, leader, name, &whole, acts::Forks::Recorded);
         self.end(event, thread, None, None);
     }
 

@@ -15,8 +15,8 @@ const MOST_SIGNALS_A_LINE: usize = 64;
 
 impl<'a> Emitter<'a> {
     /// Adds an event for strace's message in the middle of a line.
-    pub(super) fn said(&mut self, said: &[u8], place: u64, time: i64) {
-        if let Some(pid) = attached(said) {
+    pub(super) fn message(&mut self, message: &[u8], place: u64, time: i64) {
+        if let Some(pid) = attached(message) {
             let kind = self.kind(PROCESSES, b"attached");
             self.out.events.push(time, place, kind, ThreadKey(pid));
         }

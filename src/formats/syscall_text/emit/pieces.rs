@@ -119,7 +119,7 @@ impl<'a> Emitter<'a> {
         match first {
             Some(first) => {
                 let whole = first.with_rest(text, dialect);
-                acts::act(self, event, thread, name, &whole, acts::Forks::Said);
+                acts::act(self, event, thread, name, &whole, acts::Forks::Recorded);
             }
             None => acts::act(self, event, thread, name, text, acts::Forks::New),
         }

@@ -18,7 +18,7 @@ use super::recipe::{Recipe, SwitchRecipe};
 use super::recipes::{CommonFields, HAS_RECIPE, Recipes};
 use crate::base::{ByteOrder, Location, Maybe, Severity, Timestamp};
 use crate::event::{
-    Gap, Interrupt, KindId, Label, LaneColumns, MeasuredClock, Seam, Series, Switch, SwitchTells,
+    Gap, Interrupt, KindId, Label, LaneColumns, MeasuredClock, Seam, Series, Switch, SwitchContent,
     ThreadKey, ThreadState, Wakeup,
 };
 use crate::formats::atrace::Claim;
@@ -288,7 +288,7 @@ impl<'a> PartPass<'a> {
             prev_priority: priority(at.prev_priority),
             next_priority: priority(at.next_priority),
             prev_state: state.map_or(ThreadState::Unknown, |state| at.states.state(state)),
-            tells: SwitchTells::RunsAndStates,
+            content: SwitchContent::RunsAndStates,
         });
         self.name(event, prev, at.prev_comm, payload);
         self.name(event, next, at.next_comm, payload);

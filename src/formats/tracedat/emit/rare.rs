@@ -100,8 +100,8 @@ impl PartPass<'_> {
                 for key in keys {
                     id = id.rotate_left(40) ^ key.read::<E>(payload)?;
                 }
-                let said = name.as_ref().and_then(|field| field.data(payload, endian));
-                let name = match (said, *end) {
+                let name_bytes = name.as_ref().and_then(|field| field.data(payload, endian));
+                let name = match (name_bytes, *end) {
                     (Some(name), _) => self.columns.strings.intern(until_nul(name)),
                     (None, PairEnd::Begin) => self.columns.strings.intern_text(pair.stem()),
                     (None, PairEnd::End) => StringId::EMPTY,

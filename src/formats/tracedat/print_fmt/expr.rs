@@ -62,25 +62,42 @@ pub enum Unary {
 
 /// Operators with two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub enum Binary {
+    /// `x * y`
     Mul,
+    /// `x / y`
     Div,
+    /// `x % y`
     Rem,
+    /// `x + y`
     Add,
+    /// `x - y`
     Sub,
+    /// `x << y`
     Shl,
+    /// `x >> y`
     Shr,
+    /// `x < y`
     Lt,
+    /// `x > y`
     Gt,
+    /// `x <= y`
     Le,
+    /// `x >= y`
     Ge,
+    /// `x == y`
     Eq,
+    /// `x != y`
     Ne,
+    /// `x & y`
     And,
+    /// `x ^ y`
     Xor,
+    /// `x | y`
     Or,
+    /// `x && y`
     AndAlso,
+    /// `x || y`
     OrElse,
 }
 
@@ -115,13 +132,18 @@ pub struct Width {
 
 /// Functions of the kernel that print formats call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub enum Function {
+    /// `jbd2_dev_to_name`: major and minor number of a device.
     Jbd2DevToName,
+    /// `xen_hypercall_name`: the name of a hypercall's number.
     XenHypercallName,
+    /// `scsi_trace_parse_cdb`: the text of a SCSI command.
     ScsiTraceParseCdb,
+    /// `jiffies_to_msecs`
     JiffiesToMsecs,
+    /// `__le16_to_cpup`: a little-endian number of 16 bits.
     Le16ToCpup,
+    /// `is_writable_pte`: the bit of a page table entry that allows writes.
     IsWritablePte,
 }
 

@@ -103,7 +103,11 @@ pub(crate) fn graph_ui(
                 let id = ui.scope_id().with(("flame", node));
                 let response = ui.interact(rect, id, Sense::click());
                 response.widget_info(|| {
-                    let words = format!("{} {}", name_of(flame, node), tells(flame, node, scene));
+                    let words = format!(
+                        "{} {}",
+                        name_of(flame, node),
+                        details_of(flame, node, scene)
+                    );
                     egui::WidgetInfo::labeled(egui::Role::Button, true, words)
                 });
                 if response.hovered() {
@@ -123,7 +127,7 @@ pub(crate) fn graph_ui(
                 response.on_hover_text(format!(
                     "{}\n{}\nClick: zoom. Double click: mark in the timeline.",
                     name_of(flame, node),
-                    tells(flame, node, scene)
+                    details_of(flame, node, scene)
                 ));
             }
         });
@@ -163,7 +167,7 @@ fn name_of(flame: &Flame, node: u32) -> &str {
     if node == 0 { "all" } else { flame.name(node) }
 }
 
-fn tells(flame: &Flame, id: u32, scene: &Scene<'_>) -> String {
+fn details_of(flame: &Flame, id: u32, scene: &Scene<'_>) -> String {
     let (Some(root), Some(node)) = (flame.nodes.first(), flame.nodes.get(id as usize)) else {
         return String::new();
     };

@@ -9,7 +9,7 @@ use crate::trace::{Process, ProgramImage, ThreadMap};
 
 /// Returns `people` with the lives that the directory describes instead of those derived from events; `strings` maps
 /// the directory's string ids.
-pub(crate) fn as_said(
+pub(crate) fn with_stated_facts(
     mut people: People,
     directory: &Directory,
     strings: &StringMap,

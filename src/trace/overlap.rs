@@ -1,0 +1,21 @@
+//! The search for rows that overlap a span, among rows with a start and an end each that follow one another.
+
+use crate::base::{Maybe, TimeSpan};
+use std::ops::Range;
+
+/// Returns the rows within `range` that overlap `span`. The rows of `range` are sorted, and none starts before the row
+/// before it has ended.
+pub(super) fn overlapping(
+    starts: &[i64],
+    ends: &[Maybe<i64>],
+    range: Range<u32>,
+    span: TimeSpan,
+) -> Range<u32> {
+    let (from, until) = (range.start as usize, range.end as usize);
+    let starts = &starts[from..until];
+    let first = ends[from..until].partition_point(|&end| end <= span.start.0);
+    // A row of length 0 at the start of the span overlaps it.
+    let first = from + first.min(starts.partition_point(|&start| start < span.start.0));
+    let last = from + starts.partition_point(|&start| start < span.end.0);
+    first as u32..last.max(first) as u32
+}
