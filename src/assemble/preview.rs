@@ -114,7 +114,7 @@ impl Preview {
             if let Some((rows, first_event)) = self.switches.get(number) {
                 let source = SwitchSource {
                     first_event: Some(*first_event),
-                    ..SwitchSource::default()
+                    holes: &[],
                 };
                 let nothing = |_: &SwitchRow, _: &SwitchRow| Witnessed::default();
                 let mut part = runs_of_cpu(*number, rows, source, nothing).runs;

@@ -107,7 +107,7 @@ pub(crate) const EVENT_LINES: TableDef = TableDef {
         PROCESS_IN_FULL,
         ColumnDef::text("event", "Event", "The kind of event."),
         CATEGORY,
-        ColumnDef::text("text", "Text", "All fields as one text."),
+        ColumnDef::text("text", "What it says", "All fields as one text."),
     ],
     rows: Rows::Window,
 };

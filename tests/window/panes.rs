@@ -179,7 +179,7 @@ fn the_listed_events_are_saved_as_csv() {
     click_button(&mut window, "Write");
     let text = std::fs::read_to_string(&path).unwrap();
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines[0], "Time,CPU,Thread,Event,Text");
+    assert_eq!(lines[0], "Time,CPU,Thread,Event,What it says");
     assert!(
         lines[1..]
             .iter()

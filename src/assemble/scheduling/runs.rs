@@ -10,7 +10,7 @@ use super::super::recorded::Recorded;
 use super::changes::{Change, SwitchRow, To};
 use crate::base::{Maybe, Timestamp};
 use crate::event::SwitchContent;
-use crate::trace::{CpuId, EventId, Events, Runs, ThreadId, ThreadState};
+use crate::trace::{CpuId, EventId, Runs, ThreadId, ThreadState};
 
 /// The runs of one CPU, and the changes of threads' states that follow from them.
 #[derive(Default)]
@@ -92,7 +92,6 @@ pub(super) fn runs_of_cpus(
             let source = SwitchSource {
                 first_event: losses.first_event_of(CpuId(cpu)).map(Timestamp),
                 holes: losses.gaps_of(CpuId(cpu)),
-                events: Some(&recorded.events),
             };
             runs_of_cpu(cpu, rows, source, |first, second| {
                 Witnessed::between(recorded, CpuId(cpu), first, second)
@@ -158,72 +157,6 @@ pub(crate) struct SwitchSource<'a> {
     pub first_event: Option<Timestamp>,
     /// The holes, sorted by start.
     pub holes: &'a [Hole],
-    /// The recording's events, which show who ran before the first switch; `None`: nobody else did.
-    pub events: Option<&'a Events>,
-}
-
-/// In a text of all CPUs, how many events of other CPUs are passed over in search of one CPU's.
-const MOST_OTHERS: u32 = 1 << 16;
-
-impl SwitchSource<'_> {
-    /// Returns since when the thread that `row` takes off the CPU was seen there, not before `from` (both in ns): if
-    /// switches were recorded later than other events, these show who ran before. Without events of other threads that
-    /// is `from`.
-    fn prev_since(&self, cpu: CpuId, row: &SwitchRow, from: i64) -> i64 {
-        let (Some(events), Some(event)) = (self.events, row.event.get()) else {
-            return from;
-        };
-        let lane = events.lane_of(EventId(event));
-        let cursor = events.cursor();
-        let (mut since, mut others) = (row.time, 0);
-        for id in (0..event).rev().map(EventId) {
-            if events.lane_of(id) != lane || cursor.time(id).0 < from {
-                return from;
-            }
-            if cursor.get(id).cpu != Some(cpu.0) {
-                others += 1;
-                match others < MOST_OTHERS {
-                    true => continue,
-                    false => return since,
-                }
-            }
-            let thread = cursor.thread(id);
-            if thread.0 == row.prev {
-                since = cursor.time(id).0.min(row.time);
-            } else if thread != ThreadId::NONE {
-                return since;
-            }
-        }
-        from
-    }
-
-    /// Returns when another thread than the one that `row`, the CPU's last switch, brings was seen there, in ns: by then
-    /// it had left, although its switch was not recorded.
-    fn left_by(&self, cpu: CpuId, row: &SwitchRow) -> Option<i64> {
-        let (events, event) = (self.events?, row.event.get()?);
-        let lane = events.lane_of(EventId(event));
-        let cursor = events.cursor();
-        let (mut is_settled, mut others) = (false, 0);
-        for id in (event + 1..events.len() as u32).map(EventId) {
-            if events.lane_of(id) != lane || others >= MOST_OTHERS {
-                return None;
-            }
-            if cursor.get(id).cpu != Some(cpu.0) {
-                others += 1;
-                continue;
-            }
-            let thread = cursor.thread(id);
-            // The rest of a switch is recorded by the thread that leaves.
-            if thread.0 == row.prev && !is_settled {
-                continue;
-            }
-            is_settled = true;
-            if thread.0 != row.next && thread != ThreadId::NONE {
-                return Some(cursor.time(id).0.max(row.time));
-            }
-        }
-        None
-    }
 }
 
 /// Returns the runs that follow from a CPU's switches, in order of time. `witnessed` is asked about two successive
@@ -265,9 +198,7 @@ pub(crate) fn runs_of_cpu(
             }
             _ => Witnessed::default(),
         };
-        let since = recorded_since.take();
-        let since = since.map(|from| source.prev_since(CpuId(cpu), row, from));
-        let since = since.or(seen.prev_since);
+        let since = recorded_since.take().or(seen.prev_since);
         if is_open {
             all.end(row, seen.left_by);
         }
@@ -291,12 +222,8 @@ pub(crate) fn runs_of_cpu(
         }
         before = Some(row);
     }
-    let lost_from = holes.next().map(|hole| hole.from);
-    if let Some(row) = rows.last().filter(|_| is_open) {
-        let left_by = source.left_by(CpuId(cpu), row);
-        if let Some(time) = left_by.into_iter().chain(lost_from).min() {
-            all.lose(time);
-        }
+    if let Some(hole) = holes.next().filter(|_| is_open) {
+        all.lose(hole.from);
     }
     all
 }
@@ -424,7 +351,7 @@ mod tests {
         ];
         let source = SwitchSource {
             first_event: Some(Timestamp(3)),
-            ..SwitchSource::default()
+            holes: &[],
         };
         let all = runs_of_cpu(2, &rows, source, |_, _| Witnessed::default());
         let runs = &all.runs;
@@ -483,11 +410,7 @@ mod tests {
         let hole = |from, until| Hole { from, until };
         let holes = [hole(2, 4), hole(20, 30), hole(35, 40), hole(72, 80)];
         let of = |rows: &[SwitchRow], first_event: Option<Timestamp>, holes: &[Hole]| {
-            let source = SwitchSource {
-                first_event,
-                holes,
-                events: None,
-            };
+            let source = SwitchSource { first_event, holes };
             runs_of_cpu(1, rows, source, |_, _| Witnessed::default())
         };
         let all = of(&rows, None, &holes);
