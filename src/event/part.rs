@@ -77,7 +77,7 @@ pub enum ClockUnit {
     Nanoseconds,
     /// Cycles of a processor's counter.
     Cycles,
-    /// Numbers that only give the order of events (ftrace's `counter`).
+    /// Numbers that only give the order of events: ftrace's `counter`, and `uptime`, whose ticks last 10 ms or so.
     Order,
     /// Line numbers of a text without times.
     Lines,

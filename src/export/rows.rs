@@ -515,6 +515,22 @@ mod tests {
     }
 
     #[test]
+    fn a_text_is_plain_if_each_of_its_bytes_is() {
+        for byte in 0..=0x7f_u8 {
+            let is_odd = !matches!(byte, b' '..=b'~') || matches!(byte, b'\\' | b'"' | b',');
+            for length in 1..20 {
+                for at in 0..length {
+                    let mut text = vec![b'a'; length];
+                    text[at] = byte;
+                    let text = String::from_utf8(text).unwrap();
+                    assert_eq!(is_plain(&text), !is_odd, "{text:?}");
+                }
+            }
+        }
+        assert!(is_plain("") && !is_plain("abcdefg\u{e4}"));
+    }
+
+    #[test]
     fn cells_are_escaped_as_each_format_asks() {
         assert_eq!(
             written(RowFormat::Tsv),

@@ -290,7 +290,7 @@ fn fact<'a>(info: &'a TraceInfo, name: &str) -> Option<&'a str> {
 fn counts_from_boot(clock: &str) -> bool {
     matches!(
         clock,
-        "local" | "global" | "uptime" | "perf" | "mono" | "mono_raw" | "boot"
+        "local" | "global" | "perf" | "mono" | "mono_raw" | "boot"
     )
 }
 
@@ -306,7 +306,7 @@ fn step_word(unit: ClockUnit) -> &'static str {
     match unit {
         ClockUnit::Nanoseconds => "nanosecond",
         ClockUnit::Cycles => "cycle",
-        ClockUnit::Order => "event",
+        ClockUnit::Order => "step",
         ClockUnit::Lines => "line",
     }
 }

@@ -236,9 +236,7 @@ pub(crate) fn counter_rows(trace: &Trace, counters: &[CounterSummary]) -> Vec<Ma
             counter.max.into(),
             counter.first.into(),
             counter.last.into(),
-            Some(counter.sample_mean)
-                .filter(|mean| !mean.is_nan())
-                .into(),
+            counter.sample_mean.into(),
             name_of_counter(trace, counter.track).into(),
             owner_of_counter(trace, counter.track).into(),
             (counter.last - counter.first).into(),

@@ -137,13 +137,10 @@ fn slice_cells<'a>(
     };
     let owner = known.owners.get(thread.0 as usize);
     let owner = owner.unwrap_or(&known.nobody);
-    let (mut pid, mut tid) = (owner.numbers.pid.borrowed(), owner.numbers.tid.borrowed());
-    if let Some(TrackKind::Async(Some(process))) = kind {
-        pid = pid_of(trace, process);
-    }
-    if matches!(kind, Some(TrackKind::Cpu(_))) && thread == ThreadId::IDLE {
-        tid = 0_u32.into();
-    }
+    let pid = match kind {
+        Some(TrackKind::Async(Some(process))) => pid_of(trace, process),
+        _ => owner.numbers.pid.borrowed(),
+    };
     cells.extend([
         slice.start.into(),
         slice.duration().map(|length| length.0).into(),
@@ -151,7 +148,7 @@ fn slice_cells<'a>(
         Cell::of_string(trace, label.name),
         Cell::of_text_or_none(trace, label.category),
         pid,
-        tid,
+        owner.numbers.tid.borrowed(),
         owner.process.borrowed(),
         owner.thread.borrowed(),
         known.tracks.get(track).map(String::as_str).into(),

@@ -1,6 +1,6 @@
 //! The verbs that answer questions: search, stats, latency, chain, flame, compare, report --filter.
 
-use crate::program::{json, run, stdout};
+use crate::program::{case, json, run, stdout};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -155,13 +155,6 @@ fn stats_group_slices_runs_states_and_counters() {
     );
     let counters = json(&["stats", "--of", "counters", &sample("block-ext4.dat")]);
     assert!(!counters.is_empty());
-}
-
-fn case(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/cases")
-        .join(name);
-    path.to_string_lossy().into_owned()
 }
 
 #[test]

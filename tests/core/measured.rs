@@ -4,10 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::files::Files;
-
-fn case(name: &str) -> String {
-    format!("{}/tests/cases/{name}", env!("CARGO_MANIFEST_DIR"))
-}
+use crate::program::case;
 
 /// Calls: name, begin and duration by the kernel's local clock.
 type Calls = Vec<(String, i64, i64)>;

@@ -1,16 +1,9 @@
 //! Nothing is claimed of threads that was not seen: waits, states over lost events, events at one time, lost events,
 //! and who woke whom. Through tables, verbs and exports, on small recordings.
 
-use crate::program::{Row, number, rows, stdout};
+use crate::program::{Row, case, number, rows, stdout};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-
-fn case(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/cases")
-        .join(name);
-    path.to_string_lossy().into_owned()
-}
 
 /// Start, duration and state of a thread, in order.
 fn states_of(file: &str, tid: &str) -> Vec<(i64, String, String)> {

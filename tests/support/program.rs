@@ -8,6 +8,11 @@
 use std::collections::HashMap;
 use std::process::{Command, Output};
 
+/// The path of a file of `tests/cases`.
+pub fn case(name: &str) -> String {
+    format!("{}/tests/cases/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
 /// Runs the program.
 pub fn run(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_threadline"))

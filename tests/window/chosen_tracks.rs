@@ -115,7 +115,7 @@ fn a_cpu_beside_a_thread_counts_as_on_the_command_line() {
     let (track, tid) = (format!("CPU {number}"), tid.to_string());
     let (from, until) = (format!("@{}", span.start.0), format!("@{}", span.end.0));
     let path = file("sample-traces/sched-irq-syscalls.dat");
-    let told = json(&[
+    let printed = json(&[
         "stats",
         &path.to_string_lossy(),
         "--track",
@@ -127,7 +127,7 @@ fn a_cpu_beside_a_thread_counts_as_on_the_command_line() {
         "--until",
         &until,
     ]);
-    let mut told: Vec<String> = told
+    let mut printed: Vec<String> = printed
         .iter()
         .map(|row| {
             let count = row["count"].as_i64().unwrap();
@@ -135,7 +135,7 @@ fn a_cpu_beside_a_thread_counts_as_on_the_command_line() {
             format!("{name}, Count {}", ruler::grouped(count))
         })
         .collect();
-    told.sort_unstable();
+    printed.sort_unstable();
     add_up_slices(&mut window);
     act(&mut window, Action::OpenPane(PaneKind::Durations));
     let rows = table_rows(&window);
@@ -151,7 +151,7 @@ fn a_cpu_beside_a_thread_counts_as_on_the_command_line() {
     shown.sort_unstable();
     assert!(shown.len() > 3, "{shown:?}");
     for row in &shown {
-        assert!(told.contains(row), "{row}: {told:?}");
+        assert!(printed.contains(row), "{row}: {printed:?}");
     }
 }
 

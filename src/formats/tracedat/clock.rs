@@ -109,6 +109,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn clocks_that_do_not_count_ns_count_cycles_or_steps() {
+        let unit = |name| unit_of_clock(name, None);
+        assert_eq!(unit("mono"), ClockUnit::Nanoseconds);
+        assert_eq!(unit("x86-tsc"), ClockUnit::Cycles);
+        assert_eq!([unit("counter"), unit("uptime")], [ClockUnit::Order; 2]);
+    }
+
+    #[test]
     fn offset_and_date_are_added() {
         let options = Options {
             offset_ns: -5,

@@ -20,8 +20,8 @@ pub struct CounterSummary {
     /// The mean over time: each value for as long as it held.
     pub mean: f64,
     /// The mean of the samples taken inside, each counted once: for values that are measurements of their own, such as
-    /// latencies. NaN if there are none.
-    pub sample_mean: f64,
+    /// latencies. `None` if there are none.
+    pub sample_mean: Option<f64>,
     /// The value in force at the start, or the first inside.
     pub first: f64,
     /// The value in force at the end.
@@ -63,7 +63,7 @@ pub fn counter(trace: &Trace, id: CounterTrackId, span: TimeSpan) -> Option<Coun
         min: f64::INFINITY,
         max: f64::NEG_INFINITY,
         mean: f64::NAN,
-        sample_mean: f64::NAN,
+        sample_mean: None,
         first,
         last,
     };
@@ -90,9 +90,7 @@ pub fn counter(trace: &Trace, id: CounterTrackId, span: TimeSpan) -> Option<Coun
     } else {
         last
     };
-    if samples > 0 {
-        summary.sample_mean = sum / samples as f64;
-    }
+    summary.sample_mean = (samples > 0).then(|| sum / samples as f64);
     Some(summary)
 }
 

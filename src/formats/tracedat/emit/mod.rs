@@ -96,7 +96,7 @@ impl<'a> PartPass<'a> {
         // The kernel measures durations with its local clock, whatever clock the events use.
         columns.measured_clock = match clock {
             "local" => MeasuredClock::Same,
-            "x86-tsc" | "ppc-tb" | "s390-tod" | "tsc" | "tsc2nsec" | "counter" => {
+            "x86-tsc" | "ppc-tb" | "s390-tod" | "tsc" | "tsc2nsec" | "counter" | "uptime" => {
                 MeasuredClock::Other
             }
             _ => MeasuredClock::Unproven,
