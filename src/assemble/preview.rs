@@ -7,10 +7,10 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::scheduling::{SwitchRow, SwitchSource, Witnessed, runs_of_cpu, sort_by_thread};
+use super::scheduling::{NoWitness, SwitchRow, SwitchSource, runs_of_cpu, sort_by_thread};
 use crate::base::{Maybe, StringId, Strings, TimeSpan, Timestamp};
 use crate::event::{Lane, LaneColumns, Life, ThreadKey, TraceInfo};
-use crate::trace::{Cpu, Runs, SeenTimes, Thread, Trace};
+use crate::trace::{Cpu, CpuId, Runs, SeenTimes, Thread, Trace};
 
 /// The switches and names of the parts added so far.
 #[derive(Debug, Default)]
@@ -116,8 +116,7 @@ impl Preview {
                     first_event: Some(*first_event),
                     holes: &[],
                 };
-                let nothing = |_: &SwitchRow, _: &SwitchRow| Witnessed::default();
-                let mut part = runs_of_cpu(*number, rows, source, nothing).runs;
+                let mut part = runs_of_cpu(CpuId(*number), rows, source, &NoWitness).runs;
                 if let (Some(end), Some(last)) = (part.ends.last_mut(), rows.last()) {
                     // Parts of this CPU may be missing: its last run is certain only up to its last switch.
                     *end = Maybe::new(end.at_most(last.time.saturating_add(1)));

@@ -13,6 +13,9 @@ pub(crate) const REALLY_IN: &str = "really_in";
 /// The argument of a slice or switch whose end was not recorded.
 pub(crate) const END_NOT_SEEN: &str = "end_not_seen";
 
+/// The argument of a switch whose outgoing thread was not seen on the CPU before it.
+pub(crate) const OUTGOING_NOT_SEEN: &str = "outgoing_not_seen";
+
 /// The names of the arguments of kernel objects that describe a life.
 pub(crate) const LIFE_ARGUMENTS: [&str; 11] = [
     "started_ns",

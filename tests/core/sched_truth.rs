@@ -551,6 +551,31 @@ fn a_chain_of_thousands_of_hops_is_told_whole() {
     assert!(chain.iter().filter_map(merged).sum::<u32>() > 300);
 }
 
+/// Switches were recorded for a part of the time only: before the first one and after the last one of a CPU, events
+/// show who was there.
+#[test]
+fn nobody_runs_where_another_thread_was_seen() {
+    for (name, count) in [("later", 5), ("earlier", 5)] {
+        let file = case(&format!("ftrace_text/switches-recorded-{name}.ftrace"));
+        let runs = rows(&["table", "runs", &file]);
+        let events = rows(&["table", "events", &file]);
+        assert!(runs.len() >= count && events.len() > 100, "{}", runs.len());
+        for run in &runs {
+            let start = number(run, "ts");
+            let end = run["dur"]
+                .parse::<i64>()
+                .map_or(i64::MAX, |dur| start + dur);
+            let is_inside = |event: &&Row| {
+                let ts = number(event, "ts");
+                event["cpu"] == run["cpu"] && start < ts && ts < end
+            };
+            for event in events.iter().filter(is_inside) {
+                assert_eq!(event["tid"], run["tid"], "{name}: {event:?} in {run:?}");
+            }
+        }
+    }
+}
+
 /// Switches are missing although no loss is recorded: a thread left when another one was seen on its CPU.
 #[test]
 fn events_of_another_thread_end_a_run_whose_switch_is_missing() {

@@ -22,6 +22,7 @@ mod cpu_activity;
 mod runs;
 mod states;
 mod whole;
+mod witnesses;
 
 use rayon::prelude::*;
 
@@ -40,7 +41,8 @@ use whole::{whole_runs, whole_states};
 
 pub(crate) use changes::SwitchRow;
 pub(crate) use cpu_activity::runs_of_lines;
-pub(crate) use runs::{SwitchSource, Witnessed, runs_of_cpu, sort_by_thread};
+pub(crate) use runs::{SwitchSource, runs_of_cpu, sort_by_thread};
+pub(crate) use witnesses::NoWitness;
 
 /// The runs of all CPUs and the states of all threads.
 #[derive(Debug, Default)]

@@ -8,9 +8,10 @@ use super::super::group::{Groups, Numbered, Pieces, Sorted, join_in_order};
 use super::super::losses::{Hole, Losses};
 use super::super::recorded::Recorded;
 use super::changes::{Change, SwitchRow, To};
+use super::witnesses::{CpuEvents, Witness, Witnessed};
 use crate::base::{Maybe, Timestamp};
 use crate::event::SwitchContent;
-use crate::trace::{CpuId, EventId, Runs, ThreadId, ThreadState};
+use crate::trace::{CpuId, Runs, ThreadId, ThreadState};
 
 /// The runs of one CPU, and the changes of threads' states that follow from them.
 #[derive(Default)]
@@ -22,62 +23,6 @@ pub(crate) struct CpuRuns {
     pub mismatches: u64,
     /// (thread, change) for changes of a thread's state without a switch of that thread.
     changes: Vec<(u32, Change)>,
-}
-
-/// What the events of a CPU between two of its switches show, if a switch is missing between them. A CPU's events are
-/// recorded by the thread that runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Witnessed {
-    /// The first event of another thread than the first switch's next, ns: that thread had left by then.
-    left_by: Option<i64>,
-    /// Since when all events are of the thread that the second switch takes off, ns.
-    prev_since: Option<i64>,
-}
-
-impl Witnessed {
-    /// Returns what the events between two successive switches of a CPU show; nothing if its events are not in a lane
-    /// of their own.
-    fn between(
-        recorded: &Recorded,
-        cpu: CpuId,
-        first: &SwitchRow,
-        second: &SwitchRow,
-    ) -> Witnessed {
-        let mut witnessed = Witnessed::default();
-        let lane_of_cpu = |event: u32| {
-            let parts = &recorded.parts;
-            let after = parts.partition_point(|part| part.first_event <= event);
-            let part = after.checked_sub(1).and_then(|at| parts.get(at))?;
-            (part.cpu == Some(cpu)).then(|| recorded.lane(part))
-        };
-        let (Some(first_event), Some(second_event)) = (first.event.get(), second.event.get())
-        else {
-            return witnessed;
-        };
-        let lane = lane_of_cpu(first_event);
-        if lane.is_none() || lane != lane_of_cpu(second_event) {
-            return witnessed;
-        }
-        let events = recorded.events.cursor();
-        let mut is_settled = false;
-        for event in (first_event + 1..second_event).map(EventId) {
-            let thread = events.thread(event).0;
-            // The rest of a switch is recorded by the thread that leaves.
-            if thread == first.prev && !is_settled {
-                continue;
-            }
-            is_settled = true;
-            let time = events.time(event).0.clamp(first.time, second.time);
-            if thread != first.next {
-                witnessed.left_by.get_or_insert(time);
-            }
-            match thread == second.prev {
-                true => _ = witnessed.prev_since.get_or_insert(time),
-                false => witnessed.prev_since = None,
-            }
-        }
-        witnessed
-    }
 }
 
 pub(super) fn runs_of_cpus(
@@ -93,9 +38,8 @@ pub(super) fn runs_of_cpus(
                 first_event: losses.first_event_of(CpuId(cpu)).map(Timestamp),
                 holes: losses.gaps_of(CpuId(cpu)),
             };
-            runs_of_cpu(cpu, rows, source, |first, second| {
-                Witnessed::between(recorded, CpuId(cpu), first, second)
-            })
+            let cpu = CpuId(cpu);
+            runs_of_cpu(cpu, rows, source, &CpuEvents::new(recorded, cpu))
         })
         .collect()
 }
@@ -159,16 +103,15 @@ pub(crate) struct SwitchSource<'a> {
     pub holes: &'a [Hole],
 }
 
-/// Returns the runs that follow from a CPU's switches, in order of time. `witnessed` is asked about two successive
-/// switches between which one is missing.
+/// Returns the runs that follow from a CPU's switches, in order of time. `witness` is asked where a switch is missing.
 pub(crate) fn runs_of_cpu(
-    cpu: u32,
+    cpu: CpuId,
     rows: &[SwitchRow],
     source: SwitchSource<'_>,
-    witnessed: impl Fn(&SwitchRow, &SwitchRow) -> Witnessed,
+    witness: &impl Witness,
 ) -> CpuRuns {
     let mut all = CpuRuns {
-        cpu,
+        cpu: cpu.0,
         ..CpuRuns::default()
     };
     reserve(&mut all.runs, rows.len() + 1);
@@ -194,11 +137,13 @@ pub(crate) fn runs_of_cpu(
             Some(before)
                 if before.next != row.prev && is_known(before.next) && is_known(row.prev) =>
             {
-                witnessed(before, row)
+                witness.between(before, row)
             }
             _ => Witnessed::default(),
         };
-        let since = recorded_since.take().or(seen.prev_since);
+        let since = recorded_since.take();
+        let since = since.map(|from| witness.prev_since(row, Timestamp(from)).0);
+        let since = since.or(seen.prev_since);
         if is_open {
             all.end(row, seen.left_by);
         }
@@ -206,6 +151,7 @@ pub(crate) fn runs_of_cpu(
             && (!is_open || seen.prev_since.is_some())
             && row.prev != ThreadId::IDLE.0
             && is_known(row.prev)
+            && row.content != SwitchContent::StatesAndNextRun
         {
             all.mismatches += u64::from(!is_open && seen.prev_since.is_some());
             all.begin_without_switch(row, start);
@@ -222,8 +168,12 @@ pub(crate) fn runs_of_cpu(
         }
         before = Some(row);
     }
-    if let Some(hole) = holes.next().filter(|_| is_open) {
-        all.lose(hole.from);
+    if let Some(last) = rows.last().filter(|_| is_open) {
+        let lost_from = holes.next().map(|hole| hole.from);
+        let left_by = witness.left_by(last).map(|time| time.0);
+        if let Some(time) = left_by.into_iter().chain(lost_from).min() {
+            all.lose(time);
+        }
     }
     all
 }
@@ -320,7 +270,33 @@ pub(crate) fn sort_by_thread(runs: &mut Runs, thread_count: usize) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::witnesses::NoWitness;
     use super::*;
+
+    /// Answers for the switches at 10 and 40 ns, and those at 40 and 60 ns.
+    struct OfTwoPairs;
+
+    impl Witness for OfTwoPairs {
+        fn between(&self, first: &SwitchRow, second: &SwitchRow) -> Witnessed {
+            let of = |left_by, prev_since| Witnessed {
+                left_by: Some(left_by),
+                prev_since: Some(prev_since),
+            };
+            match (first.time, second.time) {
+                (10, 40) => of(22, 31),
+                (40, 60) => of(51, 51),
+                pair => panic!("asked about {pair:?}"),
+            }
+        }
+
+        fn prev_since(&self, _: &SwitchRow, from: Timestamp) -> Timestamp {
+            from
+        }
+
+        fn left_by(&self, _: &SwitchRow) -> Option<Timestamp> {
+            None
+        }
+    }
 
     fn shown(changes: &[(u32, Change)]) -> Vec<(u32, i64, To)> {
         let show = |(thread, change): &(u32, Change)| (*thread, change.time, change.to);
@@ -353,7 +329,7 @@ mod tests {
             first_event: Some(Timestamp(3)),
             holes: &[],
         };
-        let all = runs_of_cpu(2, &rows, source, |_, _| Witnessed::default());
+        let all = runs_of_cpu(CpuId(2), &rows, source, &NoWitness);
         let runs = &all.runs;
         assert_eq!(runs.starts, vec![3, 10, 30, 40, 45]);
         assert_eq!(runs.ends, vec![10, 20, 40, 45, i64::MAX]);
@@ -377,19 +353,7 @@ mod tests {
     fn events_of_other_threads_end_a_run_whose_switch_is_missing() {
         let rows = [switch(10, 5, 6), switch(40, 7, 0), switch(60, 8, 6)];
         let source = SwitchSource::default();
-        let all = runs_of_cpu(2, &rows, source, |first, second| match second.time {
-            40 => Witnessed {
-                left_by: Some(22),
-                prev_since: Some(31),
-            },
-            _ => {
-                assert_eq!(first.time, 40);
-                Witnessed {
-                    left_by: Some(51),
-                    prev_since: Some(51),
-                }
-            }
-        });
+        let all = runs_of_cpu(CpuId(2), &rows, source, &OfTwoPairs);
         let runs = &all.runs;
         assert_eq!(runs.threads, vec![6, 7, 8, 6]);
         assert_eq!(runs.starts, vec![10, 31, 51, 60]);
@@ -411,7 +375,7 @@ mod tests {
         let holes = [hole(2, 4), hole(20, 30), hole(35, 40), hole(72, 80)];
         let of = |rows: &[SwitchRow], first_event: Option<Timestamp>, holes: &[Hole]| {
             let source = SwitchSource { first_event, holes };
-            runs_of_cpu(1, rows, source, |_, _| Witnessed::default())
+            runs_of_cpu(CpuId(1), rows, source, &NoWitness)
         };
         let all = of(&rows, None, &holes);
         assert_eq!(all.runs.starts, vec![4, 10, 40, 50]);

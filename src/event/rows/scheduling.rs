@@ -91,6 +91,9 @@ pub enum SwitchContent {
     RunsAndStates,
     /// Only the thread on the CPU. Our FXT files contain such switches if the recording had runs but no switches.
     Runs,
+    /// The states of both threads, and that the incoming one is on the CPU: the outgoing one was not seen there. Our FXT
+    /// files contain such switches.
+    StatesAndNextRun,
 }
 
 /// A thread was made ready to run.

@@ -6,7 +6,7 @@ use super::records::{Arg, ArgValue};
 use super::scheduling_args::{int32_of, value_of};
 use super::scheduling_records::{Border, NumberedState, OnCpu, Outgoing, Side};
 use crate::event::{Role, ValueRef};
-use crate::fxt::agreed::END_NOT_SEEN;
+use crate::fxt::agreed::{END_NOT_SEEN, OUTGOING_NOT_SEEN};
 use crate::fxt::layout::scheduling::IDLE_WEIGHT;
 use crate::trace::{CpuId, EventId, StateId, ThreadId, ThreadState, Trace};
 
@@ -17,6 +17,7 @@ pub(super) const COMPUTED_AGAIN: &[&str] = &[
     "outgoing_state",
     "waker",
     "woken_in",
+    OUTGOING_NOT_SEEN,
     "waits",
     "spans_loss",
 ];
@@ -35,6 +36,8 @@ struct SwitchSides {
     /// The outgoing thread and its next state; `None` if the CPU was idle.
     outgoing: Option<Outgoing>,
     incoming: Side,
+    /// Whether the outgoing thread was seen on the CPU before.
+    is_outgoing_seen: bool,
     /// The argument with the real start or end of a run or state that the range cuts.
     border: Option<Border>,
     /// Facts about the outgoing thread's state that do not follow from the records.
@@ -74,6 +77,7 @@ impl<'a> Encoder<'a, '_> {
             let ended = SwitchSides {
                 outgoing: Some(self.leaves_in_unknown_state(run)),
                 incoming: Side::Idle,
+                is_outgoing_seen: true,
                 border: self
                     .border_of(item)
                     .filter(|_| item.what == What::SwitchAtEnd),
@@ -134,6 +138,10 @@ impl<'a> Encoder<'a, '_> {
         let outgoing = sides.outgoing.unwrap_or(idle);
         if matches!(outgoing.side, Side::Thread { .. }) {
             self.prepare_extra_facts(sides.extra);
+            if !sides.is_outgoing_seen {
+                let name = self.records.name(OUTGOING_NOT_SEEN);
+                self.records.prepare_one(name, &ArgValue::Bool(true));
+            }
         }
         self.records
             .prepared_switch(at, outgoing, sides.incoming, sides.border);
@@ -154,6 +162,7 @@ impl<'a> Encoder<'a, '_> {
         let ended = SwitchSides {
             outgoing: Some(self.leaves_in_unknown_state(run)),
             incoming: Side::Idle,
+            is_outgoing_seen: true,
             border: None,
             extra: ExtraFacts::default(),
         };
@@ -190,6 +199,7 @@ impl<'a> Encoder<'a, '_> {
         Some(SwitchSides {
             outgoing,
             incoming,
+            is_outgoing_seen: self.is_outgoing_seen(item),
             border: self.border_of(item),
             extra: (self.left_state(item))
                 .map_or_else(ExtraFacts::default, |id| self.extra_facts(id)),
@@ -211,6 +221,31 @@ impl<'a> Encoder<'a, '_> {
             }
             _ => None,
         }
+    }
+
+    /// Returns whether the thread that a switch takes off the CPU ran there until then.
+    fn is_outgoing_seen(&self, item: &Item) -> bool {
+        let (trace, index) = (self.source.trace, item.row as usize);
+        let lone = match item.what {
+            What::SwitchOff => Some(StateId(item.row)),
+            What::SwitchTo if item.time == trace.runs.starts[index] => {
+                self.source.lone_states.of_event(trace.runs.events[index])
+            }
+            _ => None,
+        };
+        let Some(lone) = lone.map(|id| trace.states.get(id)) else {
+            return true;
+        };
+        if lone.start.0 < item.time {
+            // The switch itself is before the range.
+            return false;
+        }
+        let runs = trace.runs.of(lone.thread);
+        let later = runs.partition_point(|&run| trace.runs.starts[run as usize] < item.time);
+        let begins_here = |run: &&u32| trace.runs.starts[**run as usize] == item.time;
+        let at_once = runs[later..].iter().take_while(begins_here);
+        let mut before = runs[..later].last().into_iter().chain(at_once);
+        before.any(|&run| trace.runs.ends[run as usize].get() == Some(item.time))
     }
 
     /// Returns the facts about a state that readers cannot derive. Where events were lost: whether a ready thread was

@@ -11,6 +11,7 @@ use crate::event::family::Family;
 use crate::event::flow_kind::FLOW_KIND;
 use crate::event::slice_kind::{Nesting, SLICE_KIND};
 use crate::event::{Label, LaneColumns, Series, SeriesScope, SliceKind, ThreadKey, series_name};
+use crate::fxt::agreed::OUTGOING_NOT_SEEN;
 
 use super::cache::{Cache, KindAndLabel, NameIds, StringEntry, UNREAD};
 use super::entities::LateThread;
@@ -87,6 +88,7 @@ pub(super) struct WellKnown {
     pub(super) outgoing_weight: StringId,
     pub(super) outgoing_state: StringId,
     pub(super) without_states: StringId,
+    pub(super) outgoing_not_seen: StringId,
     pub(super) waits: StringId,
     pub(super) waker: StringId,
     pub(super) woken_in: StringId,
@@ -147,6 +149,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             outgoing_weight: cache.strings.intern_text("outgoing_weight"),
             outgoing_state: cache.strings.intern_text("outgoing_state"),
             without_states: cache.strings.intern_text("without_states"),
+            outgoing_not_seen: cache.strings.intern_text(OUTGOING_NOT_SEEN),
             waits: cache.strings.intern_text("waits"),
             waker: cache.strings.intern_text("waker"),
             woken_in: cache.strings.intern_text("woken_in"),

@@ -5,7 +5,8 @@
 //!                               44..51, 52..59 priorities; ticks | [outgoing process, thread] | [incoming ...]
 //!              1 switch         16..19 argument count | 20..35 cpu | 36..39 outgoing state; ticks | outgoing koid |
 //!                               incoming koid | arguments (`outgoing_weight`, `incoming_weight`,
-//!                               ours: `outgoing_state`, `without_states`, `waits`, `spans_loss`)
+//!                               ours: `outgoing_state`, `without_states`,
+//!                               `outgoing_not_seen`, `waits`, `spans_loss`)
 //!              2 wakeup         16..19 argument count | 20..35 cpu; ticks | koid | arguments (`weight`, `waker`,
 //!                               ours: `woken_in`, `woken_by`, `interrupted`, `waits`, `spans_loss`)
 //! ```
@@ -142,6 +143,12 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                     if self.text(arg.name, at) == self.well_known.without_states =>
                 {
                     content = SwitchContent::Runs;
+                    continue;
+                }
+                ArgValue::Bool(true)
+                    if self.text(arg.name, at) == self.well_known.outgoing_not_seen =>
+                {
+                    content = SwitchContent::StatesAndNextRun;
                     continue;
                 }
                 ArgValue::Bool(_) => {
