@@ -6,7 +6,7 @@ pub mod cargo_timings;
 pub mod chrome_json;
 pub mod compression;
 pub mod etrace;
-pub(crate) mod event_filter;
+pub mod event_filter;
 pub mod events;
 pub mod format;
 pub mod ftrace_text;

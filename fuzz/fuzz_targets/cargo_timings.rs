@@ -1,0 +1,4 @@
+#![no_main]
+mod whole;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| whole::run(&threadline::formats::cargo_timings::FORMAT, bytes));
