@@ -4,12 +4,12 @@ use rayon::prelude::*;
 
 use super::recorded::{Part, StringMap};
 use super::rows::PerPart;
-use crate::base::StringId;
 use crate::base::by_string::ByString;
+use crate::base::{StringId, Strings};
 use crate::event::family::{Family, Matching};
 use crate::event::kernel::ANY_KEY;
 use crate::event::slice_kind::SliceKind;
-use crate::event::{Label, Mark, MarkOp};
+use crate::event::{CompilerWork, Label, Mark, MarkOp};
 use crate::trace::{LabelId, SliceLabel};
 
 /// The labels of the trace, and which of them pair.
@@ -40,6 +40,18 @@ pub(crate) struct PairHas {
     pub end: bool,
     /// Its ends have no key of their own: an end closes the innermost open begin.
     pub is_any: bool,
+}
+
+/// Sets what compilers did in the slices of all labels, by the names of the slices that programs name themselves.
+pub(crate) fn set_compiler_work(labels: &mut [SliceLabel], strings: &Strings) {
+    for label in labels {
+        label.work = match label.kind {
+            SliceKind::Durations | SliceKind::Async => {
+                CompilerWork::of_name(strings.bytes(label.name))
+            }
+            _ => CompilerWork::None,
+        };
+    }
 }
 
 /// The labels of all parts, while parts are added.
@@ -79,6 +91,7 @@ impl LabelTable {
             category: strings.get(label.category),
             family: label.family,
             kind: label.kind,
+            work: CompilerWork::None,
         };
         let paired_name = match label.family.rules().matching {
             Matching::Innermost | Matching::ByName => StringId::EMPTY,

@@ -73,6 +73,7 @@ use derived::{Evidence, derive};
 use files::{Doers, file_work, with_file_work};
 use flow_links::{FlowRows, Ground, flow_table};
 use grain::Grain;
+use labels::set_compiler_work;
 use logs::logs;
 use losses::{Losses, Lost};
 use measured::Axis;
@@ -189,6 +190,7 @@ pub fn assemble(
         runs: &scheduling.runs,
     };
     let derived = derive(evidence, &mut strings, &mut labels);
+    set_compiler_work(&mut labels, &strings);
     diagnostics.merge(derived.diagnostics);
 
     let leftovers = [paired.leftovers, derived.leftovers].concat();

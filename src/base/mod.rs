@@ -14,6 +14,7 @@ pub(crate) mod cursor;
 pub(crate) mod decimal_seconds;
 pub(crate) mod diagnostic;
 pub(crate) mod error;
+pub(crate) mod error_numbers;
 pub(crate) mod job;
 pub(crate) mod leading;
 pub mod lines;

@@ -1,5 +1,6 @@
 //! One event in full, decoded on demand: for the details pane, visible list rows, search, report, export.
 
+use super::field_role::FieldRole;
 use crate::base::Timestamp;
 
 /// All facts about one event.
@@ -36,6 +37,8 @@ pub struct Field {
     pub value: Value,
     /// The value as people read it: flags as words, addresses as symbols. Empty if [`Value`] prints as well.
     pub shown: String,
+    /// What the field is to exporters.
+    pub role: FieldRole,
 }
 
 /// A field's value with its type.
@@ -104,6 +107,7 @@ impl Field {
             type_name: "string".to_owned(),
             value: Value::Text(text),
             shown: String::new(),
+            role: FieldRole::Argument,
         }
     }
 

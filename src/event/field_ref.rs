@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::detail::{Field, Value};
+use super::field_role::FieldRole;
 
 /// A field whose name, type and value are borrowed where possible.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +16,8 @@ pub struct FieldRef<'a> {
     pub value: ValueRef<'a>,
     /// The value as people read it, as in [`Field`]; also empty where only values were requested.
     pub shown: String,
+    /// What the field is to exporters.
+    pub role: FieldRole,
     /// The bytes of texts that are no UTF-8, for exporters that can write them; `None` for nearly all fields.
     pub exact: Option<Box<ExactTexts<'a>>>,
 }
@@ -60,6 +63,7 @@ impl From<Field> for FieldRef<'_> {
             type_name: Cow::Owned(field.type_name),
             value: field.value.into(),
             shown: field.shown,
+            role: field.role,
             exact: None,
         }
     }
@@ -89,6 +93,7 @@ impl FieldRef<'_> {
             type_name: Cow::Borrowed(""),
             value: value.into(),
             shown: String::new(),
+            role: FieldRole::Argument,
             exact: None,
         }
     }
@@ -101,6 +106,7 @@ impl FieldRef<'_> {
             type_name: self.type_name.into_owned(),
             value: self.value.into_value(),
             shown: self.shown,
+            role: self.role,
         }
     }
 }

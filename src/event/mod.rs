@@ -6,10 +6,12 @@
 //! depends on a format or on the `Trace`.
 
 pub mod columns;
+mod compiler_work;
 pub mod decoded;
 pub mod detail;
 pub mod family;
 pub(crate) mod field_ref;
+mod field_role;
 pub(crate) mod flow_kind;
 pub mod kernel;
 pub mod keys;
@@ -23,10 +25,12 @@ pub(crate) mod thread_column;
 mod thread_state;
 
 pub(crate) use columns::EventColumns;
+pub use compiler_work::CompilerWork;
 pub use decoded::{DecodedEvent, Need};
 pub use detail::{EventDetail, Value};
 pub(crate) use detail::{Field, STACK};
 pub use field_ref::{ExactTexts, FieldRef, ValueRef};
+pub(crate) use field_role::{FieldRole, InstantScope};
 pub use flow_kind::FlowKind;
 pub use keys::{Directory, EventKind, ForkSort, KindId, Role, ThreadKey};
 pub(crate) use keys::{ProcessEntry, ProcessKey, RecordedImage, RecordedLife, ThreadEntry};

@@ -170,6 +170,8 @@ pub struct TraceInfo {
     pub ties: Ties,
     /// The programs that wrote the recording, in the order in which the file announces them.
     pub providers: Vec<Provider>,
+    /// Whether a program may have written the recording of itself: a process in another recording may be that program.
+    pub may_be_self_trace: bool,
     /// The kernel objects that the file names: those that are neither process nor thread, and processes and threads of
     /// which it has facts besides the model's. Sorted by type, then number.
     pub objects: Arc<[KernelObject]>,

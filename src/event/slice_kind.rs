@@ -7,6 +7,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::kernel::ProbeGroup;
+
 /// The argument with [`SliceKind::word`] in our own exports.
 pub(crate) const SLICE_KIND: &str = "slice_kind";
 
@@ -132,8 +134,8 @@ const CATEGORIES: &[(&str, SliceKind)] = &[
     ("syscalls", SliceKind::SystemCalls),
     ("raw_syscalls", SliceKind::SystemCalls),
     ("ftrace", SliceKind::Functions),
-    ("kprobes", SliceKind::Probes),
-    ("uprobes", SliceKind::Probes),
+    (ProbeGroup::Kprobes.name(), SliceKind::Probes),
+    (ProbeGroup::Uprobes.name(), SliceKind::Probes),
     ("probe", SliceKind::Probes),
     ("fork", SliceKind::Processes),
     ("exec", SliceKind::Processes),

@@ -19,7 +19,7 @@ use std::io::Write;
 use rustc_hash::FxHashMap;
 
 use super::rows::write_json_text;
-use super::{ExportError, Exporter, Request, Summary};
+use super::{ExportError, ExportedText, Exporter, Request, Summary};
 use crate::trace::{ProcessId, ProgramImage, Trace};
 
 /// This exporter's row.
@@ -27,6 +27,7 @@ pub(crate) const EXPORTER: Exporter = Exporter {
     name: "compile-commands",
     about: "compile_commands.json of a traced build, for clangd and other tools",
     extension: "compile_commands.json",
+    text: ExportedText::Json,
     table: None,
     write,
 };

@@ -23,10 +23,21 @@ pub struct Exporter {
     pub about: &'static str,
     /// The usual file name ending, without the dot.
     pub extension: &'static str,
+    /// How control characters are made visible in what it writes.
+    pub text: ExportedText,
     /// The table that it writes unless another is chosen; `None` for exporters that do not write a table.
     pub table: Option<&'static TableDef>,
     /// Writes the selected part of a trace; returns what was written.
     pub write: WriteFn,
+}
+
+/// What an exporter writes, for characters that terminals and editors do not show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExportedText {
+    /// JSON: control characters and such that change a text's direction become escapes of JSON.
+    Json,
+    /// Bytes, or text in which the exporter itself escapes what must be.
+    AsWritten,
 }
 
 /// The function of an exporter.
@@ -74,14 +85,14 @@ impl Exporter {
             loaded,
             bytes: 0,
         };
-        let mut summary = match self.extension.ends_with("json") {
-            true => {
+        let mut summary = match self.text {
+            ExportedText::Json => {
                 let mut out = Visible::json(&mut out);
                 let summary = (self.write)(&request, &mut out)?;
                 out.finish()?;
                 summary
             }
-            false => (self.write)(&request, &mut out)?,
+            ExportedText::AsWritten => (self.write)(&request, &mut out)?,
         };
         summary.bytes = out.bytes;
         Ok(summary)

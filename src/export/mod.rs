@@ -20,7 +20,7 @@ use std::path::Path;
 
 pub use crate::base::atomic_file::{self, Overwrite};
 pub use crate::query::selection::{Chosen, Selection};
-pub use exporter::{ExportError, Exporter, Summary, run};
+pub use exporter::{ExportError, ExportedText, Exporter, Summary, run};
 pub(crate) use exporter::{Request, WriteFn, check_input, word_for};
 
 /// All exporters, the most complete first.

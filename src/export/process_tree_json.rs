@@ -11,7 +11,7 @@
 
 use std::io::Write;
 
-use super::{ExportError, Exporter, Request, Summary};
+use super::{ExportError, ExportedText, Exporter, Request, Summary};
 use crate::base::strings::exact_text;
 use crate::base::{StringId, Timestamp};
 use crate::query::process_times::ProcessTimes;
@@ -23,6 +23,7 @@ pub(crate) const EXPORTER: Exporter = Exporter {
     name: "process-tree-json",
     about: "The process tree as JSON, each process with its programs, times and children",
     extension: "process-tree.json",
+    text: ExportedText::Json,
     table: None,
     write,
 };

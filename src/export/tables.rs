@@ -5,7 +5,7 @@
 use std::io::Write;
 
 use super::rows::{Formulas, RowFormat, RowWriter};
-use super::{Chosen, ExportError, Exporter, Request, Summary, WriteFn};
+use super::{Chosen, ExportError, ExportedText, Exporter, Request, Summary, WriteFn};
 use crate::base::Job;
 use crate::load::LoadedTrace;
 use crate::tables::columns::{TS, WALL_CLOCK};
@@ -83,6 +83,7 @@ pub(crate) const CSV: Exporter = Exporter {
     name: "csv",
     about: "One table as comma-separated values, for spreadsheets and scripts",
     extension: "csv",
+    text: ExportedText::AsWritten,
     table: Some(&TABLES[0]),
     write: |request, out| write_table(RowFormat::Csv(Formulas::Kept), request, out),
 };
@@ -96,6 +97,7 @@ pub(crate) const JSON: Exporter = Exporter {
     name: "json",
     about: "One table as JSON, an object a row",
     extension: "table.json",
+    text: ExportedText::Json,
     table: Some(&TABLES[0]),
     write: |request, out| write_table(RowFormat::Json, request, out),
 };

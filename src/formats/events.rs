@@ -1,8 +1,9 @@
 //! Single events, decoded on demand.
 
+use std::any::Any;
 use std::borrow::Cow;
 
-use crate::base::{Endian, Timestamp};
+use crate::base::Timestamp;
 use crate::event::columns::EventRow;
 use crate::event::{DecodedEvent, EventDetail, Field, FieldRef, KindId, Need, ThreadKey, Value};
 use crate::trace::segments::Event;
@@ -42,17 +43,6 @@ impl From<Event> for EventRef {
     }
 }
 
-/// The bytes of a file in which the place of each event is the offset of its record.
-#[derive(Clone, Copy, Debug)]
-pub struct RawRecords<'a> {
-    /// The name of the format: see [`Format`](crate::formats::Format).
-    pub format: &'static str,
-    /// The bytes.
-    pub bytes: &'a [u8],
-    /// Byte order of the numbers in the records.
-    pub endian: Endian,
-}
-
 /// Decodes single events of an opened file.
 pub trait Events: Send + Sync {
     /// Appends to `decoded` what `need` asks for. If the event can no longer be decoded, its text contains the reason.
@@ -68,9 +58,10 @@ pub trait Events: Send + Sync {
         None
     }
 
-    /// Returns the bytes of the file, for an exporter that copies records. `None` if the events come from several files,
-    /// or their places are not offsets of records.
-    fn raw_records(&self) -> Option<RawRecords<'_>> {
+    /// Returns the opened file as its format's own type, for an exporter of the same format, which copies records: the
+    /// place of each event is the offset of its record. `None` if the events come from several files, or the format has
+    /// no such exporter.
+    fn record_file(&self) -> Option<&dyn Any> {
         None
     }
 

@@ -1,4 +1,5 @@
-//! The trace formats: the interface that a format implements (`format`) and the registry (`FORMATS`).
+//! The trace formats: the interface that a format implements (`format`, `stream`, `events`, `report`) and the registry
+//! (`FORMATS`).
 
 pub(crate) mod atrace;
 pub(crate) mod build_units;
@@ -9,21 +10,24 @@ pub mod etrace;
 pub mod event_filter;
 pub mod events;
 pub mod format;
+pub(crate) mod ftrace_line;
 pub mod ftrace_text;
 pub mod fxt;
 pub(crate) mod html;
 pub(crate) mod kind_table;
-pub(crate) mod latency_flags;
 pub mod ninja_log;
 pub mod open_calls;
+pub(crate) mod record_report;
+pub mod report;
 pub mod stream;
 pub mod syscall_text;
 pub(crate) mod text_end;
 pub(crate) mod text_kinds;
 pub mod tracedat;
 
-pub use events::{EventRef, Events, RawRecords};
-pub use format::{Format, Input, Inside, Report, ReportOptions, Sniff};
+pub use events::{EventRef, Events};
+pub use format::{Format, Input, Inside, Sniff};
+pub use report::{Report, ReportOptions};
 pub use stream::Recording;
 pub(crate) use stream::{AnyStream, Gathered, HasReport, IndependentParts, Stream};
 

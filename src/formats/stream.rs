@@ -17,7 +17,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::events::Events;
-use super::format::{Inside, Report};
+use super::format::Inside;
+use super::report::Report;
 use crate::base::{Cancelled, Diagnostics, Job, Problem, ReadError, Severity, budget};
 use crate::event::{Coarse, Directory, Lane, LaneColumns, Part, PartColumns, TraceInfo};
 

@@ -2,7 +2,7 @@
 //! whose kind is not known.
 
 use super::kind_table::{KindKey, KindTable, KindTraits, OwnKind};
-use crate::event::kernel::is_probe_system;
+use crate::event::kernel::{ProbeGroup, UNKNOWN_SYSTEM};
 use crate::event::{KindId, Role};
 
 /// The table of kinds, shared by all parts.
@@ -11,7 +11,7 @@ pub(crate) type Kinds = KindTable<Role>;
 impl Default for Kinds {
     fn default() -> Kinds {
         Kinds::starting_with([OwnKind {
-            category: "text",
+            category: UNKNOWN_SYSTEM,
             name: "other",
             role: Role::Instant,
         }])
@@ -29,7 +29,7 @@ impl Kinds {
         };
         self.find_or_add(key, || KindTraits {
             role,
-            is_probe: is_probe_system(category.as_bytes()),
+            is_probe: ProbeGroup::of(category.as_bytes()).is_some(),
         })
     }
 }

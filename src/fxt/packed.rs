@@ -14,7 +14,7 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::Value as Json;
 
 use super::layout::argument;
-use crate::event::{Field, Value};
+use crate::event::{Field, FieldRole, Value};
 
 /// The name of the argument that contains the others.
 pub(crate) const MORE: &str = "more";
@@ -90,6 +90,10 @@ fn field_of(name: String, value: Json) -> Option<Field> {
     Some(Field {
         name,
         type_name: type_name.to_owned(),
+        role: match value {
+            Value::Bytes(_) => FieldRole::BlobArgument,
+            _ => FieldRole::Argument,
+        },
         value,
         shown: String::new(),
     })

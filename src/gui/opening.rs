@@ -13,7 +13,6 @@ use super::notices::Mood;
 use super::picture_file::{self, Shown};
 use crate::base::{Nanos, Problem};
 use crate::load::background::{Loading, Request, Update};
-use crate::load::definitions::ALONE;
 use crate::load::together::{Files, Members, files_of, members_of};
 use crate::load::{LoadedTrace, Reading};
 use crate::probes::ProbeSet;
@@ -259,7 +258,7 @@ impl App {
         let waiting = self
             .loaded
             .as_ref()
-            .filter(|loaded| loaded.trace.info.format == ALONE)
+            .filter(|loaded| loaded.has_only_probes)
             .and_then(|loaded| loaded.probes.as_ref());
         let request = Request {
             beside: self.members(),
@@ -278,7 +277,7 @@ impl App {
         let Some(attached) = &loaded.probes else {
             return;
         };
-        let is_alone = loaded.trace.info.format == ALONE;
+        let is_alone = loaded.has_only_probes;
         let are_own = |loaded: &LoadedTrace| paths.contains(&loaded.path);
         let has_trace = are_own(loaded) || loaded.members.iter().any(|member| are_own(member));
         if paths.is_empty() || (has_trace && !is_alone) {
@@ -394,7 +393,7 @@ impl App {
                             opened.clone_from(&loading.request().paths);
                         }
                         self.shown_before = None;
-                        if loaded.trace.info.format != ALONE {
+                        if !loaded.has_only_probes {
                             self.remember(&loaded);
                         }
                         let left_out: Vec<String> =

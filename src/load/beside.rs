@@ -18,12 +18,11 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::compilers::{Writer, writers, writes};
-use super::detection::format_of_file;
+use super::detection::may_be_self_trace;
 use super::reading::CompilerTraces;
 use super::{LoadError, LoadedTrace, Reading, load};
 use crate::base::strings::base_name;
 use crate::base::{Job, Nanos, Severity, StringId, budget};
-use crate::formats::chrome_json;
 use crate::trace::Trace;
 
 /// Endings of the names of traces: clang's, and those of the linker lld.
@@ -224,7 +223,7 @@ impl Build {
                 continue;
             }
             let mut places = places.of_path(path, &mut folders);
-            places.retain(|path| is_chrome_json(path));
+            places.retain(|path| may_be_self_trace(path));
             let Some(first) = places.first() else {
                 continue;
             };
@@ -351,11 +350,6 @@ fn path_of(path: &[u8]) -> Option<PathBuf> {
     {
         std::str::from_utf8(path).ok().map(PathBuf::from)
     }
-}
-
-/// Returns whether a file's first bytes are those of Chrome JSON.
-fn is_chrome_json(path: &Path) -> bool {
-    format_of_file(path).is_some_and(|format| format.name == chrome_json::FORMAT.name)
 }
 
 impl Candidate {

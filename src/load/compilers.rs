@@ -1,5 +1,5 @@
-//! Finds the process that wrote each file of Chrome JSON among several files: traces of compilers, linkers and
-//! build tools, written by processes of another file.
+//! Finds the process that wrote each recording of a program among several files: traces of compilers, linkers and build
+//! tools, written by processes of another file.
 //!
 //! The process is found by the path of the file; else by its name, as a recording may have been copied from elsewhere
 //! together with the traces; else, if nobody was seen to write it, by the output that a compiler was told to name it
@@ -13,7 +13,6 @@ use super::LoadedTrace;
 use crate::base::strings::base_name;
 use crate::base::{StringId, Timestamp};
 use crate::event::FileOp;
-use crate::formats::chrome_json;
 use crate::trace::files::Access;
 use crate::trace::{FileUse, Process, ProcessId, Trace};
 
@@ -69,7 +68,7 @@ impl Wanted {
     fn of(index: usize, loaded: &LoadedTrace) -> Option<Wanted> {
         let trace = loaded.trace.as_ref();
         let is_compiler = trace.has_compilations();
-        let may_be_written = is_compiler || trace.info.format == chrome_json::FORMAT.name;
+        let may_be_written = is_compiler || trace.info.may_be_self_trace;
         if !trace.files.rows.is_empty() || !may_be_written || loaded.part_name.is_some() {
             return None;
         }
@@ -120,7 +119,8 @@ fn process_of(trace: &Trace, id: ProcessId) -> Option<&Process> {
     trace.processes.get(id.0 as usize)
 }
 
-/// Returns, for each trace, the process that wrote it, if it is Chrome JSON and the process is in another trace.
+/// Returns, for each trace, the process that wrote it, if it may be a program's trace of itself and the process is in
+/// another trace.
 pub(super) fn writers(traces: &[Arc<LoadedTrace>]) -> Vec<Option<Writer>> {
     let mut writers = vec![None; traces.len()];
     let wanted = traces.iter().enumerate();

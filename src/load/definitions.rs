@@ -1,6 +1,7 @@
 //! Probe definitions and profiles that are opened together with a trace: found among the files by content and attached
 //! to the trace, which then shows the arguments of its probes by their types.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use std::sync::Arc;
 use super::{LoadedTrace, Reading, Timings, TraceId, detect, file_name};
 use crate::event::{DecodedEvent, KindId, Need, TraceInfo};
 use crate::formats::events::NoEvents;
-use crate::formats::{EventRef, Events, RawRecords};
+use crate::formats::{EventRef, Events};
 use crate::index::Index;
 use crate::probes::readable::{self, ByEvent};
 use crate::probes::{self, DefinitionFile, ProbeDefinition, ProbeSet};
@@ -129,14 +130,11 @@ fn is_trace(head: &[u8]) -> bool {
     detect(head).is_ok_and(|format| (format.sniff)(head) == Sniff::Yes)
 }
 
-/// Name of the format of definitions without a trace.
-pub(crate) const ALONE: &str = "probe definitions, not a trace";
-
 /// Returns an empty trace with these definitions, for definitions that are opened without a trace.
 #[must_use]
 pub(crate) fn alone(path: &Path, set: ProbeSet) -> LoadedTrace {
     let info = TraceInfo {
-        format: ALONE.to_owned(),
+        format: "probe definitions, not a trace".to_owned(),
         ..TraceInfo::default()
     };
     let trace = Trace {
@@ -160,6 +158,7 @@ pub(crate) fn alone(path: &Path, set: ProbeSet) -> LoadedTrace {
         left_out: Vec::new(),
         named: None,
         probes: None,
+        has_only_probes: true,
         reading: Reading::default(),
         opened: Vec::new(),
         without_plots: None,
@@ -253,8 +252,8 @@ impl Events for ProbedEvents {
         self.bare.field_names(kind)
     }
 
-    fn raw_records(&self) -> Option<RawRecords<'_>> {
-        self.bare.raw_records()
+    fn record_file(&self) -> Option<&dyn Any> {
+        self.bare.record_file()
     }
 
     fn memory_bytes(&self) -> u64 {

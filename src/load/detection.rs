@@ -23,6 +23,11 @@ pub(crate) fn format_of_file(path: &Path) -> Option<&'static Format> {
     ((format.sniff)(&head) == Sniff::Yes).then_some(format)
 }
 
+/// Returns whether a file's first bytes are those of a format in which programs write recordings of themselves.
+pub(super) fn may_be_self_trace(path: &Path) -> bool {
+    format_of_file(path).is_some_and(|format| format.may_be_self_trace)
+}
+
 /// Returns the format that is most certain that these bytes belong to it.
 ///
 /// # Errors

@@ -80,6 +80,7 @@ pub fn join_at(members: &[Arc<LoadedTrace>], places: &[Placed]) -> LoadedTrace {
         left_out: Vec::new(),
         named: None,
         probes: members.iter().find_map(|member| member.probes.clone()),
+        has_only_probes: members.iter().all(|member| member.has_only_probes),
         reading: members
             .first()
             .map(|member| member.reading)

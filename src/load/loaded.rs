@@ -49,6 +49,8 @@ pub struct LoadedTrace {
     pub named: Option<Arc<[u8]>>,
     /// The probe definitions that are attached to it.
     pub probes: Option<Attached>,
+    /// Whether there are only those definitions: they were opened without a trace.
+    pub has_only_probes: bool,
     /// Settings that the file was read with.
     pub reading: Reading,
     /// The files that its events are still read from. A joined trace's are in its members.

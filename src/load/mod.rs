@@ -132,6 +132,7 @@ fn load_opened(
         left_out: Vec::new(),
         named: None,
         probes: None,
+        has_only_probes: false,
         reading,
         opened: still_read(sources),
         without_plots: None,

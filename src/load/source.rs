@@ -11,10 +11,9 @@ use super::guard::GuardedMap;
 use super::opened::OpenedFile;
 use super::reading::{EXAMINED_BYTES, Reading};
 use crate::base::{Job, Location, Problem, ReadError, budget};
-use crate::formats::chrome_json::lone_system_trace;
 use crate::formats::compression::{self, Stopped, Unwrapped};
 use crate::formats::html::{self, Embedded};
-use crate::formats::{Input, Inside};
+use crate::formats::{FORMATS, Input, Inside};
 
 /// Files of this size or larger are mapped; smaller ones are read into memory.
 const MAP_FROM_BYTES: u64 = 1 << 20;
@@ -238,7 +237,9 @@ fn unwrapped(input: Input, job: &Job) -> Result<Plain, ReadError> {
         });
     }
     drop(found);
-    Ok(match lone_system_trace(plain.input.bytes()) {
+    let bytes = plain.input.bytes();
+    let mut wrapped = FORMATS.iter().filter_map(|format| format.wrapped);
+    Ok(match wrapped.find_map(|wrapped| wrapped(bytes)) {
         Some(text) => Plain {
             input: Input::from_vec(text, &plain.input.file_name),
             is_as_given: false,

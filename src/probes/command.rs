@@ -9,6 +9,7 @@ use super::definition::{
 use super::fault::{Fault, ProbeError};
 use super::fetch::argument;
 use super::place::{EventName, Wrong, event_name, generated_name, place, unsigned};
+use crate::event::kernel::ProbeGroup;
 
 const MOST_LINE: usize = 4094;
 const MOST_ACTIVE: u64 = 4096;
@@ -418,17 +419,17 @@ fn define(words: &[Word<'_>]) -> Result<ProbeDefinition, Wrong> {
         fetched.push(one);
     }
     let usual = match place {
-        ProbePlace::File { .. } => "uprobes",
-        ProbePlace::Event { .. } => "eprobes",
-        ProbePlace::Function { .. } => "fprobes",
-        ProbePlace::Tracepoint(_) => "tracepoints",
-        _ => "kprobes",
+        ProbePlace::File { .. } => ProbeGroup::Uprobes,
+        ProbePlace::Event { .. } => ProbeGroup::Eprobes,
+        ProbePlace::Function { .. } => ProbeGroup::Fprobes,
+        ProbePlace::Tracepoint(_) => ProbeGroup::Tracepoints,
+        _ => ProbeGroup::Kprobes,
     };
     Ok(ProbeDefinition {
         sort,
         // For a probe in a program the kernel parses the number but does not use it.
         max_active: max_active.filter(|&number| number > 0),
-        group: group.unwrap_or_else(|| usual.to_owned()),
+        group: group.unwrap_or_else(|| usual.name().to_owned()),
         event: event.unwrap_or_else(|| generated_name(sort, &place)),
         place,
         arguments: fetched,

@@ -4,6 +4,7 @@
 use rustc_hash::FxHashMap;
 
 use super::definition::{Definitions, FetchArgument, FetchType, ProbeDefinition};
+use crate::event::kernel::{ProbeGroup, UNKNOWN_SYSTEM};
 use crate::event::{EventDetail, Field, Value};
 
 /// Index of each event's defined probe in the definitions' lines, by group and name.
@@ -62,7 +63,8 @@ pub(crate) fn explain(detail: &mut EventDetail, probe: &ProbeDefinition) {
 /// Returns whether `group` is one that readers of text give to probes because the text does not contain the real group.
 #[must_use]
 pub(crate) fn is_text_group(group: &str) -> bool {
-    matches!(group, "" | "kprobes" | "uprobes" | "eprobes" | "text")
+    let is_of_texts = || ProbeGroup::of(group.as_bytes()).is_some_and(ProbeGroup::is_of_texts);
+    matches!(group, "" | UNKNOWN_SYSTEM) || is_of_texts()
 }
 
 fn explain_field(field: &mut Field, argument: &FetchArgument) {

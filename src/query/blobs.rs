@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::base::Timestamp;
+use crate::event::FieldRole;
 use crate::formats::{EventRef, Events};
 use crate::trace::{EventId, Trace};
 
@@ -42,7 +43,7 @@ pub(crate) fn blobs(trace: &Trace, reader: &dyn Events) -> Vec<Blob> {
         };
         let size_bytes = payload.len() as u64;
         let detail = reader.describe(event);
-        let sort = detail.fields.iter().find(|field| field.name == "type");
+        let sort = (detail.fields.iter()).find(|field| field.role == FieldRole::BlobType);
         found.push(Blob {
             event: id,
             time: event.time,

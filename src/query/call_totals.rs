@@ -8,10 +8,9 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::item::event_ref;
-use crate::base::{Cancelled, Job};
+use crate::base::{Cancelled, Job, error_numbers};
 use crate::event::{SliceKind, Value};
 use crate::formats::Events;
-use crate::formats::syscall_text::error_name;
 use crate::trace::{EventId, SliceId, Trace, TrackId};
 
 /// All calls with one name.
@@ -180,7 +179,7 @@ fn returned(trace: &Trace, reader: &dyn Events, slice: u32) -> Returned {
                     found.is_known |= number.is_some();
                     let error = number.filter(|number| (LEAST_ERROR..0).contains(number));
                     found.error = error.map(|number| {
-                        let name = error_name(number.unsigned_abs());
+                        let name = error_numbers::name(number.unsigned_abs());
                         name.map_or_else(|| (-number).to_string(), str::to_owned)
                     });
                 }

@@ -18,7 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::item::event_ref;
 use crate::base::{Cancelled, Job, StringId};
-use crate::event::Value;
+use crate::event::{CompilerWork, Value};
 use crate::formats::Events;
 use crate::trace::{EventId, ProcessId, SliceId, Trace, Track, TrackId, TrackKind};
 
@@ -87,16 +87,14 @@ struct Sort {
 }
 
 impl Sort {
-    /// Returns whether slices with a name are headers, templates or passes; `None` if they are neither.
-    fn of_name(name: &[u8]) -> Option<Sort> {
-        let (kind, is_named_by_argument) = match name {
-            b"Source" => (CostKind::Header, true),
-            b"InstantiateClass" | b"InstantiateFunction" => (CostKind::Template, true),
-            b"RunPass" | b"RunLoopPass" => (CostKind::Pass, true),
-            // The slice around all passes of a kind; each pass is a slice as well.
-            name if name.ends_with(b"Passes") => return None,
-            name if memchr::memmem::find(name, b"Pass").is_some() => (CostKind::Pass, false),
-            _ => return None,
+    /// Returns what slices with this work are; `None` if they are neither headers, templates nor passes.
+    fn of(work: CompilerWork) -> Option<Sort> {
+        let (kind, is_named_by_argument) = match work {
+            CompilerWork::Header => (CostKind::Header, true),
+            CompilerWork::Template => (CostKind::Template, true),
+            CompilerWork::NamedPass => (CostKind::Pass, true),
+            CompilerWork::Pass => (CostKind::Pass, false),
+            CompilerWork::None | CompilerWork::Compilation => return None,
         };
         Some(Sort {
             kind,
@@ -121,9 +119,7 @@ pub(crate) fn compiler_costs(
         return Ok(Vec::new());
     }
     let labels = trace.slices.labels.iter();
-    let sorts: Vec<Option<Sort>> = labels
-        .map(|label| Sort::of_name(trace.strings.bytes(label.name)))
-        .collect();
+    let sorts: Vec<Option<Sort>> = labels.map(|label| Sort::of(label.work)).collect();
     let ground = Ground {
         trace,
         reader,
@@ -155,7 +151,7 @@ pub(crate) fn compiler_costs(
 pub(super) fn compilers(trace: &Trace) -> FxHashSet<ProcessId> {
     let slices = &trace.slices;
     let is_one: Vec<bool> = (slices.labels.iter())
-        .map(|label| trace.is_compilation(label))
+        .map(|label| label.work == CompilerWork::Compilation)
         .collect();
     if !is_one.contains(&true) {
         return FxHashSet::default();

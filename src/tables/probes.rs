@@ -6,6 +6,7 @@ use super::columns::{THREAD_IN_FULL, TS};
 use super::rows::RowsOfIds;
 use super::{Cell, ColumnDef, RowSource, Rows, TableDef};
 use crate::event::decoded::is_common;
+use crate::event::kernel::ProbeGroup;
 use crate::load::LoadedTrace;
 use crate::query::Item;
 use crate::query::details::describe;
@@ -78,9 +79,10 @@ pub(crate) fn probe_cells<'a>(all: &'a ProbeTable, at: usize, cells: &mut Vec<Ce
         pair.map(|pair| pair.quantile(0.95)).into(),
         pair.map(|pair| pair.quantile(0.99)).into(),
         pair.map(|pair| pair.quantile(1.0)).into(),
-        match row.group.as_str() {
-            "kprobes" | "uprobes" => row.event.as_str().into(),
-            group => format!("{group}/{}", row.event).into(),
+        match ProbeGroup::of(row.group.as_bytes()) {
+            // The usual groups of probes: the name alone is enough.
+            Some(ProbeGroup::Kprobes | ProbeGroup::Uprobes) => row.event.as_str().into(),
+            _ => format!("{}/{}", row.group, row.event).into(),
         },
     ]);
 }

@@ -420,6 +420,7 @@ impl<'a> Joined<'a> {
                 category: moves.string(label.category),
                 family: label.family,
                 kind: label.kind,
+                work: label.work,
             }));
     }
 

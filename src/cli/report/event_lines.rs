@@ -5,7 +5,7 @@ use std::io::Write;
 use crate::base::visible::one_line;
 use crate::base::{Job, TimeSpan, Timestamp};
 use crate::event::part::ClockUnit;
-use crate::formats::format::Wrote;
+use crate::formats::report::Wrote;
 use crate::formats::{HasReport, ReportOptions};
 use crate::load::LoadedTrace;
 use crate::query::details::describe;

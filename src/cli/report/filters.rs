@@ -17,7 +17,7 @@ use crate::formats::Events;
 use crate::formats::event_filter::{
     BoundFilter, EventFacts, EventFilter, Fact, FilterError, KindFields, MissingField,
 };
-use crate::formats::format::{Choice, EventPlace, Selection};
+use crate::formats::record_report::{Choice, EventPlace, Selection};
 use crate::load::LoadedTrace;
 use crate::query::Item;
 use crate::query::expression::{Expression, ExpressionError, Matcher, nearest, unknown_event};

@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command};
 use super::{Bytes, File, with_out};
 use crate::cli::command::CliError;
 use crate::formats::ReportOptions;
-use crate::formats::format::List;
+use crate::formats::record_report::List;
 
 /// An option that prints a list instead of events.
 struct ListOption {

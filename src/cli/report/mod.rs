@@ -22,9 +22,9 @@ use crate::base::time::TimeArg;
 use crate::base::visible::Visible;
 use crate::base::{CpuList, Job, Nanos, TimeSpan, Timestamp};
 use crate::formats::event_filter::EventFilter;
-use crate::formats::format::{
-    FileLabel, FunctionOptions, KindStyle, OwnStyle, Report, ReportLines, Selection,
-};
+use crate::formats::record_report::{KindStyle, OwnStyle, Selection};
+use crate::formats::report::{FileLabel, Report, ReportLines};
+use crate::formats::tracedat::report::FunctionOptions;
 use crate::formats::{HasReport, Recording, ReportOptions};
 use crate::load::together::open_as;
 use crate::load::{LoadedTrace, OpenedHead, open_head};
@@ -186,11 +186,7 @@ const IN_SOFTIRQ: u64 = 0x10;
 
 /// Returns the options that hold for every file.
 fn options_of(matches: &ArgMatches) -> ReportOptions {
-    let mut functions = FunctionOptions::default();
-    let asked = matches.get_many::<String>("function-option");
-    for option in asked.unwrap_or_default() {
-        functions.set(option);
-    }
+    let plugin_options = matches.get_many::<String>("function-option");
     let lists = matches.get_many::<CpuList>("cpu").unwrap_or_default();
     let ranges = lists.flat_map(|list| list.ranges.iter().cloned());
     ReportOptions {
@@ -203,7 +199,7 @@ fn options_of(matches: &ArgMatches) -> ReportOptions {
         has_latency_columns: matches.get_flag("latency"),
         shows_steps: matches.get_flag("ts-diff"),
         shows_wakeups: matches.get_flag("wakeups"),
-        functions,
+        plugin_options: plugin_options.unwrap_or_default().cloned().collect(),
         cpus: CpuList {
             ranges: ranges.collect(),
         },

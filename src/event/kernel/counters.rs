@@ -13,12 +13,26 @@ pub(crate) struct Counter {
     pub cpu: &'static str,
     /// A field whose text or number is added to the name; empty: none.
     pub label: &'static str,
+    /// What its values and labels mean.
+    pub values: CounterValues,
+}
+
+/// What the values and labels of a counter's event mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CounterValues {
+    /// What they say.
+    AsRecorded,
+    /// The value is the number of a CPU's idle state; the largest number of 32 bits means "not idle", which the kernel
+    /// stores as -1.
+    IdleState,
+    /// The label is the number of one of timerlat's contexts: interrupt, thread, user.
+    TimerlatContexts,
 }
 
 /// Value of [`Counter::cpu`]: the counter belongs to the CPU that the event happened on.
 pub(crate) const OWN_CPU: &str = "(own)";
 
-/// The counters. Readers change `cpu_idle`'s value 4294967295 ("not idle") to -1, which the kernel means.
+/// The counters.
 pub(crate) const COUNTERS: &[Counter] = &[
     Counter {
         event: "power:cpu_frequency",
@@ -26,6 +40,7 @@ pub(crate) const COUNTERS: &[Counter] = &[
         value: "state",
         cpu: "cpu_id",
         label: "",
+        values: CounterValues::AsRecorded,
     },
     Counter {
         event: "power:cpu_idle",
@@ -33,6 +48,7 @@ pub(crate) const COUNTERS: &[Counter] = &[
         value: "state",
         cpu: "cpu_id",
         label: "",
+        values: CounterValues::IdleState,
     },
     Counter {
         event: "power:cpu_frequency_limits",
@@ -40,6 +56,7 @@ pub(crate) const COUNTERS: &[Counter] = &[
         value: "max_freq",
         cpu: "cpu_id",
         label: "",
+        values: CounterValues::AsRecorded,
     },
     Counter {
         event: "power:clock_set_rate",
@@ -47,6 +64,7 @@ pub(crate) const COUNTERS: &[Counter] = &[
         value: "state",
         cpu: "",
         label: "name",
+        values: CounterValues::AsRecorded,
     },
     Counter {
         event: "power:clock_enable",
@@ -54,6 +72,7 @@ pub(crate) const COUNTERS: &[Counter] = &[
         value: "state",
         cpu: "",
         label: "name",
+        values: CounterValues::AsRecorded,
     },
     Counter {
         event: "power:clock_disable",
@@ -61,6 +80,7 @@ pub(crate) const COUNTERS: &[Counter] = &[
         value: "state",
         cpu: "",
         label: "name",
+        values: CounterValues::AsRecorded,
     },
     Counter {
         event: "clk:clk_set_rate",
@@ -68,6 +88,7 @@ pub(crate) const COUNTERS: &[Counter] = &[
         value: "rate",
         cpu: "",
         label: "name",
+        values: CounterValues::AsRecorded,
     },
     Counter {
         event: "thermal:thermal_temperature",
@@ -75,6 +96,7 @@ pub(crate) const COUNTERS: &[Counter] = &[
         value: "temp",
         cpu: "",
         label: "thermal_zone",
+        values: CounterValues::AsRecorded,
     },
     Counter {
         event: "thermal:cdev_update",
@@ -82,6 +104,7 @@ pub(crate) const COUNTERS: &[Counter] = &[
         value: "target",
         cpu: "",
         label: "type",
+        values: CounterValues::AsRecorded,
     },
     Counter {
         event: "sched:sched_load_cfs_rq",
@@ -89,6 +112,7 @@ pub(crate) const COUNTERS: &[Counter] = &[
         value: "load",
         cpu: "cpu",
         label: "",
+        values: CounterValues::AsRecorded,
     },
     Counter {
         event: "sched:sched_cpu_capacity",
@@ -96,6 +120,7 @@ pub(crate) const COUNTERS: &[Counter] = &[
         value: "capacity",
         cpu: "cpu",
         label: "",
+        values: CounterValues::AsRecorded,
     },
     Counter {
         event: "writeback:global_dirty_state",
@@ -103,6 +128,7 @@ pub(crate) const COUNTERS: &[Counter] = &[
         value: "nr_dirty",
         cpu: "",
         label: "",
+        values: CounterValues::AsRecorded,
     },
     Counter {
         event: "ftrace:timerlat",
@@ -110,6 +136,7 @@ pub(crate) const COUNTERS: &[Counter] = &[
         value: "timer_latency",
         cpu: OWN_CPU,
         label: "context",
+        values: CounterValues::TimerlatContexts,
     },
     Counter {
         event: "ftrace:hwlat",
@@ -117,6 +144,7 @@ pub(crate) const COUNTERS: &[Counter] = &[
         value: "duration",
         cpu: OWN_CPU,
         label: "",
+        values: CounterValues::AsRecorded,
     },
     Counter {
         event: "ftrace:hwlat",
@@ -124,6 +152,7 @@ pub(crate) const COUNTERS: &[Counter] = &[
         value: "outer_duration",
         cpu: OWN_CPU,
         label: "",
+        values: CounterValues::AsRecorded,
     },
     Counter {
         event: "ftrace:osnoise",
@@ -131,6 +160,7 @@ pub(crate) const COUNTERS: &[Counter] = &[
         value: "noise",
         cpu: OWN_CPU,
         label: "",
+        values: CounterValues::AsRecorded,
     },
     Counter {
         event: "ftrace:osnoise",
@@ -138,6 +168,7 @@ pub(crate) const COUNTERS: &[Counter] = &[
         value: "max_sample",
         cpu: OWN_CPU,
         label: "",
+        values: CounterValues::AsRecorded,
     },
 ];
 
@@ -151,14 +182,27 @@ pub(crate) fn find_counters(system: &str, event: &str) -> &'static [Counter] {
     rows.split_at(count).0
 }
 
-/// Returns the text that is added to a counter's name for the text of its label field: timerlat numbers its contexts.
-#[must_use]
-pub(crate) fn label_word<'a>(row: &Counter, label: &'a str) -> &'a str {
-    match (row.event, label) {
-        ("ftrace:timerlat", "0") => "irq",
-        ("ftrace:timerlat", "1") => "thread",
-        ("ftrace:timerlat", "2") => "user",
-        _ => label,
+impl Counter {
+    /// Returns the text that is added to the counter's name for the text of its label field.
+    #[must_use]
+    pub(crate) fn label_word<'a>(&self, label: &'a str) -> &'a str {
+        match (self.values, label) {
+            (CounterValues::TimerlatContexts, "0") => "irq",
+            (CounterValues::TimerlatContexts, "1") => "thread",
+            (CounterValues::TimerlatContexts, "2") => "user",
+            _ => label,
+        }
+    }
+
+    /// Returns the value of a sample for the number that was recorded.
+    #[inline]
+    #[must_use]
+    pub(crate) fn value(&self, recorded: i64) -> f64 {
+        match self.values {
+            // Binary records may have the number with its sign extended.
+            CounterValues::IdleState if recorded as u32 == u32::MAX => -1.0,
+            _ => recorded as f64,
+        }
     }
 }
 
@@ -171,5 +215,19 @@ mod tests {
         assert_eq!(find_counters("power", "cpu_idle").len(), 1);
         assert_eq!(find_counters("ftrace", "hwlat").len(), 2);
         assert!(find_counters("ftrace", "print").is_empty());
+    }
+
+    #[test]
+    fn values_and_labels_mean_what_the_kernel_means() {
+        let idle = find_counters("power", "cpu_idle")[0];
+        assert_eq!(idle.value(0xffff_ffff), -1.0);
+        assert_eq!((idle.value(-1), idle.value(3)), (-1.0, 3.0));
+        let frequency = find_counters("power", "cpu_frequency")[0];
+        assert_eq!(frequency.value(0xffff_ffff), 4_294_967_295.0);
+        let timerlat = find_counters("ftrace", "timerlat")[0];
+        assert_eq!(
+            (timerlat.label_word("1"), idle.label_word("1")),
+            ("thread", "1")
+        );
     }
 }

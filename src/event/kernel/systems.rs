@@ -10,8 +10,5 @@ pub(crate) fn is_user_mode(system: &str, event: &str) -> bool {
     rows.any(|row| row.split_once(':') == Some((system, event)))
 }
 
-/// Returns whether the kernel puts events of probes into this system if the user names none.
-#[must_use]
-pub(crate) fn is_probe_system(system: &[u8]) -> bool {
-    matches!(system, b"kprobes" | b"uprobes" | b"eprobes")
-}
+/// The system of events in texts that do not contain their system.
+pub(crate) const UNKNOWN_SYSTEM: &str = "text";

@@ -7,6 +7,7 @@ use serde_json::{Map, Number, Value, json};
 use super::JsonEvents;
 use super::event_parts::{Head, When};
 use crate::base::strings::exact_text;
+use crate::event::FieldRole;
 use crate::export::ExportError;
 use crate::export::shared::ThreadKoids;
 use crate::export::shared::arguments::record_word;
@@ -155,11 +156,11 @@ impl JsonEvents<'_> {
             return name;
         };
         let fields = self.fields(event);
-        let id = record_word(&fields, "counter id");
+        let id = record_word(&fields, FieldRole::CounterId);
         let kind = self.trace.kind_name(self.trace.events.kind(event));
         let whole = self.trace.strings.bytes(track);
         // The track ends with the id as its file spells it.
-        let spelled = fields.iter().find(|field| field.type_name == "counter id");
+        let spelled = (fields.iter()).find(|field| field.role == FieldRole::CounterId);
         let (ending, own) = match (spelled.map_or("", |field| field.shown.as_str()), id) {
             ("", None | Some(0)) => (String::new(), name.id.clone()),
             ("", Some(id)) => (format!(":{id}"), CounterId::Number(id)),

@@ -32,11 +32,11 @@ use super::shared::async_ids::AsyncIds;
 use super::shared::flow_marks::{FlowMark, FlowMarks};
 use super::shared::koids::Koids;
 use super::shared::losses::Losses;
-use super::{Chosen, ExportError, Exporter, Request, Summary};
+use super::{Chosen, ExportError, ExportedText, Exporter, Request, Summary};
 use crate::base::{Job, StringId, Timestamp};
-use crate::event::FieldRef;
 use crate::event::family::Family;
 use crate::event::slice_kind::{Nesting, SLICE_KIND, SliceKind};
+use crate::event::{FieldRef, FieldRole};
 use crate::export::shared::ThreadKoids;
 use crate::formats::EventRef;
 use crate::formats::chrome_json::OUR_NAME;
@@ -58,6 +58,7 @@ pub(crate) const EXPORTER: Exporter = Exporter {
     name: "chrome-json",
     about: "Chrome's JSON trace events: Perfetto, chrome://tracing and many scripts read it",
     extension: "json",
+    text: ExportedText::Json,
     table: None,
     write,
 };
@@ -428,7 +429,7 @@ impl<'a> JsonEvents<'a> {
         );
         let category = or(category, "async");
         let fields = self.fields(slice.begin);
-        let number = record_word(&fields, "async id").unwrap_or(number);
+        let number = record_word(&fields, FieldRole::AsyncId).unwrap_or(number);
         let id = async_id_text(kind, self.async_numbers.of(number));
         let head = Head {
             phase: "b",
@@ -469,7 +470,7 @@ impl<'a> JsonEvents<'a> {
                 let category = exact(trace, kind.map_or(StringId::EMPTY, |kind| kind.category));
                 let name = trace.kind_name(event.row.kind);
                 let fields = self.fields(id);
-                let async_id = record_word(&fields, "async id");
+                let async_id = record_word(&fields, FieldRole::AsyncId);
                 let (phase, category, more) = match (track.kind, async_id) {
                     (TrackKind::Async(_), Some(number)) => {
                         let id = async_id_text(track.kind, self.async_numbers.of(number));

@@ -7,8 +7,8 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::base::StringId;
 use crate::base::strings::text_of;
-use crate::event::{FieldRef, Value, ValueRef};
-use crate::export::shared::arguments::{Arg, ArgValue, LongText, arguments};
+use crate::event::{FieldRef, InstantScope, Value, ValueRef};
+use crate::export::shared::arguments::{Arg, ArgValue, LongText, arguments, instant_scope};
 use crate::trace::Trace;
 
 /// Returns the category, or `other` if it is empty: the format requires a category.
@@ -21,13 +21,10 @@ pub(super) fn or<'a>(category: Cow<'a, str>, other: &'static str) -> Cow<'a, str
 
 /// Returns the letter of an instant's scope: its thread, its process or all.
 pub(super) fn scope_letter(fields: &[FieldRef<'_>]) -> char {
-    let scope = fields
-        .iter()
-        .find(|field| field.type_name == "instant scope");
-    match scope.map(|field| &field.value) {
-        Some(ValueRef::Text(text)) if text == "process" => 'p',
-        Some(ValueRef::Text(text)) if text == "global" => 'g',
-        _ => 't',
+    match instant_scope(fields) {
+        Some(InstantScope::Process) => 'p',
+        Some(InstantScope::Global) => 'g',
+        Some(InstantScope::Thread) | None => 't',
     }
 }
 

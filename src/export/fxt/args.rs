@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use super::records::{MOST_ARGS, MOST_STRING_BYTES, Records, TextRef, cut_bytes};
 use crate::base::strings::exact_text;
 use crate::event::{FieldRef, ValueRef};
-use crate::export::shared::arguments::{Arg, ArgValue, LongText, is_argument, value_of};
+use crate::export::shared::arguments::{Arg, ArgValue, LongText, value_of};
 use crate::fxt::packed::MORE;
 
 /// The most words of arguments that a scheduling record, an object or a large event can have besides its other words.
@@ -48,7 +48,7 @@ impl<'a> FieldNames<'a> {
     ) -> bool {
         records.prepare(&[]);
         let mut count = more.len();
-        for field in fields.iter().filter(|field| is_argument(&field.type_name)) {
+        for field in fields.iter().filter(|field| field.role.is_argument()) {
             count += 1;
             // A long text may not fit into any record.
             let is_long =

@@ -13,8 +13,8 @@ use super::records::{
 use crate::base::StringId;
 use crate::event::SliceKind;
 use crate::event::flow_kind::{FLOW_KIND, FlowKind};
-use crate::event::{FieldRef, KindId, Role};
-use crate::export::shared::arguments::{arguments, is_argument, record_word};
+use crate::event::{FieldRef, FieldRole, KindId, Role};
+use crate::export::shared::arguments::{arguments, record_word};
 use crate::export::shared::async_ids::AsyncIds;
 use crate::export::shared::counter_names::CounterName;
 use crate::export::shared::flow_marks::{FlowMark, FlowStepSort, ReallyIn};
@@ -191,7 +191,7 @@ impl<'a, 't> Encoder<'a, 't> {
         match &self.listed {
             Some(listed) => listed.iter().any(|own| *own.name == *name),
             None => (self.fields.iter())
-                .any(|field| field.name_bytes() == name && is_argument(&field.type_name)),
+                .any(|field| field.name_bytes() == name && field.role.is_argument()),
         }
     }
 
@@ -383,12 +383,12 @@ impl<'a, 't> Encoder<'a, 't> {
 
     /// Returns the id of the current asynchronous event, if it has one.
     pub(super) fn async_id(&self) -> Option<u64> {
-        record_word(&self.fields, "async id")
+        record_word(&self.fields, FieldRole::AsyncId)
     }
 
     /// Returns the id of the current counter event, if it has one.
     pub(super) fn counter_id(&self) -> Option<u64> {
-        record_word(&self.fields, "counter id")
+        record_word(&self.fields, FieldRole::CounterId)
     }
 
     /// Returns the category and name of a kind of events.

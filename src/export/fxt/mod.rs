@@ -79,7 +79,7 @@ use super::shared::async_ids::AsyncIds;
 use super::shared::counter_names::counter_names;
 use super::shared::flow_marks::FlowMarks;
 use super::shared::koids::{Koids, Zero};
-use super::{Chosen, ExportError, Exporter, Request, Summary};
+use super::{Chosen, ExportError, ExportedText, Exporter, Request, Summary};
 use crate::base::{Job, StringId};
 use crate::event::Ties;
 use crate::event::family::Family;
@@ -106,6 +106,7 @@ pub(crate) const EXPORTER: Exporter = Exporter {
     name: "fxt",
     about: "Fuchsia trace format: Threadline, Perfetto, magic-trace and Fuchsia's tools read it",
     extension: "fxt",
+    text: ExportedText::AsWritten,
     table: None,
     write,
 };

@@ -12,7 +12,7 @@ use super::records::{Arg, ArgValue, ObjectKey, PROCESS, THREAD, ThreadKoids};
 use crate::base::{StringId, Timestamp};
 use crate::event::FieldRef;
 use crate::event::part::KernelObject;
-use crate::export::shared::arguments::{argument, is_argument};
+use crate::export::shared::arguments::argument;
 use crate::export::shared::flow_marks::FlowMark;
 use crate::export::shared::koids::Koids;
 use crate::export::shared::losses::{self, Counted};
@@ -341,7 +341,7 @@ impl Encoder<'_, '_> {
         if let Some(described) = described {
             let own = described.fields.iter().filter(|field| {
                 let is_written = args.iter().any(|arg| *arg.name == *field.name.as_bytes());
-                is_argument(&field.type_name) && !is_written
+                field.role.is_argument() && !is_written
             });
             let own = own.map(|field| argument(FieldRef::from(field.clone())));
             let own: Vec<_> = own.collect();

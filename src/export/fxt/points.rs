@@ -5,8 +5,10 @@ use super::encode::{Encoder, EventAt, Names};
 use super::item::Item;
 use super::records::{Arg, ArgValue, EventType, Head, MOST_ARGS, MOST_INLINE_BYTES, ThreadKoids};
 use crate::base::StringId;
-use crate::event::{FieldRef, Role, ValueRef};
-use crate::export::shared::arguments::{Blob, LongText, arguments, blob_of, payload_of};
+use crate::event::{FieldRef, FieldRole, InstantScope, Role, ValueRef};
+use crate::export::shared::arguments::{
+    Blob, LongText, arguments, blob_of, instant_scope, payload_of,
+};
 use crate::trace::{CpuId, EventId, ThreadId, TrackKind};
 
 /// The name of the argument with the time of a record that has no time of its own.
@@ -185,10 +187,7 @@ impl Encoder<'_, '_> {
     ) {
         self.fields.retain(|field| {
             // Fields that the reader derives from the payload itself.
-            !matches!(
-                (&*field.name, &*field.type_name),
-                ("payload", "blob") | ("size", "bytes")
-            )
+            !matches!(field.role, FieldRole::Payload | FieldRole::PayloadSize)
         });
         let cpu = self.cpu_arg(EventId(item.row));
         let cpu = cpu.filter(|arg| !self.has_argument(&arg.name));
@@ -220,12 +219,9 @@ fn is_inline_argument(arg: &Arg<'_>) -> bool {
 
 /// Returns the word for a scope, unless the scope is the thread.
 fn scope_word(fields: &[FieldRef<'_>]) -> Option<u64> {
-    let field = fields
-        .iter()
-        .find(|field| field.type_name == "instant scope")?;
-    match &field.value {
-        ValueRef::Text(text) if text == "process" => Some(1),
-        ValueRef::Text(text) if text == "global" => Some(2),
-        _ => None,
+    match instant_scope(fields)? {
+        InstantScope::Process => Some(1),
+        InstantScope::Global => Some(2),
+        InstantScope::Thread => None,
     }
 }

@@ -4,12 +4,10 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use crate::event::{ExactTexts, FieldRef, Value, ValueRef};
+use crate::event::{ExactTexts, FieldRef, FieldRole, InstantScope, Value, ValueRef};
 use crate::formats::{EventRef, Events};
 use crate::fxt::TypedValue;
 
-/// The type name of fields that are bytes in their file as well.
-const BLOB: &str = "blob";
 /// The longest byte string that becomes hex text, in bytes; a longer one becomes a payload.
 const MOST_HEX_BYTES: usize = 512;
 
@@ -54,19 +52,9 @@ impl<'a> Arg<'a> {
     }
 }
 
-/// Returns whether a field is an argument of a known type. The other fields are words of the record besides its
-/// arguments, which readers list among the fields.
-#[inline]
-pub(crate) fn is_argument(type_name: &str) -> bool {
-    !matches!(
-        type_name,
-        "instant scope" | "counter id" | "ticks" | "async id" | "flow id" | "unknown"
-    )
-}
-
-/// Returns the value of the field with this type name: readers list words of the record besides its arguments so.
-pub(crate) fn record_word(fields: &[FieldRef<'_>], type_name: &str) -> Option<u64> {
-    let field = fields.iter().find(|field| field.type_name == type_name)?;
+/// Returns the value of the field with this role: readers list words of the record besides its arguments so.
+pub(crate) fn record_word(fields: &[FieldRef<'_>], role: FieldRole) -> Option<u64> {
+    let field = fields.iter().find(|field| field.role == role)?;
     match field.value {
         ValueRef::UInt(value) => Some(value),
         _ => None,
@@ -77,18 +65,21 @@ pub(crate) fn record_word(fields: &[FieldRef<'_>], type_name: &str) -> Option<u6
 pub(crate) fn async_id(reader: &dyn Events, event: EventRef) -> Option<u64> {
     let mut fields = Vec::new();
     reader.fields_into(event, &mut fields);
-    record_word(&fields, "async id")
+    record_word(&fields, FieldRole::AsyncId)
 }
 
-/// Returns whether a field is an argument that is bytes in its file as well.
-pub(crate) fn is_blob(field: &FieldRef<'_>) -> bool {
-    field.type_name == BLOB
+/// Returns the scope of an instant; `None` if its file contains none.
+pub(crate) fn instant_scope(fields: &[FieldRef<'_>]) -> Option<InstantScope> {
+    fields.iter().find_map(|field| match field.role {
+        FieldRole::InstantScope(scope) => Some(scope),
+        _ => None,
+    })
 }
 
 /// Takes the fields that are arguments out of `fields`, and returns them.
 pub fn arguments<'a>(fields: &mut Vec<FieldRef<'a>>) -> Vec<Arg<'a>> {
     let fields = fields.drain(..);
-    let fields = fields.filter(|field| is_argument(&field.type_name));
+    let fields = fields.filter(|field| field.role.is_argument());
     fields.map(argument).collect()
 }
 
@@ -97,8 +88,8 @@ pub fn argument(field: FieldRef<'_>) -> Arg<'_> {
     let value = match (field.value, exact.text) {
         (_, Some(text)) => ArgValue::Text(text.into()),
         (ValueRef::Text(text), None) => ArgValue::Text(bytes_of(text)),
-        (ValueRef::Bytes(bytes), None) if field.type_name == BLOB => ArgValue::Blob(bytes),
-        (other, None) => spelled(&other, &field.type_name),
+        (ValueRef::Bytes(bytes), None) if field.role.is_blob() => ArgValue::Blob(bytes),
+        (other, None) => spelled(&other, field.role),
     };
     Arg {
         name: match exact.name {
@@ -125,22 +116,22 @@ pub(crate) fn value_of<'f>(field: &'f FieldRef<'_>) -> ArgValue<'f> {
             let text = field.exact_text().unwrap_or(text.as_bytes());
             ArgValue::Text(Cow::Borrowed(text))
         }
-        ValueRef::Bytes(bytes) if is_blob(field) => ArgValue::Blob(Cow::Borrowed(bytes)),
-        other => spelled(other, &field.type_name),
+        ValueRef::Bytes(bytes) if field.role.is_blob() => ArgValue::Blob(Cow::Borrowed(bytes)),
+        other => spelled(other, field.role),
     }
 }
 
 /// Returns a value that borrows nothing: bytes and lists become text.
-fn spelled(value: &ValueRef<'_>, type_name: &str) -> ArgValue<'static> {
+fn spelled(value: &ValueRef<'_>, role: FieldRole) -> ArgValue<'static> {
     match value {
         ValueRef::Null => ArgValue::Null,
         ValueRef::Bool(value) => ArgValue::Bool(*value),
         ValueRef::Int(value) => match i32::try_from(*value) {
-            Ok(small) if type_name == "int32" => ArgValue::Int32(small),
+            Ok(small) if role == FieldRole::Argument32 => ArgValue::Int32(small),
             _ => ArgValue::Int64(*value),
         },
         ValueRef::UInt(value) => match u32::try_from(*value) {
-            Ok(small) if type_name == "uint32" => ArgValue::UInt32(small),
+            Ok(small) if role == FieldRole::Argument32 => ArgValue::UInt32(small),
             _ => ArgValue::UInt64(*value),
         },
         ValueRef::Double(value) => ArgValue::Double(*value),
@@ -174,7 +165,7 @@ pub(crate) fn payload_of<'a>(fields: &[FieldRef<'a>]) -> Option<Cow<'a, [u8]>> {
     fields
         .iter()
         .filter_map(|field| match &field.value {
-            ValueRef::Bytes(bytes) if bytes.len() > MOST_HEX_BYTES && !is_blob(field) => {
+            ValueRef::Bytes(bytes) if bytes.len() > MOST_HEX_BYTES && !field.role.is_blob() => {
                 Some(bytes)
             }
             _ => None,
@@ -192,12 +183,11 @@ pub(crate) struct Blob<'a> {
 
 /// Returns the blob of an event with these fields, if it has one.
 pub(crate) fn blob_of<'a>(fields: &[FieldRef<'a>]) -> Option<Blob<'a>> {
-    // The payload is the last field of that name: an argument may be called `payload` as well.
-    let payload = fields.iter().rfind(|field| field.name == "payload")?;
+    let payload = (fields.iter()).find(|field| field.role == FieldRole::Payload)?;
     let ValueRef::Bytes(bytes) = &payload.value else {
         return None;
     };
-    let blob_type = record_word(fields, "blob type").map(|number| number as u8);
+    let blob_type = record_word(fields, FieldRole::BlobType).map(|number| number as u8);
     Some(Blob {
         blob_type,
         payload: bytes.clone(),

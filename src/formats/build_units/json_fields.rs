@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use crate::event::{Field, Value};
+use crate::event::{Field, FieldRole, Value};
 
 /// Returns the members of `object`, in its order. Lists of plain values are lists; objects inside are their JSON text.
 pub(crate) fn json_fields(object: &Json) -> Vec<Field> {
@@ -12,6 +12,7 @@ pub(crate) fn json_fields(object: &Json) -> Vec<Field> {
         type_name: String::new(),
         value: value_of(value),
         shown: String::new(),
+        role: FieldRole::Argument,
     };
     members.map(field).collect()
 }

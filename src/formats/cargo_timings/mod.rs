@@ -36,6 +36,8 @@ pub const FORMAT: Format = Format {
         Ok(open(input, format))
     },
     together: None,
+    wrapped: None,
+    may_be_self_trace: false,
 };
 
 const PAGE: LogFormat = LogFormat {

@@ -12,7 +12,7 @@ use super::ids::{Identity, async_number, id_number};
 use super::numbers::{float, whole};
 use super::scan::{Elements, Members, Quoted, Raw, Scan};
 use super::text::shown;
-use crate::event::{EventDetail, FieldRef, ValueRef};
+use crate::event::{EventDetail, FieldRef, FieldRole, InstantScope, ValueRef};
 
 /// Maximum number of fields of an event; the rest is one text.
 const MOST_FIELDS: usize = 2048;
@@ -85,27 +85,30 @@ fn is_shown_elsewhere(key: &[u8]) -> bool {
     )
 }
 
-/// Adds what the event has besides arguments, under the type names that exporters know.
+/// Adds what the event has besides arguments, with the roles that exporters choose by.
 fn record_words<'a>(event: &RawEvent<'a>, fields: &mut Vec<FieldRef<'a>>) {
-    let type_name = match event.phase {
+    let (role, type_name) = match event.phase {
         b'i' | b'I' | b'R' => {
             let scope = match event.more.instant_scope.bytes() {
-                b"p" => "process",
-                b"g" => "global",
-                _ => "thread",
+                b"p" => InstantScope::Process,
+                b"g" => InstantScope::Global,
+                _ => InstantScope::Thread,
             };
             return fields.push(FieldRef {
                 name: Cow::Borrowed("scope"),
                 type_name: Cow::Borrowed("instant scope"),
-                value: ValueRef::Text(Cow::Borrowed(scope)),
+                value: ValueRef::Text(Cow::Borrowed(scope.word())),
                 shown: String::new(),
+                role: FieldRole::InstantScope(scope),
                 exact: None,
             });
         }
-        b'b' | b'n' | b'e' | b'S' | b'T' | b'p' | b'F' | b'N' | b'O' | b'D' => "async id",
-        b's' | b't' | b'f' => "flow id",
-        b'C' => "counter id",
-        _ => "",
+        b'b' | b'n' | b'e' | b'S' | b'T' | b'p' | b'F' | b'N' | b'O' | b'D' => {
+            (FieldRole::AsyncId, "async id")
+        }
+        b's' | b't' | b'f' => (FieldRole::FlowId, "flow id"),
+        b'C' => (FieldRole::CounterId, "counter id"),
+        _ => (FieldRole::Argument, ""),
     };
     let of_id2 = Members::of(event.more.id2.nested()).next();
     let (name, id) = match of_id2 {
@@ -116,10 +119,10 @@ fn record_words<'a>(event: &RawEvent<'a>, fields: &mut Vec<FieldRef<'a>>) {
         return;
     }
     let is_number = whole(id.bytes()).is_some();
-    if !type_name.is_empty() && (is_number || type_name != "counter id") {
+    if role != FieldRole::Argument && (is_number || role != FieldRole::CounterId) {
         let own = id_number(id);
-        let number = match type_name {
-            "async id" => async_number(event, own, Identity::of(event).reach),
+        let number = match role {
+            FieldRole::AsyncId => async_number(event, own, Identity::of(event).reach),
             _ => own,
         };
         fields.push(FieldRef {
@@ -131,6 +134,7 @@ fn record_words<'a>(event: &RawEvent<'a>, fields: &mut Vec<FieldRef<'a>>) {
                 _ if number != own => own.to_string(),
                 _ => String::new(),
             },
+            role,
             exact: None,
         });
     } else {
@@ -186,6 +190,7 @@ fn text_field<'a>(name: Cow<'a, str>, bytes: &'a [u8]) -> FieldRef<'a> {
         type_name: Cow::Borrowed("json"),
         value: ValueRef::Text(shown(bytes)),
         shown: String::new(),
+        role: FieldRole::Argument,
         exact: None,
     }
 }
@@ -218,6 +223,7 @@ fn scalar<'a>(name: Cow<'a, str>, value: Raw<'a>) -> FieldRef<'a> {
         type_name: Cow::Borrowed(type_name),
         value,
         shown: shown_as,
+        role: FieldRole::Argument,
         exact: None,
     }
 }

@@ -16,7 +16,7 @@ use crate::base::by_string::ByString;
 use crate::base::strings::exact_bytes;
 use crate::base::{Job, Location, Maybe, ReadError, Severity, StringId};
 use crate::event::family::Family;
-use crate::event::kernel::is_probe_system;
+use crate::event::kernel::ProbeGroup;
 use crate::event::part::ClockMark;
 use crate::event::slice_kind::Nesting;
 use crate::event::{
@@ -473,7 +473,7 @@ impl<'f> Emitter<'f> {
             name,
             category,
             role,
-            is_probe: is_probe_system(columns.strings.bytes(category)),
+            is_probe: ProbeGroup::of(columns.strings.bytes(category)).is_some(),
         });
         if let Some(mut named) = self.names.get(name, category)
             && let Some(own) = named.kinds.get_mut(usize::from(role != Role::Instant))

@@ -38,9 +38,9 @@ use crate::formats::{Format, Input, Recording, Sniff};
 
 use head::Head;
 use reader::JsonReader;
+use system_trace::lone_system_trace;
 
 pub(crate) use head::OUR_NAME;
-pub(crate) use system_trace::lone_system_trace;
 
 /// This format's row in `FORMATS`.
 pub const FORMAT: Format = Format {
@@ -49,6 +49,8 @@ pub const FORMAT: Format = Format {
     sniff,
     open,
     together: None,
+    wrapped: Some(lone_system_trace),
+    may_be_self_trace: true,
 };
 
 fn sniff(head: &[u8]) -> Sniff {

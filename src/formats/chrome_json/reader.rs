@@ -116,6 +116,7 @@ impl JsonReader {
     fn info(&self) -> TraceInfo {
         TraceInfo {
             format: FORMAT.name.to_owned(),
+            may_be_self_trace: FORMAT.may_be_self_trace,
             ..TraceInfo::default()
         }
     }

@@ -12,7 +12,7 @@ use super::walk::{Border, Form, Found, Walk, Within};
 pub(super) const KEY: &[u8] = b"systemTraceEvents";
 
 /// Returns the text of the kernel's events in a file that has no other events; `None` if it has, or is no such file.
-pub(crate) fn lone_system_trace(bytes: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn lone_system_trace(bytes: &[u8]) -> Option<Vec<u8>> {
     let head = Head::of(bytes);
     if head.form != Form::Object || bytes.get(head.start) != Some(&b'{') {
         return None;

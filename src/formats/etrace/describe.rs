@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::base::lines::text_at;
 use crate::base::signals::exit_text;
 use crate::base::strings::{exact_text, text_of};
-use crate::event::{DecodedEvent, EventDetail, Field, FieldRef, Need, Value, ValueRef};
+use crate::event::{DecodedEvent, EventDetail, Field, FieldRef, FieldRole, Need, Value, ValueRef};
 use crate::formats::EventRef;
 
 use super::calls::{Call, Fit, remove_at};
@@ -101,6 +101,7 @@ fn fields_into<'a>(file: &'a File, event: EventRef, fields: &mut Vec<FieldRef<'a
             type_name: Cow::Borrowed(type_of(key)),
             value: ValueRef::Int(value),
             shown: String::new(),
+            role: FieldRole::Argument,
             exact: None,
         });
     }
@@ -129,6 +130,7 @@ fn field_ref<'a>(name: &'static str, type_name: &'static str, value: ValueRef<'a
         type_name: Cow::Borrowed(type_name),
         value,
         shown: String::new(),
+        role: FieldRole::Argument,
         exact: None,
     }
 }
@@ -261,6 +263,7 @@ fn field(name: &str, type_name: &str, value: Value, shown: &str) -> Field {
         type_name: type_name.to_owned(),
         value,
         shown: shown.to_owned(),
+        role: FieldRole::Argument,
     }
 }
 

@@ -89,6 +89,8 @@ pub const FORMAT: Format = Format {
         are_parts: parts::are_parts,
         open: open_together,
     }),
+    wrapped: None,
+    may_be_self_trace: false,
 };
 
 fn open(input: Input, _job: &Job) -> Result<Recording, ReadError> {

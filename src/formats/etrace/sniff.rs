@@ -1,7 +1,7 @@
 //! Detects etrace files: their first lines are events, with or without ftrace's context before them.
 
 use crate::formats::Sniff;
-use crate::formats::ftrace_text::is_event_line;
+use crate::formats::ftrace_line::line::is_event_line;
 
 use super::head::is_named;
 use super::line::{parse_line, parse_lost};

@@ -3,18 +3,18 @@
 use super::event_lines::event_bytes;
 use super::facts::Facts;
 use super::fields::{colon_pairs, pairs};
-use super::flags::Flags;
 use super::forms::{fixed, word_pairs};
 use super::graph::{self, Graph, GraphLine};
-use super::line::{Body, Plain, classify, plain, repeats, split_arguments};
-use super::prefix::Prefix;
 use super::probe_text::{Probe, is_event_probe, probe, probe_fields};
 use super::raw_graph::raw_step;
 use super::tasks::{TracerText, WakeupText, switch, tracer_text, wakeup};
 use super::tracers::{TracerEvent, tracer_event, tracer_event_named};
 use crate::base::lines::{lines, text_at};
-use crate::event::{EventDetail, Field, Value};
+use crate::event::{EventDetail, Field, FieldRole, Value};
 use crate::formats::EventRef;
+use crate::formats::ftrace_line::flags::Flags;
+use crate::formats::ftrace_line::line::{Body, Plain, classify, plain, repeats, split_arguments};
+use crate::formats::ftrace_line::prefix::Prefix;
 use crate::formats::kind_table::KindTexts;
 use crate::formats::text_kinds::Kinds;
 
@@ -109,6 +109,7 @@ fn pid_field(pid: u32) -> Field {
         type_name: "int".to_owned(),
         value: Value::Int(i64::from(pid)),
         shown: String::new(),
+        role: FieldRole::Argument,
     }
 }
 
@@ -140,6 +141,7 @@ fn field(name: &str, text: &[u8]) -> Field {
             type_name: String::new(),
             value: Value::Text(shown.clone()),
             shown,
+            role: FieldRole::Argument,
         };
     }
     let shown = String::from_utf8_lossy(text).into_owned();
@@ -154,6 +156,7 @@ fn field(name: &str, text: &[u8]) -> Field {
         type_name: String::new(),
         value: value.unwrap_or_else(|| Value::Text(shown.clone())),
         shown,
+        role: FieldRole::Argument,
     }
 }
 
@@ -373,6 +376,7 @@ fn graph_fields(detail: &mut EventDetail, text: &[u8], found: Option<Graph<'_>>)
             type_name: "ns".to_owned(),
             value: Value::Int(ns),
             shown,
+            role: FieldRole::Argument,
         });
     };
     match found.step {

@@ -10,7 +10,7 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::FxHasher;
 
-use super::prefix::Prefix;
+use crate::formats::ftrace_line::prefix::Prefix;
 
 /// Number of recent lines that are kept.
 const MOST: usize = 128;
@@ -79,8 +79,8 @@ impl<'a> Doubles<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::prefix::split_prefix;
     use super::*;
+    use crate::formats::ftrace_line::prefix::split_prefix;
 
     #[test]
     fn what_two_instances_had_happened_once() {

@@ -16,15 +16,15 @@
 //! columns. So do probes' strings with newlines, and dumps of bytes.
 
 use super::facts::{Facts, Layout};
-use super::flags::Flags;
 use super::graph::{self, GraphLine};
-use super::line::{Body, Plain, classify, plain};
-use super::prefix::{
-    Group, Prefix, TASK_WIDTH, columns_inside, latency_columns_inside, split_prefix,
-};
 use super::probe_text::{may_be_probe, probe};
 use super::recipe::system_of;
 use crate::base::lines::{Line, lines};
+use crate::formats::ftrace_line::flags::Flags;
+use crate::formats::ftrace_line::line::{Body, Plain, classify, plain};
+use crate::formats::ftrace_line::prefix::{
+    Group, Prefix, TASK_WIDTH, columns_inside, latency_columns_inside, split_prefix,
+};
 
 /// A string of a probe continues for at most this many lines.
 const MOST_LINES: usize = 64;
@@ -323,13 +323,6 @@ pub(crate) fn event_bytes(text: &[u8], facts: &Facts) -> usize {
         }
     }
     end
-}
-
-/// Returns whether a line is an event in the columns of the kernel or of trace-cmd.
-#[must_use]
-pub(crate) fn is_event_line(line: &[u8]) -> bool {
-    split_prefix(line)
-        .is_some_and(|prefix| !matches!(classify(prefix.body), Body::Text | Body::Stack(_)))
 }
 
 #[cfg(test)]

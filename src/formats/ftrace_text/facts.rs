@@ -10,10 +10,7 @@
 //!   moment that other recordings know by this id.
 //! - A counting clock's time is glued to raw flags (`-0x14631252878692`): the number of the time's digits.
 
-use super::flags::Legend;
 use super::graph;
-use super::line::{Body, classify};
-use super::prefix::{Prefix, RAW_FLAGS, digits, split_prefix};
 use super::probe_text::{Probe, function_of, may_be_probe, probe};
 use super::tasks::{Form, StateLetters, SwitchText, end_state};
 use crate::base::decimal_seconds::decimal_seconds;
@@ -21,6 +18,9 @@ use crate::base::lines::lines;
 use crate::event::ThreadState;
 use crate::event::part::ClockMark;
 use crate::event::syscalls::Abi;
+use crate::formats::ftrace_line::flags::Legend;
+use crate::formats::ftrace_line::line::{Body, classify};
+use crate::formats::ftrace_line::prefix::{Prefix, RAW_FLAGS, digits, split_prefix};
 
 /// How many bytes of a text are searched for such marks.
 const NEAR: usize = 1 << 20;

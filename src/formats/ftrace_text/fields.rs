@@ -3,7 +3,7 @@
 //! A thread's name can contain anything, even ` ==> ` and ` pid=1`. It ends before the text that the kernel prints
 //! after it, and has at most 15 bytes.
 
-use super::prefix::{digits, pid_of};
+use crate::formats::ftrace_line::prefix::{digits, pid_of};
 
 /// Returns a value by name; `text` is `a=1 b=two words c=3`. A value ends where the next ` name=` starts.
 #[must_use]
@@ -90,22 +90,6 @@ fn unlisted<'a>(name: &[u8], value: &'a [u8]) -> &'a [u8] {
     match name.ends_with(b"comm") {
         true => value,
         false => value.strip_suffix(b",").unwrap_or(value),
-    }
-}
-
-/// Returns where `needle`, a few bytes starting with a rare byte, is in `text`. For short texts only: a general
-/// searcher takes longer to build than such texts take to scan.
-#[must_use]
-#[inline]
-pub(crate) fn find_short(text: &[u8], needle: &[u8]) -> Option<usize> {
-    let first = *needle.first()?;
-    let mut from = 0;
-    loop {
-        let at = from + memchr::memchr(first, text.get(from..)?)?;
-        if text.get(at..)?.starts_with(needle) {
-            return Some(at);
-        }
-        from = at + 1;
     }
 }
 

@@ -13,9 +13,10 @@
 //! block and ext4 events, and 1 of 75 reports of trace-cmd has `hwlat`; `tests/cases` has workqueue, noise and `timerlat`
 //! events. No recording of ours has the other forms.
 
-use super::fields::{field, find_short};
-use super::prefix::digits;
+use super::fields::field;
 use crate::base::Leading;
+use crate::formats::ftrace_line::prefix::digits;
+use crate::formats::ftrace_line::short::find_short;
 
 /// Returns a field of event `event` by its name in a binary trace.
 #[must_use]

@@ -11,10 +11,10 @@
 //!
 //! trace-cmd prints the text from the duration on as the info of `funcgraph_entry` and `funcgraph_exit`.
 
-use super::fields::find_short;
-use super::flags::is_flags;
-use super::prefix::{digits, pid_of};
 use crate::base::Leading;
+use crate::formats::ftrace_line::flags::is_flags;
+use crate::formats::ftrace_line::prefix::{digits, pid_of};
+use crate::formats::ftrace_line::short::find_short;
 
 /// Contents of a graph line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

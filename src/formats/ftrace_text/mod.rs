@@ -18,17 +18,14 @@
 mod describe;
 mod doubles;
 mod emit;
+mod etrace_call;
 mod event_lines;
 mod facts;
 mod fields;
-mod flags;
 mod forms;
 mod gaps;
 mod graph;
 mod instances;
-mod latency_columns;
-mod line;
-mod prefix;
 mod probe_text;
 mod raw_graph;
 mod reader;
@@ -45,8 +42,6 @@ use crate::formats::Format;
 
 use reader::FtraceReader;
 
-pub(crate) use event_lines::is_event_line;
-
 /// This format's row in `FORMATS`.
 pub const FORMAT: Format = Format {
     name: "ftrace text",
@@ -54,6 +49,8 @@ pub const FORMAT: Format = Format {
     sniff: sniff::sniff,
     open: |input, _job| Ok(FtraceReader::open(input)?.recording()),
     together: None,
+    wrapped: None,
+    may_be_self_trace: false,
 };
 
 #[cfg(test)]

@@ -10,7 +10,8 @@
 //! __probe_func=ffffffff8f963fa0 __probe_ret_ip=...  return
 //! ```
 
-use super::fields::{field, find_short, first_word};
+use super::fields::{field, first_word};
+use crate::formats::ftrace_line::short::find_short;
 
 /// Addresses of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,8 +10,9 @@
 //!
 //! Times are in ns, in hex.
 
-use super::fields::{field, find_short, first_word, number};
+use super::fields::{field, first_word, number};
 use super::graph::{Graph, Step};
+use crate::formats::ftrace_line::short::find_short;
 
 /// Parses the text of an event called `name`.
 #[must_use]

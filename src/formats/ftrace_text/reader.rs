@@ -21,10 +21,11 @@ use crate::formats::{EventRef, Events, Gathered, HasReport, Input, Recording, Re
 
 use super::emit::{Emitter, Last};
 use super::facts::{Facts, Layout};
-use super::prefix::{digits, split_prefix};
 use super::refused::Refused;
 use super::summary::{BlockStart, Shape, State, Summary, Whole, summarise};
-use super::{describe, gaps, graph, prefix, refused, sniff, with_etrace};
+use super::{describe, gaps, graph, refused, sniff, with_etrace};
+use crate::formats::ftrace_line::prefix;
+use crate::formats::ftrace_line::prefix::{digits, split_prefix};
 
 const BLOCK_BYTES: usize = 4 << 20;
 /// How many bytes of each block are read in advance.

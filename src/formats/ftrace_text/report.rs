@@ -14,17 +14,21 @@ use rayon::prelude::*;
 
 use super::event_lines::{EventLine, LineKind, event_lines};
 use super::facts::Layout;
-use super::flags::Flags;
 use super::graph;
-use super::line::{Body, Plain, classify, repeats};
-use super::prefix::{Group, Prefix};
 use super::reader::{Block, FtraceReader};
 use super::summary::{Shape, Whole};
 use super::tasks::tracer_text;
 use super::tracers::tracer_event;
 use crate::base::Job;
 use crate::formats::EventRef;
-use crate::formats::format::{Report, ReportOptions, Wrote};
+use crate::formats::ftrace_line::flags::Flags;
+use crate::formats::ftrace_line::line::{Body, Plain, classify, repeats};
+use crate::formats::ftrace_line::prefix::{Group, Prefix};
+use crate::formats::ftrace_line::report_layout::{
+    COUNT_WIDTH, EVENT_WIDTH, PID_WIDTH, STEP_WIDTH, TASK_WIDTH, push_dropped, push_event_name,
+    push_padding,
+};
+use crate::formats::report::{Report, ReportOptions, Wrote};
 use crate::formats::stream::{Started, start};
 
 impl Report for FtraceReader {
@@ -277,8 +281,7 @@ impl FtraceReader {
                     .and_then(|at| line.get(..at + 2))
                     .unwrap_or(&[]);
                 out.extend_from_slice(name);
-                let count = count.map(|count| format!("{count} ")).unwrap_or_default();
-                out.extend_from_slice(format!("CPU:{cpu} [{count}EVENTS DROPPED]").as_bytes());
+                push_dropped(out, cpu, count);
             }
             (None, _) => out.extend_from_slice(line),
         }
@@ -294,9 +297,9 @@ impl FtraceReader {
             out.extend_from_slice(name);
             out.extend_from_slice(if name.is_empty() { b"  " } else { b": " });
         }
-        push_padding(out, 16, prefix.comm.len());
+        push_padding(out, TASK_WIDTH, prefix.comm.len());
         out.extend_from_slice(prefix.comm);
-        out.extend_from_slice(format!("-{:<5} ", prefix.pid).as_bytes());
+        out.extend_from_slice(format!("-{:<PID_WIDTH$} ", prefix.pid).as_bytes());
         match prefix.group {
             Group::NoColumn => {}
             Group::Unknown => out.extend_from_slice(b"(-------) "),
@@ -316,7 +319,7 @@ impl FtraceReader {
         out.extend_from_slice(b": ");
         if shape.has_steps {
             out.extend_from_slice(prefix.step);
-            push_padding(out, 8, prefix.step.len());
+            push_padding(out, STEP_WIDTH, prefix.step.len());
             out.push(b' ');
         }
     }
@@ -332,10 +335,6 @@ impl FtraceReader {
     }
 }
 
-fn push_padding(out: &mut Vec<u8>, width: usize, length: usize) {
-    out.resize(out.len() + width.saturating_sub(length), b' ');
-}
-
 /// Appends the time with all printed digits, or in microseconds.
 fn push_time(out: &mut Vec<u8>, prefix: &Prefix<'_>, flag_letters: usize, options: &ReportOptions) {
     let Some(precision) = prefix.precision else {
@@ -343,7 +342,7 @@ fn push_time(out: &mut Vec<u8>, prefix: &Prefix<'_>, flag_letters: usize, option
         if !matches!(flag_letters, 0 | 5) {
             out.push(b' ');
         }
-        out.extend_from_slice(format!("{:>12}", prefix.time).as_bytes());
+        out.extend_from_slice(format!("{:>COUNT_WIDTH$}", prefix.time).as_bytes());
         return;
     };
     let digits = match options.has_full_times {
@@ -358,20 +357,11 @@ fn push_time(out: &mut Vec<u8>, prefix: &Prefix<'_>, flag_letters: usize, option
     out.extend_from_slice(format!(" {whole:>5}.{part:0width$}").as_bytes());
 }
 
-fn push_name(out: &mut Vec<u8>, name: &[&[u8]]) {
-    let length: usize = name.iter().map(|part| part.len()).sum();
-    for part in name {
-        out.extend_from_slice(part);
-    }
-    out.extend_from_slice(b": ");
-    push_padding(out, 20, length);
-}
-
 /// Returns the text after `name: ` and its padding: it may start with spaces of its own (a function's depth).
 fn as_it_stands<'a>(body: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     let rest = body.trim_ascii_start().strip_prefix(name)?;
     let rest = rest.strip_prefix(b": ")?;
-    let padding = 20_usize.saturating_sub(name.len());
+    let padding = EVENT_WIDTH.saturating_sub(name.len());
     let is_padded = rest.iter().take(padding).all(|byte| *byte == b' ');
     match is_padded {
         true => rest.get(padding..),
@@ -384,24 +374,24 @@ fn push_body(out: &mut Vec<u8>, body: &[u8]) {
     let text = body.trim_ascii();
     match classify(body) {
         Body::Event(name, info) if name.starts_with(b"tracing_mark_write") => {
-            push_name(out, &[b"print"]);
+            push_event_name(out, &[b"print"]);
             out.extend_from_slice(b"tracing_mark_write: ");
             out.extend_from_slice(info);
         }
         Body::Event(name, info) => {
-            push_name(out, &[name]);
+            push_event_name(out, &[name]);
             out.extend_from_slice(as_it_stands(body, name).unwrap_or(info));
         }
         Body::SysEnter(name, arguments) => {
-            push_name(out, &[b"sys_enter_", name]);
+            push_event_name(out, &[b"sys_enter_", name]);
             out.extend_from_slice(arguments);
         }
         Body::SysExit(name, result) => {
-            push_name(out, &[b"sys_exit_", name]);
+            push_event_name(out, &[b"sys_exit_", name]);
             out.extend_from_slice(result);
         }
         Body::Function(_, caller) => {
-            push_name(
+            push_event_name(
                 out,
                 &[match repeats(caller) {
                     Some(_) => b"func_repeats",
@@ -415,14 +405,14 @@ fn push_body(out: &mut Vec<u8>, body: &[u8]) {
                 true => b"user_stack",
                 false => b"kernel_stack",
             };
-            push_name(out, &[name]);
+            push_event_name(out, &[name]);
             out.extend_from_slice(text);
         }
         Body::Text => {
             match (tracer_text(body), tracer_event(body)) {
-                (Some(found), _) if found.is_wakeup => push_name(out, &[b"wakeup"]),
-                (Some(_), _) => push_name(out, &[b"context_switch"]),
-                (None, Some(found)) => push_name(out, &[found.event.as_bytes()]),
+                (Some(found), _) if found.is_wakeup => push_event_name(out, &[b"wakeup"]),
+                (Some(_), _) => push_event_name(out, &[b"context_switch"]),
+                (None, Some(found)) => push_event_name(out, &[found.event.as_bytes()]),
                 (None, None) => {}
             }
             out.extend_from_slice(text);
@@ -436,11 +426,11 @@ fn push_step(out: &mut Vec<u8>, rest: &[u8]) {
     match found.map(|found| found.step) {
         Some(graph::Step::Comment(text)) => push_body(out, text),
         Some(graph::Step::Leave(..)) => {
-            push_name(out, &[b"funcgraph_exit"]);
+            push_event_name(out, &[b"funcgraph_exit"]);
             out.extend_from_slice(rest.trim_ascii_end());
         }
         Some(_) => {
-            push_name(out, &[b"funcgraph_entry"]);
+            push_event_name(out, &[b"funcgraph_entry"]);
             out.extend_from_slice(rest.trim_ascii_end());
         }
         None => out.extend_from_slice(rest.trim_ascii()),

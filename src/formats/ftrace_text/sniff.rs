@@ -2,16 +2,16 @@
 
 use std::ops::Range;
 
-use super::fields::find_short;
-use super::flags::{Flags, is_flags};
 use super::graph;
-use super::line::{Body, Plain, classify, plain};
-use super::prefix::{digits, split_prefix};
 use super::recipe::system_of;
 use super::refused::refused;
 use crate::base::Leading;
 use crate::base::lines::lines;
 use crate::formats::Sniff;
+use crate::formats::ftrace_line::flags::{Flags, is_flags};
+use crate::formats::ftrace_line::line::{Body, Plain, classify, plain};
+use crate::formats::ftrace_line::prefix::{digits, split_prefix};
+use crate::formats::ftrace_line::short::find_short;
 
 const MOST_LINE_BYTES: usize = 1 << 12;
 /// This many consecutive events are a trace, whatever is around them.

@@ -4,12 +4,13 @@
 use std::collections::BTreeSet;
 
 use super::emit::Last;
+use super::etrace_call::is_etrace_call;
 use super::event_lines::{EventLine, LineKind, event_lines};
 use super::facts::Facts;
 use super::instances::Instances;
-use super::line::{Plain, is_etrace_call};
 use crate::base::{Job, ReadError};
 use crate::event::{Lane, ThreadKey};
+use crate::formats::ftrace_line::line::Plain;
 
 const CHECK_BYTES: u64 = 1 << 20;
 

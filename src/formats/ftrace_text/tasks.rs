@@ -8,9 +8,10 @@
 //! 0:120:R ==> [001]  286: 19:R cat   0:120:R   + [001]  286: 19:R cat       wakeup tracers
 //! ```
 
-use super::fields::{MOST_COMM, field, find_short, first_word, number, pid};
-use super::prefix::pid_of;
+use super::fields::{MOST_COMM, field, first_word, number, pid};
 use crate::event::ThreadState;
+use crate::formats::ftrace_line::prefix::pid_of;
+use crate::formats::ftrace_line::short::find_short;
 
 /// One side of a context switch, or the woken thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,9 +10,10 @@
 //!
 //! The forms are those of the kernel's `trace_output.c` and `blktrace.c`.
 
-use super::prefix::digits;
 use crate::base::Leading;
 use crate::event::kernel::RequestOp;
+use crate::formats::ftrace_line::prefix::digits;
+use crate::formats::ftrace_line::short::find_short;
 
 /// A line recognised by its form.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,7 +106,7 @@ fn plain<'a>(event: &'static str, fields: Vec<TracerField<'a>>) -> TracerEvent<'
 fn numbered(text: &[u8]) -> Option<TracerEvent<'_>> {
     let rest = text.get(1..)?;
     if let Some(rest) = rest.strip_prefix(b" ") {
-        let at = super::fields::find_short(rest, b" buf:")?;
+        let at = find_short(rest, b" buf:")?;
         let (id, bytes) = (rest.get(..at)?, rest.get(at + 5..)?.trim_ascii());
         let is_id = !id.is_empty() && id.iter().all(u8::is_ascii_hexdigit);
         return is_id.then(|| plain("raw_data", vec![field("id", id), field("buf", bytes)]));

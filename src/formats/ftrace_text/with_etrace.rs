@@ -3,12 +3,13 @@
 //!
 //! The text is read as usual; each block also collects its etrace lines, from which `formats::etrace` builds calls.
 
+use super::etrace_call::is_etrace_call;
 use super::event_lines::{EventLine, LineKind, event_lines};
-use super::line::{Plain, is_etrace_call};
 use super::reader::{Block, FtraceReader};
 use crate::base::{Strings, Timestamp};
 use crate::event::{EventKind, KindId, ThreadKey};
 use crate::formats::etrace::{Found, Lines};
+use crate::formats::ftrace_line::line::Plain;
 
 /// How many lines are used to find a text's line ends.
 const LINES_OF_ENDS: usize = 64;

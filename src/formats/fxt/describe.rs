@@ -4,7 +4,7 @@
 //! instant's scope, weights) come first, with types of their own:
 //! `counter id`, `async id`, `flow id`, `ticks`, `instant scope`, `blob type`, `state`, `cpu`.
 
-use crate::event::{EventDetail, Field, FieldRef, STACK, ThreadKey, Value};
+use crate::event::{EventDetail, Field, FieldRef, FieldRole, STACK, ThreadKey, Value};
 use crate::formats::EventRef;
 
 use super::fields::{Texts, field_of, payload_at, record_word};
@@ -79,6 +79,7 @@ fn field(name: &str, type_name: &str, value: Value) -> Field {
         type_name: type_name.to_owned(),
         value,
         shown: String::new(),
+        role: FieldRole::Argument,
     }
 }
 
@@ -324,6 +325,7 @@ impl<'f, O: ByteOrder> Describer<'f, O> {
             type_name: "koid".to_owned(),
             value: Value::Koid(koid),
             shown,
+            role: FieldRole::Argument,
         });
     }
 
@@ -333,6 +335,7 @@ impl<'f, O: ByteOrder> Describer<'f, O> {
             type_name: "state".to_owned(),
             value: Value::UInt(state),
             shown: end_state(state).letters().to_owned(),
+            role: FieldRole::Argument,
         });
     }
 
@@ -347,7 +350,10 @@ impl<'f, O: ByteOrder> Describer<'f, O> {
     }
 
     fn payload(&mut self, payload: &[u8]) {
-        self.push("size", "bytes", Value::UInt(payload.len() as u64));
+        self.detail.fields.push(Field {
+            role: FieldRole::PayloadSize,
+            ..field("size", "bytes", Value::UInt(payload.len() as u64))
+        });
         if payload.len() <= MOST_SHOWN_BYTES {
             let shown = format!("{} bytes", payload.len());
             self.detail.fields.push(Field {
@@ -355,6 +361,7 @@ impl<'f, O: ByteOrder> Describer<'f, O> {
                 type_name: "blob".to_owned(),
                 value: Value::Bytes(payload.to_vec()),
                 shown,
+                role: FieldRole::Payload,
             });
         }
     }
@@ -370,6 +377,7 @@ impl<'f, O: ByteOrder> Describer<'f, O> {
             type_name: "blob type".to_owned(),
             value: Value::UInt(blob_type),
             shown: blob_type_name(blob_type).to_owned(),
+            role: FieldRole::BlobType,
         });
         self.payload(payload_at(self.file, self.place)?);
         Some(())
@@ -409,7 +417,10 @@ impl<'f, O: ByteOrder> Describer<'f, O> {
                 self.push("module", "module id", Value::UInt(id));
                 let name = lossy(without_nuls(name));
                 self.push("name", "string", Value::Text(name));
-                self.push("build_id", "blob", Value::Bytes(build_id.to_vec()));
+                self.detail.fields.push(Field {
+                    role: FieldRole::BlobArgument,
+                    ..field("build_id", "blob", Value::Bytes(build_id.to_vec()))
+                });
             }
             Profile::Mapping {
                 module,

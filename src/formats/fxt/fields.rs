@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::base::strings::text_of;
-use crate::event::{ExactTexts, FieldRef, ValueRef};
+use crate::event::{ExactTexts, FieldRef, FieldRole, InstantScope, ValueRef};
 use crate::formats::EventRef;
 
 use super::describe::describe;
@@ -70,14 +70,14 @@ pub fn fields_into<'f, O: ByteOrder>(
         None => fields.extend(described.map(FieldRef::from)),
         Some(payload) => {
             // The described fields contain the payload only if it is small.
-            let others =
-                described.filter(|field| (&*field.name, &*field.type_name) != ("payload", "blob"));
+            let others = described.filter(|field| field.role != FieldRole::Payload);
             fields.extend(others.map(FieldRef::from));
             fields.push(FieldRef {
                 name: Cow::Borrowed("payload"),
                 type_name: Cow::Borrowed("blob"),
                 value: ValueRef::Bytes(Cow::Borrowed(payload)),
                 shown: String::new(),
+                role: FieldRole::Payload,
                 exact: None,
             });
         }
@@ -123,32 +123,33 @@ fn event_fields<'f, O: ByteOrder>(
 
 /// Returns the field for the word after the arguments.
 pub(crate) fn record_word(sort: Sort, word: u64) -> Option<FieldRef<'static>> {
-    let (name, type_name, value) = match sort {
+    let (name, type_name, role) = match sort {
         Sort::Instant => {
             let scope = match word {
-                1 => "process",
-                2 => "global",
-                _ => "thread",
+                1 => InstantScope::Process,
+                2 => InstantScope::Global,
+                _ => InstantScope::Thread,
             };
-            (
-                "scope",
-                "instant scope",
-                ValueRef::Text(Cow::Borrowed(scope)),
-            )
+            ("scope", "instant scope", FieldRole::InstantScope(scope))
         }
-        Sort::Counter => ("id", "counter id", ValueRef::UInt(word)),
-        Sort::Complete => ("end", "ticks", ValueRef::UInt(word)),
+        Sort::Counter => ("id", "counter id", FieldRole::CounterId),
+        Sort::Complete => ("end", "ticks", FieldRole::EndTicks),
         Sort::AsyncBegin | Sort::AsyncInstant | Sort::AsyncEnd => {
-            ("id", "async id", ValueRef::UInt(word))
+            ("id", "async id", FieldRole::AsyncId)
         }
-        Sort::FlowBegin | Sort::FlowStep | Sort::FlowEnd => ("id", "flow id", ValueRef::UInt(word)),
+        Sort::FlowBegin | Sort::FlowStep | Sort::FlowEnd => ("id", "flow id", FieldRole::FlowId),
         _ => return None,
+    };
+    let value = match role {
+        FieldRole::InstantScope(scope) => ValueRef::Text(Cow::Borrowed(scope.word())),
+        _ => ValueRef::UInt(word),
     };
     Some(FieldRef {
         name: Cow::Borrowed(name),
         type_name: Cow::Borrowed(type_name),
         value,
         shown: String::new(),
+        role,
         exact: None,
     })
 }
@@ -178,11 +179,18 @@ pub(crate) fn field_of<'f, O: ByteOrder>(texts: &Texts<'f, O>, arg: Arg<'f>) -> 
         ArgValue::Blob(bytes) => ("blob", ValueRef::Bytes(Cow::Borrowed(bytes))),
         ArgValue::Other(_) => ("unknown", ValueRef::Null),
     };
+    let role = match arg.value {
+        ArgValue::Int32(_) | ArgValue::UInt32(_) => FieldRole::Argument32,
+        ArgValue::Blob(_) => FieldRole::BlobArgument,
+        ArgValue::Other(_) => FieldRole::UnknownArgument,
+        _ => FieldRole::Argument,
+    };
     FieldRef {
         name,
         type_name: Cow::Borrowed(type_name),
         value,
         shown: String::new(),
+        role,
         exact: (exact != ExactTexts::default()).then(|| Box::new(exact)),
     }
 }

@@ -45,7 +45,7 @@ mod ticks;
 use crate::base::{Job, ReadError};
 use crate::formats::{Format, Input, Recording};
 
-use reader::FxtReader;
+pub(crate) use reader::FxtReader;
 
 /// This format's row in `FORMATS`.
 pub const FORMAT: Format = Format {
@@ -54,6 +54,8 @@ pub const FORMAT: Format = Format {
     sniff: sniff::sniff,
     open,
     together: None,
+    wrapped: None,
+    may_be_self_trace: false,
 };
 
 fn open(input: Input, job: &Job) -> Result<Recording, ReadError> {

@@ -1,5 +1,6 @@
 //! An opened FXT file: one lane, cut into parts that are summarised, folded and read.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -7,14 +8,14 @@ use crate::base::{
     Big, ByteOrder, Cancelled, Diagnostics, Endian, Job, Little, Location, Problem, ReadError,
     Severity, Timestamp,
 };
-use crate::event::kernel::is_probe_system;
+use crate::event::kernel::ProbeGroup;
 use crate::event::part::{ClockUnit, Provider, UnnamedClock};
 use crate::event::{
     Coarse, DecodedEvent, Directory, Fact, Lane, LaneColumns, Need, Part, ThreadKey, TraceInfo,
 };
 use crate::formats::kind_table::ListedKinds;
 use crate::formats::stream::{PartRead, in_one_lane};
-use crate::formats::{EventRef, Events, Gathered, Input, RawRecords, Recording, Stream};
+use crate::formats::{EventRef, Events, Gathered, Input, Recording, Stream};
 use crate::fxt::Words;
 
 use super::borders::{PART_BYTES, Window, windows};
@@ -26,7 +27,7 @@ use super::scan::Scan;
 use super::settle::settle;
 use super::sniff::{FoundOrder, Magic, likely_order_of};
 use super::summary::{SHARE, Summary, summarise};
-use super::{FORMAT, coarse, describe, fields, objects};
+use super::{coarse, describe, fields, objects};
 
 /// Maximum count of blobs that the file's facts list.
 const MOST_LISTED_BLOBS: usize = 32;
@@ -36,7 +37,7 @@ const DEFAULT_RATE: u64 = 1_000_000_000;
 
 /// An opened FXT file.
 #[derive(Debug)]
-pub(super) struct FxtReader {
+pub(crate) struct FxtReader {
     input: Input,
     endian: Endian,
     magic: Magic,
@@ -50,6 +51,16 @@ pub(super) struct FxtReader {
 }
 
 impl FxtReader {
+    /// The bytes of the file.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.input.bytes()
+    }
+
+    /// Byte order of its numbers.
+    pub(crate) fn endian(&self) -> Endian {
+        self.endian
+    }
+
     pub(super) fn open(input: Input) -> Result<FxtReader, ReadError> {
         FxtReader::open_in_parts(input, PART_BYTES)
     }
@@ -239,7 +250,7 @@ impl FxtReader {
         let ListedKinds { mut kinds, strings } = self.kinds.list();
         if scan.tables.is_own() {
             for kind in &mut kinds {
-                kind.is_probe = is_probe_system(strings.bytes(kind.category));
+                kind.is_probe = ProbeGroup::of(strings.bytes(kind.category)).is_some();
             }
         }
         let mut directory = Directory {
@@ -390,12 +401,8 @@ impl Events for FxtReader {
         found.map(Cow::Borrowed)
     }
 
-    fn raw_records(&self) -> Option<RawRecords<'_>> {
-        Some(RawRecords {
-            format: FORMAT.name,
-            bytes: self.input.bytes(),
-            endian: self.endian,
-        })
+    fn record_file(&self) -> Option<&dyn Any> {
+        Some(self)
     }
 
     fn memory_bytes(&self) -> u64 {

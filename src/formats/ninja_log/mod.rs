@@ -18,7 +18,7 @@
 mod runs;
 
 use crate::base::lines::text_at;
-use crate::event::{Field, Value};
+use crate::event::{Field, FieldRole, Value};
 use crate::formats::build_units::{LogFormat, open};
 use crate::formats::{Format, Sniff};
 use runs::Line;
@@ -33,6 +33,8 @@ pub const FORMAT: Format = Format {
         Ok(open(input, LOG))
     },
     together: None,
+    wrapped: None,
+    may_be_self_trace: false,
 };
 
 const LOG: LogFormat = LogFormat {
@@ -70,6 +72,7 @@ fn fields(text: &[u8], place: u64) -> Vec<Field> {
         type_name: String::new(),
         value,
         shown: String::new(),
+        role: FieldRole::Argument,
     };
     let text = |bytes: &[u8]| Value::Text(String::from_utf8_lossy(bytes).into_owned());
     let outputs = std::iter::once(line).chain(others);

@@ -7,7 +7,7 @@ use super::line::{Body, classify, strip_open_end};
 use super::prefix::split_prefix;
 use super::values::{outcome, split_call, split_name};
 use crate::base::lines::{lines, text_at};
-use crate::event::{EventDetail, Field, Value};
+use crate::event::{EventDetail, Field, FieldRole, Value};
 use crate::formats::EventRef;
 use crate::formats::kind_table::KindTexts;
 
@@ -125,6 +125,7 @@ fn field(name: &str, text: &[u8]) -> Field {
         type_name: String::new(),
         value: Value::Text(String::from_utf8_lossy(text).into_owned()),
         shown: String::new(),
+        role: FieldRole::Argument,
     }
 }
 
@@ -156,6 +157,7 @@ fn call_fields(detail: &mut EventDetail, text: &[u8], dialect: Dialect) {
             type_name: String::new(),
             value,
             shown: String::from_utf8_lossy(result).into_owned(),
+            role: FieldRole::Argument,
         });
         if let Some(error) = parsed.error {
             detail.fields.push(field("error", error));
@@ -170,6 +172,7 @@ fn call_fields(detail: &mut EventDetail, text: &[u8], dialect: Dialect) {
             type_name: "ns".to_owned(),
             value: Value::Int(ns),
             shown: crate::base::Nanos(ns).to_string(),
+            role: FieldRole::Argument,
         });
     }
 }

@@ -38,7 +38,6 @@ mod values;
 use crate::formats::Format;
 
 use dialect::Dialect;
-pub(crate) use numbers::error_name;
 use reader::TextReader;
 
 /// strace's row in `FORMATS`.
@@ -48,6 +47,8 @@ pub const STRACE: Format = Format {
     sniff: sniff::sniff_strace,
     open: |input, _job| Ok(TextReader::open(input, Dialect::Strace)?.recording()),
     together: Some(family::TOGETHER),
+    wrapped: None,
+    may_be_self_trace: false,
 };
 
 /// MINIX's row in `FORMATS`.
@@ -57,6 +58,8 @@ pub const MINIX: Format = Format {
     sniff: sniff::sniff_minix,
     open: |input, _job| Ok(TextReader::open(input, Dialect::Minix)?.recording()),
     together: None,
+    wrapped: None,
+    may_be_self_trace: false,
 };
 
 #[cfg(test)]

@@ -3,143 +3,7 @@
 //! MINIX texts get Linux's numbers too, although MINIX numbers some differently, so that tables mean the same for all
 //! formats; the text of a call keeps the words.
 
-/// Error names, indexed by number (asm-generic/errno.h); empty if Linux has no such error.
-const ERRORS: &[&str] = &[
-    "",
-    "EPERM",
-    "ENOENT",
-    "ESRCH",
-    "EINTR",
-    "EIO",
-    "ENXIO",
-    "E2BIG",
-    "ENOEXEC",
-    "EBADF",
-    "ECHILD",
-    "EAGAIN",
-    "ENOMEM",
-    "EACCES",
-    "EFAULT",
-    "ENOTBLK",
-    "EBUSY",
-    "EEXIST",
-    "EXDEV",
-    "ENODEV",
-    "ENOTDIR",
-    "EISDIR",
-    "EINVAL",
-    "ENFILE",
-    "EMFILE",
-    "ENOTTY",
-    "ETXTBSY",
-    "EFBIG",
-    "ENOSPC",
-    "ESPIPE",
-    "EROFS",
-    "EMLINK",
-    "EPIPE",
-    "EDOM",
-    "ERANGE",
-    "EDEADLK",
-    "ENAMETOOLONG",
-    "ENOLCK",
-    "ENOSYS",
-    "ENOTEMPTY",
-    "ELOOP",
-    "",
-    "ENOMSG",
-    "EIDRM",
-    "ECHRNG",
-    "EL2NSYNC",
-    "EL3HLT",
-    "EL3RST",
-    "ELNRNG",
-    "EUNATCH",
-    "ENOCSI",
-    "EL2HLT",
-    "EBADE",
-    "EBADR",
-    "EXFULL",
-    "ENOANO",
-    "EBADRQC",
-    "EBADSLT",
-    "",
-    "EBFONT",
-    "ENOSTR",
-    "ENODATA",
-    "ETIME",
-    "ENOSR",
-    "ENONET",
-    "ENOPKG",
-    "EREMOTE",
-    "ENOLINK",
-    "EADV",
-    "ESRMNT",
-    "ECOMM",
-    "EPROTO",
-    "EMULTIHOP",
-    "EDOTDOT",
-    "EBADMSG",
-    "EOVERFLOW",
-    "ENOTUNIQ",
-    "EBADFD",
-    "EREMCHG",
-    "ELIBACC",
-    "ELIBBAD",
-    "ELIBSCN",
-    "ELIBMAX",
-    "ELIBEXEC",
-    "EILSEQ",
-    "ERESTART",
-    "ESTRPIPE",
-    "EUSERS",
-    "ENOTSOCK",
-    "EDESTADDRREQ",
-    "EMSGSIZE",
-    "EPROTOTYPE",
-    "ENOPROTOOPT",
-    "EPROTONOSUPPORT",
-    "ESOCKTNOSUPPORT",
-    "EOPNOTSUPP",
-    "EPFNOSUPPORT",
-    "EAFNOSUPPORT",
-    "EADDRINUSE",
-    "EADDRNOTAVAIL",
-    "ENETDOWN",
-    "ENETUNREACH",
-    "ENETRESET",
-    "ECONNABORTED",
-    "ECONNRESET",
-    "ENOBUFS",
-    "EISCONN",
-    "ENOTCONN",
-    "ESHUTDOWN",
-    "ETOOMANYREFS",
-    "ETIMEDOUT",
-    "ECONNREFUSED",
-    "EHOSTDOWN",
-    "EHOSTUNREACH",
-    "EALREADY",
-    "EINPROGRESS",
-    "ESTALE",
-    "EUCLEAN",
-    "ENOTNAM",
-    "ENAVAIL",
-    "EISNAM",
-    "EREMOTEIO",
-    "EDQUOT",
-    "ENOMEDIUM",
-    "EMEDIUMTYPE",
-    "ECANCELED",
-    "ENOKEY",
-    "EKEYEXPIRED",
-    "EKEYREVOKED",
-    "EKEYREJECTED",
-    "EOWNERDEAD",
-    "ENOTRECOVERABLE",
-    "ERFKILL",
-    "EHWPOISON",
-];
+use crate::base::error_numbers;
 
 /// Open flags (x86).
 const OPEN_FLAGS: &[(&str, u32)] = &[
@@ -173,37 +37,10 @@ const OPEN_FLAGS: &[(&str, u32)] = &[
 /// Returns the number of an error given by name (`ENOENT` is 2) or as a number; aliases are known.
 #[must_use]
 pub(crate) fn error_number(name: &[u8]) -> Option<i32> {
-    let name = match name {
-        b"EWOULDBLOCK" => &b"EAGAIN"[..],
-        b"ENOTSUP" => b"EOPNOTSUPP",
-        b"EDEADLOCK" => b"EDEADLK",
-        other => other,
-    };
-    if let Some(number) = super::values::plain_number(name) {
-        return i32::try_from(number).ok();
+    match super::values::plain_number(name) {
+        Some(number) => i32::try_from(number).ok(),
+        None => error_numbers::number(name),
     }
-    if name.is_empty() {
-        return None;
-    }
-    ERRORS
-        .iter()
-        .position(|error| error.as_bytes() == name)
-        .and_then(|number| i32::try_from(number).ok())
-}
-
-/// Returns the name of an error number: 2 is `ENOENT`. `None` if Linux has no such error.
-#[must_use]
-pub(crate) fn error_name(number: u64) -> Option<&'static str> {
-    // Errors inside the kernel, whose names strace prints.
-    match number {
-        512 => return Some("ERESTARTSYS"),
-        513 => return Some("ERESTARTNOINTR"),
-        514 => return Some("ERESTARTNOHAND"),
-        516 => return Some("ERESTART_RESTARTBLOCK"),
-        _ => {}
-    }
-    let name = ERRORS.get(usize::try_from(number).ok()?).copied()?;
-    (!name.is_empty()).then_some(name)
 }
 
 /// Returns the number of a signal given as `SIGTERM`, `SIGRT_3`, `SIGRTMIN` or `15`.

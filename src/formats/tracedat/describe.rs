@@ -9,8 +9,8 @@ use super::print_fmt::printf::push_hex;
 use super::print_fmt::{FunctionAt, Lookup, Scope};
 use super::printed_time::Times;
 use crate::base::{Endian, Timestamp};
-use crate::event::{DecodedEvent, EventDetail, Field, FieldRef, Value, ValueRef};
-use crate::formats::latency_flags;
+use crate::event::{DecodedEvent, EventDetail, Field, FieldRef, FieldRole, Value, ValueRef};
+use crate::formats::ftrace_line::flag_bits;
 
 /// Most elements of an array that are shown.
 const MAX_ELEMENTS: usize = 4096;
@@ -78,6 +78,7 @@ fn field_ref<'a>(field: &'a FieldFormat, value: ValueRef<'a>) -> FieldRef<'a> {
         type_name: Cow::Borrowed(field.type_name.as_str()),
         value,
         shown: String::new(),
+        role: FieldRole::Argument,
         exact: None,
     }
 }
@@ -204,6 +205,7 @@ fn describe_field(kind: &Kind, field: &FieldFormat, index: u16, scope: &Scope<'_
         name: field.name.clone(),
         type_name: field.type_name.clone(),
         shown: shown(kind, field, index, scope, &value),
+        role: FieldRole::Argument,
         value,
     }
 }
@@ -340,7 +342,7 @@ fn shown(kind: &Kind, field: &FieldFormat, index: u16, scope: &Scope<'_>, value:
         return state_text(kind.state_letters(), number);
     }
     if field.name == "common_flags" {
-        return latency_flags::words(number);
+        return flag_bits::words(number);
     }
     let mut out = Vec::new();
     if kind.print_fmt().push_named(&mut out, scope, index) {

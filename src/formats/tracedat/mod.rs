@@ -62,6 +62,8 @@ pub const FORMAT: Format = Format {
     sniff,
     open,
     together: None,
+    wrapped: None,
+    may_be_self_trace: false,
 };
 
 fn sniff(head: &[u8]) -> Sniff {

@@ -17,14 +17,15 @@ use super::recipes::Recipes;
 use super::report::source::{TraceReport, decoder_of};
 use super::with_etrace::{lines_in, prints_with_etrace};
 use crate::base::{Big, ByteOrder, Diagnostics, Endian, Job, Little, Problem, ReadError, Strings};
-use crate::event::kernel::is_probe_system;
+use crate::event::kernel::ProbeGroup;
 use crate::event::{
     DecodedEvent, Directory, EventDetail, EventKind, KindId, Lane, LaneColumns, Need, Part,
     PartColumns, Role, ThreadEntry, ThreadKey, TraceInfo,
 };
 use crate::formats::etrace::{Found, Lines};
 use crate::formats::events::{EventRef, Events};
-use crate::formats::format::{Input, Report};
+use crate::formats::format::Input;
+use crate::formats::report::Report;
 use crate::formats::stream::{
     self, AnyStream, Gathered, HasReport, IndependentParts, Recording, Shown,
 };
@@ -249,7 +250,7 @@ impl TraceDat {
                 name: strings.intern_text(&format.name),
                 category: strings.intern_text(&format.system),
                 role: role_of(format, self.recipes.of(kind)),
-                is_probe: is_probe_system(format.system.as_bytes())
+                is_probe: ProbeGroup::of(format.system.as_bytes()).is_some()
                     || format
                         .fields
                         .iter()

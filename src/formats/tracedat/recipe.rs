@@ -8,8 +8,8 @@ use super::{TraceFile, switch_state::StateTable};
 use crate::base::ByteOrder;
 use crate::event::family::Family;
 use crate::event::kernel::{
-    AsyncPair, Counter, EndOfPair, Noise, Pair, PairEnd, PairName, PairOfEvent, RequestOp,
-    find_async_pair, find_counters, find_noise, find_pair, find_request, is_user_mode,
+    AsyncPair, Counter, EndOfPair, Noise, Pair, PairEnd, PairName, PairOfEvent, ProbeGroup,
+    RequestOp, find_async_pair, find_counters, find_noise, find_pair, find_request, is_user_mode,
 };
 use crate::event::{MarkOp, Role, WakeupSort};
 
@@ -191,8 +191,6 @@ pub(crate) enum Recipe {
         row: &'static Counter,
         /// The value.
         value: Num,
-        /// Whether the value is the 32-bit state of cpu_idle, whose highest value means "not idle".
-        is_idle: bool,
         /// The CPU that the counter belongs to.
         cpu: Option<Num>,
         /// Text that is appended to the counter's name.
@@ -370,7 +368,6 @@ pub(crate) fn recipe_for(file: &TraceFile, format: &EventFormat) -> Option<Recip
         Some(Recipe::Counter {
             row,
             value: num(row.value)?,
-            is_idle: row.event == "power:cpu_idle",
             cpu: num(row.cpu),
             label: text(row.label),
         })
@@ -402,14 +399,17 @@ fn probe_recipe(file: &TraceFile, format: &EventFormat) -> Option<MarkRecipe> {
         None => (MarkOp::End, Num::named(format, "__probe_func")?),
     };
     // Without kernel symbols, the default names of the two systems decide.
-    let is_user = format.system == "uprobes";
+    let group = ProbeGroup::of(format.system.as_bytes());
+    let is_user = group == Some(ProbeGroup::Uprobes);
     Some(MarkRecipe {
         family: if is_user {
             Family::Uprobes
         } else {
             Family::Kprobes
         },
-        is_probe: !file.metadata.kallsyms.is_empty() && !is_user && format.system != "kprobes",
+        is_probe: !file.metadata.kallsyms.is_empty()
+            && !is_user
+            && group != Some(ProbeGroup::Kprobes),
         op,
         key: KeyOf::Num(address),
         salt: 0,

@@ -301,7 +301,7 @@ fn emptiness_ui(ui: &mut Ui, painter: &egui::Painter, draw: &Draw<'_>, actions: 
             .to_owned()
     } else if state.rows.hidden_count() > 0 {
         "All tracks are hidden. View > Show hidden tracks brings them back.".to_owned()
-    } else if scene.loaded.trace.info.format == crate::load::definitions::ALONE {
+    } else if scene.loaded.has_only_probes {
         "Definitions of probes, and no trace: see the Probes pane. Open the trace that they made (Ctrl+O)."
             .to_owned()
     } else if scene.loaded.is_complete && scene.loaded.trace.events.is_empty() {

@@ -10,6 +10,7 @@ use super::file::FxtFile;
 use super::kept::Kept;
 use super::places::Record;
 use super::references::KernelObject;
+use crate::event::FieldRole;
 use crate::export::fxt::args::{self, Fitted, MOST_ARG_WORDS};
 use crate::export::fxt::encode::{Encoder, EventAt};
 use crate::export::fxt::item::{Item, ItemTime, What, order_of};
@@ -107,7 +108,7 @@ impl Encoder<'_, '_> {
             EventType::AsyncBegin | EventType::AsyncInstant | EventType::AsyncEnd => {
                 self.async_id()
             }
-            _ => record_word(&self.fields, "flow id"),
+            _ => record_word(&self.fields, FieldRole::FlowId),
         };
         let thread = self.source.koids.thread(self.events.thread(id));
         let at = EventAt {

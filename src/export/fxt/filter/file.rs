@@ -2,7 +2,7 @@
 
 use crate::base::{Big, ByteOrder, Endian, Little};
 use crate::event::FlowOp;
-use crate::formats::fxt::FORMAT;
+use crate::formats::fxt::FxtReader;
 use crate::fxt::args::{ArgValue, Args};
 use crate::fxt::layout::scheduling::{self, legacy};
 use crate::fxt::layout::{RECORD_TYPE, event, record_type};
@@ -67,10 +67,10 @@ pub(crate) enum SchedulingAction {
 impl<'a> FxtFile<'a> {
     /// Returns the file of a trace; `None` if the trace comes from several files, or from a file of another format.
     pub(crate) fn of(loaded: &'a LoadedTrace) -> Option<FxtFile<'a>> {
-        let raw = loaded.reader.raw_records()?;
-        (raw.format == FORMAT.name).then_some(FxtFile {
-            bytes: raw.bytes,
-            endian: raw.endian,
+        let file = loaded.reader.record_file()?.downcast_ref::<FxtReader>()?;
+        Some(FxtFile {
+            bytes: file.bytes(),
+            endian: file.endian(),
         })
     }
 

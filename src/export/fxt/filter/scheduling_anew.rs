@@ -7,7 +7,7 @@ use crate::export::fxt::records::Arg;
 use crate::export::fxt::scheduling_args::int32_of;
 use crate::export::fxt::scheduling_records::{NumberedState, OnCpu, Outgoing, Side};
 use crate::export::fxt::switches::{COMPUTED_AGAIN, runnable_number};
-use crate::export::shared::arguments::{argument, is_argument};
+use crate::export::shared::arguments::argument;
 use crate::formats::Events;
 use crate::fxt::layout::scheduling::IDLE_WEIGHT;
 use crate::trace::{CpuId, EventId, ThreadId, Trace};
@@ -29,7 +29,7 @@ pub(crate) fn scheduling_args(
     let mut fields = Vec::new();
     reader.fields_into(event.into(), &mut fields);
     let own = fields.into_iter().skip(word_count);
-    let own = own.filter(|field| is_argument(&field.type_name));
+    let own = own.filter(|field| field.role.is_argument());
     Some(
         own.map(|field| argument(field.into_field().into()))
             .collect(),

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::*;
+use crate::export::ExportedText;
 use crate::trace::flows::FlowPoint;
 use crate::trace::{Flow, Flows};
 
@@ -51,7 +52,7 @@ fn every_exporter_writes_what_its_format_asks() {
             result.unwrap().bytes,
             std::fs::metadata(&path).unwrap().len()
         );
-        if exporter.extension.ends_with("json") {
+        if exporter.text == ExportedText::Json {
             let text = std::fs::read_to_string(&path).unwrap();
             let json: serde_json::Value = serde_json::from_str(&text).unwrap();
             let rows = json

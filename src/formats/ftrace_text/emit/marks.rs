@@ -5,8 +5,8 @@ use crate::base::StringId;
 use crate::base::lines::Line;
 use crate::event::family::Family;
 use crate::event::kernel::{
-    AsyncPair, Counter, NUMBER_ZERO, Noise, OWN_CPU, Pair, PairEnd, PairName, RequestOp,
-    find_counters, find_pair, label_word,
+    AsyncPair, Counter, NUMBER_ZERO, Noise, OWN_CPU, Pair, PairEnd, PairName, ProbeGroup,
+    RequestOp, find_counters, find_pair,
 };
 use crate::event::syscalls;
 use crate::event::{
@@ -14,9 +14,10 @@ use crate::event::{
     SeriesScope, SliceKind, Stated,
 };
 use crate::formats::atrace::{self, Atrace};
-use crate::formats::ftrace_text::fields::{field, find_short, first_word, number, raw_syscall};
+use crate::formats::ftrace_line::prefix::Prefix;
+use crate::formats::ftrace_line::short::find_short;
+use crate::formats::ftrace_text::fields::{field, first_word, number, raw_syscall};
 use crate::formats::ftrace_text::forms::{field_of, seconds_or_ns};
-use crate::formats::ftrace_text::prefix::Prefix;
 use crate::formats::ftrace_text::probe_text::{Probe, entry_offset, function_of};
 use crate::formats::ftrace_text::recipe::system_of;
 use crate::formats::ftrace_text::tracers::TracerEvent;
@@ -153,12 +154,14 @@ impl<'a> Emitter<'a> {
         let address = match found {
             Probe::Entry(address) | Probe::Return(address, _) => address,
         };
-        let is_user = self.facts.is_user_address(address);
+        let (group, family) = match self.facts.is_user_address(address) {
+            true => (ProbeGroup::Uprobes, Family::Uprobes),
+            false => (ProbeGroup::Kprobes, Family::Kprobes),
+        };
         let kind = match self.by_probe.get(name) {
             Some(kind) => *kind,
             None => {
-                let system = if is_user { "uprobes" } else { "kprobes" };
-                let kind = self.kinds.intern(system, name, Role::Consumed);
+                let kind = self.kinds.intern(group.name(), name, Role::Consumed);
                 self.by_probe.insert(name, kind);
                 kind
             }
@@ -171,14 +174,9 @@ impl<'a> Emitter<'a> {
             Probe::Entry(_) => (MarkOp::Begin, name),
             Probe::Return(..) => (MarkOp::End, b""),
         };
-        let category: &[u8] = match (op, is_user) {
-            (MarkOp::End, _) => b"",
-            (_, true) => b"uprobes",
-            (_, false) => b"kprobes",
-        };
-        let family = match is_user {
-            true => Family::Uprobes,
-            false => Family::Kprobes,
+        let category: &[u8] = match op {
+            MarkOp::End => b"",
+            MarkOp::Begin | MarkOp::Over => group.name().as_bytes(),
         };
         let label = Label {
             family,
@@ -340,12 +338,7 @@ impl<'a> Emitter<'a> {
         text_of: impl Fn(&str) -> Option<&'a [u8]>,
     ) -> Option<()> {
         let raw = number(text_of(row.value)?)?;
-        let is_idle = row.event == "power:cpu_idle";
-        let value = if is_idle && raw == i64::from(u32::MAX) {
-            -1.0
-        } else {
-            raw as f64
-        };
+        let value = row.value(raw);
         let scope = match row.cpu {
             "" => SeriesScope::Global,
             OWN_CPU => SeriesScope::Cpu(now.cpu),
@@ -358,7 +351,7 @@ impl<'a> Emitter<'a> {
         let name = match text_of(row.label) {
             Some(label) if !row.label.is_empty() => {
                 let label = String::from_utf8_lossy(label);
-                format!("{} {}", row.name, label_word(row, &label))
+                format!("{} {}", row.name, row.label_word(&label))
             }
             _ => row.name.to_owned(),
         };

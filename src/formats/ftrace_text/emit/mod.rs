@@ -11,28 +11,29 @@ mod scheduling;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::doubles::Doubles;
+use super::etrace_call::is_etrace_call;
 use super::event_lines::{EventLine, LineKind, event_lines};
 use super::facts::{Facts, Layout};
 use super::forms::field_of;
-use super::line::{Body, Plain, classify, is_etrace_call, repeats};
-use super::prefix::{Group, Prefix};
 use super::probe_text::{is_event_probe, may_be_probe, probe};
 use super::recipe::{Recipe, recipe_for, role_of, system_of};
 use super::tasks::tracer_text;
 use super::tracers::{tracer_event, tracer_event_named};
 use crate::base::lines::Line;
 use crate::base::{Job, Location, ReadError, Severity, StringId, Timestamp};
-use crate::event::kernel::{PairEnd, PairName};
+use crate::event::kernel::{PairEnd, PairName, ProbeGroup, UNKNOWN_SYSTEM};
 use crate::event::{
     Gap, KindId, Label, LaneColumns, Life, Mark, MarkOp, MeasuredClock, Role, Series, ThreadKey,
 };
 use crate::formats::atrace::Claim;
+use crate::formats::ftrace_line::line::{Body, Plain, classify, repeats};
+use crate::formats::ftrace_line::prefix::{Group, Prefix};
 use crate::formats::open_calls::{DepthFollower, OpenCalls};
 use crate::formats::text_kinds::Kinds;
 use graph_lines::{GraphClock, first_tasks};
 
 /// Category of unrecognised lines.
-pub(crate) const TEXT: &str = "text";
+pub(crate) const TEXT: &str = UNKNOWN_SYSTEM;
 
 const CHECK_BYTES: u64 = 1 << 20;
 const NAMES: usize = 1024;
@@ -411,7 +412,9 @@ impl<'a> Emitter<'a> {
                 return self.probe(now, prefix.time, line.offset, name, found);
             }
             if is_event_probe(info) {
-                let kind = self.kinds.intern("eprobes", name, Role::Instant);
+                let kind = self
+                    .kinds
+                    .intern(ProbeGroup::Eprobes.name(), name, Role::Instant);
                 return self.push(now, prefix.time, line.offset, kind);
             }
         }

@@ -6,8 +6,8 @@ use crate::base::lines::Line;
 use crate::event::{
     ForkSort, Interrupt, Life, LifeRow, Role, Switch, SwitchContent, ThreadKey, Wakeup, WakeupSort,
 };
+use crate::formats::ftrace_line::prefix::Prefix;
 use crate::formats::ftrace_text::fields::{field, first_word, pid};
-use crate::formats::ftrace_text::prefix::Prefix;
 use crate::formats::ftrace_text::recipe::Recipe;
 use crate::formats::ftrace_text::tasks::{
     StateLetters, TracerText, WakeupText, end_state, switch, wakeup,

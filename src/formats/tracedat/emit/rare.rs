@@ -4,7 +4,7 @@
 use super::{PartPass, until_nul};
 use crate::base::{ByteOrder, StringId};
 use crate::event::family::Family;
-use crate::event::kernel::{AsyncPair, Counter, OWN_CPU, PairEnd, label_word};
+use crate::event::kernel::{AsyncPair, Counter, OWN_CPU, PairEnd};
 use crate::event::{
     AsyncMark, AsyncOp, AsyncScope, ForkSort, Label, Life, Mark, MarkOp, RequestRow, Sample,
     Series, SeriesScope, SliceKind, Stated, ThreadKey,
@@ -27,15 +27,11 @@ impl PartPass<'_> {
             Recipe::Counter {
                 row,
                 value,
-                is_idle,
                 cpu,
                 label,
             } => {
                 let raw = value.read::<E>(payload)?;
-                let value = match raw as u32 {
-                    u32::MAX if *is_idle => -1.0,
-                    _ => raw as i64 as f64,
-                };
+                let value = row.value(raw.cast_signed());
                 let cpu = match row.cpu {
                     OWN_CPU => Some(self.cpu.into()),
                     _ => cpu.and_then(|cpu| cpu.read::<E>(payload)),
@@ -47,7 +43,7 @@ impl PartPass<'_> {
                         _ => String::new(),
                     }
                 });
-                let label = label.map(|label| label_word(row, &label).to_owned());
+                let label = label.map(|label| row.label_word(&label).to_owned());
                 let series = self.series(row, cpu, label);
                 self.columns.samples.push(Sample {
                     event,

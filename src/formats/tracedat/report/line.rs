@@ -1,12 +1,10 @@
-//! One record of a batch in, its line in the report out.
-//!
-//! ```text
-//!         comm-PID   [CPU] flags     time: NAME:                info
-//!  %16s   -%-5d     [%03d] 5     %5u.%09u:  padded to 20
-//! ```
+//! One record of a batch in, its line in the report out (`formats/ftrace_line/report_layout`).
 
 use super::merge::{Batch, Line};
 use super::setup::{Look, Lost, Setup};
+use crate::formats::ftrace_line::report_layout::{
+    COUNT_WIDTH, PID_WIDTH, STEP_WIDTH, TASK_WIDTH, push_dropped, push_event_name, push_padding,
+};
 use crate::formats::tracedat::decoder::{Memory, Raw, Style};
 use crate::formats::tracedat::print_fmt::printf::pad_left;
 use crate::formats::tracedat::print_fmt::printf::{push_decimal, push_hex, push_many, push_signed};
@@ -54,15 +52,15 @@ pub(super) fn push_line(
     let start = out.len();
     let (width, shown) = match look.has_latency_columns {
         true => (8, name.get(..8).unwrap_or(name)),
-        false => (16, name),
+        false => (TASK_WIDTH, name),
     };
-    push_many(out, b' ', usize::saturating_sub(width, shown.len()));
+    push_padding(out, width, shown.len());
     out.extend_from_slice(shown);
     out.push(b'-');
     let pid_start = out.len();
     push_signed(out, i64::from(line.pid));
     let pid_length = out.len() - pid_start;
-    push_many(out, b' ', 5_usize.saturating_sub(pid_length));
+    push_padding(out, PID_WIDTH, pid_length);
     let padding = usize::from(line.cpu < 100) + usize::from(line.cpu < 10);
     match look.has_latency_columns {
         true => {
@@ -90,7 +88,7 @@ pub(super) fn push_line(
     if times == Times::Counts {
         let start = out.len();
         push_decimal(out, line.time);
-        pad_left(out, start, 12);
+        pad_left(out, start, COUNT_WIDTH);
     } else {
         out.push(b' ');
         push_time(out, line.time, times);
@@ -99,16 +97,14 @@ pub(super) fn push_line(
     if let Some(step) = step {
         out.push(b' ');
         out.extend_from_slice(step.as_bytes());
-        push_many(out, b' ', 8_usize.saturating_sub(step.len()));
+        push_padding(out, STEP_WIDTH, step.len());
     }
     out.push(b' ');
     let name = decoder
         .kinds()
         .get(usize::from(kind))
         .map_or("", |kind| kind.format.name.as_str());
-    out.extend_from_slice(name.as_bytes());
-    out.extend_from_slice(b": ");
-    push_many(out, b' ', 20_usize.saturating_sub(name.len()));
+    push_event_name(out, &[name.as_bytes()]);
     let raw = Raw {
         record,
         cpu: line.cpu,
@@ -136,12 +132,6 @@ fn push_lost(out: &mut Vec<u8>, line: &Line) {
         Lost::Known(count) => Some(count),
         Lost::Unknown => None,
     };
-    out.extend_from_slice(b"CPU:");
-    push_decimal(out, u64::from(line.cpu));
-    out.extend_from_slice(b" [");
-    if let Some(count) = count {
-        push_decimal(out, count);
-        out.push(b' ');
-    }
-    out.extend_from_slice(b"EVENTS DROPPED]\n");
+    push_dropped(out, line.cpu, count);
+    out.push(b'\n');
 }

@@ -7,7 +7,7 @@ use super::line::push_line;
 use super::merge::{Batch, Merge};
 use super::setup::{Look, Setup, Stream};
 use super::wakeups::Wakeups;
-use crate::formats::format::{ReportLines, ReportOptions};
+use crate::formats::report::{ReportLines, ReportOptions};
 use crate::formats::tracedat::decoder::Memory;
 use crate::formats::tracedat::printed_time::Times;
 

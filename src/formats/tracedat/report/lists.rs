@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use super::source::TraceReport;
-use crate::formats::format::{List, ReportOptions};
+use crate::formats::record_report::List;
+use crate::formats::report::ReportOptions;
 use crate::formats::tracedat::printed_time::{Times, push_time};
 
 /// Text that trace-cmd prints before the statistics of the CPUs.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::selected::{Next, RecordFacts, Selected};
 use super::setup::{Head, Look, Lost, Setup, Stream};
-use crate::formats::format::ReportOptions;
+use crate::formats::report::ReportOptions;
 use crate::formats::tracedat::decoder::{Memory, Raw, Style};
 use crate::formats::tracedat::kind::Kind;
 use crate::formats::tracedat::plugins::Callers;

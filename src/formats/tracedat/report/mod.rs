@@ -20,6 +20,7 @@
 //! - bytes after the end of a record, which trace-cmd shows;
 //! - losses before a page that begins with a time stamp, which trace-cmd omits; instances with a clock of their own.
 
+mod function_options;
 mod line;
 mod lines;
 mod lists;
@@ -32,11 +33,12 @@ mod wakeups;
 use std::io::{Error, ErrorKind, Write};
 use std::sync::Arc;
 
+pub use function_options::FunctionOptions;
 pub(crate) use setup::{Buffer, Head, Lost, Setup, Stream, ThreadNames, prefixes};
 
 use super::decoder::Memory;
 use crate::base::Job;
-use crate::formats::format::ReportOptions;
+use crate::formats::report::ReportOptions;
 use line::push_line;
 use merge::{BATCH_LINES, Batch, Merge};
 use setup::Look;

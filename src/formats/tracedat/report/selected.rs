@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering;
 use rustc_hash::FxHashMap;
 
 use crate::formats::event_filter::{EventFacts, Fact};
-use crate::formats::format::{Choice, ReportOptions, Selection};
+use crate::formats::record_report::{Choice, Selection};
+use crate::formats::report::ReportOptions;
 use crate::formats::tracedat::decoder::Decoder;
 use crate::formats::tracedat::describe::shown_number;
 use crate::formats::tracedat::event_format::{FieldFormat, Shape, loc_range};

@@ -1,10 +1,12 @@
 //! The input of a report: streams of records, the buffers and names that are constant for all lines, and the form of
 //! the lines.
 
-use crate::formats::format::{FunctionOptions, OwnStyle, ReportOptions};
+use crate::formats::record_report::OwnStyle;
+use crate::formats::report::ReportOptions;
 use crate::formats::tracedat::decoder::{Decoder, Style};
 use crate::formats::tracedat::print_fmt::Addresses;
 use crate::formats::tracedat::printed_time::Times;
+use crate::formats::tracedat::report::FunctionOptions;
 
 /// Position of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +109,7 @@ impl Look {
             },
             has_flags: !options.has_no_flags || options.has_latency_columns,
             has_latency_columns: options.has_latency_columns,
-            functions: options.functions,
+            functions: FunctionOptions::of(&options.plugin_options),
         }
     }
 }

@@ -12,9 +12,9 @@
 //! Columns are parsed from the right, because a name may contain spaces, dashes and brackets. A counting clock prints
 //! an integer instead of seconds, and trace-cmd prints no space before it.
 
-use super::fields::find_short;
 use super::flags::{Flags, is_flags};
 use super::latency_columns::{SHORT_NAME, latency_at, other_columns};
+use super::short::find_short;
 use crate::base::Leading;
 
 /// The columns of a line.

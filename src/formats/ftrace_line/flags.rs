@@ -12,11 +12,11 @@
 //! The letters are those of the kernel's `trace_print_lat_fmt`. Kernels with other columns describe them in a legend in
 //! the header (`# _-----=> irqs-off`); real-time kernels have had up to eight.
 
-use crate::base::lines::lines;
-use crate::event::{Field, Value};
-use crate::formats::latency_flags::{
+use super::flag_bits::{
     BH_OFF, HARDIRQ, IRQS_OFF, LAZY, NEED_RESCHED, NMI, PREEMPT_RESCHED, SOFTIRQ, words,
 };
+use crate::base::lines::lines;
+use crate::event::{Field, FieldRole, Value};
 
 /// The flags column of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,6 +137,7 @@ impl FlagValues {
                     "common_flags" => words(value),
                     _ => String::new(),
                 },
+                role: FieldRole::Argument,
             })
         })
     }

@@ -5,11 +5,10 @@
 //!  => symbol                                                                  a stack frame of the line before
 //! ```
 
-use super::fields::find_short;
-use super::prefix::{MOST_CPU, digits, without_console_time};
+use super::prefix::{MOST_CPU, digits, split_prefix, without_console_time};
+use super::short::find_short;
 use crate::base::Leading;
 use crate::formats::atrace::may_be_mark;
-use crate::formats::etrace::parse_line;
 
 /// Kind of a line without columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,11 +207,11 @@ fn symbol_body<'a>(name: &'a [u8], text: &'a [u8]) -> Body<'a> {
     }
 }
 
-/// Returns whether the body of a line is a line of the build tracer, as the kernel or trace-cmd prints it.
-#[inline]
-pub(crate) fn is_etrace_call(body: &[u8]) -> bool {
-    let is_print = body.starts_with(b"print:") || body.starts_with(b"bprint:");
-    (is_print || body.first().is_some_and(u8::is_ascii_digit)) && parse_line(body).is_some()
+/// Returns whether a line is an event in the columns of the kernel or of trace-cmd.
+#[must_use]
+pub(crate) fn is_event_line(line: &[u8]) -> bool {
+    split_prefix(line)
+        .is_some_and(|prefix| !matches!(classify(prefix.body), Body::Text | Body::Stack(_)))
 }
 
 #[cfg(test)]

@@ -1,0 +1,37 @@
+//! What a compiler did in a slice of its trace of itself, by the names that clang gives these slices with `-ftime-trace`
+//! (LLVM's `TimeProfiler`). Names are looked at once, when the labels of a trace are made; later stages use the role.
+
+/// The work of a compiler in the slices with one label.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CompilerWork {
+    /// No compiler's work, or other work.
+    #[default]
+    None,
+    /// A whole compilation.
+    Compilation,
+    /// A file that was read because of an `#include`; the argument `detail` has its path.
+    Header,
+    /// A class or function made from a template; the argument `detail` has its name.
+    Template,
+    /// A step of the optimiser or of the code generator; the argument `detail` has its name.
+    NamedPass,
+    /// A step of the optimiser or of the code generator, named by the slice.
+    Pass,
+}
+
+impl CompilerWork {
+    /// Returns the work of slices with this name.
+    #[must_use]
+    pub(crate) fn of_name(name: &[u8]) -> CompilerWork {
+        match name {
+            b"ExecuteCompiler" => CompilerWork::Compilation,
+            b"Source" => CompilerWork::Header,
+            b"InstantiateClass" | b"InstantiateFunction" => CompilerWork::Template,
+            b"RunPass" | b"RunLoopPass" => CompilerWork::NamedPass,
+            // The slice around all passes of a kind; each pass is a slice as well.
+            name if name.ends_with(b"Passes") => CompilerWork::None,
+            name if memchr::memmem::find(name, b"Pass").is_some() => CompilerWork::Pass,
+            _ => CompilerWork::None,
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What a field of an event is to exporters, set by the reader of its file.
+
+/// The role of a field. Names and types of fields are for people; exporters choose by the role.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FieldRole {
+    /// An argument, written by its value.
+    #[default]
+    Argument,
+    /// An argument that is an integer of 32 bits in its file.
+    Argument32,
+    /// An argument that is bytes in its file.
+    BlobArgument,
+    /// The bytes of an attachment; also an argument for formats without attachments.
+    Payload,
+    /// The size of an attachment; also an argument for formats without attachments.
+    PayloadSize,
+    /// The format's number for the content of an attachment; also an argument for formats without attachments.
+    BlobType,
+    /// The scope of an instant.
+    InstantScope(InstantScope),
+    /// The id of a counter in its file.
+    CounterId,
+    /// The id of an asynchronous event in its file.
+    AsyncId,
+    /// The id of a flow in its file.
+    FlowId,
+    /// The end of a complete event, in the file's ticks.
+    EndTicks,
+    /// An argument of a type that the reader does not know: it has no value.
+    UnknownArgument,
+}
+
+impl FieldRole {
+    /// Returns whether the field is an argument. The other fields are words of the record besides its arguments.
+    #[inline]
+    #[must_use]
+    pub(crate) fn is_argument(self) -> bool {
+        match self {
+            FieldRole::Argument
+            | FieldRole::Argument32
+            | FieldRole::BlobArgument
+            | FieldRole::Payload
+            | FieldRole::PayloadSize
+            | FieldRole::BlobType => true,
+            FieldRole::InstantScope(_)
+            | FieldRole::CounterId
+            | FieldRole::AsyncId
+            | FieldRole::FlowId
+            | FieldRole::EndTicks
+            | FieldRole::UnknownArgument => false,
+        }
+    }
+
+    /// Returns whether the field's value is bytes in its file, not bytes that the file spells in another way.
+    #[inline]
+    #[must_use]
+    pub(crate) fn is_blob(self) -> bool {
+        matches!(self, FieldRole::BlobArgument | FieldRole::Payload)
+    }
+}
+
+/// What an instant is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InstantScope {
+    /// Its thread.
+    Thread,
+    /// Its process.
+    Process,
+    /// The whole trace.
+    Global,
+}
+
+impl InstantScope {
+    /// Returns the scope in a word, for people.
+    #[must_use]
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            InstantScope::Thread => "thread",
+            InstantScope::Process => "process",
+            InstantScope::Global => "global",
+        }
+    }
+}

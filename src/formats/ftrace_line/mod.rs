@@ -1,0 +1,18 @@
+//! Lines of ftrace's text: their columns, flags and bodies. Shared by the formats that read such lines or print them
+//! (ftrace text, etrace, the report of trace.dat).
+//!
+//! ```text
+//!             bash-96      [001] d..2.    69.626109: sched_switch: prev_comm=bash prev_pid=96 ...
+//! |-------------- prefix ---------------|          | body ------------------------------------
+//!                                flags |
+//! ```
+//!
+//! What a body means for the trace is decided by the formats.
+
+pub(crate) mod flag_bits;
+pub(crate) mod flags;
+mod latency_columns;
+pub(crate) mod line;
+pub(crate) mod prefix;
+pub(crate) mod report_layout;
+pub(crate) mod short;

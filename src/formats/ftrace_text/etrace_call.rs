@@ -1,0 +1,10 @@
+//! Lines of the build tracer in a text: it writes through ftrace.
+
+use crate::formats::etrace::parse_line;
+
+/// Returns whether the body of a line is a line of the build tracer, as the kernel or trace-cmd prints it.
+#[inline]
+pub(crate) fn is_etrace_call(body: &[u8]) -> bool {
+    let is_print = body.starts_with(b"print:") || body.starts_with(b"bprint:");
+    (is_print || body.first().is_some_and(u8::is_ascii_digit)) && parse_line(body).is_some()
+}

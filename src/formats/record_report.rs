@@ -1,0 +1,100 @@
+//! What a report of binary records can be asked for besides what every report can: records that filters choose, kinds
+//! of events in a style of their own, and lists of what the file contains beside events.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::event_filter::BoundFilter;
+use super::events::EventRef;
+
+/// Which events are printed.
+#[derive(Debug, Default)]
+pub struct Selection {
+    /// Only events that one of these chooses are printed; empty: all events.
+    pub shown: Vec<Choice>,
+    /// An event that one of these chooses is not printed.
+    pub left_out: Vec<Choice>,
+    /// Whether an event was printed.
+    pub is_met: AtomicBool,
+}
+
+impl Selection {
+    /// Returns whether an event was printed so far.
+    #[must_use]
+    pub fn is_met(&self) -> bool {
+        self.is_met.load(Ordering::Relaxed)
+    }
+}
+
+/// What chooses events.
+#[derive(Debug)]
+pub enum Choice {
+    /// A filter, asked while events are printed.
+    Filter(BoundFilter),
+    /// These events, sorted.
+    Events(Vec<EventPlace>),
+}
+
+/// Where an event is in its recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EventPlace {
+    /// The number of its part.
+    pub part: u32,
+    /// Its place in the part.
+    pub place: u64,
+}
+
+impl EventPlace {
+    /// Returns where an event is.
+    pub(crate) fn of(event: EventRef) -> EventPlace {
+        let EventRef { part, place, .. } = event;
+        EventPlace { part, place }
+    }
+}
+
+/// The style of the events that a filter names.
+#[derive(Clone, Debug)]
+pub struct KindStyle {
+    /// The events.
+    pub events: Arc<BoundFilter>,
+    /// How they are printed.
+    pub style: OwnStyle,
+}
+
+/// How chosen kinds of events are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnStyle {
+    /// `-r`: their raw fields.
+    Raw,
+    /// `-n`: by their own print format, without plugins.
+    Plain,
+}
+
+/// What a reference tool prints about a file instead of its events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum List {
+    /// `--stat`: what the kernel counted per CPU.
+    Statistics,
+    /// `--events`: the descriptions of all kinds of events.
+    Formats,
+    /// `-E`: their systems and names.
+    Events,
+    /// `-e`: the byte order of the file and of this machine.
+    ByteOrder,
+    /// `-p`: the page size of the recorded machine and of this one.
+    PageSize,
+    /// `-f`: the kernel's symbols.
+    Functions,
+    /// `-P`: the formats of trace_printk.
+    PrintFormats,
+    /// `--uname`: the recorded system, and the version of the program that recorded.
+    System,
+    /// `--version`: that version alone.
+    Version,
+    /// `--cpus`: the CPUs that have data.
+    Cpus,
+    /// `--first-event`: the time of their first events.
+    FirstEvents,
+    /// `--last-event`: the time of their last events.
+    LastEvents,
+}

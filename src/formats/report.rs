@@ -1,0 +1,141 @@
+//! Reports: a whole trace as text, as its format's reference tool prints it; what every format's report can be asked for.
+//! `record_report` has what only reports of binary records can be asked for.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::event_filter::KindFields;
+use super::events::EventRef;
+use super::record_report::{KindStyle, List, Selection};
+use crate::base::{CpuList, Job, Timestamp};
+
+/// Options of a report.
+#[derive(Clone, Debug, Default)]
+pub struct ReportOptions {
+    /// `-t`: timestamps in full instead of in microseconds.
+    pub has_full_times: bool,
+    /// `-N`: only each event's own print format is used, no plugins.
+    pub is_plain: bool,
+    /// `-R`: fields are printed raw.
+    pub is_raw: bool,
+    /// Omits the column of latency flags.
+    pub has_no_flags: bool,
+    /// Only these CPUs.
+    pub cpus: CpuList,
+    /// Only events at or after this time.
+    pub from: Option<Timestamp>,
+    /// Only events before this time.
+    pub until: Option<Timestamp>,
+    /// `-l`: prints the columns of the latency format.
+    pub has_latency_columns: bool,
+    /// `--ts-diff`: prints the time between each line and the line before it.
+    pub shows_steps: bool,
+    /// `-w`: prints after each switch to a thread how long the thread waited since its wakeup.
+    pub shows_wakeups: bool,
+    /// `-O`: options of the format's plugins for single kinds of events, as the user gave them. A format without such
+    /// plugins has no options.
+    pub plugin_options: Vec<String>,
+    /// Only these events, and the stacks that belong to them.
+    pub selection: Option<Arc<Selection>>,
+    /// Events with one of these bits in `common_flags` are left out (`-I`, `-S`).
+    pub left_out_flags: u64,
+    /// Events that are printed in a style of their own.
+    pub styles: Vec<KindStyle>,
+    /// The file's path as the user gave it, for lists that print it; otherwise they print its name.
+    pub path: Option<PathBuf>,
+    /// Label at the start of each line, if several files are printed.
+    pub label: Option<FileLabel>,
+    /// Added to all times, in ns or in the clock's own unit.
+    pub offset: i64,
+}
+
+/// A file's name at the start of its lines in a report of several files, padded on the left.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileLabel {
+    /// The file's name.
+    pub name: String,
+    /// Width before events: the length of the longest name of a file or an instance.
+    pub width: usize,
+    /// Width before the line with the file's CPU count: it includes the names of instances of earlier files only.
+    pub head_width: usize,
+}
+
+/// What a report wrote for one event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrote {
+    /// The event's line.
+    Line,
+    /// Nothing: the report can print only whole traces.
+    Nothing,
+}
+
+/// Prints a whole trace as its reference tool does.
+pub trait Report {
+    /// Writes the whole report; stops early with an error of kind `Interrupted` if the job is cancelled.
+    ///
+    /// # Errors
+    /// Errors of `out`.
+    fn write(
+        &self,
+        options: &ReportOptions,
+        out: &mut dyn std::io::Write,
+        job: &Job,
+    ) -> std::io::Result<()>;
+
+    /// Returns whether the bytes equal the reference tool's exactly. They are then written to a file unchanged: control
+    /// characters are not made visible.
+    fn is_exact(&self) -> bool {
+        false
+    }
+
+    /// Returns the report line by line, for callers that merge lines of several reports or look at earlier lines.
+    /// `None` if the report can be written only as a whole.
+    fn lines<'a>(&'a self, _options: &'a ReportOptions) -> Option<Box<dyn ReportLines + 'a>> {
+        None
+    }
+
+    /// The names of the instances in the file.
+    fn instances(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Returns what the file contains beside events, as the reference tool prints it.
+    fn list(&self, _list: List, _options: &ReportOptions) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Returns all kinds of events that the file describes, for filters that are asked while events are printed;
+    /// `None` if the report cannot ask them.
+    fn kinds(&self) -> Option<Vec<KindFields<'_>>> {
+        None
+    }
+
+    /// Writes one event as [`Report::write`] does, or returns `Wrote::Nothing` if single events cannot be printed.
+    ///
+    /// # Errors
+    /// Errors of `out`.
+    fn write_event(
+        &self,
+        _event: EventRef,
+        _options: &ReportOptions,
+        _out: &mut dyn std::io::Write,
+    ) -> std::io::Result<Wrote> {
+        Ok(Wrote::Nothing)
+    }
+}
+
+/// Iterates over the lines of a report.
+pub trait ReportLines {
+    /// Returns the text before the first event.
+    fn head(&self) -> Vec<u8>;
+
+    /// Time of the next line's event; `None` after the last line.
+    fn time(&self) -> Option<u64>;
+
+    /// Appends the next line, after a note of events lost before it. `before`: time of the line before, from which the
+    /// step (`--ts-diff`) counts; 0 if there is none. It is set to this line's time.
+    fn push(&mut self, out: &mut Vec<u8>, before: &mut u64);
+
+    /// Returns the text after the last event.
+    fn foot(&self) -> Vec<u8>;
+}
