@@ -16,6 +16,8 @@ pub enum FieldRole {
     PayloadSize,
     /// The format's number for the content of an attachment; also an argument for formats without attachments.
     BlobType,
+    /// The process of the pointer that a record names; also an argument for formats without such records.
+    PointerProcess,
     /// The scope of an instant.
     InstantScope(InstantScope),
     /// The id of a counter in its file.
@@ -41,7 +43,8 @@ impl FieldRole {
             | FieldRole::BlobArgument
             | FieldRole::Payload
             | FieldRole::PayloadSize
-            | FieldRole::BlobType => true,
+            | FieldRole::BlobType
+            | FieldRole::PointerProcess => true,
             FieldRole::InstantScope(_)
             | FieldRole::CounterId
             | FieldRole::AsyncId

@@ -27,6 +27,7 @@ pub mod tracedat;
 
 pub use events::{EventRef, Events};
 pub use format::{Format, Input, Inside, Sniff};
+pub use record_report::RecordOptions;
 pub use report::{Report, ReportOptions};
 pub use stream::Recording;
 pub(crate) use stream::{AnyStream, Gathered, HasReport, IndependentParts, Stream};

@@ -7,6 +7,28 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::event_filter::BoundFilter;
 use super::events::EventRef;
 
+/// Options of a report of binary records. A report of text ignores them.
+#[derive(Clone, Debug, Default)]
+pub struct RecordOptions {
+    /// `-N`: only each event's own print format is used, no plugins.
+    pub is_plain: bool,
+    /// `-l`: prints the columns of the latency format.
+    pub has_latency_columns: bool,
+    /// `--ts-diff`: prints the time between each line and the line before it.
+    pub shows_steps: bool,
+    /// `-w`: prints after each switch to a thread how long the thread waited since its wakeup.
+    pub shows_wakeups: bool,
+    /// `-O`: options of the format's plugins for single kinds of events, as the user gave them. A format without such
+    /// plugins has no options.
+    pub plugin_options: Vec<String>,
+    /// Only these events, and the stacks that belong to them.
+    pub selection: Option<Arc<Selection>>,
+    /// Events with one of these bits in `common_flags` are left out (`-I`, `-S`).
+    pub left_out_flags: u64,
+    /// Events that are printed in a style of their own.
+    pub styles: Vec<KindStyle>,
+}
+
 /// Which events are printed.
 #[derive(Debug, Default)]
 pub struct Selection {

@@ -2,20 +2,17 @@
 //! `record_report` has what only reports of binary records can be asked for.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use super::event_filter::KindFields;
 use super::events::EventRef;
-use super::record_report::{KindStyle, List, Selection};
+use super::record_report::{List, RecordOptions};
 use crate::base::{CpuList, Job, Timestamp};
 
-/// Options of a report.
+/// Options of a report: what a report of any format may be asked for.
 #[derive(Clone, Debug, Default)]
 pub struct ReportOptions {
     /// `-t`: timestamps in full instead of in microseconds.
     pub has_full_times: bool,
-    /// `-N`: only each event's own print format is used, no plugins.
-    pub is_plain: bool,
     /// `-R`: fields are printed raw.
     pub is_raw: bool,
     /// Omits the column of latency flags.
@@ -26,27 +23,14 @@ pub struct ReportOptions {
     pub from: Option<Timestamp>,
     /// Only events before this time.
     pub until: Option<Timestamp>,
-    /// `-l`: prints the columns of the latency format.
-    pub has_latency_columns: bool,
-    /// `--ts-diff`: prints the time between each line and the line before it.
-    pub shows_steps: bool,
-    /// `-w`: prints after each switch to a thread how long the thread waited since its wakeup.
-    pub shows_wakeups: bool,
-    /// `-O`: options of the format's plugins for single kinds of events, as the user gave them. A format without such
-    /// plugins has no options.
-    pub plugin_options: Vec<String>,
-    /// Only these events, and the stacks that belong to them.
-    pub selection: Option<Arc<Selection>>,
-    /// Events with one of these bits in `common_flags` are left out (`-I`, `-S`).
-    pub left_out_flags: u64,
-    /// Events that are printed in a style of their own.
-    pub styles: Vec<KindStyle>,
     /// The file's path as the user gave it, for lists that print it; otherwise they print its name.
     pub path: Option<PathBuf>,
     /// Label at the start of each line, if several files are printed.
     pub label: Option<FileLabel>,
     /// Added to all times, in ns or in the clock's own unit.
     pub offset: i64,
+    /// What only a report of binary records follows.
+    pub records: RecordOptions,
 }
 
 /// A file's name at the start of its lines in a report of several files, padded on the left.

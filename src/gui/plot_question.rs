@@ -7,7 +7,7 @@ use super::pane::Scene;
 use crate::base::{Task, TaskKey};
 use crate::query::plots::{filter_of, numbers_of};
 use crate::trace::Plot;
-use crate::trace::plots::MEASURES;
+use crate::trace::plots::Measure;
 use crate::view::{Action, Arrange};
 
 /// Width of the fields, in points.
@@ -140,7 +140,8 @@ impl PlotQuestion {
         });
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing = egui::vec2(4.0, 4.0);
-            for (name, about) in MEASURES {
+            for measure in Measure::ALL {
+                let (name, about) = (measure.word(), measure.about());
                 let chip = egui::Button::new(name).selected(self.field == name).small();
                 if ui.add(chip).on_hover_text(about).clicked() {
                     name.clone_into(&mut self.field);

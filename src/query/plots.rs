@@ -18,7 +18,7 @@ use crate::index::counter_lod::CounterLod;
 use crate::index::{Index, IndexedTrace};
 use crate::query::Item;
 use crate::trace::counters::CounterScope;
-use crate::trace::plots::Plot;
+use crate::trace::plots::{Measure, Plot};
 use crate::trace::{CounterTrack, CounterTrackId, EventId, SliceId, Trace};
 
 /// Events (or slices) that a thread looks at in one go.
@@ -82,7 +82,7 @@ pub(crate) fn filter_of(trace: &Trace, filter: &str) -> Result<Expression, Expre
     }
 }
 
-/// Gathers the numbers of a plot, in parallel. The job's progress counts events (slices for `$dur`).
+/// Gathers the numbers of a plot, in parallel. The job's progress counts events (slices for durations).
 ///
 /// # Errors
 /// If the filter cannot be used, or the job was cancelled.
@@ -93,7 +93,8 @@ pub fn samples_of(
     job: &Job,
 ) -> Result<Samples, PlotError> {
     let expression = filter_of(trace, &plot.filter)?;
-    if plot.field == "$dur" {
+    let measure = plot.measure();
+    if measure == Some(Measure::Duration) {
         return durations(trace, reader, &expression, job);
     }
     let filter = EventFilter {
@@ -105,13 +106,15 @@ pub fn samples_of(
     job.check()?;
     let count = found.len();
     let chunks: Vec<usize> = (0..count).step_by(CHUNK).collect();
-    let number = |at: usize, id: EventId| match plot.field.as_str() {
-        "$count" => Some((at + 1) as f64),
-        "$gap" => {
+    let number = |at: usize, id: EventId| match measure {
+        Some(Measure::Count) => Some((at + 1) as f64),
+        Some(Measure::Gap) => {
             let before = found.get(at.checked_sub(1)?)?;
             Some((trace.events.time(id) - trace.events.time(before)).0 as f64)
         }
-        field => number_of(&reader.value(event_ref(trace, id), field)?),
+        Some(Measure::Duration) | None => {
+            number_of(&reader.value(event_ref(trace, id), &plot.field)?)
+        }
     };
     let parts: Vec<Samples> = chunks
         .into_par_iter()

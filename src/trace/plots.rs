@@ -9,27 +9,63 @@ use serde::{Deserialize, Serialize};
 pub struct Plot {
     /// The events: the name of a kind, or an expression.
     pub filter: String,
-    /// The number: an argument by its name, or one of [`MEASURES`].
+    /// The number: an argument by its name, or the word of a [`Measure`].
     pub field: String,
 }
 
-/// Numbers of events and slices that can be plotted besides arguments: (name, meaning).
-pub(crate) const MEASURES: [(&str, &str); 3] = [
-    ("$dur", "How long each slice took, in ns"),
-    ("$gap", "The time since the one before, in ns"),
-    ("$count", "How many there were up to then"),
-];
+/// A number of events and slices that can be plotted besides arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Measure {
+    /// How long each slice took, in ns.
+    Duration,
+    /// The time since the event before, in ns.
+    Gap,
+    /// How many events there were so far.
+    Count,
+}
+
+impl Measure {
+    /// All, in the order of menus.
+    pub(crate) const ALL: [Measure; 3] = [Measure::Duration, Measure::Gap, Measure::Count];
+
+    /// Returns the word for [`Plot::field`]; no argument has such a name.
+    #[must_use]
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Measure::Duration => "$dur",
+            Measure::Gap => "$gap",
+            Measure::Count => "$count",
+        }
+    }
+
+    /// Returns the meaning in a few words, for the user.
+    #[must_use]
+    pub(crate) const fn about(self) -> &'static str {
+        match self {
+            Measure::Duration => "How long each slice took, in ns",
+            Measure::Gap => "The time since the one before, in ns",
+            Measure::Count => "How many there were up to then",
+        }
+    }
+}
 
 impl Plot {
+    /// Returns the number that is plotted; `None` if it is an argument.
+    #[must_use]
+    pub(crate) fn measure(&self) -> Option<Measure> {
+        let mut all = Measure::ALL.into_iter();
+        all.find(|measure| measure.word() == self.field)
+    }
+
     /// Returns the title of the plot's track, unless the user gives another.
     #[must_use]
     pub fn title(&self) -> String {
         let filter = self.filter.trim().trim_end_matches(':');
-        match self.field.as_str() {
-            "$dur" => format!("duration of {filter}, ns"),
-            "$gap" => format!("time between {filter}, ns"),
-            "$count" => format!("number of {filter}"),
-            field => format!("{field} of {filter}"),
+        match self.measure() {
+            Some(Measure::Duration) => format!("duration of {filter}, ns"),
+            Some(Measure::Gap) => format!("time between {filter}, ns"),
+            Some(Measure::Count) => format!("number of {filter}"),
+            None => format!("{} of {filter}", self.field),
         }
     }
 }

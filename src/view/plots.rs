@@ -6,6 +6,7 @@ use super::state::ViewState;
 use crate::query::Item;
 use crate::query::item::{event_of, title};
 use crate::query::plots::{plot_of, track_of};
+use crate::trace::plots::Measure;
 use crate::trace::{Plot, Trace};
 
 /// Returns the key of a plot's row.
@@ -72,7 +73,7 @@ pub(crate) fn draft_of(trace: &Trace, item: Item) -> Plot {
     match item {
         Item::Slice(_) => Plot {
             filter: format!("name == \"{name}\""),
-            field: "$dur".to_owned(),
+            field: Measure::Duration.word().to_owned(),
         },
         Item::Sample(id, _) if plot_of(trace, id).is_some() => {
             plot_of(trace, id).cloned().unwrap_or_default()

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use threadline::base::Job;
 use threadline::formats::tracedat::TraceFile;
 use threadline::formats::tracedat::report::source::{TraceReport, decoder_of};
-use threadline::formats::{FORMATS, Input, Report, ReportOptions};
+use threadline::formats::{FORMATS, Input, RecordOptions, Report, ReportOptions};
 
 /// Number of rounds, each of one damaged copy of every file: 240 copies of the 6 golden files take a test build
 /// 8 seconds on a busy machine.
@@ -65,8 +65,11 @@ fn exercise(bytes: &[u8]) {
     let report = TraceReport::new(file, decoder);
     for (is_plain, is_raw) in [(false, false), (true, false), (false, true)] {
         let options = ReportOptions {
-            is_plain,
             is_raw,
+            records: RecordOptions {
+                is_plain,
+                ..RecordOptions::default()
+            },
             ..ReportOptions::default()
         };
         let mut sink = Sink { left: 4 << 30 };

@@ -12,7 +12,7 @@ use crate::corpus::corpus;
 use threadline::base::Job;
 use threadline::formats::tracedat::TraceFile;
 use threadline::formats::tracedat::report::source::{TraceReport, decoder_of};
-use threadline::formats::{Input, Report, ReportOptions};
+use threadline::formats::{Input, RecordOptions, Report, ReportOptions};
 
 /// Why a line may differ from the golden one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -221,7 +221,10 @@ fn compare_folder(folder: &Path, texts: &Path) -> usize {
             };
             let options = ReportOptions {
                 has_full_times: true,
-                is_plain: variant == "report-N",
+                records: RecordOptions {
+                    is_plain: variant == "report-N",
+                    ..RecordOptions::default()
+                },
                 is_raw: variant == "report-R",
                 has_no_flags: !(is_current || variant == "report33"),
                 ..ReportOptions::default()
@@ -331,7 +334,10 @@ fn what_trace_cmd_gets_wrong_is_as_the_kernel_printed_it() {
         };
         // The kernel's text has microseconds, rounded (`ns2usecs`).
         let options = ReportOptions {
-            is_plain: true,
+            records: RecordOptions {
+                is_plain: true,
+                ..RecordOptions::default()
+            },
             has_no_flags: true,
             has_full_times: true,
             ..ReportOptions::default()

@@ -22,10 +22,11 @@ use crate::base::time::TimeArg;
 use crate::base::visible::Visible;
 use crate::base::{CpuList, Job, Nanos, TimeSpan, Timestamp};
 use crate::formats::event_filter::EventFilter;
+use crate::formats::ftrace_line::flag_bits::{HARDIRQ, SOFTIRQ};
 use crate::formats::record_report::{KindStyle, OwnStyle, Selection};
 use crate::formats::report::{FileLabel, Report, ReportLines};
 use crate::formats::tracedat::report::FunctionOptions;
-use crate::formats::{HasReport, Recording, ReportOptions};
+use crate::formats::{HasReport, RecordOptions, Recording, ReportOptions};
 use crate::load::together::open_as;
 use crate::load::{LoadedTrace, OpenedHead, open_head};
 use crate::trace::EventId;
@@ -180,10 +181,6 @@ fn arguments(command: clap::Command) -> clap::Command {
         )
 }
 
-/// Bits of `common_flags`.
-const IN_HARDIRQ: u64 = 0x08;
-const IN_SOFTIRQ: u64 = 0x10;
-
 /// Returns the options that hold for every file.
 fn options_of(matches: &ArgMatches) -> ReportOptions {
     let plugin_options = matches.get_many::<String>("function-option");
@@ -191,22 +188,25 @@ fn options_of(matches: &ArgMatches) -> ReportOptions {
     let ranges = lists.flat_map(|list| list.ranges.iter().cloned());
     ReportOptions {
         has_full_times: matches.get_flag("full-times"),
-        is_plain: ["plain", "local-plugins"]
-            .iter()
-            .any(|name| matches.get_flag(name)),
         is_raw: matches.get_flag("raw"),
         has_no_flags: matches.get_flag("no-flags"),
-        has_latency_columns: matches.get_flag("latency"),
-        shows_steps: matches.get_flag("ts-diff"),
-        shows_wakeups: matches.get_flag("wakeups"),
-        plugin_options: plugin_options.unwrap_or_default().cloned().collect(),
         cpus: CpuList {
             ranges: ranges.collect(),
         },
-        left_out_flags: [("no-hardirq", IN_HARDIRQ), ("no-softirq", IN_SOFTIRQ)]
-            .iter()
-            .filter(|(name, _)| matches.get_flag(name))
-            .fold(0, |bits, (_, bit)| bits | bit),
+        records: RecordOptions {
+            is_plain: ["plain", "local-plugins"]
+                .iter()
+                .any(|name| matches.get_flag(name)),
+            has_latency_columns: matches.get_flag("latency"),
+            shows_steps: matches.get_flag("ts-diff"),
+            shows_wakeups: matches.get_flag("wakeups"),
+            plugin_options: plugin_options.unwrap_or_default().cloned().collect(),
+            left_out_flags: [("no-hardirq", HARDIRQ), ("no-softirq", SOFTIRQ)]
+                .iter()
+                .filter(|(name, _)| matches.get_flag(name))
+                .fold(0, |bits, (_, bit)| bits | bit),
+            ..RecordOptions::default()
+        },
         ..ReportOptions::default()
     }
 }
@@ -222,7 +222,7 @@ fn report(matches: &ArgMatches) -> Result<(), CliError> {
         );
     }
     let options = options_of(matches);
-    if paths.len() > 1 && options.shows_wakeups {
+    if paths.len() > 1 && options.records.shows_wakeups {
         return Err(CliError::Usage(
             "-w takes one file: threads of several files may have the same number".to_owned(),
         ));
@@ -263,7 +263,13 @@ fn needs_records(matches: &ArgMatches, options: &ReportOptions) -> bool {
     let has_styles = ["raw-event", "plain-event"]
         .iter()
         .any(|name| matches.contains_id(name));
-    options.shows_steps || options.shows_wakeups || options.left_out_flags != 0 || has_styles
+    let RecordOptions {
+        shows_steps,
+        shows_wakeups,
+        left_out_flags,
+        ..
+    } = options.records;
+    shows_steps || shows_wakeups || left_out_flags != 0 || has_styles
 }
 
 fn only_trace_dat() -> CliError {
@@ -416,8 +422,11 @@ fn print_exact(
         .zip(labels)
         .zip(&offsets)
         .map(|((file, label), offset)| ReportOptions {
-            selection: file.selection().cloned(),
-            styles: styles(matches, file),
+            records: RecordOptions {
+                selection: file.selection().cloned(),
+                styles: styles(matches, file),
+                ..options.records.clone()
+            },
             label,
             offset: offset.0,
             ..options.clone()
@@ -456,8 +465,8 @@ fn styles(matches: &ArgMatches, file: &File) -> Vec<KindStyle> {
 /// Prints files by the times of their lines, one file as it is.
 fn print_lines(reports: &[&dyn Report], own: &[ReportOptions], job: &Job) -> Result<(), CliError> {
     if let ([report], [options]) = (reports, own)
-        && !options.shows_steps
-        && !options.shows_wakeups
+        && !options.records.shows_steps
+        && !options.records.shows_wakeups
     {
         return with_out(Bytes::Exact, |out| {
             while_printing("printing", job, || report.write(options, out, job))

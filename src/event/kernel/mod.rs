@@ -19,4 +19,4 @@ pub(crate) use pairs::{PAIRS, Pair, PairEnd, PairName, PairOfEvent, find_pair};
 pub(crate) use probe_groups::ProbeGroup;
 pub use requests::RequestOp;
 pub(crate) use requests::find_request;
-pub(crate) use systems::{UNKNOWN_SYSTEM, is_user_mode};
+pub(crate) use systems::{UNKNOWN_SYSTEM, is_of_cpu, is_user_mode};

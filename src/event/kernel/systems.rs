@@ -10,5 +10,11 @@ pub(crate) fn is_user_mode(system: &str, event: &str) -> bool {
     rows.any(|row| row.split_once(':') == Some((system, event)))
 }
 
+/// Returns whether events of a system that are instants belong to their CPU, not to the thread that was interrupted.
+#[must_use]
+pub(crate) fn is_of_cpu(system: &str) -> bool {
+    matches!(system, "irq" | "irq_vectors" | "ipi")
+}
+
 /// The system of events in texts that do not contain their system.
 pub(crate) const UNKNOWN_SYSTEM: &str = "text";

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::base::StringId;
 use crate::base::strings::text_of;
-use crate::event::{FieldRef, InstantScope, Value, ValueRef};
+use crate::event::{FieldRef, InstantScope, Value};
 use crate::export::shared::arguments::{Arg, ArgValue, LongText, arguments, instant_scope};
 use crate::trace::Trace;
 

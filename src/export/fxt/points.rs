@@ -101,8 +101,8 @@ impl Encoder<'_, '_> {
         }
         self.read(id);
         let mut fields = std::mem::take(&mut self.fields);
-        let process = match fields.get(1).map(|field| (&*field.name, &field.value)) {
-            Some(("process", &ValueRef::Koid(process))) => Some(process),
+        let process = match fields.get(1).map(|field| (field.role, &field.value)) {
+            Some((FieldRole::PointerProcess, &ValueRef::Koid(process))) => Some(process),
             _ => None,
         };
         let ValueRef::Pointer(pointer) = fields.first()?.value else {

@@ -181,8 +181,13 @@ fn numbers<'a>(line: &Payload<'a>, call: &Call<'_>) -> impl Iterator<Item = (&'a
     pairs(text).take(MOST_NUMBERS)
 }
 
+/// Returns whether a call's number is the length of one of its texts, in bytes.
+fn is_length(key: &[u8]) -> bool {
+    key.ends_with(b"size")
+}
+
 fn type_of(key: &[u8]) -> &'static str {
-    match key.ends_with(b"size") {
+    match is_length(key) {
         true => "bytes",
         false => "int",
     }
@@ -232,10 +237,10 @@ fn detail(line: &Payload<'_>, call: &Call<'_>, texts: &[CallText], upids: &Upids
             .push(field("arguments", "text", Value::List(list), ""));
     }
     for (key, value) in numbers(line, call) {
-        let type_name = type_of(key);
+        let (type_name, is_length) = (type_of(key), is_length(key));
         let key = words::text(key);
         let word = word_of(call.sort, &key, value, call);
-        if type_name != "bytes" {
+        if !is_length {
             let value = if word.is_empty() {
                 value.to_string()
             } else {

@@ -23,7 +23,7 @@ use crate::base::lines::{Line, lines};
 use crate::formats::ftrace_line::flags::Flags;
 use crate::formats::ftrace_line::line::{Body, Plain, classify, plain};
 use crate::formats::ftrace_line::prefix::{
-    Group, Prefix, TASK_WIDTH, columns_inside, latency_columns_inside, split_prefix,
+    Group, Prefix, TASK_WIDTH, columns_inside, latency_columns_inside,
 };
 
 /// A string of a probe continues for at most this many lines.

@@ -4,7 +4,7 @@
 
 use crate::event::kernel::{
     ASYNC_PAIRS, AsyncPair, COUNTERS, Counter, EndOfPair, Noise, PAIRS, Pair, PairEnd, RequestOp,
-    find_async_pair, find_counters, find_noise, find_pair, find_request, is_user_mode,
+    find_async_pair, find_counters, find_noise, find_pair, find_request, is_of_cpu, is_user_mode,
 };
 use crate::event::{Role, WakeupSort};
 
@@ -204,7 +204,7 @@ pub(crate) fn role_of(recipe: Recipe, system: &str) -> Role {
         | Recipe::Graph => Role::Consumed,
         // A merge neither begins nor ends a request.
         Recipe::Request(op) if op != RequestOp::Merge => Role::Consumed,
-        _ if matches!(system, "irq" | "irq_vectors" | "ipi") => Role::CpuInstant,
+        _ if is_of_cpu(system) => Role::CpuInstant,
         _ => Role::Instant,
     }
 }

@@ -403,7 +403,11 @@ impl<'f, O: ByteOrder> Describer<'f, O> {
             } else {
                 format!("{process} ({shown})")
             };
-            self.koid_field("process", process, shown);
+            self.detail.fields.push(Field {
+                role: FieldRole::PointerProcess,
+                shown,
+                ..field("process", "koid", Value::Koid(process))
+            });
         }
         self.args(record, next, userspace_object::ARGS.get(header), process);
         Some(())

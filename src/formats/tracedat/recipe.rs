@@ -9,7 +9,8 @@ use crate::base::ByteOrder;
 use crate::event::family::Family;
 use crate::event::kernel::{
     AsyncPair, Counter, EndOfPair, Noise, Pair, PairEnd, PairName, PairOfEvent, ProbeGroup,
-    RequestOp, find_async_pair, find_counters, find_noise, find_pair, find_request, is_user_mode,
+    RequestOp, find_async_pair, find_counters, find_noise, find_pair, find_request, is_of_cpu,
+    is_user_mode,
 };
 use crate::event::{MarkOp, Role, WakeupSort};
 
@@ -505,7 +506,7 @@ pub(crate) fn role_of(format: &EventFormat, recipe: Option<&Recipe>) -> Role {
         ) => Role::Consumed,
         // A merge neither begins nor ends a slice.
         Some(Recipe::Request { op, .. }) if *op != RequestOp::Merge => Role::Consumed,
-        _ if matches!(format.system.as_str(), "irq" | "irq_vectors" | "ipi") => Role::CpuInstant,
+        _ if is_of_cpu(&format.system) => Role::CpuInstant,
         _ => Role::Instant,
     }
 }

@@ -1,5 +1,6 @@
-//! Holds `src/` to the floors of ARCHITECTURE.md: a file imports only from floors below its own; and on a floor, at
-//! most three files import each other in a circle.
+//! Holds `src/` to the floors of ARCHITECTURE.md: a file imports only from floors below its own; on a floor, at most three
+//! files import each other in a circle; and formats share code only through common modules, so that nothing but their
+//! rows in `FORMATS` needs to know which formats exist.
 
 mod circles;
 mod imports;
@@ -110,4 +111,94 @@ fn folders_in_src_all_have_a_floor() {
             "{name} has no floor"
         );
     }
+}
+
+/// The folders of `src/formats` that are common modules; each other folder there is a format.
+const COMMON: &[&str] = &["build_units", "compression", "event_filter", "ftrace_line"];
+
+/// A file of a format that others may use.
+struct Door {
+    /// The files that may use it: those whose path starts so.
+    from: &'static str,
+    /// The file.
+    to: &'static str,
+    /// Why no common module replaces it.
+    reason: &'static str,
+}
+
+const DOORS: &[Door] = &[
+    Door {
+        from: "formats/mod.rs",
+        to: "formats/",
+        reason: "the registry has a row for each format",
+    },
+    Door {
+        from: "formats/ftrace_text/",
+        to: "formats/etrace/",
+        reason: "the build tracer writes through ftrace: its lines stand among the events of a text",
+    },
+    Door {
+        from: "formats/tracedat/",
+        to: "formats/etrace/",
+        reason: "the build tracer writes through ftrace: its lines are the texts of print events",
+    },
+    Door {
+        from: "formats/tracedat/latency.rs",
+        to: "formats/ftrace_text/mod.rs",
+        reason: "a trace.dat of a latency tracer contains ftrace's text in place of events",
+    },
+    Door {
+        from: "export/fxt/",
+        to: "formats/fxt/",
+        reason: "records are copied from the reader's file to a file of the same format",
+    },
+    Door {
+        from: "export/chrome_json/",
+        to: "formats/chrome_json/",
+        reason: "the reader knows this program's own files by the name that the exporter writes",
+    },
+    Door {
+        from: "cli/report/mod.rs",
+        to: "formats/tracedat/report/",
+        reason: "the command checks trace-cmd's options before a file is open",
+    },
+];
+
+/// Returns the format that a file belongs to; `None` for all other files.
+fn format_of(file: &Path) -> Option<&str> {
+    let mut folders = file.parent()?.iter().map(|name| name.to_str().unwrap());
+    let is_format = folders.next() == Some("formats");
+    let folder = folders.next().filter(|_| is_format)?;
+    (!COMMON.contains(&folder)).then_some(folder)
+}
+
+#[test]
+fn formats_share_code_only_through_common_modules() {
+    let house = house();
+    let mut wrong = Vec::new();
+    let mut is_needed = vec![false; DOORS.len()];
+    for (file, uses) in house.files.iter().zip(&house.uses) {
+        for used in uses {
+            let to = &house.files[used.file];
+            if format_of(to).is_none() || format_of(to) == format_of(file) {
+                continue;
+            }
+            let (from, to) = (file.to_str().unwrap(), to.to_str().unwrap());
+            let door = (DOORS.iter())
+                .position(|door| from.starts_with(door.from) && to.starts_with(door.to));
+            match door {
+                Some(door) => is_needed[door] = true,
+                None => wrong.push(format!("{from} uses {} of {to}", used.path.join("::"))),
+            }
+        }
+    }
+    for (door, is_needed) in DOORS.iter().zip(is_needed) {
+        if !is_needed {
+            let Door { from, to, reason } = door;
+            wrong.push(format!("{from} uses nothing of {to} any more ({reason})"));
+        }
+    }
+    wrong.sort();
+    wrong.dedup();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

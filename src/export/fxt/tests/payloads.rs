@@ -1,6 +1,7 @@
 //! Tests of bytes that belong to no thread, and of values of counters.
 
 use super::*;
+use crate::event::FieldRole;
 
 #[test]
 fn payloads_of_any_size_are_written_whole() {
@@ -150,4 +151,37 @@ fn an_argument_that_a_record_holds_stays_one() {
         fields[0].value,
         crate::event::ValueRef::Bytes(vec![7; most].into())
     );
+}
+
+#[test]
+fn an_argument_may_have_the_name_of_a_payload() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = written(folder.path(), |out| {
+        let args = [
+            Arg::new("payload", ArgValue::Blob(vec![1, 2].into())),
+            Arg::new("type", ArgValue::UInt64(3)),
+            Arg::new("id", ArgValue::Int32(4)),
+        ];
+        let name = out.name("dump");
+        let base = head(EventType::Instant, 5, 100);
+        out.large_event(Head { name, ..base }, &args, &[7; 100]);
+    });
+    let reader = source.reader.as_ref();
+    let mut fields = Vec::new();
+    let event = source.trace.events.get(EventId(0));
+    reader.fields_into(event.into(), &mut fields);
+    let roles: Vec<_> = fields.iter().map(|it| (&*it.name, it.role)).collect();
+    let expected = [
+        ("payload", FieldRole::BlobArgument),
+        ("type", FieldRole::Argument),
+        ("id", FieldRole::Argument32),
+        ("size", FieldRole::PayloadSize),
+        ("payload", FieldRole::Payload),
+    ];
+    assert_eq!(roles, expected);
+    let attached = crate::export::shared::arguments::blob_of(&fields).unwrap();
+    assert_eq!(*attached.payload, [7; 100]);
+    assert_eq!(attached.blob_type, None);
+    let blobs = crate::query::blobs::blobs(&source.trace, reader);
+    assert_eq!(blobs[0].sort, "large");
 }

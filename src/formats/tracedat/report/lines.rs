@@ -36,8 +36,9 @@ impl<'a, S: Stream> Lines<'a, S> {
                 ..Memory::default()
             },
             look,
-            shows_steps: options.shows_steps,
+            shows_steps: options.records.shows_steps,
             wakeups: options
+                .records
                 .shows_wakeups
                 .then(|| Wakeups::of(setup.decoder))
                 .flatten(),

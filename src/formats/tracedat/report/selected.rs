@@ -46,8 +46,8 @@ pub(super) struct Next {
 impl Selected {
     pub fn new(options: &ReportOptions) -> Selected {
         Selected {
-            selection: options.selection.clone(),
-            left_out_flags: options.left_out_flags,
+            selection: options.records.selection.clone(),
+            left_out_flags: options.records.left_out_flags,
             is_last_chosen: FxHashMap::default(),
         }
     }

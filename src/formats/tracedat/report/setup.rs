@@ -101,15 +101,16 @@ pub(super) struct Look {
 
 impl Look {
     pub(super) fn of(options: &ReportOptions) -> Look {
+        let records = &options.records;
         Look {
-            style: match (options.is_raw, options.is_plain) {
+            style: match (options.is_raw, records.is_plain) {
                 (true, _) => raw_style(options),
                 (_, true) => Style::Plain,
                 _ => Style::Plugins,
             },
-            has_flags: !options.has_no_flags || options.has_latency_columns,
-            has_latency_columns: options.has_latency_columns,
-            functions: FunctionOptions::of(&options.plugin_options),
+            has_flags: !options.has_no_flags || records.has_latency_columns,
+            has_latency_columns: records.has_latency_columns,
+            functions: FunctionOptions::of(&records.plugin_options),
         }
     }
 }
@@ -126,7 +127,7 @@ pub(super) fn styles(decoder: &Decoder, options: &ReportOptions) -> Vec<Style> {
     let of_all = Look::of(options).style;
     let style = |kind: usize| {
         let is_named = |wanted: OwnStyle| {
-            let mut own = options.styles.iter();
+            let mut own = options.records.styles.iter();
             own.any(|own| own.style == wanted && own.events.names(kind))
         };
         match of_all {

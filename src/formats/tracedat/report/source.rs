@@ -285,7 +285,7 @@ impl TraceReport {
 
     /// Sorted places of the events in each list that are of one CPU of one buffer.
     fn lists(&self, options: &ReportOptions, source: CpuIndex) -> Vec<Vec<u64>> {
-        let selection = options.selection.iter();
+        let selection = options.records.selection.iter();
         let choices = selection.flat_map(|it| it.shown.iter().chain(&it.left_out));
         let places = choices.filter_map(|choice| match choice {
             Choice::Events(events) => {
