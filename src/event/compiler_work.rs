@@ -1,6 +1,10 @@
 //! What a compiler did in a slice of its trace of itself, by the names that clang gives these slices with `-ftime-trace`
 //! (LLVM's `TimeProfiler`). Names are looked at once, when the labels of a trace are made; later stages use the role.
 
+/// The fields of a point that is a sum over a whole compilation (clang's `Total Source`, ...), which has no others: the
+/// time in µs, which the reader adds; the number of slices and their mean in ms, which clang writes.
+pub(crate) const SUM_FIELDS: [&str; 3] = ["total us", "count", "avg ms"];
+
 /// The work of a compiler in the slices with one label.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CompilerWork {

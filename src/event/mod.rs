@@ -26,6 +26,7 @@ mod thread_state;
 
 pub(crate) use columns::EventColumns;
 pub use compiler_work::CompilerWork;
+pub(crate) use compiler_work::SUM_FIELDS;
 pub use decoded::{DecodedEvent, Need};
 pub use detail::{EventDetail, Value};
 pub(crate) use detail::{Field, STACK};

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::compiler_costs::{compilers, process_of};
 use super::item::event_ref;
 use crate::base::{Cancelled, Job};
-use crate::event::{Field, Value};
+use crate::event::{Field, SUM_FIELDS, Value};
 use crate::formats::Events;
 use crate::trace::{EventId, InstantId, Trace, TrackId};
 
@@ -29,9 +29,6 @@ pub struct CompilerTotal {
     /// The point with the largest sum.
     pub most: InstantId,
 }
-
-/// The fields of a sum, which has no others.
-const FIELDS: [&str; 3] = ["total us", "count", "avg ms"];
 
 /// Returns what compilers spent on slices of each name, the largest total first. Only points that `is_chosen` accepts
 /// count.
@@ -87,7 +84,11 @@ pub(crate) fn compiler_totals(
 fn sum_of(trace: &Trace, reader: &dyn Events, point: InstantId) -> Option<CompilerTotal> {
     let event: EventId = trace.instants.event(point);
     let fields = reader.fields(event_ref(trace, event));
-    if !fields.iter().map(|field| field.name.as_str()).eq(FIELDS) {
+    if !fields
+        .iter()
+        .map(|field| field.name.as_str())
+        .eq(SUM_FIELDS)
+    {
         return None;
     }
     let number = |field: &Field| match field.value {

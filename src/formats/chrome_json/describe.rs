@@ -12,15 +12,12 @@ use super::ids::{Identity, async_number, id_number};
 use super::numbers::{float, whole};
 use super::scan::{Elements, Members, Quoted, Raw, Scan};
 use super::text::shown;
-use crate::event::{EventDetail, FieldRef, FieldRole, InstantScope, ValueRef};
+use crate::event::{EventDetail, FieldRef, FieldRole, InstantScope, SUM_FIELDS, ValueRef};
 
 /// Maximum number of fields of an event; the rest is one text.
 const MOST_FIELDS: usize = 2048;
 /// Maximum number of frames of a stack: frames may be their own callers.
 const MOST_FRAMES: usize = 512;
-
-/// Field of a sum over a trace: its `dur`, in µs.
-const SUM: &str = "total us";
 
 /// Finds the object of a stack frame by its id.
 pub(super) trait FrameObjects {
@@ -43,7 +40,7 @@ pub(super) fn fields_into<'a>(object: &'a [u8], fields: &mut Vec<FieldRef<'a>>) 
     record_words(&event, fields);
     let mut walk = Flattened { fields };
     if event.is_sum() {
-        walk.add(Cow::Borrowed(SUM), event.duration);
+        walk.add(Cow::Borrowed(SUM_FIELDS[0]), event.duration);
     }
     for (key, value) in Members::of(event.args.nested()) {
         walk.add(shown(key), value);

@@ -7,6 +7,7 @@
 //! Reads one object at a place; does not say what its members mean.
 
 use super::scan::{Members, Quoted, Raw, Scan};
+use crate::event::SUM_FIELDS;
 
 /// The members of an event that the bulk pass needs. A member that occurs twice has its last value.
 #[derive(Clone, Copy, Debug, Default)]
@@ -102,7 +103,8 @@ impl<'a> RawEvent<'a> {
             let next = members.next();
             next.is_some_and(|(key, value)| key.bytes == wanted && matches!(value, Raw::Word(_)))
         };
-        is_next(b"count") && is_next(b"avg ms") && members.next().is_none()
+        let [_, count, mean] = SUM_FIELDS;
+        is_next(count.as_bytes()) && is_next(mean.as_bytes()) && members.next().is_none()
     }
 
     #[inline]

@@ -1,7 +1,7 @@
 //! Decodes one record in full: returns an `EventDetail` with every argument and its type.
 //!
 //! Uses the tables as they were at the record's place. Words of a record outside its arguments (a counter's id, an
-//! instant's scope, weights) come first, with types of their own:
+//! instant's scope, weights) come first, with types and roles of their own:
 //! `counter id`, `async id`, `flow id`, `ticks`, `instant scope`, `blob type`, `state`, `cpu`.
 
 use crate::event::{EventDetail, Field, FieldRef, FieldRole, STACK, ThreadKey, Value};
