@@ -25,11 +25,14 @@ pub struct Format {
     pub together: Option<Together>,
     /// Returns the recording of another format in a file that has nothing else; `None` for any other bytes. The file is
     /// then read as that recording. Called for every file: it must reject other formats by their first bytes.
-    pub wrapped: Option<fn(bytes: &[u8]) -> Option<Vec<u8>>>,
+    pub wrapped: Option<Unwrap>,
     /// Whether programs write recordings of themselves in this format, so that a process in another recording may have
     /// written the file.
     pub may_be_self_trace: bool,
 }
+
+/// Returns the recording of another format in the bytes of a file, if the file has nothing else.
+pub type Unwrap = fn(bytes: &[u8]) -> Option<Vec<u8>>;
 
 /// Opens several files of one recording as one trace.
 #[derive(Clone, Copy)]
