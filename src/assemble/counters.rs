@@ -8,8 +8,8 @@ use super::recorded::Recorded;
 use super::rows::SampleRows;
 use crate::base::{StringId, Strings, Timestamp};
 use crate::event::SeriesScope;
+use crate::trace::Counters;
 use crate::trace::counters::{CounterScope, CounterTrack};
-use crate::trace::{Counters, ThreadId};
 
 /// A series with the trace's numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -105,9 +105,9 @@ fn scope_of(scope: SeriesScope, recorded: &Recorded, processes: &ProcessOfKey) -
         SeriesScope::Process(key) => processes
             .get(&key)
             .map_or(CounterScope::Global, |&id| CounterScope::Process(id)),
-        SeriesScope::Thread(key) => match recorded.events.threads.at(key, Timestamp(0)) {
-            ThreadId::NONE => CounterScope::Global,
-            id => CounterScope::Thread(id),
-        },
+        SeriesScope::Thread(key) => {
+            let thread = recorded.events.threads.at(key, Timestamp(0));
+            thread.map_or(CounterScope::Global, CounterScope::Thread)
+        }
     }
 }

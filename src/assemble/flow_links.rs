@@ -57,9 +57,9 @@ pub(crate) struct Ground<'a> {
 
 impl Ground<'_> {
     /// Returns the innermost slice of a thread that contains a time.
-    fn innermost(&self, thread: ThreadId, time: Timestamp) -> Option<SliceId> {
+    fn innermost(&self, thread: Option<ThreadId>, time: Timestamp) -> Option<SliceId> {
         let tracks = &self.tables.tracks;
-        let track = tracks::of_kind(tracks, TrackKind::Thread(thread))?;
+        let track = tracks::of_kind(tracks, TrackKind::Thread(thread?))?;
         let rows = &tracks.get(track.0 as usize)?.rows;
         self.tables.slices.innermost(rows, time)
     }
@@ -70,9 +70,9 @@ impl Ground<'_> {
     }
 
     /// Returns the first slice of a thread that starts at a time or later.
-    fn next(&self, thread: ThreadId, time: Timestamp) -> Option<SliceId> {
+    fn next(&self, thread: Option<ThreadId>, time: Timestamp) -> Option<SliceId> {
         let tracks = &self.tables.tracks;
-        let track = tracks::of_kind(tracks, TrackKind::Thread(thread))?;
+        let track = tracks::of_kind(tracks, TrackKind::Thread(thread?))?;
         let rows = &tracks.get(track.0 as usize)?.rows;
         self.tables.slices.next_from(rows, time)
     }
@@ -83,7 +83,7 @@ impl Ground<'_> {
 struct FlowPointMark {
     time: Timestamp,
     event: EventId,
-    thread: ThreadId,
+    thread: Option<ThreadId>,
     op: FlowOp,
     bound: FlowBound,
     key: u64,
@@ -180,11 +180,13 @@ fn outer_asyncs(threads: &[u32], ground: Ground<'_>) -> Vec<OuterAsync> {
     let outer = ids.filter(|&id| slices.parent(id as usize).is_none());
     let events = &ground.recorded.events;
     let mut all: Vec<OuterAsync> = outer
-        .map(|id| OuterAsync {
-            thread: events.thread(EventId(slices.begins.at(id as usize))),
-            start: slices.starts.at(id as usize),
-            end: slices.end(id as usize),
-            slice: SliceId(id),
+        .filter_map(|id| {
+            Some(OuterAsync {
+                thread: events.thread(EventId(slices.begins.at(id as usize)))?,
+                start: slices.starts.at(id as usize),
+                end: slices.end(id as usize),
+                slice: SliceId(id),
+            })
         })
         .collect();
     all.par_sort_unstable_by_key(|it| (it.thread.0, it.start, it.slice.0));
@@ -197,10 +199,11 @@ fn as_range(rows: &Range<u32>) -> Range<usize> {
 
 /// Returns the slice of `asyncs` that the mark's thread began last, if it contains the mark or ends with it.
 fn outer_async_of(asyncs: &[OuterAsync], mark: &FlowPointMark) -> Option<SliceId> {
-    let key = (mark.thread.0, mark.time.0);
-    let after = asyncs.partition_point(|it| (it.thread.0, it.start) <= key);
+    let thread = mark.thread?;
+    let key = (thread, mark.time.0);
+    let after = asyncs.partition_point(|it| (it.thread, it.start) <= key);
     let last = asyncs.get(after.checked_sub(1)?)?;
-    (last.thread == mark.thread && last.end >= mark.time.0).then_some(last.slice)
+    (last.thread == thread && last.end >= mark.time.0).then_some(last.slice)
 }
 
 /// Returns, for each mark, the slice that it is bound to. Parallel over threads, in order of time on each.
@@ -208,7 +211,9 @@ fn slices_around(marks: &[FlowPointMark], ground: Ground<'_>) -> Vec<Option<Slic
     let mut of_threads = Groups::with_capacity(marks.len());
     let bound = |mark: &FlowPointMark| mark.bound != FlowBound::Nowhere;
     for (mark, number) in marks.iter().zip(0_u32..).filter(|(mark, _)| bound(mark)) {
-        of_threads.push(mark.thread.0, number);
+        if let Some(thread) = mark.thread {
+            of_threads.push(thread.0, number);
+        }
     }
     let of_threads = of_threads.sorted();
     let of_threads = gather([&of_threads]);

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use super::scheduling::{NoWitness, SwitchRow, SwitchSource, runs_of_cpu, sort_by_thread};
 use crate::base::{Maybe, StringId, Strings, TimeSpan, Timestamp};
 use crate::event::{Lane, LaneColumns, Life, ThreadKey, TraceInfo};
-use crate::trace::{Cpu, CpuId, Runs, SeenTimes, Thread, Trace};
+use crate::trace::{Cpu, CpuId, Runs, SeenTimes, Thread, ThreadId, Trace};
 
 /// The switches and names of the parts added so far.
 #[derive(Debug, Default)]
@@ -64,8 +64,8 @@ impl Preview {
             list.push(SwitchRow {
                 time: time.0,
                 event: Maybe::NONE,
-                prev,
-                next,
+                prev: Some(ThreadId(prev)),
+                next: Some(ThreadId(next)),
                 prev_priority: switch.prev_priority,
                 next_priority: switch.next_priority,
                 prev_state: switch.prev_state,

@@ -75,9 +75,10 @@ fn first_events(recorded: &Recorded, thread_count: usize) -> Vec<Option<(Timesta
                 let count = if threads.is_unique(key) { 1 } else { run.len() };
                 for index in run.take(count) {
                     let time = columns.time(index as u32);
-                    first
-                        .entry(threads.at(key, time).0)
-                        .or_insert((time, part.event(index as u32)));
+                    if let Some(thread) = threads.at(key, time) {
+                        let event = part.event(index as u32);
+                        first.entry(thread.0).or_insert((time, event));
+                    }
                 }
             }
             first
@@ -224,7 +225,8 @@ pub fn programs(
     for entry in lives.entries {
         if let Some(name) = entry.name {
             let thread = recorded.events.threads.at(entry.key, Timestamp::MIN);
-            writer.set_running(thread, lives.entry_strings.get(name));
+            let name = lives.entry_strings.get(name);
+            thread.inspect(|&thread| writer.set_running(thread, name));
         }
     }
     let mut execs = vec![false; thread_count];
@@ -251,10 +253,8 @@ pub fn programs(
     let mut born = births.iter().peekable();
     let mut next_birth = |before: Timestamp| born.next_if(|birth| birth.time <= before);
     let mut be_born = |writer: &mut Writer<'_>, birth: &Born| {
-        let name = writer
-            .running
-            .get(birth.parent.0 as usize)
-            .copied()
+        let name = (birth.parent)
+            .and_then(|parent| writer.running.get(parent.0 as usize).copied())
             .filter(|name| *name != StringId::EMPTY)
             .unwrap_or(unknown);
         writer.set_running(birth.child, name);

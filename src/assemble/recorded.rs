@@ -80,9 +80,9 @@ impl Recorded {
         self.columns(part).time(local)
     }
 
-    /// Returns the thread of one of a part's events.
+    /// Returns the thread of one of a part's events, if it has one.
     #[inline]
-    pub fn thread(&self, part: &Part, local: u32) -> ThreadId {
+    pub fn thread(&self, part: &Part, local: u32) -> Option<ThreadId> {
         let columns = self.columns(part);
         let threads = &self.events.threads;
         threads.at(columns.thread(local), columns.time(local))

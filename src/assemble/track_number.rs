@@ -19,18 +19,15 @@ pub(crate) fn of_cpu(cpu: CpuId) -> u32 {
     cpu.0
 }
 
-/// Returns the track number of a thread in a trace with `cpu_count` CPUs.
-pub(crate) fn of_thread(thread: ThreadId, cpu_count: usize) -> u32 {
-    match thread {
-        ThreadId::NONE => NOBODY,
-        ThreadId(thread) => cpu_count as u32 + thread,
-    }
+/// Returns the track number of a thread, or of the events without a thread, in a trace with `cpu_count` CPUs.
+pub(crate) fn of_thread(thread: impl Into<Option<ThreadId>>, cpu_count: usize) -> u32 {
+    (thread.into()).map_or(NOBODY, |thread| cpu_count as u32 + thread.0)
 }
 
-/// Returns the CPU or thread that a track number belongs to, in a trace with `cpu_count` CPUs.
+/// Returns the CPU or thread, or nobody, that a track number belongs to, in a trace with `cpu_count` CPUs.
 pub(crate) fn kind_of(number: u32, cpu_count: usize) -> TrackKind {
     if number == NOBODY {
-        return TrackKind::Thread(ThreadId::NONE);
+        return TrackKind::Nobody;
     }
     match number.checked_sub(cpu_count as u32) {
         None => TrackKind::Cpu(CpuId(number)),

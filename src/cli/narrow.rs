@@ -116,7 +116,7 @@ pub(crate) fn selection_of(matches: &ArgMatches, trace: &Trace) -> Result<Select
             .tracks
             .extend(tracks.filter(|&id| match trace.tracks[id.0 as usize].kind {
                 TrackKind::Thread(thread) => named.threads.binary_search(&thread).is_err(),
-                TrackKind::Async(_) | TrackKind::Cpu(_) => true,
+                TrackKind::Async(_) | TrackKind::Cpu(_) | TrackKind::Nobody => true,
             }));
         selection.threads.extend(named.threads);
         selection.counters.extend(named.counters);

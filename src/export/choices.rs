@@ -57,7 +57,7 @@ pub(crate) fn choices(trace: &Trace) -> Vec<ChoiceRow> {
         let id = TrackId(index as u32);
         let (process, note) = match track.kind {
             TrackKind::Async(process) => (process, "asynchronous track"),
-            TrackKind::Cpu(_) | TrackKind::Thread(_) => continue,
+            TrackKind::Cpu(_) | TrackKind::Thread(_) | TrackKind::Nobody => continue,
         };
         let row = ChoiceRow {
             choice: Choice::Track(id),

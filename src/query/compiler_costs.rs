@@ -177,7 +177,7 @@ pub(super) fn process_of(trace: &Trace, kind: TrackKind) -> Option<ProcessId> {
     match kind {
         TrackKind::Thread(thread) => trace.thread(thread).process,
         TrackKind::Async(process) => process,
-        TrackKind::Cpu(_) => None,
+        TrackKind::Cpu(_) | TrackKind::Nobody => None,
     }
 }
 

@@ -144,9 +144,11 @@ impl Item {
             }
             Item::Instant(id) => {
                 let event = trace.instants.events.get(id.0 as usize)?;
-                Some(trace.events.thread(EventId(event)))
+                trace.events.thread(EventId(event))
             }
-            Item::Event(id) => (id.0 < trace.events.len() as u32).then(|| trace.events.thread(id)),
+            Item::Event(id) => ((id.0 as usize) < trace.events.len())
+                .then(|| trace.events.thread(id))
+                .flatten(),
             Item::Slice(id) if id.0 < trace.slices.len() as u32 => {
                 match trace
                     .tracks
@@ -154,16 +156,14 @@ impl Item {
                     .kind
                 {
                     TrackKind::Thread(thread) => Some(thread),
-                    TrackKind::Cpu(_) | TrackKind::Async(_) => Some(
-                        trace
-                            .events
-                            .thread(EventId(trace.slices.begins.at(id.0 as usize))),
-                    ),
+                    TrackKind::Cpu(_) | TrackKind::Nobody | TrackKind::Async(_) => {
+                        let begin = EventId(trace.slices.begins.at(id.0 as usize));
+                        trace.events.thread(begin)
+                    }
                 }
             }
             _ => None,
         }
-        .filter(|id| *id != ThreadId::NONE)
     }
 }
 
@@ -250,6 +250,7 @@ pub(crate) fn track_title(trace: &Trace, id: TrackId) -> String {
     }
     match track.kind {
         TrackKind::Thread(thread) => trace.thread_name(thread).into_owned(),
+        TrackKind::Nobody => trace.thread_name(None).into_owned(),
         TrackKind::Cpu(cpu) => {
             let number = trace
                 .cpus

@@ -165,6 +165,7 @@ impl<'a> Chosen<'a> {
         let whole = |is_chosen: bool| if is_chosen { Share::All } else { Share::None };
         let tracks = trace.tracks.iter().map(|track| match track.kind {
             TrackKind::Thread(thread) => whole(self.has_thread(thread)),
+            TrackKind::Nobody => whole(!self.is_narrowed),
             TrackKind::Cpu(cpu) => whole(self.has_cpu(cpu) || self.has_cpu_track(cpu)),
             TrackKind::Async(process) => of_process(process),
         });
@@ -192,14 +193,16 @@ impl<'a> Chosen<'a> {
 
     /// Returns whether everything that a thread does is chosen.
     #[must_use]
-    pub(crate) fn has_thread(&self, id: ThreadId) -> bool {
-        !self.is_narrowed || self.threads.get(id.0 as usize).copied().unwrap_or(false)
+    pub(crate) fn has_thread(&self, id: impl Into<Option<ThreadId>>) -> bool {
+        let is_chosen = |id: ThreadId| self.threads.get(id.0 as usize) == Some(&true);
+        !self.is_narrowed || id.into().is_some_and(is_chosen)
     }
 
     /// Returns whether a thread's own track is chosen, through the thread or by itself.
     #[must_use]
-    pub(crate) fn has_track_of(&self, id: ThreadId) -> bool {
-        let track = || self.trace.track_of(TrackKind::Thread(id));
+    pub(crate) fn has_track_of(&self, id: impl Into<Option<ThreadId>>) -> bool {
+        let id = id.into();
+        let track = || self.trace.track_of(TrackKind::Thread(id?));
         self.has_thread(id) || track().is_some_and(|track| self.has_whole_track(track))
     }
 
@@ -294,7 +297,7 @@ impl<'a> Chosen<'a> {
                 self.on_cpus.has_slice(self.trace, thread, slice, self.span)
             }
             Some(TrackKind::Async(_)) => self.on_cpus.has_slice_by_ends(self.trace, slice),
-            Some(TrackKind::Cpu(_)) | None => true,
+            Some(TrackKind::Cpu(_) | TrackKind::Nobody) | None => true,
         }
     }
 

@@ -35,8 +35,8 @@ pub struct InterruptWaker {
     pub name: Option<StringId>,
     /// The CPU, if it is known.
     pub cpu: Option<CpuId>,
-    /// The interrupted thread; [`ThreadId::NONE`] if it is not known.
-    pub interrupted: ThreadId,
+    /// The interrupted thread, if it is known.
+    pub interrupted: Option<ThreadId>,
 }
 
 impl Waker {
@@ -98,7 +98,7 @@ pub(crate) fn waker_of(trace: &Trace, state: &State) -> Option<Waker> {
     let kind = of_flags.or_else(|| slices.first().and_then(|slice| kind_of(trace, *slice)));
     let name = event.and_then(|id| trace.states.woken_by(id));
     if kind.is_some() || !slices.is_empty() || name.is_some() {
-        let interrupted = event.map_or(ThreadId::NONE, |id| trace.events.thread(id));
+        let interrupted = event.and_then(|id| trace.events.thread(id));
         return Some(Waker::Interrupt(InterruptWaker {
             kind,
             slices,

@@ -54,8 +54,8 @@ pub enum ChainEnd {
 pub struct Hop {
     /// What happened during the hop.
     pub kind: HopKind,
-    /// The thread that did it (for interrupts: the interrupted thread).
-    pub thread: ThreadId,
+    /// The thread that did it (for interrupts: the interrupted thread, if it is known).
+    pub thread: Option<ThreadId>,
     /// The CPU on which the thread ran, or the interrupt happened.
     pub cpu: Option<CpuId>,
     /// The time range.
@@ -166,9 +166,10 @@ impl Chain {
     pub fn path(&self) -> Vec<(Item, Timestamp)> {
         let mut path = Vec::with_capacity(self.hops.len() * 2);
         for hop in &self.hops {
-            let place = match hop.cpu {
-                Some(cpu) if hop.kind.is_interrupt() => Item::Cpu(cpu),
-                _ => Item::Thread(hop.thread),
+            let place = match (hop.cpu, hop.thread) {
+                (Some(cpu), _) if hop.kind.is_interrupt() => Item::Cpu(cpu),
+                (_, Some(thread)) => Item::Thread(thread),
+                (_, None) => continue,
             };
             path.push((place, hop.span.start));
             path.push((place, hop.span.end));
@@ -332,8 +333,8 @@ impl Walk<'_> {
             ThreadState::Created => {
                 self.push(HopKind::Created, state, time);
                 // The walk continues with the thread that made it.
-                let maker = state.event.map(|event| self.trace.events.thread(event));
-                if let Some(maker) = maker.filter(|it| *it != thread && *it != ThreadId::NONE) {
+                let maker = (state.event).and_then(|event| self.trace.events.thread(event));
+                if let Some(maker) = maker.filter(|it| *it != thread) {
                     return Step::Thread(maker, state.start);
                 }
             }
@@ -395,7 +396,7 @@ impl Walk<'_> {
         }
         self.hops.push(Hop {
             kind,
-            thread: state.thread,
+            thread: Some(state.thread),
             cpu: state.cpu.map(CpuId),
             span: TimeSpan::new(start, until),
             share: 0.0,
@@ -410,7 +411,7 @@ impl Walk<'_> {
     fn rest(&mut self, thread: ThreadId, until: Timestamp) {
         self.hops.push(Hop {
             kind: HopKind::Unknown,
-            thread,
+            thread: Some(thread),
             cpu: None,
             span: TimeSpan::new(self.wait.start, until),
             share: 0.0,
@@ -449,11 +450,11 @@ impl Walk<'_> {
 fn add_rival(trace: &Trace, hop: &mut Hop) {
     let waits = matches!(hop.kind, HopKind::RunnableDelay | HopKind::Preempted);
     let Item::State(state) = hop.item else { return };
-    if !waits {
+    let Some(thread) = hop.thread.filter(|_| waits) else {
         return;
-    }
+    };
     let states = &trace.states;
-    let rows = states.of(hop.thread);
+    let rows = states.of(thread);
     let next = state.0 + 1;
     let is_running = |row: &u32| states.states[*row as usize] == ThreadState::Running;
     let next = Some(next)
@@ -474,7 +475,7 @@ fn add_rival(trace: &Trace, hop: &mut Hop) {
     // The longest single run represents its thread: many short runs together are not the fault of any of them.
     let longest = rows
         .take(4096)
-        .filter(|&row| runs.threads[row as usize] != hop.thread.0)
+        .filter(|&row| runs.threads[row as usize] != thread.0)
         .max_by_key(|&row| inside(row));
     hop.rival = longest.map(|row| ThreadId(runs.threads[row as usize]));
 }
@@ -511,7 +512,7 @@ fn merge_short(hops: &mut Vec<Hop>, limit: usize) {
 fn merged(several: &[Hop]) -> Hop {
     let all = || several.iter();
     let span = all().fold(several[0].span, |span, hop| span.union(hop.span));
-    let mut of_threads: FxHashMap<ThreadId, i64> = FxHashMap::default();
+    let mut of_threads: FxHashMap<Option<ThreadId>, i64> = FxHashMap::default();
     for hop in all() {
         *of_threads.entry(hop.thread).or_default() += hop.span.duration().0;
     }
@@ -527,7 +528,7 @@ fn merged(several: &[Hop]) -> Hop {
         cpu: None,
         span,
         share: 0.0,
-        item: longest.map_or(Item::Thread(thread), |hop| hop.item),
+        item: longest.map_or(several[0].item, |hop| hop.item),
         rival: None,
         count: all().fold(0, |sum, hop| sum.saturating_add(hop.count)),
         spans_loss: all().any(|hop| hop.spans_loss),

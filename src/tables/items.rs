@@ -19,13 +19,13 @@ pub(crate) struct Owner {
 }
 
 impl Owner {
-    pub fn of(trace: &Trace, id: ThreadId) -> Owner {
-        if id == ThreadId::NONE {
+    pub fn of(trace: &Trace, id: impl Into<Option<ThreadId>>) -> Owner {
+        let Some(id) = id.into() else {
             return Owner {
                 pid: Cell::None,
                 tid: Cell::None,
             };
-        }
+        };
         if id == ThreadId::IDLE {
             return Owner {
                 pid: Cell::None,
@@ -64,6 +64,7 @@ pub(crate) fn track_name(trace: &Trace, id: TrackId) -> Cow<'_, str> {
             format!("CPU {}", number.map_or(cpu.0, |cpu| cpu.number)).into()
         }
         TrackKind::Thread(thread) => trace.thread_name(thread),
+        TrackKind::Nobody => trace.thread_name(None),
         TrackKind::Async(_) => Cow::default(),
     }
 }

@@ -68,7 +68,7 @@ struct OwnerCells {
 }
 
 impl OwnerCells {
-    fn of(trace: &Trace, thread: ThreadId) -> OwnerCells {
+    fn of(trace: &Trace, thread: Option<ThreadId>) -> OwnerCells {
         let process = trace.process_of(thread);
         let process: Cell<'_> = process.map(|it| Cell::of_string(trace, it.name)).into();
         OwnerCells {
@@ -109,12 +109,12 @@ fn slices(scope: &Scope<'_>) -> Box<dyn RowSource> {
         row: keyed.row,
     });
     let name = |track: u32| track_name(trace, TrackId(track)).into_owned();
-    let owner = |thread: u32| OwnerCells::of(trace, ThreadId(thread));
+    let owner = |thread: u32| OwnerCells::of(trace, Some(ThreadId(thread)));
     let known = SliceTexts {
         depths,
         tracks: (0..trace.tracks.len() as u32).map(name).collect(),
         owners: (0..trace.threads.len() as u32).map(owner).collect(),
-        nobody: OwnerCells::of(trace, ThreadId::NONE),
+        nobody: OwnerCells::of(trace, None),
     };
     Box::new(RowsOfIds::new(ids.collect(), known, slice_cells))
 }
@@ -132,10 +132,10 @@ fn slice_cells<'a>(
     let track = table.rows[at.row as usize].track.0 as usize;
     let kind = trace.tracks.get(track).map(|track| track.kind);
     let thread = match kind {
-        Some(TrackKind::Thread(thread)) => thread,
+        Some(TrackKind::Thread(thread)) => Some(thread),
         _ => trace.events.thread(slice.begin),
     };
-    let owner = known.owners.get(thread.0 as usize);
+    let owner = thread.and_then(|thread| known.owners.get(thread.0 as usize));
     let owner = owner.unwrap_or(&known.nobody);
     let pid = match kind {
         Some(TrackKind::Async(Some(process))) => pid_of(trace, process),

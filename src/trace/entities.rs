@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::segments::EventId;
-use crate::base::{StringId, Timestamp};
+use crate::base::maybe::Sparse;
+use crate::base::{Maybe, StringId, Timestamp};
 use crate::event::{ForkSort, ThreadKey};
 use rustc_hash::FxHashMap;
 
@@ -14,8 +15,10 @@ pub struct ThreadId(pub u32);
 impl ThreadId {
     /// The idle task of any CPU: always the first row.
     pub const IDLE: ThreadId = ThreadId(0);
-    /// The thread is not known.
-    pub const NONE: ThreadId = ThreadId(u32::MAX);
+}
+
+impl Sparse for ThreadId {
+    const UNUSED: ThreadId = ThreadId(u32::MAX);
 }
 
 /// Row number of a process in [`Trace::processes`](super::Trace::processes).
@@ -238,19 +241,17 @@ impl ThreadMap {
         }
     }
 
-    /// Returns the thread of `key` at `time`; [`ThreadId::NONE`] if the key is unknown.
+    /// Returns the thread of `key` at `time`; `None` if the key is unknown.
     #[inline]
     #[must_use]
-    pub fn at(&self, key: ThreadKey, time: Timestamp) -> ThreadId {
+    pub fn at(&self, key: ThreadKey, time: Timestamp) -> Option<ThreadId> {
         match self.entry(key) {
             MANY => {
                 let lives = self.many.get(&key.0).map_or(&[][..], Vec::as_slice);
                 let after = lives.partition_point(|(from, _)| *from <= time);
-                lives
-                    .get(after.saturating_sub(1))
-                    .map_or(ThreadId::NONE, |(_, id)| *id)
+                lives.get(after.saturating_sub(1)).map(|(_, id)| *id)
             }
-            id => ThreadId(id),
+            id => Maybe::new(ThreadId(id)).get(),
         }
     }
 
@@ -303,14 +304,17 @@ mod tests {
         let mut map = ThreadMap::default();
         let key = ThreadKey(7);
         map.insert(key, Timestamp(0), ThreadId(1));
-        assert_eq!(map.at(key, Timestamp(99)), ThreadId(1));
+        assert_eq!(map.at(key, Timestamp(99)), Some(ThreadId(1)));
         map.insert(key, Timestamp(50), ThreadId(2));
         map.insert(key, Timestamp(80), ThreadId(3));
         map.insert(ThreadKey(u32::MAX - 9), Timestamp(0), ThreadId(9));
-        assert_eq!(map.at(key, Timestamp(-5)), ThreadId(1));
-        assert_eq!(map.at(key, Timestamp(50)), ThreadId(2));
-        assert_eq!(map.at(key, Timestamp(1000)), ThreadId(3));
-        assert_eq!(map.at(ThreadKey(u32::MAX - 9), Timestamp(0)), ThreadId(9));
-        assert_eq!(map.at(ThreadKey(8), Timestamp(0)), ThreadId::NONE);
+        assert_eq!(map.at(key, Timestamp(-5)), Some(ThreadId(1)));
+        assert_eq!(map.at(key, Timestamp(50)), Some(ThreadId(2)));
+        assert_eq!(map.at(key, Timestamp(1000)), Some(ThreadId(3)));
+        assert_eq!(
+            map.at(ThreadKey(u32::MAX - 9), Timestamp(0)),
+            Some(ThreadId(9))
+        );
+        assert_eq!(map.at(ThreadKey(8), Timestamp(0)), None);
     }
 }

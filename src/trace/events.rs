@@ -131,15 +131,15 @@ impl Events {
         segment.kind(id.0 - segment.first)
     }
 
-    /// Returns the thread of an event.
+    /// Returns the thread of an event, if it has one.
     #[inline]
     #[must_use]
-    pub fn thread(&self, id: EventId) -> ThreadId {
+    pub fn thread(&self, id: EventId) -> Option<ThreadId> {
         let segment = self.segment_of(id);
         self.thread_in(segment, id.0 - segment.first)
     }
 
-    fn thread_in(&self, segment: &Segment, index: u32) -> ThreadId {
+    fn thread_in(&self, segment: &Segment, index: u32) -> Option<ThreadId> {
         let key = segment.columns.thread(index);
         let threads = match &segment.origin {
             None => &self.threads,
@@ -158,7 +158,7 @@ impl Events {
         &self,
         segment: &Segment,
         range: Range<u32>,
-        mut each: impl FnMut(Range<u32>, ThreadId),
+        mut each: impl FnMut(Range<u32>, Option<ThreadId>),
     ) {
         let threads = match &segment.origin {
             None => &self.threads,
@@ -389,7 +389,7 @@ impl<'a> EventCursor<'a> {
 
     /// Returns the thread of an event. Panics if there is no such event.
     #[must_use]
-    pub fn thread(&self, id: EventId) -> ThreadId {
+    pub fn thread(&self, id: EventId) -> Option<ThreadId> {
         let Located { segment, index } = self.locate(id);
         self.events.thread_in(segment, index)
     }

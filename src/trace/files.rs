@@ -11,8 +11,8 @@ pub(crate) use crate::event::keys::OpenPaths;
 pub struct FileUse {
     /// Time on the trace's clock.
     pub time: Timestamp,
-    /// The thread that did it.
-    pub thread: ThreadId,
+    /// The thread that did it, if it is known.
+    pub thread: Option<ThreadId>,
     /// The operation.
     pub op: FileOp,
     /// The path; empty where only a descriptor is known.

@@ -38,8 +38,8 @@ impl Flow {
 pub struct FlowPoint {
     /// Time on the trace's clock.
     pub time: Timestamp,
-    /// The thread whose track it is on.
-    pub thread: ThreadId,
+    /// The thread whose track it is on, if it has one.
+    pub thread: Option<ThreadId>,
     /// The slice that it is in, if any.
     pub slice: Option<SliceId>,
     /// The event that it comes from.

@@ -9,8 +9,8 @@ use crate::base::{StringId, Timestamp};
 pub struct Log {
     /// Time on the trace's clock.
     pub time: Timestamp,
-    /// The thread that wrote it.
-    pub thread: ThreadId,
+    /// The thread that wrote it, if it is known.
+    pub thread: Option<ThreadId>,
     /// Severity as the file names it; empty if it has none.
     pub severity: StringId,
     /// The text.

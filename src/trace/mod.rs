@@ -130,10 +130,10 @@ impl Trace {
 
     /// Returns a thread; the idle one if there is no such id.
     #[must_use]
-    pub fn thread(&self, id: ThreadId) -> &Thread {
+    pub fn thread(&self, id: impl Into<Option<ThreadId>>) -> &Thread {
         static NOBODY: Thread = Thread::nobody();
-        self.threads
-            .get(id.0 as usize)
+        let id = id.into();
+        id.and_then(|id| self.threads.get(id.0 as usize))
             .or_else(|| self.threads.first())
             .unwrap_or(&NOBODY)
     }
@@ -154,16 +154,17 @@ impl Trace {
 
     /// Returns the process of a thread, if it has one.
     #[must_use]
-    pub fn process_of(&self, id: ThreadId) -> Option<&Process> {
-        self.processes.get(self.thread(id).process?.0 as usize)
+    pub fn process_of(&self, id: impl Into<Option<ThreadId>>) -> Option<&Process> {
+        let process = self.thread(id).process?;
+        self.processes.get(process.0 as usize)
     }
 
     /// Returns a thread's name, or `tid N` if it has none; `<...>` for an unknown thread.
     #[must_use]
-    pub fn thread_name(&self, id: ThreadId) -> Cow<'_, str> {
-        if id == ThreadId::NONE {
+    pub fn thread_name(&self, id: impl Into<Option<ThreadId>>) -> Cow<'_, str> {
+        let Some(id) = id.into() else {
             return "<...>".into();
-        }
+        };
         let thread = self.thread(id);
         match thread.name {
             StringId::EMPTY => format!("tid {}", thread.tid).into(),
@@ -173,12 +174,14 @@ impl Trace {
 
     /// Returns a thread's name and number, for lists in which several threads may have one name.
     #[must_use]
-    pub(crate) fn thread_title(&self, id: ThreadId) -> String {
+    pub(crate) fn thread_title(&self, id: impl Into<Option<ThreadId>>) -> String {
+        let id = id.into();
         let name = self.thread_name(id);
-        match self.thread(id) {
-            _ if id == ThreadId::IDLE => "idle".to_owned(),
-            thread if id == ThreadId::NONE || thread.name == StringId::EMPTY => name.into_owned(),
-            thread => format!("{name} ({})", thread.tid),
+        match id.map(|id| self.thread(id)) {
+            _ if id == Some(ThreadId::IDLE) => "idle".to_owned(),
+            None => name.into_owned(),
+            Some(thread) if thread.name == StringId::EMPTY => name.into_owned(),
+            Some(thread) => format!("{name} ({})", thread.tid),
         }
     }
 
@@ -205,7 +208,7 @@ impl Trace {
             let near = first..row.slices.end.min(first.saturating_add(MOST_AT_ONCE));
             let mut near = near.take_while(|&at| slices.starts.at(at as usize) == start.0);
             let begun_by = |at: u32| self.events.thread(EventId(slices.begins.at(at as usize)));
-            near.find(|&at| begun_by(at) == thread).map(SliceId)
+            near.find(|&at| begun_by(at) == Some(thread)).map(SliceId)
         })
     }
 
@@ -221,8 +224,12 @@ impl Trace {
     /// Returns the innermost slice of a thread at `time`. A slice that starts at `time` counts, a slice that ends at
     /// `time` does not. If slices overlap without being nested, the one that started last is returned.
     #[must_use]
-    pub(crate) fn innermost_slice(&self, thread: ThreadId, time: Timestamp) -> Option<SliceId> {
-        let track = tracks::of_kind(&self.tracks, TrackKind::Thread(thread))?;
+    pub(crate) fn innermost_slice(
+        &self,
+        thread: impl Into<Option<ThreadId>>,
+        time: Timestamp,
+    ) -> Option<SliceId> {
+        let track = tracks::of_kind(&self.tracks, TrackKind::Thread(thread.into()?))?;
         let rows = &self.tracks.get(track.0 as usize)?.rows;
         self.slices.innermost(rows, time)
     }

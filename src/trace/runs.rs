@@ -129,8 +129,8 @@ impl Runs {
     /// Returns the CPU of the thread's run at `time`, else of the last run before it, else of its first run; `None` if
     /// it never ran.
     #[must_use]
-    pub fn cpu_at(&self, thread: ThreadId, time: Timestamp) -> Option<CpuId> {
-        let runs = self.of(thread);
+    pub fn cpu_at(&self, thread: impl Into<Option<ThreadId>>, time: Timestamp) -> Option<CpuId> {
+        let runs = self.of(thread.into()?);
         let after = runs.partition_point(|&run| self.starts[run as usize] <= time.0);
         let run = *runs.get(after.saturating_sub(1))?;
         // Runs are sorted by CPU, and a CPU without runs has an empty range.

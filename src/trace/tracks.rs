@@ -28,6 +28,8 @@ pub enum TrackKind {
     Cpu(CpuId),
     /// A thread.
     Thread(ThreadId),
+    /// The events that belong to no CPU and no thread.
+    Nobody,
     /// A group of asynchronous slices of a process, or (`None`) of the whole trace.
     Async(Option<ProcessId>),
 }

@@ -131,13 +131,13 @@ fn lane_of_event(trace: &Trace, id: EventId) -> Option<LaneKind> {
         return None;
     }
     let thread = trace.events.thread(id);
-    if thread.0 != 0 && !trace.states.of(thread).is_empty() {
+    if let Some(thread) = thread.filter(|&thread| thread != ThreadId::IDLE)
+        && !trace.states.of(thread).is_empty()
+    {
         return Some(LaneKind::States(thread));
     }
-    let of_thread = trace
-        .tracks
-        .iter()
-        .position(|track| track.kind == TrackKind::Thread(thread));
+    let own = thread.map_or(TrackKind::Nobody, TrackKind::Thread);
+    let of_thread = trace.tracks.iter().position(|track| track.kind == own);
     if let Some(track) = of_thread {
         let track = TrackId(track as u32);
         return match trace.tracks[track.0 as usize].rows.clone().next() {

@@ -306,6 +306,7 @@ impl<'a> Owners<'a> {
                 (0_u8, self.own_key(u64::from(self.cpu_number(cpu)))).hash(&mut hasher)
             }
             TrackKind::Thread(thread) => (1_u8, self.thread_key(thread)).hash(&mut hasher),
+            TrackKind::Nobody => 3_u8.hash(&mut hasher),
             TrackKind::Async(process) => {
                 let process = process.and_then(|id| self.trace.processes.get(id.0 as usize));
                 (2_u8, self.own_key(process.map_or(u64::MAX, |it| it.key))).hash(&mut hasher);

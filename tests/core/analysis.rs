@@ -73,7 +73,7 @@ fn the_hops_of_every_wait_fill_it_without_holes() {
         );
         // The last hop is the waiting thread's own, until it ran.
         if let Some(last) = chain.hops.last() {
-            assert_eq!(last.thread, chain.thread);
+            assert_eq!(last.thread, Some(chain.thread));
         }
         long += u32::from(chain.hops.len() > 4 && chain.end == ChainEnd::Whole);
     }

@@ -617,7 +617,7 @@ fn events_in(trace: &Trace, span: TimeSpan, of: Option<(ThreadId, CpuId)>) -> Ve
     let events = events.take_while(|id| trace.events.time(*id) < span.end);
     let is_of = |id: &EventId| {
         of.is_none_or(|(thread, cpu)| {
-            trace.events.thread(*id) == thread || trace.cpu_of(*id) == Some(cpu)
+            trace.events.thread(*id) == Some(thread) || trace.cpu_of(*id) == Some(cpu)
         })
     };
     events.filter(is_of).collect()
@@ -673,12 +673,11 @@ fn events_are_counted_by_name_thread_process_and_cpu() {
                             let kind = &trace.kinds[trace.events.kind(id).index()];
                             format!("{:?}", (kind.name, kind.category))
                         }
-                        GroupBy::Thread if thread == ThreadId::NONE => format!("{:?}", None::<u8>),
-                        GroupBy::Thread => format!("{:?}", Some(thread)),
-                        GroupBy::ThreadName if thread == ThreadId::NONE => String::new(),
+                        GroupBy::Thread => format!("{thread:?}"),
+                        GroupBy::ThreadName if thread.is_none() => String::new(),
                         GroupBy::ThreadName => trace.thread_name(thread).into_owned(),
                         GroupBy::Process => {
-                            let thread = trace.threads.get(thread.0 as usize);
+                            let thread = thread.and_then(|id| trace.threads.get(id.0 as usize));
                             format!("{:?}", thread.and_then(|it| it.process))
                         }
                         GroupBy::Cpu => format!("{:?}", trace.cpu_of(id)),

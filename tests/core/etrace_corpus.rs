@@ -479,7 +479,7 @@ fn every_task_has_slices_from_its_birth_to_its_end() {
 fn a_pipeline_has_its_names_arrows_and_open_files() {
     let loaded = recording("pipeline.etrace");
     let trace = &loaded.trace;
-    let name = |thread: ThreadId| trace.text(trace.thread(thread).name).into_owned();
+    let name = |thread: Option<ThreadId>| trace.text(trace.thread(thread).name).into_owned();
     let pipes: BTreeSet<(String, String)> = trace
         .flows
         .rows
@@ -561,11 +561,11 @@ fn runs_are_what_lines_prove() {
         };
         for id in events(&loaded) {
             let event = loaded.trace.events.get(id);
-            let thread = loaded.trace.events.thread(id).0;
-            let is_dump = thread == ThreadId::NONE.0;
+            // Events of a dump have no thread.
+            let thread = loaded.trace.events.thread(id);
             let time = event.row.time.0;
             assert!(
-                is_dump || inside(thread, event.cpu.unwrap(), time),
+                thread.is_none_or(|thread| inside(thread.0, event.cpu.unwrap(), time)),
                 "{time} in {name}"
             );
         }

@@ -378,7 +378,7 @@ fn a_wakeup_ends_the_sleep_and_the_waker_is_known() {
     first.wakeup(52, 0, 8, WakeupSort::Wakeup);
     first.switch(60, 0, 0, ThreadState::Runnable, 8);
     let trace = made(vec![first, second]);
-    let thread = trace.events.threads.at(ThreadKey(8), Timestamp(0));
+    let thread = trace.events.threads.at(ThreadKey(8), Timestamp(0)).unwrap();
     let states: Vec<_> = trace
         .states
         .of(thread)

@@ -527,6 +527,7 @@ fn slices_of(loaded: &LoadedTrace) -> Rows {
             TrackKind::Thread(thread) => {
                 format!("thread {}", trace.threads[thread.0 as usize].tid)
             }
+            TrackKind::Nobody => "nobody".to_owned(),
             TrackKind::Async(_) => format!("async {}", trace.strings.text(track.name)),
         };
         let name = trace.strings.text(label.name).into_owned();

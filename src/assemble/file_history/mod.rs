@@ -268,7 +268,7 @@ impl Walk<'_> {
     }
 
     fn row(&mut self, index: u32, row: &FileUse) -> Option<FileId> {
-        let thread = self.trace.threads.get(row.thread.0 as usize);
+        let thread = (row.thread).and_then(|id| self.trace.threads.get(id.0 as usize));
         let process = thread.and_then(|thread| thread.process);
         if row.op == FileOp::Close || (row.op == FileOp::Dup && row.result != row.fd) {
             // A dup closes the file that its new number referred to before.

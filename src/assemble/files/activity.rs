@@ -85,6 +85,7 @@ pub fn collect(
                 let time = recorded.time(part, row.event);
                 let thread = recorded.thread(part, row.event);
                 if row.op == FileOp::Open
+                    && let Some(thread) = thread
                     && let Some(process) = people.process_of(thread)
                     && let Some(opens) = opens.get(process.0 as usize)
                 {

@@ -283,7 +283,8 @@ impl Replay<'_> {
     }
 
     fn fork(&mut self, birth: &Born) {
-        let (parent, child) = (self.process_of(birth.parent), self.process_of(birth.child));
+        let parent = birth.parent.and_then(|parent| self.process_of(parent));
+        let child = self.process_of(birth.child);
         let (Some(parent), Some(child)) = (parent, child) else {
             return;
         };
@@ -366,7 +367,7 @@ impl Replay<'_> {
     }
 
     fn file(&mut self, row: &FileUse) {
-        let Some(process) = self.process_of(row.thread) else {
+        let Some(process) = row.thread.and_then(|thread| self.process_of(thread)) else {
             return;
         };
         self.arrive(process, row.event);

@@ -92,7 +92,7 @@ pub(crate) fn resolve_paths(
             match (born.filter(|at| *at <= now), step.filter(|at| *at <= now)) {
                 (Some(born), step) if step.is_none_or(|step| born <= step) => {
                     let Some(birth) = births.next() else { break };
-                    let parent = people.process_of(birth.parent);
+                    let parent = birth.parent.and_then(|parent| people.process_of(parent));
                     let child = people.process_of(birth.child);
                     if let (Some(parent), Some(child)) = (parent, child) {
                         here[child.0 as usize] = here[parent.0 as usize];
@@ -128,7 +128,8 @@ pub(crate) fn resolve_paths(
             }
         }
         if let Some(row) = row
-            && let Some(process) = people.process_of(row.thread)
+            && let Some(thread) = row.thread
+            && let Some(process) = people.process_of(thread)
         {
             places.resolve(here[process.0 as usize], Some(process), row);
             places.follow(process, row);
@@ -171,7 +172,7 @@ fn first_directories(
     for step in steps {
         while let Some(birth) = births.next_if(|birth| (birth.time, birth.event) <= step.at) {
             let (parent, child) = (
-                people.process_of(birth.parent),
+                (birth.parent).and_then(|parent| people.process_of(parent)),
                 people.process_of(birth.child),
             );
             if let (Some(parent), Some(child)) = (parent, child)
@@ -244,7 +245,7 @@ fn steps(recorded: &Recorded, doers: Doers<'_>) -> Vec<Step> {
                 } => (thread, What::Exec(row.part.string(*directory))),
                 _ => return None,
             };
-            let thread = recorded.events.threads.at(*thread, row.time);
+            let thread = recorded.events.threads.at(*thread, row.time)?;
             Some(Step {
                 at: (row.time, row.event),
                 process: doers.people.process_of(thread)?,

@@ -384,7 +384,7 @@ impl<'a> Joined<'a> {
             .rows
             .extend(theirs.logs.rows.iter().map(|log| Log {
                 time: moves.time(log.time),
-                thread: moves.thread(log.thread),
+                thread: log.thread.map(|thread| moves.thread(thread)),
                 severity: moves.string(log.severity),
                 message: moves.string(log.message),
                 event: moves.event(log.event),
@@ -400,7 +400,7 @@ impl<'a> Joined<'a> {
             .rows
             .extend(theirs.files.rows.iter().map(|file| FileUse {
                 time: moves.time(file.time),
-                thread: moves.thread(file.thread),
+                thread: file.thread.map(|thread| moves.thread(thread)),
                 path: moves.string(file.path),
                 other_path: moves.string(file.other_path),
                 event: moves.event(file.event),

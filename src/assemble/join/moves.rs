@@ -64,7 +64,7 @@ impl Moves {
 
     pub(super) fn thread(&self, id: ThreadId) -> ThreadId {
         match id {
-            ThreadId::IDLE | ThreadId::NONE => id,
+            ThreadId::IDLE => id,
             ThreadId(number) => ThreadId(self.first_thread + number - 1),
         }
     }
@@ -93,6 +93,7 @@ impl Moves {
         match kind {
             TrackKind::Cpu(cpu) => TrackKind::Cpu(self.cpu(cpu)),
             TrackKind::Thread(thread) => TrackKind::Thread(self.thread(thread)),
+            TrackKind::Nobody => TrackKind::Nobody,
             TrackKind::Async(process) => TrackKind::Async(process.map(|id| self.process(id))),
         }
     }

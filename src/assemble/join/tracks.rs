@@ -126,7 +126,7 @@ impl Joined<'_> {
         for ((theirs, moves), slice_moves) in self.members.iter().zip(slice_moves) {
             let point = |point: &FlowPoint| FlowPoint {
                 time: moves.time(point.time),
-                thread: moves.thread(point.thread),
+                thread: point.thread.map(|thread| moves.thread(thread)),
                 slice: point
                     .slice
                     .and_then(|id| slice_here(&theirs.slices, slice_moves, id)),

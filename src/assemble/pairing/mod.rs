@@ -36,7 +36,7 @@ use crate::event::family::{Family, Place};
 use crate::event::kernel::NUMBER_ZERO;
 use crate::event::syscalls::{self, Abi};
 use crate::event::{CallDepth, Complete, Mark, MarkOp, ThreadKey, Ties, UNSEEN_END};
-use crate::trace::{SliceLabel, Thread, ThreadId, TrackKind};
+use crate::trace::{SliceLabel, Thread, TrackKind};
 use calls::{CallSource, Calls};
 use depths::Depths;
 use pairer::{Known, Leftovers, LostEvents, PairedMarks, pair};
@@ -365,7 +365,7 @@ impl Sorter {
         let places = places.map(|id| labels[id.0 as usize].family.rules().place);
         let places: Vec<Place> = places.collect();
         // Neighbouring rows mostly have the same key: the thread of a unique key is looked up once.
-        let mut last = (ThreadKey::UNKNOWN, ThreadId::NONE);
+        let mut last = (ThreadKey::UNKNOWN, None);
         let mut track_of = |event: u32, place: Place| {
             let key = columns.thread(event);
             if let (Place::Cpu, Some(cpu)) = (place, part.cpu) {

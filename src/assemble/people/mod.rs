@@ -164,8 +164,8 @@ fn taken_over(threads: &ThreadMap, lives: &[LifeEvent<'_>]) -> Vec<TakenOver> {
             ..
         } => Some(TakenOver {
             time: row.time,
-            caller: threads.at(*caller, row.time),
-            leader: threads.at(*thread, row.time),
+            caller: threads.at(*caller, row.time)?,
+            leader: threads.at(*thread, row.time)?,
         }),
         _ => None,
     };
@@ -183,7 +183,7 @@ fn acts(threads: &ThreadMap, lives: &[LifeEvent<'_>]) -> Vec<Act> {
         };
         Some(Act {
             time: row.time,
-            thread: threads.at(thread, row.time),
+            thread: threads.at(thread, row.time)?,
             event: row.event,
             program,
         })
@@ -318,11 +318,10 @@ impl Making {
                 ..
             } = row.life
                 && thread != leader
+                && let Some(thread) = self.keys.at(*thread, row.time)
+                && let Some(leader) = self.keys.at(*leader, row.time)
             {
-                leaders.insert(
-                    self.keys.at(*thread, row.time).0,
-                    self.keys.at(*leader, row.time),
-                );
+                leaders.insert(thread.0, leader);
             }
         }
         self.believe_claims(born, lives, &mut leaders);
@@ -340,12 +339,8 @@ impl Making {
         for new in born {
             let (time, id, birth) = (new.time, new.id, new.birth);
             let parent = self.keys.at(birth.parent, time);
-            let parent_process = self
-                .people
-                .threads
-                .get(parent.0 as usize)
-                .filter(|_| parent != id)
-                .and_then(|thread| thread.process);
+            let parent = parent.filter(|&parent| parent != id);
+            let parent_process = parent.and_then(|parent| self.people.process_of(parent));
             if leaders.contains_key(&id.0) {
                 continue;
             }
@@ -385,11 +380,10 @@ impl Making {
     ) {
         let mut claims: FxHashMap<u32, ThreadId> = FxHashMap::default();
         for row in lives {
-            if let Life::Claim { thread, leader } = row.life {
-                let (thread, leader) = (
-                    self.keys.at(*thread, row.time),
-                    self.keys.at(*leader, row.time),
-                );
+            if let Life::Claim { thread, leader } = row.life
+                && let Some(thread) = self.keys.at(*thread, row.time)
+                && let Some(leader) = self.keys.at(*leader, row.time)
+            {
                 claims.insert(thread.0, leader);
             }
         }
@@ -442,10 +436,15 @@ impl Making {
         let mut naming = Naming::new(derive, self.people.threads.len());
         for row in lives {
             let lane = || merged.recorded.lane(row.part);
-            let at = |making: &Making, key: ThreadKey| making.keys.at(key, row.time).0 as usize;
+            let at = |making: &Making, key: ThreadKey| {
+                let thread = making.keys.at(key, row.time)?;
+                Some(thread.0 as usize)
+            };
             match row.life {
                 Life::Name { thread, name } => {
-                    let index = at(self, *thread);
+                    let Some(index) = at(self, *thread) else {
+                        continue;
+                    };
                     if let Some(thread) = self.people.threads.get_mut(index) {
                         thread.name = row.part.string(*name);
                         naming.note_name(index, lane());
@@ -456,17 +455,19 @@ impl Making {
                     status,
                     signal,
                 } => {
-                    let index = at(self, *thread);
+                    let Some(index) = at(self, *thread) else {
+                        continue;
+                    };
                     let (key, keys) = (*thread, &self.keys);
                     let Some(thread) = self.people.threads.get_mut(index) else {
                         continue;
                     };
                     let had_end = thread.end.replace(row.time).is_some();
-                    if keys.at(key, thread.seen.last).0 as usize != index {
+                    let (id, of) = (ThreadId(index as u32), thread.process);
+                    if keys.at(key, thread.seen.last) != Some(id) {
                         // The last time seen was the birth of the next thread with this key.
                         thread.seen.last = row.time;
                     }
-                    let (id, of) = (ThreadId(index as u32), thread.process);
                     if let Some(process) =
                         of.and_then(|of| self.people.processes.get_mut(of.0 as usize))
                         && (process.main_thread == Some(id) || process.end.is_some())
@@ -489,9 +490,11 @@ impl Making {
                     interpreter,
                     caller,
                 } => {
-                    let index = at(self, *thread);
+                    let Some(index) = at(self, *thread) else {
+                        continue;
+                    };
                     if let Some(caller) = caller
-                        && let caller = at(self, *caller)
+                        && let Some(caller) = at(self, *caller)
                         && caller != index
                         && let Some(caller) = self.people.threads.get_mut(caller)
                     {
@@ -565,8 +568,7 @@ impl Making {
                 .collect();
             for &thread in &environment.threads {
                 let thread = self.keys.at(thread, Timestamp::MAX);
-                let process = self.people.threads.get(thread.0 as usize);
-                let process = process.and_then(|thread| thread.process);
+                let process = thread.and_then(|thread| self.people.process_of(thread));
                 let process = process.and_then(|id| self.people.processes.get_mut(id.0 as usize));
                 if let Some(process) = process {
                     process.environment.push(Arc::clone(&variables));

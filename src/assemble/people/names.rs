@@ -91,8 +91,9 @@ impl Making {
         // If the list has several names for one key, the last one counts.
         for entry in directory.threads.iter().rev() {
             let Some(name) = entry.name else { continue };
-            let thread = self.keys.at(entry.key, Timestamp::MAX).0 as usize;
-            if let Some(thread) = self.people.threads.get_mut(thread)
+            let thread = self.keys.at(entry.key, Timestamp::MAX);
+            let threads = &mut self.people.threads;
+            if let Some(thread) = thread.and_then(|id| threads.get_mut(id.0 as usize))
                 && thread.name == StringId::EMPTY
             {
                 thread.name = merged.directory_strings.get(name);

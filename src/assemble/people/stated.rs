@@ -18,7 +18,7 @@ pub(crate) fn with_stated_facts(
     let keys = &people.process_of_key;
     for (key, life) in &directory.thread_lives {
         let thread = threads.at(*key, Timestamp::MAX);
-        if let Some(thread) = people.threads.get_mut(thread.0 as usize) {
+        if let Some(thread) = thread.and_then(|id| people.threads.get_mut(id.0 as usize)) {
             (thread.start, thread.end) = (life.start, life.end);
         }
     }
@@ -46,7 +46,7 @@ pub(crate) fn with_stated_facts(
     }
     for (key, rank) in &directory.thread_ranks {
         let thread = threads.at(*key, Timestamp::MAX);
-        if let Some(thread) = people.threads.get_mut(thread.0 as usize) {
+        if let Some(thread) = thread.and_then(|id| people.threads.get_mut(id.0 as usize)) {
             thread.rank = Some(*rank);
         }
     }

@@ -27,9 +27,8 @@ impl People {
     }
 
     /// Returns the process of a thread; the idle thread's if the thread is unknown.
-    pub(crate) fn process_of_or_idle(&self, thread: ThreadId) -> Option<ProcessId> {
-        let row = self.threads.get(thread.0 as usize);
-        row.or_else(|| self.threads.first())?.process
+    pub(crate) fn process_of_or_idle(&self, thread: Option<ThreadId>) -> Option<ProcessId> {
+        self.process_of(thread.unwrap_or(ThreadId::IDLE))
     }
 
     /// Returns the row of a process.
@@ -67,8 +66,8 @@ pub(crate) struct TakenOver {
 pub(crate) struct Born {
     /// Time, ns on the trace's clock.
     pub time: Timestamp,
-    /// The thread that forked.
-    pub parent: ThreadId,
+    /// The thread that forked, if it is known.
+    pub parent: Option<ThreadId>,
     /// The new thread.
     pub child: ThreadId,
     /// Whether the file states that the child is a thread of its parent's process.

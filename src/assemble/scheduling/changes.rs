@@ -2,7 +2,7 @@
 
 use crate::base::Maybe;
 use crate::event::{Interrupt, SwitchContent, ThreadState, WakeupSort};
-use crate::trace::EventId;
+use crate::trace::{EventId, ThreadId};
 
 /// A context switch with the trace's numbers.
 #[derive(Clone, Copy, Debug)]
@@ -11,10 +11,10 @@ pub(crate) struct SwitchRow {
     pub time: i64,
     /// Id of the event; none in a preview.
     pub event: Maybe<u32>,
-    /// Index of the thread that stops.
-    pub prev: u32,
-    /// Index of the thread that runs from now on.
-    pub next: u32,
+    /// The thread that stops, if it is known.
+    pub prev: Option<ThreadId>,
+    /// The thread that runs from now on, if it is known.
+    pub next: Option<ThreadId>,
     /// Priority of the thread that runs from now on.
     pub next_priority: i32,
     /// Priority of the thread that stops.

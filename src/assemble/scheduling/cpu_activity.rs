@@ -39,7 +39,9 @@ pub(crate) fn runs_of_lines(recorded: &Recorded, thread_count: usize) -> Runs {
                 continue;
             };
             let time = columns.time(index as u32);
-            let thread = threads.at(key, time).0;
+            let Some(ThreadId(thread)) = threads.at(key, time) else {
+                continue;
+            };
             let slots = (
                 last_cpu.get_mut(thread as usize),
                 open.get_mut(usize::from(cpu)),
@@ -88,7 +90,6 @@ pub(crate) fn runs_of_lines(recorded: &Recorded, thread_count: usize) -> Runs {
         }
         runs.of_cpu.push(first..runs.starts.len() as u32);
     }
-    debug_assert!(!runs.threads.contains(&ThreadId::NONE.0));
     sort_by_thread(&mut runs, thread_count);
     runs
 }

@@ -31,7 +31,7 @@ use super::losses::Losses;
 use super::recorded::{Part, Recorded};
 use super::rows::SchedulingRows;
 use crate::base::{Diagnostics, Maybe, Severity, Timestamp};
-use crate::event::{StateFacts, Switch, SwitchContent, ThreadKey, Wakeup, WakeupSort};
+use crate::event::{StateFacts, Switch, SwitchContent, Wakeup, WakeupSort};
 use crate::trace::{CpuId, Runs, States, ThreadId, ThreadState};
 
 use changes::{Change, To};
@@ -204,8 +204,8 @@ impl Room {
             return;
         };
         let event = part.event(switch.event).0;
-        let prev = recorded.events.threads.at(switch.prev, time).0;
-        let next = recorded.events.threads.at(switch.next, time).0;
+        let prev = recorded.events.threads.at(switch.prev, time);
+        let next = recorded.events.threads.at(switch.next, time);
         let row = SwitchRow {
             time: time.0,
             event: Maybe::new(event),
@@ -225,23 +225,25 @@ impl Room {
             event_number: Maybe::new(event),
             to,
         };
-        if switch.prev != ThreadKey::IDLE && prev != ThreadId::NONE.0 {
-            self.changes
-                .push(prev, change(To::new(switch.prev_state, None)));
+        let is_thread = |thread: &ThreadId| *thread != ThreadId::IDLE;
+        if let Some(prev) = prev.filter(is_thread) {
+            let to = To::new(switch.prev_state, None);
+            self.changes.push(prev.0, change(to));
         }
-        if switch.next != ThreadKey::IDLE && next != ThreadId::NONE.0 {
-            self.changes
-                .push(next, change(To::new(ThreadState::Running, Some(cpu.0))));
+        if let Some(next) = next.filter(is_thread) {
+            let to = To::new(ThreadState::Running, Some(cpu.0));
+            self.changes.push(next.0, change(to));
         }
     }
 
     fn add_wakeup(&mut self, wakeup: &Wakeup, time: Timestamp, part: &Part, recorded: &Recorded) {
         let threads = &recorded.events.threads;
-        let thread = threads.at(wakeup.thread, time).0;
-        if thread == ThreadId::NONE.0 || wakeup.thread == ThreadKey::IDLE {
+        let thread = threads.at(wakeup.thread, time);
+        let Some(ThreadId(thread)) = thread.filter(|&thread| thread != ThreadId::IDLE) else {
             return;
-        }
-        let waker = wakeup.waker.get().map(|waker| threads.at(waker, time).0);
+        };
+        let waker = wakeup.waker.get();
+        let waker = waker.and_then(|waker| Some(threads.at(waker, time)?.0));
         let change = |to| Change {
             time: time.0,
             event_number: Maybe::new(part.event(wakeup.event).0),

@@ -132,10 +132,9 @@ pub(crate) fn runs_of_cpu(
             recorded_since = recorded_since.max(Some(hole.until));
             before = None;
         }
-        let is_known = |thread: u32| thread != ThreadId::NONE.0;
         let seen = match before {
             Some(before)
-                if before.next != row.prev && is_known(before.next) && is_known(row.prev) =>
+                if before.next != row.prev && before.next.is_some() && row.prev.is_some() =>
             {
                 witness.between(before, row)
             }
@@ -149,22 +148,16 @@ pub(crate) fn runs_of_cpu(
         }
         if let Some(start) = since.filter(|&start| start < row.time)
             && (!is_open || seen.prev_since.is_some())
-            && row.prev != ThreadId::IDLE.0
-            && is_known(row.prev)
+            && let Some(prev) = row.prev.filter(|&prev| prev != ThreadId::IDLE)
             && row.content != SwitchContent::StatesAndNextRun
         {
             all.mismatches += u64::from(!is_open && seen.prev_since.is_some());
-            all.begin_without_switch(row, start);
+            all.begin_without_switch(prev, row, start);
         }
-        is_open = row.next != ThreadId::IDLE.0 && row.next != ThreadId::NONE.0;
-        if is_open {
-            push_run(
-                &mut all.runs,
-                row.time,
-                row.next,
-                row.next_priority,
-                row.event,
-            );
+        let next = row.next.filter(|&next| next != ThreadId::IDLE);
+        is_open = next.is_some();
+        if let Some(next) = next {
+            push_run(&mut all.runs, row.time, next, row.next_priority, row.event);
         }
         before = Some(row);
     }
@@ -185,21 +178,22 @@ impl CpuRuns {
         let Some(last) = runs.ends.len().checked_sub(1) else {
             return;
         };
-        if runs.threads[last] == row.prev && row.content == SwitchContent::Runs {
+        let thread = Some(ThreadId(runs.threads[last]));
+        if thread == row.prev && row.content == SwitchContent::Runs {
             // This switch records no state: where one followed, the file has another switch that records it.
             runs.ends[last] = Maybe::new(row.time.max(runs.starts[last]));
             return;
         }
-        if runs.threads[last] == row.prev {
+        if thread == row.prev {
             runs.ends[last] = Maybe::new(row.time.max(runs.starts[last]));
             runs.end_states[last] = row.prev_state;
             return;
         }
         // A switch from idle to idle only ends the run: our own FXT export writes it where the state after a run is
         // unknown.
-        let is_only_an_end = row.prev == row.next && row.prev == ThreadId::IDLE.0;
+        let is_only_an_end = row.prev == row.next && row.prev == Some(ThreadId::IDLE);
         self.mismatches += u64::from(!is_only_an_end);
-        let goes_on = runs.threads[last] == row.next && left_by.is_none();
+        let goes_on = thread == row.next && left_by.is_none();
         match goes_on {
             true => runs.ends[last] = Maybe::new(row.time.max(runs.starts[last])),
             false => self.lose(left_by.unwrap_or(row.time)),
@@ -220,23 +214,23 @@ impl CpuRuns {
     }
 
     /// Adds a run from `start` (ns) to the switch, of the thread that the switch takes off.
-    fn begin_without_switch(&mut self, row: &SwitchRow, start: i64) {
+    fn begin_without_switch(&mut self, prev: ThreadId, row: &SwitchRow, start: i64) {
         let runs = &mut self.runs;
-        push_run(runs, start, row.prev, row.prev_priority, Maybe::NONE);
+        push_run(runs, start, prev, row.prev_priority, Maybe::NONE);
         if let (Some(end), Some(state)) = (runs.ends.last_mut(), runs.end_states.last_mut()) {
             *end = Maybe::new(row.time);
             *state = row.prev_state;
         }
         let to = To::new(ThreadState::Running, Some(self.cpu));
         self.changes
-            .push((row.prev, Change::without_event(start, to)));
+            .push((prev.0, Change::without_event(start, to)));
     }
 }
 
-fn push_run(runs: &mut Runs, start: i64, thread: u32, priority: i32, event: Maybe<u32>) {
+fn push_run(runs: &mut Runs, start: i64, thread: ThreadId, priority: i32, event: Maybe<u32>) {
     runs.starts.push(start);
     runs.ends.push(Maybe::NONE);
-    runs.threads.push(thread);
+    runs.threads.push(thread.0);
     runs.priorities.push(priority);
     runs.end_states.push(ThreadState::Unknown);
     runs.events.push(event);
@@ -307,8 +301,8 @@ mod tests {
         SwitchRow {
             time,
             event: Maybe::new(0),
-            prev,
-            next,
+            prev: Some(ThreadId(prev)),
+            next: Some(ThreadId(next)),
             next_priority: 120,
             prev_priority: 100,
             prev_state: ThreadState::Sleeping,

@@ -59,7 +59,7 @@ pub(super) fn whole_runs(
         for row in rows {
             let start = recorded.time(part, row.event);
             let thread = recorded.events.threads.at(row.thread, start);
-            let Some(cpu) = recorded.cpu_id(row.cpu) else {
+            let (Some(cpu), Some(thread)) = (recorded.cpu_id(row.cpu), thread) else {
                 continue;
             };
             all.push(Stretch {
@@ -119,7 +119,8 @@ impl Was {
             was.notes = StateNotes::woken(wakeup.interrupt);
             was.woken_by = wakeup.woken_by.map(|name| part.string(name));
             if let Some(waker) = wakeup.waker.filter(|&waker| waker != ThreadKey::UNKNOWN) {
-                was.partner = Maybe::new(recorded.events.threads.at(waker, time).0);
+                let waker = recorded.events.threads.at(waker, time);
+                was.partner = waker.map(|waker| waker.0).into();
             }
         }
         if row.state == ThreadState::Running {
@@ -144,8 +145,11 @@ pub(super) fn whole_states(
         for row in rows {
             let thread = recorded.thread(part, row.event);
             let start = recorded.time(part, row.event).0;
+            let Some(ThreadId(track)) = thread else {
+                continue;
+            };
             all.push(Stretch {
-                track: thread.0,
+                track,
                 start,
                 end: end_after(start, row.duration_ns),
                 event: part.event(row.event).0,

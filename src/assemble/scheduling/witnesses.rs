@@ -58,7 +58,7 @@ pub(crate) struct CpuEvents<'a> {
 /// An event that shows which thread was on the CPU.
 struct Seen {
     time: Timestamp,
-    thread: ThreadId,
+    thread: Option<ThreadId>,
 }
 
 /// A part of each of a CPU's lanes, whose events are taken from both ends in order of time.
@@ -173,7 +173,7 @@ impl Witness for CpuEvents<'_> {
         };
         let mut is_settled = false;
         while let Some(seen) = events.first() {
-            let thread = seen.thread.0;
+            let thread = seen.thread;
             // The rest of a switch is recorded by the thread that leaves.
             if thread == first.prev && !is_settled {
                 continue;
@@ -198,9 +198,9 @@ impl Witness for CpuEvents<'_> {
         let mut since = Timestamp(row.time);
         while let Some(seen) = events.last().filter(|seen| seen.time >= from) {
             match seen.thread {
-                thread if thread.0 == row.prev => since = seen.time.min(Timestamp(row.time)),
-                ThreadId::NONE => {}
-                _ => return since,
+                thread if thread == row.prev => since = seen.time.min(Timestamp(row.time)),
+                None => {}
+                Some(_) => return since,
             }
         }
         from
@@ -211,11 +211,11 @@ impl Witness for CpuEvents<'_> {
         let mut is_settled = false;
         while let Some(seen) = events.first() {
             // The rest of a switch is recorded by the thread that leaves.
-            if seen.thread.0 == last.prev && !is_settled {
+            if seen.thread == last.prev && !is_settled {
                 continue;
             }
             is_settled = true;
-            if seen.thread.0 != last.next && seen.thread != ThreadId::NONE {
+            if seen.thread.is_some() && seen.thread != last.next {
                 return Some(seen.time.max(Timestamp(last.time)));
             }
         }

@@ -50,7 +50,7 @@ pub(super) fn write_events(
             continue;
         }
         let thread = trace.events.thread(id);
-        let name = if thread == ThreadId::IDLE {
+        let name = if thread == Some(ThreadId::IDLE) {
             "<idle>".into()
         } else {
             trace.thread_name(thread)

@@ -362,7 +362,7 @@ impl EventFacts for LoadedFacts<'_> {
             Fact::Comm => {
                 let thread = self.trace.events.thread(self.id);
                 Some(match thread {
-                    ThreadId::IDLE => is_it(b"<idle>"),
+                    Some(ThreadId::IDLE) => is_it(b"<idle>"),
                     _ => is_it(self.trace.thread_name(thread).as_bytes()),
                 })
             }

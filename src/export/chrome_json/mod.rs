@@ -315,6 +315,7 @@ impl<'a> JsonEvents<'a> {
         match kind {
             TrackKind::Cpu(cpu) => self.koids.cpu(cpu),
             TrackKind::Thread(thread) => self.koids.thread(thread),
+            TrackKind::Nobody => Koids::MACHINE,
             TrackKind::Async(process) => {
                 let own = self.koids.thread(self.trace.events.thread(event));
                 let process = process.map(|process| self.koids.process(process));

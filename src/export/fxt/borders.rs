@@ -124,7 +124,8 @@ impl<'a> Items<'a> {
                 let kind = trace.events.kind(EventId(behind.event));
                 let kind = trace.kinds.get(kind.index());
                 kind.is_some_and(|kind| kind.role == Role::Switch)
-                    && trace.events.thread(EventId(behind.event)).0 == runs.threads[run]
+                    && trace.events.thread(EventId(behind.event))
+                        == Some(ThreadId(runs.threads[run]))
             })
         };
         let item_of = |cpu: u32, run: usize| {

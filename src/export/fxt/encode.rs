@@ -53,7 +53,7 @@ pub struct Source<'a> {
     /// Whether all counters are chosen.
     pub has_all_counters: bool,
     /// By process: one of its threads.
-    pub thread_of_process: &'a [ThreadId],
+    pub thread_of_process: &'a [Option<ThreadId>],
     /// The providers of the file that is written.
     pub providers: &'a Providers,
     /// Looks up the CPUs of events.
@@ -357,7 +357,7 @@ impl<'a, 't> Encoder<'a, 't> {
             Some(TrackKind::Cpu(cpu)) => self.source.koids.cpu(cpu),
             Some(TrackKind::Thread(thread)) => self.source.koids.thread(thread),
             Some(TrackKind::Async(process)) => self.async_thread(process, begin),
-            None => Koids::MACHINE,
+            Some(TrackKind::Nobody) | None => Koids::MACHINE,
         }
     }
 
@@ -376,7 +376,7 @@ impl<'a, 't> Encoder<'a, 't> {
     pub(super) fn thread_of(&self, process: ProcessId) -> ThreadKoids {
         let koid = self.source.koids.process(process);
         match self.source.thread_of_process.get(process.0 as usize) {
-            Some(&thread) if thread != ThreadId::NONE => self.source.koids.thread(thread),
+            Some(&Some(thread)) => self.source.koids.thread(thread),
             _ => ThreadKoids::of_process(koid),
         }
     }

@@ -119,6 +119,11 @@ impl Item {
         }
     }
 
+    /// Returns an item that belongs to no row of another table.
+    pub fn alone(what: What, at: ItemTime, row: u32) -> Item {
+        Item::new(what, at, row, NO_TRACK)
+    }
+
     /// Returns the item of an instant that is on no track.
     pub(crate) fn trackless(at: ItemTime, event: u32) -> Item {
         Item::new(What::Instant, at, event, NO_TRACK)

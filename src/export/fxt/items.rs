@@ -321,7 +321,7 @@ impl<'a> Items<'a> {
                             time: log.time.0,
                             order: order_of(log.event.0),
                         };
-                        list.push(Item::new(What::Log, at, index as u32, log.thread.0));
+                        list.push(Item::alone(What::Log, at, index as u32));
                     }
                 }
             }
@@ -340,7 +340,7 @@ impl<'a> Items<'a> {
             time: mark.time,
             order: order_of(mark.order),
         };
-        Item::new(What::Flow, at, index as u32, mark.thread.0)
+        Item::alone(What::Flow, at, index as u32)
     }
 
     /// Returns the item of a counter's sample.

@@ -363,6 +363,7 @@ fn busy_threads(trace: &Trace, chosen: &Chosen<'_>, koids: &Koids) -> Vec<Thread
         let koids = match track.kind {
             TrackKind::Thread(thread) => koids.thread(thread),
             TrackKind::Cpu(cpu) => koids.cpu(cpu),
+            TrackKind::Nobody => Koids::MACHINE,
             TrackKind::Async(_) => continue,
         };
         if !chosen.has_track(TrackId(number as u32)) {
@@ -379,18 +380,17 @@ fn busy_threads(trace: &Trace, chosen: &Chosen<'_>, koids: &Koids) -> Vec<Thread
     counted.into_iter().map(|(_, koids)| koids).collect()
 }
 
-fn thread_of_process(trace: &Trace) -> Vec<ThreadId> {
-    let mut threads: Vec<ThreadId> = trace
+/// Returns a thread of each process: the main thread, or else the first.
+fn thread_of_process(trace: &Trace) -> Vec<Option<ThreadId>> {
+    let mut threads: Vec<Option<ThreadId>> = trace
         .processes
         .iter()
-        .map(|process| process.main_thread.unwrap_or(ThreadId::NONE))
+        .map(|process| process.main_thread)
         .collect();
     for (index, thread) in trace.threads.iter().enumerate().skip(1) {
         let entry = thread.process.and_then(|id| threads.get_mut(id.0 as usize));
-        if let Some(entry) = entry
-            && *entry == ThreadId::NONE
-        {
-            *entry = ThreadId(index as u32);
+        if let Some(entry) = entry {
+            entry.get_or_insert(ThreadId(index as u32));
         }
     }
     threads

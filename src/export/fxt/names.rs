@@ -48,7 +48,7 @@ pub(crate) fn met_at_borders(
     let moved = marks.iter().filter(|mark| mark.is_moved);
     let mut met: FxHashSet<ThreadId> = wakers
         .chain(ran)
-        .chain(moved.map(|mark| mark.thread))
+        .chain(moved.filter_map(|mark| mark.thread))
         .collect();
     if is_narrowed {
         met_on_tracks(trace, chosen, &mut met);
@@ -62,7 +62,7 @@ fn met_on_tracks(trace: &Trace, chosen: &Chosen<'_>, met: &mut FxHashSet<ThreadI
     let mut meet = |event: EventId| {
         let thread = trace.events.thread(event);
         if !chosen.has_thread(thread) {
-            met.insert(thread);
+            met.extend(thread);
         }
     };
     let slices = &trace.slices;
@@ -149,8 +149,7 @@ impl Named {
             .map(|index| chosen.has_process(ProcessId(index as u32)))
             .collect();
         let owners = Owners::new(trace, chosen);
-        let is_met =
-            |id: ThreadId| met.contains(&id) && id != ThreadId::NONE && id != ThreadId::IDLE;
+        let is_met = |id: ThreadId| met.contains(&id) && id != ThreadId::IDLE;
         let is_wanted = |id: ThreadId| chosen.has_thread(id) || owners.threads.contains(&id);
         let mut named = Named {
             stand_ins: chosen.is_narrowed().then(|| owners.stand_ins(koids)),
@@ -365,7 +364,7 @@ struct Owners {
 
 /// Returns whether some of a track's slices and points belong to no thread.
 fn has_nobodies(trace: &Trace, track: &Track) -> bool {
-    let is_nobody = |event: u32| trace.events.thread(EventId(event)) == ThreadId::NONE;
+    let is_nobody = |event: u32| trace.events.thread(EventId(event)).is_none();
     let rows = track.rows.start as usize..track.rows.end as usize;
     let rows = trace.slices.rows.get(rows).unwrap_or_default();
     let mut slices = rows.iter().flat_map(|row| row.slices.clone());
@@ -391,7 +390,7 @@ impl Owners {
                 continue;
             }
             match track.kind {
-                TrackKind::Thread(ThreadId::NONE) => owners.is_machine_needed = true,
+                TrackKind::Nobody => owners.is_machine_needed = true,
                 TrackKind::Thread(thread) => _ = owners.threads.insert(thread),
                 TrackKind::Cpu(cpu) => _ = owners.cpus.insert(cpu),
                 TrackKind::Async(Some(process)) => _ = owners.processes.insert(process),

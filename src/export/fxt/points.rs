@@ -9,7 +9,7 @@ use crate::event::{FieldRef, FieldRole, InstantScope, Role, ValueRef};
 use crate::export::shared::arguments::{
     Blob, LongText, arguments, blob_of, instant_scope, payload_of,
 };
-use crate::trace::{CpuId, EventId, ThreadId, TrackKind};
+use crate::trace::{CpuId, EventId, TrackKind};
 
 /// The name of the argument with the time of a record that has no time of its own.
 const REALLY_AT: &[u8] = b"really_at_ns";
@@ -58,8 +58,7 @@ impl Encoder<'_, '_> {
         {
             // A blob record has neither time nor thread: an attachment that has both becomes a large instant.
             let has_time = blob_type.is_none()
-                && owner != ThreadId::NONE
-                && source.trace.thread(owner).tid != 0;
+                && owner.is_some_and(|owner| source.trace.thread(owner).tid != 0);
             if has_time {
                 return self.large_instant(item, thread, names, &payload);
             }

@@ -118,8 +118,8 @@ impl Providers {
     }
 
     /// Returns the number of the provider that a thread represents, if the provider is announced.
-    pub(crate) fn of_thread(&self, id: ThreadId) -> Option<u32> {
-        self.of_threads.get(&id).copied()
+    pub(crate) fn of_thread(&self, id: impl Into<Option<ThreadId>>) -> Option<u32> {
+        self.of_threads.get(&id.into()?).copied()
     }
 }
 

@@ -56,8 +56,8 @@ impl Encoder<'_, '_> {
             let value = ArgValue::Text(text.as_bytes().into());
             self.records.prepare_one(name, &value);
         }
-        if interrupt.interrupted != ThreadId::NONE {
-            let koid = self.source.koids.thread(interrupt.interrupted).thread;
+        if let Some(interrupted) = interrupt.interrupted {
+            let koid = self.source.koids.thread(interrupted).thread;
             let name = self.records.name("interrupted");
             self.records.prepare_one(name, &ArgValue::Koid(koid));
         }

@@ -61,8 +61,8 @@ pub struct FlowMark {
     pub name: Option<StringId>,
     /// What the arrow means that ends here.
     pub kind: FlowKind,
-    /// The thread of the event.
-    pub thread: ThreadId,
+    /// The thread of the event, if it has one.
+    pub thread: Option<ThreadId>,
     /// The order among items of one time: its event, or that of the flow's previous mark if that is later.
     pub order: u32,
     /// Whether its time was moved to the border.
@@ -254,7 +254,8 @@ impl FlowMarks {
             .map(|slice| trace.slices.open_end(slice.0 as usize));
         // A thread without a track of its own: readers bind its marks to the asynchronous slice that it began, up to its
         // end, if that slice is written.
-        let has_own = trace.track_of(TrackKind::Thread(point.thread)).is_some();
+        let own = point.thread.map(TrackKind::Thread);
+        let has_own = own.is_some_and(|own| trace.track_of(own).is_some());
         let is_in_async = !has_own
             && point.slice.is_some_and(|slice| {
                 let end = trace.slices.open_end(slice.0 as usize);
@@ -392,7 +393,7 @@ impl Owners {
 fn written_around(
     trace: &Trace,
     chosen: &Chosen<'_>,
-    thread: ThreadId,
+    thread: Option<ThreadId>,
     time: Timestamp,
 ) -> Option<SliceId> {
     let innermost = trace.innermost_slice(thread, time);

@@ -210,8 +210,8 @@ impl Koids {
 
     /// Returns whether a thread only represents a provider.
     #[must_use]
-    pub(crate) fn is_provider(&self, id: ThreadId) -> bool {
-        self.providers.contains(&id)
+    pub(crate) fn is_provider(&self, id: impl Into<Option<ThreadId>>) -> bool {
+        id.into().is_some_and(|id| self.providers.contains(&id))
     }
 
     /// Returns whether a process exists only for a thread that represents a provider.
@@ -279,10 +279,9 @@ impl Koids {
 
     /// Returns the koids of a thread and its process; those of the machine if there is no thread.
     #[must_use]
-    pub fn thread(&self, id: ThreadId) -> ThreadKoids {
-        self.threads
-            .get(id.0 as usize)
-            .copied()
+    pub fn thread(&self, id: impl Into<Option<ThreadId>>) -> ThreadKoids {
+        let id = id.into();
+        id.and_then(|id| self.threads.get(id.0 as usize).copied())
             .unwrap_or(Koids::MACHINE)
     }
 
@@ -365,7 +364,7 @@ mod tests {
         assert_eq!(koids.thread(ThreadId(2)), of_second.with_thread(7));
         assert_eq!(koids.thread(ThreadId(3)), of_second.with_thread(8));
         assert_ne!(koids.thread(ThreadId(4)).thread, 8);
-        assert_eq!(koids.thread(ThreadId::NONE), Koids::MACHINE);
+        assert_eq!(koids.thread(None), Koids::MACHINE);
         assert_eq!(koids.artificial_count, 2);
         assert_eq!(koids.unnumbered_count, 0);
         koids.count(0);

@@ -253,9 +253,9 @@ fn end_words(end: ChainEnd) -> &'static str {
 }
 
 fn table_of(trace: &Trace, chain: &Chain) -> TableData {
-    let tint = |hop: &Hop| match hop.kind.is_interrupt() {
-        true => Tint::of_name(hop.who(trace).as_bytes()),
-        false => Tint::of_thread(trace, hop.thread),
+    let tint = |hop: &Hop| match hop.thread.filter(|_| !hop.kind.is_interrupt()) {
+        None => Tint::of_name(hop.who(trace).as_bytes()),
+        Some(thread) => Tint::of_thread(trace, thread),
     };
     let tints = chain.hops.iter().map(|hop| Some(tint(hop))).collect();
     let of = |name: &str, width: f32| PaneColumn::of(&HOPS, name, width);

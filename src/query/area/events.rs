@@ -126,7 +126,7 @@ pub(crate) fn for_each_chosen(
     among: &Among,
     segment: &Segment,
     range: Range<u32>,
-    mut each: impl FnMut(Range<u32>, ThreadId),
+    mut each: impl FnMut(Range<u32>, Option<ThreadId>),
 ) {
     trace
         .events
@@ -190,13 +190,13 @@ impl Counter<'_> {
                         count(segment.kind(index).index(), 1);
                     }
                 }
-                GroupBy::Thread => count(thread.0 as usize, number),
+                GroupBy::Thread => count(thread.map_or(last, |id| id.0 as usize), number),
                 GroupBy::ThreadName => {
-                    let first = self.namesakes.get(thread.0 as usize);
+                    let first = thread.and_then(|id| self.namesakes.get(id.0 as usize));
                     count(first.map_or(last, |first| *first as usize), number);
                 }
                 GroupBy::Process => {
-                    let thread = trace.threads.get(thread.0 as usize);
+                    let thread = thread.and_then(|id| trace.threads.get(id.0 as usize));
                     let process = thread.and_then(|it| it.process);
                     count(process.map_or(last, |id| id.0 as usize), number);
                 }

@@ -10,13 +10,16 @@ impl Source<'_> {
     #[inline]
     pub(crate) fn group(&self, owner: u32, at: u32) -> Option<u32> {
         let trace = self.trace;
-        let thread_group = |thread: ThreadId| match self.shape.by {
-            GroupBy::Process => match trace.threads.get(thread.0 as usize).map(|it| it.process) {
-                Some(Some(process)) => Some(process.0),
-                _ => Some(trace.processes.len() as u32),
-            },
-            GroupBy::ThreadName => self.shape.namesakes.get(thread.0 as usize).copied(),
-            _ => ((thread.0 as usize) < trace.threads.len()).then_some(thread.0),
+        let thread_group = |thread: Option<ThreadId>| match self.shape.by {
+            GroupBy::Process => {
+                let thread = thread.and_then(|id| trace.threads.get(id.0 as usize));
+                let process = thread.and_then(|thread| thread.process);
+                Some(process.map_or(trace.processes.len() as u32, |id| id.0))
+            }
+            GroupBy::ThreadName => self.shape.namesakes.get(thread?.0 as usize).copied(),
+            _ => thread
+                .filter(|id| (id.0 as usize) < trace.threads.len())
+                .map(|id| id.0),
         };
         match self.shape.what {
             What::Slices => {
@@ -36,7 +39,7 @@ impl Source<'_> {
             What::Runs => match self.shape.by {
                 GroupBy::Cpu if trace.runs.threads[at as usize] == ThreadId::IDLE.0 => None,
                 GroupBy::Cpu => Some(owner),
-                _ => thread_group(ThreadId(trace.runs.threads[at as usize])),
+                _ => thread_group(Some(ThreadId(trace.runs.threads[at as usize]))),
             },
             What::States => {
                 let state = trace.states.states[at as usize];
@@ -46,7 +49,7 @@ impl Source<'_> {
                     GroupBy::Cpu => trace.states.partners[at as usize]
                         .get()
                         .filter(|&cpu| (cpu as usize) < trace.cpus.len()),
-                    _ => Some(thread_group(ThreadId(owner))? * STATES + state as u32),
+                    _ => Some(thread_group(Some(ThreadId(owner)))? * STATES + state as u32),
                 }
             }
         }
@@ -99,12 +102,10 @@ impl Source<'_> {
         }
     }
 
-    fn thread_of_slice(&self, owner: u32, at: u32) -> ThreadId {
+    fn thread_of_slice(&self, owner: u32, at: u32) -> Option<ThreadId> {
         match self.trace.tracks.get(owner as usize).map(|it| it.kind) {
-            Some(TrackKind::Thread(thread)) => thread,
-            _ => self
-                .begin_of(at)
-                .map_or(ThreadId::NONE, |id| self.trace.events.thread(id)),
+            Some(TrackKind::Thread(thread)) => Some(thread),
+            _ => self.trace.events.thread(self.begin_of(at)?),
         }
     }
 

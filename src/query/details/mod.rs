@@ -60,7 +60,7 @@ fn waker_row(facts: &mut Section, trace: &Trace, waker: &Waker) {
                 None => facts.row("woken by", words),
             };
             let interrupted = interrupt.interrupted;
-            if interrupted != ThreadId::NONE && interrupted != ThreadId::IDLE {
+            if let Some(interrupted) = interrupted.filter(|&thread| thread != ThreadId::IDLE) {
                 let words = thread_text(trace, interrupted);
                 facts.link("which interrupted", words, Item::Thread(interrupted));
             }
@@ -329,7 +329,7 @@ fn event_details(trace: &Trace, reader: &dyn Events, id: EventId) -> Details {
         let id = CpuId(event.cpu.unwrap_or_default());
         facts.link("cpu", cpu.number.to_string(), Item::Cpu(id));
     }
-    if thread != ThreadId::NONE {
+    if let Some(thread) = thread {
         facts.link("thread", thread_text(trace, thread), Item::Thread(thread));
         process_row(&mut facts, trace, thread);
     }
@@ -350,11 +350,11 @@ fn flow_details(trace: &Trace, id: FlowId) -> Details {
     let mut facts = Section::new("");
     for (word, point) in [("from", flow.from), ("to", flow.to)] {
         facts.row(&format!("{word}: time"), trace_time(trace, point.time));
-        facts.link(
-            &format!("{word}: thread"),
-            thread_text(trace, point.thread),
-            Item::Thread(point.thread),
-        );
+        let text = thread_text(trace, point.thread);
+        match point.thread {
+            Some(thread) => facts.link(&format!("{word}: thread"), text, Item::Thread(thread)),
+            None => facts.row(&format!("{word}: thread"), text),
+        };
         if let Some(slice) = point.slice {
             let name = trace.text(trace.slices.label(slice).name).into_owned();
             facts.link(&format!("{word}: slice"), name, Item::Slice(slice));

@@ -98,7 +98,8 @@ pub(super) fn process_row(facts: &mut Section, trace: &Trace, thread: ThreadId) 
 }
 
 /// The name and number of a thread.
-pub(super) fn thread_text(trace: &Trace, id: ThreadId) -> String {
+pub(super) fn thread_text(trace: &Trace, id: impl Into<Option<ThreadId>>) -> String {
+    let id = id.into();
     format!("{} ({})", trace.thread_name(id), trace.thread(id).tid)
 }
 

@@ -60,17 +60,17 @@ impl Among {
 
     /// Returns whether something that `thread` did on `cpu` counts; `cpu` is `None` if the CPU is unknown.
     #[must_use]
-    pub fn has(&self, thread: ThreadId, cpu: Option<CpuId>) -> bool {
+    pub fn has(&self, thread: impl Into<Option<ThreadId>>, cpu: Option<CpuId>) -> bool {
+        let thread = thread.into();
         let is_on = |cpus: &[CpuId]| cpu.is_some_and(|cpu| cpus.contains(&cpu));
         match self {
             Among::All => true,
-            Among::AnyOf(threads, cpus) => threads.binary_search(&thread).is_ok() || is_on(cpus),
+            Among::AnyOf(threads, cpus) => is_in(threads, thread) || is_on(cpus),
             Among::AllOf(threads, cpus) => {
-                (threads.is_empty() || threads.binary_search(&thread).is_ok())
-                    && (cpus.is_empty() || is_on(cpus))
+                (threads.is_empty() || is_in(threads, thread)) && (cpus.is_empty() || is_on(cpus))
             }
             Among::Without(among, hidden) => {
-                hidden.threads.binary_search(&thread).is_err()
+                !is_in(&hidden.threads, thread)
                     && cpu.is_none_or(|cpu| hidden.cpus.binary_search(&cpu).is_err())
                     && among.has(thread, cpu)
             }
@@ -79,11 +79,12 @@ impl Among {
 
     /// Returns whether everything that `thread` did counts, on any CPU.
     #[must_use]
-    pub(crate) fn has_anywhere(&self, thread: ThreadId) -> bool {
+    pub(crate) fn has_anywhere(&self, thread: impl Into<Option<ThreadId>>) -> bool {
+        let thread = thread.into();
         match self {
             Among::Without(among, hidden) => {
                 hidden.cpus.is_empty()
-                    && hidden.threads.binary_search(&thread).is_err()
+                    && !is_in(&hidden.threads, thread)
                     && among.has_anywhere(thread)
             }
             _ => self.has(thread, None),
@@ -92,20 +93,22 @@ impl Among {
 
     /// Returns whether something that `thread` did may count, on some CPU.
     #[must_use]
-    pub(crate) fn may_have(&self, thread: ThreadId) -> bool {
+    pub(crate) fn may_have(&self, thread: impl Into<Option<ThreadId>>) -> bool {
+        let thread = thread.into();
         match self {
-            Among::AnyOf(threads, cpus) if cpus.is_empty() => {
-                threads.binary_search(&thread).is_ok()
-            }
-            Among::AllOf(threads, _) if !threads.is_empty() => {
-                threads.binary_search(&thread).is_ok()
-            }
+            Among::AnyOf(threads, cpus) if cpus.is_empty() => is_in(threads, thread),
+            Among::AllOf(threads, _) if !threads.is_empty() => is_in(threads, thread),
             Among::Without(among, hidden) => {
-                hidden.threads.binary_search(&thread).is_err() && among.may_have(thread)
+                !is_in(&hidden.threads, thread) && among.may_have(thread)
             }
             _ => true,
         }
     }
+}
+
+/// Returns whether a thread is in a sorted list.
+fn is_in(threads: &[ThreadId], thread: Option<ThreadId>) -> bool {
+    thread.is_some_and(|thread| threads.binary_search(&thread).is_ok())
 }
 
 fn sorted<T: Ord>(mut ids: Vec<T>) -> Vec<T> {

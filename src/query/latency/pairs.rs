@@ -248,7 +248,10 @@ impl Keys<'_> {
         };
         match key {
             PairKey::Any => Some(Key::Number(0)),
-            PairKey::Thread => Some(Key::Number(self.trace.events.thread(id).0.into())),
+            PairKey::Thread => {
+                let thread = self.trace.events.thread(id);
+                Some(Key::Number(thread.map_or(-1, |thread| thread.0.into())))
+            }
             PairKey::Cpu => self
                 .trace
                 .events

@@ -50,7 +50,7 @@ impl WholeMarks {
             let is_in = match track.kind {
                 TrackKind::Thread(thread) => threads.has(thread.0),
                 TrackKind::Async(Some(process)) => processes.has(process.0),
-                TrackKind::Async(None) | TrackKind::Cpu(_) => false,
+                TrackKind::Async(None) | TrackKind::Cpu(_) | TrackKind::Nobody => false,
             };
             if is_in {
                 tracks.set(id);

@@ -49,7 +49,9 @@ impl Encoder<'_, '_> {
             cpu: cpu as u16,
         };
         let is_at_start = record.time == self.source.chosen.span.start.0;
-        let is_dead = is_at_start && self.is_dead_at_start(self.events.thread(id), record.time);
+        let prev = self.events.thread(id);
+        let is_dead =
+            is_at_start && prev.is_some_and(|prev| self.is_dead_at_start(prev, record.time));
         self.records.prepare(&[]);
         let own = scheduling_args(file, self.source.trace, self.source.reader, id);
         match action {
@@ -88,10 +90,10 @@ impl Encoder<'_, '_> {
                 outgoing_priority,
                 incoming_priority,
             } => {
-                let side = match self.events.thread(id) {
-                    ThreadId::IDLE | ThreadId::NONE => Side::Idle,
+                let side = match prev {
+                    None | Some(ThreadId::IDLE) => Side::Idle,
                     _ if is_dead => Side::Idle,
-                    prev => self.side(prev, outgoing_priority),
+                    Some(prev) => self.side(prev, outgoing_priority),
                 };
                 let next = run_of_event(self.source.trace, cpu, record);
                 let incoming = next.map_or(Side::Idle, |next| self.side(next, incoming_priority));

@@ -153,7 +153,7 @@ impl Line {
         let trace = &loaded.trace;
         let detail = describe(trace, loaded.reader.as_ref(), id);
         let thread = trace.events.thread(id);
-        let name = if thread == ThreadId::IDLE {
+        let name = if thread == Some(ThreadId::IDLE) {
             "idle".to_owned()
         } else {
             trace.thread_name(thread).into_owned()

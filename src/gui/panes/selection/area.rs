@@ -109,7 +109,7 @@ fn owners_of(kinds: &[LaneKind], trace: &Trace) -> Hidden {
             Lane::Track(id) => match track(id) {
                 Some(TrackKind::Thread(thread)) => owners.threads.push(thread),
                 Some(TrackKind::Cpu(cpu)) => owners.cpus.push(cpu),
-                Some(TrackKind::Async(_)) | None => {}
+                Some(TrackKind::Async(_) | TrackKind::Nobody) | None => {}
             },
             Lane::OnCpu(_) | Lane::Counter(_) => {}
         }
