@@ -3,6 +3,7 @@
 //! ```text
 //! open at the end of its file     |-----------------~    at least: to the last event of the file
 //! open at the end of its thread   |--------~             at least: to the end of the thread
+//! cut by an export                |--------~             at least: the part that the export contains
 //! its end was lost                |????????|             nothing: it ended at an unknown time before what follows
 //! events were lost meanwhile      |----- gap ------~     at least: to where the gap begins
 //! ```
@@ -112,7 +113,9 @@ impl Seen {
         }
         let start = Timestamp(trace.slices.starts.at(row));
         let file = trace.source_of(trace.slices.begins.at(row), |source| &source.events);
-        let is_open = trace.slices.open_end(row).is_none() || thread_end(trace, id) == Some(drawn);
+        let is_open = trace.slices.open_end(row).is_none()
+            || trace.slices.is_cut(row)
+            || thread_end(trace, id) == Some(drawn);
         match is_open {
             true => self.open_until(trace, file, start).min(drawn).max(start),
             false => start,

@@ -3,6 +3,7 @@
 //! They are sorted by (track, row, start). Slices of a row do not overlap, so both the starts and the ends of a row are
 //! sorted. A track's rows are drawn one below the other.
 
+use super::overlap::contains;
 use super::packed::Packed;
 use super::segments::EventId;
 use super::slice_ends::{EndColumns, EndExceptions, EndRow, Ends, Finishes};
@@ -50,6 +51,8 @@ pub struct Slices {
     pub finishes: Finishes,
     /// Rows whose end was not seen although [`Slices::end`] returns one (the end of the drawn slice), ascending.
     pub unended: Vec<u32>,
+    /// Rows of `unended` that certainly lasted until where they are drawn to: an export cut them there; ascending.
+    pub cut: Vec<u32>,
     /// Measured durations that are not the distance from the drawn start to the drawn end, as (row, ns), sorted by row.
     /// Use [`Slices::measured`].
     pub measured: Vec<(u32, i64)>,
@@ -170,6 +173,21 @@ impl Slices {
     #[must_use]
     pub(crate) fn is_unended(&self, row: usize) -> bool {
         contains(&self.unended, row)
+    }
+
+    /// Returns whether a slice certainly lasted until where it is drawn to, although its end was not seen there.
+    #[inline]
+    #[must_use]
+    pub(crate) fn is_cut(&self, row: usize) -> bool {
+        contains(&self.cut, row)
+    }
+
+    /// Marks slices as cut: they are unfinished, and certainly lasted as long as they are drawn. `rows` are ascending.
+    pub(crate) fn mark_cut(&mut self, rows: Vec<u32>) {
+        self.unended.extend_from_slice(&rows);
+        self.unended.sort_unstable();
+        self.unended.dedup();
+        self.cut = rows;
     }
 
     /// Returns the measured duration of a slice in ns, if it is not the distance from its drawn start to its drawn end.
@@ -394,15 +412,9 @@ impl Slices {
             + self.parents.memory_bytes()
             + self.begins.memory_bytes()
             + self.finishes.memory_bytes()
-            + (self.unended.capacity() + self.lasting.capacity()) * 4
+            + (self.unended.capacity() + self.cut.capacity() + self.lasting.capacity()) * 4
             + self.measured.capacity() * 16
             + self.labels.capacity() * size_of::<SliceLabel>()
             + self.rows.capacity() * size_of::<SliceRow>()) as u64
     }
-}
-
-/// Returns whether an ascending list of rows contains `row`.
-#[inline]
-fn contains(rows: &[u32], row: usize) -> bool {
-    !rows.is_empty() && rows.binary_search(&(row as u32)).is_ok()
 }

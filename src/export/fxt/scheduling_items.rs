@@ -34,7 +34,10 @@ impl Items<'_> {
                 && runs.ends[index] == runs.starts[index + 1]
                 && !self.true_ends.is_apart(index);
             let thread = ThreadId(runs.threads[index]);
-            if !follows && (!is_narrowed || self.chosen.has_run(CpuId(cpu), thread)) {
+            if !follows
+                && !self.ends_as_part(index)
+                && (!is_narrowed || self.chosen.has_run(CpuId(cpu), thread))
+            {
                 // Just before the next event of its thread, on whatever CPU; if that is unknown, after all others of
                 // its time.
                 let behind = event_behind(self.trace, index)

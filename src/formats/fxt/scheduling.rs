@@ -15,7 +15,8 @@
 
 use crate::base::{Location, Maybe, Severity};
 use crate::event::{
-    Interrupt, StateFacts, Switch, SwitchContent, ThreadKey, ThreadState, Ties, Wakeup, WakeupSort,
+    CutSide, Interrupt, StateFacts, Switch, SwitchContent, ThreadKey, ThreadState, Ties, Wakeup,
+    WakeupSort,
 };
 
 use super::emit::Emitter;
@@ -144,6 +145,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                     content = SwitchContent::Runs;
                     continue;
                 }
+                ArgValue::Bool(_) | ArgValue::Int64(_) if self.is_cut_by(&arg, at) => continue,
                 ArgValue::Bool(_) => {
                     self.read_state_fact(&mut facts, &arg, at);
                     continue;
@@ -194,6 +196,15 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             },
         );
         Some(())
+    }
+
+    /// Notes whether an argument states that our own exporter cut the run or state that begins or ends with the next event.
+    fn is_cut_by(&mut self, arg: &Arg<'f>, at: u64) -> bool {
+        let side = match self.out.ties {
+            Ties::First => self.cut_by(arg, at),
+            Ties::Longest => None,
+        };
+        side.map(|side| self.cut_next(side)).is_some()
     }
 
     /// Reads an argument that only our own exporter writes: a fact about the thread state that starts at the record.
@@ -257,6 +268,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                         facts.woken_by = Some(self.own_text(word));
                     }
                 }
+                ArgValue::Bool(_) | ArgValue::Int64(_) if self.is_cut_by(&arg, at) => {}
                 ArgValue::Bool(_) => self.read_state_fact(&mut facts, &arg, at),
                 ArgValue::Other(_) => unknown_count += 1,
                 _ => {}

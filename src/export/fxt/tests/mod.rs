@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::records::{Arg, ArgValue, EventType, Head, ObjectKey, Records, THREAD};
-use super::scheduling_records::{Border, NumberedState, OnCpu, Outgoing, Side};
+use super::scheduling_records::{NumberedState, OnCpu, Outgoing, Side};
 use super::*;
 use crate::base::{TimeSpan, Timestamp};
 use crate::event::Field;
@@ -80,7 +80,7 @@ impl Records<'_> {
         outgoing: Side,
         state: (u8, &'static str),
         incoming: Side,
-        border: Option<Border>,
+        border: Option<&Arg<'static>>,
     ) {
         self.prepare(&[]);
         self.switch_with_arguments(at, outgoing, state, incoming, border);
@@ -93,7 +93,7 @@ impl Records<'_> {
         side: Side,
         (number, letters): (u8, &'static str),
         incoming: Side,
-        border: Option<Border>,
+        border: Option<&Arg<'static>>,
     ) {
         let state = NumberedState { number, letters };
         let outgoing = Outgoing { side, state };
