@@ -36,6 +36,7 @@ pub use files::Files;
 pub(crate) use flows::Flows;
 pub use flows::{Flow, FlowId};
 pub use gaps::GapId;
+pub(crate) use gaps::UnplacedLoss;
 pub(crate) use instants::{InstantId, Instants};
 pub(crate) use logs::{Log, Logs};
 pub use plots::Plot;

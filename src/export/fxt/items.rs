@@ -222,6 +222,12 @@ impl<'a> Items<'a> {
         }
         gathered.extend_from_slice(&self.objects.inside);
         self.sparse = Window::of(gathered, &self.trace.events).items;
+        if is_filtered && is_derived {
+            // Among kept records there is no other window.
+            let mut items = std::mem::take(&mut self.sparse);
+            self.take_turns(&mut items);
+            self.sparse = items;
+        }
         self.choose_windows();
     }
 
@@ -292,6 +298,7 @@ impl<'a> Items<'a> {
             }
         }
         window.sort(&self.trace.events);
+        self.take_turns(&mut window.items);
     }
 
     fn gather_lane(&self, lane: Lane, stretch: &Stretch, list: &mut Vec<Item>) {

@@ -65,6 +65,7 @@ mod slice_items;
 mod slice_records;
 mod summary;
 mod switches;
+mod turns;
 mod values;
 mod wakeups;
 mod windows;

@@ -23,6 +23,7 @@ use super::emit::{Emitter, SeriesKey, WellKnown};
 use super::kinds::Sort;
 use super::rows::{END_BIT, NewEvent, OVER_BIT};
 use crate::base::ByteOrder;
+use crate::fxt::agreed::cpu_of_koid;
 use crate::fxt::args::{Arg, ArgValue, Args, Skipped, UNKNOWN_ARGUMENT};
 use crate::fxt::layout::event;
 use crate::fxt::words::{Words, read_text};
@@ -444,10 +445,16 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     fn counter(&mut self, head: &Head, id: u64, mut args: Args<'f, O>) -> Option<u32> {
         let event = self.cache.rows.next_event();
         let first = self.cache.rows.samples.len() as u32;
-        let scope = match self.scan.entities.process_of(head.thread) {
-            Some(process) => SeriesScope::Process(process),
-            None if head.thread == ThreadKey::UNKNOWN => SeriesScope::Global,
-            None => SeriesScope::Thread(head.thread),
+        let cpu = match self.out.ties {
+            Ties::First => (self.scan.entities.koids_of(head.thread).thread).and_then(cpu_of_koid),
+            Ties::Longest => None,
+        };
+        let scope = match (cpu, self.scan.entities.process_of(head.thread)) {
+            // Our own exporter writes the counters of a CPU on its artificial thread.
+            (Some(cpu), _) => SeriesScope::Cpu(cpu),
+            (None, Some(process)) => SeriesScope::Process(process),
+            _ if head.thread == ThreadKey::UNKNOWN => SeriesScope::Global,
+            _ => SeriesScope::Thread(head.thread),
         };
         for arg in args.by_ref() {
             let value = match arg.value {

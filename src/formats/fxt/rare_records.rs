@@ -89,6 +89,7 @@ impl<'a, O: ByteOrder> Fold<'_, 'a, O> {
                         .flatten();
                     self.state.holes.push(Hole {
                         place,
+                        provider: id,
                         slot,
                         last_timed: last,
                         stated: None,
