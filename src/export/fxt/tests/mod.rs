@@ -227,6 +227,35 @@ fn slices(loaded: &LoadedTrace) -> Vec<(String, u64, i64, i64)> {
     rows
 }
 
+/// As `slices`, with the ends to which unfinished slices are drawn.
+fn drawn(loaded: &LoadedTrace) -> Vec<(String, u64, i64, i64)> {
+    let trace = &loaded.trace;
+    let rows = (0..trace.slices.len() as u32).map(|index| {
+        let slice = trace.slices.get(SliceId(index));
+        let name = trace.text(trace.slices.label(slice.id).name).into_owned();
+        let thread = trace.thread(trace.events.thread(slice.begin)).tid;
+        (name, thread, slice.start.0, trace.slice_end(slice.id).0)
+    });
+    let mut rows: Vec<_> = rows.collect();
+    rows.sort();
+    rows
+}
+
+/// The names of slices whose duration is not known, and how long each lasted at least, in ns.
+fn unfinished(loaded: &LoadedTrace) -> Vec<(String, i64)> {
+    let trace = &loaded.trace;
+    let seen = crate::query::seen::Seen::new(trace);
+    let ids = (0..trace.slices.len() as u32).map(SliceId);
+    let open = ids.filter(|id| trace.slices.is_unfinished(id.0 as usize));
+    let rows = open.map(|id| {
+        let name = trace.text(trace.slices.label(id).name).into_owned();
+        (name, seen.length(trace, id))
+    });
+    let mut rows: Vec<_> = rows.collect();
+    rows.sort();
+    rows
+}
+
 fn arguments(loaded: &LoadedTrace, name: &str) -> BTreeMap<String, String> {
     let trace = &loaded.trace;
     let index = (0..trace.slices.len() as u32)
