@@ -115,7 +115,7 @@ impl Seen {
         let file = trace.source_of(trace.slices.begins.at(row), |source| &source.events);
         let is_open = trace.slices.open_end(row).is_none()
             || trace.slices.is_cut(row)
-            || thread_end(trace, id) == Some(drawn);
+            || open_to_thread_end(trace, id);
         match is_open {
             true => self.open_until(trace, file, start).min(drawn).max(start),
             false => start,
@@ -195,6 +195,12 @@ pub(crate) fn drawn_span(trace: &Trace, id: SliceId) -> TimeSpan {
 fn end_of(trace: &Trace, file: Option<SourceId>) -> Timestamp {
     let file = file.and_then(|SourceId(at)| trace.sources.get(at as usize));
     file.map_or(trace.span, Source::span).end
+}
+
+/// Returns whether a slice is drawn to the end of its thread: if its end was not seen, it was still open then. Panics if
+/// there is no such slice, as slices do.
+pub(crate) fn open_to_thread_end(trace: &Trace, id: SliceId) -> bool {
+    thread_end(trace, id) == Some(trace.slice_end(id))
 }
 
 /// Returns the end of the thread of a slice's track.

@@ -95,9 +95,10 @@ impl JsonEvents<'_> {
         }
     }
 
+    /// Returns the number of a CPU in the file: CPUs of several files have different ones.
     fn cpu_number(&self, index: u32) -> u32 {
-        let cpu = self.trace.cpus.get(index as usize);
-        cpu.map_or(index, |cpu| cpu.number)
+        let number = self.koids.cpu_number(CpuId(index));
+        number.map_or(index, u32::from)
     }
 
     /// Writes a state of `own` on a `thread` of its process.

@@ -14,8 +14,9 @@
 
 use crate::base::Maybe;
 use crate::event::{NEVER_ENDED, REALLY_BEGAN, REALLY_ENDED};
+use crate::query::seen::open_to_thread_end;
 use crate::query::selection::Chosen;
-use crate::trace::{EventId, RunId, SourceId, StateId, Trace};
+use crate::trace::{EventId, RunId, SliceId, SourceId, StateId, Trace};
 
 /// The borders of a selection of a trace.
 #[derive(Clone, Debug)]
@@ -144,7 +145,9 @@ impl Borders {
         let slices = &trace.slices;
         let open = || self.cut_of_open_slice(trace, slices.begins.at(row));
         let mut part = self.part(slices.starts.at(row), slices.open_end(row), open);
-        if slices.is_cut(row) && part.end.is_some() {
+        // It certainly lasted as long as it is drawn: an export cut it, or its thread ended.
+        let is_certain = || slices.is_cut(row) || open_to_thread_end(trace, SliceId(row as u32));
+        if slices.is_unended(row) && part.end.is_some() && is_certain() {
             part.cut = Some(EndCut::Never);
         }
         part

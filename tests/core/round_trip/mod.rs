@@ -113,11 +113,9 @@ fn traces() -> Vec<PathBuf> {
     files_below(&corpus(""), &mut files);
     files.retain(|path| {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let is_fact = [
-            ".tsv", ".txt", ".md", ".json", ".tsv.gz", ".txt.zst", ".facts",
-        ]
-        .iter()
-        .any(|ending| name.ends_with(ending));
+        let is_fact = [".tsv", ".txt", ".md", ".json", ".tsv.gz", ".facts"]
+            .iter()
+            .any(|ending| name.ends_with(ending));
         let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
         let bytes = std::fs::read(path).unwrap_or_default();
         let head = &bytes[..bytes.len().min(1 << 16)];
