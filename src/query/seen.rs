@@ -177,6 +177,12 @@ impl Seen {
     /// Returns the least duration of an unfinished slice, in ns.
     #[must_use]
     pub fn length(&self, trace: &Trace, id: SliceId) -> i64 {
+        let row = id.0 as usize;
+        if trace.slices.is_cut(row)
+            && let Some(share) = trace.slices.measured(row)
+        {
+            return share;
+        }
         let start = trace.slices.starts.at(id.0 as usize);
         self.until(trace, id).0.saturating_sub(start).max(0)
     }

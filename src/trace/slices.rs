@@ -260,7 +260,8 @@ impl Slices {
             id,
             start: Timestamp(self.starts.at(i)),
             end: self.own_end(i).map(Timestamp),
-            measured_ns: self.measured(i),
+            // Of a slice that an export cut the file contains a share of the measured duration.
+            measured_ns: self.measured(i).filter(|_| !self.is_cut(i)),
             label: LabelId(self.label_ids.at(i)),
             parent: self.parent(i),
             begin: EventId(self.begins.at(i)),

@@ -396,7 +396,7 @@ impl<'a> JsonEvents<'a> {
         }
         add_cuts(&part, &mut args);
         // `X` events have to nest, so `dur` is the drawn duration and the measured one is an argument.
-        if slice.measured_ns.is_some() {
+        if self.trace.slices.measured(id.0 as usize).is_some() {
             args.insert(
                 "measured_ns".to_owned(),
                 json!(self.measured_part(id, &part)),

@@ -16,6 +16,7 @@ use threadline::export::{self, Chosen, Overwrite, Selection};
 use threadline::formats::Sniff;
 use threadline::load::{LoadedTrace, detect, open};
 use threadline::tables;
+use threadline::trace::SliceId;
 
 /// What differs after reading back, and why.
 const CANNOT_SAY: &[(&str, &str)] = &[
@@ -78,6 +79,10 @@ const CANNOT_SAY: &[(&str, &str)] = &[
     (
         "times before zero",
         "FXT has none: all times are moved, so that the first is 0",
+    ),
+    (
+        "nesting at one moment",
+        "measured calls that ended after their thread are drawn at its last moment, and records have no depth",
     ),
     (
         "severity of logs",
@@ -170,6 +175,8 @@ struct Normal {
     unsure: BTreeSet<String>,
     /// Runs that were found running: their switch is told, so that they have a state.
     found_running: BTreeSet<(i64, u64)>,
+    /// Time and name of measured slices that are drawn without a length.
+    at_one_moment: BTreeSet<(String, String)>,
 }
 
 const COMPARED: &[(&str, &[&str])] = &[
@@ -254,9 +261,19 @@ impl Normal {
                 )
             })
             .collect();
+        let slices = &source.trace.slices;
+        let measured = slices.measured.iter().map(|(row, _)| SliceId(*row));
+        let at_one_moment = measured
+            .map(|id| slices.get(id))
+            .filter(|slice| slice.end == Some(slice.start))
+            .map(|slice| {
+                let name = source.trace.text(slices.label(slice.id).name);
+                (slice.start.0.to_string(), name.into_owned())
+            });
         Normal {
             unsure,
             found_running,
+            at_one_moment: at_one_moment.collect(),
         }
     }
 
@@ -320,6 +337,13 @@ impl Normal {
         for column in columns {
             let text = &row[*column];
             let text = match *column {
+                "depth"
+                    if self
+                        .at_one_moment
+                        .contains(&(row["ts"].clone(), row["name"].clone())) =>
+                {
+                    "moment".to_owned()
+                }
                 "pid" | "tid" if on_cpu => "other".to_owned(),
                 "pid" | "tid" | "from_tid" | "to_tid" | "waker_tid" => self.number(text),
                 // A title has the number in it.

@@ -31,6 +31,9 @@ fn cut(rows: Rows, span: TimeSpan) -> Rows {
             let left_as = if is_cut { "\\N" } else { "?" };
             row.insert("end_state".to_owned(), left_as.to_owned());
         }
+        if is_cut && row.get("end_state").is_some_and(|state| state == "?") {
+            row.insert("end_state".to_owned(), "\\N".to_owned());
+        }
         Some(row)
     };
     rows.into_iter().filter_map(cut_row).collect()
@@ -290,8 +293,8 @@ fn a_range_has_as_many_rows_as_its_source() {
                 let mut ours = table(&source, name, span);
                 let mut theirs = table(&again, name, TimeSpan::new(Timestamp::MIN, Timestamp::MAX));
                 if name == "states" {
-                    ours = without_unknown_ends(ours, span);
-                    theirs = without_unknown_ends(theirs, span);
+                    ours = without_unknown_ends(cut(ours, span), span);
+                    theirs = without_unknown_ends(cut(theirs, span), span);
                 }
                 if name == "counters" {
                     // At the start counters have the values that they had before.
