@@ -370,24 +370,6 @@ impl Slices {
         first as u32..(last.max(first)) as u32
     }
 
-    /// Returns the slices of `row` that overlap `span`, where slices that were open at the end of their file last on
-    /// after it.
-    #[must_use]
-    pub(crate) fn overlapping_on(&self, row: &SliceRow, span: TimeSpan) -> Range<u32> {
-        let found = self.overlapping(row, span);
-        match row.slices.clone().next_back() {
-            // A slice that was open at the end of its file is the last one of its row.
-            Some(last)
-                if found.is_empty()
-                    && contains(&self.lasting, last as usize)
-                    && self.starts.at(last as usize) < span.start.0 =>
-            {
-                last..row.slices.end
-            }
-            _ => found,
-        }
-    }
-
     /// Returns the first slice of `row` for which `is_it` is true, else the row's end. `is_it` must be true for all
     /// slices after that one.
     #[must_use]

@@ -77,7 +77,7 @@ fn met_on_tracks(trace: &Trace, chosen: &Chosen<'_>, met: &mut FxHashSet<ThreadI
             .rows
             .get(track.rows.start as usize..track.rows.end as usize);
         let rows = rows.unwrap_or_default().iter();
-        for slice in rows.flat_map(|row| slices.overlapping_on(row, span)) {
+        for slice in rows.flat_map(|row| slices.overlapping(row, span)) {
             if chosen.has_slice(TrackId(number as u32), slice as usize) {
                 meet(EventId(slices.begins.at(slice as usize)));
                 let ends_inside = slices.open_end(slice as usize) < span.end.0;
