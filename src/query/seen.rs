@@ -113,9 +113,10 @@ impl Seen {
         }
         let start = Timestamp(trace.slices.starts.at(row));
         let file = trace.source_of(trace.slices.begins.at(row), |source| &source.events);
-        let is_open = trace.slices.open_end(row).is_none()
-            || trace.slices.is_cut(row)
-            || open_to_thread_end(trace, id);
+        if trace.slices.is_cut(row) {
+            return Timestamp(self.lost_from(file, start)).min(drawn).max(start);
+        }
+        let is_open = trace.slices.open_end(row).is_none() || open_to_thread_end(trace, id);
         match is_open {
             true => self.open_until(trace, file, start).min(drawn).max(start),
             false => start,
@@ -131,11 +132,16 @@ impl Seen {
         file: Option<SourceId>,
         start: Timestamp,
     ) -> Timestamp {
-        let gaps = self.files.get(file.map_or(0, |file| file.0 as usize));
-        let lost_from = gaps.map_or(i64::MAX, |gaps| gaps.first_after(start.0));
+        let lost_from = self.lost_from(file, start);
         // The last event is in the last nanosecond of the file: nothing is known of the time after it.
         let last = end_of(trace, file).0.saturating_sub(1);
         Timestamp(last.min(lost_from)).max(start)
+    }
+
+    /// From when on the end of something that began at `start` in a file may have been lost, in ns.
+    fn lost_from(&self, file: Option<SourceId>, start: Timestamp) -> i64 {
+        let gaps = self.files.get(file.map_or(0, |file| file.0 as usize));
+        gaps.map_or(i64::MAX, |gaps| gaps.first_after(start.0))
     }
 
     /// Returns the part of a slice's duration in ns where `inside` returns how many ns of a span count; of an unfinished
