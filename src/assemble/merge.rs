@@ -163,7 +163,11 @@ pub(crate) fn merge(
         pairs: label_pairs,
     } = labels.finish(&recorded.parts, &rows.marks);
     let measured = MeasuredTable::new(std::mem::take(&mut rows.measured), &recorded, unit);
-    let span = span_of(&recorded, &rows, &measured, &gaps);
+    let mut span = span_of(&recorded, &rows, &measured, &gaps);
+    if let Some(last) = directory.seen_until.filter(|_| !span.is_empty()) {
+        // The last moment is in the last nanosecond of the span.
+        span.end = span.end.max(last.saturating_add(Nanos(1)));
+    }
     Merged {
         kinds: kinds.all,
         recorded,

@@ -19,6 +19,7 @@
 //!               slices of programs and open files, arrows of forks and pipes (`programs`, `files`)
 //! points        instants from events that no slice, run or counter shows
 //! slice_table   the tables of tracks, slices and instants
+//! cuts          marks slices, runs and states of which the file contains only a part
 //! counters      counter tracks from samples
 //! logs          the table of log messages
 //! flow_links    arrows between slices from flow marks (`around`)
@@ -33,6 +34,7 @@
 mod around;
 mod async_tracks;
 mod counters;
+mod cuts;
 mod derived;
 mod draft;
 pub mod file_history;
@@ -69,6 +71,7 @@ use crate::event::{Directory, Lane, PartColumns, TraceInfo};
 use crate::trace::{Cpu, Files, Trace};
 use async_tracks::{AsyncRows, async_slices, sort_tracks};
 use counters::counters;
+use cuts::Cuts;
 use derived::{Evidence, derive};
 use files::{Doers, file_work, with_file_work};
 use flow_links::{FlowRows, Ground, flow_table};
@@ -218,7 +221,9 @@ pub fn assemble(
         points,
         labels,
     };
-    let tables = track_tables(on_tracks, recorded.cpus.len());
+    let mut tables = track_tables(on_tracks, recorded.cpus.len());
+    let cuts = Cuts::new(&rows.cuts, &recorded, directory, span);
+    cuts.mark_slices(&mut tables.slices);
     if job.is_cancelled() {
         return Trace::default();
     }
@@ -246,6 +251,8 @@ pub fn assemble(
     let mut people = people;
     let mut runs = derived.runs.unwrap_or(scheduling.runs);
     let mut states = scheduling.states;
+    cuts.mark_runs(&mut runs);
+    cuts.mark_states(&mut states);
     let mut file_rows = files.rows;
     let mut span = span;
     if let Some(grain) = grain {

@@ -1,7 +1,7 @@
 //! The rows of all parts, grouped by kind, so that each stage can consume the kinds that it needs.
 
 use crate::event::{
-    AsyncMark, CallDepth, Complete, FileRow, FlowMark, LaneColumns, LifeRow, LogRow, Mark,
+    AsyncMark, CallDepth, Complete, Cut, FileRow, FlowMark, LaneColumns, LifeRow, LogRow, Mark,
     Measured, MeasuredClock, RequestRow, Sample, Series, StateFacts, Stated, Switch, Wakeup,
     WholeRun, WholeState,
 };
@@ -14,6 +14,8 @@ pub(crate) type PerPart<T> = Vec<Vec<T>>;
 pub struct Rows {
     /// Context switches and wakeups.
     pub scheduling: SchedulingRows,
+    /// Items of which the file contains only a part.
+    pub cuts: PerPart<Cut>,
     /// Begins and ends of slices.
     pub marks: PerPart<Mark>,
     /// Slices that arrived whole.
@@ -93,6 +95,7 @@ impl Rows {
         self.scheduling.switches.push(part.switches);
         self.scheduling.wakeups.push(part.wakeups);
         self.scheduling.state_facts.push(part.state_facts);
+        self.cuts.push(part.cuts);
         self.scheduling.whole.runs.push(part.whole_runs);
         self.scheduling.whole.states.push(part.whole_states);
         self.marks.push(part.marks);

@@ -130,6 +130,8 @@ pub struct RecordedLife {
     pub exit_status: Option<i32>,
     /// The signal that killed a process.
     pub exit_signal: Option<i32>,
+    /// When a thread was last seen, if the recording that contains it ended before others: its last state was not over.
+    pub seen_until: Option<Timestamp>,
 }
 
 /// A program that a process ran, from an exec to the next.
@@ -193,6 +195,8 @@ pub struct Directory {
     pub unseen: Unseen,
     /// The system call table that applies to raw system call numbers; `None` where the file does not say.
     pub syscall_abi: Option<Abi>,
+    /// The last moment of the recording, where the file states it: what is unfinished lasted at least until then.
+    pub seen_until: Option<Timestamp>,
     /// The strings that the other fields refer to.
     pub strings: Strings,
 }

@@ -3,9 +3,9 @@
 use super::columns::EventColumns;
 use super::keys::EventKind;
 use super::rows::{
-    AsyncMark, CallDepth, Complete, FileRow, FlowMark, Gap, Label, LifeRow, LogRow, LoneBegins,
-    Mark, Measured, MeasuredClock, RequestRow, Sample, Seam, Series, StateFacts, Stated, Switch,
-    Ties, Wakeup, WholeRun, WholeState,
+    AsyncMark, CallDepth, Complete, Cut, FileRow, FlowMark, Gap, Label, LifeRow, LogRow,
+    LoneBegins, Mark, Measured, MeasuredClock, RequestRow, Sample, Seam, Series, StateFacts,
+    Stated, Switch, Ties, Wakeup, WholeRun, WholeState,
 };
 use crate::base::order::put_in_order;
 use crate::base::{Diagnostics, Strings};
@@ -21,6 +21,8 @@ pub struct LaneColumns {
     pub wakeups: Vec<Wakeup>,
     /// Facts in the file about thread states, by the event that starts the state.
     pub state_facts: Vec<StateFacts>,
+    /// Items that an export cut: the file contains only a part of each.
+    pub cuts: Vec<Cut>,
     /// Runs that the file states whole.
     pub whole_runs: Vec<WholeRun>,
     /// Thread states that the file states whole.
@@ -111,6 +113,7 @@ impl LaneColumns {
             switches,
             wakeups,
             state_facts,
+            cuts,
             whole_runs,
             whole_states,
             marks,

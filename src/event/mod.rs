@@ -5,6 +5,7 @@
 //! [`EventColumns`], and typed rows only for what the timeline draws. `assemble` makes a `Trace` of them. Nothing here
 //! depends on a format or on the `Trace`.
 
+pub(crate) mod clocks;
 pub mod columns;
 mod compiler_work;
 pub mod decoded;

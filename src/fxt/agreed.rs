@@ -1,7 +1,8 @@
 //! Extensions of FXT that only files of this program contain: the names of arguments, events and artificial koids, and
 //! their values. See docs/fxt.md. Other readers show the arguments like any others.
 
-use crate::event::ForkSort;
+use super::layout::kernel_object::NO_TYPE;
+use crate::event::{ForkSort, SEEN_UNTIL};
 
 /// The start of the name of this program's provider.
 pub(crate) const OWN_PROVIDER: &str = "threadline";
@@ -12,12 +13,15 @@ pub(crate) const OWN_BORDERS: &str = "threadline (among kept records)";
 pub(crate) const REALLY_IN: &str = "really_in";
 /// The argument of a slice or switch whose end was not recorded.
 pub(crate) const END_NOT_SEEN: &str = "end_not_seen";
+/// The kernel object (of no type) that states facts about the whole recording.
+pub(crate) const RECORDING: u64 = MACHINE;
 
 /// The argument of a switch whose outgoing thread was not seen on the CPU before it.
 pub(crate) const OUTGOING_NOT_SEEN: &str = "outgoing_not_seen";
 
 /// The names of the arguments of kernel objects that describe a life.
-pub(crate) const LIFE_ARGUMENTS: [&str; 11] = [
+pub(crate) const LIFE_ARGUMENTS: [&str; 12] = [
+    SEEN_UNTIL,
     "started_ns",
     "ended_ns",
     "made",
@@ -55,6 +59,12 @@ pub(crate) fn cpu_of_koid(koid: u64) -> Option<u32> {
 #[must_use]
 pub(crate) fn is_stand_in(koid: u64) -> bool {
     koid == MACHINE || cpu_of_koid(koid).is_some()
+}
+
+/// Returns whether a kernel object of this program's exporter states facts about the whole recording.
+#[must_use]
+pub(crate) fn is_of_recording(object_type: u64, koid: u64) -> bool {
+    object_type == NO_TYPE && koid == RECORDING
 }
 
 /// Returns the pid or tid that a koid of this program's exporter stands for: an artificial koid of a number that the

@@ -185,6 +185,8 @@ pub(crate) mod kernel_object {
     pub(crate) const NAME: Bits = Bits::new(24, 39);
     pub(crate) const ARGS: Bits = Bits::new(40, 43);
 
+    /// `ZX_OBJ_TYPE_NONE`.
+    pub(crate) const NO_TYPE: u64 = 0;
     pub(crate) const PROCESS: u64 = 1;
     pub(crate) const THREAD: u64 = 2;
 }

@@ -12,6 +12,7 @@ use super::LoadedTrace;
 use super::compilers::{Writer, writers};
 use crate::base::{Nanos, TimeSpan};
 use crate::event::TraceInfo;
+use crate::event::clocks::kernel_clock;
 use crate::event::part::{ClockMark, ClockUnit, UnnamedClock};
 use crate::trace::sources::PlacedBy;
 
@@ -222,6 +223,7 @@ fn relation(other: &LoadedTrace, other_offset: Nanos, loaded: &LoadedTrace) -> O
             words,
         );
     }
+    let counts_from_boot = |clock: &str| kernel_clock(clock).counts_from_boot;
     if counts_from_boot(&a.clock) && counts_from_boot(&b.clock) && is_near && is_same_machine {
         let words = format!(
             "its clock, {}, and that of {name}, {}, both count from boot; they can be some ms apart",
@@ -285,13 +287,6 @@ fn common_mark(
 fn fact<'a>(info: &'a TraceInfo, name: &str) -> Option<&'a str> {
     let found = info.facts.iter().find(|fact| fact.name == name)?;
     Some(&found.value)
-}
-
-fn counts_from_boot(clock: &str) -> bool {
-    matches!(
-        clock,
-        "local" | "global" | "perf" | "mono" | "mono_raw" | "boot"
-    )
 }
 
 /// Distance in ns. Recordings further apart than this on a clock of the same name were hardly made together.

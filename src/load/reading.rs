@@ -122,8 +122,12 @@ impl Reading {
                 &unpacked
             }
         };
-        let looks_like_it = |window: &[u8]| (format.sniff)(window) != Sniff::No;
-        if plain.chunks(HEAD_BYTES).any(looks_like_it) {
+        // Binary formats begin with the first byte: among random bytes some look like a few records.
+        let is_text = |window: &[u8]| memchr::memchr(0, window).is_none();
+        let may_be_one = |(at, window): (usize, &[u8])| {
+            (at == 0 || is_text(window)) && (format.sniff)(window) != Sniff::No
+        };
+        if plain.chunks(HEAD_BYTES).enumerate().any(may_be_one) {
             return Ok(());
         }
         let problem = Problem::Other(format!(

@@ -106,7 +106,7 @@ impl Item {
         let whole = Length::Known(span.duration().0);
         let open = |event: Option<EventId>| {
             let file = event.and_then(|id| trace.source_of(id.0, |source| &source.events));
-            let until = seen.open_until(trace, file, span.start);
+            let until = seen.open_until(trace, file, span.start).min(span.end);
             Length::AtLeast((until - span.start).0)
         };
         Some(match self {

@@ -3,6 +3,7 @@
 //! ```text
 //! open at the end of its file     |-----------------~    at least: to the last event of the file
 //! open at the end of its thread   |--------~             at least: to the end of the thread
+//! cut by an export                |--------~             at least: the part that the export contains
 //! its end was lost                |????????|             nothing: it ended at an unknown time before what follows
 //! events were lost meanwhile      |----- gap ------~     at least: to where the gap begins
 //! ```
@@ -112,7 +113,10 @@ impl Seen {
         }
         let start = Timestamp(trace.slices.starts.at(row));
         let file = trace.source_of(trace.slices.begins.at(row), |source| &source.events);
-        let is_open = trace.slices.open_end(row).is_none() || thread_end(trace, id) == Some(drawn);
+        if trace.slices.is_cut(row) {
+            return Timestamp(self.lost_from(file, start)).min(drawn).max(start);
+        }
+        let is_open = trace.slices.open_end(row).is_none() || open_to_thread_end(trace, id);
         match is_open {
             true => self.open_until(trace, file, start).min(drawn).max(start),
             false => start,
@@ -128,11 +132,16 @@ impl Seen {
         file: Option<SourceId>,
         start: Timestamp,
     ) -> Timestamp {
-        let gaps = self.files.get(file.map_or(0, |file| file.0 as usize));
-        let lost_from = gaps.map_or(i64::MAX, |gaps| gaps.first_after(start.0));
+        let lost_from = self.lost_from(file, start);
         // The last event is in the last nanosecond of the file: nothing is known of the time after it.
         let last = end_of(trace, file).0.saturating_sub(1);
         Timestamp(last.min(lost_from)).max(start)
+    }
+
+    /// From when on the end of something that began at `start` in a file may have been lost, in ns.
+    fn lost_from(&self, file: Option<SourceId>, start: Timestamp) -> i64 {
+        let gaps = self.files.get(file.map_or(0, |file| file.0 as usize));
+        gaps.map_or(i64::MAX, |gaps| gaps.first_after(start.0))
     }
 
     /// Returns the part of a slice's duration in ns where `inside` returns how many ns of a span count; of an unfinished
@@ -174,6 +183,12 @@ impl Seen {
     /// Returns the least duration of an unfinished slice, in ns.
     #[must_use]
     pub fn length(&self, trace: &Trace, id: SliceId) -> i64 {
+        let row = id.0 as usize;
+        if trace.slices.is_cut(row)
+            && let Some(share) = trace.slices.measured(row)
+        {
+            return share;
+        }
         let start = trace.slices.starts.at(id.0 as usize);
         self.until(trace, id).0.saturating_sub(start).max(0)
     }
@@ -192,6 +207,12 @@ pub(crate) fn drawn_span(trace: &Trace, id: SliceId) -> TimeSpan {
 fn end_of(trace: &Trace, file: Option<SourceId>) -> Timestamp {
     let file = file.and_then(|SourceId(at)| trace.sources.get(at as usize));
     file.map_or(trace.span, Source::span).end
+}
+
+/// Returns whether a slice is drawn to the end of its thread: if its end was not seen, it was still open then. Panics if
+/// there is no such slice, as slices do.
+pub(crate) fn open_to_thread_end(trace: &Trace, id: SliceId) -> bool {
+    thread_end(trace, id) == Some(trace.slice_end(id))
 }
 
 /// Returns the end of the thread of a slice's track.

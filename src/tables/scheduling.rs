@@ -8,7 +8,7 @@ use crate::base::Timestamp;
 use crate::event::Interrupt;
 use crate::load::LoadedTrace;
 use crate::query::waker::{Waker, waker_of};
-use crate::trace::{RunId, StateId};
+use crate::trace::{RunId, StateId, ThreadState};
 
 pub(super) const RUNS: TableDef = TableDef {
     name: "runs",
@@ -57,7 +57,9 @@ fn runs(scope: &Scope<'_>) -> Box<dyn RowSource> {
             tid,
             trace.thread_name(run.thread).into(),
             run.priority.into(),
-            end.map(|_| run.end_state.letters()).into(),
+            (end.is_some() || run.end_state != ThreadState::Unknown)
+                .then(|| run.end_state.letters())
+                .into(),
         ]);
     }))
 }

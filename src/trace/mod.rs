@@ -36,6 +36,7 @@ pub use files::Files;
 pub(crate) use flows::Flows;
 pub use flows::{Flow, FlowId};
 pub use gaps::GapId;
+pub(crate) use gaps::UnplacedLoss;
 pub(crate) use instants::{InstantId, Instants};
 pub(crate) use logs::{Log, Logs};
 pub use plots::Plot;
@@ -250,19 +251,17 @@ impl Trace {
         range(source).contains(&row).then_some(SourceId(at as u32))
     }
 
-    /// Returns when a run ended; `None` if it lasted to the end of its file, also if other files last longer.
+    /// Returns when a run ended; `None` if only a part of it is known: it lasted to the end of its file, or an export cut
+    /// it.
     #[must_use]
     pub(crate) fn run_end(&self, run: &Run) -> Option<Timestamp> {
-        let file = self.file_span(run.cpu.0, |source| &source.cpus);
-        run.end
-            .filter(|&end| self.sources.is_empty() || end != file.end)
+        run.end.filter(|_| !self.runs.is_partial(run.id.0 as usize))
     }
 
-    /// Returns when a state ended; `None` if it lasted to the end of its file, also if other files last longer.
+    /// Returns when a state ended; `None` if only a part of it is known, as for [`Trace::run_end`].
     #[must_use]
     pub(crate) fn state_end(&self, state: &State) -> Option<Timestamp> {
-        let file = self.file_span(state.thread.0, |source| &source.threads);
-        (state.end).filter(|&end| self.sources.is_empty() || end != file.end)
+        (state.end).filter(|_| !self.states.is_partial(state.id.0 as usize))
     }
 
     /// Returns the span, on the axis, of the file that a row of a table belongs to. `range` is as for

@@ -1,4 +1,5 @@
-//! The search for rows that overlap a span, among rows with a start and an end each that follow one another.
+//! The search for rows that overlap a span, among rows with a start and an end each that follow one another, and for a
+//! row in a list of rows.
 
 use crate::base::{Maybe, TimeSpan};
 use std::ops::Range;
@@ -18,4 +19,10 @@ pub(super) fn overlapping(
     let first = from + first.min(starts.partition_point(|&start| start < span.start.0));
     let last = from + starts.partition_point(|&start| start < span.end.0);
     first as u32..last.max(first) as u32
+}
+
+/// Returns whether an ascending list of rows contains `row`.
+#[inline]
+pub(super) fn contains(rows: &[u32], row: usize) -> bool {
+    !rows.is_empty() && rows.binary_search(&(row as u32)).is_ok()
 }

@@ -1,7 +1,7 @@
 //! Runs: a thread on a CPU between two context switches. A CPU is idle when it has no run.
 
 use super::entities::{CpuId, ThreadId};
-use super::overlap::overlapping;
+use super::overlap::{contains, overlapping};
 use super::segments::EventId;
 use crate::base::{Maybe, TimeSpan, Timestamp};
 use crate::event::ThreadState;
@@ -26,6 +26,9 @@ pub struct Runs {
     pub end_states: Vec<ThreadState>,
     /// The switch that started the run; none if it started before the trace. Use [`Runs::event`].
     pub events: Vec<Maybe<u32>>,
+    /// Rows of which only a part is known, ascending: open at the end of their file, if several files share one axis, or
+    /// cut by an export. They lasted at least as long as they are drawn.
+    pub partial: Vec<u32>,
     /// The runs of each CPU, by [`CpuId`].
     pub of_cpu: Vec<Range<u32>>,
     /// All runs sorted by thread, then start.
@@ -99,6 +102,13 @@ impl Runs {
         }
     }
 
+    /// Returns whether only a part of a run is known, although it has an end; see [`Runs::partial`].
+    #[inline]
+    #[must_use]
+    pub(crate) fn is_partial(&self, row: usize) -> bool {
+        contains(&self.partial, row)
+    }
+
     /// Returns the switch that started a run; `None` if it started before the trace. Panics if there is no such row.
     #[must_use]
     pub fn event(&self, row: usize) -> Option<EventId> {
@@ -147,7 +157,7 @@ impl Runs {
             + self.priorities.capacity() * 4
             + self.end_states.capacity()
             + self.events.capacity() * 4
-            + self.by_thread.capacity() * 4
+            + (self.by_thread.capacity() + self.partial.capacity()) * 4
             + self.of_thread.capacity() * 8) as u64
     }
 }

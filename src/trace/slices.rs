@@ -3,6 +3,7 @@
 //! They are sorted by (track, row, start). Slices of a row do not overlap, so both the starts and the ends of a row are
 //! sorted. A track's rows are drawn one below the other.
 
+use super::overlap::contains;
 use super::packed::Packed;
 use super::segments::EventId;
 use super::slice_ends::{EndColumns, EndExceptions, EndRow, Ends, Finishes};
@@ -52,6 +53,8 @@ pub struct Slices {
     pub finishes: Finishes,
     /// Rows whose end was not seen although [`Slices::end`] returns one (the end of the drawn slice), ascending.
     pub unended: Vec<u32>,
+    /// Rows of `unended` that certainly lasted until where they are drawn to: an export cut them there; ascending.
+    pub cut: Vec<u32>,
     /// Measured durations that are not the distance from the drawn start to the drawn end, as (row, ns), sorted by row.
     /// Use [`Slices::measured`].
     pub measured: Vec<(u32, i64)>,
@@ -174,6 +177,21 @@ impl Slices {
         contains(&self.unended, row)
     }
 
+    /// Returns whether a slice certainly lasted until where it is drawn to, although its end was not seen there.
+    #[inline]
+    #[must_use]
+    pub(crate) fn is_cut(&self, row: usize) -> bool {
+        contains(&self.cut, row)
+    }
+
+    /// Marks slices as cut: they are unfinished, and certainly lasted as long as they are drawn. `rows` are ascending.
+    pub(crate) fn mark_cut(&mut self, rows: Vec<u32>) {
+        self.unended.extend_from_slice(&rows);
+        self.unended.sort_unstable();
+        self.unended.dedup();
+        self.cut = rows;
+    }
+
     /// Returns the measured duration of a slice in ns, if it is not the distance from its drawn start to its drawn end.
     #[inline]
     #[must_use]
@@ -244,7 +262,8 @@ impl Slices {
             id,
             start: Timestamp(self.starts.at(i)),
             end: self.own_end(i).map(Timestamp),
-            measured_ns: self.measured(i),
+            // Of a slice that an export cut the file contains a share of the measured duration.
+            measured_ns: self.measured(i).filter(|_| !self.is_cut(i)),
             label: LabelId(self.label_ids.at(i)),
             parent: self.parent(i),
             begin: EventId(self.begins.at(i)),
@@ -353,24 +372,6 @@ impl Slices {
         first as u32..(last.max(first)) as u32
     }
 
-    /// Returns the slices of `row` that overlap `span`, where slices that were open at the end of their file last on
-    /// after it.
-    #[must_use]
-    pub(crate) fn overlapping_on(&self, row: &SliceRow, span: TimeSpan) -> Range<u32> {
-        let found = self.overlapping(row, span);
-        match row.slices.clone().next_back() {
-            // A slice that was open at the end of its file is the last one of its row.
-            Some(last)
-                if found.is_empty()
-                    && contains(&self.lasting, last as usize)
-                    && self.starts.at(last as usize) < span.start.0 =>
-            {
-                last..row.slices.end
-            }
-            _ => found,
-        }
-    }
-
     /// Returns the first slice of `row` for which `is_it` is true, else the row's end. `is_it` must be true for all
     /// slices after that one.
     #[must_use]
@@ -396,15 +397,9 @@ impl Slices {
             + self.parents.memory_bytes()
             + self.begins.memory_bytes()
             + self.finishes.memory_bytes()
-            + (self.unended.capacity() + self.lasting.capacity()) * 4
+            + (self.unended.capacity() + self.cut.capacity() + self.lasting.capacity()) * 4
             + self.measured.capacity() * 16
             + self.labels.capacity() * size_of::<SliceLabel>()
             + self.rows.capacity() * size_of::<SliceRow>()) as u64
     }
-}
-
-/// Returns whether an ascending list of rows contains `row`.
-#[inline]
-fn contains(rows: &[u32], row: usize) -> bool {
-    !rows.is_empty() && rows.binary_search(&(row as u32)).is_ok()
 }

@@ -1,7 +1,7 @@
 //! Thread states: one row from each change to the next, 26 bytes each.
 
 use super::entities::ThreadId;
-use super::overlap::overlapping;
+use super::overlap::{contains, overlapping};
 use super::segments::EventId;
 use crate::base::{Maybe, StringId, TimeSpan, Timestamp};
 use crate::event::Interrupt;
@@ -69,6 +69,9 @@ pub struct States {
     pub notes: Vec<StateNotes>,
     /// The event that started the state.
     pub events: Vec<Maybe<u32>>,
+    /// Rows of which only a part is known, ascending: open at the end of their file, if several files share one axis, or
+    /// cut by an export. They lasted at least as long as they are drawn.
+    pub partial: Vec<u32>,
     /// The states of each thread, by [`ThreadId`].
     pub of_thread: Vec<Range<u32>>,
     /// The names of the interrupts that woke threads, if the file contains them; sorted by the wakeup's event.
@@ -151,6 +154,13 @@ impl States {
         }
     }
 
+    /// Returns whether only a part of a state is known, although it has an end; see [`States::partial`].
+    #[inline]
+    #[must_use]
+    pub(crate) fn is_partial(&self, row: usize) -> bool {
+        contains(&self.partial, row)
+    }
+
     /// Returns the thread that woke the state's thread, or that was interrupted by what woke it; `None` if the state did
     /// not start with a wakeup, or the waker is not known.
     #[must_use]
@@ -214,7 +224,7 @@ impl States {
             + self.states.capacity()
             + self.partners.capacity() * 4
             + self.notes.capacity()
-            + self.events.capacity() * 4
+            + (self.events.capacity() + self.partial.capacity()) * 4
             + self.of_thread.capacity() * 8) as u64
     }
 }

@@ -260,6 +260,33 @@ fn endless_input_that_is_no_trace_is_refused_after_its_head() {
 }
 
 #[test]
+fn endless_zeros_and_random_bytes_are_of_no_format() {
+    // xorshift: the same bytes in every run.
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let random: Vec<u8> = std::iter::repeat_with(|| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    })
+    .take(9 << 20)
+    .flat_map(u64::to_le_bytes)
+    .collect();
+    for name in threadline::formats::FORMATS
+        .iter()
+        .map(|format| format.name)
+    {
+        for piece in [&vec![0_u8; 1 << 20], &random] {
+            let (written, output) = info_of_endless(piece, &["--read-as", name]);
+            assert_eq!(output.status.code(), Some(1), "{name}: {}", words(&output));
+            let is_refused = words(&output).contains("nothing in the first 64 MB looks like");
+            assert!(is_refused, "{name}: {}", words(&output));
+            assert!(written <= 72 << 20, "{name}: {written}");
+        }
+    }
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn endless_input_without_a_line_of_the_named_format_is_refused() {
     let text = b"y\n".repeat(5_000);

@@ -237,6 +237,17 @@ fn newer_kernels_record_arguments_return_addresses_and_values() {
     let mut counted = vec![call("rw_verify_area", 100, 0)];
     counted.extend(of_kernel);
     assert_eq!(calls_of("graph-counter.dat.zst"), counted);
+    // `uptime` counts ticks: steps without a unit, too.
+    assert_eq!(calls_of("graph-uptime.dat.zst"), counted);
+    let ticks = format!(
+        "{}/tests/cases/tracedat/graph-uptime.dat.zst",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let info = Files::new(&[]).text(&["info", &ticks]);
+    assert!(
+        info.contains("7 steps (from 100 to 107)") && info.contains("uptime"),
+        "{info}"
+    );
     let path = "tests/cases/tracedat/graph-counter.dat.zst";
     let path = format!("{}/{path}", env!("CARGO_MANIFEST_DIR"));
     let files = Files::new(&[]);

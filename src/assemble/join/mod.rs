@@ -309,6 +309,8 @@ impl<'a> Joined<'a> {
         let (ours, runs) = (&mut *self.trace.runs, &theirs.runs);
         let (first_run, first_place) = (ours.len() as u32, ours.by_thread.len() as u32);
         ours.starts.extend(moves.times(&runs.starts));
+        ours.partial
+            .extend(partial_rows(&runs.ends, &runs.partial, first_run));
         ours.ends.extend(moves.ends(&runs.ends));
         let threads = runs.threads.iter().map(|&id| moves.thread(ThreadId(id)).0);
         ours.threads.extend(threads);
@@ -330,6 +332,8 @@ impl<'a> Joined<'a> {
         let (ours, states) = (&mut *self.trace.states, &theirs.states);
         let first_state = ours.len() as u32;
         ours.starts.extend(moves.times(&states.starts));
+        ours.partial
+            .extend(partial_rows(&states.ends, &states.partial, first_state));
         ours.ends.extend(moves.ends(&states.ends));
         ours.states.extend_from_slice(&states.states);
         let partners = states.states.iter().zip(&states.partners);
@@ -434,6 +438,20 @@ impl<'a> Joined<'a> {
         trace.info = common_info(&trace.sources);
         self.trace
     }
+}
+
+/// Returns the rows, ascending and counted from `first`, of which only a part is known once each row has an end: the open
+/// ones and those that are partial already.
+fn partial_rows<'a>(
+    ends: &'a [Maybe<i64>],
+    partial: &'a [u32],
+    first: u32,
+) -> impl Iterator<Item = u32> + 'a {
+    let is_one = |(end, row): &(&Maybe<i64>, u32)| {
+        end.is_none() || !partial.is_empty() && partial.binary_search(row).is_ok()
+    };
+    let rows = ends.iter().zip(0_u32..).filter(is_one);
+    rows.map(move |(_, row)| first + row)
 }
 
 /// Returns the common header of all files: the axis is the first one's clock. If only some files have times in

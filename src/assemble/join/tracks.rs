@@ -99,6 +99,9 @@ impl Joined<'_> {
                     if there.is_unfinished(row) {
                         ours.unended.push(ends.len() as u32);
                     }
+                    if there.is_cut(row) {
+                        ours.cut.push(ends.len() as u32);
+                    }
                     if let Some(ns) = there.measured(row) {
                         ours.measured.push((ends.len() as u32, ns));
                     }

@@ -18,7 +18,10 @@ pub(crate) fn with_stated_facts(
     let keys = &people.process_of_key;
     for (key, life) in &directory.thread_lives {
         let thread = threads.at(*key, Timestamp::MAX);
-        if let Some(thread) = thread.and_then(|id| people.threads.get_mut(id.0 as usize)) {
+        let is_stated = life.start.is_some() || life.end.is_some();
+        if let Some(thread) = thread.and_then(|id| people.threads.get_mut(id.0 as usize))
+            && is_stated
+        {
             (thread.start, thread.end) = (life.start, life.end);
         }
     }

@@ -117,6 +117,7 @@ pub(super) fn build_states(
         partners: vec![Maybe::NONE; total],
         notes: vec![StateNotes::default(); total],
         events: vec![Maybe::NONE; total],
+        partial: Vec::new(),
         of_thread: Vec::with_capacity(thread_count),
         woken_by: woken_by(&facts.stated),
     };

@@ -6,6 +6,7 @@
 
 mod asyncs;
 mod counters;
+mod cuts;
 mod files;
 mod flows;
 mod lives;
@@ -16,6 +17,7 @@ mod slices;
 
 pub use asyncs::*;
 pub use counters::*;
+pub use cuts::*;
 pub use files::*;
 pub use flows::*;
 pub use lives::*;

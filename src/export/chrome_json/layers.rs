@@ -51,7 +51,7 @@ pub(crate) fn placed_slices(
     let rows = slices.rows.get(rows).unwrap_or(&[]);
     let mut found: Vec<(i64, u32, u32)> = Vec::new();
     for (depth, row) in (0_u32..).zip(rows) {
-        let inside = slices.overlapping_on(row, chosen.span);
+        let inside = slices.overlapping(row, chosen.span);
         let inside = inside.filter(|&slice| chosen.has_slice(track, slice as usize));
         found.extend(inside.map(|slice| (slices.starts.at(slice as usize), depth, slice)));
     }

@@ -7,8 +7,8 @@
 //! states of threads and their wakeups on threads called `NAME states` (`scheduling`); names of what exists in the file
 //! only say what it `stands_for`, so that our reader puts everything back. Times are microseconds with
 //! three decimals, so that no nanosecond is lost; numbers above 2^53 are texts, ids above 32 bits have stand-ins (see
-//! `numbers`). Slices keep their real times where they reach out of the range. Arguments that share a name become a
-//! list.
+//! `numbers`). Slices, runs and states that reach over a border are cut there and have arguments that say so (see
+//! `shared::borders`). Arguments that share a name become a list.
 
 mod counter_events;
 mod event_parts;
@@ -29,14 +29,15 @@ use serde_json::{Map, Value as Json, json};
 
 use super::shared::arguments::{arguments, async_id, merge, record_word};
 use super::shared::async_ids::AsyncIds;
+use super::shared::borders::{Borders, CutArgument, EndCut, Part};
 use super::shared::flow_marks::{FlowMark, FlowMarks};
 use super::shared::koids::Koids;
 use super::shared::losses::Losses;
 use super::{Chosen, ExportError, ExportedText, Exporter, Request, Summary};
-use crate::base::{Job, StringId, Timestamp};
+use crate::base::{Job, StringId, TimeSpan, Timestamp};
 use crate::event::family::Family;
 use crate::event::slice_kind::{Nesting, SLICE_KIND, SliceKind};
-use crate::event::{FieldRef, FieldRole};
+use crate::event::{FieldRef, FieldRole, SEEN_UNTIL};
 use crate::export::shared::ThreadKoids;
 use crate::formats::EventRef;
 use crate::formats::chrome_json::OUR_NAME;
@@ -83,6 +84,7 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
         trace,
         chosen,
         koids: &koids,
+        borders: Borders::new(trace, chosen),
         numbers: numbers_of(trace, &koids),
         out,
         job,
@@ -101,8 +103,10 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
     let mut summary = Summary::default();
     write!(
         writer.out,
-        "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"writer\":\"{OUR_NAME} {}\"}},\"traceEvents\":[",
-        env!("CARGO_PKG_VERSION")
+        "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"writer\":\"{OUR_NAME} {}\",\"{SEEN_UNTIL}\":{}}},\
+         \"traceEvents\":[",
+        env!("CARGO_PKG_VERSION"),
+        writer.borders.last_moment()
     )?;
     writer.names()?;
     let names = writer.count;
@@ -126,6 +130,7 @@ struct JsonEvents<'a> {
     trace: &'a Trace,
     chosen: &'a Chosen<'a>,
     koids: &'a Koids,
+    borders: Borders,
     numbers: Numbers,
     out: &'a mut dyn Write,
     job: &'a Job,
@@ -369,11 +374,12 @@ impl<'a> JsonEvents<'a> {
     fn slice(&mut self, owner: ThreadKoids, id: SliceId) -> Result<(), ExportError> {
         let slice = self.trace.slices.get(id);
         let label = self.trace.slices.label(id);
-        // The slice ends where it is drawn to: without an end, readers would use the end of the next slice for it.
-        let end = self.trace.slices.open_end(id.0 as usize).get();
-        let is_over = end.is_some();
+        // A slice whose end was not seen ends where it is drawn to: without an end, readers would use the end of the next
+        // slice for it.
+        let part = self.borders.of_slice(self.trace, id.0 as usize);
+        let is_over = part.end.is_some();
         let mut list = arguments(&mut self.fields(slice.begin));
-        if let Some(finish) = slice.finish {
+        if let Some(finish) = slice.finish.filter(|_| part.cut.is_none()) {
             merge(&mut list, arguments(&mut self.fields(finish)));
         }
         let (category, name) = (
@@ -386,21 +392,32 @@ impl<'a> JsonEvents<'a> {
             name: &name,
             owner,
         };
-        let duration = end.map(|end| end - slice.start.0);
         let mut args = json_object(list);
-        if is_over && slice.end.is_none() {
+        if is_over && slice.end.is_none() && part.cut != Some(EndCut::Never) {
             args.insert("end_not_seen".to_owned(), json!(true));
         }
+        add_cuts(&part, &mut args);
         // `X` events have to nest, so `dur` is the drawn duration and the measured one is an argument.
-        if let Some(ns) = slice.measured_ns {
-            args.insert("measured_ns".to_owned(), json!(ns));
+        if self.trace.slices.measured(id.0 as usize).is_some() {
+            args.insert(
+                "measured_ns".to_owned(),
+                json!(self.measured_part(id, &part)),
+            );
         }
         self.add_kind(label, &mut args);
-        let when = When {
-            time: slice.start.0,
-            duration,
-        };
+        let when = when(&part);
         self.event(&head, when, "", Some(args))
+    }
+
+    /// Returns the share of a slice's measured duration that belongs to a part of the slice, in ns.
+    fn measured_part(&self, id: SliceId, part: &Part) -> i64 {
+        let (slices, row) = (&self.trace.slices, id.0 as usize);
+        let whole = TimeSpan {
+            start: Timestamp(slices.starts.at(row)),
+            end: Timestamp(slices.end(row).or_greatest()),
+        };
+        let drawn = part.end.unwrap_or(whole.end.0).saturating_sub(part.start);
+        slices.part_of_duration(row, whole, drawn)
     }
 
     /// Adds the kind of a slice to its arguments, if its category does not imply it.
@@ -438,12 +455,15 @@ impl<'a> JsonEvents<'a> {
             name: &name,
             owner: self.owner_of(kind, slice.begin),
         };
+        let part = self.borders.of_slice(self.trace, slice.id.0 as usize);
         let mut args = json_args(fields);
         self.add_kind(label, &mut args);
-        self.event(&head, When::at(slice.start.0), &id, Some(args))?;
-        if let Some(end) = self.trace.slices.open_end(slice.id.0 as usize).get() {
-            let mut args = slice.finish.map(|finish| json_args(self.fields(finish)));
-            if slice.end.is_none() {
+        add_cuts(&part, &mut args);
+        self.event(&head, When::at(part.start), &id, Some(args))?;
+        if let Some(end) = part.end {
+            let finish = slice.finish.filter(|_| part.cut.is_none());
+            let mut args = finish.map(|finish| json_args(self.fields(finish)));
+            if slice.end.is_none() && part.cut != Some(EndCut::Never) {
                 let args = args.get_or_insert_default();
                 args.insert("end_not_seen".to_owned(), json!(true));
             }
@@ -550,6 +570,25 @@ impl<'a> JsonEvents<'a> {
             own: None,
             stands_for: Some(StandsFor::Thread(own.thread)),
         })
+    }
+}
+
+/// Returns when a part of an item is written.
+fn when(part: &Part) -> When {
+    When {
+        time: part.start,
+        duration: part.end.map(|end| end.saturating_sub(part.start)),
+    }
+}
+
+/// Adds the arguments that describe where an item is cut, if it is.
+fn add_cuts(part: &Part, args: &mut Map<String, Json>) {
+    for cut in part.arguments() {
+        let value = match cut {
+            CutArgument::Time { ns, .. } => json!(ns),
+            CutArgument::NeverEnded => json!(true),
+        };
+        args.entry(cut.name()).or_insert(value);
     }
 }
 

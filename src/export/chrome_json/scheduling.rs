@@ -5,8 +5,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::event_parts::{Head, When};
 use super::numbers::exact_number;
-use super::{JsonEvents, RUNS_OFFSET, exact};
-use crate::base::Timestamp;
+use super::{JsonEvents, RUNS_OFFSET, add_cuts, exact, when};
 use crate::event::Interrupt;
 use crate::export::ExportError;
 use crate::export::shared::ThreadKoids;
@@ -41,21 +40,18 @@ impl JsonEvents<'_> {
                 args.insert("cpu".to_owned(), json!(self.cpu_number(cpu.0)));
                 self.add_thread(["pid", "tid"], thread, &mut args);
                 args.insert("priority".to_owned(), json!(run.priority));
-                if run.end.is_some() {
+                let part = self.borders.of_run(trace, run.id);
+                if part.end.is_some() && part.cut.is_none() {
                     args.insert("end_state".to_owned(), json!(run.end_state.letters()));
                 }
+                add_cuts(&part, &mut args);
                 let head = Head {
-                    phase: if run.end.is_some() { "X" } else { "B" },
+                    phase: if part.end.is_some() { "X" } else { "B" },
                     category: "runs",
                     name: &name,
                     owner,
                 };
-                let duration = run.end.map(|end: Timestamp| (end - run.start).0);
-                let when = When {
-                    time: run.start.0,
-                    duration,
-                };
-                self.event(&head, when, "", Some(args))?;
+                self.event(&head, when(&part), "", Some(args))?;
                 count += 1;
             }
         }
@@ -99,9 +95,10 @@ impl JsonEvents<'_> {
         }
     }
 
+    /// Returns the number of a CPU in the file: CPUs of several files have different ones.
     fn cpu_number(&self, index: u32) -> u32 {
-        let cpu = self.trace.cpus.get(index as usize);
-        cpu.map_or(index, |cpu| cpu.number)
+        let number = self.koids.cpu_number(CpuId(index));
+        number.map_or(index, u32::from)
     }
 
     /// Writes a state of `own` on a `thread` of its process.
@@ -130,18 +127,15 @@ impl JsonEvents<'_> {
         if let Some(cpu) = state.cpu {
             args.insert("cpu".to_owned(), json!(self.cpu_number(cpu)));
         }
+        let part = self.borders.of_state(trace, state.id);
+        add_cuts(&part, &mut args);
         let head = Head {
-            phase: if state.end.is_some() { "X" } else { "B" },
+            phase: if part.end.is_some() { "X" } else { "B" },
             category: "states",
             name: state.state.word(),
             owner: own.with_thread(thread),
         };
-        let duration = state.end.map(|end| (end - state.start).0);
-        let when = When {
-            time: state.start.0,
-            duration,
-        };
-        self.event(&head, when, "", Some(args))
+        self.event(&head, when(&part), "", Some(args))
     }
 
     /// Writes the wakeup that started a state, by a thread or by an interrupt: then without `waker_tid`, which would be of a

@@ -4,14 +4,14 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::forms::Form;
-use super::item::{Item, ItemTime, SliceAt, What, order_of, order_of_whole};
+use super::item::{Item, ItemTime, LAST_ORDER, SliceAt, What, order_of, order_of_whole};
 use super::items::{Items, known_event};
 use super::losses;
 use super::switches::event_behind;
 use crate::base::{Maybe, Timestamp};
 use crate::event::Role;
 use crate::trace::slices::SliceRow;
-use crate::trace::{CounterTrackId, CpuId, EventId, ThreadId, ThreadState, Trace, TrackId};
+use crate::trace::{CounterTrackId, CpuId, EventId, RunId, ThreadId, ThreadState, Trace, TrackId};
 
 /// A row of slices, and how its track is written.
 struct RowForm<'a> {
@@ -46,7 +46,7 @@ impl<'a> Items<'a> {
         let mut list = Vec::new();
         for RowForm { row, form } in self.slice_rows() {
             let track = row.track.0;
-            let found = trace.slices.overlapping_on(row, span);
+            let found = trace.slices.overlapping(row, span);
             // At most one slice of a row crosses a point in time.
             let index = found.start as usize;
             if found.is_empty()
@@ -57,9 +57,7 @@ impl<'a> Items<'a> {
             }
             let what = match form {
                 Form::Async => What::AsyncBegin,
-                _ if trace.slices.open_end(index).is_none() && !self.chosen.ends_before_trace() => {
-                    What::Begin
-                }
+                _ if self.is_open_at_end(index) => What::Begin,
                 _ => What::Whole,
             };
             let order = match self.is_nested_as_read() {
@@ -192,18 +190,17 @@ impl<'a> Items<'a> {
         let mut list = Vec::new();
         for RowForm { row, form } in self.slice_rows() {
             let track = row.track.0;
-            let found = trace.slices.overlapping_on(row, span);
+            let found = trace.slices.overlapping(row, span);
             let Some(index) = found.end.checked_sub(1).filter(|_| !found.is_empty()) else {
                 continue;
             };
             let index = index as usize;
             let end = trace.slices.open_end(index);
             let is_chosen = self.chosen.has_slice(row.track, index);
-            let has_own_end = || {
-                let slice = SliceAt::of(trace, index);
-                self.has_own_end(&slice, form)
-            };
-            let is_over = end.is_some() || self.chosen.ends_before_trace();
+            let has_own_end = || self.has_own_end(&SliceAt::of(trace, index), form);
+            // What ends with its file, before the range's end, is written there.
+            let slice = SliceAt::of(trace, index);
+            let is_over = end.is_some() || self.cut_of_open(&slice) == Some(span.end.0);
             if end >= span.end.0 && is_over && is_chosen && has_own_end() {
                 let what = if form == Form::Async {
                     What::AsyncEnd
@@ -238,8 +235,8 @@ impl<'a> Items<'a> {
         cpus.filter_map(move |cpu| {
             let found = trace.runs.overlapping(trace.runs.on(CpuId(cpu)), span);
             let run = found.end.checked_sub(1).filter(|_| !found.is_empty())?;
-            let end = trace.runs.ends[run as usize];
-            let lasts = end >= span.end.0 && (end.is_some() || self.chosen.ends_before_trace());
+            let part = self.borders.of_run(trace, RunId(run));
+            let lasts = part.end.is_some_and(|end| end >= span.end.0);
             let thread = ThreadId(trace.runs.threads[run as usize]);
             (lasts && self.chosen.has_run(CpuId(cpu), thread))
                 .then(|| Item::new(What::SwitchAtEnd, ItemTime::first_at(span.end.0), run, cpu))
@@ -260,7 +257,7 @@ impl<'a> Items<'a> {
         for rows in rows.chunk_by(|a, b| a.row.track == b.row.track) {
             of_track.clear();
             for RowForm { row, form } in rows {
-                let found = trace.slices.overlapping_on(row, span);
+                let found = trace.slices.overlapping(row, span);
                 let last = found.end.checked_sub(1).filter(|_| !found.is_empty());
                 let is_over = |&index: &u32| trace.slices.open_end(index as usize) > span.end.0;
                 let is_chosen = |&index: &u32| self.chosen.has_slice(row.track, index as usize);
@@ -289,6 +286,40 @@ impl<'a> Items<'a> {
             }
         }
         cuts
+    }
+
+    /// Returns whether a slice never ended and is still open at the end of what is exported.
+    fn is_open_at_end(&self, index: usize) -> bool {
+        let slice = SliceAt::of(self.trace, index);
+        slice.facts.end.is_none() && self.cut_of_open(&slice).is_none()
+    }
+
+    /// Returns switches to idle from runs of which only a part is known: the threads still ran at the end of their files,
+    /// or where another export cut them.
+    pub(super) fn partial_runs(&self) -> Vec<Item> {
+        let (trace, span) = (self.trace, self.chosen.span);
+        let rows = trace.runs.partial.iter().copied();
+        let items = rows.filter(|&run| self.ends_as_part(run as usize));
+        let items = items.filter_map(|run| {
+            let cpu = trace.runs.of_cpu.partition_point(|range| range.end <= run);
+            let cpu = CpuId(u32::try_from(cpu).ok()?);
+            let thread = ThreadId(trace.runs.threads[run as usize]);
+            let part = self.borders.of_run(trace, RunId(run));
+            let time = part.end.filter(|&end| span.contains(Timestamp(end)))?;
+            let at = ItemTime {
+                time,
+                order: LAST_ORDER,
+            };
+            let is_chosen = self.chosen.has_run(cpu, thread);
+            is_chosen.then(|| Item::new(What::SwitchAtEnd, at, run, cpu.0))
+        });
+        items.collect()
+    }
+
+    /// Returns whether a run is known only up to its end: no state of its thread follows.
+    pub(super) fn ends_as_part(&self, run: usize) -> bool {
+        let runs = &self.trace.runs;
+        runs.is_partial(run) && runs.end_states[run] == ThreadState::Unknown
     }
 
     fn slice_rows(&self) -> impl Iterator<Item = RowForm<'a>> {

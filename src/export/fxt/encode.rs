@@ -16,6 +16,7 @@ use crate::event::flow_kind::{FLOW_KIND, FlowKind};
 use crate::event::{FieldRef, FieldRole, KindId, Role};
 use crate::export::shared::arguments::{arguments, record_word};
 use crate::export::shared::async_ids::AsyncIds;
+use crate::export::shared::borders::Borders;
 use crate::export::shared::counter_names::CounterName;
 use crate::export::shared::flow_marks::{FlowMark, FlowStepSort, ReallyIn};
 use crate::export::shared::koids::Koids;
@@ -34,6 +35,8 @@ pub struct Source<'a> {
     pub kept: Option<KeptRecords<'a>>,
     /// The range and the rest of the selection.
     pub chosen: &'a Chosen<'a>,
+    /// Where items are cut.
+    pub borders: &'a Borders,
     /// The koids of all processes and threads.
     pub koids: &'a Koids,
     /// The flow marks; items of flows are indices into them.

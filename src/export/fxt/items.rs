@@ -15,6 +15,7 @@ use super::losses;
 use super::objects::Objects;
 use crate::base::{Maybe, TimeSpan, Timestamp};
 use crate::event::Role;
+use crate::export::shared::borders::Borders;
 use crate::export::shared::flow_marks::FlowMark;
 use crate::query::selection::Chosen;
 use crate::trace::{CounterTrackId, CpuId, EventId, ThreadId, Trace, TrackId};
@@ -29,6 +30,7 @@ const SAMPLES_IN_WINDOW: usize = 64;
 pub(crate) struct Items<'a> {
     pub(super) trace: &'a Trace,
     pub(super) chosen: &'a Chosen<'a>,
+    pub(super) borders: &'a Borders,
     pub(super) flows: &'a [FlowMark],
     pub(super) lone_states: &'a LoneStates,
     /// Whether all counters are chosen.
@@ -59,6 +61,8 @@ pub(crate) struct Ground<'a> {
     pub trace: &'a Trace,
     /// The range and the rest of the selection.
     pub chosen: &'a Chosen<'a>,
+    /// Where items are cut.
+    pub borders: &'a Borders,
     /// The marks of flows.
     pub flows: &'a [FlowMark],
     /// States that began without a run before them.
@@ -90,6 +94,7 @@ impl<'a> Items<'a> {
         let Ground {
             trace,
             chosen,
+            borders,
             flows,
             lone_states,
             true_ends,
@@ -101,6 +106,7 @@ impl<'a> Items<'a> {
         let mut items = Items {
             trace,
             chosen,
+            borders,
             flows,
             lone_states,
             has_all_counters: chosen.has_all_counters(),
@@ -205,7 +211,9 @@ impl<'a> Items<'a> {
         gathered.extend(sparse);
         if is_derived {
             gathered.extend(self.switches_off());
+            gathered.extend(self.partial_runs());
         }
+        gathered.extend(self.async_ends_of_files());
         if !is_derived && self.kept.is_some_and(|kept| kept.lacks_run_ends) {
             gathered.extend(self.unseen_ends());
         }
@@ -214,6 +222,12 @@ impl<'a> Items<'a> {
         }
         gathered.extend_from_slice(&self.objects.inside);
         self.sparse = Window::of(gathered, &self.trace.events).items;
+        if is_filtered && is_derived {
+            // Among kept records there is no other window.
+            let mut items = std::mem::take(&mut self.sparse);
+            self.take_turns(&mut items);
+            self.sparse = items;
+        }
         self.choose_windows();
     }
 
@@ -284,6 +298,7 @@ impl<'a> Items<'a> {
             }
         }
         window.sort(&self.trace.events);
+        self.take_turns(&mut window.items);
     }
 
     fn gather_lane(&self, lane: Lane, stretch: &Stretch, list: &mut Vec<Item>) {

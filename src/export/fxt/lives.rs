@@ -5,8 +5,10 @@ use super::args::{self, MOST_ARG_WORDS};
 use super::encode::{Encoder, Source};
 use super::records::{Arg, ArgValue, ObjectKey, PROCESS};
 use crate::base::{StringId, Timestamp};
+use crate::event::SEEN_UNTIL;
+use crate::export::shared::borders::EndCut;
 use crate::fxt::agreed::{command_text, fork_word};
-use crate::trace::{ProcessId, ProgramImage, ThreadId};
+use crate::trace::{ProcessId, ProgramImage, StateId, ThreadId};
 
 /// The name of the argument that contains a program's command line.
 const COMMAND: &str = "command";
@@ -36,7 +38,18 @@ pub(crate) fn of_thread(source: &Source<'_>, id: ThreadId) -> Vec<Arg<'static>> 
         return Vec::new();
     }
     let thread = source.trace.thread(id);
-    life_args(source, thread.start, thread.end)
+    let mut args = life_args(source, thread.start, thread.end);
+    args.extend(seen_until(source, id).map(|time| time_arg(source, SEEN_UNTIL, time)));
+    args
+}
+
+/// Returns when a thread was last seen, if its last state was open at the end of a file that ended before what is exported.
+fn seen_until(source: &Source<'_>, id: ThreadId) -> Option<Timestamp> {
+    let trace = source.trace;
+    let last = trace.states.of(id).next_back()?;
+    let part = source.borders.of_state(trace, StateId(last));
+    let end = part.end.filter(|_| part.cut == Some(EndCut::Never))?;
+    (end < source.borders.last_moment()).then_some(Timestamp(end))
 }
 
 /// Returns the arguments of a process's object.

@@ -11,9 +11,9 @@
 //!   list is about all other rows.
 //! - **Slices** are complete events (of slices of a track that start together, the outer one comes first), or begins
 //!   and ends if the source has begins and ends that pair the same way when read back (`forms::Form`); unfinished ones
-//!   are begins without an end, unless the range ends before the trace does: then they are cut there and have the
-//!   argument `never_ended`. Other slices that the range cuts have their real times in `really_began_ns` and
-//!   `really_ended_ns`.
+//!   are begins without an end, unless the range or their file ends before the trace does: then they are cut there and
+//!   have the argument `never_ended`. Other slices that the range cuts have their real times in `really_began_ns` and
+//!   `really_ended_ns`. An artificial kernel object contains the last moment of the recording (`seen_until_ns`).
 //! - **Instants, slices, flows** have the fields of their events as typed arguments; see `args` for more than 15.
 //! - **Counters** start with their value at the range's start. Counter events with names of their own (`Role::Named`)
 //!   are written with all arguments; for others the track's name is `event:argument`.
@@ -65,6 +65,7 @@ mod slice_items;
 mod slice_records;
 mod summary;
 mod switches;
+mod turns;
 mod values;
 mod wakeups;
 mod windows;
@@ -76,6 +77,7 @@ use rustc_hash::FxHashSet;
 
 use super::shared::arguments::async_id;
 use super::shared::async_ids::AsyncIds;
+use super::shared::borders::Borders;
 use super::shared::counter_names::counter_names;
 use super::shared::flow_marks::FlowMarks;
 use super::shared::koids::{Koids, Zero};
@@ -165,9 +167,11 @@ fn write_as(
     job.check()?;
     let event_ref = |id: EventId| EventRef::from(trace.events.get(id));
     let cpus = EventCpus::new(trace, reader);
+    let borders = Borders::new(trace, &chosen);
     let ground = Ground {
         trace,
         chosen: &chosen,
+        borders: &borders,
         flows: &flow_marks.marks,
         lone_states: &lone_states,
         true_ends: &true_ends,
@@ -217,6 +221,7 @@ fn write_as(
             scheduling_args: args_of,
         }),
         chosen: &chosen,
+        borders: &borders,
         koids: &koids,
         flows: &flow_marks.marks,
         lone_states: &lone_states,
@@ -312,6 +317,7 @@ fn write_all(
     written.take(encoder, *out)?;
     // Names come before the records of the thread table, so that readers meet threads in their order.
     let mut encoder = Encoder::new(source, tables);
+    encoder.last_moment();
     write_names(&mut encoder, named);
     written.take(encoder, *out)?;
     let mut encoder = Encoder::new(source, tables);

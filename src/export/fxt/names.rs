@@ -10,12 +10,14 @@ use super::lives;
 use super::providers::infos;
 use super::records::{Arg, ArgValue, ObjectKey, PROCESS, THREAD, ThreadKoids};
 use crate::base::{StringId, Timestamp};
-use crate::event::FieldRef;
 use crate::event::part::KernelObject;
+use crate::event::{FieldRef, SEEN_UNTIL};
 use crate::export::shared::arguments::argument;
 use crate::export::shared::flow_marks::FlowMark;
 use crate::export::shared::koids::Koids;
 use crate::export::shared::losses::{self, Counted};
+use crate::fxt::agreed::RECORDING;
+use crate::fxt::layout::kernel_object::NO_TYPE;
 use crate::query::selection::Chosen;
 use crate::trace::counters::CounterScope;
 use crate::trace::{
@@ -75,7 +77,7 @@ fn met_on_tracks(trace: &Trace, chosen: &Chosen<'_>, met: &mut FxHashSet<ThreadI
             .rows
             .get(track.rows.start as usize..track.rows.end as usize);
         let rows = rows.unwrap_or_default().iter();
-        for slice in rows.flat_map(|row| slices.overlapping_on(row, span)) {
+        for slice in rows.flat_map(|row| slices.overlapping(row, span)) {
             if chosen.has_slice(TrackId(number as u32), slice as usize) {
                 meet(EventId(slices.begins.at(slice as usize)));
                 let ends_inside = slices.open_end(slice as usize) < span.end.0;
@@ -318,6 +320,23 @@ pub(crate) fn write_other_objects(encoder: &mut Encoder<'_, '_>) {
 }
 
 impl Encoder<'_, '_> {
+    /// Writes the last moment of the recording: what is unfinished lasted at least until then.
+    pub(super) fn last_moment(&mut self) {
+        let chosen = self.source.chosen;
+        if chosen.span.start >= chosen.span.end {
+            return;
+        }
+        let last = self.source.borders.last_moment();
+        let last = ArgValue::Int64(last.saturating_add(self.source.shift));
+        let key = ObjectKey {
+            object_type: NO_TYPE,
+            koid: RECORDING,
+        };
+        self.records.object(key, b"", &[Arg::new(SEEN_UNTIL, last)]);
+        // It names nothing.
+        self.records.counts.objects -= 1;
+    }
+
     /// Writes the kernel object of a process or thread, with `args` and the other fields that it has in the first file
     /// that contains an object with that `number`.
     fn named_object(&mut self, key: ObjectKey, number: u64, name: &[u8], args: Vec<Arg<'_>>) {

@@ -211,7 +211,7 @@ impl Search<'_> {
             }
             let rows = track.rows.start as usize..track.rows.end as usize;
             for row in trace.slices.rows.get(rows).unwrap_or_default() {
-                let first = trace.slices.overlapping_on(row, span).next();
+                let first = trace.slices.overlapping(row, span).next();
                 let first = first.map(|first| first as usize);
                 begins.extend(
                     first

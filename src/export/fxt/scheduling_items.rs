@@ -34,7 +34,10 @@ impl Items<'_> {
                 && runs.ends[index] == runs.starts[index + 1]
                 && !self.true_ends.is_apart(index);
             let thread = ThreadId(runs.threads[index]);
-            if !follows && (!is_narrowed || self.chosen.has_run(CpuId(cpu), thread)) {
+            if !follows
+                && !self.ends_as_part(index)
+                && (!is_narrowed || self.chosen.has_run(CpuId(cpu), thread))
+            {
                 // Just before the next event of its thread, on whatever CPU; if that is unknown, after all others of
                 // its time.
                 let behind = event_behind(self.trace, index)
@@ -70,41 +73,20 @@ impl Items<'_> {
 
     pub(super) fn gather_wakeups(&self, thread: u32, stretch: &Stretch, list: &mut Vec<Item>) {
         let states = &self.trace.states;
-        let Range { start, end } = states.of_thread[thread as usize];
+        let Range { start, .. } = states.of_thread[thread as usize];
         if self.chosen.starts_after(ThreadId(thread)) {
             return;
         }
         let own_order = |row: usize| order_of(known_event(states.events[row]));
-        let at_once = |a: usize, b: usize| states.starts[a] == states.starts[b];
-        let stretch = stretch.starts_from(start as usize);
-        // The latest order of the thread's states at the time of `index`, up to that one.
-        let mut latest = 0;
-        if let Some(first) = stretch.clone().next() {
-            let before = (start as usize..first).rev();
-            let before = before.take_while(|&row| at_once(row, first));
-            latest = before.map(own_order).max().unwrap_or(0);
-        }
-        for index in stretch {
-            if index > start as usize && !at_once(index - 1, index) {
-                latest = 0;
-            }
-            let own = own_order(index);
+        for index in stretch.starts_from(start as usize) {
             if self.is_wakeup(index) && self.leads_to_chosen_cpu(index, thread) {
-                // Events of several CPUs at one time need not have the order of the thread's states: a wakeup comes
-                // before the event of the next state, and after the events that took the thread off a CPU before.
-                let next = index + 1;
-                let has_next = next < end as usize && at_once(index, next);
-                let next_event = states.events.get(next).filter(|_| has_next);
-                let until = next_event.and_then(|event| event.get());
-                let until = until.map_or(u64::MAX, |event| order_among(event, END_ORDER));
-                let order = own.min(until).max(latest + 1);
+                // `take_turns` puts it between the events of the states around it.
                 let at = ItemTime {
                     time: states.starts[index],
-                    order,
+                    order: own_order(index),
                 };
                 list.push(Item::new(What::Wakeup, at, index as u32, thread));
             }
-            latest = latest.max(own);
         }
     }
 

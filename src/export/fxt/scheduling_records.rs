@@ -1,7 +1,7 @@
 //! Writes scheduling records: context switches and wakeups of the newer form.
 
 use super::fixed_tables::well_known;
-use super::records::{ArgValue, Records};
+use super::records::{Arg, ArgValue, Records};
 use crate::fxt::layout::scheduling::{self, IDLE_WEIGHT};
 use crate::fxt::layout::{RECORD_TYPE, argument, record_type};
 
@@ -48,15 +48,6 @@ pub(crate) struct Outgoing {
     pub state: NumberedState,
 }
 
-/// An argument with the real start or end of a run or state that the range cuts.
-#[derive(Clone, Copy)]
-pub(crate) struct Border {
-    /// The name of the argument.
-    pub name: &'static str,
-    /// The time in ns.
-    pub time: i64,
-}
-
 impl Records<'_> {
     /// Prepares an argument for the next switch: no thread states follow from it.
     pub(crate) fn prepare_without_states(&mut self) {
@@ -73,7 +64,7 @@ impl Records<'_> {
         at: OnCpu,
         outgoing: Outgoing,
         incoming: Side,
-        border: Option<Border>,
+        border: Option<&Arg<'static>>,
     ) {
         let NumberedState { number, letters } = outgoing.state;
         let really = [
@@ -86,9 +77,9 @@ impl Records<'_> {
                 self.prepare_one(name, &ArgValue::Koid(koid));
             }
         }
-        if let Some(Border { name, time }) = border {
-            let name = self.name(name);
-            self.prepare_one(name, &ArgValue::Int64(time));
+        if let Some(border) = border {
+            let name = self.exact_name(&border.name);
+            self.prepare_one(name, &border.value);
         }
         let (outgoing, incoming) = (SideWords::of(outgoing.side), SideWords::of(incoming));
         let state_words = u64::from(!letters.is_empty());

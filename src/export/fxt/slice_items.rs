@@ -2,12 +2,13 @@
 
 use super::forms::Form;
 use super::item::{
-    Item, ItemTime, SliceAt, What, order_of, order_of_end, order_of_inner_end, order_of_whole,
-    order_of_whole_in,
+    Item, ItemTime, LAST_ORDER, SliceAt, SliceFacts, What, order_of, order_of_end,
+    order_of_inner_end, order_of_whole, order_of_whole_in,
 };
 use super::items::Items;
 use super::lanes::Stretch;
-use crate::trace::TrackId;
+use crate::base::Timestamp;
+use crate::trace::{SliceId, TrackId};
 
 /// A row of slices, with what its items need.
 pub(crate) struct SliceLane {
@@ -70,8 +71,9 @@ impl Items<'_> {
         let what = match lane.form {
             Form::Async => What::AsyncBegin,
             form if self.begins.is_whole_as(self.trace, slice, form) => What::Whole,
-            // A slice that never ended is cut at the range's end.
-            Form::Whole if self.chosen.ends_before_trace() => What::Whole,
+            // A slice that never ended is cut at the range's end, or at the end of its file.
+            Form::Whole if self.cut_of_open(slice).is_some() => What::Whole,
+            _ if self.ends_with_its_file(slice) => What::Whole,
             _ => What::Begin,
         };
         let order = match (what, lane.form) {
@@ -105,6 +107,45 @@ impl Items<'_> {
         };
         let time = slice.facts.end.or_greatest();
         Item::of_slice(what, ItemTime { time, order }, *slice, lane.track)
+    }
+
+    /// Returns when a slice that never ended is cut, in ns; `None` if it ended, or is open at the end of what is exported.
+    pub(super) fn cut_of_open(&self, slice: &SliceAt) -> Option<i64> {
+        let SliceFacts { end, begin, .. } = slice.facts;
+        match end.is_none() {
+            true => self.borders.cut_of_open_slice(self.trace, begin),
+            false => None,
+        }
+    }
+
+    /// Returns whether a slice never ended and is cut before the range's end, because its file ended there.
+    pub(super) fn ends_with_its_file(&self, slice: &SliceAt) -> bool {
+        let cut = self.cut_of_open(slice);
+        cut.is_some_and(|cut| cut < self.chosen.span.end.0)
+    }
+
+    /// Returns the ends of asynchronous slices that were open at the end of their files, before the range's end.
+    pub(super) fn async_ends_of_files(&self) -> Vec<Item> {
+        let (trace, span) = (self.trace, self.chosen.span);
+        let mut items = Vec::new();
+        // Only slices of several files are open before the trace's end.
+        for &index in &trace.slices.lasting {
+            let track = trace.slices.row_of(SliceId(index)).track;
+            let slice = SliceAt::of(trace, index as usize);
+            let is_async = self.form(track.0) == Form::Async;
+            let cut = self.cut_of_open(&slice).filter(|_| is_async);
+            let Some(time) = cut.filter(|&cut| span.contains(Timestamp(cut))) else {
+                continue;
+            };
+            if self.chosen.has_slice(track, index as usize) {
+                let at = ItemTime {
+                    time,
+                    order: LAST_ORDER,
+                };
+                items.push(Item::of_slice(What::AsyncEnd, at, slice, track.0));
+            }
+        }
+        items
     }
 
     /// Returns whether an event of its own ends a slice that ends.

@@ -7,35 +7,31 @@ use crate::base::{StringId, TimeSpan, Timestamp};
 use crate::event::Role;
 use crate::event::slice_kind::SLICE_KIND;
 use crate::export::shared::arguments::merge;
+use crate::export::shared::borders::{CutArgument, EndCut};
 use crate::fxt::agreed::END_NOT_SEEN;
 use crate::trace::slices::SliceLabel;
 use crate::trace::{EventId, SliceId, TrackId, TrackKind};
 
+impl Arg<'static> {
+    /// Returns the argument that describes a cut; `shift` is what is added to all times, in ns.
+    pub(super) fn of_cut(cut: CutArgument, shift: i64) -> Arg<'static> {
+        let value = match cut {
+            CutArgument::Time { ns, .. } => ArgValue::Int64(ns.saturating_add(shift)),
+            CutArgument::NeverEnded => ArgValue::Bool(true),
+        };
+        Arg::new(cut.name(), value)
+    }
+}
+
 impl Encoder<'_, '_> {
     /// Returns arguments with the real start and end of a slice, where the range cuts it.
     fn border_args(&self, item: &Item) -> Vec<Arg<'static>> {
-        let start = self.source.trace.slices.starts.at(item.row as usize);
-        let end = item.slice.end;
-        let mut args = Vec::new();
-        let span = self.source.chosen.span;
-        let shift = self.source.shift;
-        if start < span.start.0 {
-            args.push(Arg::new(
-                "really_began_ns",
-                ArgValue::Int64(start.saturating_add(shift)),
-            ));
-        }
-        match end.get() {
-            None if self.source.chosen.ends_before_trace() => {
-                args.push(Arg::new("never_ended", ArgValue::Bool(true)));
-            }
-            Some(end) if end > span.end.0 => {
-                let end = ArgValue::Int64(end.saturating_add(shift));
-                args.push(Arg::new("really_ended_ns", end));
-            }
-            _ => {}
-        }
-        if item.slice.is_unended && end.is_some() {
+        let (trace, shift) = (self.source.trace, self.source.shift);
+        let part = self.source.borders.of_slice(trace, item.row as usize);
+        let cuts = part.arguments().map(|cut| Arg::of_cut(cut, shift));
+        let mut args: Vec<Arg<'static>> = cuts.collect();
+        let is_lost = item.slice.is_unended && item.slice.end.is_some();
+        if is_lost && part.cut != Some(EndCut::Never) {
             args.push(Arg::new(END_NOT_SEEN, ArgValue::Bool(true)));
         }
         args
@@ -62,6 +58,12 @@ impl Encoder<'_, '_> {
         Some(Arg::new(SLICE_KIND, ArgValue::text(kind.word())))
     }
 
+    /// Returns whether a slice never ended, and is cut at the range's end or at the end of its file.
+    fn is_cut_open(&self, item: &Item) -> bool {
+        let (trace, row) = (self.source.trace, item.row as usize);
+        self.source.borders.of_slice(trace, row).cut == Some(EndCut::Never)
+    }
+
     fn label(&self, item: &Item) -> SliceLabel {
         let label = self
             .source
@@ -82,8 +84,16 @@ impl Encoder<'_, '_> {
         let (event_type, last_word) = match item.what {
             What::Begin => (EventType::Begin, None),
             _ => {
-                let end = match self.source.cuts.get(&item.row) {
-                    Some(&cut) => cut,
+                let cut = self.source.cuts.get(&item.row).copied();
+                let cut_open = || match end.is_none() {
+                    true => self
+                        .source
+                        .borders
+                        .cut_of_open_slice(self.source.trace, begin),
+                    false => None,
+                };
+                let end = match cut.or_else(cut_open) {
+                    Some(cut) => cut.max(item.time),
                     None => end.at_most(span.end.0).max(item.time),
                 };
                 (EventType::Complete, Some(self.ticks(end)))
@@ -143,7 +153,8 @@ impl Encoder<'_, '_> {
             self.read_nothing();
         }
         let unseen = [Arg::new(END_NOT_SEEN, ArgValue::Bool(true))];
-        let more: &[Arg<'_>] = match item.slice.is_unended || item.slice.end.is_none() {
+        let is_unseen = item.slice.is_unended || item.slice.end.is_none();
+        let more: &[Arg<'_>] = match is_unseen && !self.is_cut_open(item) {
             true => &unseen,
             false => &[],
         };
@@ -207,6 +218,8 @@ impl Encoder<'_, '_> {
             Some(_) => {}
         }
         let mut more = match is_end {
+            // The begin contains that the export cut the slice.
+            true if self.is_cut_open(item) => Vec::new(),
             true if finish.is_none() => vec![Arg::new(END_NOT_SEEN, ArgValue::Bool(true))],
             true => Vec::new(),
             false => self.border_args(item),

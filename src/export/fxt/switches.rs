@@ -4,11 +4,12 @@ use super::encode::Encoder;
 use super::item::{Item, What};
 use super::records::{Arg, ArgValue};
 use super::scheduling_args::{int32_of, value_of};
-use super::scheduling_records::{Border, NumberedState, OnCpu, Outgoing, Side};
+use super::scheduling_records::{NumberedState, OnCpu, Outgoing, Side};
 use crate::event::{Role, ValueRef};
+use crate::export::shared::borders::{CutArgument, EndCut};
 use crate::fxt::agreed::{END_NOT_SEEN, OUTGOING_NOT_SEEN};
 use crate::fxt::layout::scheduling::IDLE_WEIGHT;
-use crate::trace::{CpuId, EventId, StateId, ThreadId, ThreadState, Trace};
+use crate::trace::{CpuId, EventId, RunId, StateId, ThreadId, ThreadState, Trace};
 
 /// Arguments of scheduling records that the export computes again.
 pub(super) const COMPUTED_AGAIN: &[&str] = &[
@@ -39,7 +40,7 @@ struct SwitchSides {
     /// Whether the outgoing thread was seen on the CPU before.
     is_outgoing_seen: bool,
     /// The argument with the real start or end of a run or state that the range cuts.
-    border: Option<Border>,
+    border: Option<Arg<'static>>,
     /// Facts about the outgoing thread's state that do not follow from the records.
     extra: ExtraFacts,
 }
@@ -144,7 +145,7 @@ impl<'a> Encoder<'a, '_> {
             }
         }
         self.records
-            .prepared_switch(at, outgoing, sides.incoming, sides.border);
+            .prepared_switch(at, outgoing, sides.incoming, sides.border.as_ref());
     }
 
     /// Writes the end of a run that no switch of its FXT file names: readers that end runs by thread need it.
@@ -300,28 +301,23 @@ impl<'a> Encoder<'a, '_> {
         }
     }
 
-    fn border_of(&self, item: &Item) -> Option<Border> {
-        let runs = &self.source.trace.runs;
+    fn border_of(&self, item: &Item) -> Option<Arg<'static>> {
+        let trace = self.source.trace;
         let index = item.row as usize;
-        let border = match item.what {
-            What::SwitchTo if runs.starts[index] < item.time => {
-                Some(("really_began_ns", runs.starts[index]))
-            }
-            What::SwitchOff => {
-                let start = self.source.trace.states.get(StateId(item.row)).start.0;
-                (start < item.time).then_some(("really_began_ns", start))
-            }
+        let began = |start: i64| {
+            let is_cut = start < item.time;
+            is_cut.then(|| CutArgument::really_began(start))
+        };
+        let cut = match item.what {
+            What::SwitchTo => began(trace.runs.starts[index]),
+            What::SwitchOff => began(trace.states.get(StateId(item.row)).start.0),
             What::SwitchAtEnd => {
-                let end = runs.ends[index].get().filter(|&end| end != item.time);
-                end.map(|end| ("really_ended_ns", end))
+                let part = self.source.borders.of_run(trace, RunId(item.row));
+                part.cut.map(EndCut::argument)
             }
             _ => None,
         };
-        let shift = self.source.shift;
-        border.map(|(name, time)| Border {
-            name,
-            time: time.saturating_add(shift),
-        })
+        cut.map(|cut| Arg::of_cut(cut, self.source.shift))
     }
 
     /// Prepares the arguments of the switch's own record in an FXT file, except those that every switch has, and

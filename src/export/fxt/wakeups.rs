@@ -2,9 +2,10 @@
 
 use super::encode::Encoder;
 use super::item::Item;
-use super::records::ArgValue;
+use super::records::{Arg, ArgValue};
 use super::scheduling_records::OnCpu;
 use super::switches::{COMPUTED_AGAIN, OwnFacts};
+use crate::export::shared::borders::CutArgument;
 use crate::query::waker::{InterruptWaker, Waker, waker_of};
 use crate::trace::{EventId, State, StateId, ThreadId};
 
@@ -21,6 +22,13 @@ impl Encoder<'_, '_> {
         let event = state.event.filter(|_| state.start.0 == item.time);
         self.prepare_wakeup(event, OwnFacts::beside(extra));
         self.prepare_extra_facts(extra);
+        if state.start.0 < item.time {
+            // The range cuts the state at its start.
+            let border = CutArgument::really_began(state.start.0);
+            let Arg { name, value } = Arg::of_cut(border, source.shift);
+            let name = self.records.exact_name(&name);
+            self.records.prepare_one(name, &value);
+        }
         if let Some(interrupt) = interrupt {
             self.prepare_interrupt(&interrupt);
         }

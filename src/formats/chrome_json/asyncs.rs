@@ -32,6 +32,9 @@ impl<'f> Emitter<'f> {
             }),
             false => SliceKind::Async,
         };
+        if op == AsyncOp::Begin {
+            self.own_cut(event, index);
+        }
         self.out.columns.asyncs.push(AsyncMark {
             event: index,
             op,

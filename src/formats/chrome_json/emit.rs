@@ -371,6 +371,7 @@ impl<'f> Emitter<'f> {
                 let (index, label) = self.push(&event, Role::Named);
                 let label = self.own_label(label, &event);
                 self.mark(index, label, MarkOp::Begin);
+                self.own_cut(&event, index);
                 self.bound_flow(&event, index);
             }
             b'E' => {
@@ -529,6 +530,7 @@ impl<'f> Emitter<'f> {
             label |= UNSEEN_END;
         }
         self.own_measured(event, index);
+        self.own_cut(event, index);
         self.out.columns.completes.push(Complete {
             event: index,
             label,

@@ -3,6 +3,7 @@
 use super::event::{RawEvent, is_of_event};
 use super::scan::{Members, Raw, Scan};
 use super::walk::Form;
+use crate::event::SEEN_UNTIL;
 use crate::formats::Sniff;
 
 /// How far the head is read, bytes.
@@ -20,6 +21,8 @@ pub(super) struct Head {
     /// Whether our own exporter wrote the file: slices that start together are in order there, and some arguments have a
     /// fixed meaning.
     pub(super) is_ours: bool,
+    /// The last moment of the recording in ns, in files of our own exporter.
+    pub(super) seen_until: Option<i64>,
     /// How sure it is that the file is in this format.
     pub(super) sniff: Sniff,
 }
@@ -38,6 +41,7 @@ impl Head {
             start: scan.at,
             form: Form::Events,
             is_ours: false,
+            seen_until: None,
             sniff: Sniff::No,
         };
         match first {
@@ -79,6 +83,7 @@ impl Head {
             let Some(value) = scan.value() else { break };
             if key.bytes == b"otherData" {
                 self.is_ours = is_ours(value);
+                self.seen_until = seen_until(value).filter(|_| self.is_ours);
             }
         }
         if frames_or_samples == 2 {
@@ -95,6 +100,13 @@ fn is_ours(other_data: Raw<'_>) -> bool {
     members.any(|(key, value)| {
         key.bytes == b"writer" && value.bytes().starts_with(OUR_NAME.as_bytes())
     })
+}
+
+fn seen_until(other_data: Raw<'_>) -> Option<i64> {
+    let mut members = Members::of(other_data.nested());
+    let found = members.find(|(key, _)| key.bytes == SEEN_UNTIL.as_bytes());
+    let text = std::str::from_utf8(found?.1.bytes()).ok()?;
+    text.parse().ok().filter(|time| *time < i64::MAX)
 }
 
 /// Returns how sure it is that the object at the next byte is an event. It may be cut off by the end of the head.

@@ -4,11 +4,11 @@
 use super::emit::{Emitter, Event, argument_of};
 use super::numbers::{Micros, whole};
 use super::people::{Ident, Pair};
-use super::scan::Raw;
+use super::scan::{Members, Raw};
 use crate::event::slice_kind::SLICE_KIND;
 use crate::event::{
-    Interrupt, Label, Measured, Role, SliceKind, ThreadKey, ThreadState, WholeRun, WholeState,
-    WholeWakeup,
+    Cut, CutSide, Interrupt, Label, Measured, NEVER_ENDED, REALLY_BEGAN, REALLY_ENDED, Role,
+    SliceKind, ThreadKey, ThreadState, WholeRun, WholeState, WholeWakeup,
 };
 
 impl<'f> Emitter<'f> {
@@ -16,6 +16,20 @@ impl<'f> Emitter<'f> {
     #[inline]
     pub(super) fn has_own_argument(&self, event: &Event<'_, 'f>, argument: &[u8]) -> bool {
         self.source.is_ours && argument_of(event, argument).is_some()
+    }
+
+    /// Notes whether our own exporter cut the item that begins with an event; `index` is the event's number.
+    pub(super) fn own_cut(&mut self, event: &Event<'_, 'f>, index: u32) {
+        if !self.source.is_ours {
+            return;
+        }
+        let marks = [NEVER_ENDED, REALLY_BEGAN, REALLY_ENDED];
+        let mut members = Members::of(event.raw.args.nested());
+        let is_mark = |key: &[u8]| marks.iter().any(|mark| mark.as_bytes() == key);
+        if members.any(|(key, _)| is_mark(key.bytes)) {
+            let side = CutSide::Begin;
+            self.out.columns.cuts.push(Cut { event: index, side });
+        }
     }
 
     /// Returns the kind of slice that an event of our own exporter has as an argument.
@@ -77,6 +91,7 @@ impl<'f> Emitter<'f> {
         let process = self.ident(event, b"pid")?;
         let moved = self.of_thread(event, process, b"tid")?;
         let (event, _) = self.push(&moved, Role::Consumed);
+        self.own_cut(&moved, event);
         let priority = argument_of(&moved, b"priority").and_then(signed);
         let end_state = argument_of(&moved, b"end_state");
         self.out.columns.whole_runs.push(WholeRun {
@@ -99,6 +114,7 @@ impl<'f> Emitter<'f> {
         let moved = self.of_thread(event, event.pair.process, b"tid")?;
         let wakeup = argument_of(event, b"woken").map(|_| self.whole_wakeup(event));
         let (index, _) = self.push(&moved, Role::Consumed);
+        self.own_cut(&moved, index);
         self.out.columns.whole_states.push(WholeState {
             event: index,
             state,

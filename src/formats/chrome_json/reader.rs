@@ -259,7 +259,10 @@ impl IndependentParts for JsonReader {
             }
         }
         settle(&mut columns, &found.people);
-        let mut directory = Directory::default();
+        let mut directory = Directory {
+            seen_until: self.head.seen_until.map(Timestamp),
+            ..Directory::default()
+        };
         found.people.list_into(&mut directory);
         let info = facts.into_info(self.info());
         // A repeated reading finds the same.

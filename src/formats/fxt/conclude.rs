@@ -135,6 +135,21 @@ impl<O: ByteOrder> Fold<'_, '_, O> {
         })
     }
 
+    /// Returns a sentence about a loss. In an export the loss is one of the exported recording, not of our provider.
+    fn who_lost(&self, hole: &Hole, cpu: Option<u32>) -> String {
+        if hole.stated.is_some() {
+            let of_cpu = cpu.map_or_else(String::new, |cpu| format!(" of CPU {cpu}"));
+            return format!("the exported recording lost events{of_cpu} here");
+        }
+        let providers = self.state.found.tables.providers();
+        let provider = providers.get(hole.slot as usize);
+        let whose = match provider.filter(|provider| provider.id == hole.provider) {
+            Some(_) => format!("'{}'", self.provider_name(hole.slot)),
+            None => format!("{}, which was not announced,", hole.provider),
+        };
+        format!("the buffer of provider {whose} was full: records were dropped here")
+    }
+
     fn finish(&mut self, job: &Job) -> Result<(), Cancelled> {
         job.check()?;
         // Notes of records that need tables come after those of the same part that need none.
@@ -172,10 +187,8 @@ impl<O: ByteOrder> Fold<'_, '_, O> {
                 .unwrap_or_else(|| StatedLoss::between(before, end));
             let gap = gap.gap();
             self.state.found.gaps.push(GapAt { place, gap });
-            let name = self.provider_name(hole.slot);
-            self.note("buffer_full", Severity::DataLoss, place, || {
-                format!("the buffer of provider '{name}' was full: records were dropped here")
-            });
+            let whose = self.who_lost(&hole, gap.cpu);
+            self.note("buffer_full", Severity::DataLoss, place, || whose);
         }
         Ok(())
     }

@@ -10,7 +10,10 @@ use crate::base::{Diagnostics, Job, Location, ReadError, Severity, StringId};
 use crate::event::family::Family;
 use crate::event::flow_kind::FLOW_KIND;
 use crate::event::slice_kind::{Nesting, SLICE_KIND};
-use crate::event::{Label, LaneColumns, Series, SeriesScope, SliceKind, ThreadKey, series_name};
+use crate::event::{
+    Label, LaneColumns, NEVER_ENDED, REALLY_BEGAN, REALLY_ENDED, Series, SeriesScope, SliceKind,
+    ThreadKey, series_name,
+};
 use crate::fxt::agreed::OUTGOING_NOT_SEEN;
 
 use super::cache::{Cache, KindAndLabel, NameIds, StringEntry, UNREAD};
@@ -103,6 +106,8 @@ pub(super) struct WellKnown {
     pub(super) measured_ns: StringId,
     pub(super) end_not_seen: StringId,
     pub(super) never_ended: StringId,
+    pub(super) really_began_ns: StringId,
+    pub(super) really_ended_ns: StringId,
     pub(super) slice_kind: StringId,
     pub(super) flow_kind: StringId,
 }
@@ -163,7 +168,9 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             really_in: cache.strings.intern_text("really_in"),
             measured_ns: cache.strings.intern_text("measured_ns"),
             end_not_seen: cache.strings.intern_text("end_not_seen"),
-            never_ended: cache.strings.intern_text("never_ended"),
+            never_ended: cache.strings.intern_text(NEVER_ENDED),
+            really_began_ns: cache.strings.intern_text(REALLY_BEGAN),
+            really_ended_ns: cache.strings.intern_text(REALLY_ENDED),
             slice_kind: cache.strings.intern_text(SLICE_KIND),
             flow_kind: cache.strings.intern_text(FLOW_KIND),
         };

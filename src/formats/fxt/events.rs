@@ -12,8 +12,8 @@
 
 use crate::base::{Location, Maybe, Severity, StringId};
 use crate::event::{
-    AsyncMark, AsyncOp, AsyncScope, Complete, FlowBound, FlowJoin, FlowKind, FlowMark, FlowOp,
-    Sample, SeriesScope, SliceKind, ThreadKey, Ties, UNSEEN_END,
+    AsyncMark, AsyncOp, AsyncScope, Complete, CutSide, FlowBound, FlowJoin, FlowKind, FlowMark,
+    FlowOp, Sample, SeriesScope, SliceKind, ThreadKey, Ties, UNSEEN_END,
 };
 
 use crate::event::slice_kind::Nesting;
@@ -23,7 +23,8 @@ use super::emit::{Emitter, SeriesKey, WellKnown};
 use super::kinds::Sort;
 use super::rows::{END_BIT, NewEvent, OVER_BIT};
 use crate::base::ByteOrder;
-use crate::fxt::args::{ArgValue, Args, Skipped, UNKNOWN_ARGUMENT};
+use crate::fxt::agreed::cpu_of_koid;
+use crate::fxt::args::{Arg, ArgValue, Args, Skipped, UNKNOWN_ARGUMENT};
 use crate::fxt::layout::event;
 use crate::fxt::words::{Words, read_text};
 
@@ -85,6 +86,9 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             } else {
                 self.end_label() | END_BIT
             };
+            if sort == Sort::Begin && arg_count > 0 {
+                self.read_cut(Args::new(record, next, arg_count), at);
+            }
             if sort == Sort::Instant && arg_count > 0 && self.out.ties == Ties::First {
                 self.read_cpu(Args::new(record, next, arg_count), at);
             }
@@ -135,13 +139,19 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                     true => UNSEEN_END,
                     false => 0,
                 };
+                if arg_count > 0 {
+                    self.read_cut(args.clone(), at);
+                }
                 let complete = self.complete(&head, end, unseen);
                 if arg_count > 0 && self.out.ties == Ties::First {
                     self.measured(complete, args, at);
                 }
                 complete
             }
-            Sort::AsyncBegin => self.async_mark(&head, AsyncOp::Begin, id, args),
+            Sort::AsyncBegin => {
+                self.read_cut(args.clone(), at);
+                self.async_mark(&head, AsyncOp::Begin, id, args)
+            }
             Sort::AsyncInstant => {
                 if self.out.ties == Ties::First {
                     self.read_cpu(args.clone(), at);
@@ -241,15 +251,37 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         if self.out.ties != Ties::First {
             return false;
         }
+        let end_not_seen = self.well_known.end_not_seen;
+        args.any(|arg| self.text(arg.name, at) == end_not_seen)
+    }
+
+    /// Notes whether the slice that begins with the next event was cut by our own exporter.
+    fn read_cut(&mut self, mut args: Args<'f, O>, at: u64) {
+        if self.out.ties == Ties::First && args.any(|arg| self.cut_by(&arg, at).is_some()) {
+            self.cut_next(CutSide::Begin);
+        }
+    }
+
+    /// Returns at which side our own exporter cut an item, if that is what an argument states.
+    pub(super) fn cut_by(&mut self, arg: &Arg<'f>, at: u64) -> Option<CutSide> {
         let WellKnown {
-            end_not_seen,
             never_ended,
+            really_began_ns,
+            really_ended_ns,
             ..
         } = self.well_known;
-        args.any(|arg| {
-            let name = self.text(arg.name, at);
-            name == end_not_seen || name == never_ended
-        })
+        match (self.text(arg.name, at), &arg.value) {
+            (name, ArgValue::Int64(_)) if name == really_began_ns => Some(CutSide::Begin),
+            (name, ArgValue::Int64(_)) if name == really_ended_ns => Some(CutSide::End),
+            (name, ArgValue::Bool(true)) if name == never_ended => Some(CutSide::End),
+            _ => None,
+        }
+    }
+
+    /// Notes that the next event begins or ends an item that our own exporter cut.
+    pub(super) fn cut_next(&mut self, side: CutSide) {
+        let rows = &mut self.cache.rows;
+        rows.cuts.insert(rows.next_event(), side);
     }
 
     /// Returns the kind of slice that a record of our own exporter has as an argument.
@@ -413,10 +445,16 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     fn counter(&mut self, head: &Head, id: u64, mut args: Args<'f, O>) -> Option<u32> {
         let event = self.cache.rows.next_event();
         let first = self.cache.rows.samples.len() as u32;
-        let scope = match self.scan.entities.process_of(head.thread) {
-            Some(process) => SeriesScope::Process(process),
-            None if head.thread == ThreadKey::UNKNOWN => SeriesScope::Global,
-            None => SeriesScope::Thread(head.thread),
+        let cpu = match self.out.ties {
+            Ties::First => (self.scan.entities.koids_of(head.thread).thread).and_then(cpu_of_koid),
+            Ties::Longest => None,
+        };
+        let scope = match (cpu, self.scan.entities.process_of(head.thread)) {
+            // Our own exporter writes the counters of a CPU on its artificial thread.
+            (Some(cpu), _) => SeriesScope::Cpu(cpu),
+            (None, Some(process)) => SeriesScope::Process(process),
+            _ if head.thread == ThreadKey::UNKNOWN => SeriesScope::Global,
+            _ => SeriesScope::Thread(head.thread),
         };
         for arg in args.by_ref() {
             let value = match arg.value {

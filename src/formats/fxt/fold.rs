@@ -68,6 +68,9 @@ pub(crate) struct Untimed {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hole {
     pub place: u64,
+    /// The number of the provider in the record.
+    pub provider: u32,
+    /// The provider with that number; if none was announced, the current one.
     pub slot: ProviderSlot,
     /// Place of the provider's last record with a time before it.
     pub last_timed: Option<u64>,

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! process, thread   started_ns | ended_ns
+//! thread            seen_until_ns, if its file ended before others
 //! process           made: "process", "thread", "unknown" | parent: koid | exit_status, exit_signal: int32
 //! process, again, for each program that it ran, in order
 //!                   exec_ns | program, directory, interpreter, command: texts
@@ -23,6 +24,7 @@ use crate::fxt::{Arg, ArgValue, TextRef};
 pub(crate) struct ObjectLife<'a> {
     start: Option<i64>,
     end: Option<i64>,
+    seen_until: Option<i64>,
     made: Option<ForkSort>,
     parent: Option<u64>,
     exit_status: Option<i32>,
@@ -65,6 +67,7 @@ impl Lives {
             parent: None,
             exit_status: object.exit_status,
             exit_signal: object.exit_signal,
+            seen_until: object.seen_until.and_then(time_of),
         };
         let process = match of {
             LifeOf::Process(process) => process,
@@ -131,6 +134,7 @@ impl<'a> ObjectLife<'a> {
         match (text_of(arg.name), arg.value) {
             (b"started_ns", ArgValue::Int64(time)) => self.start = Some(time),
             (b"ended_ns", ArgValue::Int64(time)) => self.end = Some(time),
+            (b"seen_until_ns", ArgValue::Int64(time)) => self.seen_until = Some(time),
             (b"exec_ns", ArgValue::Int64(time)) => self.exec = Some(time),
             (b"parent", ArgValue::Koid(koid)) => self.parent = Some(koid),
             (b"exit_status", ArgValue::Int32(status)) => self.exit_status = Some(status),

@@ -2,6 +2,8 @@
 //! rates, objects, and blobs, whose time is that of the record before them.
 
 use crate::base::{ByteOrder, Severity};
+use crate::event::SEEN_UNTIL;
+use crate::fxt::agreed::is_of_recording;
 use crate::fxt::args::{ArgValue, Args, UNKNOWN_ARGUMENT, object_owner_words};
 use crate::fxt::layout::{
     MAGIC, RECORD_TYPE, kernel_object, large, metadata, record_type, userspace_object,
@@ -87,6 +89,7 @@ impl<'a, O: ByteOrder> Fold<'_, 'a, O> {
                         .flatten();
                     self.state.holes.push(Hole {
                         place,
+                        provider: id,
                         slot,
                         last_timed: last,
                         stated: None,
@@ -176,6 +179,10 @@ impl<'a, O: ByteOrder> Fold<'_, 'a, O> {
         };
         let object_type = kernel_object::KIND.get(header);
         let is_ours = self.is_of_our_own(self.state.slot);
+        if is_ours && is_of_recording(object_type, koid) {
+            let args = Args::new(record, next, kernel_object::ARGS.get(header));
+            return self.recording_facts(args, place);
+        }
         let mut life = ObjectLife::default();
         let (mut process, mut has_others) = (None, false);
         for arg in Args::new(record, next, kernel_object::ARGS.get(header)) {
@@ -207,6 +214,17 @@ impl<'a, O: ByteOrder> Fold<'_, 'a, O> {
         entities.add_object(&object);
         if life != ObjectLife::default() {
             entities.add_life(&object, &life);
+        }
+    }
+
+    /// Reads what our own exporter states about the whole recording.
+    fn recording_facts(&mut self, args: Args<'a, O>, place: u64) {
+        for arg in args {
+            if let ArgValue::Int64(time) = arg.value
+                && self.text(arg.name, place) == Some(SEEN_UNTIL.as_bytes())
+            {
+                self.state.found.seen_until = Some(time).filter(|time| *time < i64::MAX);
+            }
         }
     }
 

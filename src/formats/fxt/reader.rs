@@ -256,6 +256,7 @@ impl FxtReader {
         let mut directory = Directory {
             kinds,
             strings,
+            seen_until: scan.seen_until.map(Timestamp),
             ..Directory::default()
         };
         scan.entities.list_into(&mut directory, scan.tables.ties());

@@ -9,8 +9,8 @@ use rustc_hash::FxHashMap;
 use crate::base::Maybe;
 use crate::base::time_order::Sorter;
 use crate::event::{
-    AsyncMark, Complete, FlowMark, KindId, LaneColumns, LogRow, Mark, MarkOp, Measured, Sample,
-    StateFacts, Switch, ThreadKey, Wakeup,
+    AsyncMark, Complete, Cut, CutSide, FlowMark, KindId, LaneColumns, LogRow, Mark, MarkOp,
+    Measured, Sample, StateFacts, Switch, ThreadKey, Wakeup,
 };
 
 use super::kinds::Sort;
@@ -79,6 +79,8 @@ pub struct Rows {
     /// State facts of some of `switches`, and of `wakeups`, by index.
     pub state_facts: [FxHashMap<u32, StateFacts>; 2],
     pub logs: Vec<LogRow>,
+    /// Which of the events begin or end an item that an export cut, by index in `rows`.
+    pub cuts: FxHashMap<u32, CutSide>,
     /// CPUs of some events: (index in `rows`, CPU), sorted by index.
     pub cpus: Vec<(u32, u16)>,
     /// CPU of every event, while the columns are filled.
@@ -104,6 +106,7 @@ impl Rows {
         self.wakeups.clear();
         self.state_facts.iter_mut().for_each(FxHashMap::clear);
         self.logs.clear();
+        self.cuts.clear();
         self.cpus.clear();
     }
 
@@ -151,6 +154,7 @@ impl Rows {
         }
         let start = self.start;
         let (rows, sorted, cpus) = (&self.rows, &mut self.sorted, &self.cpu_of);
+        let (cuts, has_cuts) = (&self.cuts, !self.cuts.is_empty());
         let mut visit = |index: usize, time: i64| {
             let Some(row) = rows.get(index) else { return };
             let place = start + (u64::from(row.place) << 3);
@@ -158,6 +162,9 @@ impl Rows {
                 Some(&cpu) => (out.events).push_on_cpu(time, place, row.kind, row.thread, cpu),
                 None => out.events.push(time, place, row.kind, row.thread),
             };
+            if has_cuts && let Some(&side) = cuts.get(&(index as u32)) {
+                out.cuts.push(Cut { event, side });
+            }
             // No branch: the record type of the next event is unpredictable.
             if let Some(group) = sorted.get_mut(group_of(row.sort)) {
                 group.push((event, row.detail));

@@ -29,6 +29,8 @@ pub(crate) struct Scan {
     pub objects: Vec<NamedPointer>,
     /// Places of large and small blobs, in file order.
     pub blobs: Vec<u64>,
+    /// The last moment of the recording in ns, in files of our own exporter.
+    pub seen_until: Option<i64>,
     /// Wall-clock time in ns at time 0 of the trace's clock, from the first initialization record of four words.
     pub wall_clock_zero: Option<i128>,
     /// Number of records.

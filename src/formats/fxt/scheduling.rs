@@ -151,6 +151,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                     content = SwitchContent::StatesAndNextRun;
                     continue;
                 }
+                ArgValue::Bool(_) | ArgValue::Int64(_) if self.is_cut_by(&arg, at) => continue,
                 ArgValue::Bool(_) => {
                     self.read_state_fact(&mut facts, &arg, at);
                     continue;
@@ -201,6 +202,15 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             },
         );
         Some(())
+    }
+
+    /// Notes whether an argument states that our own exporter cut the run or state that begins or ends with the next event.
+    fn is_cut_by(&mut self, arg: &Arg<'f>, at: u64) -> bool {
+        let side = match self.out.ties {
+            Ties::First => self.cut_by(arg, at),
+            Ties::Longest => None,
+        };
+        side.map(|side| self.cut_next(side)).is_some()
     }
 
     /// Reads an argument that only our own exporter writes: a fact about the thread state that starts at the record.
@@ -264,6 +274,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                         facts.woken_by = Some(self.own_text(word));
                     }
                 }
+                ArgValue::Bool(_) | ArgValue::Int64(_) if self.is_cut_by(&arg, at) => {}
                 ArgValue::Bool(_) => self.read_state_fact(&mut facts, &arg, at),
                 ArgValue::Other(_) => unknown_count += 1,
                 _ => {}

@@ -5,16 +5,15 @@
 //! ```
 
 use super::options::{Options, ShiftSample, TscToNs};
+use crate::event::clocks::kernel_clock;
 use crate::event::part::ClockUnit;
 
 /// The unit of the clock `name`. With `tsc_to_ns`, cycles are converted and the unit is ns.
 #[must_use]
 pub(crate) fn unit_of_clock(name: &str, tsc_to_ns: Option<TscToNs>) -> ClockUnit {
-    match name {
-        // `uptime` counts ticks of the kernel (10 ms with USER_HZ = 100), whose rate no file contains.
-        "counter" | "uptime" => ClockUnit::Order,
-        "x86-tsc" | "ppc-tb" | "s390-tod" | "tsc" if tsc_to_ns.is_none() => ClockUnit::Cycles,
-        _ => ClockUnit::Nanoseconds,
+    match kernel_clock(name).unit {
+        ClockUnit::Cycles if tsc_to_ns.is_some() => ClockUnit::Nanoseconds,
+        unit => unit,
     }
 }
 

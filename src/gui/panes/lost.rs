@@ -9,7 +9,7 @@ use crate::gui::pane::Scene;
 use crate::gui::table::{DataTable, PaneColumn, TableData};
 use crate::load::LoadedTrace;
 use crate::query::gaps::sum_words;
-use crate::tables::gaps::{GAPS, gap_rows};
+use crate::tables::gaps::{GAPS, gap_rows, gaps_and_more};
 use crate::view::{Action, ruler};
 
 /// The most gaps that are listed; the others are only counted.
@@ -27,16 +27,11 @@ pub(crate) struct LostTable {
 impl LostTable {
     /// Draws the list; does nothing if no events were lost.
     pub fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>, width: f32, actions: &mut Vec<Action>) {
-        let count = scene.loaded.trace.gaps.len();
         let words = sum_words(&scene.loaded.trace);
-        if count == 0 {
-            if !words.is_empty() {
-                ui.label(RichText::new(GAPS.title).strong());
-                ui.label(RichText::new(words).color(scene.palette.weak));
-                ui.add_space(8.0);
-            }
+        if words.is_empty() {
             return;
         }
+        let count = scene.loaded.trace.gaps.len();
         let loaded = scene.loaded.clone();
         let question = TaskKey::about(loaded.id, ()).in_turn();
         let rows = self
@@ -87,6 +82,6 @@ fn rows(loaded: &LoadedTrace) -> Arc<TableData> {
     if !loaded.trace.sources.is_empty() {
         columns.push(of("file", 160.0));
     }
-    let ids = loaded.index.gaps.all().ids().take(MOST);
-    Arc::new(TableData::new(columns, gap_rows(ids.collect())))
+    let rows = gaps_and_more(loaded, MOST);
+    Arc::new(TableData::new(columns, gap_rows(rows)))
 }

@@ -244,7 +244,10 @@ impl Counter<'_> {
             }
             groups.push(EventGroup { key, count });
         }
-        groups.sort_by_key(|group| std::cmp::Reverse(group.count));
+        groups.sort_by(|a, b| {
+            let words = |group: &EventGroup| group.key.label(self.trace);
+            (b.count.cmp(&a.count)).then_with(|| words(a).cmp(&words(b)))
+        });
         groups
     }
 }

@@ -180,13 +180,23 @@ pub(super) fn summaries(source: &Source<'_>, tallies: &Tallies) -> Vec<NumberedG
         })
         .collect();
     let what = source.shape.what;
-    groups.sort_by_key(|it| (std::cmp::Reverse(size(&it.group, what)), it.number));
+    sort_by_size(&mut groups, source.trace, what);
     groups
+}
+
+/// Sorts groups, the largest first; equal ones by their words, so that their order does not depend on that of the file.
+pub(super) fn sort_by_size(groups: &mut [NumberedGroup], trace: &Trace, what: What) {
+    groups.sort_by(|a, b| {
+        let words = |it: &NumberedGroup| it.group.key.label(trace);
+        (size(&b.group, what).cmp(&size(&a.group, what)))
+            .then_with(|| words(a).cmp(&words(b)))
+            .then_with(|| a.number.cmp(&b.number))
+    });
 }
 
 /// Returns the quantities by which groups are sorted, the largest first. Unfinished slices count, because a slice without
 /// an end is a call that hangs. Unfinished states come last: at the end of a recording every state is unfinished.
-pub(super) fn size(group: &Group, what: What) -> (i128, i128) {
+fn size(group: &Group, what: What) -> (i128, i128) {
     match what {
         What::Slices => (group.sum_ns + group.unfinished_ns, 0),
         What::Runs | What::States => (group.sum_ns, group.unfinished_ns),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::exact::{NumberedGroup, Tallies, size, summaries, tally_of};
+use super::exact::{NumberedGroup, Tallies, sort_by_size, summaries, tally_of};
 use super::source::{CutOff, Shape, Source};
 use super::{Area, Group, GroupBy, Lane, Lanes, What};
 use crate::base::TimeSpan;
@@ -149,7 +149,7 @@ impl LiveArea {
             group.inside_ns -= cut.of_finished + cut.of_unfinished;
         }
         let what = self.shape.what;
-        groups.sort_by_key(|it| (std::cmp::Reverse(size(&it.group, what)), it.number));
+        sort_by_size(&mut groups, source.trace, what);
         groups.into_iter().map(|it| it.group).collect()
     }
 }

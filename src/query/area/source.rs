@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::label_groups::{LabelGroups, namesakes};
 use super::{Area, GroupBy, Hidden, Lane, Lanes, What};
-use crate::base::{Maybe, TimeSpan, Timestamp};
+use crate::base::{TimeSpan, Timestamp};
 use crate::query::seen::{Length, Seen};
 use crate::query::slice_kinds::SliceKinds;
 use crate::trace::{CpuId, RunId, SliceId, StateId, ThreadId, ThreadState, Trace};
@@ -251,21 +251,11 @@ impl Source<'_> {
     #[inline]
     pub(crate) fn is_unfinished(&self, row: u32) -> bool {
         let trace = self.trace;
-        // Of several files, open intervals end with their file.
-        let may_be_open = |end: Maybe<i64>| {
-            let mut files = trace.sources.iter();
-            end.is_none() || files.any(|file| end == file.span().end.0)
-        };
+        let row = row as usize;
         match self.shape.what {
-            What::Slices => trace.slices.is_unfinished(row as usize),
-            What::Runs => {
-                may_be_open(trace.runs.ends[row as usize])
-                    && trace.run_end(&trace.runs.get(RunId(row))).is_none()
-            }
-            What::States => {
-                may_be_open(trace.states.ends[row as usize])
-                    && trace.state_end(&trace.states.get(StateId(row))).is_none()
-            }
+            What::Slices => trace.slices.is_unfinished(row),
+            What::Runs => trace.runs.ends[row].is_none() || trace.runs.is_partial(row),
+            What::States => trace.states.ends[row].is_none() || trace.states.is_partial(row),
         }
     }
 

@@ -89,12 +89,20 @@ fn of_thread(
         if !runs {
             unmatched += 1;
             let file = trace.source_of(thread.0, |source| &source.threads);
-            let file_end = trace.file_span(thread.0, |source| &source.threads).end;
-            if states.states[at] == ThreadState::Runnable && states.ends[at] >= file_end.0 {
-                let until = seen.open_until(trace, file, start);
+            let is_open = states.ends[at].is_none() || states.is_partial(at);
+            if states.states[at] == ThreadState::Runnable && is_open {
+                let drawn = Timestamp(states.ends[at].or_greatest());
+                let until = seen.open_until(trace, file, start).min(drawn);
                 unfinished += 1;
                 unfinished_ns += i128::from((until - start).0);
             }
+            continue;
+        }
+        if states.is_partial(at) {
+            // An export cut the wait at the start of its range.
+            unmatched += 1;
+            unfinished += 1;
+            unfinished_ns += i128::from(states.ends[at].or_greatest().saturating_sub(start.0));
             continue;
         }
         samples.push(Sample {

@@ -16,6 +16,7 @@ use threadline::export::{self, Chosen, Overwrite, Selection};
 use threadline::formats::Sniff;
 use threadline::load::{LoadedTrace, detect, open};
 use threadline::tables;
+use threadline::trace::SliceId;
 
 /// What differs after reading back, and why.
 const CANNOT_SAY: &[(&str, &str)] = &[
@@ -80,6 +81,10 @@ const CANNOT_SAY: &[(&str, &str)] = &[
         "FXT has none: all times are moved, so that the first is 0",
     ),
     (
+        "nesting at one moment",
+        "measured calls that ended after their thread are drawn at its last moment, and records have no depth",
+    ),
+    (
         "severity of logs",
         "log records have none: it stands before the message",
     ),
@@ -113,11 +118,9 @@ fn traces() -> Vec<PathBuf> {
     files_below(&corpus(""), &mut files);
     files.retain(|path| {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let is_fact = [
-            ".tsv", ".txt", ".md", ".json", ".tsv.gz", ".txt.zst", ".facts",
-        ]
-        .iter()
-        .any(|ending| name.ends_with(ending));
+        let is_fact = [".tsv", ".txt", ".md", ".json", ".tsv.gz", ".facts"]
+            .iter()
+            .any(|ending| name.ends_with(ending));
         let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
         let bytes = std::fs::read(path).unwrap_or_default();
         let head = &bytes[..bytes.len().min(1 << 16)];
@@ -172,6 +175,8 @@ struct Normal {
     unsure: BTreeSet<String>,
     /// Runs that were found running: their switch is told, so that they have a state.
     found_running: BTreeSet<(i64, u64)>,
+    /// Time and name of measured slices that are drawn without a length.
+    at_one_moment: BTreeSet<(String, String)>,
 }
 
 const COMPARED: &[(&str, &[&str])] = &[
@@ -256,9 +261,19 @@ impl Normal {
                 )
             })
             .collect();
+        let slices = &source.trace.slices;
+        let measured = slices.measured.iter().map(|(row, _)| SliceId(*row));
+        let at_one_moment = measured
+            .map(|id| slices.get(id))
+            .filter(|slice| slice.end == Some(slice.start))
+            .map(|slice| {
+                let name = source.trace.text(slices.label(slice.id).name);
+                (slice.start.0.to_string(), name.into_owned())
+            });
         Normal {
             unsure,
             found_running,
+            at_one_moment: at_one_moment.collect(),
         }
     }
 
@@ -322,6 +337,13 @@ impl Normal {
         for column in columns {
             let text = &row[*column];
             let text = match *column {
+                "depth"
+                    if self
+                        .at_one_moment
+                        .contains(&(row["ts"].clone(), row["name"].clone())) =>
+                {
+                    "moment".to_owned()
+                }
                 "pid" | "tid" if on_cpu => "other".to_owned(),
                 "pid" | "tid" | "from_tid" | "to_tid" | "waker_tid" => self.number(text),
                 // A title has the number in it.

@@ -7,7 +7,7 @@ use threadline::event::Role;
 use threadline::event::columns::EventRow;
 use threadline::export::Selection;
 use threadline::load::LoadedTrace;
-use threadline::trace::{EventId, SliceId, TrackKind};
+use threadline::trace::EventId;
 
 use super::{Normal, Rows, difference, export_to, load, table, traces};
 
@@ -16,21 +16,23 @@ fn number(row: &BTreeMap<String, String>, column: &str) -> Option<i64> {
     row[column].parse().ok()
 }
 
-/// `ts` and `dur` as they are once the range, which ends before the trace, has cut them. What who runs at its end
-/// does then is not in it. A slice whose end was not seen has no duration in the range either.
-fn cut(name: &str, rows: Rows, span: TimeSpan) -> Rows {
+/// `ts` and `dur` as they are once the range, which ends before the trace, has cut them: what is cut has no duration. What
+/// who runs at its end does then is not in it.
+fn cut(rows: Rows, span: TimeSpan) -> Rows {
     let cut_row = |mut row: BTreeMap<String, String>| {
         let start = number(&row, "ts")?;
         let end = number(&row, "dur").map(|dur| start + dur);
-        let from = start.max(span.start.0);
-        row.insert("ts".to_owned(), from.to_string());
-        // In the file that is written nothing says when it would have ended.
-        let last = end.map_or(span.end.0, |end| end.min(span.end.0));
-        if name != "slices" || end.is_some() {
-            row.insert("dur".to_owned(), (last - from).to_string());
+        row.insert("ts".to_owned(), start.max(span.start.0).to_string());
+        let is_cut = start < span.start.0 || end.is_none_or(|end| end > span.end.0);
+        if is_cut {
+            row.insert("dur".to_owned(), "\\N".to_owned());
         }
         if end.is_none_or(|end| end >= span.end.0) && row.contains_key("end_state") {
-            row.insert("end_state".to_owned(), "?".to_owned());
+            let left_as = if is_cut { "\\N" } else { "?" };
+            row.insert("end_state".to_owned(), left_as.to_owned());
+        }
+        if is_cut && row.get("end_state").is_some_and(|state| state == "?") {
+            row.insert("end_state".to_owned(), "\\N".to_owned());
         }
         Some(row)
     };
@@ -54,38 +56,6 @@ fn without_unknown_ends(mut rows: Rows, span: TimeSpan) -> Rows {
         };
         row["state"] != "unknown" || !is_over
     });
-    rows
-}
-
-/// Slices as the range cuts them that overlap without one holding the other: of those that it cuts each ends 1 ns before
-/// the next one (see docs/fxt.md).
-fn cut_apart(source: &LoadedTrace, mut rows: Rows, span: TimeSpan) -> Rows {
-    let slices = &source.trace.slices;
-    let mut of_tracks: BTreeMap<u32, Vec<(i64, i64, usize)>> = BTreeMap::new();
-    for (at, row) in rows.iter().enumerate() {
-        let id = number(row, "id").unwrap();
-        let end = slices.open_end(id as usize).or_greatest();
-        let track = slices.row_of(SliceId(id as u32)).track.0;
-        let kind = source.trace.tracks[track as usize].kind;
-        if end > span.end.0 && !matches!(kind, TrackKind::Async(_)) {
-            let start = number(row, "ts").unwrap();
-            of_tracks.entry(track).or_default().push((start, end, at));
-        }
-    }
-    for cut in of_tracks.into_values() {
-        // Where each ends in the range, and how long it really lasts; the last that began stands first.
-        let mut behind: Vec<(i64, i64)> = Vec::new();
-        for &(start, end, at) in cut.iter().rev() {
-            let crossing = behind.iter().filter(|(_, other)| *other > end);
-            let until = crossing.map(|(until, _)| until - 1).min();
-            let until = until.unwrap_or(span.end.0);
-            behind.push((until, end));
-            let is_known = number(&rows[at], "dur").is_some();
-            if until < span.end.0 && until > start.max(span.start.0) && is_known {
-                rows[at].insert("dur".to_owned(), (until - start).to_string());
-            }
-        }
-    }
     rows
 }
 
@@ -115,12 +85,15 @@ fn share(
     };
     let part = whole.intersection(span);
     row.insert("ts".to_owned(), part.start.0.to_string());
-    row.insert(
-        "dur".to_owned(),
-        slices
-            .part_of_duration(id, whole, part.duration().0)
-            .to_string(),
-    );
+    // What is cut has no duration.
+    let is_cut = part != whole;
+    let own = slices.part_of_duration(id, whole, part.duration().0);
+    let dur = if is_cut {
+        "\\N".to_owned()
+    } else {
+        own.to_string()
+    };
+    row.insert("dur".to_owned(), dur);
     row
 }
 
@@ -137,12 +110,12 @@ fn expected(source: &LoadedTrace, name: &str, span: TimeSpan) -> Rows {
                 source.trace.slices.measured(id).is_some()
             };
             let (measured, rows): (Rows, Rows) = rows.into_iter().partition(measured);
-            let mut rows = cut(name, cut_apart(source, rows, span), span);
+            let mut rows = cut(rows, span);
             rows.extend(measured.into_iter().map(|row| share(source, row, span)));
             rows
         }
-        "runs" => cut(name, rows, span),
-        "states" => without_unknown_ends(cut(name, rows, span), span),
+        "runs" => cut(rows, span),
+        "states" => without_unknown_ends(cut(rows, span), span),
         "flows" => clamped(rows, span),
         _ => rows
             .into_iter()
@@ -181,7 +154,7 @@ fn the_middle_of_every_trace_comes_back() {
         ] {
             let mut theirs = table(&again, name, all);
             if name == "states" {
-                theirs = without_unknown_ends(cut(name, theirs, span), span);
+                theirs = without_unknown_ends(cut(theirs, span), span);
             }
             if name == "instants" {
                 theirs = without_objects(&source, &again, span, theirs);
@@ -320,8 +293,8 @@ fn a_range_has_as_many_rows_as_its_source() {
                 let mut ours = table(&source, name, span);
                 let mut theirs = table(&again, name, TimeSpan::new(Timestamp::MIN, Timestamp::MAX));
                 if name == "states" {
-                    ours = without_unknown_ends(ours, span);
-                    theirs = without_unknown_ends(theirs, span);
+                    ours = without_unknown_ends(cut(ours, span), span);
+                    theirs = without_unknown_ends(cut(theirs, span), span);
                 }
                 if name == "counters" {
                     // At the start counters have the values that they had before.

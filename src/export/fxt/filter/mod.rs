@@ -105,6 +105,9 @@ fn write_as<'t, O: ByteOrder>(
         rows: RowsOfEvents::default(),
     };
     copy.buffer.extend_from_slice(&MAGIC.to_le_bytes());
+    if !references.is_whole {
+        copy.encoder.last_moment();
+    }
     // A whole file contains its own names, except those of threads that no table has.
     let unseen = input.named.filtered(input.source, |person| {
         let is_unnamed = person.name == StringId::EMPTY;

@@ -13,7 +13,8 @@ use crate::export::exporter::ExportError;
 use crate::export::fxt::lives;
 use crate::export::fxt::records::{Arg, ObjectKey, PROCESS, THREAD};
 use crate::fxt::agreed::{
-    DROPPED, LIFE_ARGUMENTS, LOST_EVENTS, OVERWRITTEN, OWN_CATEGORY, OWN_PROVIDER, is_stand_in,
+    DROPPED, LIFE_ARGUMENTS, LOST_EVENTS, OVERWRITTEN, OWN_CATEGORY, OWN_PROVIDER, is_of_recording,
+    is_stand_in,
 };
 use crate::fxt::args::Args;
 use crate::fxt::layout::{
@@ -381,6 +382,13 @@ impl<'a, O: ByteOrder> Walk<'_, 'a, '_, O> {
     fn kernel_object(&mut self, header: u64, record: Words<'a, O>, place: u64) {
         let kind = kernel_object::KIND.get(header);
         let Some(koid) = record.get(1) else { return };
+        if is_of_recording(kind, koid) {
+            // A part of the recording has another last moment.
+            if self.found.is_whole && self.refer(record) {
+                self.keep(place);
+            }
+            return;
+        }
         let named = self.input.named;
         let is_kept = match kind {
             _ if is_stand_in(koid) && named.has_stand_in(koid) => true,

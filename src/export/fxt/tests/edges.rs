@@ -39,7 +39,10 @@ fn a_nanosecond_has_what_lasts_over_it() {
     let source = sample(folder.path());
     let (again, _) = cut(folder.path(), &source, &range(500, 501));
     let expected = ["inner", "outer", "request"].map(|name| row(name, 500, 501));
-    assert_eq!(slices(&again), expected);
+    assert_eq!(drawn(&again), expected);
+    // A part of a slice counts as unfinished.
+    let expected = ["inner", "outer", "request"].map(|name| (name.to_owned(), 1));
+    assert_eq!(unfinished(&again), expected);
     let outer = arguments(&again, "outer");
     assert_eq!(
         (&*outer["really_began_ns"], &*outer["really_ended_ns"]),
@@ -106,9 +109,17 @@ fn what_never_ended_is_cut_where_the_range_ends_and_says_so() {
             open("late", 400, 700),
             open("open", begun, -1),
             open("request", 450, -1),
-            open("whole", 500, 800),
+            open("whole", 500, -1),
         ];
         assert_eq!(slices(&again), expected, "from {from}");
+        let at_least = |name: &str, ns: i64| (name.to_owned(), ns);
+        let expected = [
+            at_least("inner", 800 - begun),
+            at_least("open", 800 - begun),
+            at_least("request", 350),
+            at_least("whole", 300),
+        ];
+        assert_eq!(unfinished(&again), expected, "from {from}");
         let depth = |name: &str| {
             let trace = &again.trace;
             let mut all = (0..trace.slices.len() as u32).map(crate::trace::SliceId);
@@ -249,7 +260,8 @@ fn times_at_the_ends_of_the_clock_are_kept() {
     let (again, _) = cut(folder.path(), &source, &Selection::all());
     assert_eq!(slices(&again), expected);
     let (again, _) = cut(folder.path(), &source, &range(late - 5, i64::MAX));
-    assert_eq!(slices(&again), [row("late", late - 5, late)]);
+    assert_eq!(drawn(&again), [row("late", late - 5, late)]);
+    assert_eq!(unfinished(&again), [("late".to_owned(), 5)]);
 }
 
 #[test]

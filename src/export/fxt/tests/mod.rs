@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::records::{Arg, ArgValue, EventType, Head, ObjectKey, Records, THREAD};
-use super::scheduling_records::{Border, NumberedState, OnCpu, Outgoing, Side};
+use super::scheduling_records::{NumberedState, OnCpu, Outgoing, Side};
 use super::*;
 use crate::base::{TimeSpan, Timestamp};
 use crate::event::Field;
@@ -80,7 +80,7 @@ impl Records<'_> {
         outgoing: Side,
         state: (u8, &'static str),
         incoming: Side,
-        border: Option<Border>,
+        border: Option<&Arg<'static>>,
     ) {
         self.prepare(&[]);
         self.switch_with_arguments(at, outgoing, state, incoming, border);
@@ -93,7 +93,7 @@ impl Records<'_> {
         side: Side,
         (number, letters): (u8, &'static str),
         incoming: Side,
-        border: Option<Border>,
+        border: Option<&Arg<'static>>,
     ) {
         let state = NumberedState { number, letters };
         let outgoing = Outgoing { side, state };
@@ -223,6 +223,35 @@ fn slices(loaded: &LoadedTrace) -> Vec<(String, u64, i64, i64)> {
             )
         })
         .collect();
+    rows.sort();
+    rows
+}
+
+/// As `slices`, with the ends to which unfinished slices are drawn.
+fn drawn(loaded: &LoadedTrace) -> Vec<(String, u64, i64, i64)> {
+    let trace = &loaded.trace;
+    let rows = (0..trace.slices.len() as u32).map(|index| {
+        let slice = trace.slices.get(SliceId(index));
+        let name = trace.text(trace.slices.label(slice.id).name).into_owned();
+        let thread = trace.thread(trace.events.thread(slice.begin)).tid;
+        (name, thread, slice.start.0, trace.slice_end(slice.id).0)
+    });
+    let mut rows: Vec<_> = rows.collect();
+    rows.sort();
+    rows
+}
+
+/// The names of slices whose duration is not known, and how long each lasted at least, in ns.
+fn unfinished(loaded: &LoadedTrace) -> Vec<(String, i64)> {
+    let trace = &loaded.trace;
+    let seen = crate::query::seen::Seen::new(trace);
+    let ids = (0..trace.slices.len() as u32).map(SliceId);
+    let open = ids.filter(|id| trace.slices.is_unfinished(id.0 as usize));
+    let rows = open.map(|id| {
+        let name = trace.text(trace.slices.label(id).name).into_owned();
+        (name, seen.length(trace, id))
+    });
+    let mut rows: Vec<_> = rows.collect();
     rows.sort();
     rows
 }

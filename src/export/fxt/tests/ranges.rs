@@ -15,7 +15,8 @@ fn what_crosses_the_border_is_cut_there_and_says_so() {
     ]
     .map(|(name, thread, start, end)| (name.to_owned(), thread, start, end))
     .to_vec();
-    assert_eq!(slices(&cut), expected);
+    assert_eq!(drawn(&cut), expected);
+    assert_eq!(unfinished(&cut).len(), 4);
     let outer = arguments(&cut, "outer");
     assert_eq!(outer["really_began_ns"], "0");
     assert_eq!(outer["really_ended_ns"], "1000");
@@ -104,7 +105,9 @@ fn slices_that_overlap_do_not_lie_in_each_other_where_both_are_cut() {
         row("short", 50, 55),
         row("third", 45, 58),
     ];
-    assert_eq!(slices(&again), expected);
+    assert_eq!(drawn(&again), expected);
+    // `short` and `last` end in the range.
+    assert_eq!(unfinished(&again).len(), 5);
     assert_eq!(arguments(&again, "first")["really_ended_ns"], "60");
     // Also if all of them began before the range.
     let parents = |loaded: &LoadedTrace| -> Vec<_> {

@@ -179,12 +179,27 @@ fn what_never_ended_in_its_file_never_ends() {
     ];
     assert_eq!(slices(&both), expected);
     assert_eq!(slices(&again), expected);
-    // Also after the end of its file.
-    for (from, until) in [(150, 350), (150, 700), (500, 700)] {
+    // Each lasted at least to the last moment of its file.
+    let at_least = |name: &str, ns: i64| (name.to_owned(), ns);
+    let expected = [
+        at_least("open", 300),
+        at_least("open", 900),
+        at_least("request", 150),
+        at_least("request", 750),
+    ];
+    assert_eq!(unfinished(&both), expected);
+    assert_eq!(unfinished(&again), expected);
+    // After the end of its file nothing is known of it.
+    for (from, until, threads) in [
+        (150, 350, &[11, 21][..]),
+        (150, 700, &[11, 21]),
+        (500, 700, &[21]),
+    ] {
         let span = range(start + from, start + until);
         let (again, _) = cut(folder.path(), &both, &span);
         let open = slices(&again).into_iter().filter(|row| row.0 == "open");
-        let expected = [11, 21].map(|thread| row("open", thread, from, -1));
+        let expected = threads.iter().map(|&thread| row("open", thread, from, -1));
+        let expected: Vec<_> = expected.collect();
         assert_eq!(open.collect::<Vec<_>>(), expected, "{from}..{until}");
         for name in ["open", "request"] {
             let args = arguments(&again, name);
@@ -195,6 +210,5 @@ fn what_never_ended_in_its_file_never_ends() {
     // Up to the end of the trace it stays open.
     let (again, _) = cut(folder.path(), &both, &range(start + 500, i64::MAX));
     let open = slices(&again).into_iter().filter(|row| row.0 == "open");
-    let expected = [11, 21].map(|thread| row("open", thread, 500, -1));
-    assert_eq!(open.collect::<Vec<_>>(), expected);
+    assert_eq!(open.collect::<Vec<_>>(), [row("open", 21, 500, -1)]);
 }

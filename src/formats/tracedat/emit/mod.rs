@@ -17,9 +17,10 @@ use super::page::{Layout, Lost, Records, read_head};
 use super::recipe::{Recipe, SwitchRecipe};
 use super::recipes::{CommonFields, HAS_RECIPE, Recipes};
 use crate::base::{ByteOrder, Location, Maybe, Severity, Timestamp};
+use crate::event::clocks::kernel_clock;
 use crate::event::{
-    Gap, Interrupt, KindId, Label, LaneColumns, MeasuredClock, Seam, Series, Switch, SwitchContent,
-    ThreadKey, ThreadState, Wakeup,
+    Gap, Interrupt, KindId, Label, LaneColumns, Seam, Series, Switch, SwitchContent, ThreadKey,
+    ThreadState, Wakeup,
 };
 use crate::formats::atrace::Claim;
 use crate::formats::open_calls::{DepthFollower, OpenCalls};
@@ -94,13 +95,7 @@ impl<'a> PartPass<'a> {
         let EventClock { cpu, clock } = events;
         let mut columns = LaneColumns::new(2);
         // The kernel measures durations with its local clock, whatever clock the events use.
-        columns.measured_clock = match clock {
-            "local" => MeasuredClock::Same,
-            "x86-tsc" | "ppc-tb" | "s390-tod" | "tsc" | "tsc2nsec" | "counter" | "uptime" => {
-                MeasuredClock::Other
-            }
-            _ => MeasuredClock::Unproven,
-        };
+        columns.measured_clock = kernel_clock(clock).measured;
         PartPass {
             file,
             recipes,

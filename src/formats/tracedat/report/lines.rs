@@ -9,7 +9,6 @@ use super::setup::{Look, Setup, Stream};
 use super::wakeups::Wakeups;
 use crate::formats::report::{ReportLines, ReportOptions};
 use crate::formats::tracedat::decoder::Memory;
-use crate::formats::tracedat::printed_time::Times;
 
 /// The lines of one file's report, in time order.
 pub(super) struct Lines<'a, S> {
@@ -63,10 +62,9 @@ impl<S: Stream> ReportLines for Lines<'_, S> {
             return;
         };
         let step = self.shows_steps.then(|| {
-            let buffer = self.setup.buffers.get(usize::from(line.buffer));
-            let time = match buffer.map(|buffer| buffer.times) {
-                Some(Times::Microseconds) => line.time.wrapping_add(500) / 1000,
-                _ => line.time,
+            let time = match self.setup.has_steps_in_us {
+                true => line.time.wrapping_add(500) / 1000,
+                false => line.time,
             };
             match std::mem::replace(before, time) {
                 0 => String::new(),

@@ -74,6 +74,9 @@ pub(crate) struct Setup<'a> {
     pub hooks: Vec<Vec<u8>>,
     /// Number of CPUs, printed in the line after the hooks.
     pub cpu_count: u32,
+    /// Whether steps between lines (`--ts-diff`) are differences of whole microseconds: trace-cmd divides by 1,000 if the
+    /// file names its clock, whatever the clock counts, unless full times are asked for.
+    pub has_steps_in_us: bool,
     /// Text at the start of that line.
     pub head_prefix: Vec<u8>,
     /// By kind: how its events are printed.

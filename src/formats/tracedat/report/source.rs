@@ -243,6 +243,8 @@ impl TraceReport {
             buffers: buffers.collect(),
             hooks: hooks.map(|hook| hook.clone().into_bytes()).collect(),
             cpu_count: file.options.cpu_count.unwrap_or(0),
+            // trace-cmd's `use_trace_clock`, which does not depend on the clock's unit.
+            has_steps_in_us: !options.has_full_times && !file.options.trace_clock.is_empty(),
             styles: styles(&self.decoder, options),
             head_prefix: label.map_or(Vec::new(), |label| {
                 labelled(label.name.as_bytes(), label.head_width)
