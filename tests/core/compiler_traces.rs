@@ -303,3 +303,54 @@ fn a_compilers_trace_without_a_common_clock_starts_with_its_process() {
         assert_eq!(names.own_span.start, home.images.last().unwrap().start);
     }
 }
+
+#[test]
+fn no_more_traces_are_opened_with_a_build_than_its_limits_allow() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = r#"{"traceEvents":[{"ph":"X","pid":100,"tid":100,"ts":0,"dur":5,"name":"ExecuteCompiler"}]}"#;
+    let mut build =
+        "100 10.000000 execve(\"/usr/bin/clang++\", [\"clang++\"], 0x1 /* 1 var */) = 0\n"
+            .to_owned();
+    // One is too large to be read at all (it is sparse), and one more than may be opened is small.
+    for number in 0..=4097 {
+        let name = format!("unit{number}.json");
+        let time = format!("10.{:06}", 100 + number);
+        build += &format!(
+            "100 {time} openat(AT_FDCWD, \"{name}\", O_RDWR|O_CREAT|O_TRUNC|O_CLOEXEC, 0666) = 3\n\
+             100 {time} close(3) = 0\n"
+        );
+        std::fs::write(folder.path().join(&name), own).unwrap();
+        if number == 0 {
+            let path = folder.path().join(&name);
+            let large = std::fs::File::options().write(true).open(path).unwrap();
+            large.set_len((1 << 30) + 1).unwrap();
+        }
+    }
+    build += "100 11.000000 +++ exited with 0 +++\n";
+    let build_path = folder.path().join("build.strace");
+    std::fs::write(&build_path, build).unwrap();
+    let reading = Reading {
+        compiler_traces: CompilerTraces::Beside,
+        ..Reading::default()
+    };
+    let loaded = open_as(&[build_path], reading, &[], &[], &Job::default(), None).unwrap();
+    assert_eq!(loaded.trace.sources.len(), 1 + 4096);
+    let notes: Vec<String> = loaded
+        .trace
+        .diagnostics
+        .rows()
+        .iter()
+        .map(|note| format!("{} {}", note.code, note.message))
+        .collect();
+    let about = |code: &str| {
+        let found = notes.iter().find(|note| note.starts_with(code));
+        found.unwrap_or_else(|| panic!("{code} in {notes:?}"))
+    };
+    assert!(about("compiler_traces ").contains("4096 traces that processes"));
+    let left_out = about("compiler_traces_left_out ");
+    assert!(left_out.contains("2 traces that processes"), "{left_out}");
+    assert!(left_out.contains("at most 4096 with 1024 MB"), "{left_out}");
+    let slices = rows(&loaded, "slices");
+    let compilers = slices.iter().filter(|row| row["name"] == "ExecuteCompiler");
+    assert_eq!(compilers.count(), 4096);
+}
