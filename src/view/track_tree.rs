@@ -151,6 +151,7 @@ impl<'a> Owners<'a> {
             let key = self.group_key(RowKey::Asyncs);
             nodes.push(Node::group(key, "Asynchronous", asyncs));
         }
+        nodes.append(&mut self.track_nodes(TrackKind::Nobody, TrackNames::All));
         let ProcessNodes {
             mut processes,
             loose,
@@ -224,13 +225,29 @@ impl<'a> Owners<'a> {
             .sum()
     }
 
+    /// Returns whether a track has events of the file being built. Panics if there is no such track.
+    fn has_events_of_file(&self, id: TrackId) -> bool {
+        let track = &self.trace.tracks[id.0 as usize];
+        let first_row = self.trace.slices.rows.get(track.rows.start as usize);
+        let first_slice = first_row.filter(|_| !track.rows.is_empty());
+        let slice = first_slice.map(|row| self.trace.slices.begins.at(row.slices.start as usize));
+        let event = self.trace.instants.of(&track.instants).next().or(slice);
+        let source = event.and_then(|event| self.trace.source_of(event, |source| &source.events));
+        self.source.is_none() || source == self.source
+    }
+
     fn track_nodes(&self, kind: TrackKind, which: TrackNames) -> Vec<Node> {
         let mut nodes = Vec::new();
         let loose = self.rows(self.trace.tracks.len(), |source| &source.loose_tracks);
         // Tracks of several files may have one name in one process.
         let mut alike: FxHashMap<StringId, u32> = FxHashMap::default();
         for &id in self.tracks_of(kind) {
-            if kind == TrackKind::Async(None) && !loose.contains(&id.0) {
+            let is_own = match kind {
+                TrackKind::Async(None) => loose.contains(&id.0),
+                TrackKind::Nobody => self.has_events_of_file(id),
+                TrackKind::Async(Some(_)) | TrackKind::Thread(_) | TrackKind::Cpu(_) => true,
+            };
+            if !is_own {
                 continue;
             }
             let name = self.trace.text(self.trace.tracks[id.0 as usize].name);
@@ -250,10 +267,10 @@ impl<'a> Owners<'a> {
                     before => hash_of((self.hash_of(kind, &name), before)),
                 }),
                 kind: RowKind::Track(id),
-                title: if name.is_empty() {
-                    "Events".into()
-                } else {
-                    name.into()
+                title: match kind {
+                    _ if !name.is_empty() => name.into(),
+                    TrackKind::Nobody => "No thread".into(),
+                    _ => "Events".into(),
                 },
                 note: "".into(),
                 closed_lanes: first_lanes(&lanes),

@@ -778,3 +778,30 @@ fn exporters_are_told_the_fields_that_details_show() {
     }
     assert!(count > 0 || recordings().is_empty());
 }
+
+#[test]
+fn every_point_and_slice_of_no_thread_has_a_row() {
+    for name in ["env.etrace", "pipeline.etrace"] {
+        let loaded = recording(name);
+        let trace = &loaded.trace;
+        let mut shown = BTreeSet::new();
+        let mut titles = Vec::new();
+        threadline::view::Outline::new(trace).visit(&mut |_, node| {
+            if let threadline::view::row::RowKind::Track(id) = node.kind {
+                shown.insert(id.0);
+                titles.push(node.title.to_string());
+            }
+        });
+        let of_nobody: Vec<u32> = (0..)
+            .zip(&trace.tracks)
+            .filter(|(_, track)| track.kind == TrackKind::Nobody)
+            .map(|(id, _)| id)
+            .collect();
+        assert_eq!(of_nobody.is_empty(), name == "pipeline.etrace");
+        assert!(of_nobody.iter().all(|id| shown.contains(id)), "{name}");
+        assert_eq!(
+            titles.contains(&"No thread".to_owned()),
+            !of_nobody.is_empty()
+        );
+    }
+}
