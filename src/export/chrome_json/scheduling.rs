@@ -4,12 +4,12 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::event_parts::{Head, When};
-use super::numbers::exact_number;
 use super::{JsonEvents, RUNS_OFFSET, exact};
 use crate::base::Timestamp;
 use crate::event::Interrupt;
 use crate::export::ExportError;
 use crate::export::shared::ThreadKoids;
+use crate::export::shared::numbers::exact_number;
 use crate::query::waker::{Waker, waker_of};
 use crate::trace::{CpuId, RunId, State, StateId, ThreadId};
 

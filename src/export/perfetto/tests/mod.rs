@@ -1,0 +1,3 @@
+//! Tests that read exports back with a small reader of the wire format.
+
+pub(super) mod read;
