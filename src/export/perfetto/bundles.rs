@@ -158,7 +158,7 @@ fn write_descriptors(context: &Context<'_>, output: &mut Output<'_>) -> Result<(
 
 fn chunks<'a>(context: &'a Context<'_>) -> impl Iterator<Item = Chunk> + 'a {
     let segments = context.trace.events.segments().iter().enumerate();
-    let segments = segments.filter(|(_, it)| context.sources.has_event(EventId(it.first)));
+    let segments = segments.filter(|(_, it)| context.sources.has_segment(it));
     segments.flat_map(|(segment, it)| {
         let span = context.chosen.span;
         let from = it.lower_bound(span.start);
@@ -199,7 +199,7 @@ impl Shared<'_> {
             let is_chosen = !is_narrowed
                 || (context.chosen.has_event(event.id)
                     && !context.plans.of(event.row.kind).is_switch);
-            if is_chosen && event.cpu.is_some() {
+            if is_chosen {
                 bundles.event(&event, Neighbour::Segment(before));
             }
         }

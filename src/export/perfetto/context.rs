@@ -1,6 +1,6 @@
 //! What all parts of the export read.
 
-use super::event_types::Derives;
+use super::event_types::{Derives, SWITCH};
 use super::people::People;
 use super::plan::Plans;
 use super::sources::KernelSources;
@@ -9,7 +9,7 @@ use crate::base::{TimeSpan, Timestamp};
 use crate::event::FieldRef;
 use crate::formats::Events;
 use crate::query::selection::Chosen;
-use crate::trace::{CpuId, EventId, SliceId, Trace};
+use crate::trace::{CpuId, EventId, SliceId, ThreadId, Trace};
 
 /// A trace, the chosen part of it, and how it is written.
 pub(super) struct Context<'a> {
@@ -58,7 +58,7 @@ impl<'a> Context<'a> {
         if self.plans.derives(kind) == Derives::Nothing {
             return false;
         }
-        self.sources.is_ftrace(&self.trace.events.get(id))
+        self.sources.is_ftrace(id)
     }
 
     /// Returns whether trace_processor makes a slice of its begin and end.
@@ -67,23 +67,18 @@ impl<'a> Context<'a> {
             return false;
         }
         let begin = EventId(self.trace.slices.begins.at(slice.0 as usize));
-        self.is_derived(begin) || self.is_second_name(begin)
+        self.is_derived(begin)
     }
 
-    /// Returns whether the begin of a system call is recorded by name where all are recorded by number as well: its
-    /// slice is that of the number.
-    fn is_second_name(&self, begin: EventId) -> bool {
-        let kind = self.trace.kinds.get(self.trace.events.kind(begin).index());
-        let system = kind.map_or(&b""[..], |kind| self.trace.strings.bytes(kind.category));
-        system == b"syscalls"
-            && self.plans.has_typed("raw_syscalls:sys_enter")
-            && self.sources.has_event(begin)
+    /// Returns whether trace_processor makes the runs of a CPU and the states of its threads of the kernel's context
+    /// switches.
+    pub fn has_switches_of(&self, cpu: CpuId) -> bool {
+        self.sources.has_cpu(cpu) && self.plans.has_typed(SWITCH.event)
     }
 
-    /// Returns whether an item from `start` to `end` is inside the range.
-    pub fn is_inside(&self, start: i64, end: Option<i64>) -> bool {
-        let span = self.chosen.span;
-        start >= span.start.0 && end.is_some_and(|end| end < span.end.0)
+    /// Returns whether trace_processor makes the states of a thread of the kernel's context switches.
+    pub fn has_switches_of_thread(&self, thread: ThreadId) -> bool {
+        self.sources.has_thread(thread) && self.plans.has_typed(SWITCH.event)
     }
 
     /// Returns whether an ftrace event is written because it is in the range and chosen itself.

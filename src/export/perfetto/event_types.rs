@@ -23,6 +23,32 @@ pub(super) struct EventType {
     pub fields: &'static [EventField],
 }
 
+impl EventType {
+    /// Returns the event at the other end of the slices that trace_processor makes; `None` if it makes none of two
+    /// events.
+    pub fn other_end(&self) -> Option<String> {
+        const ENDS: [(&str, &str); 3] =
+            [("_entry", "_exit"), ("_enter", "_exit"), ("_start", "_end")];
+        if self.derives != Derives::Slices {
+            return None;
+        }
+        ENDS.iter().find_map(|&(begin, end)| {
+            let stem = self.event.strip_suffix(begin);
+            let other = |stem: &str, ending: &str| {
+                let name = format!("{stem}{ending}");
+                EVENT_TYPES
+                    .iter()
+                    .any(|row| row.event == name)
+                    .then_some(name)
+            };
+            match stem {
+                Some(stem) => other(stem, end),
+                None => other(self.event.strip_suffix(end)?, begin),
+            }
+        })
+    }
+}
+
 /// What trace_processor makes of an event besides a row of its `ftrace_event` table. It is not written a second time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Derives {
@@ -780,3 +806,32 @@ const EVENT_TYPES: &[EventType] = &[
         fields: &[field(1, "ip", Kind::UInt), field(2, "buf", Kind::Text)],
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_slice_has_two_ends_and_every_number_one_event() {
+        let mut numbers: Vec<_> = EVENT_TYPES.iter().map(|row| row.number).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), EVENT_TYPES.len());
+        for row in EVENT_TYPES
+            .iter()
+            .filter(|row| row.derives == Derives::Slices)
+        {
+            let Some(other) = row.other_end() else {
+                assert_eq!(row.event, "power:suspend_resume");
+                continue;
+            };
+            let (system, name) = other.split_once(':').unwrap();
+            let back = event_type(system, name).unwrap().other_end();
+            assert_eq!(back.as_deref(), Some(row.event));
+        }
+        for row in EVENT_TYPES {
+            let has = |name: &&str| row.fields.iter().any(|field| field.name == *name);
+            assert!(row.needs.iter().all(has), "{}", row.event);
+        }
+    }
+}

@@ -114,7 +114,9 @@ pub(super) fn write_head(
                 let word = |at: usize| words.get(at).map_or("", String::as_str);
                 let version = words.get(3..words.len() - 1).unwrap_or(&[]).join(" ");
                 message.text(system_info::SYSTEM, word(0));
-                message.text(system_info::VERSION, &version);
+                if !version.is_empty() {
+                    message.text(system_info::VERSION, &version);
+                }
                 message.text(system_info::RELEASE, word(2));
                 message.text(system_info::MACHINE, system.machine_name());
                 message.close(entry);

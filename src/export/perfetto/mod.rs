@@ -58,7 +58,7 @@ use context::Context;
 use head::System;
 use output::Output;
 use people::People;
-use plan::Plans;
+use plan::{Kernel, Plans};
 use sources::KernelSources;
 use track_events::MarkWriter;
 
@@ -86,7 +86,13 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
     let sources = KernelSources::new(trace);
     let people = People::new(trace, &sources);
     let system = System::of(&sources);
-    let plans = Plans::new(trace, chosen, &sources, reader, system.machine());
+    let mut extra = switches::extra_candidates(trace, chosen, &sources);
+    let kernel = Kernel {
+        sources: &sources,
+        reader,
+        machine: system.machine(),
+    };
+    let plans = Plans::new(trace, chosen, &extra, kernel);
     let context = Context {
         trace,
         chosen,
@@ -108,7 +114,7 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
     head::write_head(&context, &system, &mut output)?;
     let named = people.write_tree(chosen, plans.has_typed(BIRTH), &mut output)?;
     if sources.is_any() {
-        let extra = switches::extra_events(&context);
+        extra.retain(|&event| switches::is_extra(&context, event));
         let made = switches::made_switches(&context);
         let events = bundles::write_events(&context, &extra, &made, &mut output)?;
         summary.count("ftrace events", events);

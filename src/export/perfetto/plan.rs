@@ -157,27 +157,57 @@ pub(super) struct Plans {
 }
 
 impl Plans {
-    /// Looks at the first chosen events of each kind.
-    pub fn new(
-        trace: &Trace,
-        chosen: &Chosen<'_>,
-        sources: &KernelSources<'_>,
-        reader: &dyn Events,
-        machine: Machine,
-    ) -> Plans {
+    /// Looks at the first chosen events of each kind; `more` are events out of the range that may be written.
+    pub fn new(trace: &Trace, chosen: &Chosen<'_>, more: &[EventId], kernel: Kernel<'_>) -> Plans {
+        let Kernel {
+            sources,
+            reader,
+            machine,
+        } = kernel;
         let mut plans = Plans {
             kinds: trace.kinds.iter().map(|_| KindPlan::default()).collect(),
             event_count: 0,
         };
-        let samples = plans.sample(trace, chosen, sources);
+        let mut samples = plans.sample(trace, chosen, sources);
+        for &event in more {
+            let of_kind = samples.entry(trace.events.kind(event).0).or_default();
+            if of_kind.len() < SAMPLES {
+                of_kind.push(event);
+            }
+        }
+        // Calls recorded by name and by number are one slice each, from the first of both begins to the last end:
+        // trace_processor would only use those by number.
+        let is_by_name = |(index, kind): (u32, &EventKind)| {
+            trace.strings.bytes(kind.category) == b"syscalls" && samples.contains_key(&index)
+        };
+        let machine = match (0..).zip(&trace.kinds).any(is_by_name) {
+            true => Machine::Unknown,
+            false => machine,
+        };
+        // Begins without ends, or ends without begins, are no slices.
+        let is_recorded = |event: &str| {
+            (0..).zip(&trace.kinds).any(|(index, kind)| {
+                samples.contains_key(&index)
+                    && type_of(trace, kind).is_some_and(|it| it.event == event)
+            })
+        };
         let mut next = ftrace_event::FIRST_DESCRIBED;
         for (index, kind) in trace.kinds.iter().enumerate() {
+            let typed = type_of(trace, kind).filter(|event_type| {
+                let is_whole = event_type
+                    .other_end()
+                    .is_none_or(|other| is_recorded(&other));
+                // Of an unknown machine, trace_processor would call each system call by its number.
+                let has_names =
+                    machine == Machine::Known || !event_type.event.starts_with("raw_syscalls:");
+                is_whole && has_names && !kind.is_probe
+            });
             let events = samples.get(&(index as u32)).map_or(&[][..], Vec::as_slice);
             let Some(plan) = plans.kinds.get_mut(index).filter(|_| !events.is_empty()) else {
                 continue;
             };
             plan.is_switch = kind.role == Role::Switch;
-            plan.form = form_of(trace, kind, events, reader, machine, next);
+            plan.form = form_of(trace, typed, events, reader, next);
             if let EventForm::Described(_) = plan.form {
                 next += 1;
             }
@@ -194,7 +224,7 @@ impl Plans {
     ) -> FxHashMap<u32, Vec<EventId>> {
         let mut samples: FxHashMap<u32, Vec<EventId>> = FxHashMap::default();
         for segment in trace.events.segments() {
-            if !sources.has_event(EventId(segment.first)) {
+            if !sources.has_segment(segment) {
                 continue;
             }
             let from = segment.lower_bound(chosen.span.start);
@@ -261,27 +291,37 @@ impl Plans {
     }
 }
 
-/// Whether Perfetto has names for the machine's system calls.
+/// What decides how the kernel's events are written.
+#[derive(Clone, Copy)]
+pub(super) struct Kernel<'a> {
+    pub sources: &'a KernelSources<'a>,
+    pub reader: &'a dyn Events,
+    pub machine: Machine,
+}
+
+/// Whether trace_processor makes the same slices of system calls by number that the trace has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Machine {
+    /// It has the names of the machine's calls.
     Known,
+    /// It has not, or the calls are recorded by name as well.
     Unknown,
+}
+
+/// Returns the message that Perfetto has for a kind.
+fn type_of(trace: &Trace, kind: &EventKind) -> Option<&'static EventType> {
+    let text = |id| exact_text(trace.strings.bytes(id));
+    event_type(&text(kind.category), &text(kind.name))
 }
 
 fn form_of(
     trace: &Trace,
-    kind: &EventKind,
+    mut typed: Option<&'static EventType>,
     events: &[EventId],
     reader: &dyn Events,
-    machine: Machine,
     next: FieldNumber,
 ) -> EventForm {
     let mut described: Option<Vec<DescribedField>> = None;
-    let text = |id| exact_text(trace.strings.bytes(id));
-    let typed = event_type(&text(kind.category), &text(kind.name));
-    // Without names, trace_processor would call each system call by its number.
-    let has_names = machine == Machine::Known || kind_system(typed) != "raw_syscalls";
-    let mut typed = typed.filter(|_| has_names && !kind.is_probe);
     let mut fields: Vec<FieldRef<'_>> = Vec::new();
     for &event in events {
         fields.clear();
@@ -306,11 +346,6 @@ fn form_of(
         }),
         false => EventForm::Named,
     }
-}
-
-fn kind_system(event_type: Option<&EventType>) -> &'static str {
-    let event = event_type.map_or("", |event_type| event_type.event);
-    event.split_once(':').map_or("", |(system, _)| system)
 }
 
 /// Returns whether an event has the fields without which a message means nothing.

@@ -1,9 +1,8 @@
-//! Which events of a trace are the kernel's: those of trace.dat and ftrace text whose CPU is known. They become ftrace
-//! events; everything else becomes track events.
+//! Which events of a trace are the kernel's: those of trace.dat and ftrace text in the lanes of CPUs. They become ftrace
+//! events; everything else becomes track events, also what another format's lines among them say.
 
 use crate::event::TraceInfo;
-use crate::trace::segments::Event;
-use crate::trace::{CpuId, EventId, SourceId, ThreadId, Trace};
+use crate::trace::{CpuId, EventId, Segment, SourceId, ThreadId, Trace};
 
 /// The starts of the names of the kernel's formats, see [`TraceInfo::format`].
 const KERNEL_FORMATS: [&str; 2] = ["trace.dat", "ftrace text"];
@@ -51,8 +50,12 @@ impl<'a> KernelSources<'a> {
         }
     }
 
-    /// Returns whether an event is in a file of the kernel's events.
-    pub fn has_event(&self, id: EventId) -> bool {
+    /// Returns whether the events of a segment are the kernel's.
+    pub fn has_segment(&self, segment: &Segment) -> bool {
+        segment.cpu.is_some() && self.has_event(EventId(segment.first))
+    }
+
+    fn has_event(&self, id: EventId) -> bool {
         if self.of_sources.is_empty() {
             return self.is_alone;
         }
@@ -60,8 +63,8 @@ impl<'a> KernelSources<'a> {
     }
 
     /// Returns whether an event is written as an ftrace event.
-    pub fn is_ftrace(&self, event: &Event) -> bool {
-        event.cpu.is_some() && self.has_event(event.id)
+    pub fn is_ftrace(&self, id: EventId) -> bool {
+        self.is_any() && self.has_event(id) && self.trace.events.is_in_lane_of_cpu(id)
     }
 
     /// Returns whether a CPU is of a file of the kernel's events.

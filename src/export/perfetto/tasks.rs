@@ -1,4 +1,4 @@
-//! Runs and thread states of traces other than the kernel's, as generic task states.
+//! Runs and thread states that trace_processor does not make of the kernel's context switches, as generic task states.
 //!
 //! A thread's event says that it runs on a CPU or is in another state from there on; trace_processor makes runs and
 //! thread states of them. A run ends with the thread's next state, or with the next run of its CPU. Where neither is
@@ -45,12 +45,12 @@ pub(super) fn for_each_task<E>(
         let Some(number) = context.people.cpu(cpu) else {
             continue;
         };
-        if !context.sources.has_cpu(cpu) && context.chosen.has_runs_of(cpu) {
+        if !context.has_switches_of(cpu) && context.chosen.has_runs_of(cpu) {
             of_runs(context, cpu, number, &mut counts, &mut each)?;
         }
     }
     for thread in (0..context.trace.threads.len() as u32).map(ThreadId) {
-        if !context.sources.has_thread(thread) && context.chosen.has_states_of(thread) {
+        if !context.has_switches_of_thread(thread) && context.chosen.has_states_of(thread) {
             of_states(context, thread, &mut counts, &mut each)?;
         }
     }

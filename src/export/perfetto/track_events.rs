@@ -242,11 +242,8 @@ impl<'a> Encoder<'a> {
         self.category(label.category);
         self.name(label.name);
         // The fields of a traced function's call are in its ftrace events; it has no arguments.
-        let has_arguments = label.family != Family::Functions
-            || !self
-                .context
-                .sources
-                .is_ftrace(&trace.events.get(slice.begin));
+        let has_arguments =
+            label.family != Family::Functions || !self.context.sources.is_ftrace(slice.begin);
         if has_arguments {
             let (mut begin, mut end) = (
                 std::mem::take(&mut self.begin_fields),

@@ -179,8 +179,7 @@ fn write_instants(
 }
 
 fn is_ftrace(writer: &MarkWriter<'_, '_>, event: EventId) -> bool {
-    let context = writer.context;
-    context.sources.is_any() && context.sources.is_ftrace(&context.trace.events.get(event))
+    writer.context.sources.is_ftrace(event)
 }
 
 fn write_samples(writer: &mut MarkWriter<'_, '_>, id: CounterTrackId) -> Result<u64, ExportError> {
