@@ -13,6 +13,7 @@ import collections
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -83,7 +84,8 @@ def need(condition, words):
 class Export:
     """The rows of an exported file."""
 
-    def __init__(self, path):
+    def __init__(self, path, shift):
+        self.shift = shift
         trace = pb.Trace()
         with open(path, "rb") as file:
             trace.ParseFromString(file.read())
@@ -125,7 +127,7 @@ class Export:
         elif kind == "ftrace_events":
             self.bundle(packet.ftrace_events, tables)
         elif kind == "generic_kernel_task_state_event":
-            self.tasks.append((packet.timestamp, packet.generic_kernel_task_state_event))
+            self.tasks.append((packet.timestamp - self.shift, packet.generic_kernel_task_state_event))
         elif kind == "ftrace_stats":
             self.stats[packet.ftrace_stats.phase] = packet.ftrace_stats
         elif kind == "process_tree":
@@ -156,7 +158,7 @@ class Export:
             raise Failure(f"an interned id does not resolve: {error}") from error
         uses_ids = event.name_iid or event.category_iids or args
         need(not uses_ids or packet.sequence_flags & 2, "ids are used without saying so")
-        return packet.timestamp, event, name, category, args
+        return packet.timestamp - self.shift, event, name, category, args
 
     def bundle(self, bundle, tables):
         for it in bundle.generic_event_descriptors:
@@ -254,12 +256,13 @@ class Export:
                 continue
             if name in PAIRS:
                 end, key, label = PAIRS[name]
-                row = [ts, None, symbol if name.startswith("workqueue") else label(message)]
+                row = [ts, None, symbol if name.startswith("workqueue") else label(message), getattr(message, "id", None)]
                 stacks[name, key(cpu, pid, message)] = [row]
                 slices.append(row)
             elif name in ENDS:
                 stack = stacks[ENDS[name], PAIRS[ENDS[name]][1](cpu, pid, message)]
-                if stack:
+                # A call is ended by the exit of its own number.
+                if stack and getattr(message, "id", None) == stack[-1][3]:
                     row = stack.pop()
                     row[1] = ts - row[0]
             elif name == "print" and message.buf[:2] in ("S|", "F|"):
@@ -277,17 +280,20 @@ class Export:
             elif name == "print" and message.buf[:1] == "E" and stacks["print", pid]:
                 row = stacks["print", pid].pop()
                 row[1] = ts - row[0]
-        return slices
+        return [tuple(it[:3]) for it in slices]
 
     def runs(self):
-        """Runs that trace_processor makes of context switches and task states."""
-        runs, open_runs = [], {}
+        """Runs that trace_processor makes of context switches and task states, and those that a switch left open because
+        it names another thread."""
+        runs, open_runs, left_open = [], {}, set()
         for ts, cpu, _, name, message, _ in sorted(self.ftrace, key=lambda it: it[0]):
             if name != "sched_switch" or message is None:
                 continue
             row = open_runs.pop(cpu, None)
             if row and row[3] == message.prev_pid:
                 row[1] = ts - row[0]
+            elif row:
+                left_open.add((row[0], *row[2:]))
             if message.next_pid:
                 open_runs[cpu] = [ts, None, cpu, message.next_pid]
                 runs.append(open_runs[cpu])
@@ -302,7 +308,7 @@ class Export:
             elif row and row[3] == state.tid:
                 row[1] = ts - row[0]
                 del open_runs[state.cpu]
-        return runs
+        return runs, left_open
 
 
 def table(threadline, name, source, more):
@@ -322,8 +328,8 @@ def difference(name, theirs, ours):
 
 
 class Comparison:
-    def __init__(self, threadline, source, target, more, is_whole):
-        self.export = Export(target)
+    def __init__(self, threadline, source, target, more, is_whole, shift):
+        self.export = Export(target, shift)
         self.rows = lambda name: table(threadline, name, source, more)
         self.is_whole = is_whole
         self.is_kernel = bool(self.export.stats)
@@ -367,12 +373,22 @@ class Comparison:
         missing = len(theirs) - (sum(own.values()) - sum(rest.values()))
         words = [f"slices: {missing} of the export are not in the table"] if missing else []
         left = [it for it in rest.elements()]
-        by_time = lambda rows: [(ts, dur) for ts, dur, _ in rows]
-        words += difference("derived slices", by_time(derived), by_time(left)) if self.is_whole else []
-        named = [tuple(it) for it in derived if it[2] is not None]
+        by_time = lambda rows: [it[:2] for it in rows]
+        if not self.is_whole:
+            return words
+        # trace_processor pairs over losses, and keeps calls open whose exit was lost.
+        times = sorted(ts for _, ts in self.export.lost_bundles)
+        is_sure = lambda ts, dur: dur is not None and not any(ts < loss <= ts + dur for loss in times)
+        named = [tuple(it) for it in derived if it[2] is not None and is_sure(*it[:2])]
+        words += self.less("derived slices", by_time(it for it in derived if is_sure(*it[:2])), by_time(it for it in left if is_sure(*it[:2])))
         calls = collections.Counter((ts, dur) for ts, dur, name in derived if name is None)
-        left = [it for it in left if not calls[it[:2]]]
-        return words + (difference("names of derived slices", named, left) if self.is_whole else [])
+        left = [it for it in left if is_sure(*it[:2]) and not calls[it[:2]]]
+        return words + self.less("names of derived slices", named, left)
+
+    def less(self, name, theirs, ours):
+        """What differs between two lists of rows; after losses, trace_processor has more."""
+        words = difference(name, theirs, ours)
+        return [it for it in words if not self.export.lost_bundles or "only in the table" in it]
 
     def instants(self):
         theirs = [(it["ts"], it["name"], it["category"] or None) for it in self.export.instants]
@@ -413,8 +429,10 @@ class Comparison:
             by_start[start["ts"]] += 1
         slices = self.export.slices
         for row in rows:
+            # An arrow may point to the next slice.
             fits = any(
-                holds(start, row["from_ts"]) and holds(end, row["to_ts"]) for start, end in self.export.arrows
+                holds(start, row["from_ts"]) and (holds(end, row["to_ts"]) or end["ts"] >= row["to_ts"])
+                for start, end in self.export.arrows
             )
             if not fits:
                 words.append(f"arrow {row['id']} has other slices")
@@ -422,29 +440,26 @@ class Comparison:
 
     def over_losses(self, rows):
         """Runs as trace_processor makes them, which goes by the switches alone: a run goes on over a loss of events if
-        the next switch ends it, and has no end otherwise."""
+        the next switch ends it."""
         joined, losses = [], set(self.export.lost_bundles)
         for row in rows:
             last = joined[-1] if joined else None
-            if (row[2], row[0]) not in losses or not last or last[2] != row[2]:
-                joined.append(row)
-            elif last[3] == row[3]:
+            if last and (row[2], row[0]) in losses and last[2:] == row[2:]:
                 joined[-1] = (last[0], None if row[1] is None else row[0] + row[1] - last[0], *last[2:])
             else:
-                joined[-1] = (last[0], None, *last[2:])
+                joined.append(row)
         return joined
 
     def runs(self):
-        theirs = [tuple(it) for it in self.export.runs()]
-        first = {}
-        for ts, cpu, _, name, _, _ in sorted(self.export.ftrace, key=lambda it: it[0]):
-            if name == "sched_switch":
-                first.setdefault(cpu, ts)
-        rows = self.rows("runs")
-        ours = [(it["ts"], it["dur"], it["cpu"], it["tid"]) for it in rows]
-        # The run before the first switch of a CPU has no begin there.
-        ours = [it for it in ours if not self.is_kernel or it[0] >= first.get(it[2], 0)]
-        ours = self.over_losses(sorted(ours, key=lambda it: (it[2], it[0])))
+        theirs, left_open = self.export.runs()
+        without_end = lambda it: (it[0], *it[2:])
+        theirs = [tuple(it) for it in theirs if without_end(it) not in left_open]
+        ours = [(it["ts"], it["dur"], it["cpu"], it["tid"]) for it in self.rows("runs")]
+        switches = {(it[0], it[1]) for it in self.export.ftrace if it[3] == "sched_switch"}
+        if switches:
+            # A run that no switch began was seen by other events.
+            ours = self.over_losses(sorted(ours, key=lambda it: (it[2], it[0])))
+            ours = [it for it in ours if (it[0], it[2]) in switches and without_end(it) not in left_open]
         if any(it[3] >= FIRST_STAND_IN for it in theirs):
             theirs, ours = [it[:3] for it in theirs], [it[:3] for it in ours]
         if any(it[2] >= MAX_CPUS for it in ours):
@@ -458,8 +473,10 @@ def check(threadline, source, more, is_whole, folder):
     done = subprocess.run(command, capture_output=True)
     if done.returncode != 0:
         return [f"export failed: {done.stderr.decode().strip()}"]
+    shift = re.search(r"(\d+) ns were added", done.stderr.decode())
+    shift = int(shift.group(1)) if shift else 0
     try:
-        return Comparison(threadline, source, target, more, is_whole).differences()
+        return Comparison(threadline, source, target, more, is_whole, shift).differences()
     except Failure as failure:
         return [str(failure)]
 

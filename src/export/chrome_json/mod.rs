@@ -54,7 +54,7 @@ use values::{exact, json_args, json_object, or, scope_letter};
 /// This exporter's row.
 pub(crate) const EXPORTER: Exporter = Exporter {
     name: "chrome-json",
-    about: "Chrome's JSON trace events: Perfetto, chrome://tracing and many scripts read it",
+    about: "Chrome's JSON trace events: for chrome://tracing, scripts and viewers without a format of their own",
     extension: "json",
     table: None,
     write,

@@ -6,7 +6,7 @@ use super::plan::Plans;
 use super::sources::KernelSources;
 use super::values::StateBits;
 use crate::base::{TimeSpan, Timestamp};
-use crate::event::FieldRef;
+use crate::event::{FieldRef, SliceKind};
 use crate::formats::Events;
 use crate::query::selection::Chosen;
 use crate::trace::{CpuId, EventId, SliceId, ThreadId, Trace};
@@ -61,13 +61,16 @@ impl<'a> Context<'a> {
         self.sources.is_ftrace(id)
     }
 
-    /// Returns whether trace_processor makes a slice of its begin and end.
+    /// Returns whether trace_processor makes a slice of its begin and end. Programs and open files begin with such an
+    /// event as well, but are slices of ours.
     pub fn is_derived_slice(&self, slice: SliceId) -> bool {
         if !self.sources.is_any() {
             return false;
         }
+        let kind = self.trace.slices.label(slice).kind;
+        let is_ours = matches!(kind, SliceKind::Processes | SliceKind::OpenFiles);
         let begin = EventId(self.trace.slices.begins.at(slice.0 as usize));
-        self.is_derived(begin)
+        !is_ours && self.is_derived(begin)
     }
 
     /// Returns whether trace_processor makes the runs of a CPU and the states of its threads of the kernel's context

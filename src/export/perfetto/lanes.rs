@@ -97,6 +97,37 @@ fn each_end<E>(
     }
 }
 
+/// Puts slices of one start into the order in which they nest: each is followed by those inside it. By depth, all
+/// slices of a row come before their children, which matters where slices have no length.
+pub(super) fn sort_by_nesting(trace: &Trace, placed: &mut [PlacedSlice]) {
+    let start = |placed: &PlacedSlice| trace.slices.starts.at(placed.slice.0 as usize);
+    for group in placed.chunk_by_mut(|a, b| start(a) == start(b)) {
+        if group.len() < 3 {
+            continue;
+        }
+        let index_of = (0..).zip(group.iter().map(|placed| placed.slice));
+        let index_of: FxHashMap<SliceId, usize> = index_of.map(|(at, slice)| (slice, at)).collect();
+        // In reverse, so that the first one is on top of the stack.
+        let mut children: Vec<Vec<usize>> = vec![Vec::new(); group.len()];
+        let mut stack = Vec::new();
+        for (at, placed) in group.iter().enumerate().rev() {
+            let parent = trace.slices.parent(placed.slice.0 as usize);
+            match parent.and_then(|parent| index_of.get(&parent)) {
+                Some(&parent) if parent < at => children[parent].push(at),
+                _ => stack.push(at),
+            }
+        }
+        let old = group.to_vec();
+        let mut next = group.iter_mut();
+        while let Some(at) = stack.pop() {
+            stack.append(&mut children[at]);
+            if let Some(next) = next.next() {
+                *next = old[at];
+            }
+        }
+    }
+}
+
 /// Returns the chosen slices of an asynchronous track in order of time, each with its layer.
 pub(super) fn placed_asyncs(
     trace: &Trace,

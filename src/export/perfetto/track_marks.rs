@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::lanes::{Side, for_each_mark, placed_asyncs};
+use super::lanes::{Side, for_each_mark, placed_asyncs, sort_by_nesting};
 use super::marks::{Mark, What};
 use super::tasks::{TaskCounts, for_each_task};
 use super::track_events::MarkWriter;
@@ -127,6 +127,7 @@ fn write_slices(
         TrackKind::Async(_) => placed_asyncs(context.trace, context.chosen, id),
         _ => placed_slices(context.trace, context.chosen, id),
     };
+    sort_by_nesting(context.trace, &mut placed);
     placed.retain(|placed| !context.is_derived_slice(placed.slice));
     let mut tracks = LayerTracks::new(writer, id, track.kind);
     for_each_mark(context.trace, &placed, |mark| {

@@ -74,3 +74,18 @@ pub(in super::super) fn fields_of(mut bytes: &[u8]) -> Vec<ReadField> {
     }
     fields
 }
+
+/// Returns the first field with this number.
+pub(in super::super) fn first(fields: &[ReadField], field: u32) -> Option<&ReadField> {
+    fields.iter().find(|it| it.field == field)
+}
+
+/// Returns the number in the first field with this number; panics if there is none.
+pub(in super::super) fn number(fields: &[ReadField], field: u32) -> u64 {
+    first(fields, field).unwrap().number()
+}
+
+/// Returns the text in the first field with this number; panics if there is none.
+pub(in super::super) fn text(fields: &[ReadField], field: u32) -> String {
+    String::from_utf8(first(fields, field).unwrap().bytes().to_vec()).unwrap()
+}
