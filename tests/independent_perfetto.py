@@ -397,7 +397,8 @@ class Comparison:
 
     def events(self):
         theirs = [(ts, cpu, pid, name) for ts, cpu, pid, name, _, _ in self.export.ftrace]
-        rows = self.rows("events")
+        # Lines of etrace among the events are track events.
+        rows = [it for it in self.rows("events") if it["category"] not in ("process", "file")]
         ours = [(it["ts"], it["cpu"], (it["tid"] or 0), it["name"]) for it in rows]
         ours = [(ts, cpu, tid, "print" if name == "tracing_mark_write" else name) for ts, cpu, tid, name in ours]
         theirs = [(ts, cpu, tid, "print" if name == "tracing_mark_write" else name) for ts, cpu, tid, name in theirs]

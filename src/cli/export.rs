@@ -29,10 +29,6 @@ pub(crate) const COMMAND: Command = Command {
             about: "A range as FXT",
         },
         Example {
-            line: "sample-traces/function-graph.dat -o all.pftrace",
-            about: "A trace.dat for ui.perfetto.dev",
-        },
-        Example {
             line: "sample-traces/compress.fxt -o slices.csv --table slices",
             about: "A table for a spreadsheet",
         },

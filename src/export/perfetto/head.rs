@@ -247,6 +247,11 @@ pub(super) fn add_notes(
             "the clock counts {word}: Perfetto shows each as one nanosecond"
         ));
     }
+    for name in context.sources.others() {
+        notes.push(format!(
+            "the events of {name} are track events: Perfetto knows the threads of one kernel only"
+        ));
+    }
     notes.extend_from_slice(&context.people.notes);
     let mut note = |count: u64, one: &str, many: &str| match count {
         0 => {}

@@ -63,6 +63,34 @@ impl<'a> People<'a> {
             numbers.add(koid);
         }
         numbers.add(0);
+        // The kernel's own numbers are taken, whichever file is first.
+        if sources.is_any() && !trace.sources.is_empty() {
+            let is_kernel = |id: &u32| sources.has_thread(ThreadId(*id));
+            let ids = 1..trace.threads.len() as u32;
+            let kernel = ids
+                .clone()
+                .filter(is_kernel)
+                .map(|id| trace.thread(ThreadId(id)));
+            let taken: FxHashSet<u64> = kernel
+                .flat_map(|thread| {
+                    let process = thread
+                        .process
+                        .and_then(|id| trace.processes.get(id.0 as usize));
+                    [
+                        thread.tid,
+                        process.map_or(thread.tid, |process| process.pid),
+                    ]
+                })
+                .collect();
+            for id in ids.filter(|id| !is_kernel(id)) {
+                let own = koids.thread(ThreadId(id));
+                for koid in [own.process, own.thread] {
+                    if taken.contains(&koid) {
+                        numbers.add(koid);
+                    }
+                }
+            }
+        }
         let mut people = People {
             trace,
             sources,

@@ -1,5 +1,8 @@
 //! Which events of a trace are the kernel's: those of trace.dat and ftrace text in the lanes of CPUs. They become ftrace
 //! events; everything else becomes track events, also what another format's lines among them say.
+//!
+//! Of several recordings of the kernel only the first one's events are ftrace events: trace_processor would take threads
+//! of one number for one thread.
 
 use crate::event::TraceInfo;
 use crate::trace::{CpuId, EventId, Segment, SourceId, ThreadId, Trace};
@@ -14,6 +17,8 @@ pub(super) struct KernelSources<'a> {
     is_alone: bool,
     /// By file, if there are several.
     of_sources: Vec<bool>,
+    /// The names of other files with the kernel's events.
+    others: Vec<String>,
 }
 
 impl<'a> KernelSources<'a> {
@@ -21,12 +26,25 @@ impl<'a> KernelSources<'a> {
     pub fn new(trace: &'a Trace) -> KernelSources<'a> {
         let is_kernel =
             |info: &TraceInfo| (KERNEL_FORMATS.iter()).any(|name| info.format.starts_with(name));
-        let sources = trace.sources.iter();
+        let first = trace
+            .sources
+            .iter()
+            .position(|source| is_kernel(&source.info));
+        let all = trace.sources.iter().enumerate();
+        let others = all
+            .clone()
+            .filter(|(at, source)| Some(*at) != first && is_kernel(&source.info));
         KernelSources {
             trace,
             is_alone: trace.sources.is_empty() && is_kernel(&trace.info),
-            of_sources: sources.map(|source| is_kernel(&source.info)).collect(),
+            others: others.map(|(_, source)| source.name.clone()).collect(),
+            of_sources: all.map(|(at, _)| Some(at) == first).collect(),
         }
+    }
+
+    /// Returns the names of the kernel's recordings whose events are no ftrace events.
+    pub fn others(&self) -> &[String] {
+        &self.others
     }
 
     /// Returns whether any file contains the kernel's events.

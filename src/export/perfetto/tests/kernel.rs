@@ -275,3 +275,25 @@ fn runs_of_other_formats_are_task_states() {
     assert!(!expected.is_empty());
     assert_eq!(running, expected);
 }
+
+#[test]
+fn of_two_kernels_one_has_ftrace_events() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["a.ftrace", "b.ftrace"].map(|name| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, format!("# tracer: nop\n#\n{SCHED}")).unwrap();
+        path
+    });
+    let job = crate::base::Job::default();
+    let loaded = crate::load::open_together(&paths, &[], &[], &job, None).unwrap();
+    let read = exported(&loaded, &Selection::all());
+    assert_eq!(events(&read).len() * 2, loaded.trace.events.len());
+    let runs = read.messages(packet::GENERIC_TASK_STATE);
+    let running = runs
+        .iter()
+        .filter(|(_, state)| number(state, task_state::STATE) == task_state::RUNNING)
+        .filter(|(_, state)| number(state, task_state::TID) != 0);
+    assert_eq!(running.count() * 2, loaded.trace.runs.len());
+    let note = "the events of b.ftrace are track events";
+    assert!(read.summary.notes.iter().any(|it| it.starts_with(note)));
+}
