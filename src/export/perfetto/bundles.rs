@@ -367,7 +367,7 @@ fn write_bundle(out: &mut Message, cpu: u32, open: &OpenBundle) {
     let inner = out.open_large(packet::FTRACE_EVENTS);
     out.uint(bundle::CPU, u64::from(cpu));
     if open.is_after_loss {
-        out.bool(bundle::LOST_EVENTS, true);
+        out.flag(bundle::LOST_EVENTS);
     }
     out.append(open.events.bytes());
     out.close(inner);
@@ -498,7 +498,7 @@ fn write_named_event(message: &mut Message, name: &str, fields: &[FieldRef<'_>])
             ValueRef::UInt(value) | ValueRef::Pointer(value) | ValueRef::Koid(value) => {
                 message.uint(ftrace_event::FIELD_UINT, *value);
             }
-            ValueRef::Bool(value) => message.bool(ftrace_event::FIELD_UINT, *value),
+            ValueRef::Bool(value) => message.uint(ftrace_event::FIELD_UINT, u64::from(*value)),
             _ => message.text(ftrace_event::FIELD_TEXT, &text_of(field)),
         }
         message.close(entry);

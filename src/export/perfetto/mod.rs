@@ -57,7 +57,7 @@ use arrows::Arrows;
 use context::Context;
 use head::System;
 use output::Output;
-use people::People;
+use people::{Births, People};
 use plan::{Kernel, Plans};
 use sources::KernelSources;
 use track_events::MarkWriter;
@@ -112,7 +112,11 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
         start: context.time(context.span().start.0),
     };
     head::write_head(&context, &system, &mut output)?;
-    let named = people.write_tree(chosen, plans.has_typed(BIRTH), &mut output)?;
+    let births = match plans.has_typed(BIRTH) {
+        true => Births::AreEvents,
+        false => Births::AreUnknown,
+    };
+    let named = people.write_tree(chosen, births, &mut output)?;
     if sources.is_any() {
         extra.retain(|&event| switches::is_extra(&context, event));
         let made = switches::made_switches(&context);

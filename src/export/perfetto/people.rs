@@ -191,12 +191,14 @@ impl<'a> People<'a> {
     pub fn write_tree(
         &self,
         chosen: &Chosen<'_>,
-        has_births: bool,
+        births: Births,
         output: &mut Output<'_>,
     ) -> Result<PeopleCounts, ExportError> {
         let trace = self.trace;
         let is_born_inside = |start: Option<crate::base::Timestamp>, is_kernel: bool| {
-            has_births && is_kernel && start.is_some_and(|start| chosen.span.contains(start))
+            births == Births::AreEvents
+                && is_kernel
+                && start.is_some_and(|start| chosen.span.contains(start))
         };
         let mut counts = PeopleCounts::default();
         let mut packet = TreePacket::default();
@@ -253,12 +255,19 @@ impl<'a> People<'a> {
             }
             None if process.name != StringId::EMPTY => {
                 message.text(tree::COMMAND, &text(process.name));
-                message.bool(tree::COMMAND_IS_NAME, true);
+                message.flag(tree::COMMAND_IS_NAME);
             }
             None => {}
         }
         message.close(entry);
     }
+}
+
+/// Whether trace_processor learns from the kernel's events that a thread or process starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Births {
+    AreEvents,
+    AreUnknown,
 }
 
 /// The numbers of processes and threads that were written.

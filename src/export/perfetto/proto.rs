@@ -83,9 +83,9 @@ impl Message {
         self.uint(field, value.cast_unsigned());
     }
 
-    /// Writes a truth value.
-    pub fn bool(&mut self, field: FieldNumber, value: bool) {
-        self.uint(field, u64::from(value));
+    /// Writes a truth value that is true.
+    pub fn flag(&mut self, field: FieldNumber) {
+        self.uint(field, 1);
     }
 
     /// Writes a number of eight bytes (`fixed64`).

@@ -165,7 +165,7 @@ pub(super) fn write_described(
             ValueKind::UInt,
             ValueRef::UInt(value) | ValueRef::Pointer(value) | ValueRef::Koid(value),
         ) => message.uint(number, *value),
-        (ValueKind::UInt, ValueRef::Bool(value)) => message.bool(number, *value),
+        (ValueKind::UInt, ValueRef::Bool(value)) => message.uint(number, u64::from(*value)),
         (ValueKind::Double, ValueRef::Double(value)) => message.double(number, *value),
         (ValueKind::Text, ValueRef::Text(_) | ValueRef::Bytes(_) | ValueRef::List(_)) => {
             message.text(number, &text_of(field));
@@ -179,7 +179,7 @@ pub(super) fn write_described(
 pub(super) fn write_annotation(message: &mut Message, value: &ArgValue<'_>) {
     match value {
         ArgValue::Null => message.text(annotation::TEXT, "null"),
-        ArgValue::Bool(value) => message.bool(annotation::BOOL, *value),
+        ArgValue::Bool(value) => message.uint(annotation::BOOL, u64::from(*value)),
         ArgValue::Int32(value) => message.int(annotation::INT, i64::from(*value)),
         ArgValue::Int64(value) => message.int(annotation::INT, *value),
         ArgValue::UInt32(value) => message.uint(annotation::UINT, u64::from(*value)),

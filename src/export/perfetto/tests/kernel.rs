@@ -285,7 +285,7 @@ fn of_two_kernels_one_has_ftrace_events() {
         path
     });
     let job = crate::base::Job::default();
-    let loaded = crate::load::open_together(&paths, &[], &[], &job, None).unwrap();
+    let loaded = crate::load::together::open_together(&paths, &[], &[], &job, None).unwrap();
     let read = exported(&loaded, &Selection::all());
     assert_eq!(events(&read).len() * 2, loaded.trace.events.len());
     let runs = read.messages(packet::GENERIC_TASK_STATE);
