@@ -336,7 +336,7 @@ _threadline() {
                     return 0
                     ;;
                 --to)
-                    COMPREPLY=($(compgen -W "fxt chrome-json csv json compile-commands process-tree-json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "fxt perfetto chrome-json csv json compile-commands process-tree-json" -- "${cur}"))
                     return 0
                     ;;
                 --table)

@@ -299,6 +299,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand export" -l thread 
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l track -d 'Only tracks and counters with NAME in their name: a thread\'s track means --thread; `CPU 0` alone means --cpu 0, with other selections only what that CPU\'s track shows; may be repeated' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -s o -l output -d 'Where to write; - for standard output' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l to -d 'What to write [default: by OUT\'s ending (.json: chrome-json), else fxt]' -r -f -a "fxt\t''
+perfetto\t''
 chrome-json\t''
 csv\t''
 json\t''

@@ -11,6 +11,7 @@ mod chrome_json;
 mod compile_commands;
 mod exporter;
 mod fxt;
+mod perfetto;
 mod process_tree_json;
 pub mod rows;
 mod shared;
@@ -26,6 +27,7 @@ pub(crate) use exporter::{Request, WriteFn, check_input, word_for};
 /// All exporters, the most complete first.
 pub const EXPORTERS: &[Exporter] = &[
     fxt::EXPORTER,
+    perfetto::EXPORTER,
     chrome_json::EXPORTER,
     tables::CSV,
     tables::JSON,

@@ -98,6 +98,12 @@ impl Events {
         self.segment_of(id).lane
     }
 
+    /// Returns whether an event is in the lane of a CPU. Panics if there is no such event, as slices do.
+    #[must_use]
+    pub(crate) fn is_in_lane_of_cpu(&self, id: EventId) -> bool {
+        self.segment_of(id).cpu.is_some()
+    }
+
     /// Returns the time of an event.
     #[inline]
     #[must_use]

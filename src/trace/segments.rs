@@ -133,7 +133,7 @@ impl Segment {
     }
 
     /// Returns event `index` with all its columns.
-    pub(super) fn event(&self, index: u32) -> Event {
+    pub(crate) fn event(&self, index: u32) -> Event {
         Event {
             id: EventId(self.first + index),
             part: self.part,

@@ -3,19 +3,17 @@
 //! Finished slices are `X`, unfinished ones `B`; instants `i` with their scope, counters `C` (see `counter_events`),
 //! flows `s` `t` `f` (bound to the slice around them, see `flow_labels`), asynchronous slices `b` `n` `e` (with an
 //! `id2` that is local to their process, or global if they belong to no process), names `M`. Slices of one thread nest: slices that
-//! cross others are on an extra thread (`layers`). Runs and interrupts of a CPU are in a process called `CPU n`,
+//! cross others are on an extra thread (`shared::layers`). Runs and interrupts of a CPU are in a process called `CPU n`,
 //! states of threads and their wakeups on threads called `NAME states` (`scheduling`); names of what exists in the file
 //! only say what it `stands_for`, so that our reader puts everything back. Times are microseconds with
 //! three decimals, so that no nanosecond is lost; numbers above 2^53 are texts, ids above 32 bits have stand-ins (see
-//! `numbers`). Slices, runs and states that reach over a border are cut there and have arguments that say so (see
-//! `shared::borders`). Arguments that share a name become a list.
+//! `shared::numbers`). Slices, runs and states that reach over a border are cut there and have arguments that say so
+//! (see `shared::borders`). Arguments that share a name become a list.
 
 mod counter_events;
 mod event_parts;
 mod flow_events;
 mod flow_labels;
-mod layers;
-mod numbers;
 mod scheduling;
 #[cfg(test)]
 mod tests;
@@ -32,7 +30,9 @@ use super::shared::async_ids::AsyncIds;
 use super::shared::borders::{Borders, CutArgument, EndCut, Part};
 use super::shared::flow_marks::{FlowMark, FlowMarks};
 use super::shared::koids::Koids;
+use super::shared::layers::{Layer, PlacedSlice, placed_slices};
 use super::shared::losses::Losses;
+use super::shared::numbers::{AsyncNumbers, Numbers, exact_number};
 use super::{Chosen, ExportError, ExportedText, Exporter, Request, Summary};
 use crate::base::{Job, StringId, TimeSpan, Timestamp};
 use crate::event::family::Family;
@@ -50,14 +50,12 @@ use crate::trace::{
 use event_parts::{Head, Name, OwnNumber, StandsFor, When};
 use flow_events::FlowEvent;
 use flow_labels::flow_labels;
-use layers::{Layer, PlacedSlice, placed_slices};
-use numbers::{AsyncNumbers, Numbers, exact_number};
 use values::{exact, json_args, json_object, or, scope_letter};
 
 /// This exporter's row.
 pub(crate) const EXPORTER: Exporter = Exporter {
     name: "chrome-json",
-    about: "Chrome's JSON trace events: Perfetto, chrome://tracing and many scripts read it",
+    about: "Chrome's JSON trace events: for chrome://tracing, scripts and viewers without a format of their own",
     extension: "json",
     text: ExportedText::Json,
     table: None,

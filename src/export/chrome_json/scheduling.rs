@@ -4,11 +4,11 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::event_parts::{Head, When};
-use super::numbers::exact_number;
 use super::{JsonEvents, RUNS_OFFSET, add_cuts, exact, when};
 use crate::event::Interrupt;
 use crate::export::ExportError;
 use crate::export::shared::ThreadKoids;
+use crate::export::shared::numbers::exact_number;
 use crate::query::waker::{Waker, waker_of};
 use crate::trace::{CpuId, RunId, State, StateId, ThreadId};
 

@@ -106,7 +106,7 @@ use written::Written;
 /// This exporter's row.
 pub(crate) const EXPORTER: Exporter = Exporter {
     name: "fxt",
-    about: "Fuchsia trace format: Threadline, Perfetto, magic-trace and Fuchsia's tools read it",
+    about: "Fuchsia trace format: for Threadline itself, magic-trace's viewer and Fuchsia's tools; Perfetto reads it as well",
     extension: "fxt",
     text: ExportedText::AsWritten,
     table: None,

@@ -1,6 +1,6 @@
 //! What file formats that number threads, flows and asynchronous operations share: numbers of processes and threads
-//! (`koids`), marks of arrows (`flow_marks`), ids of asynchronous slices (`async_ids`), names of counters, losses, where
-//! items are cut (`borders`), and the arguments of events.
+//! (`koids`, `numbers`), marks of arrows (`flow_marks`), ids of asynchronous slices (`async_ids`), names of counters,
+//! losses, where items are cut (`borders`), and the arguments of events.
 
 pub mod arguments;
 pub(crate) mod async_ids;
@@ -8,8 +8,10 @@ pub(crate) mod borders;
 pub(crate) mod counter_names;
 pub(crate) mod flow_marks;
 pub(crate) mod koids;
+pub(crate) mod layers;
 mod lone_flows;
 pub(crate) mod losses;
+pub(crate) mod numbers;
 
 /// A thread in the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -20,6 +20,7 @@ const LIST_HEIGHT: f32 = 150.0;
 fn title_of(name: &str) -> &str {
     match name {
         "fxt" => "FXT",
+        "perfetto" => "Perfetto",
         "csv" => "CSV",
         "tsv" => "TSV",
         "json" => "JSON",

@@ -1,0 +1,58 @@
+//! What happens on the tracks of the file, one mark after another: begins, ends, points, samples.
+
+use super::tracks::TrackUuid;
+use crate::trace::{EventId, SliceId, ThreadId};
+
+/// A mark on a track.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Mark {
+    /// ns on the trace's clock.
+    pub time: i64,
+    pub what: What,
+}
+
+/// What a mark is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum What {
+    /// A slice begins.
+    Begin { track: TrackUuid, slice: SliceId },
+    /// A slice ends.
+    End { track: TrackUuid, slice: SliceId },
+    /// An instant.
+    Instant { track: TrackUuid, event: EventId },
+    /// The sample of a counter, by its row.
+    Sample {
+        track: TrackUuid,
+        /// The row of the sample's counter.
+        counter: u32,
+        row: u32,
+    },
+    /// A thread begins to run, or to be in another state.
+    Task {
+        thread: ThreadId,
+        /// The number of the CPU.
+        cpu: u32,
+        /// One of `layout::task_state`.
+        state: u64,
+        priority: Option<i32>,
+    },
+    /// An end of an arrow, by its row, that is on no slice that is written.
+    Arrow {
+        track: TrackUuid,
+        arrow: u32,
+        end: ArrowEnd,
+    },
+    /// Events were lost from here on.
+    LossBegins { track: TrackUuid },
+    /// The first event after a loss.
+    LossEnds { track: TrackUuid },
+}
+
+/// An end of an arrow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ArrowEnd {
+    /// Where the arrow starts.
+    From,
+    /// Where it points to.
+    To,
+}

@@ -1,0 +1,142 @@
+//! The Perfetto exporter: any trace, or a part of it, as a protobuf trace (`.pftrace`) that <https://ui.perfetto.dev>
+//! opens and trace_processor queries.
+//!
+//! ```text
+//! packets, each: time | sequence | interned names | one of
+//!     clock snapshot, system, processes and threads, statistics of lost events       once
+//!     bundle of ftrace events of one CPU                                             events of trace.dat and ftrace text
+//!     track descriptor | track event: begin, end, instant, sample                   everything else
+//!     generic task state                                                            runs and states of other formats
+//! ```
+//!
+//! - **Events of the kernel** (trace.dat, ftrace text) are ftrace events, each once: as Perfetto's own message where its
+//!   analysis uses it (`event_types`), otherwise as a message that the file describes (`plan`). trace_processor makes runs,
+//!   thread states, interrupts, system calls by number, work items, atrace marks and power counters of them, so these
+//!   are not written again. Events whose CPU is not known are track events.
+//! - **Slices** that trace_processor does not make itself are begins and ends on the track of their thread or CPU, with
+//!   the fields of their events as debug annotations (but for traced functions, whose ftrace events have them). Slices
+//!   that cross others are on a child of that track (`shared::layers`), asynchronous ones on as many tracks of one name
+//!   as overlap. A slice whose end was not seen ends where it is drawn to, with the annotation `end_not_seen`, or not
+//!   at all. `measured_ns` is the duration that the recorder measured, where that is another one.
+//! - **Arrows** each have a flow number of their own: see `arrows`. Marks without an arrow are left out.
+//! - **Counters** start with their value at the range's start.
+//! - **A range** has the slices and runs that reach into it, with their real times; see `switches` for ftrace events.
+//! - **Losses** of a CPU's events are `lost_events` of the bundle after them, and the numbers of lost events the
+//!   statistics of ftrace; those of other formats are slices of a track called `lost events`.
+//! - Times are those of the trace, as boot time; if any is below zero, all are shifted so that none is.
+//!
+//! A text that is not UTF-8 has `\xNN` for its bytes. Left out: thread names of the past, files, diagnostics.
+
+mod arrows;
+mod bundles;
+mod context;
+mod event_types;
+mod head;
+mod interner;
+mod lanes;
+mod layout;
+mod marks;
+mod output;
+mod people;
+mod plan;
+mod proto;
+mod sources;
+mod switches;
+mod tasks;
+#[cfg(test)]
+mod tests;
+mod track_events;
+mod track_marks;
+mod tracks;
+mod values;
+
+use std::io::Write;
+
+use super::{ExportError, ExportedText, Exporter, Request, Summary};
+use arrows::Arrows;
+use context::Context;
+use head::System;
+use output::Output;
+use people::{Births, People};
+use plan::{Kernel, Plans};
+use sources::KernelSources;
+use track_events::MarkWriter;
+
+/// This exporter's row.
+pub(crate) const EXPORTER: Exporter = Exporter {
+    name: "perfetto",
+    about: "Perfetto's own format: for ui.perfetto.dev and trace_processor, with the kernel's events as they know them",
+    extension: "pftrace",
+    text: ExportedText::AsWritten,
+    table: None,
+    write,
+};
+
+/// Shows trace_processor that a thread or process starts.
+const BIRTH: &str = "task:task_newtask";
+
+fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportError> {
+    let Request {
+        loaded,
+        chosen,
+        job,
+        ..
+    } = *request;
+    let trace = loaded.trace.as_ref();
+    let reader = loaded.reader.as_ref();
+    let sources = KernelSources::new(trace);
+    let people = People::new(trace, &sources);
+    let system = System::of(&sources);
+    let mut extra = switches::extra_candidates(trace, chosen, &sources);
+    let kernel = Kernel {
+        sources: &sources,
+        reader,
+        machine: system.machine(),
+    };
+    let plans = Plans::new(trace, chosen, &extra, kernel);
+    let context = Context {
+        trace,
+        chosen,
+        reader,
+        sources: &sources,
+        people: &people,
+        plans: &plans,
+        states: system.states(),
+        shift: trace.span.start.0.min(0).saturating_neg(),
+    };
+    let rows = trace.slices.len() + trace.instants.len() + trace.counters.times.len();
+    job.set_total(plans.event_count + rows as u64);
+    let mut summary = Summary::default();
+    let mut output = Output {
+        out,
+        job,
+        start: context.time(context.span().start.0),
+    };
+    head::write_head(&context, &system, &mut output)?;
+    let births = match plans.has_typed(BIRTH) {
+        true => Births::AreEvents,
+        false => Births::AreUnknown,
+    };
+    let named = people.write_tree(chosen, births, &mut output)?;
+    if sources.is_any() {
+        extra.retain(|&event| switches::is_extra(&context, event));
+        let made = switches::made_switches(&context);
+        let events = bundles::write_events(&context, &extra, &made, &mut output)?;
+        summary.count("ftrace events", events);
+    }
+    let arrows = Arrows::new(&context);
+    let mut writer = MarkWriter::new(&context, &arrows, &mut output);
+    let counts = track_marks::write_marks(&mut writer)?;
+    head::write_tail(&context, &mut output)?;
+    output.out.flush()?;
+    summary.count("slices", counts.slices);
+    summary.count("instants", counts.instants);
+    summary.count("counter samples", counts.samples);
+    summary.count("arrows", arrows.count);
+    summary.count("runs", counts.tasks.runs);
+    summary.count("thread states", counts.tasks.states);
+    summary.count("processes", named.processes);
+    summary.count("threads", named.threads);
+    head::add_notes(&context, &arrows, &counts, &mut summary);
+    Ok(summary)
+}

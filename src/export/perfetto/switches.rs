@@ -1,0 +1,268 @@
+//! Ftrace events of a part of a trace that are not events of that part: those with which runs, slices and values start
+//! that reach into the range, and context switches that are made for it.
+//!
+//! - Where a range ends before a run does, a switch to the idle thread at the run's real end: the next run is not shown.
+//! - A selection of some threads has only switches made of their runs: every other thread is the idle thread there.
+//! - An event that begins a run, slice or value which reaches into the range is written with its real time; so is one
+//!   that ends such a slice, and a wakeup of a chosen thread by another one.
+
+use super::context::Context;
+use super::event_types::{Derives, event_type};
+use super::plan::EventForm;
+use super::sources::KernelSources;
+use crate::base::Timestamp;
+use crate::base::strings::exact_text;
+use crate::event::EventKind;
+use crate::query::selection::Chosen;
+use crate::trace::{
+    CounterTrackId, CpuId, EventId, Run, RunId, StateId, ThreadId, ThreadState, Trace, TrackId,
+};
+
+/// A side of a context switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SwitchSide {
+    pub thread: ThreadId,
+    pub priority: i32,
+}
+
+/// The priority of idle threads.
+const IDLE_PRIORITY: i32 = 120;
+
+impl SwitchSide {
+    const IDLE: SwitchSide = SwitchSide {
+        thread: ThreadId::IDLE,
+        priority: IDLE_PRIORITY,
+    };
+
+    fn of(run: &Run) -> SwitchSide {
+        SwitchSide {
+            thread: run.thread,
+            priority: run.priority,
+        }
+    }
+}
+
+/// A context switch that is made of runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct MadeSwitch {
+    pub time: Timestamp,
+    pub cpu: CpuId,
+    pub from: SwitchSide,
+    /// The state of the thread that leaves.
+    pub end_state: ThreadState,
+    pub to: SwitchSide,
+}
+
+/// Returns the context switches that are made, by CPU and time.
+pub(super) fn made_switches(context: &Context<'_>) -> Vec<MadeSwitch> {
+    let mut made = Vec::new();
+    if context.chosen.is_whole() {
+        return made;
+    }
+    for cpu in (0..context.trace.cpus.len() as u32).map(CpuId) {
+        if context.has_switches_of(cpu) && context.chosen.has_runs_of(cpu) {
+            match context.chosen.is_narrowed() {
+                true => of_chosen_runs(context, cpu, &mut made),
+                false => made.extend(at_end(context, cpu)),
+            }
+        }
+    }
+    made
+}
+
+/// Returns the switch that ends the run which is cut by the end of the range.
+fn at_end(context: &Context<'_>, cpu: CpuId) -> Option<MadeSwitch> {
+    let runs = &context.trace.runs;
+    let last = runs
+        .overlapping(runs.on(cpu), context.chosen.span)
+        .next_back()?;
+    let run = runs.get(RunId(last));
+    let end = run.end.filter(|&end| end >= context.chosen.span.end)?;
+    Some(MadeSwitch {
+        time: end,
+        cpu,
+        from: SwitchSide::of(&run),
+        end_state: run.end_state,
+        to: SwitchSide::IDLE,
+    })
+}
+
+fn of_chosen_runs(context: &Context<'_>, cpu: CpuId, made: &mut Vec<MadeSwitch>) {
+    let runs = &context.trace.runs;
+    let mut open: Option<Run> = None;
+    let leave = |run: &Run, time, to| MadeSwitch {
+        time,
+        cpu,
+        from: SwitchSide::of(run),
+        end_state: run.end_state,
+        to,
+    };
+    for row in runs.overlapping(runs.on(cpu), context.chosen.span) {
+        let run = runs.get(RunId(row));
+        if !context.chosen.has_run(cpu, run.thread) {
+            continue;
+        }
+        let before = open.take();
+        let end = before.as_ref().and_then(|before| before.end);
+        match (before, end) {
+            (Some(before), Some(end)) if end == run.start => {
+                made.push(leave(&before, end, SwitchSide::of(&run)));
+            }
+            (before, end) => {
+                if let (Some(before), Some(end)) = (before, end) {
+                    made.push(leave(&before, end, SwitchSide::IDLE));
+                }
+                made.push(MadeSwitch {
+                    time: run.start,
+                    cpu,
+                    from: SwitchSide::IDLE,
+                    end_state: ThreadState::Runnable,
+                    to: SwitchSide::of(&run),
+                });
+            }
+        }
+        open = Some(run);
+    }
+    if let Some(run) = open
+        && let Some(end) = run.end
+    {
+        made.push(leave(&run, end, SwitchSide::IDLE));
+    }
+}
+
+/// Returns the events that may be written besides the chosen ones of the range, each once: those of kinds that have a
+/// message of Perfetto's own. [`is_extra`] decides when it is known how each kind is written.
+pub(super) fn extra_candidates(
+    trace: &Trace,
+    chosen: &Chosen<'_>,
+    sources: &KernelSources<'_>,
+) -> Vec<EventId> {
+    let mut candidates = Candidates {
+        trace,
+        chosen,
+        sources,
+        derives: Vec::new(),
+        events: Vec::new(),
+    };
+    if chosen.is_whole() || !sources.is_any() {
+        return candidates.events;
+    }
+    candidates.derives = trace
+        .kinds
+        .iter()
+        .map(|kind| possibly_derived(trace, kind))
+        .collect();
+    candidates.of_slices();
+    candidates.of_counters();
+    match chosen.is_narrowed() {
+        true => candidates.wakeups(),
+        false => candidates.of_runs(),
+    }
+    candidates.events.sort_unstable();
+    candidates.events.dedup();
+    candidates.events
+}
+
+/// Returns whether a candidate is an ftrace event that is not written anyway, of a kind with a message of Perfetto's
+/// own.
+pub(super) fn is_extra(context: &Context<'_>, id: EventId) -> bool {
+    let event = context.trace.events.get(id);
+    let is_typed = matches!(context.plans.of(event.row.kind).form, EventForm::Typed(_));
+    is_typed && context.sources.is_ftrace(id) && !context.is_written_event(id)
+}
+
+fn possibly_derived(trace: &Trace, kind: &EventKind) -> bool {
+    let text = |id| exact_text(trace.strings.bytes(id));
+    let found = event_type(&text(kind.category), &text(kind.name));
+    found.is_some_and(|found| found.derives != Derives::Nothing)
+}
+
+struct Candidates<'a> {
+    trace: &'a Trace,
+    chosen: &'a Chosen<'a>,
+    sources: &'a KernelSources<'a>,
+    /// By kind: whether trace_processor makes rows of its events, if they have all that they need.
+    derives: Vec<bool>,
+    events: Vec<EventId>,
+}
+
+impl Candidates<'_> {
+    fn is_derived(&self, event: EventId) -> bool {
+        let kind = self.trace.events.kind(event);
+        self.derives.get(kind.index()) == Some(&true)
+    }
+
+    /// Adds the ends of chosen slices that trace_processor makes of the events.
+    fn of_slices(&mut self) {
+        let (trace, chosen) = (self.trace, self.chosen);
+        let is_narrowed = chosen.is_narrowed();
+        for (number, track) in (0_u32..).zip(&trace.tracks) {
+            if !chosen.has_track(TrackId(number)) {
+                continue;
+            }
+            let rows = track.rows.start as usize..track.rows.end as usize;
+            for row in trace.slices.rows.get(rows).unwrap_or(&[]) {
+                let rows = trace.slices.overlapping(row, chosen.span);
+                // Only the first and the last slice of a row can reach out of the range.
+                let ends = [rows.start, rows.end.saturating_sub(1)];
+                let ends = ends
+                    .into_iter()
+                    .filter(|slice| !is_narrowed && rows.contains(slice));
+                let all = rows.clone().filter(|_| is_narrowed);
+                for slice in ends.chain(all) {
+                    let row = slice as usize;
+                    let begin = EventId(trace.slices.begins.at(row));
+                    if self.is_derived(begin) && chosen.has_slice(TrackId(number), row) {
+                        self.events.push(begin);
+                        self.events.extend(trace.slices.finish(row));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds the samples that are valid at the start of the range.
+    fn of_counters(&mut self) {
+        let counters = &self.trace.counters;
+        for track in (0..counters.tracks.len() as u32).map(CounterTrackId) {
+            if !self.chosen.has_counter(track) {
+                continue;
+            }
+            let row = self.chosen.sample_at_start(track);
+            let event = row.and_then(|row| counters.events.get(row as usize));
+            let event = event.map(|&event| EventId(event));
+            self.events
+                .extend(event.filter(|&event| self.is_derived(event)));
+        }
+    }
+
+    /// Adds the switches with which the runs start that reach into the range.
+    fn of_runs(&mut self) {
+        let runs = &self.trace.runs;
+        for cpu in (0..self.trace.cpus.len() as u32).map(CpuId) {
+            if self.sources.has_cpu(cpu) && self.chosen.has_runs_of(cpu) {
+                let first = runs.overlapping(runs.on(cpu), self.chosen.span).next();
+                self.events
+                    .extend(first.and_then(|row| runs.event(row as usize)));
+            }
+        }
+    }
+
+    /// Adds the wakeups of chosen threads in the range.
+    fn wakeups(&mut self) {
+        let states = &self.trace.states;
+        for id in (0..self.trace.threads.len() as u32).map(ThreadId) {
+            let range = states.of(id);
+            let is_chosen = self.chosen.has_states_of(id) && self.sources.has_thread(id);
+            if range.is_empty() || !is_chosen {
+                continue;
+            }
+            for row in states.overlapping(range, self.chosen.span) {
+                let state = states.get(StateId(row));
+                if state.notes.is_woken() && self.chosen.span.contains(state.start) {
+                    self.events.extend(state.event);
+                }
+            }
+        }
+    }
+}
