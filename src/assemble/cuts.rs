@@ -1,5 +1,5 @@
-//! Marks the items of which a file contains only a part: an export cut them at the border of its range, they were open at
-//! the end of one of several joined files, or events were lost before they ended.
+//! Marks the items of which a file contains only a part: an export cut them at the border of its range, or they were open at
+//! the end of one of several joined files.
 //!
 //! Slices are marked by the event that begins them. Runs and states are marked by the event that begins them, or by the
 //! event of their thread that ends them; the last state of a thread that was last seen before the trace's end ends there.
@@ -24,11 +24,10 @@ pub(crate) struct Cuts {
 }
 
 /// The moment until which something of a thread was seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct CutEnd {
-    pub thread: ThreadId,
-    /// The moment, ns on the trace's clock.
-    pub time: Timestamp,
+#[derive(Clone, Copy, Debug)]
+struct CutEnd {
+    thread: ThreadId,
+    time: Timestamp,
 }
 
 impl Cuts {
@@ -62,11 +61,6 @@ impl Cuts {
             }
         }
         cuts
-    }
-
-    /// Adds the runs that were open where events were lost.
-    pub(crate) fn add_ends(&mut self, ends: Vec<CutEnd>) {
-        self.ends.extend(ends);
     }
 
     /// Marks the slices that begin with one of the events and have a drawn end.

@@ -222,8 +222,7 @@ pub fn assemble(
         labels,
     };
     let mut tables = track_tables(on_tracks, recorded.cpus.len());
-    let mut cuts = Cuts::new(&rows.cuts, &recorded, directory, span);
-    cuts.add_ends(scheduling.lost_ends);
+    let cuts = Cuts::new(&rows.cuts, &recorded, directory, span);
     cuts.mark_slices(&mut tables.slices);
     if job.is_cancelled() {
         return Trace::default();

@@ -24,11 +24,8 @@ mod states;
 mod whole;
 mod witnesses;
 
-use std::mem::take;
-
 use rayon::prelude::*;
 
-use super::cuts::CutEnd;
 use super::group::{Groups, Sorted, gather};
 use super::losses::Losses;
 use super::recorded::{Part, Recorded};
@@ -54,8 +51,6 @@ pub(crate) struct Scheduling {
     pub runs: Runs,
     /// The states of each thread.
     pub states: States,
-    /// Where runs were open when events were lost.
-    pub lost_ends: Vec<CutEnd>,
     /// Count of switches that do not match the run before them.
     pub diagnostics: Diagnostics,
 }
@@ -86,7 +81,6 @@ pub(crate) fn schedule(
         return Scheduling {
             runs: whole_runs(&rows.whole.runs, recorded, thread_count),
             states: whole_states(&rows.whole.states, recorded, thread_count),
-            lost_ends: Vec::new(),
             diagnostics: Diagnostics::default(),
         };
     }
@@ -109,8 +103,6 @@ pub(crate) fn schedule(
     let has_switches = !switches.is_empty();
     let mut cpus = runs_of_cpus(switches, recorded, losses);
     let mismatches = cpus.iter().map(|cpu| cpu.mismatches).sum();
-    let lost_ends = cpus.iter_mut().flat_map(|cpu| take(&mut cpu.lost_ends));
-    let lost_ends = lost_ends.collect();
     let of_runs = changes_of_runs(&mut cpus);
     let targets = parts.iter().flat_map(|part| &part.targets);
     let stated = recorded.parts.iter().zip(&rows.state_facts);
@@ -141,7 +133,6 @@ pub(crate) fn schedule(
     Scheduling {
         runs,
         states,
-        lost_ends,
         diagnostics,
     }
 }

@@ -4,7 +4,6 @@ use std::mem::take;
 
 use rayon::prelude::*;
 
-use super::super::cuts::CutEnd;
 use super::super::group::{Groups, Numbered, Pieces, Sorted, join_in_order};
 use super::super::losses::{Hole, Losses};
 use super::super::recorded::Recorded;
@@ -20,8 +19,6 @@ pub(crate) struct CpuRuns {
     cpu: u32,
     /// The runs, in order of time.
     pub runs: Runs,
-    /// Where runs were open when events of the CPU were lost.
-    pub lost_ends: Vec<CutEnd>,
     /// Number of switches that did not match the run before them.
     pub mismatches: u64,
     /// (thread, change) for changes of a thread's state without a switch of that thread.
@@ -130,7 +127,7 @@ pub(crate) fn runs_of_cpu(
             holes.next_if(|hole| hole.from < row.time || (!is_open && hole.until <= row.time))
         {
             if take(&mut is_open) {
-                all.lose_track(hole.from);
+                all.lose(hole.from);
             }
             recorded_since = recorded_since.max(Some(hole.until));
             before = None;
@@ -167,11 +164,8 @@ pub(crate) fn runs_of_cpu(
     if let Some(last) = rows.last().filter(|_| is_open) {
         let lost_from = holes.next().map(|hole| hole.from);
         let left_by = witness.left_by(last).map(|time| time.0);
-        match (left_by, lost_from) {
-            (Some(time), None) => all.lose(time),
-            (Some(time), Some(from)) if time < from => all.lose(time),
-            (_, Some(from)) => all.lose_track(from),
-            (None, None) => {}
+        if let Some(time) = left_by.into_iter().chain(lost_from).min() {
+            all.lose(time);
         }
     }
     all
@@ -203,17 +197,6 @@ impl CpuRuns {
         match goes_on {
             true => runs.ends[last] = Maybe::new(row.time.max(runs.starts[last])),
             false => self.lose(left_by.unwrap_or(row.time)),
-        }
-    }
-
-    /// Ends the latest run at `time` (ns), where events were lost: the thread ran at least until then.
-    fn lose_track(&mut self, time: i64) {
-        self.lose(time);
-        if let (Some(&thread), Some(end)) = (self.runs.threads.last(), self.runs.ends.last()) {
-            self.lost_ends.push(CutEnd {
-                thread: ThreadId(thread),
-                time: Timestamp(end.or_greatest()),
-            });
         }
     }
 
@@ -393,11 +376,6 @@ mod tests {
         assert_eq!(all.runs.ends, vec![10, 20, 50, 70]);
         assert_eq!(all.runs.threads, vec![5, 6, 6, 7]);
         assert_eq!(all.mismatches, 0);
-        let lost = |thread, time| CutEnd {
-            thread: ThreadId(thread),
-            time: Timestamp(time),
-        };
-        assert_eq!(all.lost_ends, [lost(6, 20)]);
         let (running, lost) = (
             To::new(ThreadState::Running, Some(1)),
             To::stops_running_on(1),
