@@ -17,6 +17,7 @@ draw syscalls-events sched-irq-syscalls.dat --size 1280x720 --from 600ms --until
 draw function-graph function-graph.dat --size 1280x720 --from 1087.6ms --until 1088.7ms
 draw process-tree lua-make-j2.etrace.zst --size 1280x720 --pane process-tree --theme light
 draw fxt-events compress.fxt --size 1280x720 --pane events
+draw chrome-json node-workers.json.gz --size 1280x720 --pane flame-graph
 draw build lua-make-j2.etrace.zst --size 1280x800 --pane build
 draw kprobe-text-pairs kprobe-pair.trace_pipe sample-traces/kprobe-pair.kprobe_events sample-traces/kprobe-pair.kprobe_profile \
     --size 1280x720 --from 325ms --until 620ms --pane probes
