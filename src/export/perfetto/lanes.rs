@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 use rustc_hash::FxHashMap;
 
 use crate::base::Maybe;
-use crate::export::shared::layers::{Layer, PlacedSlice};
+use crate::export::shared::layers::{FoundSlice, Layer, PlacedSlice, found_slices};
 use crate::query::selection::Chosen;
 use crate::trace::{SliceId, Trace, TrackId};
 
@@ -135,23 +135,8 @@ pub(super) fn placed_asyncs(
     track: TrackId,
 ) -> Vec<PlacedSlice> {
     let slices = &trace.slices;
-    let Some(row) = trace.tracks.get(track.0 as usize) else {
-        return Vec::new();
-    };
-    let rows = row.rows.start as usize..row.rows.end as usize;
-    let mut found: Vec<FoundSlice> = Vec::new();
-    for (depth, row) in (0_u32..).zip(slices.rows.get(rows).unwrap_or(&[])) {
-        let inside = slices.overlapping(row, chosen.span);
-        let inside = inside.filter(|&slice| chosen.has_slice(track, slice as usize));
-        found.extend(inside.map(|slice| FoundSlice {
-            start: slices.starts.at(slice as usize),
-            depth,
-            slice,
-        }));
-    }
-    found.sort_unstable();
     let mut layers = AsyncLayers::default();
-    found
+    found_slices(trace, chosen, track)
         .into_iter()
         .map(|FoundSlice { start, slice, .. }| {
             let row = slice as usize;
@@ -171,14 +156,6 @@ pub(super) fn placed_asyncs(
             }
         })
         .collect()
-}
-
-/// A slice; sorted by start, outer ones first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct FoundSlice {
-    start: i64,
-    depth: u32,
-    slice: u32,
 }
 
 #[derive(Clone, Copy)]

@@ -37,6 +37,38 @@ pub(crate) struct PlacedSlice {
     pub layer: Layer,
 }
 
+/// A slice; sorted by start, outer ones first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct FoundSlice {
+    /// Its start, ns on the trace's clock.
+    pub start: i64,
+    /// The number of its row in the track, counted from 0.
+    pub depth: u32,
+    pub slice: u32,
+}
+
+/// Returns the chosen slices of a track in order of time, outer ones first.
+pub(crate) fn found_slices(trace: &Trace, chosen: &Chosen<'_>, track: TrackId) -> Vec<FoundSlice> {
+    let slices = &trace.slices;
+    let Some(row) = trace.tracks.get(track.0 as usize) else {
+        return Vec::new();
+    };
+    let rows = row.rows.start as usize..row.rows.end as usize;
+    let rows = slices.rows.get(rows).unwrap_or(&[]);
+    let mut found = Vec::new();
+    for (depth, row) in (0_u32..).zip(rows) {
+        let inside = slices.overlapping(row, chosen.span);
+        let inside = inside.filter(|&slice| chosen.has_slice(track, slice as usize));
+        found.extend(inside.map(|slice| FoundSlice {
+            start: slices.starts.at(slice as usize),
+            depth,
+            slice,
+        }));
+    }
+    found.sort_unstable();
+    found
+}
+
 /// Returns the chosen slices of a track in order of time, outer ones first, each with its thread.
 pub(crate) fn placed_slices(
     trace: &Trace,
@@ -44,24 +76,18 @@ pub(crate) fn placed_slices(
     track: TrackId,
 ) -> Vec<PlacedSlice> {
     let slices = &trace.slices;
-    let Some(row) = trace.tracks.get(track.0 as usize) else {
-        return Vec::new();
-    };
-    let rows = row.rows.start as usize..row.rows.end as usize;
-    let rows = slices.rows.get(rows).unwrap_or(&[]);
-    let mut found: Vec<(i64, u32, u32)> = Vec::new();
-    for (depth, row) in (0_u32..).zip(rows) {
-        let inside = slices.overlapping(row, chosen.span);
-        let inside = inside.filter(|&slice| chosen.has_slice(track, slice as usize));
-        found.extend(inside.map(|slice| (slices.starts.at(slice as usize), depth, slice)));
-    }
-    found.sort_unstable();
+    let found = found_slices(trace, chosen, track);
     // By thread: the ends of its open slices, in ns. Invariant: they decrease, so that the last is the innermost.
     let mut open: FxHashMap<Layer, Vec<Maybe<i64>>> = FxHashMap::default();
     // The threads of the slices that moved off the track's own thread: their children follow them.
     let mut moved: FxHashMap<u32, Layer> = FxHashMap::default();
     let mut placed = Vec::with_capacity(found.len());
-    for (start, depth, slice) in found {
+    for FoundSlice {
+        start,
+        depth,
+        slice,
+    } in found
+    {
         let end = slices.open_end(slice as usize);
         let parent = slices.parent(slice as usize);
         let layer_around = parent.and_then(|parent| moved.get(&parent.0));
