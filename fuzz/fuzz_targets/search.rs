@@ -22,6 +22,6 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Ok(matcher) = Matcher::new(&expression, &TRACE.trace, TRACE.reader.as_ref()) else { return };
     let mut probe = matcher.probe();
     for id in (0..TRACE.trace.events.len() as u32).map(EventId) {
-        probe.is_match(Item::Event(id));
+        let _is_match = probe.is_match(Item::Event(id));
     }
 });
