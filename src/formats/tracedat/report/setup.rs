@@ -41,7 +41,7 @@ pub(crate) trait Stream: Send {
     fn cpu(&self) -> u32;
     /// Index into [`Setup::buffers`].
     fn buffer(&self) -> usize;
-    /// Returns whether the next record is in the list of events with index `list` of [`Choice::Events`](crate::formats::format::Choice).
+    /// Returns whether the next record is in the list of events with index `list` of [`Choice::Events`](crate::formats::record_report::Choice).
     fn is_listed(&self, _list: usize) -> bool {
         false
     }
