@@ -8,7 +8,7 @@ use super::super::group::{Groups, Numbered, Pieces, Sorted, join_in_order};
 use super::super::losses::{Hole, Losses};
 use super::super::recorded::Recorded;
 use super::changes::{Change, SwitchRow, To};
-use super::witnesses::{CpuEvents, Witness, Witnessed};
+use super::witnesses::{CpuEvents, Witness, Witnessed, lanes_of_cpus};
 use crate::base::{Maybe, Timestamp};
 use crate::event::SwitchContent;
 use crate::trace::{CpuId, Runs, ThreadId, ThreadState};
@@ -30,6 +30,7 @@ pub(super) fn runs_of_cpus(
     recorded: &Recorded,
     losses: &Losses,
 ) -> Vec<CpuRuns> {
+    let lanes = lanes_of_cpus(recorded);
     cpus.into_par_iter()
         .map_init(Vec::new, |rows, of| {
             let cpu = of.number;
@@ -38,8 +39,11 @@ pub(super) fn runs_of_cpus(
                 first_event: losses.first_event_of(CpuId(cpu)).map(Timestamp),
                 holes: losses.gaps_of(CpuId(cpu)),
             };
-            let cpu = CpuId(cpu);
-            runs_of_cpu(cpu, rows, source, &CpuEvents::new(recorded, cpu))
+            let witness = CpuEvents {
+                events: &recorded.events,
+                lanes: lanes.get(cpu as usize).map_or(&[], Vec::as_slice),
+            };
+            runs_of_cpu(CpuId(cpu), rows, source, &witness)
         })
         .collect()
 }

@@ -50,9 +50,29 @@ impl Witness for NoWitness {
 /// The events in the lanes of a CPU: each recording and each instance of a kernel has one. Other lanes, such as those of
 /// FXT providers, are no witness: their events name the thread that they are about.
 pub(crate) struct CpuEvents<'a> {
-    events: &'a Events,
+    pub events: &'a Events,
     /// The events of each of the CPU's lanes.
-    lanes: Vec<Range<u32>>,
+    pub lanes: &'a [Range<u32>],
+}
+
+/// Returns the events of each lane of each CPU, by the CPU's id.
+#[must_use]
+pub(crate) fn lanes_of_cpus(recorded: &Recorded) -> Vec<Vec<Range<u32>>> {
+    let mut lanes: Vec<Vec<Range<u32>>> = vec![Vec::new(); recorded.cpus.len()];
+    let mut last_lane = None;
+    for part in &recorded.parts {
+        let Some(own) = part.cpu.and_then(|cpu| lanes.get_mut(cpu.0 as usize)) else {
+            continue;
+        };
+        let segment = &recorded.events.segments()[part.segment as usize];
+        let end = segment.first + segment.columns.len() as u32;
+        match own.last_mut() {
+            Some(range) if last_lane == Some(segment.lane) => range.end = end,
+            _ => own.push(segment.first..end),
+        }
+        last_lane = Some(segment.lane);
+    }
+    lanes
 }
 
 /// An event that shows which thread was on the CPU.
@@ -68,24 +88,6 @@ struct Stretch<'a> {
 }
 
 impl<'a> CpuEvents<'a> {
-    /// Finds the lanes of a CPU.
-    #[must_use]
-    pub(crate) fn new(recorded: &'a Recorded, cpu: CpuId) -> CpuEvents<'a> {
-        let mut lanes: Vec<Range<u32>> = Vec::new();
-        let mut last_lane = None;
-        for part in recorded.parts.iter().filter(|part| part.cpu == Some(cpu)) {
-            let segment = &recorded.events.segments()[part.segment as usize];
-            let end = segment.first + segment.columns.len() as u32;
-            match lanes.last_mut() {
-                Some(range) if last_lane == Some(segment.lane) => range.end = end,
-                _ => lanes.push(segment.first..end),
-            }
-            last_lane = Some(segment.lane);
-        }
-        let events = &recorded.events;
-        CpuEvents { events, lanes }
-    }
-
     /// Returns the events behind `first`, or from the recording's begin, and before `second`, or to its end; `None` if
     /// one of the switches is not in the CPU's lanes.
     fn between(
