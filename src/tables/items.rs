@@ -68,3 +68,53 @@ pub(crate) fn track_name(trace: &Trace, id: TrackId) -> Cow<'_, str> {
         TrackKind::Async(_) => Cow::default(),
     }
 }
+
+/// What the columns of long tables contain about threads, by thread; the last entry is about things of no thread.
+pub(crate) struct Owners {
+    /// The numbers of the processes.
+    pub pids: Vec<Option<u64>>,
+    /// The numbers of the threads.
+    pub tids: Vec<Option<u64>>,
+    /// The names of the processes, as numbers of strings of the trace.
+    pub processes: Vec<Option<u32>>,
+    /// The names of the threads.
+    pub names: Vec<String>,
+}
+
+impl Owners {
+    pub fn new(trace: &Trace) -> Owners {
+        let mut owners = Owners {
+            pids: Vec::new(),
+            tids: Vec::new(),
+            processes: Vec::new(),
+            names: Vec::new(),
+        };
+        let threads = (0..trace.threads.len() as u32).map(|id| Some(ThreadId(id)));
+        for id in threads.chain([None]) {
+            let process = trace.process_of(id);
+            let is_idle = id == Some(ThreadId::IDLE);
+            let own = process.filter(|_| !is_idle && id.is_some());
+            owners.pids.push(own.map(|process| process.pid));
+            let tid = |id| match is_idle {
+                true => 0,
+                false => trace.thread(id).tid,
+            };
+            owners.tids.push(id.map(tid));
+            owners.processes.push(process.map(|process| process.name.0));
+            owners.names.push(trace.thread_name(id).into_owned());
+        }
+        owners
+    }
+
+    /// Returns the index of what is known about a thread, or about no thread.
+    pub fn index(&self, id: impl Into<Option<ThreadId>>) -> usize {
+        let nobody = self.tids.len() - 1;
+        id.into().map_or(nobody, |id| nobody.min(id.0 as usize))
+    }
+}
+
+/// Returns the number of the CPU with this index.
+pub(crate) fn cpu_of(trace: &Trace, index: Option<u32>) -> Option<i64> {
+    let cpu = trace.cpus.get(index? as usize)?;
+    Some(i64::from(cpu.number))
+}
