@@ -33,10 +33,6 @@ pub(crate) const COMMAND: Command = Command {
             line: "processes sample-traces/lua-make-j2.etrace.zst --format json",
             about: "All processes of a build, for scripts",
         },
-        Example {
-            line: "slices sample-traces/compress.fxt --format parquet -o slices.parquet",
-            about: "All slices for DuckDB, Spark, Polars",
-        },
     ],
     run: table,
 };

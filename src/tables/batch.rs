@@ -16,7 +16,7 @@
 
 use std::borrow::Cow;
 
-use super::cell::{Cell, CellText};
+use super::cell::Cell;
 use crate::base::StringId;
 use crate::base::strings::{Strings, exact_text};
 use crate::load::LoadedTrace;

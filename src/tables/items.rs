@@ -1,16 +1,11 @@
-//! Cells that many tables contain: owners, CPUs, tracks, durations.
+//! Cells that many tables contain: owners, CPUs, tracks.
 
 use std::borrow::Cow;
 
+use crate::base::StringId;
 use crate::base::strings::exact_text;
-use crate::base::{StringId, Timestamp};
 use crate::tables::Cell;
 use crate::trace::{ProcessId, ThreadId, Trace, TrackId, TrackKind};
-
-/// Returns the duration of a row whose end may be unknown.
-pub(crate) fn duration(start: Timestamp, end: Option<Timestamp>) -> Cell<'static> {
-    end.map(|end| (end - start).0).into()
-}
 
 /// The numbers of a thread and of its process.
 pub(crate) struct Owner {
@@ -42,14 +37,6 @@ impl Owner {
 /// Returns the number of a process.
 pub(crate) fn pid_of(trace: &Trace, id: ProcessId) -> Cell<'static> {
     trace.processes.get(id.0 as usize).map(|it| it.pid).into()
-}
-
-/// Returns the number of the CPU with this index.
-pub(crate) fn cpu_number(trace: &Trace, index: Option<u32>) -> Cell<'static> {
-    index
-        .and_then(|index| trace.cpus.get(index as usize))
-        .map(|cpu| cpu.number)
-        .into()
 }
 
 /// Returns the name of a track, as tables and exports contain it.

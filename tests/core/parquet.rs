@@ -36,6 +36,8 @@ fn written(loaded: &LoadedTrace, table: &str) -> (SerializedFileReader<Bytes>, S
 /// A value as `tests/support/tables.rs` has it; flags and floating point numbers as they are in JSON.
 fn text(field: &Field, told: &str) -> String {
     match field {
+        // Only 63 bits are shared by all engines: stand-ins for threads in FXT have numbers beyond.
+        Field::Null if needs_64_bits(told) => told.to_owned(),
         Field::Null => String::new(),
         Field::Long(value) => value.to_string(),
         Field::Bool(value) => u8::from(*value).to_string(),
@@ -44,6 +46,11 @@ fn text(field: &Field, told: &str) -> String {
         Field::Double(value) if told.parse() == Ok(*value) => told.to_owned(),
         other => panic!("{other:?} for {told:?}"),
     }
+}
+
+fn needs_64_bits(told: &str) -> bool {
+    told.parse()
+        .is_ok_and(|number: u64| i64::try_from(number).is_err())
 }
 
 #[test]
@@ -65,7 +72,15 @@ fn every_table_has_the_values_that_table_prints() {
             let told = rows(&loaded, table.name);
             let (reader, summary) = written(&loaded, table.name);
             assert_eq!(summary.count_of("rows"), told.len() as u64);
-            assert!(summary.notes.is_empty(), "{path} {table:?} {summary:?}");
+            let of_note = |note: &String| {
+                let is_said = |name: &str| note.contains(&format!("column {name} "));
+                let mut values = told.iter().flatten();
+                values.any(|(name, value)| is_said(name) && needs_64_bits(value))
+            };
+            assert!(
+                summary.notes.iter().all(of_note),
+                "{path} {table:?} {summary:?}"
+            );
             let stored = reader.get_row_iter(None).unwrap().map(Result::unwrap);
             for (row, told) in stored.zip(&told) {
                 let values = row.get_column_iter();
