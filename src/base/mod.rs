@@ -1,6 +1,6 @@
 //! The lowest layer, which every other module uses: time, dates, checked byte reading, errors with a place,
 //! diagnostics, cancellable jobs, background tasks, trace ids, the memory limit, files that appear when complete,
-//! sorting, comparisons, paths, interned strings, and visible control characters. Independent of traces and formats.
+//! sorting, comparisons, paths, interned strings, fingerprints, and visible control characters. Independent of traces and formats.
 
 pub mod allocator;
 pub mod atomic_file;
@@ -15,6 +15,7 @@ pub(crate) mod decimal_seconds;
 pub(crate) mod diagnostic;
 pub(crate) mod error;
 pub(crate) mod error_numbers;
+pub(crate) mod fingerprint;
 pub(crate) mod job;
 pub(crate) mod leading;
 pub mod lines;

@@ -7,6 +7,7 @@ mod blob;
 mod chain;
 mod command;
 mod compare;
+mod dataset;
 mod export;
 mod file;
 mod flame;
@@ -22,6 +23,7 @@ mod progress;
 mod render;
 mod report;
 mod search;
+mod sql;
 #[cfg(feature = "gui")]
 mod startup;
 mod stats;
@@ -58,6 +60,8 @@ pub(crate) const COMMANDS: &[Command] = &[
     #[cfg(feature = "gui")]
     render::COMMAND,
     export::COMMAND,
+    dataset::COMMAND,
+    sql::COMMAND,
     probes::COMMAND,
     formats::COMMAND,
     install::COMMAND,

@@ -9,6 +9,7 @@ pub(crate) mod background;
 pub(crate) mod choices;
 mod chrome_json;
 mod compile_commands;
+pub mod dataset;
 pub(crate) mod escaped;
 mod exporter;
 mod fxt;

@@ -154,6 +154,11 @@ impl<'a> Batch<'a> {
         &self.columns
     }
 
+    /// Returns the values of the wanted columns, in the order in which they are wanted.
+    pub(crate) fn into_columns(self) -> Vec<Values<'a>> {
+        self.columns
+    }
+
     /// Number of rows.
     pub(crate) fn len(&self) -> usize {
         self.columns.first().map_or(0, Values::len)

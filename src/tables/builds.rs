@@ -1,6 +1,7 @@
 //! Tables of a whole build: programs, the critical chain, failures, parallelism; and the table of system calls.
 
-use super::columns::{DUR, NAME, PID, PROCESS, TS, UNFINISHED};
+use super::columns::{DUR, NAME, PID, PROCESS, TS, UNFINISHED, UPID};
+use super::def::{Stored, renamed, same};
 use super::items::pid_of;
 use super::lives::{arguments_cell, process_in_full, program_cell};
 use super::rows::RowsOfIds;
@@ -38,6 +39,7 @@ pub(crate) const PROGRAMS: TableDef = TableDef {
         .minor(),
         ColumnDef::count("failed", "Failed", "How many failed."),
     ],
+    stored: None,
     rows: Rows::Trace(|scope| {
         let trace = &scope.loaded.trace;
         Box::new(program_rows(programs(trace, &ProcessTimes::new(trace))))
@@ -87,6 +89,21 @@ pub(crate) const CRITICAL_CHAIN: TableDef = TableDef {
         )
         .kept(),
     ],
+    stored: Some(Stored {
+        name: "critical_chain",
+        more: &[UPID],
+        columns: &[
+            same("ts"),
+            same("dur"),
+            renamed("self_dur", "own"),
+            same("upid"),
+            same("process"),
+            same("because"),
+            same("path"),
+            renamed("cmdline", "args"),
+            same("share"),
+        ],
+    }),
     rows: Rows::Trace(|scope| {
         let trace = &scope.loaded.trace;
         let times = ProcessTimes::new(trace);
@@ -121,8 +138,8 @@ fn why_words(trace: &Trace, row: &ChainRow) -> String {
     }
 }
 
-/// Returns rows of [`CRITICAL_CHAIN`]: steps and waits with their shares in hundredths of a percent, followed by cells
-/// of [`PROCESS_IN_FULL`](super::columns::PROCESS_IN_FULL) and [`WHY`].
+/// Returns rows of [`CRITICAL_CHAIN`]: steps and waits with their shares in hundredths of a percent, followed by the row
+/// of the process and cells of [`PROCESS_IN_FULL`](super::columns::PROCESS_IN_FULL) and [`WHY`].
 pub(crate) fn chain_rows(rows: Vec<SharedRow>) -> impl RowSource {
     let rows = RowsOfIds::new(rows, (), |loaded, (), shared: &SharedRow, cells| {
         let (trace, SharedRow { row, share }) = (&loaded.trace, shared);
@@ -143,6 +160,7 @@ pub(crate) fn chain_rows(rows: Vec<SharedRow>) -> impl RowSource {
             path,
             arguments_cell(trace, row.process()),
             Cell::Float(f64::from(*share) / 100.0),
+            row.process().0.into(),
             process_in_full(trace, row.process()),
             why_words(trace, row).into(),
         ]);
@@ -168,6 +186,7 @@ pub(super) const FAILED: TableDef = TableDef {
             "The arguments of its last program, quoted for a shell.",
         ),
     ],
+    stored: None,
     rows: Rows::Trace(failed_rows),
 };
 
@@ -212,6 +231,7 @@ pub(super) const PARALLELISM: TableDef = TableDef {
         ),
         ColumnDef::count("alive", "Alive", "How many processes live from then on."),
     ],
+    stored: None,
     rows: Rows::Trace(parallelism_rows),
 };
 
@@ -272,6 +292,7 @@ pub(crate) const SYSCALLS: TableDef = TableDef {
         ColumnDef::count("returned", "Returned", "How many returned.").minor(),
         ColumnDef::text("by_error", "By error", "The errors with their counts."),
     ],
+    stored: None,
     rows: Rows::Trace(call_rows),
 };
 

@@ -219,6 +219,21 @@ pub(crate) const AT_LEAST: ColumnDef<'static> = ColumnDef::duration(
     "The least total duration of the unfinished ones.",
 )
 .minor();
+/// In data sets: the row of the thread.
+pub(crate) const UTID: ColumnDef<'static> =
+    ColumnDef::row("utid", "Thread row", "The row of the thread in threads.");
+/// In data sets: the row of the process.
+pub(super) const UPID: ColumnDef<'static> = ColumnDef::row(
+    "upid",
+    "Process row",
+    "The row of the process in processes.",
+);
+/// In data sets: the event whose fields are in the table of arguments.
+pub(super) const ARG_SET: ColumnDef<'static> = ColumnDef::row(
+    "arg_set_id",
+    "Fields",
+    "The row of the event whose fields are in args.",
+);
 /// The wall-clock time of the row.
 pub(crate) const WALL_CLOCK: ColumnDef<'static> =
     ColumnDef::text("wall_clock", "Wall clock", "The time of the wall clock.");

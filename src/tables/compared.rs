@@ -66,6 +66,7 @@ pub(crate) const COMPARED: TableDef = TableDef {
             "The least total duration of the unfinished ones in B.",
         ),
     ],
+    stored: None,
     rows: Rows::Answer("compare A B"),
 };
 

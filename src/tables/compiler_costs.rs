@@ -30,6 +30,7 @@ pub(crate) const COMPILER_COSTS: TableDef = TableDef {
         ColumnDef::duration("own", "Own", "Total time, without what is nested in it."),
         ColumnDef::duration("longest", "Longest", "The longest duration."),
     ],
+    stored: None,
     rows: Rows::Trace(|scope| Box::new(cost_rows(costs_of(scope)))),
 };
 
@@ -53,6 +54,7 @@ pub(crate) const COMPILER_TOTALS: TableDef = TableDef {
             "The largest total duration in one compilation.",
         ),
     ],
+    stored: None,
     rows: Rows::Trace(|scope| Box::new(total_rows(totals_of(scope)))),
 };
 

@@ -18,8 +18,40 @@ pub struct TableDef {
     pub about: &'static str,
     /// Its columns.
     pub columns: &'static [ColumnDef<'static>],
+    /// What data sets contain of it.
+    pub stored: Option<Stored>,
     /// Where its rows come from.
     pub rows: Rows,
+}
+
+/// What data sets contain of a table, under the names that Perfetto has where it has them.
+#[derive(Clone, Copy, Debug)]
+pub struct Stored {
+    /// The table's name in data sets.
+    pub name: &'static str,
+    /// Columns that only data sets have; their values come after those of the table's columns.
+    pub more: &'static [ColumnDef<'static>],
+    /// The columns in data sets, in order.
+    pub columns: &'static [StoredAs],
+}
+
+/// A column of a table in data sets.
+#[derive(Clone, Copy, Debug)]
+pub struct StoredAs {
+    /// Its name in data sets.
+    pub name: &'static str,
+    /// The name of the table's column.
+    pub of: &'static str,
+}
+
+/// Returns a column that has the same name in data sets.
+pub(super) const fn same(name: &'static str) -> StoredAs {
+    StoredAs { name, of: name }
+}
+
+/// Returns the column `of` under the name that it has in data sets.
+pub(super) const fn renamed(name: &'static str, of: &'static str) -> StoredAs {
+    StoredAs { name, of }
 }
 
 impl std::fmt::Debug for TableDef {
@@ -54,6 +86,18 @@ impl TableDef {
     #[must_use]
     pub fn is_of_trace(&self) -> bool {
         matches!(self.rows, Rows::Trace(_))
+    }
+
+    /// Returns the columns in data sets, each with its index in the rows, under its name there.
+    pub fn stored_columns(&self) -> impl Iterator<Item = (usize, ColumnDef<'static>)> {
+        let of = self.stored.map_or(&[][..], |stored| stored.columns);
+        let more = self.stored.map_or(&[][..], |stored| stored.more);
+        of.iter().filter_map(move |stored| {
+            let mut all = self.columns.iter().chain(more).enumerate();
+            let (index, column) = all.find(|(_, column)| column.name == stored.of)?;
+            let name = stored.name;
+            Some((index, ColumnDef { name, ..*column }))
+        })
     }
 
     /// Returns the command that prints the table, without the program's name; `None` if no command does.

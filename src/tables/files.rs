@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::columns::{PID, PROCESS, TS};
+use super::columns::{PID, PROCESS, TS, UPID, UTID};
+use super::def::{Stored, renamed, same};
 use super::items::{Owner, pid_of};
 use super::lives::{process_cells, process_in_full, program_cell};
 use super::rows::RowsOfIds;
@@ -31,6 +32,7 @@ pub(super) const FILES: TableDef = TableDef {
         OTHER_PATH,
         ColumnDef::text("flags", "Flags", "The flags of the call.").minor(),
     ],
+    stored: None,
     rows: Rows::Trace(files),
 };
 
@@ -89,6 +91,20 @@ pub(super) const FILE_USES: TableDef = TableDef {
         ColumnDef::time("done", "Done", "When the use ended.").minor(),
         OTHER_PATH,
     ],
+    stored: Some(Stored {
+        name: "file_use",
+        more: &[UPID, UTID],
+        columns: &[
+            same("ts"),
+            renamed("end_ts", "done"),
+            renamed("file_id", "file"),
+            same("path"),
+            same("use"),
+            same("upid"),
+            same("utid"),
+            same("other_path"),
+        ],
+    }),
     rows: Rows::Trace(file_uses),
 };
 
@@ -126,6 +142,12 @@ fn file_uses(scope: &Scope<'_>) -> Box<dyn RowSource> {
                 process,
                 done.map(|&event| trace.events.time(event)).into(),
                 other.map_or(Cell::None, |path| Cell::of_string(trace, path)),
+                trace
+                    .thread(row.thread)
+                    .process
+                    .map(|process| process.0)
+                    .into(),
+                row.thread.map(|thread| thread.0).into(),
             ]);
         },
     ))
@@ -148,6 +170,7 @@ pub(crate) const FILE_LIST: TableDef = TableDef {
         ColumnDef::count("names", "Names", "How many paths it had.").minor(),
         ColumnDef::flag("gone", "Gone", "Whether it was removed."),
     ],
+    stored: None,
     rows: Rows::Trace(file_list),
 };
 
@@ -211,6 +234,31 @@ pub(super) const FILE_DEPENDENCIES: TableDef = TableDef {
         ColumnDef::text("writer", "Writer", "The program that had written it."),
         ColumnDef::time("written", "Written", "When it had been written."),
     ],
+    stored: Some(Stored {
+        name: "file_dependency",
+        more: &[
+            ColumnDef::row(
+                "reader_upid",
+                "Reader row",
+                "The row of the process that read it.",
+            ),
+            ColumnDef::row(
+                "writer_upid",
+                "Writer row",
+                "The row of the process that had written it.",
+            ),
+        ],
+        columns: &[
+            renamed("ts", "read"),
+            renamed("file_id", "file"),
+            same("path"),
+            same("reader_upid"),
+            same("reader"),
+            same("writer_upid"),
+            same("writer"),
+            renamed("written_ts", "written"),
+        ],
+    }),
     rows: Rows::Trace(file_dependencies),
 };
 
@@ -238,6 +286,8 @@ fn file_dependencies(scope: &Scope<'_>) -> Box<dyn RowSource> {
                 pid_of(trace, row.writer),
                 program_cell(trace, row.writer),
                 row.from.time.into(),
+                row.reader.0.into(),
+                row.writer.0.into(),
             ]);
         },
     ))
@@ -256,6 +306,7 @@ pub(crate) const USES_OF_FILE: TableDef = TableDef {
         PATH_AS_GIVEN,
         OTHER_PATH,
     ],
+    stored: None,
     rows: Rows::Answer("file PATH FILE"),
 };
 
@@ -356,6 +407,7 @@ pub(crate) const RELATIVES: TableDef = TableDef {
         )
         .minor(),
     ],
+    stored: None,
     rows: Rows::Answer("file PATH FILE --went-into|--made-from"),
 };
 

@@ -24,6 +24,7 @@ pub(crate) const TREE: TableDef = TableDef {
         UNFINISHED,
         AT_LEAST,
     ],
+    stored: None,
     rows: Rows::Answer("flame FILE --as tree|bottom-up"),
 };
 /// Names with their totals.
@@ -32,6 +33,7 @@ pub(crate) const NAMES: TableDef = TableDef {
     title: "Call names",
     about: "The names of a call tree with their totals.",
     columns: &[NAME, TOTAL, OWN, COUNT, UNFINISHED, AT_LEAST],
+    stored: None,
     rows: Rows::Answer("flame FILE --as names"),
 };
 

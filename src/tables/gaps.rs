@@ -37,6 +37,7 @@ pub(crate) const GAPS: TableDef = TableDef {
             "The first event after the loss; empty if there is none.",
         ),
     ],
+    stored: None,
     rows: Rows::Trace(gaps),
 };
 

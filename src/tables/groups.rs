@@ -44,6 +44,7 @@ pub(crate) const GROUPS: TableDef = TableDef {
         UNFINISHED,
         AT_LEAST.kept(),
     ],
+    stored: None,
     rows: Rows::Answer("stats FILE --of slices|runs|states"),
 };
 
@@ -126,6 +127,7 @@ pub(crate) const EVENT_GROUPS: TableDef = TableDef {
             "How many there are per second.",
         ),
     ],
+    stored: None,
     rows: Rows::Answer("stats FILE --of events"),
 };
 
@@ -208,6 +210,7 @@ pub(crate) const COUNTER_SUMS: TableDef = TableDef {
             "The mean of the samples inside, each counted once: for latencies and other measurements.",
         ),
     ],
+    stored: None,
     rows: Rows::Answer("stats FILE --of counters"),
 };
 

@@ -39,6 +39,14 @@ pub(crate) fn pid_of(trace: &Trace, id: ProcessId) -> Cell<'static> {
     trace.processes.get(id.0 as usize).map(|it| it.pid).into()
 }
 
+/// Returns the number of the CPU with this index.
+pub(crate) fn cpu_number(trace: &Trace, index: Option<u32>) -> Cell<'static> {
+    index
+        .and_then(|index| trace.cpus.get(index as usize))
+        .map(|cpu| cpu.number)
+        .into()
+}
+
 /// Returns the name of a track, as tables and exports contain it.
 pub(crate) fn track_name(trace: &Trace, id: TrackId) -> Cow<'_, str> {
     let Some(track) = trace.tracks.get(id.0 as usize) else {
@@ -62,6 +70,8 @@ pub(crate) struct Owners {
     pub pids: Vec<Option<u64>>,
     /// The numbers of the threads.
     pub tids: Vec<Option<u64>>,
+    /// The rows of the processes.
+    pub upids: Vec<Option<i64>>,
     /// The names of the processes, as numbers of strings of the trace.
     pub processes: Vec<Option<u32>>,
     /// The names of the threads.
@@ -73,6 +83,7 @@ impl Owners {
         let mut owners = Owners {
             pids: Vec::new(),
             tids: Vec::new(),
+            upids: Vec::new(),
             processes: Vec::new(),
             names: Vec::new(),
         };
@@ -82,6 +93,8 @@ impl Owners {
             let is_idle = id == Some(ThreadId::IDLE);
             let own = process.filter(|_| !is_idle && id.is_some());
             owners.pids.push(own.map(|process| process.pid));
+            let row = id.and_then(|id| trace.thread(id).process);
+            owners.upids.push(row.map(|process| process.0.into()));
             let tid = |id| match is_idle {
                 true => 0,
                 false => trace.thread(id).tid,
@@ -91,6 +104,11 @@ impl Owners {
             owners.names.push(trace.thread_name(id).into_owned());
         }
         owners
+    }
+
+    /// Returns the row of the thread with this index.
+    pub fn utid(&self, index: usize) -> Option<i64> {
+        (index + 1 < self.tids.len()).then_some(index as i64)
     }
 
     /// Returns the index of what is known about a thread, or about no thread.

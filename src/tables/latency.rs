@@ -37,6 +37,7 @@ pub(crate) const SUMS: TableDef = TableDef {
         UNFINISHED,
         AT_LEAST,
     ],
+    stored: None,
     rows: Rows::Answer("latency FILE [--begin EXPR --end EXPR]"),
 };
 
@@ -115,6 +116,7 @@ pub(crate) const WORST: TableDef = TableDef {
         TID,
         THREAD,
     ],
+    stored: None,
     rows: Rows::Answer("latency FILE --worst N"),
 };
 

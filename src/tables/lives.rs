@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::columns::{DUR, ID, NAME, PID, TID};
+use super::columns::{DUR, ID, NAME, PID, TID, UPID};
+use super::def::{Stored, renamed, same};
 use super::items::pid_of;
 use super::rows::RowsOfIds;
 use super::{Cell, ColumnDef, RowSource, Rows, Scope, TableDef};
@@ -52,6 +53,24 @@ pub(super) const PROCESSES: TableDef = TableDef {
         ARGUMENTS,
         ColumnDef::key("exit_signal", "Signal", "The signal that ended it.").minor(),
     ],
+    stored: Some(Stored {
+        name: "process",
+        more: &[],
+        columns: &[
+            renamed("upid", "id"),
+            same("pid"),
+            same("name"),
+            renamed("start_ts", "start"),
+            renamed("end_ts", "end"),
+            renamed("parent_upid", "parent_id"),
+            renamed("cmdline", "args"),
+            same("key"),
+            same("exit_status"),
+            same("exit_signal"),
+            same("execs"),
+            same("opens"),
+        ],
+    }),
     rows: Rows::Trace(processes),
 };
 
@@ -108,6 +127,27 @@ pub(super) const THREADS: TableDef = TableDef {
         START,
         END,
     ],
+    stored: Some(Stored {
+        name: "thread",
+        more: &[
+            UPID,
+            ColumnDef::flag(
+                "is_main_thread",
+                "Main",
+                "Whether it is the first thread of its process.",
+            ),
+        ],
+        columns: &[
+            renamed("utid", "id"),
+            same("tid"),
+            same("name"),
+            renamed("start_ts", "start"),
+            renamed("end_ts", "end"),
+            same("upid"),
+            same("is_main_thread"),
+            same("key"),
+        ],
+    }),
     rows: Rows::Trace(threads),
 };
 
@@ -134,6 +174,11 @@ fn threads(scope: &Scope<'_>) -> Box<dyn RowSource> {
                 Cell::of_string(trace, thread.name),
                 thread.start.into(),
                 thread.end.into(),
+                thread.process.map(|process| process.0).into(),
+                trace
+                    .process_of(id)
+                    .map(|process| u32::from(process.main_thread == Some(id)))
+                    .into(),
             ]);
         },
     ))
@@ -180,6 +225,27 @@ pub(crate) const PROCESS_TIMES: TableDef = TableDef {
         ),
         ARGUMENTS,
     ],
+    stored: Some(Stored {
+        name: "build_process",
+        more: &[],
+        columns: &[
+            renamed("upid", "id"),
+            same("pid"),
+            renamed("parent_upid", "parent_id"),
+            same("depth"),
+            same("name"),
+            renamed("ts", "start"),
+            same("dur"),
+            renamed("self_dur", "own"),
+            renamed("subtree_dur", "subtree"),
+            same("children"),
+            same("below"),
+            same("opens"),
+            same("exit_status"),
+            same("exit_signal"),
+            renamed("cmdline", "args"),
+        ],
+    }),
     rows: Rows::Trace(process_times),
 };
 

@@ -15,6 +15,7 @@ pub(crate) const MARKS: TableDef = TableDef {
         ColumnDef::duration("dur", "Duration", "Its length."),
         ColumnDef::text("note", "Note", "The flag's note."),
     ],
+    stored: None,
     rows: Rows::Window,
 };
 

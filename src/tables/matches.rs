@@ -27,6 +27,7 @@ pub(crate) const MATCHES: TableDef = TableDef {
         ID,
         ColumnDef::text("text", "Text", "The event as its format prints it."),
     ],
+    stored: None,
     rows: Rows::Answer("search EXPR FILE"),
 };
 

@@ -17,6 +17,7 @@
     )
 )]
 
+pub(crate) mod arguments;
 pub(crate) mod batch;
 pub(crate) mod builds;
 pub(crate) mod cell;
@@ -35,15 +36,17 @@ pub(crate) mod marks;
 pub(crate) mod matches;
 pub(crate) mod probes;
 pub(crate) mod recorded;
+pub(crate) mod recordings;
 pub mod rows;
 mod scheduling;
 pub(crate) mod sources;
+mod track_list;
 pub(crate) mod tracks;
 pub(crate) mod waits;
 
 pub use cell::Cell;
 pub(crate) use columns::{ColumnDef, ColumnKind, Unit};
-pub(crate) use def::{Audience, Rows, Scope, TableDef};
+pub(crate) use def::{Audience, Rows, Scope, Stored, TableDef};
 pub(crate) use rows::{MadeRow, RowSource};
 
 /// All tables that a command prints, in the order of the help: first those of a trace, then those that answer a question.
@@ -61,6 +64,8 @@ pub const TABLES: &[TableDef] = &[
     recorded::LOGS,
     recorded::DIAGNOSTICS,
     recorded::BLOBS,
+    track_list::TRACKS,
+    arguments::ARGUMENTS,
     lives::PROCESS_TIMES,
     files::FILE_USES,
     files::FILE_LIST,

@@ -38,6 +38,7 @@ pub(crate) const PROBES: TableDef = TableDef {
         ColumnDef::duration("p99", "99 %", "99 of 100 lasted at most this long."),
         ColumnDef::duration("max", "Longest", "The longest duration."),
     ],
+    stored: None,
     rows: Rows::Trace(|scope| {
         let loaded = scope.loaded;
         let set = loaded.probes.as_ref().map(|it| it.set.as_ref());
@@ -105,6 +106,7 @@ pub(crate) const PROBE_EVENTS: TableDef = TableDef {
         THREAD_IN_FULL,
         ColumnDef::text("arguments", "Arguments", "What it recorded."),
     ],
+    stored: None,
     rows: Rows::Answer("search EVENT: FILE --in events"),
 };
 

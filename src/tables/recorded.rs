@@ -3,7 +3,10 @@
 use std::ops::Range;
 
 use super::batch::{Fill, Names};
-use super::columns::{CATEGORY, CPU, ID, NAME, PID, PROCESS_IN_FULL, THREAD_IN_FULL, TID, TS};
+use super::columns::{
+    CATEGORY, CPU, ID, NAME, PID, PROCESS_IN_FULL, THREAD_IN_FULL, TID, TS, UTID,
+};
+use super::def::{Stored, renamed, same};
 use super::items::{Owner, Owners, cpu_of};
 use super::rows::{ColumnsOfIds, Ids, RowsOfIds};
 use super::{Cell, ColumnDef, RowSource, Rows, Scope, TableDef, Unit};
@@ -17,6 +20,18 @@ pub(super) const EVENTS: TableDef = TableDef {
     title: "Events",
     about: "Every recorded event in time order.",
     columns: &[TS, CPU, TID, NAME, CATEGORY, ID],
+    stored: Some(Stored {
+        name: "ftrace_event",
+        more: &[UTID],
+        columns: &[
+            same("id"),
+            same("ts"),
+            same("cpu"),
+            same("utid"),
+            same("name"),
+            same("category"),
+        ],
+    }),
     rows: Rows::Trace(events),
 };
 
@@ -137,6 +152,10 @@ const EVENT_COLUMNS: &[Fill<EventOfTable, EventTexts>] = &[
         out.names(strings, rows.iter().map(|row| row.category));
     },
     |rows, out| out.ints(rows.iter().map(|row| Some(row.id.0.into()))),
+    |rows, out| {
+        let owners = &rows.known.owners;
+        out.ints(rows.iter().map(|row| owners.utid(row.owner)));
+    },
 ];
 
 /// The events as a person reads them: the columns from which the list of events is chosen.
@@ -154,6 +173,7 @@ pub(crate) const EVENT_LINES: TableDef = TableDef {
         CATEGORY,
         ColumnDef::text("text", "What it says", "All fields as one text."),
     ],
+    stored: None,
     rows: Rows::Window,
 };
 
@@ -172,6 +192,7 @@ pub(super) const LOGS: TableDef = TableDef {
         TID,
         ColumnDef::text("message", "Message", "What was logged."),
     ],
+    stored: None,
     rows: Rows::Trace(logs),
 };
 
@@ -204,6 +225,17 @@ pub(crate) const DIAGNOSTICS: TableDef = TableDef {
         ColumnDef::text("place", "Place", "Where it was found first."),
         ColumnDef::text("message", "Message", "What is wrong or missing."),
     ],
+    stored: Some(Stored {
+        name: "stats",
+        more: &[],
+        columns: &[
+            renamed("name", "code"),
+            same("severity"),
+            renamed("value", "count"),
+            same("place"),
+            renamed("description", "message"),
+        ],
+    }),
     rows: Rows::Trace(diagnostics),
 };
 
@@ -246,6 +278,7 @@ pub(super) const BLOBS: TableDef = TableDef {
         ColumnDef::text("type", "Type", "What the bytes are."),
         ColumnDef::number("bytes", "Size", Unit::Bytes, "How large it is."),
     ],
+    stored: None,
     rows: Rows::Trace(blob_rows),
 };
 

@@ -3,7 +3,8 @@
 use rayon::prelude::*;
 
 use super::batch::{Fill, Names};
-use super::columns::{CPU, DUR, PID, THREAD, TID, TS};
+use super::columns::{CPU, DUR, ID, PID, THREAD, TID, TS, UTID};
+use super::def::{Stored, same};
 use super::items::{Owners, cpu_of};
 use super::rows::ColumnsOfIds;
 use super::{Cell, ColumnDef, RowSource, Rows, Scope, TableDef};
@@ -35,6 +36,19 @@ pub(super) const RUNS: TableDef = TableDef {
             "The state in which the thread left the CPU.",
         ),
     ],
+    stored: Some(Stored {
+        name: "sched",
+        more: &[ID, UTID],
+        columns: &[
+            same("id"),
+            same("ts"),
+            same("dur"),
+            same("cpu"),
+            same("utid"),
+            same("end_state"),
+            same("priority"),
+        ],
+    }),
     rows: Rows::Trace(runs),
 };
 
@@ -92,6 +106,8 @@ const RUN_COLUMNS: &[Fill<RunOfTable, Owners>] = &[
         };
         out.cells(rows.iter().map(state));
     },
+    |rows, out| out.ints(rows.iter().map(|row| Some(row.run.id.0.into()))),
+    |rows, out| out.ints(rows.iter().map(|row| rows.known.utid(row.owner))),
 ];
 
 /// Returns the duration in ns of a row whose end may be unknown.
@@ -128,6 +144,30 @@ pub(super) const STATES: TableDef = TableDef {
             "Whether events were lost meanwhile.",
         ),
     ],
+    stored: Some(Stored {
+        name: "thread_state",
+        more: &[
+            ID,
+            UTID,
+            ColumnDef::row(
+                "waker_utid",
+                "Waker row",
+                "The row of the thread that ended the wait.",
+            ),
+        ],
+        columns: &[
+            same("id"),
+            same("ts"),
+            same("dur"),
+            same("cpu"),
+            same("utid"),
+            same("state"),
+            same("waker_utid"),
+            same("waker"),
+            same("woken_in"),
+            same("spans_loss"),
+        ],
+    }),
     rows: Rows::Trace(states),
 };
 
@@ -232,5 +272,15 @@ const STATE_COLUMNS: &[Fill<StateOfTable, StateTexts>] = &[
             rows.iter()
                 .map(|row| Some(row.state.notes.spans_loss().into())),
         )
+    },
+    |rows, out| out.ints(rows.iter().map(|row| Some(row.state.id.0.into()))),
+    |rows, out| {
+        let owners = &rows.known.owners;
+        out.ints(rows.iter().map(|row| owners.utid(row.owner)));
+    },
+    |rows, out| {
+        let waker = |row: &StateOfTable| row.waker.as_ref().and_then(Waker::thread);
+        let utid = |row: &StateOfTable| waker(row).map(|waker| waker.0.into());
+        out.ints(rows.iter().map(utid));
     },
 ];

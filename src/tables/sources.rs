@@ -22,6 +22,7 @@ pub(crate) const SOURCES: TableDef = TableDef {
         ),
         ColumnDef::text("why", "Why", "The reason for the offset."),
     ],
+    stored: None,
     rows: Rows::Trace(|scope| Box::new(source_rows(scope.loaded.trace.sources.len()))),
 };
 
@@ -59,6 +60,7 @@ pub(crate) const FACTS: TableDef = TableDef {
         ColumnDef::text("fact", "Fact", "The name of the fact."),
         ColumnDef::text("value", "Value", "Its value."),
     ],
+    stored: None,
     rows: Rows::Answer("info FILE"),
 };
 

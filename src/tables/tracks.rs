@@ -1,9 +1,14 @@
 //! Tables of the content of tracks: slices, instants, counters, flows.
 
+use std::sync::OnceLock;
+
 use rayon::prelude::*;
 
 use super::batch::{Fill, Names};
-use super::columns::{CATEGORY, CPU, DUR, ID, NAME, PID, PROCESS, THREAD, TID, TS};
+use super::columns::{
+    ARG_SET, CATEGORY, CPU, DUR, ID, NAME, PID, PROCESS, THREAD, TID, TS, UPID, UTID,
+};
+use super::def::{Stored, renamed, same};
 use super::items::{Owners, cpu_of, track_name};
 use super::recorded::{EventOfTable, EventTexts};
 use super::rows::ColumnsOfIds;
@@ -14,7 +19,9 @@ use crate::query::whole_samples::whole_value;
 use crate::trace::counters::{CounterScope, CounterTrack};
 use crate::trace::flows::Flow;
 use crate::trace::slices::SliceRow;
-use crate::trace::{CounterTrackId, EventId, SliceId, ThreadId, Trace, TrackId, TrackKind};
+use crate::trace::{
+    CounterTrackId, EventId, ProcessId, SliceId, ThreadId, Trace, TrackId, TrackKind,
+};
 
 pub(super) const SLICES: TableDef = TableDef {
     name: "slices",
@@ -34,6 +41,36 @@ pub(super) const SLICES: TableDef = TableDef {
         ID,
         ColumnDef::row("parent_id", "Parent", "The row of the slice around it."),
     ],
+    stored: Some(Stored {
+        name: "slice",
+        more: &[
+            ColumnDef::row("track_id", "Track row", "The row of the track in tracks."),
+            UTID,
+            UPID,
+            CPU,
+            ColumnDef::duration(
+                "self_dur",
+                "Self",
+                "The duration without that of the slices directly below it; none if one of them is unknown.",
+            ),
+            ARG_SET,
+        ],
+        columns: &[
+            same("id"),
+            same("ts"),
+            same("dur"),
+            same("track_id"),
+            same("utid"),
+            same("upid"),
+            same("cpu"),
+            same("depth"),
+            same("parent_id"),
+            same("name"),
+            same("category"),
+            same("self_dur"),
+            same("arg_set_id"),
+        ],
+    }),
     rows: Rows::Trace(slices),
 };
 
@@ -59,6 +96,26 @@ struct SliceTexts {
     /// The name of each track.
     tracks: Vec<String>,
     owners: Owners,
+    /// By slice: its duration without that of the slices directly below it. Made when it is asked for.
+    own_ns: OnceLock<Vec<Option<i64>>>,
+}
+
+impl SliceTexts {
+    fn own_ns(&self, trace: &Trace) -> &[Option<i64>] {
+        self.own_ns.get_or_init(|| {
+            let slices = &trace.slices;
+            let duration = |row: usize| slices.duration(row).map(|length| length.0);
+            let mut own: Vec<Option<i64>> = (0..slices.len()).map(duration).collect();
+            for row in 0..slices.len() {
+                let around = slices.parent(row).and_then(|id| own.get_mut(id.0 as usize));
+                if let Some(around) = around {
+                    let left = around.zip(duration(row));
+                    *around = left.map(|(around, inner)| around.saturating_sub(inner).max(0));
+                }
+            }
+            own
+        })
+    }
 }
 
 fn slices(scope: &Scope<'_>) -> Box<dyn RowSource> {
@@ -97,6 +154,7 @@ fn slices(scope: &Scope<'_>) -> Box<dyn RowSource> {
             depths,
             tracks: (0..trace.tracks.len() as u32).map(name).collect(),
             owners: Owners::new(trace),
+            own_ns: OnceLock::new(),
         },
         read: read_slice,
         columns: SLICE_COLUMNS,
@@ -115,6 +173,8 @@ struct SliceOfTable {
     /// The index of its thread in [`Owners`].
     owner: usize,
     pid: Option<u64>,
+    /// The process of an asynchronous track, which the thread does not decide.
+    process: Option<ProcessId>,
 }
 
 fn read_slice(loaded: &LoadedTrace, known: &SliceTexts, at: &OnRow) -> SliceOfTable {
@@ -129,6 +189,10 @@ fn read_slice(loaded: &LoadedTrace, known: &SliceTexts, at: &OnRow) -> SliceOfTa
         _ => trace.events.thread(EventId(table.begins.at(row))),
     };
     let owner = known.owners.index(thread);
+    let process = match kind {
+        Some(TrackKind::Async(process)) => process,
+        _ => None,
+    };
     SliceOfTable {
         id: at.id,
         start: table.starts.at(row),
@@ -138,13 +202,14 @@ fn read_slice(loaded: &LoadedTrace, known: &SliceTexts, at: &OnRow) -> SliceOfTa
         category: label.category,
         track: track.0,
         owner,
-        pid: match kind {
-            Some(TrackKind::Async(Some(process))) => {
+        pid: match process {
+            Some(process) => {
                 let process = trace.processes.get(process.0 as usize);
                 process.map(|process| process.pid)
             }
-            _ => known.owners.pids[owner],
+            None => known.owners.pids[owner],
         },
+        process,
     }
 }
 
@@ -192,6 +257,33 @@ const SLICE_COLUMNS: &[Fill<SliceOfTable, SliceTexts>] = &[
         let parent = |row: &SliceOfTable| row.parent.map(|parent| i64::from(parent.0));
         out.ints(rows.iter().map(parent));
     },
+    |rows, out| out.ints(rows.iter().map(|row| Some(row.track.into()))),
+    |rows, out| {
+        let owners = &rows.known.owners;
+        out.ints(rows.iter().map(|row| owners.utid(row.owner)));
+    },
+    |rows, out| {
+        let owners = &rows.known.owners;
+        out.ints(rows.iter().map(|row| match row.process {
+            Some(process) => Some(process.0.into()),
+            None => owners.upids[row.owner],
+        }));
+    },
+    |rows, out| {
+        let trace = &rows.loaded.trace;
+        let begin = |row: &SliceOfTable| EventId(trace.slices.begins.at(row.id.0 as usize));
+        let cpu = |row: &SliceOfTable| cpu_of(trace, trace.events.get(begin(row)).cpu);
+        out.ints(rows.iter().map(cpu));
+    },
+    |rows, out| {
+        let own = rows.known.own_ns(&rows.loaded.trace);
+        out.ints(rows.iter().map(|row| own[row.id.0 as usize]));
+    },
+    |rows, out| {
+        let begins = &rows.loaded.trace.slices.begins;
+        let begin = |row: &SliceOfTable| Some(begins.at(row.id.0 as usize).into());
+        out.ints(rows.iter().map(begin));
+    },
 ];
 
 pub(super) const INSTANTS: TableDef = TableDef {
@@ -207,6 +299,25 @@ pub(super) const INSTANTS: TableDef = TableDef {
         CPU,
         ColumnDef::text("track", "Track", "The track that shows it."),
     ],
+    stored: Some(Stored {
+        name: "instant",
+        more: &[
+            ColumnDef::row("track_id", "Track row", "The row of the track in tracks."),
+            UTID,
+            UPID,
+            ARG_SET,
+        ],
+        columns: &[
+            same("ts"),
+            same("track_id"),
+            same("utid"),
+            same("upid"),
+            same("cpu"),
+            same("name"),
+            same("category"),
+            same("arg_set_id"),
+        ],
+    }),
     rows: Rows::Trace(instants),
 };
 
@@ -282,6 +393,16 @@ const INSTANT_COLUMNS: &[Fill<InstantOfTable, InstantTexts>] = &[
         let names = Names::Texts(&rows.known.tracks);
         out.names(names, rows.iter().map(|row| Some(row.track.0)));
     },
+    |rows, out| out.ints(rows.iter().map(|row| Some(row.track.0.into()))),
+    |rows, out| {
+        let owners = &rows.known.events.owners;
+        out.ints(rows.iter().map(|row| owners.utid(row.event.owner)));
+    },
+    |rows, out| {
+        let owners = &rows.known.events.owners;
+        out.ints(rows.iter().map(|row| owners.upids[row.event.owner]));
+    },
+    |rows, out| out.ints(rows.iter().map(|row| Some(row.event.id.0.into()))),
 ];
 
 pub(super) const COUNTERS: TableDef = TableDef {
@@ -306,6 +427,20 @@ pub(super) const COUNTERS: TableDef = TableDef {
         )
         .minor(),
     ],
+    stored: Some(Stored {
+        name: "counter",
+        more: &[
+            ID,
+            ColumnDef::row("track_id", "Track row", "The row of the counter in tracks."),
+        ],
+        columns: &[
+            same("id"),
+            same("ts"),
+            same("track_id"),
+            same("value"),
+            same("exact"),
+        ],
+    }),
     rows: Rows::Trace(counters),
 };
 
@@ -388,6 +523,12 @@ const SAMPLE_COLUMNS: &[Fill<Sample, ()>] = &[
             _ => Cell::None,
         }));
     },
+    |rows, out| out.ints(rows.iter().map(|row| Some(row.row.into()))),
+    |rows, out| {
+        let first = rows.loaded.trace.tracks.len() as i64;
+        let track = |row: &Sample| Some(first + i64::from(row.track.0));
+        out.ints(rows.iter().map(track));
+    },
 ];
 
 fn track_of<'a>(trace: &'a Trace, sample: &Sample) -> &'a CounterTrack {
@@ -428,6 +569,28 @@ pub(super) const FLOWS: TableDef = TableDef {
             "The row of the slice where it ends.",
         ),
     ],
+    stored: Some(Stored {
+        name: "flow",
+        more: &[
+            ColumnDef::row(
+                "from_utid",
+                "From row",
+                "The row of the thread where it begins.",
+            ),
+            ColumnDef::row("to_utid", "To row", "The row of the thread where it ends."),
+        ],
+        columns: &[
+            same("id"),
+            renamed("slice_out", "from_slice"),
+            renamed("slice_in", "to_slice"),
+            same("name"),
+            same("from_ts"),
+            same("from_utid"),
+            same("to_ts"),
+            same("to_utid"),
+            same("key"),
+        ],
+    }),
     rows: Rows::Trace(flows),
 };
 
@@ -486,5 +649,15 @@ const FLOW_COLUMNS: &[Fill<FlowOfTable, Owners>] = &[
     |rows, out| {
         let slice = |row: &FlowOfTable| row.flow.to.slice.map(|slice| i64::from(slice.0));
         out.ints(rows.iter().map(slice));
+    },
+    |rows, out| {
+        let known = rows.known;
+        let utid = |row: &FlowOfTable| known.utid(known.index(row.flow.from.thread));
+        out.ints(rows.iter().map(utid));
+    },
+    |rows, out| {
+        let known = rows.known;
+        let utid = |row: &FlowOfTable| known.utid(known.index(row.flow.to.thread));
+        out.ints(rows.iter().map(utid));
     },
 ];

@@ -23,6 +23,7 @@ pub(crate) const HOPS: TableDef = TableDef {
         ColumnDef::text("waker", "Waker", "The thread or interrupt that ended it."),
         ColumnDef::text("rival", "Rival", "The thread that had the CPU meanwhile."),
     ],
+    stored: None,
     rows: Rows::Answer("chain --thread TID --at T FILE"),
 };
 

@@ -21,6 +21,7 @@ mod cli_queries;
 mod compiler_traces;
 mod compiler_traces_found;
 mod crowds;
+mod dataset;
 mod etrace_bad;
 mod etrace_build;
 mod etrace_commands;

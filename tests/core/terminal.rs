@@ -242,6 +242,9 @@ fn every_example_of_the_help_works() {
             assert!(line.len() + "  threadline ".len() <= 80, "{line}");
             let mut words = words_of(line);
             assert_eq!(words[0], verb);
+            if verb == "dataset" {
+                words[2] = folder.path().join(&words[2]).to_str().unwrap().to_owned();
+            }
             for index in 1..words.len() {
                 if ["-o", "--script", "--prefix"].contains(&words[index - 1].as_str()) {
                     let name = words[index].replace(['/', '~'], "_");
@@ -251,9 +254,15 @@ fn every_example_of_the_help_works() {
             let output = std::process::Command::new(env!("CARGO_BIN_EXE_threadline"))
                 .args(&words)
                 .current_dir(env!("CARGO_MANIFEST_DIR"))
+                .env("XDG_CACHE_HOME", folder.path())
                 .output()
                 .unwrap();
             let errors = String::from_utf8_lossy(&output.stderr);
+            if verb == "sql" && errors.contains("pip install duckdb") {
+                // .ci/run has DuckDB, and asks these and other questions.
+                println!("skipped: DuckDB is not installed: {line}");
+                continue;
+            }
             assert!(output.status.success(), "{line}: {errors}");
             // An answer of a heading alone would show nobody what the verb is for.
             let answer = String::from_utf8_lossy(&output.stdout);

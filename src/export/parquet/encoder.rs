@@ -17,7 +17,7 @@ pub(super) type Pages = TrackedWrite<Vec<u8>>;
 
 /// Encodes a column of one row group.
 pub(super) struct Encoder<'p> {
-    writer: ColumnWriter<'p>,
+    pub writer: ColumnWriter<'p>,
     /// By row: 1 if there is a value, else 0.
     levels: Vec<i16>,
     /// By number, the texts of [`Values::Names`] that were encoded.

@@ -63,7 +63,7 @@ impl StoredColumn {
         let form = match (column.kind, column.unit) {
             (ColumnKind::Text | ColumnKind::Path | ColumnKind::Code, _) => Form::Text,
             (ColumnKind::Flag, _) => Form::Flag,
-            (ColumnKind::Number, Unit::Bytes) => Form::Int,
+            (ColumnKind::Number, Unit::Bytes | Unit::Nanoseconds) => Form::Int,
             (ColumnKind::Number, _) => Form::Float,
             (
                 ColumnKind::Key

@@ -9,6 +9,7 @@
 
 mod encoder;
 pub(crate) mod layout;
+pub(crate) mod merged;
 
 use std::io::Write;
 use std::ops::Range;
@@ -121,19 +122,49 @@ impl<'o> ParquetFile<'o> {
         for first in (0..all).step_by(GROUP_ROWS) {
             let rows = first..all.min(first + GROUP_ROWS);
             self.append_group(source, loaded, rows, job)?;
-            self.pass_on()?;
         }
         self.rows += all as u64;
         Ok(())
     }
 
-    /// Appends a row group.
+    /// Appends a row group of rows of a source.
     fn append_group(
         &mut self,
         source: &dyn RowSource,
         loaded: &LoadedTrace,
         rows: Range<usize>,
         job: &Job,
+    ) -> std::io::Result<()> {
+        self.append_encoded(|encoders| {
+            let count = encoders.len();
+            for first in rows.clone().step_by(PORTION_ROWS) {
+                job.check()
+                    .map_err(|_| std::io::Error::other("cancelled"))?;
+                let portion = first..rows.end.min(first + PORTION_ROWS);
+                let batch = |first: usize| {
+                    let mut batch = Batch::new(0..count);
+                    let end = portion.end.min(first + BATCH_ROWS);
+                    source.batch(loaded, first..end, &mut batch);
+                    batch
+                };
+                let firsts = portion.clone().into_par_iter().step_by(BATCH_ROWS);
+                let batches: Vec<Batch<'_>> = firsts.map(batch).collect();
+                let encode = |(at, encoder): (usize, &mut Encoder<'_>)| {
+                    let mut values = batches.iter().filter_map(|batch| batch.columns().get(at));
+                    values.try_for_each(|values| encoder.append(values))
+                };
+                let encoders = encoders.par_iter_mut().enumerate();
+                encoders.try_for_each(encode).map_err(io_error)?;
+                job.advance(portion.len() as u64);
+            }
+            Ok(())
+        })
+    }
+
+    /// Appends a row group whose columns `encode` fills.
+    fn append_encoded(
+        &mut self,
+        encode: impl FnOnce(&mut [Encoder<'_>]) -> std::io::Result<()>,
     ) -> std::io::Result<()> {
         let descriptions = self.file.schema_descr().columns().to_vec();
         let properties = self.file.properties().clone();
@@ -143,27 +174,7 @@ impl<'o> ParquetFile<'o> {
         let encoders =
             places.map(|(column, pages)| Encoder::new(column, properties.clone(), pages));
         let mut encoders: Vec<Encoder<'_>> = encoders.collect();
-        let count = encoders.len();
-        for first in rows.clone().step_by(PORTION_ROWS) {
-            job.check()
-                .map_err(|_| std::io::Error::other("cancelled"))?;
-            let portion = first..rows.end.min(first + PORTION_ROWS);
-            let batch = |first: usize| {
-                let mut batch = Batch::new(0..count);
-                let end = portion.end.min(first + BATCH_ROWS);
-                source.batch(loaded, first..end, &mut batch);
-                batch
-            };
-            let firsts = portion.clone().into_par_iter().step_by(BATCH_ROWS);
-            let batches: Vec<Batch<'_>> = firsts.map(batch).collect();
-            let encode = |(at, encoder): (usize, &mut Encoder<'_>)| {
-                let mut values = batches.iter().filter_map(|batch| batch.columns().get(at));
-                values.try_for_each(|values| encoder.append(values))
-            };
-            let encoders = encoders.par_iter_mut().enumerate();
-            encoders.try_for_each(encode).map_err(io_error)?;
-            job.advance(portion.len() as u64);
-        }
+        encode(&mut encoders)?;
         let unfit = self.unfit.iter_mut().zip(&encoders);
         unfit.for_each(|(sum, encoder)| *sum += encoder.unfit);
         let closed = encoders.into_par_iter().map(Encoder::close);
@@ -174,7 +185,7 @@ impl<'o> ParquetFile<'o> {
             group.append_column(&bytes, closed).map_err(io_error)?;
         }
         group.close().map_err(io_error)?;
-        Ok(())
+        self.pass_on()
     }
 
     /// Writes what was collected.

@@ -97,7 +97,8 @@ impl PaneColumn {
         def: ColumnDef<'static>,
         width: f32,
     ) -> PaneColumn {
-        PaneColumn::at(table.columns.len() + index, def, width)
+        let stored = table.stored.map_or(0, |stored| stored.more.len());
+        PaneColumn::at(table.columns.len() + stored + index, def, width)
     }
 
     /// Returns a column of buttons or boxes, which the pane draws: the table has no cells for it, so it is neither

@@ -1,0 +1,407 @@
+//! SQL over a data set, answered by the user's own DuckDB; and the data sets that are kept in the cache for single traces.
+//!
+//! ```text
+//! traces -> data set in the cache (once) -> views + question -> DuckDB -> rows as JSON, a line each -> cells
+//! ```
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use serde_json::Value;
+
+use super::engine::{Engine, EngineError};
+use super::manifest::Manifest;
+use super::views::Dialect;
+use super::{DataSet, SetError};
+use crate::base::Job;
+use crate::base::fingerprint::{Fingerprint, digits};
+use crate::tables::{Cell, ColumnDef};
+
+/// A column of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AnswerColumn {
+    /// Its name.
+    pub name: String,
+    /// Its type in DuckDB.
+    pub of: String,
+}
+
+impl AnswerColumn {
+    /// Returns the definition by which people see the column.
+    pub(crate) fn def(&self) -> ColumnDef<'_> {
+        let name = self.name.as_str();
+        match self.of.as_str() {
+            "TINYINT" | "SMALLINT" | "INTEGER" | "BIGINT" | "HUGEINT" | "UTINYINT"
+            | "USMALLINT" | "UINTEGER" | "UBIGINT" | "UHUGEINT" => ColumnDef::key(name, name, ""),
+            _ => ColumnDef::text(name, name, ""),
+        }
+    }
+}
+
+/// The answer to a question, in a folder that is removed with it.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    folder: tempfile::TempDir,
+    /// The columns.
+    pub columns: Vec<AnswerColumn>,
+}
+
+/// Why a question has no answer.
+#[derive(Debug)]
+pub(crate) enum QueryError {
+    /// The engine's reason.
+    Engine(EngineError),
+    /// The data set's reason.
+    Set(SetError),
+    /// The answer could not be read.
+    Io(std::io::Error),
+}
+
+impl std::fmt::Display for QueryError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            QueryError::Engine(error) => error.fmt(f),
+            QueryError::Set(error) => error.fmt(f),
+            QueryError::Io(error) => error.fmt(f),
+        }
+    }
+}
+
+impl From<SetError> for QueryError {
+    fn from(error: SetError) -> QueryError {
+        QueryError::Set(error)
+    }
+}
+
+impl From<std::io::Error> for QueryError {
+    fn from(error: std::io::Error) -> QueryError {
+        QueryError::Io(error)
+    }
+}
+
+impl DataSet {
+    /// Asks DuckDB.
+    ///
+    /// # Errors
+    /// See [`QueryError`].
+    pub(crate) fn ask(&self, question: &str, job: &Job) -> Result<Answer, QueryError> {
+        self.ask_as(question, "*", "rows.json", job)
+    }
+
+    /// Asks DuckDB for an answer as Parquet. Sums of whole numbers are whole numbers of 64 bits in it.
+    ///
+    /// # Errors
+    /// See [`QueryError`].
+    pub(crate) fn ask_for_parquet(&self, question: &str, job: &Job) -> Result<Answer, QueryError> {
+        let limited = format!("SELECT * FROM (\n{}\n) LIMIT 0", bare(question));
+        let columns = self.ask(&limited, job)?.columns;
+        let narrow = columns
+            .iter()
+            .filter(|column| column.of == "HUGEINT")
+            .map(|column| {
+                let name = format!("\"{}\"", column.name.replace('"', "\"\""));
+                format!("CAST({name} AS BIGINT) AS {name}")
+            });
+        let narrow: Vec<String> = narrow.collect();
+        let select = match narrow.is_empty() {
+            true => "*".to_owned(),
+            false => format!("* REPLACE ({})", narrow.join(", ")),
+        };
+        self.ask_as(question, &select, PARQUET_ROWS, job)
+    }
+
+    /// Asks DuckDB, and has it write what `select` takes of the answer into a file.
+    fn ask_as(
+        &self,
+        question: &str,
+        select: &str,
+        rows: &str,
+        job: &Job,
+    ) -> Result<Answer, QueryError> {
+        let engine = Engine::find().ok_or(QueryError::Engine(EngineError::Missing))?;
+        let folder = tempfile::tempdir()?;
+        let views = self.views(Dialect::DuckDb)?;
+        let question = bare(question);
+        let format = rows.rsplit('.').next().unwrap_or_default();
+        let path = |name: &str| {
+            folder
+                .path()
+                .join(name)
+                .to_string_lossy()
+                .replace('\'', "''")
+        };
+        // The question has lines of its own, so that a comment at its end ends there.
+        let statements = format!(
+            "{views}CREATE TEMP TABLE threadline_answer AS\n{question}\n;\n\
+             COPY (SELECT column_name AS name, data_type AS type FROM duckdb_columns() \
+             WHERE table_name = 'threadline_answer' ORDER BY column_index) TO '{}' (FORMAT json);\n\
+             COPY (SELECT {select} FROM threadline_answer) TO '{}' (FORMAT {format});\n",
+            path("columns.json"),
+            path(rows)
+        );
+        let ran = engine.run(folder.path(), &statements, job);
+        ran.map_err(QueryError::Engine)?;
+        let mut columns = Vec::new();
+        for line in BufReader::new(File::open(folder.path().join("columns.json"))?).lines() {
+            let row: Value = serde_json::from_str(&line?).map_err(std::io::Error::from)?;
+            let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
+            columns.push(AnswerColumn {
+                name: text("name"),
+                of: text("type"),
+            });
+        }
+        Ok(Answer { folder, columns })
+    }
+}
+
+/// The file of an answer as Parquet.
+const PARQUET_ROWS: &str = "rows.parquet";
+
+/// Returns a statement without what ends it.
+fn bare(question: &str) -> &str {
+    question.trim().trim_end_matches(';').trim_end()
+}
+
+impl Answer {
+    /// Copies the rows of [`DataSet::ask_for_parquet`].
+    ///
+    /// # Errors
+    /// Errors of `out`; errors if the answer cannot be read.
+    pub(crate) fn copy_parquet(&self, out: &mut dyn std::io::Write) -> std::io::Result<()> {
+        let mut rows = File::open(self.folder.path().join(PARQUET_ROWS))?;
+        std::io::copy(&mut rows, out)?;
+        Ok(())
+    }
+
+    /// Calls `each` with the cells of each row.
+    ///
+    /// # Errors
+    /// Errors of `each`; errors if the answer cannot be read.
+    pub(crate) fn each_row(
+        &self,
+        mut each: impl FnMut(&[Cell<'_>]) -> std::io::Result<()>,
+    ) -> std::io::Result<()> {
+        let rows = BufReader::new(File::open(self.folder.path().join("rows.json"))?);
+        for line in rows.lines() {
+            let mut row: Value = serde_json::from_str(&line?)?;
+            let cells = self.columns.iter();
+            let cells = cells.map(|column| cell_of(row[column.name.as_str()].take()));
+            let cells: Vec<Cell<'_>> = cells.collect();
+            each(&cells)?;
+        }
+        Ok(())
+    }
+}
+
+fn cell_of(value: Value) -> Cell<'static> {
+    match value {
+        Value::Null => Cell::None,
+        Value::Bool(flag) => u32::from(flag).into(),
+        Value::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
+            (Some(whole), ..) => whole.into(),
+            (None, Some(whole), _) => whole.into(),
+            (None, None, Some(number)) => number.into(),
+            (None, None, None) => number.to_string().into(),
+        },
+        Value::String(text) => text.into(),
+        nested => nested.to_string().into(),
+    }
+}
+
+/// Bytes of data sets in the cache; the oldest are removed beyond that.
+const MOST_CACHED_BYTES: u64 = 10 << 30;
+
+/// Returns the folder of cached data sets: `$XDG_CACHE_HOME/threadline/datasets`, else `~/.cache/...`.
+fn cache_folder() -> Option<PathBuf> {
+    let absolute = |path: PathBuf| path.is_absolute().then_some(path);
+    let cache = std::env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .and_then(absolute);
+    let home = || absolute(PathBuf::from(std::env::var_os("HOME")?));
+    let cache = cache.or_else(|| home().map(|home| home.join(".cache")))?;
+    Some(cache.join("threadline").join("datasets"))
+}
+
+/// Returns the data set of these files if it is in the cache, else makes it with `fill`. `what` distinguishes data sets of
+/// the same files with other contents.
+///
+/// # Errors
+/// Errors of `fill`, and errors of the system.
+pub(crate) fn cached<E: From<SetError>>(
+    files: &[PathBuf],
+    what: &str,
+    fill: impl FnOnce(&DataSet) -> Result<(), E>,
+) -> Result<DataSet, E> {
+    let io = |path: &Path, error: std::io::Error| SetError::Io {
+        path: path.to_path_buf(),
+        error,
+    };
+    let folder = cache_folder().unwrap_or_else(|| std::env::temp_dir().join("threadline-datasets"));
+    let place = folder.join(key_of(files, what).map_err(|error| io(&folder, error))?);
+    if let Ok(known) = DataSet::open(&place) {
+        return Ok(known);
+    }
+    make_private(&folder).map_err(|error| io(&folder, error))?;
+    let made = tempfile::Builder::new()
+        .prefix(".making-")
+        .tempdir_in(&folder);
+    let made = made.map_err(|error| io(&folder, error))?;
+    let set = DataSet::open_or_make(made.path(), Some(1))?;
+    fill(&set)?;
+    make_room(&folder);
+    match std::fs::rename(made.path(), &place) {
+        Ok(()) => {
+            // It has another name now.
+            let _renamed = made.keep();
+        }
+        // Another process made the same one meanwhile.
+        Err(_) if DataSet::open(&place).is_ok() => {}
+        Err(error) => return Err(io(&place, error).into()),
+    }
+    Ok(DataSet::open(&place)?)
+}
+
+fn make_private(folder: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    crate::base::system::files::make_private(&mut builder);
+    builder.recursive(true).create(folder)
+}
+
+/// Returns the name of the data set of files as they are now.
+fn key_of(files: &[PathBuf], what: &str) -> std::io::Result<String> {
+    let mut key = Fingerprint::default();
+    key.add_text(env!("CARGO_PKG_VERSION"));
+    key.add_text(what);
+    for file in files {
+        let metadata = std::fs::metadata(file)?;
+        key.add_text(&file.canonicalize()?.to_string_lossy());
+        key.add(&metadata.len().to_le_bytes());
+        let changed = metadata.modified()?.duration_since(SystemTime::UNIX_EPOCH);
+        key.add(&changed.unwrap_or_default().as_nanos().to_le_bytes());
+    }
+    Ok(digits(key.finish()))
+}
+
+/// Removes the oldest data sets of the cache until those that stay are small enough.
+fn make_room(folder: &Path) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let dated = entries.filter_map(|entry| {
+        let changed = entry.metadata().ok()?.modified().ok()?;
+        let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+        (!is_hidden).then_some((changed, entry.path()))
+    });
+    let mut dated: Vec<(SystemTime, PathBuf)> = dated.collect();
+    dated.sort_by(|a, b| b.cmp(a));
+    let mut kept_bytes = 0_u64;
+    for (_, path) in dated {
+        let manifest = DataSet::open(&path).and_then(|set| set.manifest());
+        kept_bytes = kept_bytes.saturating_add(manifest.map_or(u64::MAX, |it| bytes_of(&it)));
+        if kept_bytes > MOST_CACHED_BYTES {
+            let _left = std::fs::remove_dir_all(&path);
+        }
+    }
+}
+
+fn bytes_of(manifest: &Manifest) -> u64 {
+    manifest.parts.iter().map(|part| part.size_bytes).sum()
+}
+
+/// A question that many have.
+#[derive(Clone, Copy, Debug)]
+pub struct Prepared {
+    /// Its name, for `threadline sql NAME FILE`.
+    pub name: &'static str,
+    /// What it answers.
+    pub about: &'static str,
+    /// The SQL.
+    pub sql: &'static str,
+}
+
+/// Questions that come with the program; docs/queries.md explains them.
+pub const PREPARED: &[Prepared] = &[
+    Prepared {
+        name: "longest-slices",
+        about: "The 20 longest slices, with their threads",
+        sql: "SELECT s.ts, s.dur, s.name, t.name AS thread, s.track_id, s.id\n\
+              FROM slice s LEFT JOIN thread t USING (trace_id, utid)\n\
+              WHERE s.dur IS NOT NULL ORDER BY s.dur DESC, s.ts LIMIT 20",
+    },
+    Prepared {
+        name: "time-by-name",
+        about: "Where the time goes: count, total and own time of each name of slices",
+        sql: "SELECT name, count(*) AS count, CAST(sum(dur) AS BIGINT) AS total,\n\
+              CAST(sum(self_dur) AS BIGINT) AS own, max(dur) AS longest\n\
+              FROM slice GROUP BY name ORDER BY total DESC NULLS LAST, name LIMIT 50",
+    },
+    Prepared {
+        name: "percentiles",
+        about: "The median and the 99th percentile of each name of slices",
+        sql: "SELECT name, count(dur) AS count, quantile_disc(dur, 0.5) AS p50,\n\
+              quantile_disc(dur, 0.99) AS p99, max(dur) AS longest\n\
+              FROM slice WHERE dur IS NOT NULL GROUP BY name ORDER BY count DESC, name LIMIT 50",
+    },
+    Prepared {
+        name: "time-on-cpu",
+        about: "How long each thread ran on each CPU",
+        sql: "SELECT t.tid, t.name, r.cpu, count(*) AS runs, CAST(sum(r.dur) AS BIGINT) AS ran\n\
+              FROM sched r JOIN thread t USING (trace_id, utid)\n\
+              GROUP BY ALL ORDER BY ran DESC NULLS LAST, t.tid, r.cpu",
+    },
+    Prepared {
+        name: "states",
+        about: "How long each thread ran, waited for a CPU, slept and waited for disks",
+        sql: "SELECT t.tid, t.name, s.state, count(*) AS count, CAST(sum(s.dur) AS BIGINT) AS total\n\
+              FROM thread_state s JOIN thread t USING (trace_id, utid)\n\
+              GROUP BY ALL ORDER BY total DESC NULLS LAST, t.tid, s.state",
+    },
+    Prepared {
+        name: "wakeup-latency",
+        about: "How long threads waited for a CPU after they were woken, by process",
+        sql: "SELECT p.pid, p.name, count(*) AS waits, quantile_disc(s.dur, 0.5) AS p50,\n\
+              quantile_disc(s.dur, 0.99) AS p99, max(s.dur) AS longest\n\
+              FROM thread_state s JOIN thread t USING (trace_id, utid)\n\
+              LEFT JOIN process p ON p.trace_id = t.trace_id AND p.upid = t.upid\n\
+              WHERE s.state = 'runnable' AND s.dur IS NOT NULL AND s.waker IS NOT NULL\n\
+              GROUP BY p.pid, p.name ORDER BY longest DESC, p.pid",
+    },
+    Prepared {
+        name: "wakers",
+        about: "Which thread woke which, and how often",
+        sql: "SELECT w.name AS waker, t.name AS woken, count(*) AS wakeups\n\
+              FROM thread_state s JOIN thread t USING (trace_id, utid)\n\
+              JOIN thread w ON w.trace_id = s.trace_id AND w.utid = s.waker_utid\n\
+              GROUP BY ALL ORDER BY wakeups DESC, waker, woken LIMIT 50",
+    },
+    Prepared {
+        name: "counters",
+        about: "Least, mean and greatest value of each counter",
+        sql: "SELECT t.name, t.type, t.cpu, count(*) AS samples, min(c.value) AS least,\n\
+              avg(c.value) AS mean, max(c.value) AS greatest\n\
+              FROM counter c JOIN track t ON t.trace_id = c.trace_id AND t.id = c.track_id\n\
+              GROUP BY ALL ORDER BY samples DESC, t.name, t.cpu",
+    },
+    Prepared {
+        name: "arrows",
+        about: "Flows between threads: how many of each name, and how long they take",
+        sql: "SELECT f.name, a.name AS from_thread, b.name AS to_thread, count(*) AS count,\n\
+              quantile_disc(f.to_ts - f.from_ts, 0.5) AS p50, max(f.to_ts - f.from_ts) AS longest\n\
+              FROM flow f LEFT JOIN thread a ON a.trace_id = f.trace_id AND a.utid = f.from_utid\n\
+              LEFT JOIN thread b ON b.trace_id = f.trace_id AND b.utid = f.to_utid\n\
+              GROUP BY ALL ORDER BY count DESC, f.name, from_thread, to_thread LIMIT 50",
+    },
+    Prepared {
+        name: "build-steps",
+        about: "The processes of a build that took longest themselves, with their command lines",
+        sql: "SELECT ts, dur, pid, name, self_dur, below, cmdline\n\
+              FROM build_process ORDER BY self_dur DESC NULLS LAST, pid LIMIT 30",
+    },
+    Prepared {
+        name: "findings",
+        about: "What is missing in the traces or odd about them",
+        sql: "SELECT t.path, s.severity, s.name, s.value, s.description\n\
+              FROM stats s JOIN trace t USING (trace_id)\n\
+              ORDER BY s.severity, s.value DESC, t.path, s.name",
+    },
+];
