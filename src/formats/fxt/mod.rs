@@ -22,6 +22,7 @@ mod describe;
 mod emit;
 mod entities;
 mod events;
+mod field_reader;
 mod fields;
 mod fold;
 mod kinds;

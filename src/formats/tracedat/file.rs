@@ -270,7 +270,9 @@ impl TraceFile {
         payload.map(look).ok_or_else(|| no_event(data, place))
     }
 
-    fn payload<'p>(&self, page: &'p [u8], at: usize) -> Option<&'p [u8]> {
+    /// Returns the payload of the record at offset `at` of a page.
+    #[inline]
+    pub(super) fn payload<'p>(&self, page: &'p [u8], at: usize) -> Option<&'p [u8]> {
         match self.header.endian {
             Endian::Little => payload_at::<Little>(page, at),
             Endian::Big => payload_at::<Big>(page, at),

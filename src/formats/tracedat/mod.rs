@@ -9,7 +9,7 @@
 //! recipe, switch_state, emit, reader                  the bulk pass: compact columns of all events
 //! latency                                             the text of a latency tracer, where a file has no events
 //! event_format, print_fmt, kind, plugins, decoder     one record as text
-//! describe, report                                    one record in full; the whole trace as trace-cmd prints it
+//! describe, field_reader, report                      one record in full; the fields of many; the whole trace as trace-cmd prints it
 //! ```
 //!
 //! The byte layouts are described in those files. Specifications: trace-cmd's trace-cmd.dat.v6(5) and .v7(5),
@@ -26,6 +26,7 @@ pub mod decoder;
 pub mod describe;
 pub(crate) mod emit;
 pub mod event_format;
+mod field_reader;
 pub mod file;
 pub mod header;
 pub mod kind;

@@ -11,6 +11,7 @@ use super::coarse::coarse;
 use super::decoder::Memory;
 use super::describe::{self, Circumstances};
 use super::emit::{EventClock, PartPass};
+use super::field_reader::RecordFields;
 use super::part_pages::PartPages;
 use super::recipe::role_of;
 use super::recipes::Recipes;
@@ -19,11 +20,11 @@ use super::with_etrace::{lines_in, prints_with_etrace};
 use crate::base::{Big, ByteOrder, Diagnostics, Endian, Job, Little, Problem, ReadError, Strings};
 use crate::event::kernel::ProbeGroup;
 use crate::event::{
-    DecodedEvent, Directory, EventDetail, EventKind, KindId, Lane, LaneColumns, Need, Part,
-    PartColumns, Role, ThreadEntry, ThreadKey, TraceInfo,
+    DecodedEvent, Directory, EventDetail, EventKind, FieldSink, KindId, Lane, LaneColumns, Need,
+    Part, PartColumns, Role, ThreadEntry, ThreadKey, TraceInfo,
 };
 use crate::formats::etrace::{Found, Lines};
-use crate::formats::events::{EventRef, Events};
+use crate::formats::events::{DecodingReader, EventAt, EventRef, Events, FieldReader};
 use crate::formats::format::Input;
 use crate::formats::report::Report;
 use crate::formats::stream::{
@@ -451,8 +452,35 @@ impl Events for TraceDat {
         Some(fields.iter().map(|field| field.name.as_str()).collect())
     }
 
+    fn own_field_reader(&self) -> Option<Box<dyn FieldReader + '_>> {
+        let fields = RecordFields::new(&self.file, &self.report_source().decoder);
+        let events: &dyn Events = self;
+        Some(Box::new(TraceDatFields {
+            events: self,
+            fields,
+            others: events.decoding_reader(),
+        }))
+    }
+
     fn memory_bytes(&self) -> u64 {
         self.file.memory_bytes() + self.lines.get().map_or(0, Lines::memory_bytes)
+    }
+}
+
+/// Reads fields: those of most events out of their records, those of others as `decode` does.
+struct TraceDatFields<'a> {
+    events: &'a TraceDat,
+    fields: RecordFields<'a>,
+    others: DecodingReader<'a>,
+}
+
+impl FieldReader for TraceDatFields<'_> {
+    fn read(&mut self, event: EventAt<'_>, sink: &mut dyn FieldSink) {
+        let source = || self.events.source_of_part(event.part);
+        let is_record = (event.part as usize) < self.events.parts.len();
+        if !is_record || !self.fields.read(event, source, sink) {
+            self.others.read(event, sink);
+        }
     }
 }
 
