@@ -342,7 +342,7 @@ impl<'a> JsonEvents<'a> {
                 continue;
             }
             let mut threads: FxHashMap<Layer, u64> = FxHashMap::default();
-            for PlacedSlice { slice, layer } in placed_slices(trace, self.chosen, id) {
+            for PlacedSlice { slice, layer, .. } in placed_slices(trace, self.chosen, id) {
                 count += 1;
                 if let TrackKind::Async(_) = track.kind {
                     self.async_slice(track.kind, slice, async_ids.of_slice(slice))?;
