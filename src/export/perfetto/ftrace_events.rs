@@ -24,9 +24,12 @@ use crate::event::{FieldSink, FieldView, ThreadKey, ValueRef};
 use crate::formats::events::{EventAt, EventRef, FieldReader};
 use crate::trace::segments::Event;
 
-/// Names of kernel functions of each machine by address, as far as they were looked up.
+/// Names of kernel functions by their machine and address, as far as they were looked up; `None` if there is none.
+type SymbolNames = FxHashMap<(u32, u64), Option<Arc<str>>>;
+
+/// Names of kernel functions of each machine.
 #[derive(Default)]
-pub(super) struct Symbols(Mutex<FxHashMap<(u32, u64), Option<Arc<str>>>>);
+pub(super) struct Symbols(Mutex<SymbolNames>);
 
 /// The symbols that the events of a bundle use, by their numbers.
 type UsedSymbols = BTreeMap<u64, Arc<str>>;
