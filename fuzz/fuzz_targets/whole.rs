@@ -16,7 +16,7 @@ pub fn run(format: &Format, bytes: &[u8]) {
     // The same bytes are always taken as far.
     let number = bytes.iter().fold(0_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(usize::from(*byte)));
     if number % LOADED != 0 {
-        if let Ok(recording) = (format.open)(Input::from_vec(bytes.to_vec(), "fuzzed"), &Job::default()) {
+        if let Ok(recording) = format.open(Input::from_vec(bytes.to_vec(), "fuzzed"), &Job::default()) {
             let _parts = recording.read_whole(&Job::default());
         }
         return;

@@ -9,7 +9,7 @@ use crate::base::{StringId, Strings};
 use crate::event::family::{Family, Matching};
 use crate::event::kernel::ANY_KEY;
 use crate::event::slice_kind::SliceKind;
-use crate::event::{CompilerWork, Label, Mark, MarkOp};
+use crate::event::{Label, Mark, MarkOp};
 use crate::trace::{LabelId, SliceLabel};
 
 /// The labels of the trace, and which of them pair.
@@ -42,18 +42,6 @@ pub(crate) struct PairHas {
     pub is_any: bool,
 }
 
-/// Sets what compilers did in the slices of all labels, by the names of the slices that programs name themselves.
-pub(crate) fn set_compiler_work(labels: &mut [SliceLabel], strings: &Strings) {
-    for label in labels {
-        label.work = match label.kind {
-            SliceKind::Durations | SliceKind::Async => {
-                CompilerWork::of_name(strings.bytes(label.name))
-            }
-            _ => CompilerWork::None,
-        };
-    }
-}
-
 /// The labels of all parts, while parts are added.
 #[derive(Default)]
 pub(crate) struct LabelTable {
@@ -70,9 +58,12 @@ pub(crate) struct LabelTable {
 }
 
 impl LabelTable {
-    /// Returns an empty table for labels with names of a table of `strings` strings.
-    pub(crate) fn with_room(strings: usize) -> LabelTable {
+    /// Returns an empty table with room for `labels` labels, with names of a table of `strings` strings.
+    pub(crate) fn with_room(labels: usize, strings: usize) -> LabelTable {
         LabelTable {
+            labels: Vec::with_capacity(labels),
+            keys: Vec::with_capacity(labels),
+            pairs: Vec::with_capacity(labels),
             ids: ByString::with_room(strings),
             ..LabelTable::default()
         }
@@ -91,7 +82,6 @@ impl LabelTable {
             category: strings.get(label.category),
             family: label.family,
             kind: label.kind,
-            work: CompilerWork::None,
         };
         let paired_name = match label.family.rules().matching {
             Matching::Innermost | Matching::ByName => StringId::EMPTY,

@@ -45,7 +45,9 @@ fn open(bytes: Vec<u8>) -> Opened {
         Sniff::No
     );
     let job = Job::default();
-    let recording = (format.open)(Input::from_vec(bytes, "test.fxt"), &job).unwrap();
+    let recording = format
+        .open(Input::from_vec(bytes, "test.fxt"), &job)
+        .unwrap();
     let mut gathered = recording.read_whole(&job).unwrap();
     let parts = std::mem::take(&mut gathered.parts).into_iter();
     let parts: Vec<LaneColumns> = parts.map(|part| part.columns).collect();

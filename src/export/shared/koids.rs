@@ -198,7 +198,9 @@ impl Koids {
                 free += 1;
             }
             used.insert(free);
-            let text = format!("CPU {number} is CPU {free}: FXT numbers CPUs up to 65535");
+            let text = format!(
+                "CPU {number} is written as CPU {free}: FXT has no CPU numbers above 65535"
+            );
             self.renumbered.push(text);
             *number = free;
         }
@@ -385,8 +387,8 @@ mod tests {
         let numbers: Vec<_> = (0..4).map(|cpu| koids.cpu_number(CpuId(cpu))).collect();
         assert_eq!(numbers, [Some(0), Some(2), Some(1), Some(3)]);
         let expected = [
-            "CPU 70000 is CPU 1: FXT numbers CPUs up to 65535",
-            "CPU 80000 is CPU 3: FXT numbers CPUs up to 65535",
+            "CPU 70000 is written as CPU 1: FXT has no CPU numbers above 65535",
+            "CPU 80000 is written as CPU 3: FXT has no CPU numbers above 65535",
         ];
         assert_eq!(koids.renumbered_cpus(), expected);
     }

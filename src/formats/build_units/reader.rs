@@ -83,6 +83,7 @@ pub(crate) fn open(input: Input, format: LogFormat) -> Recording {
         stream: reader.clone(),
         events: reader,
         report: None,
+        instead: None,
     }
 }
 

@@ -47,7 +47,7 @@ pub const FORMAT: Format = Format {
     name: "Chrome JSON",
     extensions: &["json", "time-trace"],
     sniff,
-    open,
+    read_head: open,
     together: None,
     wrapped: Some(lone_system_trace),
     may_be_self_trace: true,

@@ -103,6 +103,7 @@ impl JsonReader {
             stream: reader.clone(),
             events: reader,
             report: None,
+            instead: None,
         }
     }
 

@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::environment::Environments;
-use super::{EtraceReader, PART_BYTES};
+use super::{Environments, EtraceReader, PART_BYTES};
 use crate::base::{Job, StringId};
 use crate::event::EventDetail;
 use crate::event::{LaneColumns, Life};

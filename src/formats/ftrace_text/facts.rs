@@ -45,7 +45,7 @@ pub(crate) enum LowAddresses {
     Kernel,
 }
 
-/// See the module's documentation.
+/// Facts about a whole text that its lines are read with.
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
     /// Layout of the text.

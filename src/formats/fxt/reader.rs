@@ -118,6 +118,7 @@ impl FxtReader {
             stream: reader.clone(),
             events: reader,
             report: None,
+            instead: None,
         }
     }
 

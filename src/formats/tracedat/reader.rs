@@ -22,7 +22,7 @@ use crate::event::{
     DecodedEvent, Directory, EventDetail, EventKind, KindId, Lane, LaneColumns, Need, Part,
     PartColumns, Role, ThreadEntry, ThreadKey, TraceInfo,
 };
-use crate::formats::etrace::{Found, Lines};
+use crate::formats::etrace_lines::{Found, Lines};
 use crate::formats::events::{EventRef, Events};
 use crate::formats::format::Input;
 use crate::formats::report::Report;
@@ -81,6 +81,7 @@ impl TraceDat {
             stream: Arc::clone(reader) as Arc<dyn AnyStream>,
             events: Arc::clone(reader) as Arc<dyn Events>,
             report: Some(Arc::clone(reader) as Arc<dyn HasReport>),
+            instead: None,
         }
     }
 

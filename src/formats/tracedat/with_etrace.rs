@@ -4,7 +4,7 @@
 use super::TraceDat;
 use super::buffers::CpuPages;
 use crate::event::{KindId, LaneColumns};
-use crate::formats::etrace::{Found, parse_payload};
+use crate::formats::etrace_lines::{Found, parse_payload};
 use crate::formats::stream::IndependentParts;
 
 /// Number of places per CPU that are sampled; fewer in compressed data, because each place must be unpacked.

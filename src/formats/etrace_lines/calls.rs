@@ -466,7 +466,7 @@ pub(crate) enum Flaw {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::etrace::line::parse_payload;
+    use crate::formats::etrace_lines::parse_payload;
 
     fn texts(lines: &[&str]) -> Vec<(Slot, String)> {
         let mut out = Vec::new();
