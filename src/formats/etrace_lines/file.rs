@@ -161,7 +161,8 @@ impl LineCounts {
 const LINES_OF_ENDS: usize = 64;
 
 /// Returns a copy of the text with plain newlines, if all of its first lines end in CR LF and at least one of them is a
-/// call: a line that ends with a name may end in CR by itself. Line numbers do not change.
+/// call: a line that ends with a name may end in CR by itself. Line numbers do not change. None of the 21 etrace recordings
+/// of the corpus has such line ends: they come from copying a file with a program of Windows.
 #[must_use]
 pub(crate) fn with_plain_ends(input: &Input) -> Option<Input> {
     let text = input.bytes();

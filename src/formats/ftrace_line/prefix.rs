@@ -11,6 +11,10 @@
 //!
 //! Columns are parsed from the right, because a name may contain spaces, dashes and brackets. A counting clock prints
 //! an integer instead of seconds, and trace-cmd prints no space before it.
+//!
+//! Of the 267 texts of the corpus (26 by the kernel, 241 reports of trace-cmd), 13 name instances, 3 have a process and 2
+//! are in the latency format. None is verbose, from `report -l`, from a console, or of a counting clock; none has the
+//! process after the CPU: kernels 4.13 to 5.8 and their documentation have these columns.
 
 use super::flags::{Flags, is_flags};
 use super::latency_columns::{SHORT_NAME, latency_at, other_columns};

@@ -235,7 +235,8 @@ impl EventFormat {
 }
 
 /// The format of the block tracer's events, which no kernel describes: their number is one above that of another ftrace
-/// event. `None` if there is no such event, or another event has the number.
+/// event. `None` if there is no such event, or another event has the number. One of the 99 trace.dat files of the corpus
+/// and the samples has such events.
 #[must_use]
 pub(crate) fn blktrace_format(formats: &[EventFormat]) -> Option<EventFormat> {
     let ftrace = |name: &str| {

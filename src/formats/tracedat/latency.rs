@@ -1,5 +1,5 @@
-//! A trace.dat that contains the text of a latency tracer in place of events (`trace-cmd record -p wakeup_rt`). Of the 61
-//! trace.dat files of the corpus COUNT do.
+//! A trace.dat that contains the text of a latency tracer in place of events (`trace-cmd record -p wakeup_rt`). One of
+//! the 99 trace.dat files of the corpus and the samples does.
 
 use super::TraceDat;
 use crate::formats::format::{Input, Instead};
