@@ -326,7 +326,7 @@ fn collect(marks: PerPart<AsyncMark>, recorded: &Recorded, people: &People) -> V
                 AsyncScope::Global => None,
                 AsyncScope::Process(key) => people.process_of_key.get(&key).copied(),
                 AsyncScope::ProcessOf(key) => {
-                    people.process_of_or_idle(recorded.events.threads.at(key, time))
+                    people.process_of_or_idle(recorded.events.threads.at(key.get(), time))
                 }
             };
             Row {

@@ -21,14 +21,26 @@ pub(crate) struct PairedLabels {
 /// Which labels pair, indexed by the trace's labels. It has no labels that later stages add: nothing pairs by those.
 #[derive(Debug, Default)]
 pub(crate) struct LabelPairs {
-    /// The key of each label.
-    pub keys: Vec<u64>,
     /// The pair number of each label: labels with equal numbers pair.
     pub numbers: Vec<u32>,
+    /// The key of each pair number: all its labels have it.
+    keys: Vec<u64>,
     /// For each pair number, whether its begins and ends occur in any part.
     pub has: Vec<PairHas>,
     /// For each family, whether any part has an end of that family.
     pub family_has_end: Vec<bool>,
+}
+
+impl LabelPairs {
+    /// Returns the key of a label.
+    pub(crate) fn key(&self, label: LabelId) -> u64 {
+        self.keys[self.numbers[label.0 as usize] as usize]
+    }
+
+    /// The keys of all labels.
+    pub(crate) fn all_keys(&self) -> impl Iterator<Item = u64> {
+        self.numbers.iter().map(|&pair| self.keys[pair as usize])
+    }
 }
 
 /// Which marks occur with a pair number.
@@ -46,7 +58,6 @@ pub(crate) struct PairHas {
 #[derive(Default)]
 pub(crate) struct LabelTable {
     labels: Vec<SliceLabel>,
-    keys: Vec<u64>,
     pairs: Vec<u32>,
     /// By name, and the rest of what distinguishes a label: its category, its kind, and its pair, which is of one family.
     ids: ByString<(StringId, SliceKind, u32), LabelId>,
@@ -62,7 +73,6 @@ impl LabelTable {
     pub(crate) fn with_room(labels: usize, strings: usize) -> LabelTable {
         LabelTable {
             labels: Vec::with_capacity(labels),
-            keys: Vec::with_capacity(labels),
             pairs: Vec::with_capacity(labels),
             ids: ByString::with_room(strings),
             ..LabelTable::default()
@@ -100,7 +110,6 @@ impl LabelTable {
         self.ids.get(shown.name, rest).unwrap_or_else(|| {
             let new = LabelId(self.labels.len() as u32);
             self.labels.push(shown);
-            self.keys.push(label.key);
             self.pairs.push(pair);
             self.ids.set(shown.name, rest, new);
             new
@@ -118,8 +127,8 @@ impl LabelTable {
             family_has_end[label.family.index()] |= has[*pair as usize].end;
         }
         let pairs = LabelPairs {
-            keys: self.keys,
             numbers: self.pairs,
+            keys: self.pair_keys,
             has,
             family_has_end,
         };

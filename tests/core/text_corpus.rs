@@ -89,7 +89,7 @@ impl Opened {
     fn forks(&self) -> Vec<(u32, u32)> {
         self.lives()
             .filter_map(|life| match life {
-                Life::Fork { parent, child, .. } => Some((parent.0, child.0)),
+                Life::Fork { parent, child, .. } => Some((parent.unwrap().0, child.0)),
                 _ => None,
             })
             .collect()

@@ -226,7 +226,7 @@ fn marks_of(parts: &[LaneColumns]) -> Vec<(i64, u32, String)> {
             if part.strings.bytes(label.category) == b"atrace" {
                 let (time, thread) = (part.events.time(mark.event), part.events.thread(mark.event));
                 let name = part.strings.text(label.name).into_owned();
-                found.push((time.0, thread.0, name));
+                found.push((time.0, thread.unwrap().0, name));
             }
         }
         for sample in &part.samples {

@@ -380,11 +380,8 @@ fn write_event(shared: &Shared<'_>, open: &mut OpenBundle, event: &Event, fields
     open.events
         .uint(ftrace_event::TIMESTAMP, context.time(event.row.time.0));
     // An event must have a pid: one of an unknown thread has that of the CPU's idle thread.
-    let pid = match event.row.thread {
-        ThreadKey::UNKNOWN => ThreadKey::IDLE.0,
-        ThreadKey(pid) => pid,
-    };
-    open.events.uint(ftrace_event::PID, u64::from(pid));
+    let thread = event.row.thread.unwrap_or(ThreadKey::IDLE);
+    open.events.uint(ftrace_event::PID, u64::from(thread.0));
     let flags = fields.iter().find(|field| field.name == "common_flags");
     if let Some(flags) = flags
         .and_then(|field| number_of(&field.value))

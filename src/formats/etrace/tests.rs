@@ -98,7 +98,7 @@ fn all_rows(reader: &EtraceReader, parts: &[LaneColumns]) -> Vec<String> {
                     child,
                     sort,
                     ..
-                } => format!("fork {} {} {sort:?}", upid(*parent), upid(*child)),
+                } => format!("fork {} {} {sort:?}", upid(parent.unwrap()), upid(*child)),
                 Life::Exec {
                     program,
                     arguments,

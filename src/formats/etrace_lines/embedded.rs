@@ -58,16 +58,18 @@ impl Found {
         line: &[u8],
         number: Option<u64>,
         time: Timestamp,
-        thread: ThreadKey,
+        thread: Option<ThreadKey>,
     ) {
         let mut rest = line.strip_suffix(b"\n").unwrap_or(line);
         while let Some(payload) = parse_line(rest) {
             self.has_pids |= Upids::form_of(payload.upid) == Form::SerialAndPid;
-            let writer = Writer {
-                time: time.0,
-                thread,
-            };
-            self.note_writer(payload.upid, writer);
+            if let Some(thread) = thread {
+                let writer = Writer {
+                    time: time.0,
+                    thread,
+                };
+                self.note_writer(payload.upid, writer);
+            }
             let at = (payload.tag.as_ptr() as usize).saturating_sub(rest.as_ptr() as usize);
             // If the tracer omitted the line end, another event follows.
             let next = match payload.word {

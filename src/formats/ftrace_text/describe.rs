@@ -30,7 +30,7 @@ pub fn describe(text: &[u8], kinds: &Kinds, facts: &Facts, event: EventRef) -> E
         name,
         category,
         time: event.time,
-        tid: u64::from(event.thread.0),
+        tid: event.thread.map_or(0, |thread| u64::from(thread.0)),
         ..EventDetail::default()
     };
     let rest = text_at(text, event.place, MOST_TEXT).unwrap_or(&[]);

@@ -54,7 +54,7 @@ pub(crate) fn lines_in(reader: &FtraceReader, block: &Block) -> Found {
         let length = memchr::memchr(b'\n', rest).map_or(rest.len(), |length| length + 1);
         let body = rest.get(..length).unwrap_or(rest);
         let body = body.strip_suffix(line_end).unwrap_or(body);
-        let writer = ThreadKey(prefix.pid);
+        let writer = Some(ThreadKey(prefix.pid));
         found.add(body, Some(line.number), Timestamp(time), writer);
     }
     if is_behind_hole {

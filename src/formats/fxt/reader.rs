@@ -216,7 +216,7 @@ impl FxtReader {
             place,
             time: Timestamp(0),
             kind: Sort::Blob.own_kind(),
-            thread: ThreadKey::UNKNOWN,
+            thread: None,
         };
         let bytes = self.input.bytes();
         let detail = match self.endian {

@@ -300,7 +300,8 @@ impl TraceDat {
     /// Describes one event in full.
     fn describe(&self, event: EventRef) -> EventDetail {
         let names = &self.file.metadata.cmdlines;
-        let name = names.name(event.thread.0 as i32).unwrap_or(b"");
+        let name = event.thread.and_then(|thread| names.name(thread.0 as i32));
+        let name = name.unwrap_or(b"");
         let thread_name = String::from_utf8_lossy(name).into_owned();
         let Some(CpuPages { buffer, data }) = self.source_of_part(event.part) else {
             return EventDetail::default();
@@ -317,7 +318,7 @@ impl TraceDat {
             Err(error) => EventDetail {
                 time: event.time,
                 cpu: Some(data.cpu),
-                tid: u64::from(event.thread.0),
+                tid: event.thread.map_or(0, |thread| u64::from(thread.0)),
                 thread_name,
                 text: error.to_string(),
                 ..EventDetail::default()

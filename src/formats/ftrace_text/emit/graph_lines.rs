@@ -216,7 +216,7 @@ impl<'a> Emitter<'a> {
             return;
         }
         let time = found.time.unwrap_or_else(|| lane.clock.time(step));
-        let thread = lane.task.map_or(ThreadKey::UNKNOWN, ThreadKey);
+        let thread = lane.task.map(ThreadKey);
         lane.lost_before(time, found.cpu);
         let mut now = Now {
             lane: lane_number,
@@ -256,7 +256,7 @@ impl<'a> Emitter<'a> {
     ) {
         let task = NamedTask {
             comm: b"<...>",
-            pid: now.thread.0,
+            pid: now.thread.map_or(0, |thread| thread.0),
         };
         let prefix = found.prefix(task, time, text);
         match classify(text) {
