@@ -335,12 +335,19 @@ mod tests {
             let mut spans: FxHashMap<u32, Range<usize>> = FxHashMap::default();
             for ThreadRun { events, thread } in runs {
                 let last = events.end - 1;
-                spans.entry(thread.unwrap().0).or_insert(events.start..last).end = last;
+                spans
+                    .entry(thread.unwrap().0)
+                    .or_insert(events.start..last)
+                    .end = last;
             }
             let found = column.spans();
             assert!(found.is_sorted_by_key(|span| span.events.start));
             assert_eq!(found.len(), spans.len());
-            assert!(found.iter().all(|it| spans[&it.thread.unwrap().0] == it.events));
+            assert!(
+                found
+                    .iter()
+                    .all(|it| spans[&it.thread.unwrap().0] == it.events)
+            );
         }
     }
 }

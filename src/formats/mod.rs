@@ -13,6 +13,7 @@ pub mod events;
 pub mod format;
 pub(crate) mod ftrace_line;
 pub mod ftrace_text;
+pub mod function_options;
 pub mod fxt;
 pub(crate) mod html;
 pub(crate) mod kind_table;

@@ -395,7 +395,10 @@ fn what_stands_before_the_first_provider_is_used_by_it() {
         ("inner".into(), 180_000, 4_320_000),
     ];
     assert_eq!(ocaml.completes(), slices);
-    assert_eq!(ocaml.koids(ocaml.part().events.thread(0).unwrap()), (Some(1), 86));
+    assert_eq!(
+        ocaml.koids(ocaml.part().events.thread(0).unwrap()),
+        (Some(1), 86)
+    );
     assert!(ocaml.diagnostic("inherited_tables") >= 1);
     let fields = fields_of(&ocaml, "hello");
     assert_eq!(fields, vec![("x".into(), "int32".into(), "42".into())]);

@@ -40,8 +40,6 @@ use head::Head;
 use reader::JsonReader;
 use system_trace::lone_system_trace;
 
-pub(crate) use head::OUR_NAME;
-
 /// This format's row in `FORMATS`.
 pub const FORMAT: Format = Format {
     name: "Chrome JSON",

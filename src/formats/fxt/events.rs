@@ -455,7 +455,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                 let thread = head.thread.get();
                 let koids = thread.map(|thread| self.scan.entities.koids_of(thread));
                 koids.and_then(|koids| koids.thread).and_then(cpu_of_koid)
-            },
+            }
             Ties::Longest => None,
         };
         let scope = match (cpu, self.process_of(head.thread)) {

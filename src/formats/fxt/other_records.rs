@@ -198,6 +198,9 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     /// Returns the stand-in thread of the current provider, for records without a thread.
     fn provider_thread(&self) -> Maybe<ThreadKey> {
         let slot = self.cache.slot();
-        self.scan.entities.find_late(LateThread::Provider(slot)).into()
+        self.scan
+            .entities
+            .find_late(LateThread::Provider(slot))
+            .into()
     }
 }

@@ -143,16 +143,6 @@ const DOORS: &[Door] = &[
         to: "formats/fxt/",
         reason: "records are copied from the reader's file to a file of the same format",
     },
-    Door {
-        from: "export/chrome_json/",
-        to: "formats/chrome_json/",
-        reason: "the reader knows this program's own files by the name that the exporter writes",
-    },
-    Door {
-        from: "cli/report/mod.rs",
-        to: "formats/tracedat/report/",
-        reason: "the command checks trace-cmd's options before a file is open",
-    },
 ];
 
 /// Returns the format that a file belongs to; `None` for all other files.

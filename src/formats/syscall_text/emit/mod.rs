@@ -323,7 +323,13 @@ impl<'a> Emitter<'a> {
     }
 
     /// Adds a fork: `parent` created `child`.
-    pub(crate) fn fork(&mut self, event: u32, parent: Option<ThreadKey>, child: u32, sort: ForkSort) {
+    pub(crate) fn fork(
+        &mut self,
+        event: u32,
+        parent: Option<ThreadKey>,
+        child: u32,
+        sort: ForkSort,
+    ) {
         self.ended.remove(&child);
         self.out.lives.push(LifeRow {
             event,
