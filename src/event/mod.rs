@@ -27,7 +27,7 @@ pub(crate) mod thread_column;
 mod thread_state;
 
 pub(crate) use columns::EventColumns;
-pub use compiler_work::CompilerWork;
+pub(crate) use compiler_work::CompilerWork;
 pub(crate) use compiler_work::SUM_FIELDS;
 pub use decoded::{DecodedEvent, Need};
 pub use detail::{EventDetail, Value};

@@ -26,8 +26,8 @@ pub struct EventRef {
     pub time: Timestamp,
     /// Kind of the event.
     pub kind: KindId,
-    /// Thread of the event.
-    pub thread: ThreadKey,
+    /// Thread of the event, if it is known.
+    pub thread: Option<ThreadKey>,
 }
 
 impl EventRef {

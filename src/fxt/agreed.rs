@@ -2,10 +2,10 @@
 //! their values. See docs/fxt.md. Other readers show the arguments like any others.
 
 use super::layout::kernel_object::NO_TYPE;
-use crate::event::{ForkSort, SEEN_UNTIL};
+use crate::event::{ForkSort, OWN_WRITER, SEEN_UNTIL};
 
 /// The start of the name of this program's provider.
-pub(crate) const OWN_PROVIDER: &str = "threadline";
+pub(crate) const OWN_PROVIDER: &str = OWN_WRITER;
 /// The name of the provider of records that this program adds to the kept records of an FXT file: slices of one time
 /// nest in the order of the whole file, whichever provider wrote them.
 pub(crate) const OWN_BORDERS: &str = "threadline (among kept records)";

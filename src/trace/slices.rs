@@ -9,8 +9,8 @@ use super::segments::EventId;
 use super::slice_ends::{EndColumns, EndExceptions, EndRow, Ends, Finishes};
 use super::tracks::TrackId;
 use crate::base::{Maybe, Nanos, StringId, TimeSpan, Timestamp};
+use crate::event::SliceKind;
 use crate::event::family::Family;
-use crate::event::{CompilerWork, SliceKind};
 use std::ops::Range;
 
 /// Row number of a slice.
@@ -32,8 +32,6 @@ pub struct SliceLabel {
     pub family: Family,
     /// What the slice is about.
     pub kind: SliceKind,
-    /// What a compiler did in it.
-    pub work: CompilerWork,
 }
 
 /// The columns of all slices. Use [`Slices::get`] for one slice, the columns for iteration.

@@ -121,7 +121,7 @@ pub(crate) fn runs_of_cpu(
     reserve(&mut all.runs, rows.len() + 1);
     let mut is_open = false;
     let mut holes = source.holes.iter().peekable();
-    // The time since which the CPU is recorded, ns, while it is unknown which thread runs.
+    // While the running thread is unknown: where the recording of the CPU starts or continues, ns.
     let mut recorded_since = source.first_event.map(|first| first.0);
     // The switch before, unless it is before a hole.
     let mut before: Option<&SwitchRow> = None;

@@ -156,6 +156,13 @@ impl Stretch<'_> {
         Some(self.seen(id))
     }
 
+    /// Returns the events in order of time, without those at the begin of the thread that `switch` takes off the CPU:
+    /// that thread records the rest of the switch.
+    fn once_left(mut self, switch: &SwitchRow) -> impl Iterator<Item = Seen> {
+        let leaving = switch.prev;
+        std::iter::from_fn(move || self.first()).skip_while(move |seen| seen.thread == leaving)
+    }
+
     /// Takes the latest event.
     fn last(&mut self) -> Option<Seen> {
         let tails = self.lanes.iter().enumerate();
@@ -170,18 +177,11 @@ impl Stretch<'_> {
 impl Witness for CpuEvents<'_> {
     fn between(&self, first: &SwitchRow, second: &SwitchRow) -> Witnessed {
         let mut witnessed = Witnessed::default();
-        let Some(mut events) = self.between(Some(first), Some(second)) else {
+        let Some(events) = self.between(Some(first), Some(second)) else {
             return witnessed;
         };
-        let mut is_settled = false;
-        while let Some(seen) = events.first() {
-            let thread = seen.thread;
-            // The rest of a switch is recorded by the thread that leaves.
-            if thread == first.prev && !is_settled {
-                continue;
-            }
-            is_settled = true;
-            let time = seen.time.0.clamp(first.time, second.time);
+        for Seen { time, thread } in events.once_left(first) {
+            let time = time.0.clamp(first.time, second.time);
             if thread != first.next {
                 witnessed.left_by.get_or_insert(time);
             }
@@ -209,18 +209,9 @@ impl Witness for CpuEvents<'_> {
     }
 
     fn left_by(&self, last: &SwitchRow) -> Option<Timestamp> {
-        let mut events = self.between(Some(last), None)?;
-        let mut is_settled = false;
-        while let Some(seen) = events.first() {
-            // The rest of a switch is recorded by the thread that leaves.
-            if seen.thread == last.prev && !is_settled {
-                continue;
-            }
-            is_settled = true;
-            if seen.thread.is_some() && seen.thread != last.next {
-                return Some(seen.time.max(Timestamp(last.time)));
-            }
-        }
-        None
+        let events = self.between(Some(last), None)?;
+        let mut events = events.once_left(last);
+        let other = events.find(|seen| seen.thread.is_some() && seen.thread != last.next)?;
+        Some(other.time.max(Timestamp(last.time)))
     }
 }

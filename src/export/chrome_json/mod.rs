@@ -37,10 +37,9 @@ use super::{Chosen, ExportError, ExportedText, Exporter, Request, Summary};
 use crate::base::{Job, StringId, TimeSpan, Timestamp};
 use crate::event::family::Family;
 use crate::event::slice_kind::{Nesting, SLICE_KIND, SliceKind};
-use crate::event::{FieldRef, FieldRole, SEEN_UNTIL};
+use crate::event::{FieldRef, FieldRole, OWN_WRITER, SEEN_UNTIL};
 use crate::export::shared::ThreadKoids;
 use crate::formats::EventRef;
-use crate::formats::chrome_json::OUR_NAME;
 use crate::load::LoadedTrace;
 use crate::tables::items::track_name;
 use crate::trace::slices::SliceLabel;
@@ -101,7 +100,7 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
     let mut summary = Summary::default();
     write!(
         writer.out,
-        "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"writer\":\"{OUR_NAME} {}\",\"{SEEN_UNTIL}\":{}}},\
+        "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"writer\":\"{OWN_WRITER} {}\",\"{SEEN_UNTIL}\":{}}},\
          \"traceEvents\":[",
         env!("CARGO_PKG_VERSION"),
         writer.borders.last_moment()

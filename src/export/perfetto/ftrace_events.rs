@@ -68,10 +68,7 @@ impl<'a> EventEncoder<'a> {
         let entry = out.open(bundle::EVENT);
         out.uint(ftrace_event::TIMESTAMP, context.time(event.row.time.0));
         // An event must have a pid: one of an unknown thread has that of the CPU's idle thread.
-        let pid = match event.row.thread {
-            ThreadKey::UNKNOWN => ThreadKey::IDLE.0,
-            ThreadKey(pid) => pid,
-        };
+        let ThreadKey(pid) = event.row.thread.unwrap_or(ThreadKey::IDLE);
         out.uint(ftrace_event::PID, u64::from(pid));
         let start = out.len();
         let plan = context.plans.of(machine, event.row.kind);

@@ -142,7 +142,9 @@ impl<'a> People<'a> {
                     return None;
                 }
                 used.insert(free);
-                let note = format!("CPU {number} is CPU {free}: Perfetto numbers CPUs up to 1023");
+                let note = format!(
+                    "CPU {number} is written as CPU {free}: Perfetto has no CPU numbers above 1023"
+                );
                 self.notes.push(note);
                 Some(free)
             })

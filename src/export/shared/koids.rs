@@ -212,7 +212,9 @@ impl Koids {
             used.insert(free);
             self.renumbered.push(Renumbered {
                 file: None,
-                note: format!("CPU {number} is CPU {free}: FXT numbers CPUs up to 65535"),
+                note: format!(
+                    "CPU {number} is written as CPU {free}: FXT has no CPU numbers above 65535"
+                ),
             });
             *number = free;
         }
@@ -399,8 +401,8 @@ mod tests {
         let numbers: Vec<_> = (0..4).map(|cpu| koids.cpu_number(CpuId(cpu))).collect();
         assert_eq!(numbers, [Some(0), Some(2), Some(1), Some(3)]);
         let expected = [
-            "CPU 70000 is CPU 1: FXT numbers CPUs up to 65535",
-            "CPU 80000 is CPU 3: FXT numbers CPUs up to 65535",
+            "CPU 70000 is written as CPU 1: FXT has no CPU numbers above 65535",
+            "CPU 80000 is written as CPU 3: FXT has no CPU numbers above 65535",
         ];
         let notes = koids.renumbered_cpus().iter().map(|it| it.note.as_str());
         assert_eq!(notes.collect::<Vec<_>>(), expected);

@@ -38,7 +38,7 @@ impl<'f> Emitter<'f> {
         SliceKind::of_word(word.bytes())
     }
 
-    /// Returns the label of a slice that may say another kind than its category implies.
+    /// Returns the label of a slice: with the kind that its arguments state, otherwise with the kind of its category.
     pub(super) fn own_label(&mut self, label: u32, event: &Event<'_, 'f>) -> u32 {
         if !self.source.is_ours {
             return label;

@@ -53,7 +53,7 @@ pub const FORMAT: Format = Format {
     name: "Fuchsia (FXT)",
     extensions: &["fxt"],
     sniff: sniff::sniff,
-    open,
+    read_head: open,
     together: None,
     wrapped: None,
     may_be_self_trace: false,

@@ -120,6 +120,7 @@ impl FxtReader {
             stream: reader.clone(),
             events: reader,
             report: None,
+            instead: None,
         }
     }
 
@@ -217,7 +218,7 @@ impl FxtReader {
             place,
             time: Timestamp(0),
             kind: Sort::Blob.own_kind(),
-            thread: ThreadKey::UNKNOWN,
+            thread: None,
         };
         let bytes = self.input.bytes();
         let detail = match self.endian {

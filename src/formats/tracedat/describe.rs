@@ -9,7 +9,7 @@ use super::print_fmt::printf::push_hex;
 use super::print_fmt::{FunctionAt, Lookup, Scope};
 use super::printed_time::Times;
 use crate::base::{Endian, Timestamp};
-use crate::event::{DecodedEvent, EventDetail, Field, FieldRef, FieldRole, Value, ValueRef};
+use crate::event::{DecodedEvent, EventDetail, Field, FieldRef, Value, ValueRef};
 use crate::formats::ftrace_line::flag_bits;
 
 /// Most elements of an array that are shown.
@@ -78,7 +78,7 @@ fn field_ref<'a>(field: &'a FieldFormat, value: ValueRef<'a>) -> FieldRef<'a> {
         type_name: Cow::Borrowed(field.type_name.as_str()),
         value,
         shown: String::new(),
-        role: FieldRole::Argument,
+        role: field.role,
         exact: None,
     }
 }
@@ -205,7 +205,7 @@ fn describe_field(kind: &Kind, field: &FieldFormat, index: u16, scope: &Scope<'_
         name: field.name.clone(),
         type_name: field.type_name.clone(),
         shown: shown(kind, field, index, scope, &value),
-        role: FieldRole::Argument,
+        role: field.role,
         value,
     }
 }

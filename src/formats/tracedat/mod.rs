@@ -53,7 +53,7 @@ pub(crate) use reader::TraceDat;
 
 use super::format::{Format, Input, Sniff};
 use super::stream::Recording;
-use crate::base::{Job, ReadError};
+use crate::base::{Job, Location, ReadError, Severity};
 use std::sync::Arc;
 
 /// This format's row in `FORMATS`.
@@ -61,7 +61,7 @@ pub const FORMAT: Format = Format {
     name: "trace-cmd (trace.dat)",
     extensions: &["dat"],
     sniff,
-    open,
+    read_head: open,
     together: None,
     wrapped: None,
     may_be_self_trace: false,
@@ -79,10 +79,16 @@ fn sniff(head: &[u8]) -> Sniff {
 ///
 /// # Errors
 /// As [`TraceFile::open`].
-fn open(input: Input, job: &Job) -> Result<Recording, ReadError> {
+fn open(input: Input, _job: &Job) -> Result<Recording, ReadError> {
     let reader = Arc::new(TraceDat::open(input)?);
-    match latency::has_only_text(&reader) {
-        true => latency::of_text(&reader, job),
-        false => Ok(TraceDat::recording(&reader)),
+    let mut recording = TraceDat::recording(&reader);
+    recording.instead = latency::text_instead_of_events(&reader);
+    if recording.instead.is_some() {
+        let diagnostics = &mut recording.diagnostics;
+        diagnostics.note("latency_text", Severity::Info, Location::Byte(0), || {
+            "the file contains the text of a latency tracer in place of events: its lines are shown"
+                .into()
+        });
     }
+    Ok(recording)
 }

@@ -23,7 +23,7 @@ use crate::event::{
     DecodedEvent, Directory, EventDetail, EventKind, FieldSink, KindId, Lane, LaneColumns, Need,
     Part, PartColumns, Role, ThreadEntry, ThreadKey, TraceInfo,
 };
-use crate::formats::etrace::{Found, Lines};
+use crate::formats::etrace_lines::{Found, Lines};
 use crate::formats::events::{DecodingReader, EventAt, EventRef, Events, FieldReader};
 use crate::formats::format::Input;
 use crate::formats::report::Report;
@@ -82,6 +82,7 @@ impl TraceDat {
             stream: Arc::clone(reader) as Arc<dyn AnyStream>,
             events: Arc::clone(reader) as Arc<dyn Events>,
             report: Some(Arc::clone(reader) as Arc<dyn HasReport>),
+            instead: None,
         }
     }
 
@@ -300,7 +301,8 @@ impl TraceDat {
     /// Describes one event in full.
     fn describe(&self, event: EventRef) -> EventDetail {
         let names = &self.file.metadata.cmdlines;
-        let name = names.name(event.thread.0 as i32).unwrap_or(b"");
+        let name = event.thread.and_then(|thread| names.name(thread.0 as i32));
+        let name = name.unwrap_or(b"");
         let thread_name = String::from_utf8_lossy(name).into_owned();
         let Some(CpuPages { buffer, data }) = self.source_of_part(event.part) else {
             return EventDetail::default();
@@ -317,7 +319,7 @@ impl TraceDat {
             Err(error) => EventDetail {
                 time: event.time,
                 cpu: Some(data.cpu),
-                tid: u64::from(event.thread.0),
+                tid: event.thread.map_or(0, |thread| u64::from(thread.0)),
                 thread_name,
                 text: error.to_string(),
                 ..EventDetail::default()

@@ -114,7 +114,13 @@ fn folders_in_src_all_have_a_floor() {
 }
 
 /// The folders of `src/formats` that are common modules; each other folder there is a format.
-const COMMON: &[&str] = &["build_units", "compression", "event_filter", "ftrace_line"];
+const COMMON: &[&str] = &[
+    "build_units",
+    "compression",
+    "etrace_lines",
+    "event_filter",
+    "ftrace_line",
+];
 
 /// A file of a format that others may use.
 struct Door {
@@ -133,34 +139,9 @@ const DOORS: &[Door] = &[
         reason: "the registry has a row for each format",
     },
     Door {
-        from: "formats/ftrace_text/",
-        to: "formats/etrace/",
-        reason: "the build tracer writes through ftrace: its lines stand among the events of a text",
-    },
-    Door {
-        from: "formats/tracedat/",
-        to: "formats/etrace/",
-        reason: "the build tracer writes through ftrace: its lines are the texts of print events",
-    },
-    Door {
-        from: "formats/tracedat/latency.rs",
-        to: "formats/ftrace_text/mod.rs",
-        reason: "a trace.dat of a latency tracer contains ftrace's text in place of events",
-    },
-    Door {
         from: "export/fxt/",
         to: "formats/fxt/",
         reason: "records are copied from the reader's file to a file of the same format",
-    },
-    Door {
-        from: "export/chrome_json/",
-        to: "formats/chrome_json/",
-        reason: "the reader knows this program's own files by the name that the exporter writes",
-    },
-    Door {
-        from: "cli/report/mod.rs",
-        to: "formats/tracedat/report/",
-        reason: "the command checks trace-cmd's options before a file is open",
     },
 ];
 

@@ -153,7 +153,7 @@ impl<'a> PartPass<'a> {
             let at = place + record.at as u64;
             let event = self.columns.events.push(time, at, kind, thread);
             if what & HAS_RECIPE != 0 {
-                self.cook::<E>(event, kind, thread.0, record.payload);
+                self.cook::<E>(event, kind, thread, record.payload);
             } else if kind == recipes.unknown {
                 self.note_damage("unknown_event", at, "an event has the number of no format");
             }
@@ -228,7 +228,13 @@ impl<'a> PartPass<'a> {
     }
 
     #[inline]
-    fn cook<E: ByteOrder>(&mut self, event: u32, kind: KindId, pid: u32, payload: &[u8]) {
+    fn cook<E: ByteOrder>(
+        &mut self,
+        event: u32,
+        kind: KindId,
+        thread: Option<ThreadKey>,
+        payload: &[u8],
+    ) {
         let recipes = self.recipes;
         let Some(recipe) = recipes.of(kind.index()) else {
             return;
@@ -246,7 +252,7 @@ impl<'a> PartPass<'a> {
                 self.columns.wakeups.push(Wakeup {
                     event,
                     thread: ThreadKey(woken as u32),
-                    waker: Maybe::new(ThreadKey(pid)),
+                    waker: thread.into(),
                     target_cpu: target.map(|cpu| cpu as u32).into(),
                     sort: *sort,
                     interrupt: recipes.flags(payload).and_then(Interrupt::of_flags),
@@ -254,7 +260,7 @@ impl<'a> PartPass<'a> {
                 self.name(event, woken as u32, *comm, payload);
             }),
             Recipe::Print(text) => self.print::<E>(event, kind, *text, payload),
-            _ => self.cook_rare::<E>(event, pid, recipe, payload),
+            _ => self.cook_rare::<E>(event, thread, recipe, payload),
         };
         if done.is_none() {
             let place = self.columns.events.place(event);
