@@ -41,6 +41,7 @@ use reader::JsonReader;
 use system_trace::lone_system_trace;
 
 pub(crate) use head::OUR_NAME;
+pub(crate) use own::LOSSES;
 
 /// This format's row in `FORMATS`.
 pub const FORMAT: Format = Format {
