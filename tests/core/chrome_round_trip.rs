@@ -98,6 +98,7 @@ const FILES: &[&str] = &[
     "sample-traces/node-workers.json.gz",
     "tests/golden/fxt/simple_trace.fxt",
     "tests/golden/chrome_json/all-phases.json",
+    "tests/cases/tracedat/lost-count-unknown.dat.zst",
     "tests/cases/over_losses/syscalls.ftrace.txt.zst",
     "tests/cases/over_losses/preempted.ftrace.txt.zst",
     "tests/cases/fxt/all_args.fxt.zst",

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::super::recorded::Recorded;
 use super::changes::SwitchRow;
 use crate::base::Timestamp;
-use crate::trace::{CpuId, EventCursor, EventId, Events, ThreadId};
+use crate::trace::{EventCursor, EventId, Events, ThreadId};
 
 /// What the events between two switches of a CPU show, if a switch is missing between them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
