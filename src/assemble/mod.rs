@@ -220,7 +220,7 @@ pub fn assemble(
         labels,
     };
     let mut tables = track_tables(on_tracks, recorded.cpus.len());
-    let cuts = Cuts::new(&rows.cuts, &recorded, directory, span);
+    let cuts = Cuts::new(&rows.cuts, &recorded, directory, scheduling.lost, span);
     cuts.mark_slices(&mut tables.slices);
     if job.is_cancelled() {
         return Trace::default();

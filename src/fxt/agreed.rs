@@ -39,6 +39,12 @@ pub(crate) const LIFE_ARGUMENTS: [&str; 12] = [
 pub(crate) const OWN_CATEGORY: &str = "threadline";
 /// The name of the event that describes a loss.
 pub(crate) const LOST_EVENTS: &str = "lost events";
+/// The argument of that event with the number of lost events.
+pub(crate) const LOST_COUNT: &str = "lost_events";
+/// The argument of that event with the time in ns of the last event before the loss.
+pub(crate) const LOST_FROM: &str = "from_ns";
+/// The argument of that event with the time in ns of the first event after the loss.
+pub(crate) const LOST_UNTIL: &str = "until_ns";
 /// The argument of a CPU's thread with the number of its events that the recorder counted as overwritten.
 pub(crate) const OVERWRITTEN: &str = "overwritten_events";
 /// The argument of a CPU's thread with the number of its events that the recorder counted as dropped.
