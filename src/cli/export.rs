@@ -56,7 +56,7 @@ fn arguments(command: clap::Command) -> clap::Command {
         Arg::new("table")
             .long("table")
             .value_name("NAME")
-            .help("Which table csv and json write [default: slices]")
+            .help("Which table csv, json and parquet write [default: slices]")
             .value_parser(
                 TABLES
                     .iter()
@@ -77,8 +77,19 @@ fn run_export(matches: &ArgMatches) -> Result<(), CliError> {
     let exporter = exporter_for(matches, path)?;
     let loaded = load(matches)?;
     let selection = selection_of(matches, &loaded.trace)?;
+    export_to(path, overwrite, &exporter, &loaded, &selection)
+}
+
+/// Exports to a file or to standard output, with progress, and says what was written.
+pub(crate) fn export_to(
+    path: &Path,
+    overwrite: Overwrite,
+    exporter: &Exporter,
+    loaded: &LoadedTrace,
+    selection: &Selection,
+) -> Result<(), CliError> {
     let job = Job::default();
-    let export = || write(&exporter, &loaded, &selection, path, overwrite, &job);
+    let export = || write(exporter, loaded, selection, path, overwrite, &job);
     let done = match is_stdout(path) {
         true => while_printing("writing", &job, export),
         false => with_progress("writing", &job, export),

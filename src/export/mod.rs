@@ -9,8 +9,11 @@ pub(crate) mod background;
 pub(crate) mod choices;
 mod chrome_json;
 mod compile_commands;
+pub(crate) mod escaped;
 mod exporter;
 mod fxt;
+mod lines;
+pub(crate) mod parquet;
 mod perfetto;
 mod process_tree_json;
 pub mod rows;
@@ -31,6 +34,7 @@ pub const EXPORTERS: &[Exporter] = &[
     chrome_json::EXPORTER,
     tables::CSV,
     tables::JSON,
+    parquet::PARQUET,
     compile_commands::EXPORTER,
     process_tree_json::EXPORTER,
 ];

@@ -49,6 +49,11 @@ impl Waker {
         }
     }
 
+    /// The thread whose name and number [`Waker::text`] returns.
+    pub(crate) fn named(&self) -> Option<ThreadId> {
+        self.thread().filter(|&id| id != ThreadId::IDLE)
+    }
+
     /// The thread's name and number, or what the interrupt is called.
     #[must_use]
     pub fn text(&self, trace: &Trace) -> String {

@@ -224,6 +224,16 @@ impl Slices {
         }
     }
 
+    /// Returns what [`Slice::duration`] returns for a slice. Panics if there is no such row, as slices do.
+    #[inline]
+    #[must_use]
+    pub(crate) fn duration(&self, row: usize) -> Option<Nanos> {
+        match self.measured(row).filter(|_| !self.is_cut(row)) {
+            Some(measured) => Some(Nanos(measured)),
+            None => Some(Timestamp(self.own_end(row)?) - Timestamp(self.starts.at(row))),
+        }
+    }
+
     /// Returns the event that ended a slice; `None` if it is unfinished or was recorded whole. Panics if there is no
     /// such row, as slices do.
     #[inline]

@@ -44,6 +44,7 @@ mod mutate;
 mod mutate_tracedat;
 mod outputs;
 mod over_losses;
+mod parquet;
 mod plots_made;
 mod probes;
 mod probes_kernel;

@@ -24,6 +24,7 @@ fn title_of(name: &str) -> &str {
         "csv" => "CSV",
         "tsv" => "TSV",
         "json" => "JSON",
+        "parquet" => "Parquet",
         "chrome-json" => "Chrome JSON",
         "compile-commands" => "compile_commands.json",
         other => other,
