@@ -32,4 +32,5 @@ pub mod probes;
 pub mod query;
 pub mod tables;
 pub mod trace;
+pub mod tracedat;
 pub mod view;

@@ -60,6 +60,7 @@ mod text_corpus;
 mod text_times;
 mod text_tracers;
 mod together;
+mod trace_dat_export;
 mod tracedat_corpus;
 mod tracer_texts;
 mod version;

@@ -19,6 +19,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("fxt", 3),
     ("probes", 3),
     ("trace", 3),
+    ("tracedat", 3),
     ("formats", 4),
     ("assemble", 4),
     ("index", 4),
@@ -151,6 +152,11 @@ const DOORS: &[Door] = &[
         from: "export/fxt/",
         to: "formats/fxt/",
         reason: "records are copied from the reader's file to a file of the same format",
+    },
+    Door {
+        from: "export/trace_dat/",
+        to: "formats/tracedat/",
+        reason: "pages are copied from the reader's file to a file of the same format",
     },
     Door {
         from: "export/chrome_json/",
