@@ -20,6 +20,8 @@ const FLOORS: &[(&str, u32)] = &[
     ("probes", 3),
     ("trace", 3),
     ("tracedat", 3),
+    ("tracefs", 4),
+    ("record", 6),
     ("formats", 4),
     ("assemble", 4),
     ("index", 4),
@@ -157,6 +159,11 @@ const DOORS: &[Door] = &[
         from: "export/trace_dat/",
         to: "formats/tracedat/",
         reason: "pages are copied from the reader's file to a file of the same format",
+    },
+    Door {
+        from: "record/trigger.rs",
+        to: "formats/tracedat/",
+        reason: "pages that were just recorded are searched as a recording of that format",
     },
     Door {
         from: "export/chrome_json/",
