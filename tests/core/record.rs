@@ -215,17 +215,6 @@ fn what_the_kernel_refuses_is_a_sentence_and_leaves_nothing() {
                 "nothing was recorded",
             ],
         ),
-        (
-            &[
-                "-e",
-                "sched_switch",
-                "-o",
-                "/no/such/folder/x",
-                "--for",
-                "1s",
-            ],
-            &["/no/such/folder"],
-        ),
     ];
     for (arguments, expected) in cases {
         let desk = Desk::new();
