@@ -54,6 +54,7 @@ pub(crate) use reader::TraceDat;
 use super::format::{Format, Input, Sniff};
 use super::stream::Recording;
 use crate::base::{Job, Location, ReadError, Severity};
+use crate::tracedat::layout::MAGIC;
 use std::sync::Arc;
 
 /// This format's row in `FORMATS`.
@@ -68,7 +69,7 @@ pub const FORMAT: Format = Format {
 };
 
 fn sniff(head: &[u8]) -> Sniff {
-    if head.starts_with(&header::MAGIC) {
+    if head.starts_with(&MAGIC) {
         Sniff::Yes
     } else {
         Sniff::No

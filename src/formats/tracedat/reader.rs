@@ -1,6 +1,7 @@
 //! trace.dat as a [`Stream`](crate::formats::stream::Stream): a lane for each CPU of each instance, in parts of a few
 //! megabytes of pages.
 
+use std::any::Any;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -205,6 +206,20 @@ impl TraceDat {
     #[must_use]
     pub(crate) fn source_of_part(&self, part: u32) -> Option<CpuPages<'_>> {
         self.source(self.lane_of(part)?)
+    }
+
+    /// The number of parts.
+    #[must_use]
+    pub(crate) fn part_count(&self) -> u32 {
+        self.parts.len() as u32
+    }
+
+    /// The CPU of a part, its pages, and which of them are the part's: bytes, or indices of chunks if they are packed.
+    #[must_use]
+    pub(crate) fn pages_of_part(&self, part: u32) -> Option<(CpuIndex, CpuPages<'_>, Range<u64>)> {
+        let PartRange { lane, range } = self.ranges.get(part as usize)?;
+        let index = *self.sources.get(*lane as usize)?;
+        Some((index, self.source(*lane)?, range.clone()))
     }
 
     fn read_as<E: ByteOrder>(&self, part: u32, job: &Job) -> Result<LaneColumns, ReadError> {
@@ -462,6 +477,10 @@ impl Events for TraceDat {
             fields,
             others: events.decoding_reader(),
         }))
+    }
+
+    fn record_file(&self) -> Option<&dyn Any> {
+        Some(self)
     }
 
     fn memory_bytes(&self) -> u64 {

@@ -19,6 +19,9 @@ const FLOORS: &[(&str, u32)] = &[
     ("fxt", 3),
     ("probes", 3),
     ("trace", 3),
+    ("tracedat", 3),
+    ("tracefs", 4),
+    ("record", 6),
     ("formats", 4),
     ("assemble", 4),
     ("index", 4),
@@ -142,6 +145,16 @@ const DOORS: &[Door] = &[
         from: "export/fxt/",
         to: "formats/fxt/",
         reason: "records are copied from the reader's file to a file of the same format",
+    },
+    Door {
+        from: "export/trace_dat/",
+        to: "formats/tracedat/",
+        reason: "pages are copied from the reader's file to a file of the same format",
+    },
+    Door {
+        from: "record/trigger.rs",
+        to: "formats/tracedat/",
+        reason: "pages that were just recorded are searched as a recording of that format",
     },
 ];
 

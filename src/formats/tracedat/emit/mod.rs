@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::TraceFile;
 use super::clock::TimeMap;
 use super::decoder::Decoder;
-use super::page::{Layout, Lost, Records, read_head};
+use super::page::{Records, read_head};
 use super::recipe::{Recipe, SwitchRecipe};
 use super::recipes::{CommonFields, HAS_RECIPE, Recipes};
 use crate::base::{ByteOrder, Location, Maybe, Severity, Timestamp};
@@ -24,6 +24,7 @@ use crate::event::{
 };
 use crate::formats::atrace::Claim;
 use crate::formats::open_calls::{DepthFollower, OpenCalls};
+use crate::tracedat::layout::{Layout, Lost};
 
 /// Entry of the cache that finds a label by kind and key.
 #[derive(Clone, Copy, Default)]
