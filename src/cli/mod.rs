@@ -19,6 +19,7 @@ mod narrow;
 mod output;
 mod probes;
 mod progress;
+mod record;
 #[cfg(feature = "gui")]
 mod render;
 mod report;
@@ -62,6 +63,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     export::COMMAND,
     dataset::COMMAND,
     sql::COMMAND,
+    record::COMMAND,
     probes::COMMAND,
     formats::COMMAND,
     install::COMMAND,

@@ -20,6 +20,7 @@ mod process_tree_json;
 pub mod rows;
 mod shared;
 pub mod tables;
+mod trace_dat;
 
 use std::path::Path;
 
@@ -32,6 +33,7 @@ pub(crate) use exporter::{Request, WriteFn, check_input, word_for};
 pub const EXPORTERS: &[Exporter] = &[
     fxt::EXPORTER,
     perfetto::EXPORTER,
+    trace_dat::EXPORTER,
     chrome_json::EXPORTER,
     tables::CSV,
     tables::JSON,
@@ -85,6 +87,7 @@ mod tests {
             name("build/compile_commands.json"),
             Some("compile-commands")
         );
+        assert_eq!(name("part.dat"), Some("trace-dat"));
         assert_eq!(name("b.txt"), None);
     }
 }

@@ -248,8 +248,11 @@ impl Walk<'_> {
         let Some(now) = self.made.rows.last() else {
             return 0;
         };
-        if change.event().is_none() {
-            return 9;
+        let is_left = || now.state == ThreadState::Running && now.partner == change.to.partner();
+        match change.event() {
+            None if change.to.is_before_events() && is_left() => return 0,
+            None => return 9,
+            Some(_) => {}
         }
         let (wakeup, state) = (change.to.wakeup(), change.to.state());
         match now.state {
@@ -271,6 +274,9 @@ impl Walk<'_> {
     }
 
     fn take(&mut self, change: Change) {
+        if change.to.is_sighting() {
+            return self.take_sighting();
+        }
         let now = self.made.rows.last().map(|now| (now.state, now.partner));
         let state = change.to.state();
         if let Some(sort) = change.to.wakeup() {
@@ -300,6 +306,14 @@ impl Walk<'_> {
             self.not_a_wait();
         }
         self.push(change, partner, StateNotes::default());
+    }
+
+    /// Takes an event that the thread recorded where switches are missing: if it was woken before, it did not wait for a
+    /// CPU until the switch that follows.
+    fn take_sighting(&mut self) {
+        if self.woken_by.is_some() {
+            self.not_a_wait();
+        }
     }
 
     fn take_wakeup(&mut self, change: Change, sort: WakeupSort) {

@@ -21,6 +21,7 @@ fn title_of(name: &str) -> &str {
     match name {
         "fxt" => "FXT",
         "perfetto" => "Perfetto",
+        "trace-dat" => "trace.dat",
         "csv" => "CSV",
         "tsv" => "TSV",
         "json" => "JSON",
