@@ -148,18 +148,6 @@ impl Palette {
         state.lerp_to_gamma(self.gap, 0.5)
     }
 
-    /// Returns the colour of a block that is covered only by `share`, from 0 to 1.
-    #[must_use]
-    pub(crate) fn paler(&self, color: Color32, share: f32) -> Color32 {
-        // Integer arithmetic in 256ths: rounding a float is a slow function call.
-        let share = (share.clamp(0.25, 1.0) * 256.0) as u32;
-        let mix =
-            |a: u8, b: u8| ((u32::from(a) * share + u32::from(b) * (256 - share) + 128) >> 8) as u8;
-        let behind = self.canvas.to_array();
-        let [r, g, b, _] = color.to_array();
-        Color32::from_rgb(mix(r, behind[0]), mix(g, behind[1]), mix(b, behind[2]))
-    }
-
     /// Returns a receding colour, hardly different from the canvas.
     #[must_use]
     pub(crate) fn dimmed(&self, color: Color32) -> Color32 {

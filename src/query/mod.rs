@@ -20,6 +20,7 @@ pub mod flame;
 pub mod gaps;
 pub mod item;
 pub(crate) mod job_slots;
+pub mod jobs;
 pub mod latency;
 pub(crate) mod on_cpus;
 pub mod plots;

@@ -81,7 +81,7 @@ impl Timeline {
         } else if hit.is_none() {
             gap = loose;
         }
-        self.strips.end(ui.ctx());
+        self.strips.end();
         if self.kept.is_near() {
             ui.ctx().request_repaint();
         }

@@ -38,11 +38,13 @@ impl LaneColors {
             _ => full_color(scene, self.kind, block),
         };
         *known = Some((block.label, full));
-        let full = match is_doubtful(scene, self.kind, block) {
+        match is_doubtful(scene, self.kind, block) {
             true => scene.palette.doubtful(full),
+            false if matches!(self.kind, LaneKind::Instants(_)) && block.count > 1 => {
+                scene.palette.density
+            }
             false => full,
-        };
-        weakened(scene, self.kind, block, full)
+        }
     }
 }
 
@@ -67,16 +69,6 @@ fn full_color(scene: &Scene<'_>, kind: LaneKind, block: &Block) -> Color32 {
         LaneKind::Slices(row) => slice_color(scene, row, block),
         LaneKind::Instants(_) | LaneKind::Counter(_) => palette.instant,
     }
-}
-
-/// Returns a paler colour for a block with uncovered parts: the less is covered the paler, but never invisible.
-fn weakened(scene: &Scene<'_>, kind: LaneKind, block: &Block, full: Color32) -> Color32 {
-    let palette = scene.palette;
-    let is_instant = matches!(kind, LaneKind::Instants(_));
-    if block.count == 1 || is_instant {
-        return full;
-    }
-    palette.paler(full, block.busy)
 }
 
 fn run_color(scene: &Scene<'_>, cpu: CpuId, thread: ThreadId) -> Color32 {

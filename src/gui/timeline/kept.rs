@@ -16,13 +16,13 @@ use crate::query::search::Found;
 use crate::query::visible::Block;
 use crate::view::rows::LaneKind;
 use crate::view::{ColorBy, Isolation};
-use egui::Color32;
+use egui::{Color32, Context};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::{Arc, Weak};
 
 /// At most this many lanes are cached; only long scrolling shows more.
-const MOST_LANES: usize = 512;
+const MOST_LANES: usize = 256;
 
 /// What lists depend on besides lane and span: the trace, and the column width in ns.
 type Zoom = (TraceId, i64);
@@ -222,13 +222,15 @@ impl KeptLists {
 
     /// Returns the visible part of a lane's strip; appends its wide blocks to `wide`.
     pub(super) fn shown(
-        &self,
+        &mut self,
+        ctx: &Context,
         kind: LaneKind,
         columns: &Columns,
         room: &Room,
         wide: &mut Vec<Block>,
-    ) -> Option<Shown<'_>> {
-        self.lanes.get(&kind)?.strip.shown(columns, room, wide)
+    ) -> Option<Shown> {
+        let list = self.lanes.get_mut(&kind)?;
+        list.strip.shown(ctx, columns, room, wide)
     }
 }
 
@@ -280,6 +282,7 @@ fn widened(span: TimeSpan, margin: Nanos, width: i64) -> Widened {
 
 #[cfg(test)]
 mod tests {
+    use super::super::afar::Stacked;
     use super::*;
     use crate::base::Job;
     use crate::load::{LoadedTrace, open};
@@ -370,7 +373,9 @@ mod tests {
             base: 0.0,
             gap_from: 3,
             wide_from: 4,
-            point: None,
+            stacked: Stacked::Names,
+            rows: 12,
+            point: Some(1),
         };
         let room = Room {
             left: 0,
@@ -392,8 +397,11 @@ mod tests {
                 };
                 kept.paint(kind, &columns, &room, color, &Fading::onto(Color32::BLACK));
             }
-            let strip = kept.shown(kind, &columns, &room, &mut Vec::new());
-            shown.push(strip.map(|it| it.spread(400)).unwrap_or_default());
+            let list = kept.lanes.get(&kind);
+            shown.push(
+                list.map(|it| it.strip.spread(&columns, &room))
+                    .unwrap_or_default(),
+            );
         }
         (made, painted.len())
     }

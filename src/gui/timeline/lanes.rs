@@ -101,11 +101,12 @@ impl Timeline {
         });
         self.wide.clear();
         let width = width_of(span, pixels);
-        let columns = across.columns(match self.has_nodes {
+        let wide_from = match self.has_nodes {
             true => NODE_FROM_POINTS,
             // A strip may be shown stretched to twice its width: then such a block has space for a label.
             false => LABEL_FROM_POINTS / 2.0,
-        });
+        };
+        let columns = across.columns(wide_from, self.strips.rows_of(area.height()));
         let room = self.strips.room();
         let needs_blocks = marks.is_some() || in_lane.is_some() || in_ruler.is_some();
         let room_kept = room.filter(|_| !needs_blocks);
@@ -117,13 +118,18 @@ impl Timeline {
             true => FROM_BLOCKS_MOVING,
             false => FROM_BLOCKS,
         };
-        let is_full = |seen: &Range<usize>| seen.len() >= full_from;
+        let kept = &self.kept;
+        let is_full = |seen: &Range<usize>| {
+            let blocks = kept.blocks(kind, seen.clone());
+            blocks.len() >= full_from || !blocks.iter().all(|block| columns.is_bar(block))
+        };
         let room = room.filter(|_| seen.as_ref().is_none_or(is_full));
         if let Some(room) = room {
             if seen.is_some() {
                 self.kept.paint(kind, &columns, &room, &mut color, &fading);
             }
-            let shown = self.kept.shown(kind, &columns, &room, &mut self.wide);
+            let ctx = painter.ctx();
+            let shown = self.kept.shown(ctx, kind, &columns, &room, &mut self.wide);
             if let Some(shown) = shown {
                 self.strips.add(area, &shown);
             }

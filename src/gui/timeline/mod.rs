@@ -1,9 +1,10 @@
 //! The timeline: overview with brush, ruler, track headers and the canvas of lanes.
 //!
-//! Only visible rows are queried. The blocks of a frame are drawn as one mesh per section, those of full lanes as rows
-//! of one texture; labels are drawn after them.
+//! Only visible rows are queried. The blocks of a frame are drawn as one mesh per section, those of full lanes as
+//! textures; labels are drawn after them.
 
 mod across;
+mod afar;
 mod bars;
 mod canvas;
 mod colors;

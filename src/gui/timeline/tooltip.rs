@@ -30,7 +30,7 @@ pub(super) fn hover_text(scene: &Scene<'_>, hit: &Hit) -> String {
     }
     if block.count > 1 {
         let count = ruler::grouped(i64::from(block.count));
-        let busy = block.busy * 100.0;
+        let busy = block.busy() * 100.0;
         text = format!("{count} items in {length}, busy {busy:.0} %");
         for line in kinds_of(scene, hit.lane, block) {
             text.push('\n');

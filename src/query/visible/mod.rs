@@ -6,13 +6,16 @@
 //! view moves.
 
 mod block;
+mod buckets;
 mod counter;
 mod joining;
+mod profile;
+mod summary;
 
 use crate::base::TimeSpan;
 use crate::base::order::first_not;
 use crate::index::Index;
-use crate::index::lod::{Lod, Row};
+use crate::index::lod::{Level, Lod, PARTS, Row};
 use crate::index::lod_rows::{InstantRow, run_row, slice_row, state_row};
 use crate::trace::slices::SliceRow;
 use crate::trace::{CpuId, ThreadId, Trace, TrackId};
@@ -23,6 +26,8 @@ pub use counter::counter;
 pub(crate) use joining::Piece;
 pub use joining::joined;
 use joining::{Joiner, bucket_end};
+pub use profile::{ProfileNames, profile};
+pub use summary::summary;
 
 /// The slices of a row. `out` is emptied first.
 pub fn slices(
@@ -66,6 +71,14 @@ pub fn runs(
         pixels,
         out,
     );
+}
+
+/// The threads that events name on a CPU whose runs were not recorded. `out` is emptied first.
+pub fn seen(index: &Index, cpu: CpuId, span: TimeSpan, pixels: u32, out: &mut Vec<Block>) {
+    match index.seen.on(cpu) {
+        Some(row) => blocks(&row, row.lod(), 0, span, pixels, out),
+        None => out.clear(),
+    }
 }
 
 /// The states of a thread. `out` is emptied first.
@@ -144,16 +157,9 @@ fn blocks<R: Row>(
                 if end <= span.start.0 && !(start == end && start == span.start.0) {
                     continue;
                 }
-                let count = next.first - entry.first;
-                let (busy, label) = (entry.busy, entry.label);
-                joiner.push(Piece {
-                    first: entry.first,
-                    count,
-                    start,
-                    end,
-                    busy,
-                    label,
-                    lead: busy.max(1.0),
+                joiner.push(match next.first - entry.first {
+                    1 => one_item(row, entry.first, entry.label, (start, end)),
+                    count => entry_piece(level, at, count, (start, end)),
                 });
             }
         }
@@ -173,9 +179,8 @@ fn walk_items<R: Row>(row: &R, lod: Option<&Lod>, span: TimeSpan, joiner: &mut J
     let low = first_where(row.len() as usize, |at| {
         row.end(at as u32) > span.start.0 || row.start(at as u32) >= span.start.0
     }) as u32;
-    let entries = lod
-        .and_then(Lod::finest)
-        .map_or(&[][..], |level| &level.entries);
+    let finest = lod.and_then(Lod::finest);
+    let entries = finest.map_or(&[][..], |level| &level.entries);
     let mut next_entry = entries.partition_point(|entry| entry.first < low);
     let mut at = low;
     while at < row.len() {
@@ -189,38 +194,56 @@ fn walk_items<R: Row>(row: &R, lod: Option<&Lod>, span: TimeSpan, joiner: &mut J
         {
             next_entry += 1;
         }
-        if let (Some(entry), Some(after)) = (entries.get(next_entry), entries.get(next_entry + 1))
+        if let (Some(level), Some(entry), Some(after)) =
+            (finest, entries.get(next_entry), entries.get(next_entry + 1))
             && entry.first == at
             && after.first - at > 1
         {
             let end = row.end(after.first - 1);
             if start.div_euclid(joiner.width) == end.div_euclid(joiner.width) {
-                let (count, busy, label) = (after.first - at, entry.busy, entry.label);
-                joiner.push(Piece {
-                    first: at,
-                    count,
-                    start,
-                    end,
-                    busy,
-                    label,
-                    lead: busy.max(1.0),
-                });
+                let count = after.first - at;
+                joiner.push(entry_piece(level, next_entry, count, (start, end)));
                 at = after.first;
                 continue;
             }
         }
-        let end = row.end(at);
-        let busy = (end - start) as f32;
-        joiner.push(Piece {
-            first: at,
-            count: 1,
-            start,
-            end,
-            busy,
-            label: row.label(at),
-            lead: busy.max(1.0),
-        });
+        joiner.push(one_item(row, at, row.label(at), (start, row.end(at))));
         at += 1;
+    }
+}
+
+/// Returns an item as a piece.
+#[inline]
+fn one_item<R: Row>(row: &R, item: u32, label: u32, (start, end): (i64, i64)) -> Piece {
+    let busy = end.saturating_sub(start) as f32;
+    let mut times = [0.0; PARTS];
+    if let Some(time) = times.get_mut(row.part(label)) {
+        *time = busy;
+    }
+    Piece {
+        first: item,
+        count: 1,
+        start,
+        end,
+        times,
+        label,
+        lead: busy.max(1.0),
+    }
+}
+
+/// Returns the `count` items of an entry as a piece.
+#[inline]
+fn entry_piece(level: &Level, at: usize, count: u32, (start, end): (i64, i64)) -> Piece {
+    let entry = level.entries[at];
+    let times = level.times(at).map(|time| time as f32);
+    Piece {
+        first: entry.first,
+        count,
+        start,
+        end,
+        times,
+        label: entry.label,
+        lead: times.iter().sum::<f32>().max(1.0),
     }
 }
 
@@ -256,7 +279,7 @@ fn walk_points<R: Row>(row: &R, span: TimeSpan, joiner: &mut Joiner<'_>) {
             count: after - at,
             start,
             end: row.end(after - 1),
-            busy: 0.0,
+            times: [0.0; PARTS],
             label: row.label(at),
             lead: 0.0,
         });
@@ -297,7 +320,7 @@ mod tests {
                 if block.count == 1 {
                     prop_assert_eq!((block.start, block.end), (row.start(block.first), row.end(block.first)));
                 }
-                prop_assert!(block.busy >= 0.0 && block.busy <= 1.0);
+                prop_assert!(block.busy() >= 0.0 && block.busy() <= 1.0);
             }
             prop_assert!(out.windows(2).all(|pair| pair[0].first + pair[0].count <= pair[1].first));
             for (item, &(start, end, _)) in row.0.iter().enumerate() {
@@ -341,7 +364,7 @@ mod tests {
                 plain.iter().map(facts).collect::<Vec<_>>()
             );
             for (a, b) in from_finer.iter().zip(&plain) {
-                prop_assert!((a.busy - b.busy).abs() < 1e-3, "{:?} and {:?}", a, b);
+                prop_assert!((a.busy() - b.busy()).abs() < 1e-3, "{:?} and {:?}", a, b);
             }
         }
 
