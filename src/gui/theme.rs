@@ -58,6 +58,8 @@ pub struct Palette {
     pub flow: Color32,
     /// Matches of the search.
     pub found: Color32,
+    /// The critical chain of a build.
+    pub chain: Color32,
 }
 
 /// Returns the palette of a theme.
@@ -90,6 +92,7 @@ pub fn palette(theme: egui::Theme) -> Palette {
             ),
             flow: rgb(235, 150, 90),
             found: rgb(255, 214, 64),
+            chain: rgb(255, 123, 84),
         },
         egui::Theme::Light => Palette {
             is_dark: false,
@@ -116,6 +119,7 @@ pub fn palette(theme: egui::Theme) -> Palette {
             ),
             flow: rgb(200, 92, 20),
             found: rgb(196, 120, 0),
+            chain: rgb(196, 48, 16),
         },
     }
 }
@@ -146,6 +150,13 @@ impl Palette {
     #[must_use]
     pub(crate) fn doubtful(&self, state: Color32) -> Color32 {
         state.lerp_to_gamma(self.gap, 0.5)
+    }
+
+    /// Returns the colour of a thread that events name on a CPU, but that is not known to have run all the time: halfway
+    /// to the canvas.
+    #[must_use]
+    pub(crate) fn seen(&self, color: Color32) -> Color32 {
+        color.lerp_to_gamma(self.canvas, 0.5)
     }
 
     /// Returns a receding colour, hardly different from the canvas.

@@ -32,6 +32,7 @@ pub mod search;
 pub mod seen;
 pub(crate) mod selection;
 pub mod slice_kinds;
+pub mod slot_estimate;
 pub mod visible;
 pub(crate) mod waker;
 pub mod wakeup_chain;

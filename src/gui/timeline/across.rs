@@ -8,7 +8,7 @@ use super::strips::Columns;
 use crate::base::Timestamp;
 use crate::query::visible::Block;
 use crate::view::Scale;
-use crate::view::rows::LaneKind;
+use crate::view::rows::{LaneKind, Summarised};
 use egui::{Color32, Rect, pos2};
 use std::ops::RangeInclusive;
 
@@ -41,7 +41,8 @@ impl Across {
             scale: draw.scale,
             is_instants: matches!(kind, LaneKind::Instants(_)),
             stacked: match kind {
-                LaneKind::States(_) => Stacked::States,
+                LaneKind::States(_) | LaneKind::Summary(_, Summarised::States) => Stacked::States,
+                LaneKind::Profile { .. } => Stacked::Profile,
                 _ => Stacked::Names,
             },
             pixels_per_point,

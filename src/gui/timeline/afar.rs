@@ -23,6 +23,8 @@ pub(super) enum Stacked {
     States,
     /// The ends of the bars before and after, and all thin blocks together.
     Names,
+    /// The names of a flat profile; a part's label is its number.
+    Profile,
 }
 
 /// Where the ends of bars and the thin blocks are in a stack of names.
@@ -73,6 +75,9 @@ impl Column {
     fn is_instantaneous(&self, part: usize) -> bool {
         match self.stacked {
             Stacked::Names => part == THIN,
+            Stacked::Profile => {
+                part == self.block.label as usize && self.block.times.iter().all(|it| *it <= 0.0)
+            }
             Stacked::States => {
                 part == part_of(self.block.label) && self.block.times.iter().all(|it| *it <= 0.0)
             }
@@ -85,6 +90,10 @@ impl Column {
             Stacked::Names => match part {
                 BEFORE | AFTER => self.ends[part].unwrap_or(self.block),
                 _ => self.block,
+            },
+            Stacked::Profile => Block {
+                label: part as u32,
+                ..self.block
             },
             // A single state, and what takes most, has its own colour; other states that of their part.
             Stacked::States if part == part_of(self.block.label) => self.block,
@@ -213,7 +222,7 @@ impl Afar {
         }
         let Some(open) = &mut self.open else { return };
         match self.stacked {
-            Stacked::States => {
+            Stacked::States | Stacked::Profile => {
                 for (sum, share) in open.shares.iter_mut().zip(taken) {
                     *sum += share;
                 }
@@ -228,7 +237,8 @@ impl Open {
     fn take_end(&mut self, stacked: Stacked, side: usize, bar: &Block, share: f32) {
         match stacked {
             Stacked::States => self.shares[part_of(bar.label)] += share,
-            Stacked::Names => {
+            // A profile has no bars.
+            Stacked::Names | Stacked::Profile => {
                 self.shares[side] += share;
                 self.ends[side] = Some(*bar);
             }

@@ -13,7 +13,7 @@ use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::gui::pane::Scene;
 use crate::load::TraceId;
 use crate::query::search::Found;
-use crate::query::visible::Block;
+use crate::query::visible::{Block, ProfileNames};
 use crate::view::rows::LaneKind;
 use crate::view::{ColorBy, Isolation};
 use egui::{Color32, Context};
@@ -84,6 +84,8 @@ struct KeptList {
     width: i64,
     span: TimeSpan,
     blocks: Vec<Block>,
+    /// Names of the parts, if the lane is a profile.
+    names: ProfileNames,
     strip: KeptStrip,
 }
 
@@ -149,7 +151,7 @@ impl KeptLists {
         &mut self,
         kind: LaneKind,
         span: TimeSpan,
-        make: impl FnOnce(TimeSpan, u32, &mut Vec<Block>),
+        make: impl FnOnce(TimeSpan, u32, &mut Vec<Block>) -> ProfileNames,
     ) -> Range<usize> {
         let number = self.lanes.len();
         let width = self.zoom.as_ref().map_or(1, |zoom| zoom.1);
@@ -159,6 +161,7 @@ impl KeptLists {
             width,
             span: TimeSpan::new(span.start, span.start),
             blocks: Vec::new(),
+            names: ProfileNames::default(),
             strip: KeptStrip::default(),
         });
         let is_there = span.start >= list.span.start && span.end <= list.span.end;
@@ -174,11 +177,19 @@ impl KeptLists {
             // While the zoom changes, lists are short-lived: a small margin is enough.
             let share = if self.is_steady { 2 } else { 8 };
             let asked = widened(span, Nanos(span.duration().0 / share), width);
-            make(asked.span, asked.columns, &mut list.blocks);
+            list.names = make(asked.span, asked.columns, &mut list.blocks);
             (list.span, list.width) = (asked.span, width);
             list.strip.forget();
         }
         range_within(&list.blocks, span)
+    }
+
+    /// Returns the names of a profile's parts.
+    pub(super) fn names(&self, kind: LaneKind) -> ProfileNames {
+        self.lanes
+            .get(&kind)
+            .map(|list| list.names)
+            .unwrap_or_default()
     }
 
     /// Returns a lane's blocks in the range that [`KeptLists::list`] returned.
@@ -338,6 +349,7 @@ mod tests {
                 let seen = kept.list(kind, span, |span, pixels, out| {
                     made += 1;
                     listed(&loaded, kind, span, pixels, out);
+                    ProfileNames::default()
                 });
                 let list = kept.blocks(kind, seen);
                 let mut plain = Vec::new();
@@ -390,6 +402,7 @@ mod tests {
                 kept.list(kind, span, |span, pixels, out| {
                     made += 1;
                     listed(loaded, kind, span, pixels, out);
+                    ProfileNames::default()
                 });
                 let color = |block: &Block| {
                     painted.insert(track);

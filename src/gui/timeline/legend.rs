@@ -22,6 +22,11 @@ type Paint = fn(&egui::Painter, Rect, &Palette);
 const SIGNS: &[(Paint, &str, &str)] = &[
     (names, "threads, slices, interrupts", "by their names"),
     (
+        seen,
+        "paler thread on a CPU",
+        "its events name it; switches were not recorded",
+    ),
+    (
         stacked,
         "several in one pixel",
         "height: how much of the time each takes",
@@ -51,6 +56,11 @@ const SIGNS: &[(Paint, &str, &str)] = &[
     (counter, "counter", "its value over time"),
     (arrow, "arrow", "a flow, or who woke whom"),
     (found, "match", "found by the search"),
+    (
+        chain,
+        "line below a process",
+        "on the critical chain of the build",
+    ),
     (range, "tinted", "the selected range"),
     (marks, "lines A and B", "the two markers"),
     (
@@ -171,6 +181,11 @@ fn names(painter: &egui::Painter, rect: Rect, palette: &Palette) {
     }
 }
 
+fn seen(painter: &egui::Painter, rect: Rect, palette: &Palette) {
+    let color = Tint::of_name(b"bash").plain(palette);
+    painter.rect_filled(rect, 0, palette.seen(color));
+}
+
 fn stacked(painter: &egui::Painter, rect: Rect, palette: &Palette) {
     let states = [
         (ThreadState::Running, [0.2, 0.4, 0.7, 0.5, 0.3]),
@@ -246,6 +261,12 @@ fn found(painter: &egui::Painter, rect: Rect, palette: &Palette) {
     painter.rect_filled(rect, 0, Tint::of_name(b"read").plain(palette));
     let stroke = Stroke::new(2.0, palette.found);
     painter.rect_stroke(rect, 0, stroke, egui::StrokeKind::Inside);
+}
+
+fn chain(painter: &egui::Painter, rect: Rect, palette: &Palette) {
+    painter.rect_filled(rect, 0, Tint::of_name(b"cc1").plain(palette));
+    let line = rect.with_min_y(rect.bottom() - 3.0);
+    painter.rect_filled(line, 0, palette.chain);
 }
 
 fn range(painter: &egui::Painter, rect: Rect, palette: &Palette) {

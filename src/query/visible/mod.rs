@@ -17,6 +17,7 @@ use crate::base::order::first_not;
 use crate::index::Index;
 use crate::index::lod::{Level, Lod, PARTS, Row};
 use crate::index::lod_rows::{InstantRow, run_row, slice_row, state_row};
+use crate::query::jobs::Job;
 use crate::trace::slices::SliceRow;
 use crate::trace::{CpuId, ThreadId, Trace, TrackId};
 
@@ -53,6 +54,46 @@ pub fn slices(
     );
 }
 
+/// Returns whether a slice of a row that is at least `least` ns long meets `span`.
+#[must_use]
+pub fn has_long_slice(
+    trace: &Trace,
+    index: &Index,
+    row: &SliceRow,
+    span: TimeSpan,
+    least: i64,
+) -> bool {
+    let number = trace
+        .slices
+        .rows
+        .partition_point(|other| other.slices.start < row.slices.start);
+    let lod = index.slice_rows.get(number).and_then(Option::as_ref);
+    has_long(&slice_row(trace, row), lod, span, least)
+}
+
+/// Returns whether an item that is at least `least` ns long meets `span`: such an item is an entry of its own in levels
+/// up to that width.
+fn has_long<R: Row>(row: &R, lod: Option<&Lod>, span: TimeSpan, least: i64) -> bool {
+    let is_long = |start: i64, end: i64| {
+        end.saturating_sub(start) >= least && start < span.end.0 && end > span.start.0
+    };
+    let Some(level) = lod.and_then(|lod| lod.level(least.max(1))) else {
+        let first = first_where(row.len() as usize, |at| row.end(at as u32) > span.start.0);
+        return (first as u32..row.len())
+            .take_while(|&at| row.start(at) < span.end.0)
+            .any(|at| is_long(row.start(at), row.end(at)));
+    };
+    let runs = level.entries.len().saturating_sub(1);
+    let after = first_where(runs, |at| level.start(row, at) > span.start.0);
+    (after.saturating_sub(1)..runs)
+        .take_while(|&at| level.start(row, at) < span.end.0)
+        .any(|at| {
+            let is_one = level.entries[at + 1].first - level.entries[at].first == 1;
+            let (start, end) = level.span(row, at);
+            is_one && is_long(start, end)
+        })
+}
+
 /// The runs of a CPU. `out` is emptied first.
 pub fn runs(
     trace: &Trace,
@@ -78,6 +119,28 @@ pub fn seen(index: &Index, cpu: CpuId, span: TimeSpan, pixels: u32, out: &mut Ve
     match index.seen.on(cpu) {
         Some(row) => blocks(&row, row.lod(), 0, span, pixels, out),
         None => out.clear(),
+    }
+}
+
+/// The jobs of a lane; the label is the process, the number that of the job in its lane. `out` is emptied first.
+pub fn jobs(jobs: &[Job], span: TimeSpan, pixels: u32, out: &mut Vec<Block>) {
+    blocks(&JobRow(jobs), None, 0, span, pixels, out);
+}
+
+struct JobRow<'a>(&'a [Job]);
+
+impl Row for JobRow<'_> {
+    fn len(&self) -> u32 {
+        self.0.len() as u32
+    }
+    fn start(&self, i: u32) -> i64 {
+        self.0[i as usize].span.start.0
+    }
+    fn end(&self, i: u32) -> i64 {
+        self.0[i as usize].span.end.0
+    }
+    fn label(&self, i: u32) -> u32 {
+        self.0[i as usize].process.0
     }
 }
 
@@ -332,6 +395,26 @@ mod tests {
             }
             let width = (length / i64::from(pixels)).max(1);
             prop_assert!(out.len() as i64 <= 3 * (length / width + 2), "{} blocks", out.len());
+        }
+
+        #[test]
+        fn a_long_item_is_found_with_and_without_a_pyramid(
+            steps in prop::collection::vec((0_i64..50, 0_i64..400), 600..1500),
+            from in 0_i64..200_000, length in 1_i64..60_000, least in 1_i64..500,
+        ) {
+            let mut time = 0;
+            let items: Vec<_> = steps.into_iter().map(|(gap, length)| {
+                let start = time + gap;
+                time = start + length;
+                (start, time, 0)
+            }).collect();
+            let row = Plain(items);
+            let span = TimeSpan::new(Timestamp(from), Timestamp(from + length));
+            let expected = row.0.iter().any(|&(start, end, _)| {
+                end - start >= least && start < span.end.0 && end > span.start.0
+            });
+            prop_assert_eq!(has_long(&row, None, span, least), expected);
+            prop_assert_eq!(has_long(&row, Some(&Lod::new(&row)), span, least), expected);
         }
 
         #[test]
