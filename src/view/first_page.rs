@@ -10,8 +10,8 @@ use crate::trace::{Trace, TrackKind};
 struct Has {
     /// Processes of a build: programs that started programs.
     jobs: bool,
-    /// Context switches.
-    runs: bool,
+    /// Context switches: what threads waited for.
+    states: bool,
     /// Slices on tracks of CPUs: interrupts.
     interrupts: bool,
     /// Slices on tracks of threads.
@@ -43,7 +43,7 @@ struct Rule {
 const RULES: &[Rule] = &[
     // A build: what ran when; each process is a row, in the tree below.
     Rule {
-        applies: |has| has.jobs && !has.runs,
+        applies: |has| has.jobs && !has.states,
         cpus: At::Closed,
         counters: At::Closed,
         asyncs: At::Closed,
@@ -51,7 +51,7 @@ const RULES: &[Rule] = &[
     },
     // Scheduling: who ran where, and what each thread waited for.
     Rule {
-        applies: |has| has.runs,
+        applies: |has| has.states,
         cpus: At::Open,
         counters: At::OpenUpTo(4),
         asyncs: At::OpenUpTo(4),
@@ -91,7 +91,7 @@ impl Has {
         };
         Has {
             jobs: !outline.jobs.lanes.is_empty(),
-            runs: !trace.runs.is_empty(),
+            states: !trace.states.is_empty(),
             interrupts: has_rows(|kind| matches!(kind, TrackKind::Cpu(_))),
             slices: has_rows(|kind| matches!(kind, TrackKind::Thread(_))),
             asyncs: has_rows(|kind| matches!(kind, TrackKind::Async(_))),
@@ -106,7 +106,7 @@ impl Outline {
         let Some(rule) = RULES.iter().find(|rule| (rule.applies)(&has)) else {
             return;
         };
-        let has_threads = has.slices || has.runs;
+        let has_threads = has.slices || has.states;
         for node in &mut self.nodes {
             open(node, rule, has_threads);
         }

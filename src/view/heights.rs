@@ -18,8 +18,10 @@ const MIN_HEIGHT: f32 = 22.0;
 const GROUP_HEIGHT: f32 = 24.0;
 /// The same where room is short.
 const COMPACT_HEIGHT: f32 = 18.0;
+/// Least height of a dense row of a CPU, in points.
+const DENSE_CPU: f32 = 18.0;
 /// Heights of dense rows, in points, in the order in which they are tried.
-const DENSE_HEIGHTS: [u8; 5] = [18, 16, 15, 14, 13];
+const DENSE_HEIGHTS: [u8; 6] = [18, 16, 15, 14, 13, 12];
 
 /// The rows of slices, by their index in `Slices::rows`, in which something is wide enough to be read.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -148,13 +150,19 @@ impl Density {
         };
         let can_be = matches!(
             row.kind,
-            RowKind::Thread(_) | RowKind::Process(_) | RowKind::Track(_)
+            RowKind::Thread(_) | RowKind::Process(_) | RowKind::Track(_) | RowKind::Cpu(_)
         );
         let is_plain = |lane: &Lane| {
-            lane.legibility == Legibility::Thin || matches!(lane.kind, LaneKind::States(_))
+            let is_main = matches!(lane.kind, LaneKind::States(_) | LaneKind::Runs(_));
+            lane.legibility == Legibility::Thin || is_main
         };
         let is_dense = can_be && (row.lanes.len() <= 1 || row.lanes.iter().all(is_plain));
-        is_dense.then_some(f32::from(height))
+        let least = match row.kind {
+            // A CPU's lane shows shares by height: that needs some.
+            RowKind::Cpu(_) => DENSE_CPU,
+            _ => 0.0,
+        };
+        is_dense.then_some(f32::from(height).max(least))
     }
 }
 
@@ -215,7 +223,7 @@ fn lay_out(row: &mut Row, percent: f32, density: Density, grow: Grow) {
 /// Leaves the lane that shows most of a row: states, else a profile, else slices.
 fn keep_main_lane(row: &mut Row) {
     let rank = |lane: &Lane| match lane.kind {
-        LaneKind::States(_) | LaneKind::Summary(..) => 0,
+        LaneKind::States(_) | LaneKind::Runs(_) | LaneKind::Summary(..) => 0,
         LaneKind::Profile { .. } => 1,
         LaneKind::Slices(_) => 2,
         _ => 3,

@@ -38,8 +38,8 @@ impl Outline {
         let jobs = Jobs::new(trace);
         let mut nodes = nodes;
         if !jobs.lanes.is_empty() {
-            // Where CPUs have something to show, they come first.
-            let has_cpus = !trace.runs.is_empty() && !nodes.is_empty();
+            // Where scheduling was recorded, the CPUs come first.
+            let has_cpus = !trace.states.is_empty() && !nodes.is_empty();
             nodes.insert(usize::from(has_cpus), jobs_node(&jobs));
         }
         let track_count = nodes.iter().map(count_tracks).sum();

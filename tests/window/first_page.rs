@@ -147,14 +147,15 @@ fn held_heights_stay() {
         rows.map(|row| row.height).collect()
     };
     let before = heights(&window);
-    let middle = middle_half(&window);
-    act(&mut window, Action::Show(middle));
+    // Where calls are deepest, they can be read.
+    let trace = window.state().loaded().unwrap().trace.clone();
+    let rows = trace.slices.rows.iter().map(|row| row.slices.clone());
+    let longest = rows.max_by_key(|row| row.len()).unwrap();
+    let slice = trace.slices.get(threadline::trace::SliceId(longest.start));
+    let end = slice.end.unwrap_or(trace.span.end);
     act(
         &mut window,
-        Action::ZoomBy {
-            factor: 0.001,
-            around: middle.start,
-        },
+        Action::Show(threadline::base::TimeSpan::new(slice.start, end)),
     );
     window.run_steps(6);
     assert_eq!(heights(&window), before);

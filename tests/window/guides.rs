@@ -2,11 +2,11 @@
 
 use crate::support::*;
 use egui::{Key, Modifiers, Role};
-use egui_kittest::kittest::{NodeT, Queryable};
+use egui_kittest::kittest::Queryable;
 use threadline::query::Item;
 use threadline::trace::ThreadState;
 use threadline::view::rows::LaneKind;
-use threadline::view::{Action, PaneKind};
+use threadline::view::{Action, Docking, PaneKind};
 
 /// A page, read from its beginning.
 struct Page {
@@ -84,6 +84,7 @@ fn the_first_five_minutes() {
         window.state().state().selected,
         Some(Item::Slice(_))
     ));
+    act(&mut window, Action::CloseSearch);
     page.says("Drag over the tracks");
     let area = canvas(&window);
     drag(
@@ -166,6 +167,7 @@ fn who_wrote_a_file() {
     page.says("Open the Files pane and type a part of the name into Filter files: `src/lvm.o`");
     act(&mut window, Action::OpenPane(PaneKind::Files));
     type_into(&mut window, "Filter files", "src/lvm.o");
+    act(&mut window, Action::Dock(Docking::Share(0.9)));
     page.says("Click the file");
     window.get_by_label("/proj/src/lua-5.4.4/src/lvm.o").click();
     window.run_steps(3);

@@ -194,13 +194,13 @@ impl Pane for BuildPane {
             Layouts::Beside => {
                 egui::Panel::left("build curve")
                     .resizable(true)
-                    .default_size(room.x * 0.28)
+                    .default_size(room.x * 0.24)
                     .show(ui, |ui| {
                         curve_ui(ui, scene, answer, &mut self.slots, &mut actions)
                     });
                 egui::Panel::right("build programs")
                     .resizable(true)
-                    .default_size((room.x * 0.34).min(410.0).max(room.x * 0.3))
+                    .default_size((room.x * 0.36).min(450.0).max(room.x * 0.3))
                     .show(ui, |ui| {
                         of_programs_ui(ui, scene, answer, tables, &mut actions)
                     });
