@@ -5,10 +5,12 @@
 //! stretches        [=====] [=]    [ ]
 //! ```
 //!
-//! A stretch does not claim that its thread ran all the time: between two of its events another one may have run.
+//! A stretch ends where events of its CPU were lost. It does not claim that its thread ran all the time: between two of its events another one may have run.
 
 use super::lod::{Lod, Row};
 use super::lod_rows::Label;
+use crate::base::TimeSpan;
+use crate::trace::gaps::GapId;
 use crate::trace::{CpuId, ThreadId, Trace};
 
 /// The stretches of all CPUs without runs, by CPU.
@@ -63,8 +65,9 @@ impl SeenThreads {
                     }
                 });
         }
-        for row in &mut cpus {
-            row.finish();
+        let gaps = gaps_by_cpu(trace);
+        for (row, gaps) in cpus.iter_mut().zip(&gaps) {
+            row.finish(gaps);
         }
         SeenThreads { cpus }
     }
@@ -103,13 +106,11 @@ impl SeenOnCpu {
             *last_end = end;
             return;
         }
-        self.starts.push(start);
-        self.ends.push(end);
-        self.threads.push(thread);
+        self.push(start, end, thread);
     }
 
-    /// Sorts the stretches by time, drops those of no thread, and builds the pyramid.
-    fn finish(&mut self) {
+    /// Sorts the stretches by time, drops those of no thread, cuts them at the gaps, and builds the pyramid.
+    fn finish(&mut self, gaps: &[TimeSpan]) {
         let mut order: Vec<u32> = (0..self.starts.len() as u32)
             .filter(|&at| self.threads[at as usize] != ThreadId::IDLE.0)
             .collect();
@@ -123,8 +124,54 @@ impl SeenOnCpu {
         }
         self.threads = order.iter().map(|&at| self.threads[at as usize]).collect();
         (self.starts, self.ends) = (starts, ends);
+        if !gaps.is_empty() {
+            self.cut(gaps);
+        }
         self.lod = Lod::of_large(self.starts.len(), || &*self);
     }
+}
+
+impl SeenOnCpu {
+    /// Cuts the stretches at gaps, which are sorted by time.
+    fn cut(&mut self, gaps: &[TimeSpan]) {
+        let whole = std::mem::take(self);
+        let stretches = whole.starts.iter().zip(&whole.ends).zip(&whole.threads);
+        for ((&start, &end), &thread) in stretches {
+            let mut from = start;
+            let first = gaps.partition_point(|gap| gap.end.0 <= start);
+            let inside = gaps.iter().skip(first).take_while(|gap| gap.start.0 < end);
+            for gap in inside {
+                if gap.start.0 >= from {
+                    self.push(from, gap.start.0, thread);
+                }
+                from = gap.end.0.clamp(from, end);
+            }
+            self.push(from, end, thread);
+        }
+    }
+
+    fn push(&mut self, start: i64, end: i64, thread: u32) {
+        self.starts.push(start);
+        self.ends.push(end);
+        self.threads.push(thread);
+    }
+}
+
+/// Returns the gaps of each CPU, sorted by start.
+fn gaps_by_cpu(trace: &Trace) -> Vec<Vec<TimeSpan>> {
+    let mut gaps: Vec<Vec<TimeSpan>> = vec![Vec::new(); trace.cpus.len()];
+    for id in (0..trace.gaps.len() as u32).map(GapId) {
+        let cpu = trace
+            .gap_cpu(id)
+            .and_then(|cpu| gaps.get_mut(cpu.0 as usize));
+        if let (Some(cpu), Some(span)) = (cpu, trace.gap_span(id)) {
+            cpu.push(span);
+        }
+    }
+    for gaps in &mut gaps {
+        gaps.sort_by_key(|gap| gap.start);
+    }
+    gaps
 }
 
 impl Row for &SeenOnCpu {
@@ -153,10 +200,20 @@ mod tests {
         for (time, thread) in events {
             row.add(time, time, Some(ThreadId(thread)));
         }
-        row.finish();
+        row.finish(&[]);
         assert_eq!(row.starts, [5, 9, 12, 22]);
         assert_eq!(row.ends, [6, 9, 20, 22]);
         assert_eq!(row.threads, [1, 2, 2, 1]);
+    }
+
+    #[test]
+    fn a_stretch_ends_where_events_were_lost() {
+        use crate::base::Timestamp;
+        let mut row = SeenOnCpu::default();
+        row.add(10, 40, Some(ThreadId(1)));
+        row.finish(&[TimeSpan::new(Timestamp(20), Timestamp(30))]);
+        assert_eq!((row.starts, row.ends), (vec![10, 30], vec![20, 40]));
+        assert_eq!(row.threads, [1, 1]);
     }
 
     #[test]
@@ -164,7 +221,7 @@ mod tests {
         let mut row = SeenOnCpu::default();
         row.add(10, 30, Some(ThreadId(1)));
         row.add(5, 12, Some(ThreadId(2)));
-        row.finish();
+        row.finish(&[]);
         assert_eq!((row.starts, row.ends), (vec![5, 10], vec![10, 30]));
     }
 }

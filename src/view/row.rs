@@ -220,7 +220,8 @@ impl Row {
     /// Returns what the row draws, also where a lane stands for others.
     pub fn kinds(&self) -> impl Iterator<Item = LaneKind> {
         let own = self.lanes.iter().map(|lane| lane.kind);
-        own.chain(self.merged.iter().map(|lane| lane.kind))
+        let all = own.chain(self.merged.iter().map(|lane| lane.kind));
+        all.filter(|kind| !matches!(kind, LaneKind::Profile { .. }))
     }
 
     /// Returns the row's height without its lanes, in points.

@@ -7,7 +7,7 @@ use threadline::base::Job;
 use threadline::gui::app::App;
 use threadline::gui::theme;
 use threadline::load;
-use threadline::view::{Action, Docking, Fold, LaneKind, RowKey, ThemeChoice};
+use threadline::view::{Action, Docking, Fold, RowKey, ThemeChoice};
 
 /// A window of 1280 x 720 points that shows a trace for the first time, without panes.
 fn first_page(trace: &str) -> Window {
@@ -48,8 +48,12 @@ const TRACES: [(&str, &str); 12] = [
 
 #[test]
 fn the_first_page_of_real_traces() {
+    // One window for all: the results of snapshots belong to a window.
+    let mut window = first_page(TRACES[0].1);
     for (name, trace) in TRACES {
-        let mut window = first_page(trace);
+        show(&mut window, &file(trace));
+        window.run_steps(4);
+        settle(&mut window);
         for (theme, word) in [(ThemeChoice::Dark, "dark"), (ThemeChoice::Light, "light")] {
             act(&mut window, Action::SetTheme(theme));
             window.snapshot(format!("first-page/{name}-{word}"));
@@ -85,12 +89,6 @@ fn all_threads_fit_the_window_and_one_with_deep_calls_does_not_fill_it() {
 fn deep_calls_open_as_one_zooms_in_and_their_row_stays_under_the_pointer() {
     let mut window = first_page("sample-traces/function-graph.dat");
     let trace = window.state().loaded().unwrap().trace.clone();
-    let profile_of = |window: &Window| {
-        let rows = window.state().state().rows.all().iter();
-        let is_profile = |kind| matches!(kind, LaneKind::Profile { .. });
-        let mut found = rows.filter(|row| row.lanes.iter().any(|lane| is_profile(lane.kind)));
-        found.next().map(|row| row.key)
-    };
     let slices = trace.slices.rows.iter().map(|row| row.slices.clone());
     let longest = slices.max_by_key(|row| row.len()).unwrap();
     let slice = threadline::trace::SliceId(longest.start);
@@ -135,7 +133,6 @@ fn deep_calls_open_as_one_zooms_in_and_their_row_stays_under_the_pointer() {
         (after_top - top).abs() <= 1.0 || is_at_end,
         "{top} {after_top}"
     );
-    assert!(profile_of(&first_page("sample-traces/function-graph.dat")).is_some());
 }
 
 #[test]

@@ -99,7 +99,7 @@ pub(super) const ROWS: &[KeyRow] = &[
     ),
     row(
         &[key(NONE, Key::K)],
-        "Keep the heights of all tracks, or let them follow what is visible",
+        "Keep all heights, or let them follow",
         |s| {
             let heights = match s.settings.heights {
                 Heights::Follow => Heights::Held,
