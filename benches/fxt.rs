@@ -1,4 +1,4 @@
-//! FXT in and out: whole loads, and exports of FXT and of trace.dat as FXT.
+//! FXT in and out: whole loads, and exports of FXT and of trace.dat as FXT; in the same run, both as Perfetto's format.
 //!
 //!     cargo bench --no-default-features --bench fxt
 //!
@@ -63,7 +63,7 @@ static TRACE_DAT: LazyLock<PathBuf> = LazyLock::new(|| {
 static EXPORTED: LazyLock<PathBuf> = LazyLock::new(|| {
     let path = FOLDER.path().join("exported.fxt");
     let mut out = std::fs::File::create(&path).expect("a file");
-    export_to(&load(&TRACE_DAT), &mut out);
+    export_to("fxt", &load(&TRACE_DAT), &mut out);
     path
 });
 
@@ -71,8 +71,8 @@ fn load(path: &Path) -> LoadedTrace {
     open(path, &Job::default()).expect("a trace that can be read")
 }
 
-fn export_to(loaded: &LoadedTrace, out: &mut dyn std::io::Write) -> Summary {
-    let exporter = export::find("fxt").expect("the exporter");
+fn export_to(format: &str, loaded: &LoadedTrace, out: &mut dyn std::io::Write) -> Summary {
+    let exporter = export::find(format).expect("the exporter");
     exporter
         .write_to(loaded, &Selection::all(), out, &Job::default())
         .expect("an export")
@@ -95,11 +95,11 @@ fn whole_load(bencher: Bencher, records: &str) {
 
 fn exported(bencher: Bencher, path: &Path) {
     let loaded = load(path);
-    let bytes = export_to(&loaded, &mut std::io::sink()).bytes;
+    let bytes = export_to("fxt", &loaded, &mut std::io::sink()).bytes;
     bencher
         .counter(BytesCount::new(bytes))
         .counter(ItemsCount::new(loaded.trace.events.len()))
-        .bench(|| export_to(&loaded, &mut std::io::sink()).bytes);
+        .bench(|| export_to("fxt", &loaded, &mut std::io::sink()).bytes);
 }
 
 /// FXT to FXT; bytes are those that are written.
@@ -116,4 +116,20 @@ fn fxt_to_fxt(bencher: Bencher, records: &str) {
 #[divan::bench(sample_count = 5, sample_size = 1)]
 fn trace_dat_to_fxt(bencher: Bencher) {
     exported(bencher, &TRACE_DAT);
+}
+
+/// To Perfetto's format; bytes are those of the file that was opened.
+#[divan::bench(args = ["trace.dat", "FXT of small records"], sample_count = 5, sample_size = 1)]
+fn to_perfetto(bencher: Bencher, source: &str) {
+    let path: &Path = match source {
+        "trace.dat" => &TRACE_DAT,
+        _ => &FXT,
+    };
+    let loaded = load(path);
+    bencher
+        .counter(BytesCount::new(
+            std::fs::metadata(path).expect("the file").len(),
+        ))
+        .counter(ItemsCount::new(loaded.trace.events.len()))
+        .bench(|| export_to("perfetto", &loaded, &mut std::io::sink()).bytes);
 }

@@ -30,6 +30,11 @@ pub mod index;
 pub mod load;
 pub mod probes;
 pub mod query;
+#[cfg(target_os = "linux")]
+pub mod record;
 pub mod tables;
 pub mod trace;
+pub mod tracedat;
+#[cfg(target_os = "linux")]
+pub mod tracefs;
 pub mod view;

@@ -336,7 +336,7 @@ _threadline() {
                     return 0
                     ;;
                 --to)
-                    COMPREPLY=($(compgen -W "fxt perfetto chrome-json csv json compile-commands process-tree-json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "fxt perfetto chrome-json csv json parquet compile-commands process-tree-json" -- "${cur}"))
                     return 0
                     ;;
                 --table)
@@ -1229,7 +1229,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__table)
-            opts="-h --from --until --offset --format --quote-formulas --date --read-as --compiler-traces --memory --help slices instants counters flows runs states processes threads files events logs diagnostics blobs process_times file_uses file_list file_dependencies programs critical_chain compiler_costs compiler_totals failed parallelism syscalls probes gaps sources facts matches sums event_counts counter_sums latencies longest_latencies wakeup_chain call_tree call_names comparison uses_of_file file_relatives probe_events"
+            opts="-f -o -h --from --until --offset --force --output --quote-formulas --format --date --read-as --compiler-traces --memory --help slices instants counters flows runs states processes threads files events logs diagnostics blobs process_times file_uses file_list file_dependencies programs critical_chain compiler_costs compiler_totals failed parallelism syscalls probes gaps sources facts matches sums event_counts counter_sums latencies longest_latencies wakeup_chain call_tree call_names comparison uses_of_file file_relatives probe_events"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1247,8 +1247,16 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table tsv csv json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table tsv csv json parquet" -- "${cur}"))
                     return 0
                     ;;
                 --date)

@@ -99,14 +99,17 @@ complete -c threadline -n "__fish_threadline_using_subcommand report" -s h -l he
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l until -d 'Only what happens before T' -r
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
+complete -c threadline -n "__fish_threadline_using_subcommand table" -s o -l output -d 'Write into a file, as tsv, csv, json or parquet [default: by OUT\'s ending]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l format -d 'How to write it; table: aligned columns with units, cut to the width [default: table on a terminal, else tsv]' -r -f -a "table\t''
 tsv\t''
 csv\t''
-json\t''"
+json\t''
+parquet\t''"
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand table" -s f -l force -d 'Replace OUT if it exists'
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand table" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -s o -l output -d 'Where to write; - for standard output' -r -F
@@ -303,9 +306,10 @@ perfetto\t''
 chrome-json\t''
 csv\t''
 json\t''
+parquet\t''
 compile-commands\t''
 process-tree-json\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand export" -l table -d 'Which table csv and json write [default: slices]' -r -f -a "slices\t''
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l table -d 'Which table csv, json and parquet write [default: slices]' -r -f -a "slices\t''
 instants\t''
 counters\t''
 flows\t''

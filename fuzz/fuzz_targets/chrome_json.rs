@@ -1,6 +1,7 @@
 //! Chrome JSON as any file; and cut into small parts, which must not change what is found.
 #![no_main]
-mod whole;
+mod one_thread;
+mod reader;
 
 use threadline::base::Job;
 use threadline::formats::Input;
@@ -23,8 +24,8 @@ fn found(bytes: &[u8], part_bytes: usize) -> Option<Vec<(u64, i64, Option<i64>)>
     Some(found)
 }
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    whole::run(&FORMAT, bytes);
+libfuzzer_sys::fuzz_target!(init: one_thread::enter(), |bytes: &[u8]| {
+    reader::run(&FORMAT, bytes);
     let whole = found(bytes, usize::MAX);
     let part_bytes = 1 + bytes.len() % 97;
     assert_eq!(found(bytes, part_bytes), whole, "parts of {part_bytes} bytes");

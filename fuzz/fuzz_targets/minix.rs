@@ -1,4 +1,5 @@
 #![no_main]
-mod whole;
+mod one_thread;
+mod reader;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| whole::run(&threadline::formats::syscall_text::MINIX, bytes));
+libfuzzer_sys::fuzz_target!(init: one_thread::enter(), |bytes: &[u8]| reader::run(&threadline::formats::syscall_text::MINIX, bytes));

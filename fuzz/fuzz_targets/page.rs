@@ -2,7 +2,8 @@
 #![no_main]
 
 use threadline::base::{Big, ByteOrder, Little};
-use threadline::formats::tracedat::page::{Layout, Records, payload_at, read_head};
+use threadline::formats::tracedat::page::{Records, payload_at, read_head};
+use threadline::tracedat::layout::Layout;
 
 fn walk<E: ByteOrder>(page: &[u8], layout: Layout) {
     let Some(head) = read_head::<E>(page, layout) else { return };

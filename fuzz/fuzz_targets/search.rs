@@ -1,5 +1,6 @@
 //! A search, typed by anybody, over a small trace.
 #![no_main]
+mod one_thread;
 
 use std::sync::LazyLock;
 
@@ -16,7 +17,7 @@ static TRACE: LazyLock<LoadedTrace> = LazyLock::new(|| {
     open_bytes("search", bytes, Reading::default(), &Job::default()).expect("a sample opens")
 });
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+libfuzzer_sys::fuzz_target!(init: one_thread::enter(), |bytes: &[u8]| {
     let text = String::from_utf8_lossy(bytes);
     let Ok(expression) = Expression::parse(&text) else { return };
     let Ok(matcher) = Matcher::new(&expression, &TRACE.trace, TRACE.reader.as_ref()) else { return };

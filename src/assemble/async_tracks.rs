@@ -22,7 +22,7 @@ use super::rows::PerPart;
 use super::slice_table::AsyncTrack;
 use crate::base::{Diagnostics, Maybe, Severity, StringId, Strings};
 use crate::event::family::Family;
-use crate::event::{AsyncMark, AsyncOp, AsyncScope, CompilerWork, RequestRow, SliceKind};
+use crate::event::{AsyncMark, AsyncOp, AsyncScope, RequestRow, SliceKind};
 use crate::trace::{ProcessId, SliceLabel};
 
 /// Asynchronous slices and instants on their tracks, as [`async_slices`] returns them.
@@ -255,7 +255,6 @@ fn label_ids(rows: &[Row], labels: &mut Vec<SliceLabel>) -> Vec<u32> {
                     category: row.category,
                     family: Family::Async,
                     kind: row.kind,
-                    work: CompilerWork::None,
                 });
                 labels.len() as u32 - 1
             }),
@@ -327,7 +326,7 @@ fn collect(marks: PerPart<AsyncMark>, recorded: &Recorded, people: &People) -> V
                 AsyncScope::Global => None,
                 AsyncScope::Process(key) => people.process_of_key.get(&key).copied(),
                 AsyncScope::ProcessOf(key) => {
-                    people.process_of_or_idle(recorded.events.threads.at(key, time))
+                    people.process_of_or_idle(recorded.events.threads.at(key.get(), time))
                 }
             };
             Row {

@@ -1,5 +1,5 @@
-//! Marks the items of which a file contains only a part: an export cut them at the border of its range, or they were open at
-//! the end of one of several joined files.
+//! Marks the items of which a file contains only a part: an export cut them at the border of its range, they were open at
+//! the end of one of several joined files, or they are runs during which the recorder began to lose events.
 //!
 //! Slices are marked by the event that begins them. Runs and states are marked by the event that begins them, or by the
 //! event of their thread that ends them; the last state of a thread that was last seen before the trace's end ends there.
@@ -25,20 +25,25 @@ pub(crate) struct Cuts {
 
 /// The moment until which something of a thread was seen.
 #[derive(Clone, Copy, Debug)]
-struct CutEnd {
-    thread: ThreadId,
-    time: Timestamp,
+pub(crate) struct CutEnd {
+    pub thread: ThreadId,
+    pub time: Timestamp,
 }
 
 impl Cuts {
     /// Returns the cuts of all parts, and those that the directory states for threads before the end of the trace.
+    /// `lost` is until when threads were seen to run that still ran where events were lost.
     pub fn new(
         rows: &PerPart<Cut>,
         recorded: &Recorded,
         directory: &Directory,
+        lost: Vec<CutEnd>,
         span: TimeSpan,
     ) -> Cuts {
-        let mut cuts = Cuts::default();
+        let mut cuts = Cuts {
+            ends: lost,
+            ..Cuts::default()
+        };
         for (part, rows) in recorded.parts.iter().zip(rows) {
             for cut in rows {
                 let event = part.event(cut.event);

@@ -9,7 +9,7 @@ use crate::base::{StringId, Strings};
 use crate::event::family::{Family, Matching};
 use crate::event::kernel::ANY_KEY;
 use crate::event::slice_kind::SliceKind;
-use crate::event::{CompilerWork, Label, Mark, MarkOp};
+use crate::event::{Label, Mark, MarkOp};
 use crate::trace::{LabelId, SliceLabel};
 
 /// The labels of the trace, and which of them pair.
@@ -21,14 +21,26 @@ pub(crate) struct PairedLabels {
 /// Which labels pair, indexed by the trace's labels. It has no labels that later stages add: nothing pairs by those.
 #[derive(Debug, Default)]
 pub(crate) struct LabelPairs {
-    /// The key of each label.
-    pub keys: Vec<u64>,
     /// The pair number of each label: labels with equal numbers pair.
     pub numbers: Vec<u32>,
+    /// The key of each pair number: all its labels have it.
+    keys: Vec<u64>,
     /// For each pair number, whether its begins and ends occur in any part.
     pub has: Vec<PairHas>,
     /// For each family, whether any part has an end of that family.
     pub family_has_end: Vec<bool>,
+}
+
+impl LabelPairs {
+    /// Returns the key of a label.
+    pub(crate) fn key(&self, label: LabelId) -> u64 {
+        self.keys[self.numbers[label.0 as usize] as usize]
+    }
+
+    /// The keys of all labels.
+    pub(crate) fn all_keys(&self) -> impl Iterator<Item = u64> {
+        self.numbers.iter().map(|&pair| self.keys[pair as usize])
+    }
 }
 
 /// Which marks occur with a pair number.
@@ -42,23 +54,10 @@ pub(crate) struct PairHas {
     pub is_any: bool,
 }
 
-/// Sets what compilers did in the slices of all labels, by the names of the slices that programs name themselves.
-pub(crate) fn set_compiler_work(labels: &mut [SliceLabel], strings: &Strings) {
-    for label in labels {
-        label.work = match label.kind {
-            SliceKind::Durations | SliceKind::Async => {
-                CompilerWork::of_name(strings.bytes(label.name))
-            }
-            _ => CompilerWork::None,
-        };
-    }
-}
-
 /// The labels of all parts, while parts are added.
 #[derive(Default)]
 pub(crate) struct LabelTable {
     labels: Vec<SliceLabel>,
-    keys: Vec<u64>,
     pairs: Vec<u32>,
     /// By name, and the rest of what distinguishes a label: its category, its kind, and its pair, which is of one family.
     ids: ByString<(StringId, SliceKind, u32), LabelId>,
@@ -70,9 +69,11 @@ pub(crate) struct LabelTable {
 }
 
 impl LabelTable {
-    /// Returns an empty table for labels with names of a table of `strings` strings.
-    pub(crate) fn with_room(strings: usize) -> LabelTable {
+    /// Returns an empty table with room for `labels` labels, with names of a table of `strings` strings.
+    pub(crate) fn with_room(labels: usize, strings: usize) -> LabelTable {
         LabelTable {
+            labels: Vec::with_capacity(labels),
+            pairs: Vec::with_capacity(labels),
             ids: ByString::with_room(strings),
             ..LabelTable::default()
         }
@@ -91,7 +92,6 @@ impl LabelTable {
             category: strings.get(label.category),
             family: label.family,
             kind: label.kind,
-            work: CompilerWork::None,
         };
         let paired_name = match label.family.rules().matching {
             Matching::Innermost | Matching::ByName => StringId::EMPTY,
@@ -110,7 +110,6 @@ impl LabelTable {
         self.ids.get(shown.name, rest).unwrap_or_else(|| {
             let new = LabelId(self.labels.len() as u32);
             self.labels.push(shown);
-            self.keys.push(label.key);
             self.pairs.push(pair);
             self.ids.set(shown.name, rest, new);
             new
@@ -128,8 +127,8 @@ impl LabelTable {
             family_has_end[label.family.index()] |= has[*pair as usize].end;
         }
         let pairs = LabelPairs {
-            keys: self.keys,
             numbers: self.pairs,
+            keys: self.pair_keys,
             has,
             family_has_end,
         };

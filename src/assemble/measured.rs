@@ -177,6 +177,8 @@ struct Call {
     is_placed: bool,
     /// Length to draw, in ns; 0 if no duration was measured.
     length: i64,
+    /// When the last call in it ends, in ns, if the measured duration does not reach so far: the call slept.
+    reaches: i64,
     /// When it ended by the clock that measured it, in ns, if the file has that time.
     own_end: Option<i64>,
     /// Offset in ns from the start of the call around it, by the measuring clock; see [`own_offset`].
@@ -222,6 +224,13 @@ pub fn place(
 /// Returns whether a slice's begin was not recorded and its start is computed from its end and measured duration.
 pub(crate) fn is_placed_by_end(draft: &Draft) -> bool {
     draft.finish.is_none() && !draft.is_unended && draft.end.is_some()
+}
+
+impl Call {
+    /// Returns the end in ns if the call starts at `start`.
+    fn end_from(&self, start: i64) -> i64 {
+        start.saturating_add(self.length).max(self.reaches)
+    }
 }
 
 /// A call that is open while [`calls_among`] walks the drafts.
@@ -329,6 +338,7 @@ fn calls_among(
             },
             is_placed: placed_by_end,
             length: 0,
+            reaches: i64::MIN,
             own_end,
             own_offset: None,
             inner: 0,
@@ -397,7 +407,7 @@ fn want(calls: &mut [Call], first: i64) {
     for index in (0..calls.len()).rev() {
         let (before, from_here) = calls.split_at_mut(index);
         let call = &mut from_here[0];
-        let end = call.start.saturating_add(call.length);
+        let end = call.end_from(call.start);
         let around = call
             .parent
             .and_then(|parent| before.get_mut(parent as usize));
@@ -405,9 +415,9 @@ fn want(calls: &mut [Call], first: i64) {
             continue;
         };
         call.own_offset = own_offset(call, around);
-        let beyond = end.saturating_sub(around.start.saturating_add(around.length));
+        let beyond = end.saturating_sub(around.end_from(around.start));
         if around.duration.is_some() && beyond > MOST_MOVED_NS && call.own_offset.is_none() {
-            around.length = around.length.saturating_add(beyond);
+            around.reaches = end;
         }
         around.inner = around.inner.saturating_add(duration);
     }
@@ -438,7 +448,7 @@ fn settle(calls: &mut [Call], last: i64) {
                 None => (floor, i64::MAX, 0),
             };
             if let (Some(offset), Some(around)) = (call.own_offset, &around)
-                && call.start.saturating_add(call.length) > high
+                && call.end_from(call.start) > high
             {
                 call.start = around.start.saturating_add(offset);
             }
@@ -447,7 +457,7 @@ fn settle(calls: &mut [Call], last: i64) {
             let start = call.start.min(latest).max(low).min(high);
             let behind = inner.saturating_sub(call.duration.unwrap_or(0));
             call.end = match call.duration {
-                Some(_) => start.saturating_add(call.length).min(last.max(start)),
+                Some(_) => call.end_from(start).min(last.max(start)),
                 None => call.end.max(start),
             };
             call.end = call.end.min(high.saturating_sub(behind).max(start));

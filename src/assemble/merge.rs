@@ -99,7 +99,11 @@ pub(crate) fn merge(
         part.columns.strings = Strings::default();
     }
     let mut kinds = KindList::of(directory, &directory_strings);
-    let mut labels = LabelTable::with_room(strings.len());
+    // Names with numbers ("frame 123456") are mostly unique: room for all of them costs less than growth.
+    let all_kinds = parts.iter().map(|part| part.columns.kinds.len()).sum();
+    kinds.reserve(all_kinds, strings.len());
+    let all_labels = parts.iter().map(|part| part.columns.labels.len()).sum();
+    let mut labels = LabelTable::with_room(all_labels, strings.len());
     let with_strings = || parts.iter().zip(&all_strings);
     let (own_kinds, own_labels): (Vec<Vec<KindId>>, Vec<Vec<LabelId>>) = rayon::join(
         || {
@@ -199,6 +203,14 @@ impl KindList {
         KindList {
             all: kinds.collect(),
             own: ByString::default(),
+        }
+    }
+
+    /// Makes room for `kinds` kinds that parts have named, with names of a table of `strings` strings.
+    fn reserve(&mut self, kinds: usize, strings: usize) {
+        if kinds > 0 {
+            self.all.reserve(kinds);
+            self.own = ByString::with_room(strings);
         }
     }
 

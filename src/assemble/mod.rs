@@ -76,7 +76,6 @@ use derived::{Evidence, derive};
 use files::{Doers, file_work, with_file_work};
 use flow_links::{FlowRows, Ground, flow_table};
 use grain::Grain;
-use labels::set_compiler_work;
 use logs::logs;
 use losses::{Losses, Lost};
 use measured::Axis;
@@ -193,7 +192,6 @@ pub fn assemble(
         runs: &scheduling.runs,
     };
     let derived = derive(evidence, &mut strings, &mut labels);
-    set_compiler_work(&mut labels, &strings);
     diagnostics.merge(derived.diagnostics);
 
     let leftovers = [paired.leftovers, derived.leftovers].concat();
@@ -222,7 +220,7 @@ pub fn assemble(
         labels,
     };
     let mut tables = track_tables(on_tracks, recorded.cpus.len());
-    let cuts = Cuts::new(&rows.cuts, &recorded, directory, span);
+    let cuts = Cuts::new(&rows.cuts, &recorded, directory, scheduling.lost, span);
     cuts.mark_slices(&mut tables.slices);
     if job.is_cancelled() {
         return Trace::default();

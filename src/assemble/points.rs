@@ -222,9 +222,7 @@ fn points_of<K: Copy + Into<u32>>(
         let (start, end) = (run.start, run.end);
         let kinds = &all_kinds[start..end];
         let track_of = |local: usize, class: Class| match cpu_track {
-            Some(track)
-                if class == Class::OfCpu || matches!(key, ThreadKey::IDLE | ThreadKey::UNKNOWN) =>
-            {
+            Some(track) if class == Class::OfCpu || matches!(key, Some(ThreadKey::IDLE) | None) => {
                 track
             }
             _ => {

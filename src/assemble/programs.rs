@@ -25,7 +25,7 @@ use crate::base::{Diagnostics, Maybe, Severity, StringId, Strings, Timestamp};
 use crate::event::ThreadEntry;
 use crate::event::family::Family;
 use crate::event::thread_column::ThreadRun;
-use crate::event::{CompilerWork, FlowKind, SliceKind};
+use crate::event::{FlowKind, SliceKind};
 use crate::trace::{EventId, LabelId, SliceLabel, ThreadId};
 
 /// The programs that tasks ran.
@@ -139,7 +139,6 @@ impl Writer<'_> {
             category: self.categories[part as usize],
             family: Family::Programs,
             kind: SliceKind::Processes,
-            work: CompilerWork::None,
         };
         let labels = &mut *self.labels;
         let label = *self.known.entry(label).or_insert_with(|| {

@@ -9,7 +9,7 @@ use crate::event::{
 /// Rows of one kind: those of each part, in the order of [`Recorded::parts`](super::recorded::Recorded::parts).
 pub(crate) type PerPart<T> = Vec<Vec<T>>;
 
-/// All rows except the events. Event, string and label numbers in them are still their part's.
+/// All rows except the events. The numbers of events, strings and labels in a row are those of its part.
 #[derive(Debug, Default)]
 pub struct Rows {
     /// Context switches and wakeups.

@@ -48,6 +48,24 @@ pub(crate) fn write_whole<T, E: From<FileError>>(
     overwrite: Overwrite,
     write: impl FnOnce(&mut dyn Write) -> Result<T, E>,
 ) -> Result<T, E> {
+    write_whole_file(path, overwrite, |file| {
+        let mut out = BufWriter::with_capacity(1 << 20, file);
+        let answer = write(&mut out)?;
+        out.flush().map_err(|error| E::from(FileError::Io(error)))?;
+        Ok(answer)
+    })
+}
+
+/// Does the same as [`write_whole`] without a buffer: `write` gets the open file, which is written from its start to its
+/// end.
+///
+/// # Errors
+/// As [`write_whole`].
+pub(crate) fn write_whole_file<T, E: From<FileError>>(
+    path: &Path,
+    overwrite: Overwrite,
+    write: impl FnOnce(&File) -> Result<T, E>,
+) -> Result<T, E> {
     let io = |error: std::io::Error| E::from(FileError::Io(error));
     // If `path` is a symbolic link, its target is replaced, not the link.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
@@ -55,10 +73,7 @@ pub(crate) fn write_whole<T, E: From<FileError>>(
     if let Some(old) = &old {
         if !old.is_file() && !old.is_dir() {
             let file = OpenOptions::new().write(true).open(&path).map_err(io)?;
-            let mut out = BufWriter::with_capacity(1 << 20, file);
-            let answer = write(&mut out)?;
-            out.flush().map_err(io)?;
-            return Ok(answer);
+            return write(&file);
         }
         if overwrite == Overwrite::Refuse || old.is_dir() {
             return Err(FileError::Exists.into());
@@ -69,9 +84,7 @@ pub(crate) fn write_whole<T, E: From<FileError>>(
         // The new file gets the old file's permissions; the file is written even if they cannot be set.
         let _kept_default = draft.file().set_permissions(old.permissions());
     }
-    let mut out = BufWriter::with_capacity(1 << 20, draft.file());
-    let answer = write(&mut out)?;
-    out.into_inner().map_err(|error| io(error.into_error()))?;
+    let answer = write(draft.file())?;
     draft.file().sync_all().map_err(io)?;
     match draft.place(&path, overwrite) {
         Ok(()) => {}

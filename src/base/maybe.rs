@@ -98,6 +98,13 @@ impl<T: Sparse> Default for Maybe<T> {
     }
 }
 
+impl<T: Sparse> From<T> for Maybe<T> {
+    #[inline]
+    fn from(value: T) -> Maybe<T> {
+        Maybe(value)
+    }
+}
+
 impl<T: Sparse> From<Option<T>> for Maybe<T> {
     #[inline]
     fn from(value: Option<T>) -> Maybe<T> {

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use clap::{Arg, ArgMatches};
+use clap::{Arg, ArgAction, ArgMatches};
 
 use super::command::{
     CliError, Command, Example, answer, files_arguments, formulas, formulas_argument, load,
@@ -12,11 +12,13 @@ use super::command::{
 use super::narrow::{narrowing_arguments, selection_of};
 use super::output::{is_stdout, output_arguments, overwrite_of, path_of, refusal};
 use crate::base::Job;
+use crate::event::KindId;
 use crate::export::rows::Formulas;
 use crate::export::tables::{CSV, QUOTED_CSV};
 use crate::export::{self, EXPORTERS, ExportError, Exporter, Overwrite, Selection, Summary};
 use crate::load::LoadedTrace;
 use crate::tables::{self, TABLES};
+use crate::trace::Trace;
 
 /// This command's row.
 pub(crate) const COMMAND: Command = Command {
@@ -56,7 +58,7 @@ fn arguments(command: clap::Command) -> clap::Command {
         Arg::new("table")
             .long("table")
             .value_name("NAME")
-            .help("Which table csv and json write [default: slices]")
+            .help("Which table csv, json and parquet write [default: slices]")
             .value_parser(
                 TABLES
                     .iter()
@@ -64,6 +66,13 @@ fn arguments(command: clap::Command) -> clap::Command {
                     .map(|table| table.name)
                     .collect::<Vec<_>>(),
             ),
+    )
+    .arg(
+        Arg::new("event")
+            .long("event")
+            .value_name("NAME")
+            .help("Only events of this kind in a trace.dat, e.g. sched_switch or sched:sched_switch; may be repeated")
+            .action(ArgAction::Append),
     )
     .arg(formulas_argument())
 }
@@ -76,9 +85,21 @@ fn run_export(matches: &ArgMatches) -> Result<(), CliError> {
     }
     let exporter = exporter_for(matches, path)?;
     let loaded = load(matches)?;
-    let selection = selection_of(matches, &loaded.trace)?;
+    let mut selection = selection_of(matches, &loaded.trace)?;
+    selection.kinds = kinds_of(matches, &exporter, &loaded.trace)?;
+    export_to(path, overwrite, &exporter, &loaded, &selection)
+}
+
+/// Exports to a file or to standard output, with progress, and says what was written.
+pub(crate) fn export_to(
+    path: &Path,
+    overwrite: Overwrite,
+    exporter: &Exporter,
+    loaded: &LoadedTrace,
+    selection: &Selection,
+) -> Result<(), CliError> {
     let job = Job::default();
-    let export = || write(&exporter, &loaded, &selection, path, overwrite, &job);
+    let export = || write(exporter, loaded, selection, path, overwrite, &job);
     let done = match is_stdout(path) {
         true => while_printing("writing", &job, export),
         false => with_progress("writing", &job, export),
@@ -95,6 +116,34 @@ fn run_export(matches: &ArgMatches) -> Result<(), CliError> {
         warn(note);
     }
     Ok(())
+}
+
+/// The kinds of events that `--event` names.
+fn kinds_of(
+    matches: &ArgMatches,
+    exporter: &Exporter,
+    trace: &Trace,
+) -> Result<Vec<KindId>, CliError> {
+    let mut found = Vec::new();
+    for wanted in matches.get_many::<String>("event").unwrap_or_default() {
+        if exporter.name != "trace-dat" {
+            let words = format!("--event is for trace-dat, not for {}", exporter.name);
+            return Err(CliError::Usage(words));
+        }
+        let before = found.len();
+        for (index, kind) in (0..).zip(&trace.kinds) {
+            let name = trace.text(kind.name);
+            let full = format!("{}:{name}", trace.text(kind.category));
+            if name == wanted.as_str() || full == *wanted {
+                found.push(KindId(index));
+            }
+        }
+        if found.len() == before {
+            let words = format!("there is no event '{wanted}' in this trace");
+            return Err(CliError::Usage(words));
+        }
+    }
+    Ok(found)
 }
 
 fn exporter_for(matches: &ArgMatches, path: &Path) -> Result<Exporter, CliError> {

@@ -18,6 +18,7 @@ mod narrow;
 mod output;
 mod probes;
 mod progress;
+mod record;
 #[cfg(feature = "gui")]
 mod render;
 mod report;
@@ -58,6 +59,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     #[cfg(feature = "gui")]
     render::COMMAND,
     export::COMMAND,
+    record::COMMAND,
     probes::COMMAND,
     formats::COMMAND,
     install::COMMAND,

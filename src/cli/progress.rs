@@ -51,6 +51,33 @@ pub(crate) fn while_printing<T>(what: &str, job: &Job, work: impl FnOnce() -> T)
     }
 }
 
+/// A line on stderr that says what is going on, if stderr is a terminal.
+pub(crate) struct Line {
+    is_shown: bool,
+}
+
+impl Line {
+    /// No line yet.
+    pub(crate) fn new() -> Line {
+        let is_shown = terminal::is_person_warned();
+        Line { is_shown }
+    }
+
+    /// Shows these words in place of those before.
+    pub(crate) fn draw(&self, words: &str) {
+        if self.is_shown {
+            let mut is_drawn = IS_DRAWN.lock().unwrap_or_else(PoisonError::into_inner);
+            let _unwritable = write!(std::io::stderr(), "\r\x1b[K{words}");
+            *is_drawn = true;
+        }
+    }
+
+    /// Takes the line away.
+    pub(crate) fn clear(&self) {
+        print_clear(|_| Ok(()));
+    }
+}
+
 struct End<'a> {
     is_done: &'a AtomicBool,
     line: Thread,

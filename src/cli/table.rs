@@ -1,18 +1,21 @@
-//! `threadline table`: one of the trace's tables on standard output, aligned for a person or as TSV, CSV or JSON; without
-//! a name the list of all tables.
+//! `threadline table`: one of the trace's tables on standard output or in a file, aligned for a person or as TSV, CSV, JSON
+//! or Parquet; without a name the list of all tables.
 
 use std::io::Write;
 
 use clap::{Arg, ArgMatches};
 
 use super::command::{
-    CliError, Command, Example, answer, asked_span, files_arguments, format_arguments, load,
-    row_format, time_arguments, while_printing,
+    CliError, Command, Example, answer, asked_span, files_arguments, format_arguments, formulas,
+    load, row_format, time_arguments, while_printing,
 };
+use super::export::export_to;
+use super::output::{is_stdout, output_arguments, overwrite_of, path_of, refusal};
 use crate::base::Job;
-use crate::export::rows::RowWriter;
-use crate::export::tables::write;
-use crate::export::{Chosen, Selection};
+use crate::export::parquet::PARQUET;
+use crate::export::rows::{Formulas, RowWriter};
+use crate::export::tables::{CSV, JSON, QUOTED_CSV, TSV, write};
+use crate::export::{self, Chosen, ExportError, Exporter, Overwrite, Selection};
 use crate::tables::{self, ColumnDef, TABLES, TableDef};
 use crate::trace::Trace;
 
@@ -56,9 +59,16 @@ fn arguments(command: clap::Command) -> clap::Command {
         }
     });
     let lines: Vec<String> = lines.collect();
-    files_arguments(command)
+    output_arguments(files_arguments(command))
         .mut_arg("file", |file| file.required(false))
+        .mut_arg("output", |output| {
+            let help = "Write into a file, as tsv, csv, json or parquet [default: by OUT's ending]";
+            output.required(false).help(help)
+        })
         .args(format_arguments())
+        .mut_arg("format", |format| {
+            format.value_parser(["table", "tsv", "csv", "json", PARQUET.name])
+        })
         .after_help(format!(
             "Tables; a table with a command in brackets is printed by that command:\n{}",
             lines.join("\n")
@@ -77,6 +87,9 @@ fn table(matches: &ArgMatches) -> Result<(), CliError> {
             format!("the table '{name}' is printed by another command: `threadline {command}`");
         return Err(CliError::Usage(words));
     }
+    if let Some(exporter) = exporter_for(matches, table)? {
+        return write_file(matches, &exporter);
+    }
     let loaded = load(matches)?;
     let format = row_format(matches, &loaded.trace);
     let span = asked_span(matches, &loaded.trace);
@@ -89,6 +102,49 @@ fn table(matches: &ArgMatches) -> Result<(), CliError> {
     })?;
     out.flush()?;
     Ok(())
+}
+
+/// Returns what writes the file that the user asked for; `None` if no file is asked for.
+fn exporter_for(
+    matches: &ArgMatches,
+    table: &'static TableDef,
+) -> Result<Option<Exporter>, CliError> {
+    let format = matches.get_one::<String>("format").map(String::as_str);
+    if !matches.contains_id("output") {
+        return match format == Some(PARQUET.name) {
+            true => Err(CliError::Usage(
+                "parquet is written into a file: -o OUT".into(),
+            )),
+            false => Ok(None),
+        };
+    }
+    let mut exporter = match format {
+        Some("table") => {
+            let words = "-o writes tsv, csv, json or parquet, not aligned columns";
+            return Err(CliError::Usage(words.to_owned()));
+        }
+        Some("csv") => CSV,
+        Some("json") => JSON,
+        Some("tsv") => TSV,
+        Some(_) => PARQUET,
+        None => *export::for_table(path_of(matches)).unwrap_or(&TSV),
+    };
+    exporter.table = Some(table);
+    if exporter.name == CSV.name && formulas(matches) == Formulas::Quoted {
+        exporter.write = QUOTED_CSV;
+    }
+    Ok(Some(exporter))
+}
+
+fn write_file(matches: &ArgMatches, exporter: &Exporter) -> Result<(), CliError> {
+    let (path, overwrite) = (path_of(matches), overwrite_of(matches));
+    // An existing file is refused before a long load.
+    if overwrite == Overwrite::Refuse && !is_stdout(path) && path.is_file() {
+        return Err(refusal(ExportError::Exists(path.to_path_buf())));
+    }
+    let loaded = load(matches)?;
+    let selection = Selection::range(asked_span(matches, &loaded.trace));
+    export_to(path, overwrite, exporter, &loaded, &selection)
 }
 
 /// Columns of the list of tables.

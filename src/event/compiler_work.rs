@@ -1,5 +1,5 @@
 //! What a compiler did in a slice of its trace of itself, by the names that clang gives these slices with `-ftime-trace`
-//! (LLVM's `TimeProfiler`). Names are looked at once, when the labels of a trace are made; later stages use the role.
+//! (LLVM's `TimeProfiler`).
 
 /// The fields of a point that is a sum over a whole compilation (clang's `Total Source`, ...), which has no others: the
 /// time in µs, which the reader adds; the number of slices and their mean in ms, which clang writes.
@@ -7,7 +7,7 @@ pub(crate) const SUM_FIELDS: [&str; 3] = ["total us", "count", "avg ms"];
 
 /// The work of a compiler in the slices with one label.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum CompilerWork {
+pub(crate) enum CompilerWork {
     /// No compiler's work, or other work.
     #[default]
     None,
@@ -24,11 +24,14 @@ pub enum CompilerWork {
 }
 
 impl CompilerWork {
+    /// The name of slices that are whole compilations.
+    pub(crate) const COMPILATION_NAME: &[u8] = b"ExecuteCompiler";
+
     /// Returns the work of slices with this name.
     #[must_use]
     pub(crate) fn of_name(name: &[u8]) -> CompilerWork {
         match name {
-            b"ExecuteCompiler" => CompilerWork::Compilation,
+            Self::COMPILATION_NAME => CompilerWork::Compilation,
             b"Source" => CompilerWork::Header,
             b"InstantiateClass" | b"InstantiateFunction" => CompilerWork::Template,
             b"RunPass" | b"RunLoopPass" => CompilerWork::NamedPass,

@@ -69,18 +69,12 @@ impl From<Field> for FieldRef<'_> {
     }
 }
 
-impl<'a> FieldRef<'a> {
+impl FieldRef<'_> {
     /// Returns the bytes that the file has for the name.
     #[must_use]
     pub(crate) fn name_bytes(&self) -> &[u8] {
         let exact = self.exact.as_ref().and_then(|exact| exact.name);
         exact.unwrap_or(self.name.as_bytes())
-    }
-
-    /// Returns the bytes that the file has for the text; `None` if the field spells them as they are.
-    #[must_use]
-    pub(crate) fn exact_text(&self) -> Option<&'a [u8]> {
-        self.exact.as_ref().and_then(|exact| exact.text)
     }
 }
 

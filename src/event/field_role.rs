@@ -18,6 +18,9 @@ pub enum FieldRole {
     BlobType,
     /// The process of the pointer that a record names; also an argument for formats without such records.
     PointerProcess,
+    /// The priority of the thread that a context switch takes off its CPU, as the kernel counts priorities; also an
+    /// argument.
+    OutgoingPriority,
     /// The scope of an instant.
     InstantScope(InstantScope),
     /// The id of a counter in its file.
@@ -44,7 +47,8 @@ impl FieldRole {
             | FieldRole::Payload
             | FieldRole::PayloadSize
             | FieldRole::BlobType
-            | FieldRole::PointerProcess => true,
+            | FieldRole::PointerProcess
+            | FieldRole::OutgoingPriority => true,
             FieldRole::InstantScope(_)
             | FieldRole::CounterId
             | FieldRole::AsyncId

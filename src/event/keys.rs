@@ -14,12 +14,10 @@ pub struct ThreadKey(pub u32);
 impl ThreadKey {
     /// The idle task of any CPU (pid 0). Every reader reserves this key for it.
     pub const IDLE: ThreadKey = ThreadKey(0);
-    /// The thread is not known.
-    pub const UNKNOWN: ThreadKey = ThreadKey(u32::MAX);
 }
 
 impl Sparse for ThreadKey {
-    const UNUSED: ThreadKey = ThreadKey::UNKNOWN;
+    const UNUSED: ThreadKey = ThreadKey(u32::MAX);
 }
 
 /// A reader's key of a process.

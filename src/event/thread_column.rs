@@ -8,6 +8,7 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::keys::ThreadKey;
+use crate::base::Maybe;
 
 /// Keys below this are looked up in a vector instead of the hash map.
 const SMALL: u32 = 4096;
@@ -76,8 +77,20 @@ impl Numbers {
 pub struct ThreadRun {
     /// Their indices.
     pub events: Range<usize>,
-    /// Their thread.
-    pub thread: ThreadKey,
+    /// Their thread, if it is known.
+    pub thread: Option<ThreadKey>,
+}
+
+/// Returns the number by which the column stores a thread.
+#[inline]
+fn stored(key: Maybe<ThreadKey>) -> u32 {
+    key.or_greatest().0
+}
+
+/// Returns the thread that a number in the column stands for.
+#[inline]
+fn key_of(stored: u32) -> Option<ThreadKey> {
+    Maybe::new(ThreadKey(stored)).get()
 }
 
 /// Returns the runs of equal neighbours: each run's length and key.
@@ -132,28 +145,30 @@ impl ThreadColumn {
     }
 
     /// Replaces every key by `new(key)`. Nothing may be added afterwards.
-    pub(crate) fn renumber(&mut self, new: &dyn Fn(ThreadKey) -> ThreadKey) {
+    pub(crate) fn renumber(&mut self, new: &dyn Fn(ThreadKey) -> Option<ThreadKey>) {
         let of_events = match &mut self.events {
             Numbers::Keys(keys) => keys.as_mut_slice(),
             _ => &mut [],
         };
         for key in self.keys.iter_mut().chain(of_events) {
-            *key = new(ThreadKey(*key)).0;
+            let now = key_of(*key).and_then(new);
+            *key = stored(now.into());
         }
         self.forget_numbers();
     }
 
     /// Adds an event. Neighbouring events mostly belong to one thread, so the last key is checked first.
     #[inline]
-    pub(crate) fn push(&mut self, key: ThreadKey) {
+    pub(crate) fn push(&mut self, key: Maybe<ThreadKey>) {
+        let key = stored(key);
         match self.last {
-            Some((last, number)) if last == key.0 => self.events.push(number),
-            _ => match self.number_of_small.get(key.0 as usize) {
+            Some((last, number)) if last == key => self.events.push(number),
+            _ => match self.number_of_small.get(key as usize) {
                 Some(&number) if number > 0 => {
-                    self.last = Some((key.0, number - 1));
+                    self.last = Some((key, number - 1));
                     self.events.push(number - 1);
                 }
-                _ => self.push_other(key.0),
+                _ => self.push_other(key),
             },
         }
     }
@@ -197,11 +212,11 @@ impl ThreadColumn {
         }
     }
 
-    /// Returns the thread of event `index`. Panics if there is no such event.
+    /// Returns the thread of event `index`, if it is known. Panics if there is no such event.
     #[inline]
     #[must_use]
-    pub fn get(&self, index: usize) -> ThreadKey {
-        ThreadKey(match &self.events {
+    pub fn get(&self, index: usize) -> Option<ThreadKey> {
+        key_of(match &self.events {
             Numbers::Bytes(numbers) => self.keys[usize::from(numbers[index])],
             Numbers::Words(numbers) => self.keys[usize::from(numbers[index])],
             Numbers::Keys(keys) => keys[index],
@@ -234,7 +249,7 @@ impl ThreadColumn {
                 end += count;
                 ThreadRun {
                     events: start..end,
-                    thread: ThreadKey(key),
+                    thread: key_of(key),
                 }
             })
     }
@@ -245,7 +260,7 @@ impl ThreadColumn {
     pub(crate) fn spans(&self) -> Vec<ThreadRun> {
         let span = |(key, events)| ThreadRun {
             events,
-            thread: ThreadKey(key),
+            thread: key_of(key),
         };
         let spans = match &self.events {
             Numbers::Bytes(numbers) => spans_of(numbers, self.keys.len()),
@@ -297,10 +312,11 @@ mod tests {
         let mut known = 0;
         for (count, bytes) in [(1000, 1), (70_000, 2), (140_000, 4)] {
             for i in known..count {
-                column.push(if i < 66_000 { key(i / 2) } else { key(i) });
+                let key = if i < 66_000 { key(i / 2) } else { key(i) };
+                column.push(key.into());
             }
             column.shrink();
-            let expected = |i: usize| if i < 66_000 { key(i / 2) } else { key(i) };
+            let expected = |i: usize| Some(if i < 66_000 { key(i / 2) } else { key(i) });
             assert!((0..count).all(|i| column.get(i) == expected(i)));
             known = count;
             let width = match &column.events {
@@ -319,12 +335,19 @@ mod tests {
             let mut spans: FxHashMap<u32, Range<usize>> = FxHashMap::default();
             for ThreadRun { events, thread } in runs {
                 let last = events.end - 1;
-                spans.entry(thread.0).or_insert(events.start..last).end = last;
+                spans
+                    .entry(thread.unwrap().0)
+                    .or_insert(events.start..last)
+                    .end = last;
             }
             let found = column.spans();
             assert!(found.is_sorted_by_key(|span| span.events.start));
             assert_eq!(found.len(), spans.len());
-            assert!(found.iter().all(|it| spans[&it.thread.0] == it.events));
+            assert!(
+                found
+                    .iter()
+                    .all(|it| spans[&it.thread.unwrap().0] == it.events)
+            );
         }
     }
 }

@@ -9,13 +9,17 @@ pub(crate) mod background;
 pub(crate) mod choices;
 mod chrome_json;
 mod compile_commands;
+pub(crate) mod escaped;
 mod exporter;
 mod fxt;
+mod lines;
+pub(crate) mod parquet;
 mod perfetto;
 mod process_tree_json;
 pub mod rows;
 mod shared;
 pub mod tables;
+mod trace_dat;
 
 use std::path::Path;
 
@@ -28,9 +32,11 @@ pub(crate) use exporter::{Request, WriteFn, check_input, word_for};
 pub const EXPORTERS: &[Exporter] = &[
     fxt::EXPORTER,
     perfetto::EXPORTER,
+    trace_dat::EXPORTER,
     chrome_json::EXPORTER,
     tables::CSV,
     tables::JSON,
+    parquet::PARQUET,
     compile_commands::EXPORTER,
     process_tree_json::EXPORTER,
 ];
@@ -80,6 +86,7 @@ mod tests {
             name("build/compile_commands.json"),
             Some("compile-commands")
         );
+        assert_eq!(name("part.dat"), Some("trace-dat"));
         assert_eq!(name("b.txt"), None);
     }
 }

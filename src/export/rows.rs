@@ -1,15 +1,16 @@
 //! Writes rows of cells as TSV, CSV, JSON or an aligned table for a person.
 
 use std::io::Write;
-use std::ops::Range;
+use std::sync::Mutex;
 
 use rayon::prelude::*;
 
 use super::aligned::{Aligned, Look};
-use crate::base::calendar::wall_text;
-use crate::base::visible::{Visible, harmless};
+use super::lines::{Lines, Place, Portion};
 use crate::base::{Job, TimeSpan};
 use crate::load::LoadedTrace;
+use crate::tables::batch::BATCH_ROWS;
+use crate::tables::rows::each_row;
 use crate::tables::{Cell, ColumnDef, RowSource};
 
 /// What CSV does with texts that a spreadsheet would run as formulas: those that begin with `=`, `+`, `-`, `@`, a tab or
@@ -36,8 +37,8 @@ pub enum RowFormat {
     Aligned(Look),
 }
 
-/// Rows whose cells a core makes at a time.
-const PORTION: usize = 1 << 12;
+/// Rows whose lines a core makes at a time.
+const PORTION: usize = 4 * BATCH_ROWS;
 
 /// Portions a core that are made before they are written.
 const PORTIONS_A_CORE: usize = 4;
@@ -64,8 +65,8 @@ struct TimeProgress<'a> {
 }
 
 impl TimeProgress<'_> {
-    fn at(&mut self, cells: &[Cell<'_>]) {
-        let Some(Cell::Int(ns)) = cells.get(self.time) else {
+    fn at(&mut self, time: Option<&Cell<'_>>) {
+        let Some(Cell::Int(ns)) = time else {
             return;
         };
         let now = i64::try_from(*ns).unwrap_or(i64::MAX).min(self.end_ns);
@@ -73,115 +74,6 @@ impl TimeProgress<'_> {
             self.job.advance(now.abs_diff(self.reached_ns));
             self.reached_ns = now;
         }
-    }
-}
-
-/// How the last column is computed from another one.
-#[derive(Clone, Copy, Debug)]
-struct WallClock {
-    time: usize,
-    zero_ns: i64,
-}
-
-impl WallClock {
-    fn cell(self, cells: &[Cell<'_>]) -> Cell<'static> {
-        match cells.get(self.time) {
-            Some(Cell::Int(ns)) => wall_text(ns + i128::from(self.zero_ns)).into(),
-            _ => Cell::None,
-        }
-    }
-}
-
-/// How rows become lines in a format for scripts.
-#[derive(Clone, Copy, Debug)]
-struct Lines<'a> {
-    format: RowFormat,
-    columns: &'a [ColumnDef<'a>],
-    wall_clock: Option<WallClock>,
-}
-
-/// A row's place in its table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    First,
-    Later,
-}
-
-impl Lines<'_> {
-    /// The number of columns whose cells callers pass.
-    fn given(&self) -> usize {
-        self.columns.len() - usize::from(self.wall_clock.is_some())
-    }
-
-    /// Appends a row to `out`.
-    fn append(&self, out: &mut Vec<u8>, place: Place, cells: &[Cell<'_>]) -> std::io::Result<()> {
-        let wall_clock = self.wall_clock.map(|it| it.cell(cells));
-        let cells = cells.iter().chain(&wall_clock);
-        match self.format {
-            RowFormat::Tsv => append_tsv_line(out, cells)?,
-            RowFormat::Csv(formulas) => {
-                for (i, cell) in cells.enumerate() {
-                    if i > 0 {
-                        out.push(b',');
-                    }
-                    append_csv(out, cell, formulas)?;
-                }
-                out.extend_from_slice(b"\r\n");
-            }
-            RowFormat::Json => {
-                out.extend_from_slice(match place {
-                    Place::First => b"\n{",
-                    Place::Later => b",\n{",
-                });
-                for (i, (column, cell)) in self.columns.iter().zip(cells).enumerate() {
-                    if i > 0 {
-                        out.push(b',');
-                    }
-                    out.push(b'"');
-                    out.extend_from_slice(column.name.as_bytes());
-                    out.extend_from_slice(b"\":");
-                    append_json(out, cell)?;
-                }
-                out.push(b'}');
-            }
-            // Its columns depend on many rows: it makes its own lines.
-            RowFormat::Aligned(_) => {}
-        }
-        Ok(())
-    }
-}
-
-/// Some lines of a table.
-struct Portion<'c> {
-    lines: Vec<u8>,
-    count: u64,
-    /// The cells of the last row.
-    last: Vec<Cell<'c>>,
-}
-
-impl Lines<'_> {
-    /// Returns the lines of the rows in `range`.
-    fn portion<'c>(
-        &self,
-        source: &'c dyn RowSource,
-        loaded: &'c LoadedTrace,
-        range: Range<usize>,
-    ) -> std::io::Result<Portion<'c>> {
-        let (mut lines, mut count, mut last) = (Vec::new(), 0, Vec::new());
-        let mut place = match range.start {
-            0 => Place::First,
-            _ => Place::Later,
-        };
-        source.walk(loaded, range, &mut |_, cells| {
-            // Cells after those of the columns are for panes only.
-            cells.truncate(self.given());
-            self.append(&mut lines, place, cells)?;
-            place = Place::Later;
-            count += 1;
-            std::mem::swap(&mut last, cells);
-            Ok(())
-        })?;
-        Ok(Portion { lines, count, last })
     }
 }
 
@@ -205,11 +97,7 @@ impl<'a> RowWriter<'a> {
         }
         Ok(RowWriter {
             out,
-            lines: Lines {
-                format,
-                columns,
-                wall_clock: None,
-            },
+            lines: Lines::new(format, columns),
             count: 0,
             aligned,
             progress: None,
@@ -228,25 +116,22 @@ impl<'a> RowWriter<'a> {
     ) -> std::io::Result<()> {
         let all = source.len();
         if self.aligned.is_some() {
-            let given = self.lines.given();
-            return source.walk(loaded, 0..all, &mut |depth, cells| {
-                // Cells after those of the columns are for panes only.
-                cells.truncate(given);
-                self.nested_row(depth, cells)
+            let columns = self.lines.columns.len();
+            return each_row(source, loaded, columns, 0..all, |at, cells| {
+                self.nested_row(source.depth(at), cells)
             });
         }
         let at_once = PORTION * PORTIONS_A_CORE * rayon::current_num_threads();
-        let lines = self.lines;
+        let lines = self.lines.clone();
+        let time = self.progress.as_ref().map(|progress| progress.time);
+        let known = Mutex::new(Vec::new());
         // While some portions are written, the next ones are made.
         let make = |first: usize| -> std::io::Result<Vec<Portion<'_>>> {
             let end = all.min(first.saturating_add(at_once));
             let firsts = (first..end).into_par_iter().step_by(PORTION);
             let portion = |first: usize| {
-                lines.portion(
-                    source,
-                    loaded,
-                    first..end.min(first.saturating_add(PORTION)),
-                )
+                let rows = first..end.min(first.saturating_add(PORTION));
+                lines.portion(source, loaded, rows, time, &known)
             };
             firsts.map(portion).collect()
         };
@@ -268,7 +153,7 @@ impl<'a> RowWriter<'a> {
             self.out.write_all(&portion.lines)?;
             self.count += portion.count;
             if let Some(progress) = &mut self.progress {
-                progress.at(&portion.last);
+                progress.at(portion.last.as_ref());
             }
         }
         Ok(())
@@ -303,28 +188,16 @@ impl<'a> RowWriter<'a> {
         });
     }
 
-    /// From now on the last column is the wall clock of the time in column `time`; callers do not pass its cells.
-    pub(crate) fn add_wall_clock(&mut self, time: usize, zero_ns: i64) {
-        self.lines.wall_clock = Some(WallClock { time, zero_ns });
-    }
-
     /// Writes a row; its cells are in the order of the columns.
     ///
     /// # Errors
     /// Errors of `out`.
     pub fn row(&mut self, cells: &[Cell<'_>]) -> std::io::Result<()> {
         if let Some(progress) = &mut self.progress {
-            progress.at(cells);
+            progress.at(cells.get(progress.time));
         }
         if let Some(aligned) = &mut self.aligned {
-            match self.lines.wall_clock {
-                None => aligned.row(self.out, cells)?,
-                Some(clock) => {
-                    let mut cells = cells.to_vec();
-                    cells.push(clock.cell(&cells));
-                    aligned.row(self.out, &cells)?;
-                }
-            }
+            aligned.row(self.out, cells)?;
         } else {
             let place = match self.count {
                 0 => Place::First,
@@ -354,129 +227,6 @@ impl<'a> RowWriter<'a> {
     }
 }
 
-/// Returns cells as a line of tab-separated text, with its line end.
-#[must_use]
-pub(crate) fn tsv_line(cells: &[Cell<'_>]) -> String {
-    let mut line = Vec::new();
-    // Writing to memory does not fail.
-    let _never_fails = append_tsv_line(&mut line, cells);
-    String::from_utf8_lossy(&line).into_owned()
-}
-
-fn append_tsv_line<'c>(
-    out: &mut Vec<u8>,
-    cells: impl IntoIterator<Item = &'c Cell<'c>>,
-) -> std::io::Result<()> {
-    for (i, cell) in cells.into_iter().enumerate() {
-        if i > 0 {
-            out.push(b'\t');
-        }
-        append_tsv(out, cell)?;
-    }
-    out.push(b'\n');
-    Ok(())
-}
-
-/// Appends a whole number. Numbers of more than 64 bits are rare and take four times as long.
-fn append_int(out: &mut Vec<u8>, value: i128) -> std::io::Result<()> {
-    match i64::try_from(value) {
-        Ok(value) => out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes()),
-        Err(_) => write!(out, "{value}")?,
-    }
-    Ok(())
-}
-
-/// Returns whether no format escapes anything in a text: most names are like that. It looks at eight bytes at a time.
-fn is_plain(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let (words, rest) = bytes.as_chunks::<8>();
-    let last = match bytes.last_chunk::<8>() {
-        _ if rest.is_empty() => return words.iter().all(|word| are_plain(*word)),
-        Some(last) => *last,
-        None => {
-            let mut last = [b' '; 8];
-            last[..rest.len()].copy_from_slice(rest);
-            last
-        }
-    };
-    words.iter().all(|word| are_plain(*word)) && are_plain(last)
-}
-
-/// Returns whether all bytes are printable ASCII other than a backslash, a quotation mark and a comma.
-fn are_plain(bytes: [u8; 8]) -> bool {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const TOPS: u64 = 0x80 * ONES;
-    let word = u64::from_le_bytes(bytes);
-    // The top bit of a byte is set where it, or one below it, is less than `limit`.
-    let below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word;
-    let equals = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
-    let odd = word | below(word, b' ') | equals(0x7f) | equals(b'\\') | equals(b'"') | equals(b',');
-    odd & TOPS == 0
-}
-
-fn append_tsv(out: &mut Vec<u8>, cell: &Cell<'_>) -> std::io::Result<()> {
-    match cell {
-        Cell::None | Cell::AtLeast(_) => out.extend_from_slice(b"\\N"),
-        Cell::Int(value) => append_int(out, *value)?,
-        Cell::Float(value) => write!(out, "{value}")?,
-        Cell::Text(text) if is_plain(text) => out.extend_from_slice(text.as_bytes()),
-        Cell::Text(text) => {
-            let escaped = harmless(&text.replace('\\', "\\\\"))
-                .replace('\t', "\\t")
-                .replace('\n', "\\n")
-                .replace('\r', "\\r");
-            out.extend_from_slice(escaped.as_bytes());
-        }
-    }
-    Ok(())
-}
-
-fn append_csv(out: &mut Vec<u8>, cell: &Cell<'_>, formulas: Formulas) -> std::io::Result<()> {
-    match cell {
-        Cell::None | Cell::AtLeast(_) => {}
-        Cell::Int(value) => append_int(out, *value)?,
-        Cell::Float(value) => write!(out, "{value}")?,
-        Cell::Text(text) if formulas == Formulas::Quoted && is_formula(text) => {
-            write!(out, "\"'{}\"", harmless(&text.replace('"', "\"\"")))?;
-        }
-        Cell::Text(text) if is_plain(text) => out.extend_from_slice(text.as_bytes()),
-        Cell::Text(text) if text.contains(['"', ',', '\n', '\r']) => {
-            write!(out, "\"{}\"", harmless(&text.replace('"', "\"\"")))?;
-        }
-        Cell::Text(text) => out.extend_from_slice(harmless(text).as_bytes()),
-    }
-    Ok(())
-}
-
-fn append_json(out: &mut Vec<u8>, cell: &Cell<'_>) -> std::io::Result<()> {
-    match cell {
-        Cell::None | Cell::AtLeast(_) => out.extend_from_slice(b"null"),
-        Cell::Int(value) => append_int(out, *value)?,
-        Cell::Float(value) if value.is_finite() => write!(out, "{value}")?,
-        Cell::Float(value) => write!(out, "\"{value}\"")?,
-        Cell::Text(text) if is_plain(text) => {
-            out.push(b'"');
-            out.extend_from_slice(text.as_bytes());
-            out.push(b'"');
-        }
-        Cell::Text(text) => {
-            let mut out = Visible::json(out);
-            serde_json::to_writer(&mut out, &**text)?;
-            out.finish()?;
-        }
-    }
-    Ok(())
-}
-
-/// Returns whether a spreadsheet would run a text as a formula, perhaps after it has removed leading characters.
-fn is_formula(text: &str) -> bool {
-    let first = text.chars().next();
-    first.is_some_and(|c| {
-        let wide = ['\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
-        matches!(c, '=' | '+' | '-' | '@' | '\t' | '\r' | '\n') || wide.contains(&c)
-    })
-}
-
 /// Writes bytes as a JSON string. Bytes that are not UTF-8 become lone surrogates (`\udc80` to `\udcff`), as in
 /// Python's `surrogateescape`: the exact bytes can be restored.
 ///
@@ -501,6 +251,7 @@ pub(crate) fn write_json_text(mut out: &mut dyn Write, bytes: &[u8]) -> std::io:
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::export::escaped::{append_csv, is_plain};
     use crate::tables::columns::{NAME, TS};
 
     const N: ColumnDef<'static> = ColumnDef::text("n", "N", "A text.");

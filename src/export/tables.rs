@@ -3,13 +3,16 @@
 //! If the user gave the date of a trace's times of day, the last column is the wall-clock time.
 
 use std::io::Write;
+use std::ops::Range;
 
 use super::rows::{Formulas, RowFormat, RowWriter};
 use super::{Chosen, ExportError, ExportedText, Exporter, Request, Summary, WriteFn};
 use crate::base::Job;
+use crate::base::calendar::wall_text;
 use crate::load::LoadedTrace;
+use crate::tables::batch::Batch;
 use crate::tables::columns::{TS, WALL_CLOCK};
-use crate::tables::{Audience, ColumnDef, RowSource, Rows, Scope, TABLES, TableDef};
+use crate::tables::{Audience, Cell, ColumnDef, RowSource, Rows, Scope, TABLES, TableDef};
 
 /// Writes the rows of the selection, and reports progress to `job` if rows come in order of time. Returns the number
 /// of rows.
@@ -24,39 +27,114 @@ pub fn write(
     out: &mut dyn Write,
     job: &Job,
 ) -> std::io::Result<u64> {
-    let Rows::Trace(rows_for) = table.rows else {
-        let words = format!(
-            "the table '{}' is printed by a command of its own",
-            table.name
-        );
-        return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, words));
-    };
-    let of_name = |column: &ColumnDef<'_>| TIME_COLUMNS.contains(&column.name);
-    let time = table.columns.iter().position(of_name);
-    let info = &loaded.trace.info;
-    let wall_clock = time
-        .zip(info.wall_clock_zero_ns)
-        .filter(|_| loaded.has_given_day());
-    let mut columns = table.columns.to_vec();
-    columns.extend(wall_clock.map(|_| WALL_CLOCK));
-    let mut rows = RowWriter::new(out, format, &columns)?;
-    if let Some((time, zero_ns)) = wall_clock {
-        rows.add_wall_clock(time, zero_ns);
-    }
-    if let Some(time) = time.filter(|&at| table.columns[at] == TS) {
-        rows.report_progress(job, time, chosen.span.intersection(loaded.trace.span));
-    }
     let audience = match format {
         RowFormat::Aligned(_) => Audience::Person,
         _ => Audience::Program,
     };
-    let source = rows_for(&Scope {
-        loaded,
-        chosen,
-        audience,
-    });
+    let TableRows {
+        columns,
+        source,
+        time,
+    } = TableRows::new(table, loaded, chosen, audience)?;
+    let mut rows = RowWriter::new(out, format, &columns)?;
+    if let Some(time) = time.filter(|&at| columns[at] == TS) {
+        rows.report_progress(job, time, chosen.span.intersection(loaded.trace.span));
+    }
     rows.write_all(source.as_ref(), loaded)?;
     rows.finish()
+}
+
+/// The rows of a table for a file or a terminal, with their columns.
+pub(super) struct TableRows {
+    /// The columns, with the wall clock if the user gave the date.
+    pub columns: Vec<ColumnDef<'static>>,
+    /// The rows.
+    pub source: Box<dyn RowSource>,
+    /// The index of the column whose wall clock is known.
+    pub time: Option<usize>,
+}
+
+impl TableRows {
+    /// Returns the rows of the selection.
+    ///
+    /// # Errors
+    /// Errors if the rows are not of a trace alone ([`TableDef::is_of_trace`]).
+    pub fn new(
+        table: &TableDef,
+        loaded: &LoadedTrace,
+        chosen: &Chosen<'_>,
+        audience: Audience,
+    ) -> std::io::Result<TableRows> {
+        let Rows::Trace(rows_for) = table.rows else {
+            let words = format!(
+                "the table '{}' is printed by a command of its own",
+                table.name
+            );
+            return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, words));
+        };
+        let of_name = |column: &ColumnDef<'_>| TIME_COLUMNS.contains(&column.name);
+        let time = table.columns.iter().position(of_name);
+        let mut columns = table.columns.to_vec();
+        let mut source = rows_for(&Scope {
+            loaded,
+            chosen,
+            audience,
+        });
+        let zero = loaded.trace.info.wall_clock_zero_ns;
+        if let Some((time, zero_ns)) = time.zip(zero).filter(|_| loaded.has_given_day()) {
+            source = Box::new(WithWallClock {
+                source,
+                time,
+                at: columns.len(),
+                zero_ns,
+            });
+            columns.push(WALL_CLOCK);
+        }
+        Ok(TableRows {
+            columns,
+            source,
+            time,
+        })
+    }
+}
+
+/// Rows with the wall clock of one of their columns as one more column.
+struct WithWallClock {
+    source: Box<dyn RowSource>,
+    /// The index of the column with the times.
+    time: usize,
+    /// The index of the new column.
+    at: usize,
+    zero_ns: i64,
+}
+
+impl RowSource for WithWallClock {
+    fn len(&self) -> usize {
+        self.source.len()
+    }
+
+    fn row<'a>(&'a self, loaded: &'a LoadedTrace, at: usize, cells: &mut Vec<Cell<'a>>) {
+        let mut batch = Batch::new(0..=self.at);
+        self.batch(loaded, at..at + 1, &mut batch);
+        batch.row(0, cells);
+    }
+
+    fn batch<'a>(&'a self, loaded: &'a LoadedTrace, range: Range<usize>, batch: &mut Batch<'a>) {
+        self.source.batch(loaded, range.clone(), batch);
+        let mut times = Batch::new([self.time]);
+        self.source.batch(loaded, range.clone(), &mut times);
+        let times = times.columns();
+        let clock = |row: usize| match times.first().map(|times| times.cell(row)) {
+            Some(Cell::Int(ns)) => wall_text(ns + i128::from(self.zero_ns)).into(),
+            _ => Cell::None,
+        };
+        let places = batch.places().filter(|(index, _)| *index == self.at);
+        places.for_each(|(_, values)| values.cells((0..range.len()).map(clock)));
+    }
+
+    fn depth(&self, at: usize) -> u32 {
+        self.source.depth(at)
+    }
 }
 
 /// Writes all rows of a source. Returns the number of rows.
@@ -91,6 +169,16 @@ pub(crate) const CSV: Exporter = Exporter {
 /// The function of [`CSV`] if texts that look like formulas are quoted.
 pub(crate) const QUOTED_CSV: WriteFn =
     |request, out| write_table(RowFormat::Csv(Formulas::Quoted), request, out);
+
+/// One table as tab-separated values; only for `table`, as exports have CSV.
+pub(crate) const TSV: Exporter = Exporter {
+    name: "tsv",
+    about: "One table as tab-separated values",
+    extension: "tsv",
+    text: ExportedText::AsWritten,
+    table: Some(&TABLES[0]),
+    write: |request, out| write_table(RowFormat::Tsv, request, out),
+};
 
 /// One table as a JSON array of objects.
 pub(crate) const JSON: Exporter = Exporter {

@@ -210,7 +210,7 @@ pub(crate) struct Claim {
 /// that were already added.
 pub(crate) fn claim_process(
     text: &[u8],
-    thread: ThreadKey,
+    thread: Option<ThreadKey>,
     event: u32,
     columns: &mut LaneColumns,
     known: &mut FxHashSet<Claim>,
@@ -218,8 +218,10 @@ pub(crate) fn claim_process(
     let Some(leader) = process_of(text) else {
         return;
     };
-    let is_somebody = !matches!(thread, ThreadKey::IDLE | ThreadKey::UNKNOWN);
-    if is_somebody && leader != thread && known.insert(Claim { thread, leader }) {
+    let Some(thread) = thread.filter(|&thread| thread != ThreadKey::IDLE) else {
+        return;
+    };
+    if leader != thread && known.insert(Claim { thread, leader }) {
         let life = Life::Claim { thread, leader };
         columns.lives.push(LifeRow { event, life });
     }
@@ -265,7 +267,7 @@ fn emit_async(
     let mark = AsyncMark {
         event,
         op,
-        scope: AsyncScope::ProcessOf(ThreadKey(place.pid)),
+        scope: AsyncScope::ProcessOf(ThreadKey(place.pid).into()),
         id: hasher.finish(),
         name: columns.strings.intern(cut(name)),
         category: columns.strings.intern(b"atrace"),

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::stream::Recording;
 use crate::base::{Job, ReadError};
+use crate::event::Directory;
 
 /// A row in `FORMATS`.
 #[derive(Clone, Copy)]
@@ -19,8 +20,8 @@ pub struct Format {
     pub extensions: &'static [&'static str],
     /// Returns how sure the format is, from the first bytes of a file (up to 64 KiB, already unpacked).
     pub sniff: fn(head: &[u8]) -> Sniff,
-    /// Reads the head of the file: its facts, its lanes and its parts.
-    pub open: fn(input: Input, job: &Job) -> Result<Recording, ReadError>,
+    /// Reads the head of the file: its facts, its lanes and its parts. [`Format::open`] calls it.
+    pub read_head: fn(input: Input, job: &Job) -> Result<Recording, ReadError>,
     /// Opens several files of one recording as one trace; `None` if a recording of this format is always one file.
     pub together: Option<Together>,
     /// Returns the recording of another format in a file that has nothing else; `None` for any other bytes. The file is
@@ -39,7 +40,7 @@ pub type Unwrap = fn(bytes: &[u8]) -> Option<Vec<u8>>;
 pub struct Together {
     /// Returns whether the files (some may be empty) belong to one recording. Fast: reads only their heads.
     pub are_parts: fn(inputs: &[Input]) -> bool,
-    /// Reads the heads of all files, as `Format::open` does for one file.
+    /// Reads the heads of all files, as `Format::read_head` does for one file.
     pub open: fn(inputs: Vec<Input>, job: &Job) -> Result<Recording, ReadError>,
 }
 
@@ -125,6 +126,17 @@ pub struct Inside {
     pub name: String,
     /// Its bytes.
     pub input: Input,
+}
+
+/// The recording of another format that a file has in place of events of its own.
+#[derive(Clone, Debug)]
+pub struct Instead {
+    /// What it is, after the name of the file's format.
+    pub name: &'static str,
+    /// Its bytes.
+    pub input: Input,
+    /// Threads that the file around it names.
+    pub known: Directory,
 }
 
 impl fmt::Debug for Input {

@@ -17,10 +17,10 @@ pub(crate) enum Caller {
 
 impl Caller {
     #[inline]
-    pub(crate) fn of(thread: ThreadKey, cpu: u32) -> Caller {
+    pub(crate) fn of(thread: Option<ThreadKey>, cpu: u32) -> Caller {
         match thread {
-            ThreadKey::IDLE | ThreadKey::UNKNOWN => Caller::IdleOn(cpu),
-            thread => Caller::Thread(thread.0),
+            Some(ThreadKey::IDLE) | None => Caller::IdleOn(cpu),
+            Some(thread) => Caller::Thread(thread.0),
         }
     }
 

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::events::Events;
-use super::format::Inside;
+use super::format::{Inside, Instead};
 use super::report::Report;
 use crate::base::{Cancelled, Diagnostics, Job, Problem, ReadError, Severity, budget};
 use crate::event::{Coarse, Directory, Lane, LaneColumns, Part, PartColumns, TraceInfo};
@@ -38,6 +38,8 @@ pub struct Recording {
     pub events: Arc<dyn Events>,
     /// Prints the whole trace as the reference tool does, if the format has one (`trace-cmd report`).
     pub report: Option<Arc<dyn HasReport>>,
+    /// The recording that the file has in place of events of its own.
+    pub instead: Option<Instead>,
 }
 
 impl Recording {

@@ -2,10 +2,10 @@
 //! their values. See docs/fxt.md. Other readers show the arguments like any others.
 
 use super::layout::kernel_object::NO_TYPE;
-use crate::event::{ForkSort, SEEN_UNTIL};
+use crate::event::{ForkSort, OWN_WRITER, SEEN_UNTIL};
 
 /// The start of the name of this program's provider.
-pub(crate) const OWN_PROVIDER: &str = "threadline";
+pub(crate) const OWN_PROVIDER: &str = OWN_WRITER;
 /// The name of the provider of records that this program adds to the kept records of an FXT file: slices of one time
 /// nest in the order of the whole file, whichever provider wrote them.
 pub(crate) const OWN_BORDERS: &str = "threadline (among kept records)";
@@ -39,6 +39,12 @@ pub(crate) const LIFE_ARGUMENTS: [&str; 12] = [
 pub(crate) const OWN_CATEGORY: &str = "threadline";
 /// The name of the event that describes a loss.
 pub(crate) const LOST_EVENTS: &str = "lost events";
+/// The argument of that event with the number of lost events.
+pub(crate) const LOST_COUNT: &str = "lost_events";
+/// The argument of that event with the time in ns of the last event before the loss.
+pub(crate) const LOST_FROM: &str = "from_ns";
+/// The argument of that event with the time in ns of the first event after the loss.
+pub(crate) const LOST_UNTIL: &str = "until_ns";
 /// The argument of a CPU's thread with the number of its events that the recorder counted as overwritten.
 pub(crate) const OVERWRITTEN: &str = "overwritten_events";
 /// The argument of a CPU's thread with the number of its events that the recorder counted as dropped.

@@ -262,8 +262,8 @@ impl EntryCounter {
         self.begins_below.iter().skip(shift as usize + 1).sum()
     }
 
-    /// Returns an empty draft of the finest level that is worth its memory; all items must have been added. `None` if
-    /// there is none.
+    /// Returns an empty draft of the finest level that is worth its memory; `None` if no level is. Call it after all
+    /// items were added.
     fn base(&self, row: &impl Row) -> Option<DraftLevel> {
         let count = row.len();
         let last = row.len().checked_sub(1)?;

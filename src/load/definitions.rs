@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{LoadedTrace, Reading, Timings, TraceId, detect, file_name};
-use crate::event::{DecodedEvent, KindId, Need, TraceInfo};
-use crate::formats::events::NoEvents;
+use crate::event::{DecodedEvent, FieldSink, KindId, Need, TraceInfo};
+use crate::formats::events::{DecodingReader, EventAt, FieldReader, NoEvents};
 use crate::formats::{EventRef, Events};
 use crate::index::Index;
 use crate::probes::readable::{self, ByEvent};
@@ -256,7 +256,32 @@ impl Events for ProbedEvents {
         self.bare.record_file()
     }
 
+    fn own_field_reader(&self) -> Option<Box<dyn FieldReader + '_>> {
+        let events: &dyn Events = self;
+        Some(Box::new(ProbedFields {
+            events: self,
+            bare: self.bare.field_reader(),
+            probed: events.decoding_reader(),
+        }))
+    }
+
     fn memory_bytes(&self) -> u64 {
         self.bare.memory_bytes()
+    }
+}
+
+/// Reads fields: those of defined probes as `decode` does.
+struct ProbedFields<'a> {
+    events: &'a ProbedEvents,
+    bare: Box<dyn FieldReader + 'a>,
+    probed: DecodingReader<'a>,
+}
+
+impl FieldReader for ProbedFields<'_> {
+    fn read(&mut self, event: EventAt<'_>, sink: &mut dyn FieldSink) {
+        match self.events.probe_of((event.whole)().kind) {
+            Some(_) => self.probed.read(event, sink),
+            None => self.bare.read(event, sink),
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::base::{Problem, ReadError};
-use crate::formats::{FORMATS, Format, Sniff};
+use crate::formats::{FORMATS, Format, Sniff, most_certain};
 use crate::probes;
 
 /// Length in bytes of the head in which a format is detected.
@@ -33,25 +33,20 @@ pub(super) fn may_be_self_trace(path: &Path) -> bool {
 /// # Errors
 /// If no format accepts them; the error lists the known formats.
 pub fn detect(head: &[u8]) -> Result<&'static Format, ReadError> {
-    let best = FORMATS
-        .iter()
-        .rev()
-        .max_by_key(|format| (format.sniff)(head));
-    best.filter(|format| (format.sniff)(head) != Sniff::No)
-        .ok_or_else(|| {
-            let names: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
-            let problem = if probes::sniff(head) || probes::sniff_profile(head) {
-                Problem::Other(
-                    "this file contains probe definitions, not a trace: open it together with the trace that they made"
-                        .to_owned(),
-                )
-            } else if head.is_empty() {
-                Problem::Other("the file is empty".to_owned())
-            } else {
-                Problem::UnknownFormat {
-                    known: names.join(", "),
-                }
-            };
-            ReadError::at_byte(0, "file", problem)
-        })
+    most_certain(head).ok_or_else(|| {
+        let names: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
+        let problem = if probes::sniff(head) || probes::sniff_profile(head) {
+            Problem::Other(
+                "this file contains probe definitions, not a trace: open it together with the trace that they made"
+                    .to_owned(),
+            )
+        } else if head.is_empty() {
+            Problem::Other("the file is empty".to_owned())
+        } else {
+            Problem::UnknownFormat {
+                known: names.join(", "),
+            }
+        };
+        ReadError::at_byte(0, "file", problem)
+    })
 }

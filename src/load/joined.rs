@@ -14,7 +14,8 @@ use super::loaded::{LoadedTrace, Timings};
 use super::placing::Placed;
 use crate::assemble::join::{Home, Member, join};
 use crate::base::{Nanos, TraceId};
-use crate::event::{DecodedEvent, KindId, Need};
+use crate::event::{DecodedEvent, FieldSink, KindId, Need};
+use crate::formats::events::{EventAt, FieldReader};
 use crate::formats::{EventRef, Events};
 use crate::index::Index;
 use crate::trace::{Source, Trace};
@@ -146,6 +147,19 @@ struct File {
     kinds: FxHashMap<KindId, KindId>,
 }
 
+impl File {
+    /// Returns an event with the file's own part, time and kind.
+    fn own(&self, event: EventRef) -> EventRef {
+        let back = Nanos(self.shift.0.saturating_neg());
+        EventRef {
+            part: event.part - self.parts.start,
+            time: event.time.saturating_add(back),
+            kind: self.kinds.get(&event.kind).copied().unwrap_or(event.kind),
+            ..event
+        }
+    }
+}
+
 impl JoinedEvents {
     fn new(members: &[Arc<LoadedTrace>], trace: &Trace) -> JoinedEvents {
         let file = |(loaded, source): (&Arc<LoadedTrace>, &Source)| File {
@@ -164,17 +178,15 @@ impl JoinedEvents {
 
     /// Returns the file that an event is from, and the event with the file's own part, time and kind.
     fn file_of(&self, event: EventRef) -> Option<OwnEvent<'_>> {
-        // The files' ranges of parts are adjacent and ascending.
-        let at = (self.files).partition_point(|file| file.parts.end <= event.part);
-        let file = self.files.get(at)?;
-        let back = Nanos(file.shift.0.saturating_neg());
-        let event = EventRef {
-            part: event.part - file.parts.start,
-            time: event.time.saturating_add(back),
-            kind: file.kinds.get(&event.kind).copied().unwrap_or(event.kind),
-            ..event
-        };
+        let file = self.files.get(self.file_of_part(event.part))?;
+        let event = file.own(event);
         Some(OwnEvent { file, event })
+    }
+
+    /// Returns the index of the file that a part is of.
+    fn file_of_part(&self, part: u32) -> usize {
+        // The files' ranges of parts are adjacent and ascending.
+        (self.files).partition_point(|file| file.parts.end <= part)
     }
 }
 
@@ -201,5 +213,35 @@ impl Events for JoinedEvents {
         names.sort_unstable();
         names.dedup();
         Some(names)
+    }
+
+    fn own_field_reader(&self) -> Option<Box<dyn FieldReader + '_>> {
+        let readers = self.files.iter().map(|file| file.reader.field_reader());
+        Some(Box::new(JoinedFields {
+            events: self,
+            readers: readers.collect(),
+        }))
+    }
+}
+
+/// Reads fields of events of all files.
+struct JoinedFields<'a> {
+    events: &'a JoinedEvents,
+    /// By file.
+    readers: Vec<Box<dyn FieldReader + 'a>>,
+}
+
+impl FieldReader for JoinedFields<'_> {
+    fn read(&mut self, event: EventAt<'_>, sink: &mut dyn FieldSink) {
+        let index = self.events.file_of_part(event.part);
+        let file = self.events.files.get(index);
+        if let Some((file, reader)) = file.zip(self.readers.get_mut(index)) {
+            let own = EventAt {
+                part: event.part - file.parts.start,
+                place: event.place,
+                whole: &|| file.own((event.whole)()),
+            };
+            reader.read(own, sink);
+        }
     }
 }

@@ -76,7 +76,7 @@ impl fmt::Display for Change {
 pub(crate) struct DamagedFile {
     /// The path that it was opened by.
     pub path: PathBuf,
-    /// What happened to it.
+    /// What happened to the file.
     pub change: Change,
 }
 

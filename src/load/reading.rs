@@ -151,7 +151,7 @@ impl Reading {
             Err(_) if bytes.len() > HEAD_BYTES => self.format_of(head(WIDE_HEAD_BYTES))?,
             found => found?,
         };
-        (format.open)(input, job)
+        format.open(input, job)
     }
 }
 

@@ -159,7 +159,7 @@ fn read_stream(source: &mut impl Read, reading: Reading, job: &Job) -> Result<St
                 reading.require_format(&bytes)?;
             }
             let words = format!(
-                "only the first {} bytes were read: the input has no end within what the memory limit leaves for it",
+                "only the first {} bytes were read: the memory limit leaves no room for the rest of the input",
                 bytes.len()
             );
             let at = bytes.len() as u64;

@@ -119,7 +119,8 @@ pub(crate) fn compiler_costs(
         return Ok(Vec::new());
     }
     let labels = trace.slices.labels.iter();
-    let sorts: Vec<Option<Sort>> = labels.map(|label| Sort::of(label.work)).collect();
+    let works = labels.map(|label| label.compiler_work(&trace.strings));
+    let sorts: Vec<Option<Sort>> = works.map(Sort::of).collect();
     let ground = Ground {
         trace,
         reader,
@@ -149,13 +150,13 @@ pub(crate) fn compiler_costs(
 
 /// Returns the processes that compiled something with a trace of it.
 pub(super) fn compilers(trace: &Trace) -> FxHashSet<ProcessId> {
-    let slices = &trace.slices;
-    let is_one: Vec<bool> = (slices.labels.iter())
-        .map(|label| label.work == CompilerWork::Compilation)
-        .collect();
-    if !is_one.contains(&true) {
+    if !trace.has_compilations() {
         return FxHashSet::default();
     }
+    let slices = &trace.slices;
+    let is_one: Vec<bool> = (slices.labels.iter())
+        .map(|label| label.compiler_work(&trace.strings) == CompilerWork::Compilation)
+        .collect();
     let has_one = |track: &&Track| {
         let rows = slices
             .rows

@@ -13,7 +13,7 @@ use crate::event::{Field, SUM_FIELDS, Value};
 use crate::formats::Events;
 use crate::trace::{EventId, InstantId, Trace, TrackId};
 
-/// What compilers spent in all on slices of one name.
+/// The total time of compilers in slices of one name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompilerTotal {
     /// The name, without the word `Total`.

@@ -321,8 +321,9 @@ impl FileList {
             .unwrap_or(Timestamp::MAX)
     }
 
-    /// Returns the rows by which a process opened files that it read before `time`, or had open for writing after it;
-    /// and the time from (or up to) which the content of each file counts.
+    /// Returns the rows by which a process opened the files that it read before `time` or, for
+    /// [`Kinship::MadeFrom`], had open for writing after `time`. Each comes with the time up to which, or from which,
+    /// the content of the file counts.
     fn touched(
         &self,
         trace: &Trace,

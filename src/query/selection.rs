@@ -8,6 +8,7 @@
 
 use super::on_cpus::OnCpus;
 use crate::base::{TimeSpan, Timestamp};
+use crate::event::KindId;
 use crate::trace::counters::CounterScope;
 use crate::trace::logs::Log;
 use crate::trace::{
@@ -31,6 +32,8 @@ pub struct Selection {
     pub counters: Vec<CounterTrackId>,
     /// What the tracks of these CPUs show.
     pub cpu_tracks: Vec<CpuId>,
+    /// Only events of these kinds, for exporters that copy records; empty: all.
+    pub kinds: Vec<KindId>,
 }
 
 impl Selection {
@@ -96,6 +99,9 @@ pub struct Chosen<'a> {
     tracks: Vec<Share>,
     counters: Vec<Share>,
     cpu_tracks: Vec<CpuId>,
+    names_tracks: bool,
+    /// By kind; empty: all kinds.
+    kinds: Vec<bool>,
 }
 
 impl<'a> Chosen<'a> {
@@ -112,7 +118,19 @@ impl<'a> Chosen<'a> {
             tracks: Vec::new(),
             counters: Vec::new(),
             cpu_tracks: selection.cpu_tracks.clone(),
+            names_tracks: !(selection.tracks.is_empty()
+                && selection.counters.is_empty()
+                && selection.cpu_tracks.is_empty()),
+            kinds: Vec::new(),
         };
+        if !selection.kinds.is_empty() {
+            chosen.kinds = vec![false; trace.kinds.len()];
+        }
+        for kind in &selection.kinds {
+            if let Some(entry) = chosen.kinds.get_mut(kind.index()) {
+                *entry = true;
+            }
+        }
         if chosen.is_narrowed {
             chosen.choose_owners(selection);
         }
@@ -189,6 +207,30 @@ impl<'a> Chosen<'a> {
             }
         }
         (self.tracks, self.counters) = (tracks, counters);
+    }
+
+    /// Returns whether events of all kinds are chosen.
+    #[must_use]
+    pub(crate) fn has_all_kinds(&self) -> bool {
+        self.kinds.is_empty()
+    }
+
+    /// Returns whether events of a kind are chosen.
+    #[must_use]
+    pub(crate) fn has_kind(&self, kind: KindId) -> bool {
+        self.has_all_kinds() || self.kinds.get(kind.index()) == Some(&true)
+    }
+
+    /// Returns whether all threads are chosen.
+    #[must_use]
+    pub(crate) fn has_all_threads(&self) -> bool {
+        !self.is_narrowed
+    }
+
+    /// Returns whether tracks or counters are chosen by themselves.
+    #[must_use]
+    pub(crate) fn names_tracks(&self) -> bool {
+        self.names_tracks
     }
 
     /// Returns whether everything that a thread does is chosen.
@@ -391,7 +433,10 @@ impl<'a> Chosen<'a> {
     #[must_use]
     pub(crate) fn is_whole(&self) -> bool {
         let whole = self.trace.span;
-        !self.is_narrowed() && self.span.start <= whole.start && self.span.end >= whole.end
+        !self.is_narrowed()
+            && self.has_all_kinds()
+            && self.span.start <= whole.start
+            && self.span.end >= whole.end
     }
 
     /// Returns whether an item from `start` to `end` overlaps the range.

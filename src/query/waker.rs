@@ -49,6 +49,11 @@ impl Waker {
         }
     }
 
+    /// The thread whose name and number [`Waker::text`] returns.
+    pub(crate) fn named(&self) -> Option<ThreadId> {
+        self.thread().filter(|&id| id != ThreadId::IDLE)
+    }
+
     /// The thread's name and number, or what the interrupt is called.
     #[must_use]
     pub fn text(&self, trace: &Trace) -> String {
@@ -62,15 +67,19 @@ impl Waker {
 }
 
 impl InterruptWaker {
+    /// The name of its handler; `None` if it is not recorded.
+    #[must_use]
+    pub(crate) fn handler(&self, trace: &Trace) -> Option<String> {
+        let slice = self.slices.first().map(|&slice| Item::Slice(slice));
+        let recorded = slice.map(|slice| title(trace, slice));
+        recorded.or_else(|| Some(trace.text(self.name?).into_owned()))
+    }
+
     /// The name of its handler, else its kind in words.
     #[must_use]
     pub fn text(&self, trace: &Trace) -> String {
-        match (self.slices.first(), self.name, self.kind) {
-            (Some(slice), ..) => title(trace, Item::Slice(*slice)),
-            (None, Some(name), _) => trace.text(name).into_owned(),
-            (None, None, Some(kind)) => kind.words().to_owned(),
-            (None, None, None) => "an interrupt".to_owned(),
-        }
+        let kind = || self.kind.map_or("an interrupt", Interrupt::words);
+        self.handler(trace).unwrap_or_else(|| kind().to_owned())
     }
 }
 

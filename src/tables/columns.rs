@@ -47,6 +47,10 @@ pub enum ColumnKind {
     Path,
     /// A number that is a name only, such as a pid.
     Key,
+    /// The number of a row in a table of the trace.
+    Row,
+    /// A number that is a name only and may need all 64 bits, such as the id of a flow.
+    Code,
     /// A count.
     Count,
     /// Any number.
@@ -104,6 +108,18 @@ impl<'a> ColumnDef<'a> {
     #[must_use]
     pub(crate) const fn key(name: &'a str, title: &'a str, about: &'a str) -> ColumnDef<'a> {
         ColumnDef::new(name, title, Unit::None, ColumnKind::Key, about)
+    }
+
+    /// Returns a column of numbers of rows of the trace.
+    #[must_use]
+    pub(crate) const fn row(name: &'a str, title: &'a str, about: &'a str) -> ColumnDef<'a> {
+        ColumnDef::new(name, title, Unit::None, ColumnKind::Row, about).minor()
+    }
+
+    /// Returns a column of numbers that are names and may need 64 bits.
+    #[must_use]
+    pub(crate) const fn code(name: &'a str, title: &'a str, about: &'a str) -> ColumnDef<'a> {
+        ColumnDef::new(name, title, Unit::None, ColumnKind::Code, about)
     }
 
     /// Returns a column of counts.
@@ -192,8 +208,7 @@ pub(crate) const PROCESS_IN_FULL: ColumnDef<'static> = ColumnDef::text(
     "The process's program and number",
 );
 /// The number of the row in the trace's table.
-pub(crate) const ID: ColumnDef<'static> =
-    ColumnDef::key("id", "Row", "Its row in this trace.").minor();
+pub(crate) const ID: ColumnDef<'static> = ColumnDef::row("id", "Row", "Its row in this trace.");
 /// The number of slices that never ended.
 pub(crate) const UNFINISHED: ColumnDef<'static> =
     ColumnDef::count("unfinished", "Unfinished", "How many never ended.").minor();

@@ -20,7 +20,7 @@ pub(crate) const COMPILER_COSTS: TableDef = TableDef {
         ColumnDef::count(
             "compilations",
             "Compilations",
-            "How many compilations have it.",
+            "Number of compilations that contain it.",
         ),
         ColumnDef::duration(
             "total",

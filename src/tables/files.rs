@@ -42,7 +42,7 @@ const OTHER_PATH: ColumnDef<'static> = ColumnDef::path(
     "The second path of renames and links.",
 );
 const FILE: ColumnDef<'static> =
-    ColumnDef::key("file", "File", "The row of the file in file_list.").minor();
+    ColumnDef::row("file", "File", "The row of the file in file_list.");
 
 fn files(scope: &Scope<'_>) -> Box<dyn RowSource> {
     let (rows, chosen) = (&scope.loaded.trace.files.rows, scope.chosen);
@@ -137,7 +137,7 @@ pub(crate) const FILE_LIST: TableDef = TableDef {
     title: "Files",
     about: "Each file with a summary of its uses.",
     columns: &[
-        ColumnDef::key("file", "File", "The row of the file.").minor(),
+        ColumnDef::row("file", "File", "The row of the file."),
         ColumnDef::path("path", "Path", "Its last path."),
         ColumnDef::count("reads", "Reads", "How often it was opened to read."),
         ColumnDef::count("writes", "Writes", "How often it was opened to write."),

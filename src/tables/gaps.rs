@@ -50,7 +50,7 @@ fn gaps(scope: &Scope<'_>) -> Box<dyn RowSource> {
         is_on_chosen && span.is_some_and(|span| chosen.meets(span.start, span.end))
     };
     let mut rows = gaps_and_more(loaded, usize::MAX);
-    // Where in time other losses were is not known: they are in selections of all times only.
+    // The times of unplaced losses are unknown: only a selection of the whole trace contains them.
     let is_all_times = chosen.span.start <= trace.span.start && chosen.span.end >= trace.span.end;
     rows.retain(|row| match row {
         GapRow::Gap(id) => is_chosen(id),

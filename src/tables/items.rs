@@ -1,16 +1,11 @@
-//! Cells that many tables contain: owners, CPUs, tracks, durations.
+//! Cells that many tables contain: owners, CPUs, tracks.
 
 use std::borrow::Cow;
 
+use crate::base::StringId;
 use crate::base::strings::exact_text;
-use crate::base::{StringId, Timestamp};
 use crate::tables::Cell;
 use crate::trace::{ProcessId, ThreadId, Trace, TrackId, TrackKind};
-
-/// Returns the duration of a row whose end may be unknown.
-pub(crate) fn duration(start: Timestamp, end: Option<Timestamp>) -> Cell<'static> {
-    end.map(|end| (end - start).0).into()
-}
 
 /// The numbers of a thread and of its process.
 pub(crate) struct Owner {
@@ -44,14 +39,6 @@ pub(crate) fn pid_of(trace: &Trace, id: ProcessId) -> Cell<'static> {
     trace.processes.get(id.0 as usize).map(|it| it.pid).into()
 }
 
-/// Returns the number of the CPU with this index.
-pub(crate) fn cpu_number(trace: &Trace, index: Option<u32>) -> Cell<'static> {
-    index
-        .and_then(|index| trace.cpus.get(index as usize))
-        .map(|cpu| cpu.number)
-        .into()
-}
-
 /// Returns the name of a track, as tables and exports contain it.
 pub(crate) fn track_name(trace: &Trace, id: TrackId) -> Cow<'_, str> {
     let Some(track) = trace.tracks.get(id.0 as usize) else {
@@ -67,4 +54,54 @@ pub(crate) fn track_name(trace: &Trace, id: TrackId) -> Cow<'_, str> {
         TrackKind::Nobody => trace.thread_name(None),
         TrackKind::Async(_) => Cow::default(),
     }
+}
+
+/// What the columns of long tables contain about threads, by thread; the last entry is about things of no thread.
+pub(crate) struct Owners {
+    /// The numbers of the processes.
+    pub pids: Vec<Option<u64>>,
+    /// The numbers of the threads.
+    pub tids: Vec<Option<u64>>,
+    /// The names of the processes, as numbers of strings of the trace.
+    pub processes: Vec<Option<u32>>,
+    /// The names of the threads.
+    pub names: Vec<String>,
+}
+
+impl Owners {
+    pub fn new(trace: &Trace) -> Owners {
+        let mut owners = Owners {
+            pids: Vec::new(),
+            tids: Vec::new(),
+            processes: Vec::new(),
+            names: Vec::new(),
+        };
+        let threads = (0..trace.threads.len() as u32).map(|id| Some(ThreadId(id)));
+        for id in threads.chain([None]) {
+            let process = trace.process_of(id);
+            let is_idle = id == Some(ThreadId::IDLE);
+            let own = process.filter(|_| !is_idle && id.is_some());
+            owners.pids.push(own.map(|process| process.pid));
+            let tid = |id| match is_idle {
+                true => 0,
+                false => trace.thread(id).tid,
+            };
+            owners.tids.push(id.map(tid));
+            owners.processes.push(process.map(|process| process.name.0));
+            owners.names.push(trace.thread_name(id).into_owned());
+        }
+        owners
+    }
+
+    /// Returns the index of what is known about a thread, or about no thread.
+    pub fn index(&self, id: impl Into<Option<ThreadId>>) -> usize {
+        let nobody = self.tids.len() - 1;
+        id.into().map_or(nobody, |id| nobody.min(id.0 as usize))
+    }
+}
+
+/// Returns the number of the CPU with this index.
+pub(crate) fn cpu_of(trace: &Trace, index: Option<u32>) -> Option<i64> {
+    let cpu = trace.cpus.get(index? as usize)?;
+    Some(i64::from(cpu.number))
 }

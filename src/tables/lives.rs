@@ -35,9 +35,9 @@ pub(super) const PROCESSES: TableDef = TableDef {
     about: "Each process with its parent, life, exit and arguments.",
     columns: &[
         ID,
-        ColumnDef::key("key", "Key", "The number that the file has for it.").minor(),
+        ColumnDef::code("key", "Key", "The number that the file has for it.").minor(),
         PID,
-        ColumnDef::key("parent_id", "Parent", "The parent's row.").minor(),
+        ColumnDef::row("parent_id", "Parent", "The parent's row."),
         NAME,
         START,
         END,
@@ -101,7 +101,7 @@ pub(super) const THREADS: TableDef = TableDef {
     about: "Each thread with its process and life.",
     columns: &[
         ID,
-        ColumnDef::key("key", "Key", "The number that the file has for it.").minor(),
+        ColumnDef::code("key", "Key", "The number that the file has for it.").minor(),
         TID,
         PID,
         NAME,
@@ -147,7 +147,7 @@ pub(crate) const PROCESS_TIMES: TableDef = TableDef {
     columns: &[
         ID,
         PID,
-        ColumnDef::key("parent_id", "Parent", "The parent's row.").minor(),
+        ColumnDef::row("parent_id", "Parent", "The parent's row."),
         ColumnDef::count("depth", "Depth", "How many processes are above it.").minor(),
         NAME,
         START,

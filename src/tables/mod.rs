@@ -17,6 +17,7 @@
     )
 )]
 
+pub(crate) mod batch;
 pub(crate) mod builds;
 pub(crate) mod cell;
 pub mod columns;

@@ -2,14 +2,15 @@
 
 use std::ops::Range;
 
+use super::batch::{Fill, Names};
 use super::columns::{CATEGORY, CPU, ID, NAME, PID, PROCESS_IN_FULL, THREAD_IN_FULL, TID, TS};
-use super::items::{Owner, cpu_number};
-use super::rows::{EachRow, RowsOfIds};
+use super::items::{Owner, Owners, cpu_of};
+use super::rows::{ColumnsOfIds, Ids, RowsOfIds};
 use super::{Cell, ColumnDef, RowSource, Rows, Scope, TableDef, Unit};
-use crate::base::{Severity, Timestamp};
+use crate::base::{Severity, StringId, Timestamp};
 use crate::load::LoadedTrace;
 use crate::query::blobs::{Blob, blobs};
-use crate::trace::EventId;
+use crate::trace::{EventId, Trace};
 
 pub(super) const EVENTS: TableDef = TableDef {
     name: "events",
@@ -25,74 +26,118 @@ struct RankedEvents {
     count: usize,
 }
 
-impl RowSource for RankedEvents {
+/// Finding an event by its rank takes several searches; stepping to the next event takes none.
+impl Ids<EventId> for RankedEvents {
     fn len(&self) -> usize {
         self.count
     }
 
-    fn row<'a>(&'a self, loaded: &'a LoadedTrace, at: usize, cells: &mut Vec<Cell<'a>>) {
-        let mut events = loaded.trace.events.from_rank(self.first + at as u32);
-        if let Some(id) = events.next() {
-            event_cells(loaded, id, cells);
-        }
-    }
-
-    /// Finding an event by its rank takes several searches; stepping to the next event takes none.
-    fn walk<'a>(
-        &'a self,
-        loaded: &'a LoadedTrace,
-        range: Range<usize>,
-        each: EachRow<'_, 'a>,
-    ) -> std::io::Result<()> {
-        let mut cells = Vec::new();
+    fn each(&self, loaded: &LoadedTrace, range: Range<usize>, each: &mut dyn FnMut(&EventId)) {
         let first = self.first.saturating_add(range.start as u32);
-        let count = range.end.min(self.count).saturating_sub(range.start);
-        for id in loaded.trace.events.from_rank(first).take(count) {
-            cells.clear();
-            event_cells(loaded, id, &mut cells);
-            each(0, &mut cells)?;
-        }
-        Ok(())
+        let ids = loaded.trace.events.from_rank(first).take(range.len());
+        ids.for_each(|id| each(&id));
     }
 }
 
 fn events(scope: &Scope<'_>) -> Box<dyn RowSource> {
     let (events, chosen) = (&scope.loaded.trace.events, scope.chosen);
     let span = chosen.span;
+    let known = EventTexts::new(&scope.loaded.trace);
     if !chosen.is_narrowed() {
         let first = events.rank(span.start);
         let end = match span.end {
             Timestamp::MAX => events.len(),
             end => events.rank(end) as usize,
         };
-        return Box::new(RankedEvents {
+        let ranked = RankedEvents {
             first,
             count: end.saturating_sub(first as usize),
-        });
+        };
+        return event_rows(ranked, known);
     }
     let is_before_end = |id: &EventId| events.time(*id) < span.end || span.end == Timestamp::MAX;
     let ids = events.from_time(span.start).take_while(is_before_end);
-    let ids = ids.filter(|&id| chosen.has_event(id)).collect();
-    Box::new(RowsOfIds::new(ids, (), |loaded, (), id, cells| {
-        event_cells(loaded, *id, cells)
-    }))
+    let ids = ids.filter(|&id| chosen.has_event(id));
+    event_rows(ids.collect::<Vec<EventId>>(), known)
 }
 
-fn event_cells<'a>(loaded: &'a LoadedTrace, id: EventId, cells: &mut Vec<Cell<'a>>) {
-    let trace = &loaded.trace;
-    let event = trace.events.get(id);
-    let kind = trace.kinds.get(event.row.kind.index());
-    cells.extend([
-        event.row.time.into(),
-        cpu_number(trace, event.cpu),
-        Owner::of(trace, trace.events.thread(id)).tid,
-        trace.kind_name(event.row.kind).into(),
-        kind.map_or(Cell::None, |kind| {
-            Cell::of_text_or_none(trace, kind.category)
-        }),
-        id.0.into(),
-    ]);
+fn event_rows(ids: impl Ids<EventId> + 'static, known: EventTexts) -> Box<dyn RowSource> {
+    Box::new(ColumnsOfIds {
+        ids,
+        known,
+        read: |loaded, known, &id| EventOfTable::read(&loaded.trace, known, id),
+        columns: EVENT_COLUMNS,
+    })
 }
+
+/// What is the same in many rows of tables of events.
+pub(super) struct EventTexts {
+    /// The names of the kinds of events.
+    pub kinds: Vec<String>,
+    /// The threads.
+    pub owners: Owners,
+}
+
+impl EventTexts {
+    pub(super) fn new(trace: &Trace) -> EventTexts {
+        let kinds = trace.kinds.iter();
+        EventTexts {
+            kinds: kinds.map(|kind| trace.text(kind.name).into()).collect(),
+            owners: Owners::new(trace),
+        }
+    }
+}
+
+/// An event as the columns of tables need it.
+pub(super) struct EventOfTable {
+    pub id: EventId,
+    pub time: Timestamp,
+    /// The number of the CPU.
+    pub cpu: Option<i64>,
+    /// The number of its kind, by which [`EventTexts::kinds`] names it.
+    pub kind: u32,
+    /// The string of its kind's category.
+    pub category: Option<u32>,
+    /// The index of its thread in [`Owners`].
+    pub owner: usize,
+}
+
+impl EventOfTable {
+    pub(super) fn read(trace: &Trace, known: &EventTexts, id: EventId) -> EventOfTable {
+        let event = trace.events.get(id);
+        let kind = trace.kinds.get(event.row.kind.index());
+        let category = kind.map(|kind| kind.category);
+        EventOfTable {
+            id,
+            time: event.row.time,
+            cpu: cpu_of(trace, event.cpu),
+            kind: event.row.kind.index() as u32,
+            category: category
+                .filter(|&text| text != StringId::EMPTY)
+                .map(|text| text.0),
+            owner: known.owners.index(trace.events.thread(id)),
+        }
+    }
+}
+
+/// The columns of [`EVENTS`].
+const EVENT_COLUMNS: &[Fill<EventOfTable, EventTexts>] = &[
+    |rows, out| out.ints(rows.iter().map(|row| Some(row.time.0))),
+    |rows, out| out.ints(rows.iter().map(|row| row.cpu)),
+    |rows, out| {
+        let tids = &rows.known.owners.tids;
+        out.keys(rows.iter().map(|row| tids[row.owner]));
+    },
+    |rows, out| {
+        let kinds = Names::Texts(&rows.known.kinds);
+        out.names(kinds, rows.iter().map(|row| Some(row.kind)));
+    },
+    |rows, out| {
+        let strings = Names::Strings(&rows.loaded.trace.strings);
+        out.names(strings, rows.iter().map(|row| row.category));
+    },
+    |rows, out| out.ints(rows.iter().map(|row| Some(row.id.0.into()))),
+];
 
 /// The events as a person reads them: the columns from which the list of events is chosen.
 pub(crate) const EVENT_LINES: TableDef = TableDef {

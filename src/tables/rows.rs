@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::batch::{BATCH_ROWS, Batch, Fill, Rows};
 use super::cell::Cell;
 use crate::load::LoadedTrace;
 use crate::query::Item;
@@ -30,23 +31,15 @@ pub trait RowSource: Send + Sync {
         cells.into_iter().nth(column).unwrap_or(Cell::None)
     }
 
-    /// Calls `each` with the cells of the rows in `range` in order, until it fails; returns its error.
-    ///
-    /// # Errors
-    /// Errors of `each`.
-    fn walk<'a>(
-        &'a self,
-        loaded: &'a LoadedTrace,
-        range: Range<usize>,
-        each: EachRow<'_, 'a>,
-    ) -> std::io::Result<()> {
+    /// Replaces the rows of `batch` by those in `range`, which are rows of the source.
+    fn batch<'a>(&'a self, loaded: &'a LoadedTrace, range: Range<usize>, batch: &mut Batch<'a>) {
         let mut cells = Vec::new();
+        batch.start_cells();
         for at in range {
             cells.clear();
             self.row(loaded, at, &mut cells);
-            each(self.depth(at), &mut cells)?;
+            batch.push_cells(&mut cells);
         }
-        Ok(())
     }
 
     /// Returns the item of the trace to which row `at` belongs.
@@ -72,8 +65,30 @@ pub trait RowSource: Send + Sync {
     }
 }
 
-/// The callback for each row: takes the row's depth and cells.
-pub(crate) type EachRow<'e, 'a> = &'e mut dyn FnMut(u32, &mut Vec<Cell<'a>>) -> std::io::Result<()>;
+/// Calls `each` with the index and the cells of each row in `range`, in order, until it fails; returns its error. The
+/// cells are those of the first `columns` columns.
+///
+/// # Errors
+/// Errors of `each`.
+pub(crate) fn each_row(
+    source: &dyn RowSource,
+    loaded: &LoadedTrace,
+    columns: usize,
+    range: Range<usize>,
+    mut each: impl FnMut(usize, &mut [Cell<'_>]) -> std::io::Result<()>,
+) -> std::io::Result<()> {
+    let (mut batch, mut cells) = (Batch::new(0..columns), Vec::new());
+    for first in range.clone().step_by(BATCH_ROWS) {
+        let rows = first..range.end.min(first + BATCH_ROWS);
+        source.batch(loaded, rows.clone(), &mut batch);
+        for at in rows {
+            cells.clear();
+            batch.row(at - first, &mut cells);
+            each(at, &mut cells)?;
+        }
+    }
+    Ok(())
+}
 
 /// Appends the cells of a row with id `I`; `K` is what its source knows.
 pub(crate) type CellsOf<I, K> = for<'a> fn(&'a LoadedTrace, &'a K, &'a I, &mut Vec<Cell<'a>>);
@@ -144,6 +159,81 @@ impl<I: Send + Sync, K: Send + Sync> RowSource for RowsOfIds<I, K> {
     fn key(&self, at: usize) -> u32 {
         let own = self.key.zip(self.ids.get(at));
         own.map_or(u32::try_from(at).unwrap_or(u32::MAX), |(key, id)| key(id))
+    }
+}
+
+/// Rows that are numbered by ids, in their order.
+pub(crate) trait Ids<I>: Send + Sync {
+    /// The number of rows.
+    fn len(&self) -> usize;
+
+    /// Calls `each` with the ids of the rows in `range`, in order.
+    fn each(&self, loaded: &LoadedTrace, range: Range<usize>, each: &mut dyn FnMut(&I));
+}
+
+impl<I: Send + Sync> Ids<I> for Vec<I> {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn each(&self, _: &LoadedTrace, range: Range<usize>, each: &mut dyn FnMut(&I)) {
+        self.get(range).unwrap_or_default().iter().for_each(each);
+    }
+}
+
+/// Rows of a long table: the columns are described one by one, and filled for many rows at a time (see [`super::batch`]).
+/// `I` numbers the rows, `R` is a row as it was read from the trace, `K` is what the source knows.
+pub(crate) struct ColumnsOfIds<L, I, R: 'static, K: 'static> {
+    /// The rows in their order.
+    pub ids: L,
+    /// Data that was computed once for all rows.
+    pub known: K,
+    /// Reads a row, for all columns.
+    pub read: fn(&LoadedTrace, &K, &I) -> R,
+    /// The columns, in the order of the table.
+    pub columns: &'static [Fill<R, K>],
+}
+
+impl<L: Ids<I>, I: Send + Sync, R: 'static, K: Send + Sync + 'static> RowSource
+    for ColumnsOfIds<L, I, R, K>
+{
+    fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    fn row<'a>(&'a self, loaded: &'a LoadedTrace, at: usize, cells: &mut Vec<Cell<'a>>) {
+        if at < self.len() {
+            let mut batch = Batch::new(0..self.columns.len());
+            self.batch(loaded, at..at + 1, &mut batch);
+            batch.row(0, cells);
+        }
+    }
+
+    fn cell<'a>(&'a self, loaded: &'a LoadedTrace, at: usize, column: usize) -> Cell<'a> {
+        if at >= self.len() {
+            return Cell::None;
+        }
+        let mut batch = Batch::new([column]);
+        self.batch(loaded, at..at + 1, &mut batch);
+        batch.columns().first().map_or(Cell::None, |it| it.cell(0))
+    }
+
+    fn batch<'a>(&'a self, loaded: &'a LoadedTrace, range: Range<usize>, batch: &mut Batch<'a>) {
+        let mut rows = Vec::with_capacity(range.len());
+        self.ids.each(loaded, range, &mut |id| {
+            rows.push((self.read)(loaded, &self.known, id));
+        });
+        for (index, values) in batch.places() {
+            let rows = Rows {
+                loaded,
+                known: &self.known,
+                rows: &rows,
+            };
+            match self.columns.get(index) {
+                Some(fill) => fill(rows, values),
+                None => values.cells(rows.iter().map(|_| Cell::None)),
+            }
+        }
     }
 }
 

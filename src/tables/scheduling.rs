@@ -1,14 +1,17 @@
 //! Tables of runs and of thread states.
 
+use rayon::prelude::*;
+
+use super::batch::{Fill, Names};
 use super::columns::{CPU, DUR, PID, THREAD, TID, TS};
-use super::items::{Owner, cpu_number, duration};
-use super::rows::RowsOfIds;
+use super::items::{Owners, cpu_of};
+use super::rows::ColumnsOfIds;
 use super::{Cell, ColumnDef, RowSource, Rows, Scope, TableDef};
 use crate::base::Timestamp;
 use crate::event::Interrupt;
 use crate::load::LoadedTrace;
 use crate::query::waker::{Waker, waker_of};
-use crate::trace::{RunId, StateId, ThreadState};
+use crate::trace::{Run, RunId, State, StateId, ThreadId, ThreadState};
 
 pub(super) const RUNS: TableDef = TableDef {
     name: "runs",
@@ -43,25 +46,57 @@ fn runs(scope: &Scope<'_>) -> Box<dyn RowSource> {
         let end = run.end.unwrap_or(Timestamp::MAX);
         chosen.has_run(run.cpu, run.thread) && chosen.meets(run.start, end)
     });
-    ids.sort_by_key(|&id| trace.runs.starts[id as usize]);
-    Box::new(RowsOfIds::new(ids, (), |loaded, (), &id: &u32, cells| {
-        let trace = &loaded.trace;
-        let run = trace.runs.get(RunId(id));
-        let Owner { pid, tid } = Owner::of(trace, run.thread);
-        let end = trace.run_end(&run);
-        cells.extend([
-            run.start.into(),
-            duration(run.start, end),
-            cpu_number(trace, Some(run.cpu.0)),
-            pid,
-            tid,
-            trace.thread_name(run.thread).into(),
-            run.priority.into(),
-            (end.is_some() || run.end_state != ThreadState::Unknown)
-                .then(|| run.end_state.letters())
-                .into(),
-        ]);
-    }))
+    ids.par_sort_by_key(|&id| trace.runs.starts[id as usize]);
+    Box::new(ColumnsOfIds {
+        ids,
+        known: Owners::new(trace),
+        read: |loaded, known: &Owners, &id: &u32| {
+            let run = loaded.trace.runs.get(RunId(id));
+            RunOfTable {
+                end: loaded.trace.run_end(&run),
+                owner: known.index(run.thread),
+                run,
+            }
+        },
+        columns: RUN_COLUMNS,
+    })
+}
+
+/// A run as the columns of the table need it.
+struct RunOfTable {
+    run: Run,
+    end: Option<Timestamp>,
+    /// The index of its thread in [`Owners`].
+    owner: usize,
+}
+
+/// The columns of [`RUNS`].
+const RUN_COLUMNS: &[Fill<RunOfTable, Owners>] = &[
+    |rows, out| out.ints(rows.iter().map(|row| Some(row.run.start.0))),
+    |rows, out| out.ints(rows.iter().map(|row| length(row.run.start, row.end))),
+    |rows, out| {
+        let trace = &rows.loaded.trace;
+        out.ints(rows.iter().map(|row| cpu_of(trace, Some(row.run.cpu.0))));
+    },
+    |rows, out| out.keys(rows.iter().map(|row| rows.known.pids[row.owner])),
+    |rows, out| out.keys(rows.iter().map(|row| rows.known.tids[row.owner])),
+    |rows, out| {
+        let names = Names::Texts(&rows.known.names);
+        out.names(names, rows.iter().map(|row| Some(row.owner as u32)));
+    },
+    |rows, out| out.ints(rows.iter().map(|row| Some(row.run.priority.into()))),
+    |rows, out| {
+        let state = |row: &RunOfTable| {
+            let is_known = row.end.is_some() || row.run.end_state != ThreadState::Unknown;
+            is_known.then(|| row.run.end_state.letters()).into()
+        };
+        out.cells(rows.iter().map(state));
+    },
+];
+
+/// Returns the duration in ns of a row whose end may be unknown.
+fn length(start: Timestamp, end: Option<Timestamp>) -> Option<i64> {
+    end.map(|end| (end - start).0)
 }
 
 pub(super) const STATES: TableDef = TableDef {
@@ -109,31 +144,93 @@ fn states(scope: &Scope<'_>) -> Box<dyn RowSource> {
         let died = trace.over_at(state.thread);
         died.is_none_or(|end| end > chosen.span.start)
     });
-    ids.sort_by_key(|&id| trace.states.starts[id as usize]);
-    Box::new(RowsOfIds::new(ids, (), state_cells))
+    ids.par_sort_by_key(|&id| trace.states.starts[id as usize]);
+    let threads = (0..trace.threads.len() as u32).map(ThreadId);
+    Box::new(ColumnsOfIds {
+        ids,
+        known: StateTexts {
+            owners: Owners::new(trace),
+            titles: threads.map(|id| trace.thread_title(id)).collect(),
+        },
+        read: read_state,
+        columns: STATE_COLUMNS,
+    })
 }
 
-fn state_cells<'a>(loaded: &'a LoadedTrace, (): &'a (), &id: &'a u32, cells: &mut Vec<Cell<'a>>) {
+/// What is the same in many rows of the table.
+struct StateTexts {
+    owners: Owners,
+    /// The name and number of each thread.
+    titles: Vec<String>,
+}
+
+/// A state as the columns of the table need it.
+struct StateOfTable {
+    state: State,
+    end: Option<Timestamp>,
+    /// The index of its thread in [`Owners`].
+    owner: usize,
+    waker: Option<Waker>,
+}
+
+fn read_state(loaded: &LoadedTrace, known: &StateTexts, &id: &u32) -> StateOfTable {
     let trace = &loaded.trace;
     let state = trace.states.get(StateId(id));
-    let waker = waker_of(trace, &state);
-    let interrupt = match &waker {
-        Some(Waker::Interrupt(interrupt)) => {
-            Some(interrupt.kind.map_or("interrupt", Interrupt::word))
-        }
-        _ => None,
-    };
-    let waker_thread = waker.as_ref().and_then(Waker::thread);
-    cells.extend([
-        state.start.into(),
-        duration(state.start, trace.state_end(&state)),
-        state.state.word().into(),
-        Owner::of(trace, state.thread).tid,
-        trace.thread_name(state.thread).into(),
-        waker_thread.map_or(Cell::None, |waker| Owner::of(trace, waker).tid),
-        cpu_number(trace, state.cpu),
-        waker.map(|waker| waker.text(trace)).into(),
-        interrupt.into(),
-        u32::from(state.notes.spans_loss()).into(),
-    ]);
+    StateOfTable {
+        end: trace.state_end(&state),
+        owner: known.owners.index(state.thread),
+        waker: waker_of(trace, &state),
+        state,
+    }
 }
+
+/// The columns of [`STATES`].
+const STATE_COLUMNS: &[Fill<StateOfTable, StateTexts>] = &[
+    |rows, out| out.ints(rows.iter().map(|row| Some(row.state.start.0))),
+    |rows, out| out.ints(rows.iter().map(|row| length(row.state.start, row.end))),
+    |rows, out| out.cells(rows.iter().map(|row| row.state.state.word().into())),
+    |rows, out| {
+        let tids = &rows.known.owners.tids;
+        out.keys(rows.iter().map(|row| tids[row.owner]));
+    },
+    |rows, out| {
+        let names = Names::Texts(&rows.known.owners.names);
+        out.names(names, rows.iter().map(|row| Some(row.owner as u32)));
+    },
+    |rows, out| {
+        let owners = &rows.known.owners;
+        out.keys(rows.iter().map(|row| {
+            let waker = row.waker.as_ref().and_then(Waker::thread)?;
+            owners.tids[owners.index(waker)]
+        }));
+    },
+    |rows, out| {
+        let trace = &rows.loaded.trace;
+        out.ints(rows.iter().map(|row| cpu_of(trace, row.state.cpu)));
+    },
+    |rows, out| {
+        let (trace, titles) = (&rows.loaded.trace, &rows.known.titles);
+        out.cells(rows.iter().map(|row| match &row.waker {
+            None => Cell::None,
+            Some(waker) => {
+                let title = waker.named().and_then(|id| titles.get(id.0 as usize));
+                title.map_or_else(|| waker.text(trace).into(), |title| title.as_str().into())
+            }
+        }));
+    },
+    |rows, out| {
+        out.cells(rows.iter().map(|row| match &row.waker {
+            Some(Waker::Interrupt(interrupt)) => {
+                let kind = interrupt.kind;
+                kind.map_or("interrupt", Interrupt::word).into()
+            }
+            _ => Cell::None,
+        }));
+    },
+    |rows, out| {
+        out.ints(
+            rows.iter()
+                .map(|row| Some(row.state.notes.spans_loss().into())),
+        )
+    },
+];

@@ -2,14 +2,17 @@
 
 use rayon::prelude::*;
 
+use super::batch::{Fill, Names};
 use super::columns::{CATEGORY, CPU, DUR, ID, NAME, PID, PROCESS, THREAD, TID, TS};
-use super::items::{Owner, cpu_number, pid_of, track_name};
-use super::rows::RowsOfIds;
+use super::items::{Owners, cpu_of, track_name};
+use super::recorded::{EventOfTable, EventTexts};
+use super::rows::ColumnsOfIds;
 use super::{Cell, ColumnDef, RowSource, Rows, Scope, TableDef, Unit};
-use crate::base::Timestamp;
+use crate::base::{StringId, Timestamp};
 use crate::load::LoadedTrace;
 use crate::query::whole_samples::whole_value;
-use crate::trace::counters::CounterScope;
+use crate::trace::counters::{CounterScope, CounterTrack};
+use crate::trace::flows::Flow;
 use crate::trace::slices::SliceRow;
 use crate::trace::{CounterTrackId, EventId, SliceId, ThreadId, Trace, TrackId, TrackKind};
 
@@ -29,7 +32,7 @@ pub(super) const SLICES: TableDef = TableDef {
         THREAD,
         ColumnDef::text("track", "Track", "The track that shows it."),
         ID,
-        ColumnDef::key("parent_id", "Parent", "The row of the slice around it.").minor(),
+        ColumnDef::row("parent_id", "Parent", "The row of the slice around it."),
     ],
     rows: Rows::Trace(slices),
 };
@@ -55,28 +58,7 @@ struct SliceTexts {
     depths: Vec<u32>,
     /// The name of each track.
     tracks: Vec<String>,
-    /// By thread.
-    owners: Vec<OwnerCells>,
-    nobody: OwnerCells,
-}
-
-/// The cells of the thread that something happened on.
-struct OwnerCells {
-    numbers: Owner,
-    process: Cell<'static>,
-    thread: Cell<'static>,
-}
-
-impl OwnerCells {
-    fn of(trace: &Trace, thread: Option<ThreadId>) -> OwnerCells {
-        let process = trace.process_of(thread);
-        let process: Cell<'_> = process.map(|it| Cell::of_string(trace, it.name)).into();
-        OwnerCells {
-            numbers: Owner::of(trace, thread),
-            process: process.into_owned(),
-            thread: Cell::from(trace.thread_name(thread)).into_owned(),
-        }
-    }
+    owners: Owners,
 }
 
 fn slices(scope: &Scope<'_>) -> Box<dyn RowSource> {
@@ -109,53 +91,108 @@ fn slices(scope: &Scope<'_>) -> Box<dyn RowSource> {
         row: keyed.row,
     });
     let name = |track: u32| track_name(trace, TrackId(track)).into_owned();
-    let owner = |thread: u32| OwnerCells::of(trace, Some(ThreadId(thread)));
-    let known = SliceTexts {
-        depths,
-        tracks: (0..trace.tracks.len() as u32).map(name).collect(),
-        owners: (0..trace.threads.len() as u32).map(owner).collect(),
-        nobody: OwnerCells::of(trace, None),
-    };
-    Box::new(RowsOfIds::new(ids.collect(), known, slice_cells))
+    Box::new(ColumnsOfIds {
+        ids: ids.collect::<Vec<OnRow>>(),
+        known: SliceTexts {
+            depths,
+            tracks: (0..trace.tracks.len() as u32).map(name).collect(),
+            owners: Owners::new(trace),
+        },
+        read: read_slice,
+        columns: SLICE_COLUMNS,
+    })
 }
 
-fn slice_cells<'a>(
-    loaded: &'a LoadedTrace,
-    known: &'a SliceTexts,
-    at: &'a OnRow,
-    cells: &mut Vec<Cell<'a>>,
-) {
+/// A slice as the columns of the table need it.
+struct SliceOfTable {
+    id: SliceId,
+    start: i64,
+    duration: Option<i64>,
+    parent: Option<SliceId>,
+    name: StringId,
+    category: StringId,
+    track: u32,
+    /// The index of its thread in [`Owners`].
+    owner: usize,
+    pid: Option<u64>,
+}
+
+fn read_slice(loaded: &LoadedTrace, known: &SliceTexts, at: &OnRow) -> SliceOfTable {
     let trace = &loaded.trace;
     let table = &trace.slices;
-    let slice = table.get(at.id);
+    let row = at.id.0 as usize;
     let label = table.label(at.id);
-    let track = table.rows[at.row as usize].track.0 as usize;
-    let kind = trace.tracks.get(track).map(|track| track.kind);
+    let track = table.rows[at.row as usize].track;
+    let kind = trace.tracks.get(track.0 as usize).map(|track| track.kind);
     let thread = match kind {
         Some(TrackKind::Thread(thread)) => Some(thread),
-        _ => trace.events.thread(slice.begin),
+        _ => trace.events.thread(EventId(table.begins.at(row))),
     };
-    let owner = thread.and_then(|thread| known.owners.get(thread.0 as usize));
-    let owner = owner.unwrap_or(&known.nobody);
-    let pid = match kind {
-        Some(TrackKind::Async(Some(process))) => pid_of(trace, process),
-        _ => owner.numbers.pid.borrowed(),
-    };
-    cells.extend([
-        slice.start.into(),
-        slice.duration().map(|length| length.0).into(),
-        known.depths[at.id.0 as usize].into(),
-        Cell::of_string(trace, label.name),
-        Cell::of_text_or_none(trace, label.category),
-        pid,
-        owner.numbers.tid.borrowed(),
-        owner.process.borrowed(),
-        owner.thread.borrowed(),
-        known.tracks.get(track).map(String::as_str).into(),
-        at.id.0.into(),
-        slice.parent.map(|parent| parent.0).into(),
-    ]);
+    let owner = known.owners.index(thread);
+    SliceOfTable {
+        id: at.id,
+        start: table.starts.at(row),
+        duration: table.duration(row).map(|length| length.0),
+        parent: table.parent(row),
+        name: label.name,
+        category: label.category,
+        track: track.0,
+        owner,
+        pid: match kind {
+            Some(TrackKind::Async(Some(process))) => {
+                let process = trace.processes.get(process.0 as usize);
+                process.map(|process| process.pid)
+            }
+            _ => known.owners.pids[owner],
+        },
+    }
 }
+
+/// Returns the number of a text, or none for the empty one.
+fn or_none(text: StringId) -> Option<u32> {
+    (text != StringId::EMPTY).then_some(text.0)
+}
+
+/// The columns of [`SLICES`].
+const SLICE_COLUMNS: &[Fill<SliceOfTable, SliceTexts>] = &[
+    |rows, out| out.ints(rows.iter().map(|row| Some(row.start))),
+    |rows, out| out.ints(rows.iter().map(|row| row.duration)),
+    |rows, out| {
+        let depth = |id: SliceId| rows.known.depths[id.0 as usize];
+        out.ints(rows.iter().map(|row| Some(depth(row.id).into())));
+    },
+    |rows, out| {
+        let strings = Names::Strings(&rows.loaded.trace.strings);
+        out.names(strings, rows.iter().map(|row| Some(row.name.0)));
+    },
+    |rows, out| {
+        let strings = Names::Strings(&rows.loaded.trace.strings);
+        out.names(strings, rows.iter().map(|row| or_none(row.category)));
+    },
+    |rows, out| out.keys(rows.iter().map(|row| row.pid)),
+    |rows, out| {
+        let tids = &rows.known.owners.tids;
+        out.keys(rows.iter().map(|row| tids[row.owner]));
+    },
+    |rows, out| {
+        let strings = Names::Strings(&rows.loaded.trace.strings);
+        let processes = &rows.known.owners.processes;
+        out.names(strings, rows.iter().map(|row| processes[row.owner]));
+    },
+    |rows, out| {
+        let names = Names::Texts(&rows.known.owners.names);
+        out.names(names, rows.iter().map(|row| Some(row.owner as u32)));
+    },
+    |rows, out| {
+        let names = Names::Texts(&rows.known.tracks);
+        out.names(names, rows.iter().map(|row| Some(row.track)));
+    },
+    |rows, out| out.ints(rows.iter().map(|row| Some(row.id.0.into()))),
+    |rows, out| {
+        let parent = |row: &SliceOfTable| row.parent.map(|parent| i64::from(parent.0));
+        out.ints(rows.iter().map(parent));
+    },
+];
 
 pub(super) const INSTANTS: TableDef = TableDef {
     name: "instants",
@@ -193,28 +230,59 @@ fn instants(scope: &Scope<'_>) -> Box<dyn RowSource> {
         let is_in = scope.chosen.span.contains(time) && scope.chosen.has_point(track, event);
         is_in.then_some(OnTrack { event, track })
     });
-    Box::new(RowsOfIds::new(
-        ids.collect(),
-        (),
-        |loaded, (), id: &OnTrack, cells| {
-            let trace = &loaded.trace;
-            let event = trace.events.get(id.event);
-            let kind = trace.kinds.get(event.row.kind.index());
-            let Owner { pid, tid } = Owner::of(trace, trace.events.thread(event.id));
-            cells.extend([
-                event.row.time.into(),
-                trace.kind_name(event.row.kind).into(),
-                kind.map_or(Cell::None, |kind| {
-                    Cell::of_text_or_none(trace, kind.category)
-                }),
-                pid,
-                tid,
-                cpu_number(trace, event.cpu),
-                track_name(trace, id.track).into(),
-            ]);
+    let name = |track: u32| track_name(trace, TrackId(track)).into_owned();
+    Box::new(ColumnsOfIds {
+        ids: ids.collect::<Vec<OnTrack>>(),
+        known: InstantTexts {
+            tracks: (0..trace.tracks.len() as u32).map(name).collect(),
+            events: EventTexts::new(trace),
         },
-    ))
+        read: |loaded, known: &InstantTexts, id: &OnTrack| InstantOfTable {
+            event: EventOfTable::read(&loaded.trace, &known.events, id.event),
+            track: id.track,
+        },
+        columns: INSTANT_COLUMNS,
+    })
 }
+
+/// What is the same in many rows of the table.
+struct InstantTexts {
+    /// The name of each track.
+    tracks: Vec<String>,
+    events: EventTexts,
+}
+
+/// An instant as the columns of the table need it.
+struct InstantOfTable {
+    event: EventOfTable,
+    track: TrackId,
+}
+
+/// The columns of [`INSTANTS`].
+const INSTANT_COLUMNS: &[Fill<InstantOfTable, InstantTexts>] = &[
+    |rows, out| out.ints(rows.iter().map(|row| Some(row.event.time.0))),
+    |rows, out| {
+        let kinds = Names::Texts(&rows.known.events.kinds);
+        out.names(kinds, rows.iter().map(|row| Some(row.event.kind)));
+    },
+    |rows, out| {
+        let strings = Names::Strings(&rows.loaded.trace.strings);
+        out.names(strings, rows.iter().map(|row| row.event.category));
+    },
+    |rows, out| {
+        let pids = &rows.known.events.owners.pids;
+        out.keys(rows.iter().map(|row| pids[row.event.owner]));
+    },
+    |rows, out| {
+        let tids = &rows.known.events.owners.tids;
+        out.keys(rows.iter().map(|row| tids[row.event.owner]));
+    },
+    |rows, out| out.ints(rows.iter().map(|row| row.event.cpu)),
+    |rows, out| {
+        let names = Names::Texts(&rows.known.tracks);
+        out.names(names, rows.iter().map(|row| Some(row.track.0)));
+    },
+];
 
 pub(super) const COUNTERS: TableDef = TableDef {
     name: "counters",
@@ -231,11 +299,18 @@ pub(super) const COUNTERS: TableDef = TableDef {
         ),
         PID,
         CPU,
+        ColumnDef::text(
+            "exact",
+            "In full",
+            "The value in full, if a floating point number cannot hold it.",
+        )
+        .minor(),
     ],
     rows: Rows::Trace(counters),
 };
 
 /// A sample of a counter.
+#[derive(Clone, Copy)]
 struct Sample {
     track: CounterTrackId,
     row: u32,
@@ -262,35 +337,68 @@ fn counters(scope: &Scope<'_>) -> Box<dyn RowSource> {
             scope.chosen.span.contains(Timestamp(time)) && scope.chosen.has_sample(track, row);
         is_in.then_some(Sample { track, row })
     });
-    Box::new(RowsOfIds::new(ids.collect(), (), sample_cells))
+    Box::new(ColumnsOfIds {
+        ids: ids.collect::<Vec<Sample>>(),
+        known: (),
+        read: |_, (), sample: &Sample| *sample,
+        columns: SAMPLE_COLUMNS,
+    })
 }
 
-fn sample_cells<'a>(
-    loaded: &'a LoadedTrace,
-    (): &'a (),
-    id: &'a Sample,
-    cells: &mut Vec<Cell<'a>>,
-) {
-    let trace = &loaded.trace;
-    let track = &trace.counters.tracks[id.track.0 as usize];
-    let (pid, cpu) = match track.scope {
-        CounterScope::Process(process) => (pid_of(trace, process), Cell::None),
-        CounterScope::Thread(thread) => (Owner::of(trace, thread).pid, Cell::None),
-        CounterScope::Cpu(cpu) => (Cell::None, cpu_number(trace, Some(cpu.0))),
-        CounterScope::Global => (Cell::None, Cell::None),
-    };
-    cells.extend([
-        trace.counters.times[id.row as usize].into(),
-        Cell::of_string(trace, track.name),
-        counter_value(loaded, id.row as usize, trace.strings.bytes(track.name)),
-        pid,
-        cpu,
-    ]);
+/// The columns of [`COUNTERS`].
+const SAMPLE_COLUMNS: &[Fill<Sample, ()>] = &[
+    |rows, out| {
+        let times = &rows.loaded.trace.counters.times;
+        out.ints(rows.iter().map(|row| Some(times[row.row as usize])));
+    },
+    |rows, out| {
+        let trace = &rows.loaded.trace;
+        let name = |row: &Sample| Some(track_of(trace, row).name.0);
+        out.names(Names::Strings(&trace.strings), rows.iter().map(name));
+    },
+    |rows, out| {
+        let loaded = rows.loaded;
+        out.cells(rows.iter().map(|row| value_of(loaded, row)));
+    },
+    |rows, out| {
+        let trace = &rows.loaded.trace;
+        let pid = |row: &Sample| match track_of(trace, row).scope {
+            CounterScope::Process(process) => {
+                let process = trace.processes.get(process.0 as usize);
+                process.map(|process| process.pid)
+            }
+            CounterScope::Thread(ThreadId::IDLE) => None,
+            CounterScope::Thread(thread) => trace.process_of(thread).map(|process| process.pid),
+            CounterScope::Cpu(_) | CounterScope::Global => None,
+        };
+        out.keys(rows.iter().map(pid));
+    },
+    |rows, out| {
+        let trace = &rows.loaded.trace;
+        let cpu = |row: &Sample| match track_of(trace, row).scope {
+            CounterScope::Cpu(cpu) => cpu_of(trace, Some(cpu.0)),
+            _ => None,
+        };
+        out.ints(rows.iter().map(cpu));
+    },
+    |rows, out| {
+        let loaded = rows.loaded;
+        out.cells(rows.iter().map(|row| match value_of(loaded, row) {
+            Cell::Int(whole) if (whole as f64) as i128 != whole => whole.to_string().into(),
+            _ => Cell::None,
+        }));
+    },
+];
+
+fn track_of<'a>(trace: &'a Trace, sample: &Sample) -> &'a CounterTrack {
+    &trace.counters.tracks[sample.track.0 as usize]
 }
 
-/// Returns the value of a counter's sample.
-fn counter_value(loaded: &LoadedTrace, row: usize, track: &[u8]) -> Cell<'static> {
+/// Returns the value of a sample: a whole number if a floating point number may not hold it.
+fn value_of(loaded: &LoadedTrace, sample: &Sample) -> Cell<'static> {
     let trace = &loaded.trace;
+    let track = trace.strings.bytes(track_of(trace, sample).name);
+    let row = sample.row as usize;
     match whole_value(trace, loaded.reader.as_ref(), row, track) {
         Some(whole) => Cell::Int(whole),
         None => Cell::Float(trace.counters.values[row]),
@@ -308,19 +416,17 @@ pub(super) const FLOWS: TableDef = TableDef {
         ColumnDef::key("from_tid", "From TID", "The thread where it begins."),
         ColumnDef::time("to_ts", "To", "When it ends."),
         ColumnDef::key("to_tid", "To TID", "The thread where it ends."),
-        ColumnDef::key("key", "Key", "The number that the file has for it.").minor(),
-        ColumnDef::key(
+        ColumnDef::code("key", "Key", "The number that the file has for it.").minor(),
+        ColumnDef::row(
             "from_slice",
             "From slice",
             "The row of the slice where it begins.",
-        )
-        .minor(),
-        ColumnDef::key(
+        ),
+        ColumnDef::row(
             "to_slice",
             "To slice",
             "The row of the slice where it ends.",
-        )
-        .minor(),
+        ),
     ],
     rows: Rows::Trace(flows),
 };
@@ -335,20 +441,50 @@ fn flows(scope: &Scope<'_>) -> Box<dyn RowSource> {
             && chosen.has_cpu_of(flow.to.event)
             && flow.has_end_in(chosen.span)
     };
-    let ids = (0..flows.len() as u32).filter(is_chosen).collect();
-    Box::new(RowsOfIds::new(ids, (), |loaded, (), &id: &u32, cells| {
-        let trace = &loaded.trace;
-        let flow = &trace.flows.rows[id as usize];
-        cells.extend([
-            id.into(),
-            Cell::of_string(trace, flow.name),
-            flow.from.time.into(),
-            Owner::of(trace, flow.from.thread).tid,
-            flow.to.time.into(),
-            Owner::of(trace, flow.to.thread).tid,
-            flow.key.into(),
-            flow.from.slice.map(|slice| slice.0).into(),
-            flow.to.slice.map(|slice| slice.0).into(),
-        ]);
-    }))
+    let ids: Vec<u32> = (0..flows.len() as u32).filter(is_chosen).collect();
+    Box::new(ColumnsOfIds {
+        ids,
+        known: Owners::new(&scope.loaded.trace),
+        read: |loaded, _: &Owners, &id: &u32| FlowOfTable {
+            id,
+            flow: loaded.trace.flows.rows[id as usize],
+        },
+        columns: FLOW_COLUMNS,
+    })
 }
+
+/// A flow with its number.
+struct FlowOfTable {
+    id: u32,
+    flow: Flow,
+}
+
+/// The columns of [`FLOWS`].
+const FLOW_COLUMNS: &[Fill<FlowOfTable, Owners>] = &[
+    |rows, out| out.ints(rows.iter().map(|row| Some(row.id.into()))),
+    |rows, out| {
+        let strings = Names::Strings(&rows.loaded.trace.strings);
+        out.names(strings, rows.iter().map(|row| Some(row.flow.name.0)));
+    },
+    |rows, out| out.ints(rows.iter().map(|row| Some(row.flow.from.time.0))),
+    |rows, out| {
+        let known = rows.known;
+        let tid = |row: &FlowOfTable| known.tids[known.index(row.flow.from.thread)];
+        out.keys(rows.iter().map(tid));
+    },
+    |rows, out| out.ints(rows.iter().map(|row| Some(row.flow.to.time.0))),
+    |rows, out| {
+        let known = rows.known;
+        let tid = |row: &FlowOfTable| known.tids[known.index(row.flow.to.thread)];
+        out.keys(rows.iter().map(tid));
+    },
+    |rows, out| out.keys(rows.iter().map(|row| Some(row.flow.key))),
+    |rows, out| {
+        let slice = |row: &FlowOfTable| row.flow.from.slice.map(|slice| i64::from(slice.0));
+        out.ints(rows.iter().map(slice));
+    },
+    |rows, out| {
+        let slice = |row: &FlowOfTable| row.flow.to.slice.map(|slice| i64::from(slice.0));
+        out.ints(rows.iter().map(slice));
+    },
+];

@@ -1,13 +1,33 @@
-//! Whole compilations in the traces that compilers write of themselves.
+//! What compilers did in slices of the traces that they write of themselves. Found on demand: most traces have no such
+//! slices.
 
 use super::Trace;
-use crate::event::CompilerWork;
+use super::slices::SliceLabel;
+use crate::base::Strings;
+use crate::event::{CompilerWork, SliceKind};
+
+impl SliceLabel {
+    /// Returns what a compiler did in the slices with this label, by their name. `strings` is the trace's.
+    #[must_use]
+    pub(crate) fn compiler_work(&self, strings: &Strings) -> CompilerWork {
+        match self.kind {
+            SliceKind::Durations | SliceKind::Async => {
+                CompilerWork::of_name(strings.bytes(self.name))
+            }
+            _ => CompilerWork::None,
+        }
+    }
+}
 
 impl Trace {
-    /// Returns whether a compiler wrote what it spent its time on.
+    /// Returns whether a compiler wrote what it spent its time on. Fast for traces without such slices, however many
+    /// names they have.
     #[must_use]
     pub(crate) fn has_compilations(&self) -> bool {
-        let mut labels = self.slices.labels.iter();
-        labels.any(|label| label.work == CompilerWork::Compilation)
+        let Some(name) = self.strings.find(CompilerWork::COMPILATION_NAME) else {
+            return false;
+        };
+        let mut named = self.slices.labels.iter().filter(|label| label.name == name);
+        named.any(|label| label.compiler_work(&self.strings) == CompilerWork::Compilation)
     }
 }

@@ -244,7 +244,8 @@ impl ThreadMap {
     /// Returns the thread of `key` at `time`; `None` if the key is unknown.
     #[inline]
     #[must_use]
-    pub fn at(&self, key: ThreadKey, time: Timestamp) -> Option<ThreadId> {
+    pub fn at(&self, key: impl Into<Option<ThreadKey>>, time: Timestamp) -> Option<ThreadId> {
+        let key = key.into()?;
         match self.entry(key) {
             MANY => {
                 let lives = self.many.get(&key.0).map_or(&[][..], Vec::as_slice);
@@ -288,10 +289,10 @@ impl ThreadMap {
         self.entry(key) != ABSENT
     }
 
-    /// Returns whether `key` was never reused: it belongs to the same thread at all times.
+    /// Returns whether `key` was never reused: it belongs to the same thread, or to none, at all times.
     #[must_use]
-    pub(crate) fn is_unique(&self, key: ThreadKey) -> bool {
-        self.entry(key) != MANY
+    pub(crate) fn is_unique(&self, key: impl Into<Option<ThreadKey>>) -> bool {
+        (key.into()).is_none_or(|key| self.entry(key) != MANY)
     }
 }
 

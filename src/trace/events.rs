@@ -327,6 +327,12 @@ impl<'a> EventCursor<'a> {
         }
     }
 
+    /// Returns the part of an event. Panics if there is no such event.
+    #[must_use]
+    pub fn part(&self, id: EventId) -> u32 {
+        self.segment_of(id).part
+    }
+
     /// Returns the place of an event in its lane. Panics if there is no such event.
     #[must_use]
     pub fn place(&self, id: EventId) -> u64 {

@@ -9,8 +9,8 @@ use super::segments::EventId;
 use super::slice_ends::{EndColumns, EndExceptions, EndRow, Ends, Finishes};
 use super::tracks::TrackId;
 use crate::base::{Maybe, Nanos, StringId, TimeSpan, Timestamp};
+use crate::event::SliceKind;
 use crate::event::family::Family;
-use crate::event::{CompilerWork, SliceKind};
 use std::ops::Range;
 
 /// Row number of a slice.
@@ -32,8 +32,6 @@ pub struct SliceLabel {
     pub family: Family,
     /// What the slice is about.
     pub kind: SliceKind,
-    /// What a compiler did in it.
-    pub work: CompilerWork,
 }
 
 /// The columns of all slices. Use [`Slices::get`] for one slice, the columns for iteration.
@@ -204,6 +202,13 @@ impl Slices {
         self.measured.get(found.ok()?).map(|entry| entry.1)
     }
 
+    /// As [`Slices::measured`], without slices that an export cut: of these the file contains a share of the duration.
+    #[inline]
+    #[must_use]
+    pub(crate) fn own_measured(&self, row: usize) -> Option<i64> {
+        self.measured(row).filter(|_| !self.is_cut(row))
+    }
+
     /// Returns how much of a slice's duration belongs to `drawn` ns of the drawn slice `whole`, in ns. If the measured
     /// duration differs from the drawn one, a part gets the share of it that is drawn there.
     #[must_use]
@@ -216,6 +221,16 @@ impl Slices {
                 let all = i128::from(all.max(1));
                 (i128::from(measured) * i128::from(drawn) / all) as i64
             }
+        }
+    }
+
+    /// Returns what [`Slice::duration`] returns for a slice. Panics if there is no such row, as slices do.
+    #[inline]
+    #[must_use]
+    pub(crate) fn duration(&self, row: usize) -> Option<Nanos> {
+        match self.measured(row).filter(|_| !self.is_cut(row)) {
+            Some(measured) => Some(Nanos(measured)),
+            None => Some(Timestamp(self.own_end(row)?) - Timestamp(self.starts.at(row))),
         }
     }
 
@@ -262,8 +277,7 @@ impl Slices {
             id,
             start: Timestamp(self.starts.at(i)),
             end: self.own_end(i).map(Timestamp),
-            // Of a slice that an export cut the file contains a share of the measured duration.
-            measured_ns: self.measured(i).filter(|_| !self.is_cut(i)),
+            measured_ns: self.own_measured(i),
             label: LabelId(self.label_ids.at(i)),
             parent: self.parent(i),
             begin: EventId(self.begins.at(i)),

@@ -476,7 +476,7 @@ impl<'a> Owners<'a> {
         ProcessNodes { processes, loose }
     }
 
-    /// Returns whether the threads of the file being built are shown in a process of another one.
+    /// Returns whether the current file belongs to a process of another file, which shows its threads.
     fn is_guest(&self) -> bool {
         let source = self
             .source

@@ -98,6 +98,11 @@ const FILES: &[&str] = &[
     "sample-traces/node-workers.json.gz",
     "tests/golden/fxt/simple_trace.fxt",
     "tests/golden/chrome_json/all-phases.json",
+    "tests/cases/tracedat/lost-count-unknown.dat.zst",
+    "tests/cases/over_losses/syscalls.ftrace.txt.zst",
+    "tests/cases/over_losses/preempted.ftrace.txt.zst",
+    "tests/cases/fxt/all_args.fxt.zst",
+    "sample-traces/function-graph.dat",
 ];
 
 #[test]
@@ -115,8 +120,8 @@ fn tables_come_back_as_they_were() {
             &told(&slices, &columns, all),
             &told(&slices_again, &columns, all),
         );
-        // In every column: the format has a place for all that a run and a state say.
-        for name in ["runs", "states"] {
+        // In every column: the format has a place for all that a run, a state and a gap say.
+        for name in ["runs", "states", "gaps"] {
             let [ours, theirs] = [&source, &again].map(|loaded| table(loaded, name));
             let columns: Vec<&str> = match ours.first() {
                 Some(row) => row.keys().map(String::as_str).collect(),
@@ -165,6 +170,26 @@ fn tables_come_back_as_they_were() {
             let is_stand_in = |name: &&String| name.ends_with(" states") || name.ends_with(" runs");
             assert_eq!(again.iter().find(is_stand_in), None, "{file}");
         }
+    }
+}
+
+/// Gaps without a number of lost events, and counts of CPUs.
+#[test]
+fn losses_come_back() {
+    for file in [
+        "tests/cases/tracedat/lost-count-unknown.dat.zst",
+        "tests/cases/tracedat/overwritten-false-latency.dat.zst",
+    ] {
+        let source = open(&sample(file), &Job::default()).unwrap();
+        let again = read_again(exported(&source));
+        assert!(!source.trace.gaps.is_empty(), "{file}");
+        assert_eq!(again.trace.gaps, source.trace.gaps, "{file}");
+        let counted = |loaded: &LoadedTrace| {
+            let losses = loaded.trace.info.losses.iter();
+            let lossy = losses.filter(|loss| loss.overwritten + loss.dropped > 0);
+            lossy.copied().collect::<Vec<_>>()
+        };
+        assert_eq!(counted(&again), counted(&source), "{file}");
     }
 }
 

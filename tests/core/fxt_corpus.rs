@@ -45,7 +45,9 @@ fn open(bytes: Vec<u8>) -> Opened {
         Sniff::No
     );
     let job = Job::default();
-    let recording = (format.open)(Input::from_vec(bytes, "test.fxt"), &job).unwrap();
+    let recording = format
+        .open(Input::from_vec(bytes, "test.fxt"), &job)
+        .unwrap();
     let mut gathered = recording.read_whole(&job).unwrap();
     let parts = std::mem::take(&mut gathered.parts).into_iter();
     let parts: Vec<LaneColumns> = parts.map(|part| part.columns).collect();
@@ -351,7 +353,7 @@ fn damage_is_noted_and_what_is_whole_is_shown() {
     );
     let thread = (0..refs.part().events.len() as u32)
         .find(|&event| refs.describe(0, event).name == "unresolved thread")
-        .map(|event| refs.part().events.thread(event))
+        .and_then(|event| refs.part().events.thread(event))
         .unwrap();
     assert_eq!(refs.thread_name(thread), "<thread 200?>");
 
@@ -393,7 +395,10 @@ fn what_stands_before_the_first_provider_is_used_by_it() {
         ("inner".into(), 180_000, 4_320_000),
     ];
     assert_eq!(ocaml.completes(), slices);
-    assert_eq!(ocaml.koids(ocaml.part().events.thread(0)), (Some(1), 86));
+    assert_eq!(
+        ocaml.koids(ocaml.part().events.thread(0).unwrap()),
+        (Some(1), 86)
+    );
     assert!(ocaml.diagnostic("inherited_tables") >= 1);
     let fields = fields_of(&ocaml, "hello");
     assert_eq!(fields, vec![("x".into(), "int32".into(), "42".into())]);

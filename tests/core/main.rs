@@ -44,10 +44,17 @@ mod mutate;
 mod mutate_tracedat;
 mod outputs;
 mod over_losses;
+mod parquet;
 mod plots_made;
 mod probes;
 mod probes_kernel;
 mod query;
+#[cfg(target_os = "linux")]
+mod record;
+#[cfg(target_os = "linux")]
+mod record_elsewhere;
+#[cfg(target_os = "linux")]
+mod record_endings;
 mod report_filters;
 mod report_golden;
 mod report_options;
@@ -60,6 +67,7 @@ mod text_corpus;
 mod text_times;
 mod text_tracers;
 mod together;
+mod trace_dat_export;
 mod tracedat_corpus;
 mod tracer_texts;
 mod version;
@@ -80,6 +88,9 @@ mod files;
 mod program;
 #[path = "../support/recorder.rs"]
 mod recorder;
+#[cfg(target_os = "linux")]
+#[path = "../support/recording.rs"]
+mod recording;
 #[path = "../support/tables.rs"]
 mod tables;
 #[cfg(target_os = "linux")]

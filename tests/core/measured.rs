@@ -108,6 +108,28 @@ fn texts_of_the_same_calls_say_the_same() {
 }
 
 #[test]
+fn a_clock_that_stood_still_moves_no_later_call() {
+    let files = Files::new(&[]);
+    // An interrupt's calls, among them a long one, all have the time before it. The calls after it are where the text has
+    // them.
+    let text = case("over_losses/fgraph-whole.ftrace.txt.zst");
+    let rows = files.table(&["slices", &text]);
+    let of = |name: &str| {
+        let mut found = rows
+            .iter()
+            .filter(|row| row["name"] == name && row["tid"] == 229);
+        let (row, more) = (found.next().unwrap(), found.next());
+        assert!(more.is_none(), "{name}");
+        [&row["ts"], &row["depth"]].map(|number| number.as_i64().unwrap())
+    };
+    assert_eq!(of("_raw_write_unlock_irq")[1], 1);
+    assert_eq!(of("proc_exit_connector"), [42_288_829_633, 1]);
+    assert_eq!(of("exit_task_stack_account"), [42_288_874_354, 1]);
+    assert_eq!(of("do_task_dead"), [42_288_991_928, 1]);
+    assert_eq!(of("psi_group_change"), [42_289_082_366, 3]);
+}
+
+#[test]
 fn on_another_clock_the_duration_is_exact() {
     let files = Files::new(&[]);
     let file = format!(

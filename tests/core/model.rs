@@ -73,7 +73,7 @@ impl Story {
             time,
             parent,
             Life::Fork {
-                parent: parent_key,
+                parent: Some(parent_key),
                 child,
                 sort,
                 name: StringId::EMPTY,

@@ -52,7 +52,7 @@ fn exercise(bytes: &[u8]) {
         .filter(|format| format.name.contains("trace.dat"))
     {
         let input = Input::from_vec(bytes.to_vec(), "trace.dat");
-        let Ok(recording) = (format.open)(input, &job) else {
+        let Ok(recording) = format.open(input, &job) else {
             continue;
         };
         let _ = recording.read_whole(&job);

@@ -56,6 +56,45 @@ fn a_preempted_thread_that_ran_unseen_did_not_wait_until_it_left() {
     );
 }
 
+/// Switches that left a runnable thread are missing: what a thread records itself shows that it ran.
+#[test]
+fn a_thread_that_was_seen_to_run_does_not_wait_any_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = case("ftrace_text/seen-while-ready.ftrace");
+    let again = as_fxt(folder.path(), &file);
+    for file in [file, again] {
+        let own = states_of(&file, "75");
+        // Woken, seen on CPU 1 6.4 ms later, and taken back there by a switch after 18.7 ms.
+        assert_eq!(own[0].0, 2_579_649_855_457, "{file}");
+        assert_eq!(own[0].2, "unknown", "{file}");
+        assert!(own.iter().all(|row| row.2 != "runnable"), "{own:?}");
+        let waits = rows(&["latency", &file, "--worst", "1000", "--format", "tsv"]);
+        assert!(
+            waits
+                .iter()
+                .all(|row| !row.values().any(|cell| cell == "18688529")),
+            "{file}"
+        );
+    }
+}
+
+/// The event that wakes a thread is the first of another thread on its CPU: it had left by then, and waits from there.
+#[test]
+fn a_wait_begins_with_the_event_that_shows_that_the_thread_had_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = case("ftrace_text/left-when-woken.ftrace");
+    let again = as_fxt(folder.path(), &file);
+    for file in [file, again] {
+        let own = states_of(&file, "31110");
+        let wait = (
+            2_577_657_742_892,
+            "2670407".to_owned(),
+            "runnable".to_owned(),
+        );
+        assert_eq!(own[1], wait, "{file}: {own:?}");
+    }
+}
+
 /// A coarse clock gives a run, and switches of the same thread whose runs were not recorded, one time.
 #[test]
 fn states_of_one_time_survive_fxt_beside_a_run_of_no_length() {

@@ -44,7 +44,9 @@ fn read(path: &Path, format_name: &str) -> Opened {
     }
     let format = FORMATS.iter().find(|f| f.name == format_name).unwrap();
     let job = Job::default();
-    let recording = (format.open)(Input::from_vec(bytes, &name_of(path)), &job).unwrap();
+    let recording = format
+        .open(Input::from_vec(bytes, &name_of(path)), &job)
+        .unwrap();
     Opened::of(recording)
 }
 
@@ -87,7 +89,7 @@ impl Opened {
     fn forks(&self) -> Vec<(u32, u32)> {
         self.lives()
             .filter_map(|life| match life {
-                Life::Fork { parent, child, .. } => Some((parent.0, child.0)),
+                Life::Fork { parent, child, .. } => Some((parent.unwrap().0, child.0)),
                 _ => None,
             })
             .collect()
@@ -373,7 +375,7 @@ fn mutate(bytes: &[u8], name: &str) {
                 || ["strace", "MINIX trace(1)", "ftrace text"].contains(&f.name)
         }) {
             let input = Input::from_vec(damaged.clone(), name);
-            let Ok(recording) = (format.open)(input, &job) else {
+            let Ok(recording) = format.open(input, &job) else {
                 continue;
             };
             let read = recording.read_whole(&job).unwrap();
@@ -430,7 +432,9 @@ fn every_ftrace_text_is_known_by_its_content_and_every_line_is_an_event() {
         }
         let format = FORMATS.iter().find(|f| f.name == "ftrace text").unwrap();
         let job = Job::default();
-        let recording = (format.open)(Input::from_vec(bytes.clone(), &name), &job).unwrap();
+        let recording = format
+            .open(Input::from_vec(bytes.clone(), &name), &job)
+            .unwrap();
         let opened = Opened::of(recording);
         let events: usize = opened.parts.iter().map(|part| part.events.len()).sum();
         let text = String::from_utf8_lossy(&bytes);

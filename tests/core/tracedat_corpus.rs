@@ -85,7 +85,7 @@ struct Opened {
 
 fn open(name: &str, bytes: Vec<u8>) -> Opened {
     let job = Job::default();
-    let recording = (FORMAT.open)(Input::from_vec(bytes, name), &job).unwrap();
+    let recording = FORMAT.open(Input::from_vec(bytes, name), &job).unwrap();
     let gathered = recording.read_whole(&job).unwrap();
     let parts = gathered.parts.into_iter().map(|part| part.columns);
     Opened {
@@ -196,7 +196,9 @@ fn atrace_marks_in_markers_are_slices_and_counters_as_in_the_report_of_the_same_
         let printer = opened.recording.report.as_ref().unwrap().report();
         printer.write(&options, &mut report, &job).unwrap();
         let input = Input::from_vec(report, "report");
-        let text = (threadline::formats::ftrace_text::FORMAT.open)(input, &job).unwrap();
+        let text = threadline::formats::ftrace_text::FORMAT
+            .open(input, &job)
+            .unwrap();
         let text_parts = text.read_whole(&job).unwrap().parts;
         let text_parts: Vec<_> = text_parts.into_iter().map(|part| part.columns).collect();
         let marks = marks_of(parts);
@@ -224,7 +226,7 @@ fn marks_of(parts: &[LaneColumns]) -> Vec<(i64, u32, String)> {
             if part.strings.bytes(label.category) == b"atrace" {
                 let (time, thread) = (part.events.time(mark.event), part.events.thread(mark.event));
                 let name = part.strings.text(label.name).into_owned();
-                found.push((time.0, thread.0, name));
+                found.push((time.0, thread.unwrap().0, name));
             }
         }
         for sample in &part.samples {

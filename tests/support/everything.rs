@@ -34,7 +34,9 @@ pub fn write_all(loaded: &LoadedTrace) {
         let _summary = exporter.write_to(loaded, &selection, &mut std::io::sink(), &Job::default());
     };
     EXPORTERS.iter().for_each(write);
-    if let Some(by_table) = EXPORTERS.iter().find(|exporter| exporter.table.is_some()) {
+    let parquet = EXPORTERS.iter().find(|exporter| exporter.name == "parquet");
+    let first = EXPORTERS.iter().find(|exporter| exporter.table.is_some());
+    for by_table in first.into_iter().chain(parquet) {
         for table in TABLES.iter().filter(|table| table.is_of_trace()) {
             write(&Exporter {
                 table: Some(table),

@@ -27,7 +27,7 @@ use super::FileWork;
 use super::fd_table::{Copies, FdTable, OnExec};
 use crate::base::{Diagnostics, Maybe, Severity, StringId, Strings, Timestamp};
 use crate::event::family::Family;
-use crate::event::{CompilerWork, FileOp, FlowKind, SliceKind};
+use crate::event::{FileOp, FlowKind, SliceKind};
 use crate::trace::{EventId, FileUse, LabelId, ProcessId, SliceLabel, ThreadId};
 
 /// Descriptors with this number or a higher one are not followed.
@@ -459,7 +459,6 @@ impl Replay<'_> {
             category: self.names.category,
             family: Family::Async,
             kind: SliceKind::OpenFiles,
-            work: CompilerWork::None,
         });
         self.labels[at] = Some(label);
         label

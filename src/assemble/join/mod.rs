@@ -424,7 +424,6 @@ impl<'a> Joined<'a> {
                 category: moves.string(label.category),
                 family: label.family,
                 kind: label.kind,
-                work: label.work,
             }));
     }
 

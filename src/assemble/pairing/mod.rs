@@ -36,7 +36,7 @@ use crate::event::family::{Family, Place};
 use crate::event::kernel::NUMBER_ZERO;
 use crate::event::syscalls::{self, Abi};
 use crate::event::{CallDepth, Complete, Mark, MarkOp, ThreadKey, Ties, UNSEEN_END};
-use crate::trace::{SliceLabel, Thread, TrackKind};
+use crate::trace::{LabelId, SliceLabel, Thread, TrackKind};
 use calls::{CallSource, Calls};
 use depths::Depths;
 use pairer::{Known, Leftovers, LostEvents, PairedMarks, pair};
@@ -303,7 +303,7 @@ impl CompatNames<'_> {
             }
             let raw = slice.label & !COMPAT;
             slice.label = *known.entry(raw).or_insert_with(|| {
-                let number = match self.pairs.keys[raw as usize] {
+                let number = match self.pairs.key(LabelId(raw)) {
                     NUMBER_ZERO => 0,
                     number => number,
                 };
@@ -365,13 +365,13 @@ impl Sorter {
         let places = places.map(|id| labels[id.0 as usize].family.rules().place);
         let places: Vec<Place> = places.collect();
         // Neighbouring rows mostly have the same key: the thread of a unique key is looked up once.
-        let mut last = (ThreadKey::UNKNOWN, None);
+        let mut last = (None, None);
         let mut track_of = |event: u32, place: Place| {
             let key = columns.thread(event);
             if let (Place::Cpu, Some(cpu)) = (place, part.cpu) {
                 return track_number::of_cpu(cpu);
             }
-            if let (ThreadKey::IDLE | ThreadKey::UNKNOWN, Some(cpu)) = (key, part.cpu) {
+            if let (Some(ThreadKey::IDLE) | None, Some(cpu)) = (key, part.cpu) {
                 return track_number::of_cpu(cpu);
             }
             if last.0 != key {

@@ -19,7 +19,7 @@ pub(super) struct Birth {
     /// The child's key.
     pub(super) key: u32,
     pub(super) time: Timestamp,
-    pub(super) parent: ThreadKey,
+    pub(super) parent: Option<ThreadKey>,
     pub(super) sort: ForkSort,
     pub(super) name: StringId,
     pub(super) event: EventId,
@@ -131,7 +131,7 @@ pub(super) fn births(directory: &Directory, seen: &Seen, lives: &[LifeEvent<'_>]
                 births.push(Birth {
                     key: thread.0,
                     time: row.time,
-                    parent: ThreadKey::UNKNOWN,
+                    parent: None,
                     sort: ForkSort::Unknown,
                     name: StringId::EMPTY,
                     event: row.event,
@@ -146,7 +146,7 @@ pub(super) fn births(directory: &Directory, seen: &Seen, lives: &[LifeEvent<'_>]
         let is_late = forks_come_late
             && !known.contains_key(&child.0)
             && !over.contains(&child.0)
-            && child != *parent;
+            && Some(child) != *parent;
         let time = first.filter(|first| is_late && *first < row.time);
         let time = time.unwrap_or(row.time);
         let birth = Birth {

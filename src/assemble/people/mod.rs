@@ -115,7 +115,7 @@ pub(crate) fn identify(merged: &Merged, directory: &Directory) -> Identities {
         while let Some(more) = entries.next_if(|entry| entry.key.0 <= key) {
             entry = Some(more).filter(|entry| entry.key.0 == key);
         }
-        if key == ThreadKey::IDLE.0 || key == ThreadKey::UNKNOWN.0 {
+        if key == ThreadKey::IDLE.0 {
             continue;
         }
         let known = Known {
@@ -353,7 +353,7 @@ impl Making {
             };
             let row = &mut self.people.processes[process.0 as usize];
             row.start = row.start.or(Some(time));
-            if birth.parent != ThreadKey::UNKNOWN {
+            if birth.parent.is_some() {
                 row.made = row.made.or(Some(birth.sort));
             }
             if parent_process != Some(process) {

@@ -72,8 +72,10 @@ fn seen_in_part(number: usize, part: &Part, recorded: &Recorded, rows: &Rows) ->
         recent: vec![None; RECENT],
     };
     for ThreadRun { events, thread } in columns.thread_spans() {
-        seen.include(thread.0, columns.time(events.start as u32));
-        seen.include(thread.0, columns.time(events.end as u32));
+        if let Some(thread) = thread {
+            seen.include(thread.0, columns.time(events.start as u32));
+            seen.include(thread.0, columns.time(events.end as u32));
+        }
     }
     for switch in &rows.scheduling.switches[number] {
         let time = columns.time(switch.event);
@@ -88,7 +90,9 @@ fn seen_in_part(number: usize, part: &Part, recorded: &Recorded, rows: &Rows) ->
     }
     // A mark may belong to a process that has no events itself.
     for mark in &rows.asyncs[number] {
-        if let AsyncScope::ProcessOf(key) = mark.scope {
+        if let AsyncScope::ProcessOf(key) = mark.scope
+            && let Some(key) = key.get()
+        {
             seen.include(key.0, columns.time(mark.event));
         }
     }
@@ -100,7 +104,10 @@ fn seen_in_part(number: usize, part: &Part, recorded: &Recorded, rows: &Rows) ->
     }
     for row in &rows.lives[number] {
         let key = match &row.life {
-            Life::Fork { parent, .. } => parent,
+            Life::Fork {
+                parent: Some(parent),
+                ..
+            } => parent,
             // A process exists even if its main thread has no events.
             Life::Member { thread, leader }
             | Life::Claim { thread, leader }
@@ -113,7 +120,9 @@ fn seen_in_part(number: usize, part: &Part, recorded: &Recorded, rows: &Rows) ->
                 thread
             }
             Life::Exec { thread, .. } | Life::Exit { thread, .. } => thread,
-            Life::Name { .. } | Life::Directory { .. } => continue,
+            Life::Fork { parent: None, .. } | Life::Name { .. } | Life::Directory { .. } => {
+                continue;
+            }
         };
         seen.include(key.0, columns.time(row.event));
     }

@@ -63,6 +63,10 @@ impl To {
     /// Wakeups have the numbers after the states.
     const WAKING: u32 = ThreadState::ALL.len() as u32;
     const WAKEUP: u32 = To::WAKING + 1;
+    /// The thread was seen on a CPU.
+    const SEEN: u32 = To::WAKEUP + 1;
+    /// In the place of the interrupt: the change comes before all events of its time.
+    const BEFORE_EVENTS: u32 = 1 << To::INTERRUPT_SHIFT;
 
     pub(super) fn new(state: ThreadState, partner: Option<u32>) -> To {
         To::packed(state as u32, partner)
@@ -87,6 +91,26 @@ impl To {
         To::new(ThreadState::Unknown, Some(cpu))
     }
 
+    /// As [`To::stops_running_on`], for a thread that left before an event of this time: another thread recorded that.
+    pub(super) fn had_left(cpu: u32) -> To {
+        To(To::stops_running_on(cpu).0 | To::BEFORE_EVENTS)
+    }
+
+    /// Returns what follows from an event that the thread recorded on `cpu`, where no switch brought it there: it ran.
+    pub(super) fn seen_on(cpu: u32) -> To {
+        To::packed(To::SEEN, Some(cpu))
+    }
+
+    /// Returns whether this is from [`To::had_left`].
+    pub(super) fn is_before_events(self) -> bool {
+        self.wakeup().is_none() && self.0 & To::BEFORE_EVENTS != 0
+    }
+
+    /// Returns whether this is from [`To::seen_on`].
+    pub(super) fn is_sighting(self) -> bool {
+        self.number() == To::SEEN
+    }
+
     fn number(self) -> u32 {
         self.0 >> To::STATE_SHIFT & 15
     }
@@ -100,6 +124,7 @@ impl To {
         }
     }
 
+    /// Returns the state; unknown for a sighting.
     pub(super) fn state(self) -> ThreadState {
         if self.wakeup().is_some() {
             return ThreadState::Runnable;

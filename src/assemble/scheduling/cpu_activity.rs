@@ -35,7 +35,7 @@ pub(crate) fn runs_of_lines(recorded: &Recorded, thread_count: usize) -> Runs {
         let columns = recorded.columns(part);
         for (index, &cpu) in columns.cpus().iter().enumerate() {
             let key = columns.thread(index as u32);
-            let Some(cpu) = cpu.get().filter(|_| key != ThreadKey::IDLE) else {
+            let Some(cpu) = cpu.get().filter(|_| key != Some(ThreadKey::IDLE)) else {
                 continue;
             };
             let time = columns.time(index as u32);

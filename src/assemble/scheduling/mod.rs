@@ -26,6 +26,7 @@ mod witnesses;
 
 use rayon::prelude::*;
 
+use super::cuts::CutEnd;
 use super::group::{Groups, Sorted, gather};
 use super::losses::Losses;
 use super::recorded::{Part, Recorded};
@@ -35,7 +36,7 @@ use crate::event::{StateFacts, Switch, SwitchContent, Wakeup, WakeupSort};
 use crate::trace::{CpuId, Runs, States, ThreadId, ThreadState};
 
 use changes::{Change, To};
-use runs::{changes_of_runs, join_runs, runs_of_cpus};
+use runs::{changes_of_runs, join_runs, lost_runs, runs_of_cpus};
 use states::{Facts, build_states};
 use whole::{whole_runs, whole_states};
 
@@ -51,6 +52,8 @@ pub(crate) struct Scheduling {
     pub runs: Runs,
     /// The states of each thread.
     pub states: States,
+    /// Until when threads were seen to run that still ran where events of their CPU were lost.
+    pub lost: Vec<CutEnd>,
     /// Count of switches that do not match the run before them.
     pub diagnostics: Diagnostics,
 }
@@ -81,7 +84,7 @@ pub(crate) fn schedule(
         return Scheduling {
             runs: whole_runs(&rows.whole.runs, recorded, thread_count),
             states: whole_states(&rows.whole.states, recorded, thread_count),
-            diagnostics: Diagnostics::default(),
+            ..Scheduling::default()
         };
     }
     let is_waking = |wakeup: &Wakeup| wakeup.sort == WakeupSort::Waking;
@@ -104,6 +107,7 @@ pub(crate) fn schedule(
     let mut cpus = runs_of_cpus(switches, recorded, losses);
     let mismatches = cpus.iter().map(|cpu| cpu.mismatches).sum();
     let of_runs = changes_of_runs(&mut cpus);
+    let lost = lost_runs(&mut cpus);
     let targets = parts.iter().flat_map(|part| &part.targets);
     let stated = recorded.parts.iter().zip(&rows.state_facts);
     let facts = Facts {
@@ -133,6 +137,7 @@ pub(crate) fn schedule(
     Scheduling {
         runs,
         states,
+        lost,
         diagnostics,
     }
 }

@@ -4,11 +4,12 @@ use std::mem::take;
 
 use rayon::prelude::*;
 
+use super::super::cuts::CutEnd;
 use super::super::group::{Groups, Numbered, Pieces, Sorted, join_in_order};
 use super::super::losses::{Hole, Losses};
 use super::super::recorded::Recorded;
 use super::changes::{Change, SwitchRow, To};
-use super::witnesses::{CpuEvents, Witness, Witnessed, lanes_of_cpus};
+use super::witnesses::{CpuEvents, Sighting, Sightings, Witness, Witnessed, lanes_of_cpus};
 use crate::base::{Maybe, Timestamp};
 use crate::event::SwitchContent;
 use crate::trace::{CpuId, Runs, ThreadId, ThreadState};
@@ -23,6 +24,8 @@ pub(crate) struct CpuRuns {
     pub mismatches: u64,
     /// (thread, change) for changes of a thread's state without a switch of that thread.
     changes: Vec<(u32, Change)>,
+    /// Until when threads were seen to run that still ran where events of the CPU were lost.
+    lost: Vec<CutEnd>,
 }
 
 pub(super) fn runs_of_cpus(
@@ -46,6 +49,13 @@ pub(super) fn runs_of_cpus(
             runs_of_cpu(CpuId(cpu), rows, source, &witness)
         })
         .collect()
+}
+
+/// Returns until when threads were seen to run that still ran where events of their CPU were lost; takes them out of
+/// `cpus`.
+pub(super) fn lost_runs(cpus: &mut [CpuRuns]) -> Vec<CutEnd> {
+    let lost = cpus.iter_mut().flat_map(|cpu| take(&mut cpu.lost));
+    lost.collect()
 }
 
 /// Returns the changes of threads' states that follow from the runs of all CPUs; takes them out of `cpus`.
@@ -121,8 +131,9 @@ pub(crate) fn runs_of_cpu(
     reserve(&mut all.runs, rows.len() + 1);
     let mut is_open = false;
     let mut holes = source.holes.iter().peekable();
-    // The time since which the CPU is recorded, ns, while it is unknown which thread runs.
+    // While the running thread is unknown: where the recording of the CPU starts or continues, ns.
     let mut recorded_since = source.first_event.map(|first| first.0);
+    let mut seen_threads = Sightings::default();
     // The switch before, unless it is before a hole.
     let mut before: Option<&SwitchRow> = None;
     for row in rows {
@@ -131,7 +142,7 @@ pub(crate) fn runs_of_cpu(
             holes.next_if(|hole| hole.from < row.time || (!is_open && hole.until <= row.time))
         {
             if take(&mut is_open) {
-                all.lose(hole.from);
+                all.lose_in_hole(hole.from);
             }
             recorded_since = recorded_since.max(Some(hole.until));
             before = None;
@@ -140,12 +151,16 @@ pub(crate) fn runs_of_cpu(
             Some(before)
                 if before.next != row.prev && before.next.is_some() && row.prev.is_some() =>
             {
-                witness.between(before, row)
+                witness.between(before, row, &mut seen_threads)
             }
             _ => Witnessed::default(),
         };
         let since = recorded_since.take();
-        let since = since.map(|from| witness.prev_since(row, Timestamp(from)).0);
+        let since = since.map(|from| {
+            witness
+                .prev_since(row, Timestamp(from), &mut seen_threads)
+                .0
+        });
         let since = since.or(seen.prev_since);
         if is_open {
             all.end(row, seen.left_by);
@@ -165,13 +180,23 @@ pub(crate) fn runs_of_cpu(
         }
         before = Some(row);
     }
-    if let Some(last) = rows.last().filter(|_| is_open) {
+    if let Some(last) = rows.last() {
+        let left_by = witness.left_by(last, &mut seen_threads);
+        let left_by = left_by.map(|time| time.0);
         let lost_from = holes.next().map(|hole| hole.from);
-        let left_by = witness.left_by(last).map(|time| time.0);
-        if let Some(time) = left_by.into_iter().chain(lost_from).min() {
-            all.lose(time);
+        match (left_by, lost_from) {
+            _ if !is_open => {}
+            (Some(left), lost) if lost.is_none_or(|lost| left < lost) => all.leave(left),
+            (_, Some(lost)) => all.lose_in_hole(lost),
+            _ => {}
         }
     }
+    let sightings = seen_threads.into_all().into_iter();
+    let sightings = sightings.map(|Sighting { thread, time }| {
+        let change = Change::without_event(time, To::seen_on(cpu.0));
+        (thread.0, change)
+    });
+    all.changes.extend(sightings);
     all
 }
 
@@ -200,19 +225,35 @@ impl CpuRuns {
         let goes_on = thread == row.next && left_by.is_none();
         match goes_on {
             true => runs.ends[last] = Maybe::new(row.time.max(runs.starts[last])),
-            false => self.lose(left_by.unwrap_or(row.time)),
+            false => match left_by {
+                Some(time) => self.leave(time),
+                None => self.lose(row.time, To::stops_running_on(self.cpu)),
+            },
         }
     }
 
-    /// Ends the latest run at `time` (ns): from then on it is unknown which thread runs.
-    fn lose(&mut self, time: i64) {
+    /// Ends the latest run at `time` (ns), where another thread recorded an event.
+    fn leave(&mut self, time: i64) {
+        self.lose(time, To::had_left(self.cpu));
+    }
+
+    /// Ends the latest run at `time` (ns), where a hole begins: it lasted at least until then.
+    fn lose_in_hole(&mut self, time: i64) {
+        self.lose(time, To::stops_running_on(self.cpu));
+        let runs = &self.runs;
+        let last = runs.threads.last().zip(runs.ends.last());
+        let last = last.and_then(|(&thread, end)| Some((ThreadId(thread), Timestamp(end.get()?))));
+        (self.lost).extend(last.map(|(thread, time)| CutEnd { thread, time }));
+    }
+
+    /// Ends the latest run at `time` (ns): from then on it is unknown which thread runs. Its thread changes to `to`.
+    fn lose(&mut self, time: i64, to: To) {
         let runs = &mut self.runs;
         let Some(last) = runs.ends.len().checked_sub(1) else {
             return;
         };
         let end = time.max(runs.starts[last]);
         runs.ends[last] = Maybe::new(end);
-        let to = To::stops_running_on(self.cpu);
         self.changes
             .push((runs.threads[last], Change::without_event(end, to)));
     }
@@ -275,7 +316,7 @@ mod tests {
     struct OfTwoPairs;
 
     impl Witness for OfTwoPairs {
-        fn between(&self, first: &SwitchRow, second: &SwitchRow) -> Witnessed {
+        fn between(&self, first: &SwitchRow, second: &SwitchRow, _: &mut Sightings) -> Witnessed {
             let of = |left_by, prev_since| Witnessed {
                 left_by: Some(left_by),
                 prev_since: Some(prev_since),
@@ -287,11 +328,11 @@ mod tests {
             }
         }
 
-        fn prev_since(&self, _: &SwitchRow, from: Timestamp) -> Timestamp {
+        fn prev_since(&self, _: &SwitchRow, from: Timestamp, _: &mut Sightings) -> Timestamp {
             from
         }
 
-        fn left_by(&self, _: &SwitchRow) -> Option<Timestamp> {
+        fn left_by(&self, _: &SwitchRow, _: &mut Sightings) -> Option<Timestamp> {
             None
         }
     }
@@ -358,11 +399,7 @@ mod tests {
         assert_eq!(runs.ends, vec![22, 40, 60, i64::MAX]);
         assert_eq!(all.mismatches, 2);
         let running = To::new(ThreadState::Running, Some(2));
-        let changes = vec![
-            (6, 22, To::stops_running_on(2)),
-            (7, 31, running),
-            (8, 51, running),
-        ];
+        let changes = vec![(6, 22, To::had_left(2)), (7, 31, running), (8, 51, running)];
         assert_eq!(shown(&all.changes), changes);
     }
 

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use super::super::group::{Numbered, Pieces, join_in_order};
 use super::super::losses::Losses;
 use super::super::stretch::cut;
-use super::changes::Change;
+use super::changes::{Change, To};
 use crate::base::{Maybe, StringId};
 use crate::event::{StateFacts, WakeupSort};
 use crate::trace::{CpuId, EventId, Events, StateNotes, States, ThreadState};
@@ -248,8 +248,11 @@ impl Walk<'_> {
         let Some(now) = self.made.rows.last() else {
             return 0;
         };
-        if change.event().is_none() {
-            return 9;
+        let is_left = || now.state == ThreadState::Running && now.partner == change.to.partner();
+        match change.event() {
+            None if change.to.is_before_events() && is_left() => return 0,
+            None => return 9,
+            Some(_) => {}
         }
         let (wakeup, state) = (change.to.wakeup(), change.to.state());
         match now.state {
@@ -271,6 +274,9 @@ impl Walk<'_> {
     }
 
     fn take(&mut self, change: Change) {
+        if change.to.is_sighting() {
+            return self.take_sighting(change);
+        }
         let now = self.made.rows.last().map(|now| (now.state, now.partner));
         let state = change.to.state();
         if let Some(sort) = change.to.wakeup() {
@@ -300,6 +306,20 @@ impl Walk<'_> {
             self.not_a_wait();
         }
         self.push(change, partner, StateNotes::default());
+    }
+
+    /// Takes an event that the thread recorded where switches are missing: it ran, so it was not waiting for a CPU until
+    /// the switch that follows, and did not sleep any more.
+    fn take_sighting(&mut self, change: Change) {
+        match self.made.rows.last().map(|now| now.state) {
+            Some(now) if now.is_ready() => self.not_a_wait(),
+            Some(now) if now.needs_wakeup() => {
+                let unknown = To::new(ThreadState::Unknown, None);
+                let change = Change::without_event(change.time, unknown);
+                self.push(change, None, StateNotes::default());
+            }
+            _ => {}
+        }
     }
 
     fn take_wakeup(&mut self, change: Change, sort: WakeupSort) {

@@ -7,7 +7,7 @@ use super::super::recorded::{Part, Recorded};
 use super::super::rows::PerPart;
 use super::runs::sort_by_thread;
 use crate::base::{Maybe, StringId};
-use crate::event::{ThreadKey, ThreadState, WholeRun, WholeState};
+use crate::event::{ThreadState, WholeRun, WholeState};
 use crate::trace::{Runs, StateNotes, States, ThreadId};
 
 /// When something lasted, on the track (CPU or thread) with a number.
@@ -118,10 +118,8 @@ impl Was {
         if let Some(wakeup) = row.wakeup {
             was.notes = StateNotes::woken(wakeup.interrupt);
             was.woken_by = wakeup.woken_by.map(|name| part.string(name));
-            if let Some(waker) = wakeup.waker.filter(|&waker| waker != ThreadKey::UNKNOWN) {
-                let waker = recorded.events.threads.at(waker, time);
-                was.partner = waker.map(|waker| waker.0).into();
-            }
+            let waker = recorded.events.threads.at(wakeup.waker, time);
+            was.partner = waker.map(|waker| waker.0).into();
         }
         if row.state == ThreadState::Running {
             let cpu = row.cpu.and_then(|number| recorded.cpu_id(number));

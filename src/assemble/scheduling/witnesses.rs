@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::super::recorded::Recorded;
 use super::changes::SwitchRow;
 use crate::base::Timestamp;
-use crate::trace::{CpuId, EventCursor, EventId, Events, ThreadId};
+use crate::trace::{EventCursor, EventId, Events, ThreadId};
 
 /// What the events between two switches of a CPU show, if a switch is missing between them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,33 +16,63 @@ pub(crate) struct Witnessed {
     pub prev_since: Option<i64>,
 }
 
-/// Who knows which threads were on a CPU beside its switches.
+/// A thread that recorded an event on a CPU, the first after events of another thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sighting {
+    pub thread: ThreadId,
+    /// The event's time, ns.
+    pub time: i64,
+}
+
+/// The threads that were seen on a CPU where switches may be missing, in order of time.
+#[derive(Debug, Default)]
+pub(crate) struct Sightings {
+    all: Vec<Sighting>,
+    last: Option<ThreadId>,
+}
+
+impl Sightings {
+    fn add(&mut self, thread: Option<ThreadId>, time: i64) {
+        if thread != self.last {
+            self.last = thread;
+            let thread = thread.filter(|&thread| thread != ThreadId::IDLE);
+            (self.all).extend(thread.map(|thread| Sighting { thread, time }));
+        }
+    }
+
+    /// Returns the threads, each where it was seen first after another one.
+    pub(crate) fn into_all(self) -> Vec<Sighting> {
+        self.all
+    }
+}
+
+/// Who knows which threads were on a CPU beside its switches. Each answer adds to `seen` who was seen there meanwhile.
 pub(crate) trait Witness {
     /// Returns what is known of the time between two successive switches between which one is missing.
-    fn between(&self, first: &SwitchRow, second: &SwitchRow) -> Witnessed;
+    fn between(&self, first: &SwitchRow, second: &SwitchRow, seen: &mut Sightings) -> Witnessed;
 
     /// Returns since when the thread that `row` takes off the CPU may have run there: not before `from`, and not before
     /// the last event of another thread.
-    fn prev_since(&self, row: &SwitchRow, from: Timestamp) -> Timestamp;
+    fn prev_since(&self, row: &SwitchRow, from: Timestamp, seen: &mut Sightings) -> Timestamp;
 
     /// Returns when another thread than the one that the CPU's last switch brings was there for the first time; `None`
     /// if no other thread is known of.
-    fn left_by(&self, last: &SwitchRow) -> Option<Timestamp>;
+    fn left_by(&self, last: &SwitchRow, seen: &mut Sightings) -> Option<Timestamp>;
 }
 
 /// Knows of nobody.
 pub(crate) struct NoWitness;
 
 impl Witness for NoWitness {
-    fn between(&self, _: &SwitchRow, _: &SwitchRow) -> Witnessed {
+    fn between(&self, _: &SwitchRow, _: &SwitchRow, _: &mut Sightings) -> Witnessed {
         Witnessed::default()
     }
 
-    fn prev_since(&self, _: &SwitchRow, from: Timestamp) -> Timestamp {
+    fn prev_since(&self, _: &SwitchRow, from: Timestamp, _: &mut Sightings) -> Timestamp {
         from
     }
 
-    fn left_by(&self, _: &SwitchRow) -> Option<Timestamp> {
+    fn left_by(&self, _: &SwitchRow, _: &mut Sightings) -> Option<Timestamp> {
         None
     }
 }
@@ -81,7 +111,7 @@ struct Seen {
     thread: Option<ThreadId>,
 }
 
-/// A part of each of a CPU's lanes, whose events are taken from both ends in order of time.
+/// A part of each of a CPU's lanes, whose events are taken in order of time.
 struct Stretch<'a> {
     events: EventCursor<'a>,
     lanes: Vec<Range<u32>>,
@@ -156,32 +186,37 @@ impl Stretch<'_> {
         Some(self.seen(id))
     }
 
-    /// Takes the latest event.
-    fn last(&mut self) -> Option<Seen> {
-        let tails = self.lanes.iter().enumerate();
-        let tails = tails.filter(|(_, lane)| !lane.is_empty());
-        let latest = tails.max_by_key(|(_, lane)| self.events.time(EventId(lane.end - 1)));
-        let at = latest?.0;
-        let id = self.lanes[at].next_back()?;
-        Some(self.seen(id))
+    /// Returns the stretch without the events before `from`.
+    fn not_before(mut self, from: Timestamp) -> Self {
+        for lane in &mut self.lanes {
+            lane.start = first_that(lane, |id| self.events.time(id) >= from);
+        }
+        self
+    }
+
+    /// Returns the events in order of time.
+    fn in_order(mut self) -> impl Iterator<Item = Seen> {
+        std::iter::from_fn(move || self.first())
+    }
+
+    /// Returns the events in order of time, without those at the begin of the thread that `switch` takes off the CPU:
+    /// that thread records the rest of the switch.
+    fn once_left(self, switch: &SwitchRow) -> impl Iterator<Item = Seen> {
+        let leaving = switch.prev;
+        self.in_order()
+            .skip_while(move |seen| seen.thread == leaving)
     }
 }
 
 impl Witness for CpuEvents<'_> {
-    fn between(&self, first: &SwitchRow, second: &SwitchRow) -> Witnessed {
+    fn between(&self, first: &SwitchRow, second: &SwitchRow, seen: &mut Sightings) -> Witnessed {
         let mut witnessed = Witnessed::default();
-        let Some(mut events) = self.between(Some(first), Some(second)) else {
+        let Some(events) = self.between(Some(first), Some(second)) else {
             return witnessed;
         };
-        let mut is_settled = false;
-        while let Some(seen) = events.first() {
-            let thread = seen.thread;
-            // The rest of a switch is recorded by the thread that leaves.
-            if thread == first.prev && !is_settled {
-                continue;
-            }
-            is_settled = true;
-            let time = seen.time.0.clamp(first.time, second.time);
+        for Seen { time, thread } in events.once_left(first) {
+            let time = time.0.clamp(first.time, second.time);
+            seen.add(thread, time);
             if thread != first.next {
                 witnessed.left_by.get_or_insert(time);
             }
@@ -193,34 +228,35 @@ impl Witness for CpuEvents<'_> {
         witnessed
     }
 
-    fn prev_since(&self, row: &SwitchRow, from: Timestamp) -> Timestamp {
-        let Some(mut events) = self.between(None, Some(row)) else {
+    fn prev_since(&self, row: &SwitchRow, from: Timestamp, seen: &mut Sightings) -> Timestamp {
+        let Some(events) = self.between(None, Some(row)) else {
             return from;
         };
-        let mut since = Timestamp(row.time);
-        while let Some(seen) = events.last().filter(|seen| seen.time >= from) {
-            match seen.thread {
-                thread if thread == row.prev => since = seen.time.min(Timestamp(row.time)),
+        let mut since = None;
+        for Seen { time, thread } in events.not_before(from).in_order() {
+            let time = time.min(Timestamp(row.time));
+            seen.add(thread, time.0);
+            match thread {
                 None => {}
-                Some(_) => return since,
+                thread if thread == row.prev => {
+                    since = since.map(|since: Timestamp| since.min(time))
+                }
+                Some(_) => since = Some(Timestamp(row.time)),
             }
         }
-        from
+        since.unwrap_or(from)
     }
 
-    fn left_by(&self, last: &SwitchRow) -> Option<Timestamp> {
-        let mut events = self.between(Some(last), None)?;
-        let mut is_settled = false;
-        while let Some(seen) = events.first() {
-            // The rest of a switch is recorded by the thread that leaves.
-            if seen.thread == last.prev && !is_settled {
-                continue;
-            }
-            is_settled = true;
-            if seen.thread.is_some() && seen.thread != last.next {
-                return Some(seen.time.max(Timestamp(last.time)));
+    fn left_by(&self, last: &SwitchRow, seen: &mut Sightings) -> Option<Timestamp> {
+        let events = self.between(Some(last), None)?;
+        let mut left_by = None;
+        for Seen { time, thread } in events.once_left(last) {
+            let time = time.max(Timestamp(last.time));
+            seen.add(thread, time.0);
+            if thread.is_some() && thread != last.next {
+                left_by.get_or_insert(time);
             }
         }
-        None
+        left_by
     }
 }

@@ -78,8 +78,8 @@ pub struct EventRow {
     pub place: u64,
     /// The event's kind.
     pub kind: KindId,
-    /// The event's thread.
-    pub thread: ThreadKey,
+    /// The event's thread, if it is known.
+    pub thread: Option<ThreadKey>,
 }
 
 /// Times and kinds of a block of neighbouring events, for iteration over many.
@@ -138,7 +138,13 @@ impl EventColumns {
 
     /// Appends an event and returns its index in these columns.
     #[inline]
-    pub fn push(&mut self, time: i64, place: u64, kind: KindId, thread: ThreadKey) -> u32 {
+    pub fn push(
+        &mut self,
+        time: i64,
+        place: u64,
+        kind: KindId,
+        thread: impl Into<Maybe<ThreadKey>>,
+    ) -> u32 {
         let index = self.times.len();
         if index & (BLOCK_LEN - 1) == 0 {
             self.blocks.push(Block {
@@ -161,7 +167,7 @@ impl EventColumns {
             && units << self.place_shift == place_delta
             && block.rest == NARROW;
         self.kinds.push(kind);
-        self.threads.push(thread);
+        self.threads.push(thread.into());
         if fits {
             self.times.push(time_delta as u32);
             self.places.push(units as u16);
@@ -262,7 +268,7 @@ impl EventColumns {
         time: i64,
         place: u64,
         kind: KindId,
-        thread: ThreadKey,
+        thread: impl Into<Maybe<ThreadKey>>,
         cpu: Maybe<u16>,
     ) -> u32 {
         self.cpus.push(cpu);
@@ -424,7 +430,7 @@ impl EventColumns {
     }
 
     /// Replaces every thread key by `key(old)`. Nothing may be pushed afterwards.
-    pub(crate) fn renumber_threads(&mut self, key: &dyn Fn(ThreadKey) -> ThreadKey) {
+    pub(crate) fn renumber_threads(&mut self, key: &dyn Fn(ThreadKey) -> Option<ThreadKey>) {
         self.threads.renumber(key);
     }
 
@@ -435,10 +441,10 @@ impl EventColumns {
         self.kinds.get(index as usize)
     }
 
-    /// Returns the thread of event `index`.
+    /// Returns the thread of event `index`, if it is known.
     #[inline]
     #[must_use]
-    pub fn thread(&self, index: u32) -> ThreadKey {
+    pub fn thread(&self, index: u32) -> Option<ThreadKey> {
         self.threads.get(index as usize)
     }
 

@@ -17,7 +17,7 @@ fn events_come_back_as_they_were_pushed() {
             time: Timestamp(time),
             place,
             kind: KindId(i as u32),
-            thread: ThreadKey(i as u32 * 7),
+            thread: Some(ThreadKey(i as u32 * 7)),
         };
         assert_eq!(columns.push(time, place, row.kind, row.thread), i as u32);
         expected.push(row);

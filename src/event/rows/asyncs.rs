@@ -1,6 +1,6 @@
 //! Operations that belong to no thread: asynchronous slices, and bios and requests of the block layer.
 
-use crate::base::StringId;
+use crate::base::{Maybe, StringId};
 use crate::event::kernel::RequestOp;
 use crate::event::{ProcessKey, SliceKind, ThreadKey};
 
@@ -46,8 +46,8 @@ pub enum AsyncScope {
     Global,
     /// A process named by the file.
     Process(ProcessKey),
-    /// The process of a thread.
-    ProcessOf(ThreadKey),
+    /// The process of a thread; that of the idle thread if the thread is not known.
+    ProcessOf(Maybe<ThreadKey>),
 }
 
 /// An event of a bio or request of the block layer.

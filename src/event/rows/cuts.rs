@@ -28,3 +28,6 @@ pub(crate) const NEVER_ENDED: &str = "never_ended";
 /// The name of the last moment of a recording, in ns: what is unfinished lasted at least until then. In FXT also of a
 /// thread that was last seen before that, because its file ended earlier.
 pub(crate) const SEEN_UNTIL: &str = "seen_until_ns";
+
+/// The start of the name by which files of this program's exporters state their writer.
+pub(crate) const OWN_WRITER: &str = "threadline";

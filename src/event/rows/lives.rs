@@ -17,8 +17,8 @@ pub struct LifeRow {
 pub enum Life {
     /// `parent` created `child`, which is a new thread even if its key was used before.
     Fork {
-        /// The thread that forked.
-        parent: ThreadKey,
+        /// The thread that forked, if it is known.
+        parent: Option<ThreadKey>,
         /// The new thread.
         child: ThreadKey,
         /// Whether it shares its parent's process.

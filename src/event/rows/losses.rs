@@ -2,6 +2,9 @@
 
 use crate::base::{Nanos, Timestamp};
 
+/// The category of losses in Chrome JSON that this program exported.
+pub(crate) const LOSS_CATEGORY: &str = "losses";
+
 /// The recorder lost events of a CPU (or of the lane) in `start..end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {

@@ -441,7 +441,11 @@ fn shown(column: &ColumnDef<'_>, cell: &Cell<'_>, look: &Look) -> Shown {
         width: width_of(&text),
         text,
         is_none: false,
-        is_nothing: matches!(cell, Cell::Int(0)) && column.kind != ColumnKind::Key,
+        is_nothing: matches!(cell, Cell::Int(0))
+            && !matches!(
+                column.kind,
+                ColumnKind::Key | ColumnKind::Row | ColumnKind::Code
+            ),
     }
 }
 
@@ -459,7 +463,11 @@ fn whole_text(column: &ColumnDef<'_>, value: i64, look: &Look) -> String {
         ColumnKind::Count => grouped(value),
         ColumnKind::Flag => if value == 0 { "no" } else { "yes" }.to_owned(),
         ColumnKind::Number => number_text(column.unit, value as f64),
-        ColumnKind::Key | ColumnKind::Text | ColumnKind::Path => value.to_string(),
+        ColumnKind::Key
+        | ColumnKind::Row
+        | ColumnKind::Code
+        | ColumnKind::Text
+        | ColumnKind::Path => value.to_string(),
     }
 }
 

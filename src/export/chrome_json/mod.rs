@@ -4,7 +4,7 @@
 //! flows `s` `t` `f` (bound to the slice around them, see `flow_labels`), asynchronous slices `b` `n` `e` (with an
 //! `id2` that is local to their process, or global if they belong to no process), names `M`. Slices of one thread nest: slices that
 //! cross others are on an extra thread (`shared::layers`). Runs and interrupts of a CPU are in a process called `CPU n`,
-//! states of threads and their wakeups on threads called `NAME states` (`scheduling`); names of what exists in the file
+//! states of threads and their wakeups on threads called `NAME states` (`scheduling`), losses are instants (`losses`); names of what exists in the file
 //! only say what it `stands_for`, so that our reader puts everything back. Times are microseconds with
 //! three decimals, so that no nanosecond is lost; numbers above 2^53 are texts, ids above 32 bits have stand-ins (see
 //! `shared::numbers`). Slices, runs and states that reach over a border are cut there and have arguments that say so
@@ -14,6 +14,7 @@ mod counter_events;
 mod event_parts;
 mod flow_events;
 mod flow_labels;
+mod losses;
 mod scheduling;
 #[cfg(test)]
 mod tests;
@@ -22,7 +23,7 @@ mod values;
 use std::borrow::Cow;
 use std::io::Write;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value as Json, json};
 
 use super::shared::arguments::{arguments, async_id, merge, record_word};
@@ -31,16 +32,15 @@ use super::shared::borders::{Borders, CutArgument, EndCut, Part};
 use super::shared::flow_marks::{FlowMark, FlowMarks};
 use super::shared::koids::Koids;
 use super::shared::layers::{Layer, PlacedSlice, placed_slices};
-use super::shared::losses::Losses;
+use super::shared::losses::cpus as losses_of_cpus;
 use super::shared::numbers::{AsyncNumbers, Numbers, exact_number};
 use super::{Chosen, ExportError, ExportedText, Exporter, Request, Summary};
 use crate::base::{Job, StringId, TimeSpan, Timestamp};
 use crate::event::family::Family;
 use crate::event::slice_kind::{Nesting, SLICE_KIND, SliceKind};
-use crate::event::{FieldRef, FieldRole, SEEN_UNTIL};
+use crate::event::{FieldRef, FieldRole, OWN_WRITER, SEEN_UNTIL};
 use crate::export::shared::ThreadKoids;
 use crate::formats::EventRef;
-use crate::formats::chrome_json::OUR_NAME;
 use crate::load::LoadedTrace;
 use crate::tables::items::track_name;
 use crate::trace::slices::SliceLabel;
@@ -101,7 +101,7 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
     let mut summary = Summary::default();
     write!(
         writer.out,
-        "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"writer\":\"{OUR_NAME} {}\",\"{SEEN_UNTIL}\":{}}},\
+        "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"writer\":\"{OWN_WRITER} {}\",\"{SEEN_UNTIL}\":{}}},\
          \"traceEvents\":[",
         env!("CARGO_PKG_VERSION"),
         writer.borders.last_moment()
@@ -117,7 +117,7 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
     summary.count("thread states", written.states);
     summary.count("wakeups", written.wakeups);
     summary.count("names", names + writer.name_count);
-    Losses::new(trace, chosen).note_left_out(&mut summary);
+    summary.count("losses", writer.losses()?);
     writer.out.write_all(b"\n]}\n")?;
     writer.out.flush()?;
     Ok(summary)
@@ -237,8 +237,9 @@ impl<'a> JsonEvents<'a> {
                 }
             }
         }
+        let lossy: FxHashSet<CpuId> = losses_of_cpus(trace, self.chosen).collect();
         for id in (0..trace.cpus.len() as u32).map(CpuId) {
-            if self.chosen.has_runs_of(id) {
+            if self.chosen.has_runs_of(id) || lossy.contains(&id) {
                 let owner = self.koids.cpu(id);
                 let name = self.koids.cpu_name(trace, id);
                 for what in ["process_name", "thread_name"] {
@@ -342,7 +343,7 @@ impl<'a> JsonEvents<'a> {
                 continue;
             }
             let mut threads: FxHashMap<Layer, u64> = FxHashMap::default();
-            for PlacedSlice { slice, layer } in placed_slices(trace, self.chosen, id) {
+            for PlacedSlice { slice, layer, .. } in placed_slices(trace, self.chosen, id) {
                 count += 1;
                 if let TrackKind::Async(_) = track.kind {
                     self.async_slice(track.kind, slice, async_ids.of_slice(slice))?;

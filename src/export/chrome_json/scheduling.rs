@@ -4,7 +4,7 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::event_parts::{Head, When};
-use super::{JsonEvents, RUNS_OFFSET, add_cuts, exact, when};
+use super::{JsonEvents, RUNS_OFFSET, add_cuts, when};
 use crate::event::Interrupt;
 use crate::export::ExportError;
 use crate::export::shared::ThreadKoids;
@@ -96,7 +96,7 @@ impl JsonEvents<'_> {
     }
 
     /// Returns the number of a CPU in the file: CPUs of several files have different ones.
-    fn cpu_number(&self, index: u32) -> u32 {
+    pub(super) fn cpu_number(&self, index: u32) -> u32 {
         let number = self.koids.cpu_number(CpuId(index));
         number.map_or(index, u32::from)
     }
@@ -116,9 +116,11 @@ impl JsonEvents<'_> {
             if let Some(interrupt) = interrupt {
                 args.insert("interrupt".to_owned(), json!(interrupt.word()));
             }
-            let woken_by = state.event.and_then(|event| trace.states.woken_by(event));
-            if let Some(name) = woken_by {
-                args.insert("woken_by".to_owned(), json!(exact(trace, name)));
+            // The file has no CPU for the wakeup, so nobody could find the handler there.
+            if let Some(Waker::Interrupt(waker)) = waker_of(trace, state)
+                && let Some(handler) = waker.handler(trace)
+            {
+                args.insert("woken_by".to_owned(), json!(handler));
             }
         }
         if state.notes.spans_loss() {

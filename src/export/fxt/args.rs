@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 
 use super::records::{MOST_ARGS, MOST_STRING_BYTES, Records, TextRef, cut_bytes};
 use crate::base::strings::exact_text;
-use crate::event::{FieldRef, ValueRef};
+use crate::event::{FieldRef, FieldView, ValueRef};
 use crate::export::shared::arguments::{Arg, ArgValue, LongText, value_of};
 use crate::fxt::packed::MORE;
 
@@ -56,7 +56,7 @@ impl<'a> FieldNames<'a> {
             if count > MOST_ARGS || is_long || field.name.len() > MOST_QUICK_BYTES {
                 return false;
             }
-            let value = value_of(field);
+            let value = value_of(FieldView::of(field));
             match &field.name {
                 Cow::Borrowed(name) => {
                     let name = self.reference(name, records);

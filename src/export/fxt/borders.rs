@@ -299,7 +299,11 @@ impl<'a> Items<'a> {
     pub(super) fn partial_runs(&self) -> Vec<Item> {
         let (trace, span) = (self.trace, self.chosen.span);
         let rows = trace.runs.partial.iter().copied();
-        let items = rows.filter(|&run| self.ends_as_part(run as usize));
+        let is_inside = |run: usize| {
+            let start = trace.runs.starts[run];
+            start >= span.start.0 || trace.runs.ends[run] > span.start.0
+        };
+        let items = rows.filter(|&run| self.ends_as_part(run as usize) && is_inside(run as usize));
         let items = items.filter_map(|run| {
             let cpu = trace.runs.of_cpu.partition_point(|range| range.end <= run);
             let cpu = CpuId(u32::try_from(cpu).ok()?);

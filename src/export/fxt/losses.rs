@@ -29,22 +29,13 @@ impl Encoder<'_, '_> {
         };
         let cpu = trace.gap_cpu(GapId(item.row));
         let number = cpu.and_then(|cpu| source.koids.cpu_number(cpu));
-        let ns = |time: Timestamp| ArgValue::Int64(time.0.saturating_add(source.shift));
         let mut args = Vec::new();
         args.extend(number.map(|cpu| Arg::new("cpu", ArgValue::UInt32(cpu.into()))));
-        args.extend(
-            gap.lost
-                .map(|lost| Arg::new("lost_events", ArgValue::UInt64(lost))),
-        );
-        let ends = [
-            ("from_ns", gap.event_before()),
-            ("until_ns", gap.event_after()),
-        ];
-        args.extend(
-            ends.map(|(name, time)| Some(Arg::new(name, ns(time?))))
-                .into_iter()
-                .flatten(),
-        );
+        let row = GapRow {
+            row: item.row,
+            gap: *gap,
+        };
+        args.extend(row.arguments(source.shift));
         let time = item.time.clamp(trace.span.start.0, trace.span.end.0);
         let head = Head {
             event_type: EventType::Instant,

@@ -25,7 +25,7 @@ pub(crate) fn summary(
     summary.notes.extend(source.koids.notes());
     summary
         .notes
-        .extend_from_slice(source.koids.renumbered_cpus());
+        .extend((source.koids.renumbered_cpus().iter()).map(|it| it.note.clone()));
     let mut note = |count: u64, one: &str, many: &str| match count {
         0 => {}
         1 => summary.notes.push(format!("1 {one}")),

@@ -5,11 +5,11 @@ use super::item::{Item, What};
 use super::records::{Arg, ArgValue};
 use super::scheduling_args::{int32_of, value_of};
 use super::scheduling_records::{NumberedState, OnCpu, Outgoing, Side};
-use crate::event::{Role, ValueRef};
+use crate::event::{FieldRole, Role, ValueRef};
 use crate::export::shared::borders::{CutArgument, EndCut};
 use crate::fxt::agreed::{END_NOT_SEEN, OUTGOING_NOT_SEEN};
 use crate::fxt::layout::scheduling::IDLE_WEIGHT;
-use crate::trace::{CpuId, EventId, RunId, StateId, ThreadId, ThreadState, Trace};
+use crate::trace::{CpuId, EventId, RunId, State, StateId, ThreadId, ThreadState, Trace};
 
 /// Arguments of scheduling records that the export computes again.
 pub(super) const COMPUTED_AGAIN: &[&str] = &[
@@ -188,12 +188,7 @@ impl<'a> Encoder<'a, '_> {
             What::SwitchOff => {
                 let state = self.source.trace.states.get(StateId(item.row));
                 let event = state.event.filter(|_| state.start.0 == item.time);
-                let weight = event.map_or(0, |event| self.priority_before(event));
-                let out = Outgoing {
-                    side: self.side(state.thread, weight),
-                    state: state_number(state.state),
-                };
-                (Some(out), Side::Idle)
+                (Some(self.leaves_without_run(&state, event)), Side::Idle)
             }
             _ => (self.left_for(item), self.side_of_run(index)),
         };
@@ -210,15 +205,24 @@ impl<'a> Encoder<'a, '_> {
     /// Returns the state that a switch begins for the outgoing thread.
     fn left_state(&self, item: &Item) -> Option<StateId> {
         let (trace, index) = (self.source.trace, item.row as usize);
+        self.lone_state(item).or_else(|| {
+            let run = match item.what {
+                What::SwitchToIdle => index,
+                What::SwitchTo if item.time == trace.runs.starts[index] => self.run_before(item)?,
+                _ => return None,
+            };
+            trace.states.behind_run(&trace.runs, run)
+        })
+    }
+
+    /// Returns the state that a switch begins for an outgoing thread that has no run until then, because switches were
+    /// lost.
+    fn lone_state(&self, item: &Item) -> Option<StateId> {
+        let (runs, index) = (&self.source.trace.runs, item.row as usize);
         match item.what {
-            What::SwitchToIdle => trace.states.behind_run(&trace.runs, index),
             What::SwitchOff => Some(StateId(item.row)),
-            What::SwitchTo if item.time == trace.runs.starts[index] => {
-                let lone = self.source.lone_states.of_event(trace.runs.events[index]);
-                lone.or_else(|| {
-                    let run = self.run_before(item)?;
-                    trace.states.behind_run(&trace.runs, run)
-                })
+            What::SwitchTo if item.time == runs.starts[index] => {
+                self.source.lone_states.of_event(runs.events[index])
             }
             _ => None,
         }
@@ -226,15 +230,8 @@ impl<'a> Encoder<'a, '_> {
 
     /// Returns whether the thread that a switch takes off the CPU ran there until then.
     fn is_outgoing_seen(&self, item: &Item) -> bool {
-        let (trace, index) = (self.source.trace, item.row as usize);
-        let lone = match item.what {
-            What::SwitchOff => Some(StateId(item.row)),
-            What::SwitchTo if item.time == trace.runs.starts[index] => {
-                self.source.lone_states.of_event(trace.runs.events[index])
-            }
-            _ => None,
-        };
-        let Some(lone) = lone.map(|id| trace.states.get(id)) else {
+        let trace = self.source.trace;
+        let Some(lone) = self.lone_state(item).map(|id| trace.states.get(id)) else {
             return true;
         };
         if lone.start.0 < item.time {
@@ -398,8 +395,7 @@ impl<'a> Encoder<'a, '_> {
         }?;
         let thread = ThreadId(runs.threads[ended]);
         let is_another = |state| trace.states.get(state).thread != thread;
-        let lone_state = self.source.lone_states.of_event(runs.events[index]);
-        let names_another = item.what == What::SwitchTo && lone_state.is_some_and(is_another);
+        let names_another = self.lone_state(item).is_some_and(is_another);
         let is_over = runs.starts[ended] < item.time && self.is_dead_at_start(thread, item.time);
         let is_apart = names_another || !self.ends_in_state(item, ended);
         (is_apart && !is_over && self.source.chosen.has_run(CpuId(item.of), thread))
@@ -460,6 +456,15 @@ impl<'a> Encoder<'a, '_> {
         })
     }
 
+    /// Returns the outgoing side of a thread that has no run until then; `switch` is the event.
+    fn leaves_without_run(&self, state: &State, switch: Option<EventId>) -> Outgoing {
+        let weight = switch.map_or(0, |event| self.priority_before(event));
+        Outgoing {
+            side: self.side(state.thread, weight),
+            state: state_number(state.state),
+        }
+    }
+
     /// Returns whether `time` is the range's start and a thread's life was over by then.
     pub(super) fn is_dead_at_start(&self, thread: ThreadId, time: i64) -> bool {
         let chosen = self.source.chosen;
@@ -476,16 +481,10 @@ impl<'a> Encoder<'a, '_> {
             return None;
         }
         // Where switches were lost, the outgoing thread is not the one that ran.
-        let lone = self.source.lone_states.of_event(runs.events[index]);
-        let lone = lone.map(|state| trace.states.get(state));
+        let lone = self.lone_state(item).map(|state| trace.states.get(state));
         let lone = lone.filter(|state| !self.is_dead_at_start(state.thread, item.time));
         if let Some(state) = lone {
-            let event = runs.event(index);
-            let weight = event.map_or(0, |event| self.priority_before(event));
-            return Some(Outgoing {
-                side: self.side(state.thread, weight),
-                state: state_number(state.state),
-            });
+            return Some(self.leaves_without_run(&state, runs.event(index)));
         }
         let before = self.run_before(item).filter(|&run| {
             let thread = ThreadId(runs.threads[run]);
@@ -503,7 +502,9 @@ impl<'a> Encoder<'a, '_> {
         let mut fields = Vec::new();
         let event = self.event_ref(event);
         self.source.reader.fields_into(event, &mut fields);
-        let priority = fields.iter().find(|field| field.name == "prev_prio");
+        let priority = fields
+            .iter()
+            .find(|field| field.role == FieldRole::OutgoingPriority);
         priority.map_or(0, |field| match field.value {
             ValueRef::Int(value) => i32::try_from(value).unwrap_or(0),
             ValueRef::UInt(value) => i32::try_from(value).unwrap_or(0),

@@ -9,9 +9,11 @@ use rustc_hash::FxHashMap;
 use super::context::Context;
 use super::lanes::Side;
 use super::marks::ArrowEnd;
+use super::sources::Machine;
 use crate::base::Timestamp;
+use crate::export::shared::lone_flows::lone_flows;
 use crate::trace::SliceId;
-use crate::trace::flows::{Flow, FlowPoint};
+use crate::trace::flows::{Flow, FlowPoint, LoneFlow};
 
 /// Where an arrow is attached to a slice.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -42,12 +44,16 @@ pub(super) struct ArrowPoint {
 #[derive(Default)]
 pub(super) struct Arrows {
     attached: FxHashMap<Place, Vec<Attached>>,
+    /// A bit for each slice: whether arrows are attached to it. Most slices have none.
+    slices_with_any: Vec<u64>,
     /// The ends that are points, in the order in which they must be written.
     pub points: Vec<ArrowPoint>,
     /// The number of arrows.
     pub count: u64,
-    /// The number of flow events that make no arrow.
-    pub lone_count: u64,
+    /// The number of arrows between machines, which are left out.
+    pub apart_count: u64,
+    /// The chosen flow events that make no arrow.
+    pub lone: Vec<LoneFlow>,
 }
 
 /// Returns the number of an arrow in the file.
@@ -58,7 +64,10 @@ pub(super) fn number_of(arrow: u32) -> u64 {
 impl Arrows {
     /// Attaches the chosen arrows of a trace.
     pub fn new(context: &Context<'_>) -> Arrows {
-        let mut arrows = Arrows::default();
+        let mut arrows = Arrows {
+            slices_with_any: vec![0; context.trace.slices.len().div_ceil(64)],
+            ..Arrows::default()
+        };
         let chosen = context.chosen;
         for (row, flow) in (0_u32..).zip(&context.trace.flows.rows) {
             let is_chosen = chosen.has_track_of(flow.from.thread)
@@ -69,17 +78,21 @@ impl Arrows {
                 arrows.attach(context, row, flow);
             }
         }
-        let lone = (context.trace.flows.lone.iter()).filter(|flow| {
-            let events = &context.trace.events;
-            chosen.span.contains(events.time(flow.event))
-                && chosen.has_track_of(events.thread(flow.event))
-                && chosen.has_cpu_of(flow.event)
-        });
-        arrows.lone_count = lone.count() as u64;
+        arrows.lone = lone_flows(context.trace, chosen);
         arrows
     }
 
     fn attach(&mut self, context: &Context<'_>, arrow: u32, flow: &Flow) {
+        let machine = |point: &FlowPoint| {
+            let thread = point.thread;
+            thread.map_or(Machine::HOST, |thread| {
+                context.people.machine_of_thread(thread)
+            })
+        };
+        if machine(&flow.from) != machine(&flow.to) {
+            self.apart_count += 1;
+            return;
+        }
         self.count += 1;
         let from = flow.from.slice.filter(|&slice| is_written(context, slice));
         let first = match from {
@@ -110,6 +123,10 @@ impl Arrows {
     }
 
     fn add(&mut self, slice: SliceId, side: Side, arrow: u32, end: ArrowEnd) {
+        let bits = self.slices_with_any.get_mut(slice.0 as usize / 64);
+        if let Some(bits) = bits {
+            *bits |= 1 << (slice.0 % 64);
+        }
         let attached = Attached {
             arrow: number_of(arrow),
             end,
@@ -140,7 +157,8 @@ impl Arrows {
     /// Returns the ends of arrows at an end of a slice.
     #[inline]
     pub fn at(&self, slice: SliceId, side: Side) -> &[Attached] {
-        if self.attached.is_empty() {
+        let bits = self.slices_with_any.get(slice.0 as usize / 64);
+        if bits.is_none_or(|bits| bits >> (slice.0 % 64) & 1 == 0) {
             return &[];
         }
         let place = Place { slice, side };

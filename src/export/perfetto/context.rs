@@ -3,10 +3,10 @@
 use super::event_types::{Derives, SWITCH};
 use super::people::People;
 use super::plan::Plans;
-use super::sources::KernelSources;
+use super::sources::{KernelSources, Machine};
 use super::values::StateBits;
 use crate::base::{TimeSpan, Timestamp};
-use crate::event::{FieldRef, SliceKind};
+use crate::event::SliceKind;
 use crate::formats::Events;
 use crate::query::selection::Chosen;
 use crate::trace::{CpuId, EventId, SliceId, ThreadId, Trace};
@@ -18,9 +18,9 @@ pub(super) struct Context<'a> {
     pub reader: &'a dyn Events,
     pub sources: &'a KernelSources<'a>,
     pub people: &'a People<'a>,
-    pub plans: &'a Plans,
-    /// How thread states are numbered.
-    pub states: StateBits,
+    pub plans: &'a Plans<'a>,
+    /// How thread states are numbered, by machine.
+    pub states: Vec<StateBits>,
     /// Added to all times so that none is below zero, in ns.
     pub shift: i64,
 }
@@ -43,28 +43,21 @@ impl<'a> Context<'a> {
         self.people.cpu(CpuId(cpu))
     }
 
-    /// Replaces `fields` by the fields of an event.
-    #[inline]
-    pub fn fields_into(&self, id: EventId, fields: &mut Vec<FieldRef<'a>>) {
-        fields.clear();
-        let event = self.trace.events.get(id);
-        self.reader.fields_into(event.into(), fields);
-    }
-
     /// Returns whether an event is written as an ftrace event of which trace_processor makes the same rows that the
     /// trace has: they are not written again.
     pub fn is_derived(&self, id: EventId) -> bool {
-        let kind = self.trace.events.kind(id);
-        if self.plans.derives(kind) == Derives::Nothing {
+        if !self.plans.derive_any() {
             return false;
         }
-        self.sources.is_ftrace(id)
+        let kind = self.trace.events.kind(id);
+        let is_derived = |machine| self.plans.of(machine, kind).derives() != Derives::Nothing;
+        self.sources.of_event(id).is_some_and(is_derived)
     }
 
     /// Returns whether trace_processor makes a slice of its begin and end. Programs and open files begin with such an
     /// event as well, but are slices of ours.
     pub fn is_derived_slice(&self, slice: SliceId) -> bool {
-        if !self.sources.is_any() {
+        if !self.plans.derive_any() {
             return false;
         }
         let kind = self.trace.slices.label(slice).kind;
@@ -76,12 +69,20 @@ impl<'a> Context<'a> {
     /// Returns whether trace_processor makes the runs of a CPU and the states of its threads of the kernel's context
     /// switches.
     pub fn has_switches_of(&self, cpu: CpuId) -> bool {
-        self.sources.has_cpu(cpu) && self.plans.has_typed(SWITCH.event)
+        let has_switches = |machine| self.plans.has_typed(machine, SWITCH.event);
+        self.sources.of_cpu(cpu).is_some_and(has_switches)
     }
 
     /// Returns whether trace_processor makes the states of a thread of the kernel's context switches.
     pub fn has_switches_of_thread(&self, thread: ThreadId) -> bool {
-        self.sources.has_thread(thread) && self.plans.has_typed(SWITCH.event)
+        let has_switches = |machine| self.plans.has_typed(machine, SWITCH.event);
+        self.sources.of_thread(thread).is_some_and(has_switches)
+    }
+
+    /// Returns how a machine's kernel numbers thread states.
+    pub fn states(&self, machine: Machine) -> StateBits {
+        let states = self.states.get(machine.0 as usize).copied();
+        states.unwrap_or(StateBits::Old)
     }
 
     /// Returns whether an ftrace event is written because it is in the range and chosen itself.

@@ -2,11 +2,11 @@
 
 use super::arrows::Arrows;
 use super::context::Context;
-use super::layout::{clock, ftrace_stats, packet, system_info, trace as top};
-use super::output::{OTHER_SEQUENCE, Output};
-use super::plan::Machine;
+use super::layout::{clock, clock_sync, ftrace_stats, packet, system_info};
+use super::output::Output;
+use super::plan::CallNames;
 use super::proto::{FieldNumber, Message};
-use super::sources::KernelSources;
+use super::sources::{KernelSources, Machine};
 use super::track_marks::RowCounts;
 use super::values::StateBits;
 use crate::event::part::{ClockUnit, FirstDay};
@@ -19,22 +19,24 @@ use crate::trace::{CpuId, GapId};
 /// The machines for which trace_processor has the names of system calls (`src/kernel_utils/syscall_table.cc`).
 const MACHINES: [&str; 7] = ["x86_64", "aarch64", "arm64", "i386", "i486", "i586", "i686"];
 
-/// The machine of the kernel's events, as `uname -a` describes it.
+/// A machine whose kernel's events are in the file, as `uname -a` describes it.
 pub(super) struct System {
+    machine: Machine,
     uname: Option<Vec<String>>,
     cpu_count: Option<u32>,
 }
 
 impl System {
-    /// Reads what the kernel's file states.
-    pub fn of(sources: &KernelSources<'_>) -> System {
-        let info = sources.info();
-        let fact = info.and_then(|info| info.facts.iter().find(|fact| fact.name == "uname"));
+    /// Reads what the machine's file states.
+    pub fn of(sources: &KernelSources<'_>, machine: Machine) -> System {
+        let info = sources.info(machine);
+        let fact = info.facts.iter().find(|fact| fact.name == "uname");
         let words = fact.map(|fact| fact.value.split_whitespace().map(str::to_owned).collect());
         System {
+            machine,
             // System, host, release, version ..., machine.
             uname: words.filter(|words: &Vec<String>| words.len() >= 4),
-            cpu_count: info.and_then(|info| info.cpu_count),
+            cpu_count: info.cpu_count,
         }
     }
 
@@ -44,10 +46,10 @@ impl System {
     }
 
     /// Returns whether Perfetto has names for the machine's system calls.
-    pub fn machine(&self) -> Machine {
+    pub fn call_names(&self) -> CallNames {
         match MACHINES.contains(&self.machine_name()) {
-            true => Machine::Known,
-            false => Machine::Unknown,
+            true => CallNames::Known,
+            false => CallNames::Unknown,
         }
     }
 
@@ -63,28 +65,32 @@ impl System {
     }
 }
 
-/// Writes one packet with a time.
-fn write_packet(
+/// Writes a packet of a machine with one message.
+fn write_message(
     output: &mut Output<'_>,
     time: u64,
+    machine: Machine,
     field: FieldNumber,
     fill: impl FnOnce(&mut Message),
 ) -> Result<(), ExportError> {
-    let mut message = Message::default();
-    let outer = message.open(top::PACKET);
-    message.uint(packet::TIMESTAMP, time);
-    message.uint(packet::SEQUENCE, OTHER_SEQUENCE);
-    let inner = message.open(field);
-    fill(&mut message);
-    message.close(inner);
-    message.close(outer);
-    output.write(message.bytes())
+    output.packet(time, machine, |message| {
+        let inner = message.open(field);
+        fill(message);
+        message.close(inner);
+    })
+}
+
+fn write_clock(message: &mut Message, id: u64, time: u64) {
+    let entry = message.open(clock::CLOCKS);
+    message.uint(clock::CLOCK_ID, id);
+    message.uint(clock::TIME, time);
+    message.close(entry);
 }
 
 /// Writes the packets at the start of the file.
 pub(super) fn write_head(
     context: &Context<'_>,
-    system: &System,
+    systems: &[System],
     output: &mut Output<'_>,
 ) -> Result<(), ExportError> {
     let time = output.start;
@@ -96,20 +102,57 @@ pub(super) fn write_head(
         let own = time.cast_signed().checked_sub(context.shift)?;
         u64::try_from(zero.checked_add(own)?).ok()
     });
-    write_packet(output, time, packet::CLOCK_SNAPSHOT, |message| {
-        let clocks = [(clock::BOOTTIME, Some(time)), (clock::REALTIME, wall_clock)];
-        for (id, time) in clocks {
-            let Some(time) = time else { continue };
-            let entry = message.open(clock::CLOCKS);
-            message.uint(clock::CLOCK_ID, id);
-            message.uint(clock::TIME, time);
-            message.close(entry);
+    write_message(
+        output,
+        time,
+        Machine::HOST,
+        packet::CLOCK_SNAPSHOT,
+        |message| {
+            write_clock(message, clock::BOOTTIME, time);
+            if let Some(time) = wall_clock {
+                write_clock(message, clock::REALTIME, time);
+            }
+            message.uint(clock::PRIMARY, clock::BOOTTIME);
+        },
+    )?;
+    for system in systems {
+        if system.machine != Machine::HOST {
+            write_sync(output, time, system.machine)?;
         }
-        message.uint(clock::PRIMARY, clock::BOOTTIME);
-    })?;
-    if system.uname.is_some() || system.cpu_count.is_some() {
-        write_packet(output, time, packet::SYSTEM_INFO, |message| {
-            if let Some(words) = &system.uname {
+        system.write(output, time)?;
+        write_stats(context, time, system.machine, Phase::Start, output)?;
+    }
+    Ok(())
+}
+
+/// Writes that the clock of a machine is the host's. Readers want two comparisons, at times other than 0.
+fn write_sync(output: &mut Output<'_>, time: u64, machine: Machine) -> Result<(), ExportError> {
+    write_message(
+        output,
+        time,
+        machine,
+        packet::REMOTE_CLOCK_SYNC,
+        |message| {
+            for time in [time.saturating_add(1), time.saturating_add(2)] {
+                let both = message.open(clock_sync::SYNCED_CLOCKS);
+                for side in [clock_sync::OF_MACHINE, clock_sync::OF_HOST] {
+                    let clocks = message.open(side);
+                    write_clock(message, clock::BOOTTIME, time);
+                    message.close(clocks);
+                }
+                message.close(both);
+            }
+        },
+    )
+}
+
+impl System {
+    fn write(&self, output: &mut Output<'_>, time: u64) -> Result<(), ExportError> {
+        if self.uname.is_none() && self.cpu_count.is_none() {
+            return Ok(());
+        }
+        write_message(output, time, self.machine, packet::SYSTEM_INFO, |message| {
+            if let Some(words) = &self.uname {
                 let entry = message.open(system_info::UTSNAME);
                 let word = |at: usize| words.get(at).map_or("", String::as_str);
                 let version = words.get(3..words.len() - 1).unwrap_or(&[]).join(" ");
@@ -118,18 +161,14 @@ pub(super) fn write_head(
                     message.text(system_info::VERSION, &version);
                 }
                 message.text(system_info::RELEASE, word(2));
-                message.text(system_info::MACHINE, system.machine_name());
+                message.text(system_info::MACHINE, self.machine_name());
                 message.close(entry);
             }
-            if let Some(count) = system.cpu_count {
+            if let Some(count) = self.cpu_count {
                 message.uint(system_info::CPU_COUNT, u64::from(count));
             }
-        })?;
+        })
     }
-    if context.sources.is_any() {
-        write_stats(context, time, Phase::Start, output)?;
-    }
-    Ok(())
 }
 
 /// Writes the packets at the end of the file.
@@ -137,11 +176,9 @@ pub(super) fn write_tail(
     context: &Context<'_>,
     output: &mut Output<'_>,
 ) -> Result<(), ExportError> {
-    if !context.sources.is_any() {
-        return Ok(());
-    }
     let time = context.time(context.span().end.0);
-    write_stats(context, time, Phase::End, output)
+    let mut machines = context.sources.machines();
+    machines.try_for_each(|machine| write_stats(context, time, machine, Phase::End, output))
 }
 
 /// When statistics are taken: trace_processor computes the difference.
@@ -158,25 +195,24 @@ struct LostEvents {
     dropped: u64,
 }
 
-/// Writes how many events each CPU of the kernel lost: none before the trace.
+/// Writes how many events each CPU of a machine lost: none before the trace.
 fn write_stats(
     context: &Context<'_>,
     time: u64,
+    machine: Machine,
     phase: Phase,
     output: &mut Output<'_>,
 ) -> Result<(), ExportError> {
     let lost = lost_events(context);
-    write_packet(output, time, packet::FTRACE_STATS, |message| {
+    write_message(output, time, machine, packet::FTRACE_STATS, |message| {
         let number = match phase {
             Phase::Start => ftrace_stats::START,
             Phase::End => ftrace_stats::END,
         };
         message.uint(ftrace_stats::PHASE, number);
         for (cpu, lost) in (0_u32..).zip(&lost) {
-            let Some(number) = context
-                .cpu(cpu)
-                .filter(|_| context.sources.has_cpu(CpuId(cpu)))
-            else {
+            let is_own = context.sources.of_cpu(CpuId(cpu)) == Some(machine);
+            let Some(number) = context.cpu(cpu).filter(|_| is_own) else {
                 continue;
             };
             let lost = match phase {
@@ -247,9 +283,11 @@ pub(super) fn add_notes(
             "the clock counts {word}: Perfetto shows each as one nanosecond"
         ));
     }
-    for name in context.sources.others() {
+    for machine in context.sources.machines().skip(1) {
+        let name = context.sources.name(machine);
         notes.push(format!(
-            "the events of {name} are track events: Perfetto knows the threads of one kernel only"
+            "{name} is another machine in Perfetto, number {}",
+            machine.0
         ));
     }
     notes.extend_from_slice(&context.people.notes);
@@ -264,9 +302,14 @@ pub(super) fn add_notes(
         "ends of arrows are outside of all slices and are instants",
     );
     note(
-        arrows.lone_count,
-        "flow event makes no arrow and is left out",
-        "flow events make no arrows and are left out",
+        arrows.apart_count,
+        "arrow between machines is left out: Perfetto has none",
+        "arrows between machines are left out: Perfetto has none",
+    );
+    note(
+        arrows.lone.len() as u64,
+        "flow event makes no arrow and is an instant",
+        "flow events make no arrows and are instants",
     );
     note(
         counts.tasks.left_out,

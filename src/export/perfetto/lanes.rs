@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 use rustc_hash::FxHashMap;
 
 use crate::base::Maybe;
-use crate::export::shared::layers::{FoundSlice, Layer, PlacedSlice, found_slices};
+use crate::export::shared::layers::{FoundSlice, Layer, Layers, PlacedSlice, found_slices};
 use crate::query::selection::Chosen;
 use crate::trace::{SliceId, Trace, TrackId};
 
@@ -44,25 +44,24 @@ pub(super) fn for_each_mark<E>(
     mut each: impl FnMut(LayerMark) -> Result<(), E>,
 ) -> Result<(), E> {
     // Invariant: the ends of a layer's open slices decrease, so that the last one is the innermost.
-    let mut open: FxHashMap<Layer, Vec<OpenSlice>> = FxHashMap::default();
-    let mut ended = Vec::new();
-    for &PlacedSlice { slice, layer } in placed {
-        let row = slice.0 as usize;
-        let start = trace.slices.starts.at(row);
-        let parent = trace.slices.parent(row);
-        let slices = open.entry(layer).or_default();
+    let mut open: Layers<Vec<OpenSlice>> = Layers::default();
+    for placed in placed {
+        let &PlacedSlice {
+            slice,
+            layer,
+            start,
+            end,
+        } = placed;
+        let slices = open.of(layer);
         // A slice of no length at the very end of its parent is in it.
-        while let Some(last) = slices.pop_if(|last| last.end <= start && parent != Some(last.slice))
-        {
-            ended.push(last);
-        }
-        for last in ended.drain(..) {
+        let is_over = |last: &OpenSlice| {
+            last.end < start
+                || (last.end <= start && trace.slices.parent(slice.0 as usize) != Some(last.slice))
+        };
+        while let Some(last) = slices.pop_if(|last| is_over(last)) {
             each_end(layer, last, &mut each)?;
         }
-        slices.push(OpenSlice {
-            end: trace.slices.open_end(row),
-            slice,
-        });
+        slices.push(OpenSlice { end, slice });
         each(LayerMark {
             layer,
             time: start,
@@ -70,9 +69,7 @@ pub(super) fn for_each_mark<E>(
             side: Side::Begin,
         })?;
     }
-    let mut layers: Vec<(Layer, Vec<OpenSlice>)> = open.into_iter().collect();
-    layers.sort_unstable_by_key(|(layer, _)| *layer);
-    for (layer, slices) in layers {
+    for (layer, slices) in open.into_all() {
         for slice in slices.into_iter().rev() {
             each_end(layer, slice, &mut each)?;
         }
@@ -98,11 +95,17 @@ fn each_end<E>(
 }
 
 /// Puts slices of one start into the order in which they nest: each is followed by those inside it. By depth, all
-/// slices of a row come before their children, which matters where slices have no length.
+/// slices of a row come before their children, which matters where slices have no length. Of those inside slices that
+/// started before, the deepest comes first: it may have no length, and the slice around it may end there.
 pub(super) fn sort_by_nesting(trace: &Trace, placed: &mut [PlacedSlice]) {
-    let start = |placed: &PlacedSlice| trace.slices.starts.at(placed.slice.0 as usize);
-    for group in placed.chunk_by_mut(|a, b| start(a) == start(b)) {
-        if group.len() < 3 {
+    for group in placed.chunk_by_mut(|a, b| a.start == b.start) {
+        let parent = |placed: &PlacedSlice| trace.slices.parent(placed.slice.0 as usize);
+        let is_sorted = match &*group {
+            [_] => true,
+            [first, second] => parent(second) == Some(first.slice),
+            _ => false,
+        };
+        if is_sorted {
             continue;
         }
         let index_of = (0..).zip(group.iter().map(|placed| placed.slice));
@@ -111,12 +114,12 @@ pub(super) fn sort_by_nesting(trace: &Trace, placed: &mut [PlacedSlice]) {
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); group.len()];
         let mut stack = Vec::new();
         for (at, placed) in group.iter().enumerate().rev() {
-            let parent = trace.slices.parent(placed.slice.0 as usize);
-            match parent.and_then(|parent| index_of.get(&parent)) {
+            match parent(placed).and_then(|parent| index_of.get(&parent)) {
                 Some(&parent) if parent < at => children[parent].push(at),
                 _ => stack.push(at),
             }
         }
+        stack.sort_by_key(|&at: &usize| trace.slices.depth(group[at].slice));
         let old = group.to_vec();
         let mut next = group.iter_mut();
         while let Some(at) = stack.pop() {
@@ -153,6 +156,8 @@ pub(super) fn placed_asyncs(
                     0 => Layer::Own,
                     other => Layer::Crossing(other - 1),
                 },
+                start,
+                end: own.end,
             }
         })
         .collect()

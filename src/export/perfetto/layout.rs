@@ -26,6 +26,8 @@ pub(super) mod packet {
     pub const FTRACE_STATS: FieldNumber = 34;
     pub const SYSTEM_INFO: FieldNumber = 45;
     pub const TRACK_DESCRIPTOR: FieldNumber = 60;
+    pub const MACHINE_ID: FieldNumber = 98;
+    pub const REMOTE_CLOCK_SYNC: FieldNumber = 107;
     pub const GENERIC_TASK_STATE: FieldNumber = 117;
     /// Values of `SEQUENCE_FLAGS`: interned ids start anew, and ids are used.
     pub const STATE_CLEARED: u64 = 1;
@@ -73,6 +75,7 @@ pub(super) mod annotation {
     pub const INT: FieldNumber = 4;
     pub const DOUBLE: FieldNumber = 5;
     pub const TEXT: FieldNumber = 6;
+    pub const NAME: FieldNumber = 10;
     pub const POINTER: FieldNumber = 7;
     pub const TEXT_ID: FieldNumber = 17;
 }
@@ -127,6 +130,14 @@ pub(super) mod clock {
     pub const TIME: FieldNumber = 2;
     pub const REALTIME: u64 = 1;
     pub const BOOTTIME: u64 = 6;
+}
+
+/// `trace/remote_clock_sync.proto`: `RemoteClockSync` and `SyncedClocks`, of clock snapshots.
+pub(super) mod clock_sync {
+    use super::FieldNumber;
+    pub const SYNCED_CLOCKS: FieldNumber = 1;
+    pub const OF_MACHINE: FieldNumber = 2;
+    pub const OF_HOST: FieldNumber = 3;
 }
 
 /// `trace/system_info.proto`: `SystemInfo` and `Utsname`.

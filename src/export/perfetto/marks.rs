@@ -20,6 +20,8 @@ pub(super) enum What {
     End { track: TrackUuid, slice: SliceId },
     /// An instant.
     Instant { track: TrackUuid, event: EventId },
+    /// A flow event that makes no arrow, by its index in `Arrows::lone`.
+    LoneFlow { track: TrackUuid, row: u32 },
     /// The sample of a counter, by its row.
     Sample {
         track: TrackUuid,

@@ -18,11 +18,12 @@
 //!   that cross others are on a child of that track (`shared::layers`), asynchronous ones on as many tracks of one name
 //!   as overlap. A slice whose end was not seen ends where it is drawn to, with the annotation `end_not_seen`, or not
 //!   at all. `measured_ns` is the duration that the recorder measured, where that is another one.
-//! - **Arrows** each have a flow number of their own: see `arrows`. Marks without an arrow are left out.
+//! - **Arrows** each have a flow number of their own: see `arrows`. Flow events without an arrow are instants.
 //! - **Counters** start with their value at the range's start.
 //! - **A range** has the slices and runs that reach into it, with their real times; see `switches` for ftrace events.
 //! - **Losses** of a CPU's events are `lost_events` of the bundle after them, and the numbers of lost events the
 //!   statistics of ftrace; those of other formats are slices of a track called `lost events`.
+//! - **Several recordings of the kernel** are machines, each with its own threads and CPUs: see `sources`.
 //! - Times are those of the trace, as boot time; if any is below zero, all are shifted so that none is.
 //!
 //! A text that is not UTF-8 has `\xNN` for its bytes. Left out: thread names of the past, files, diagnostics.
@@ -31,10 +32,12 @@ mod arrows;
 mod bundles;
 mod context;
 mod event_types;
+mod ftrace_events;
 mod head;
 mod interner;
 mod lanes;
 mod layout;
+mod losses;
 mod marks;
 mod output;
 mod people;
@@ -57,10 +60,10 @@ use arrows::Arrows;
 use context::Context;
 use head::System;
 use output::Output;
-use people::{Births, People};
-use plan::{Kernel, Plans};
-use sources::KernelSources;
-use track_events::MarkWriter;
+use people::{Births, People, PeopleCounts};
+use plan::{CallNames, Kernel, Plans};
+use sources::{KernelSources, Machine};
+use track_events::write_track_events;
 
 /// This exporter's row.
 pub(crate) const EXPORTER: Exporter = Exporter {
@@ -86,14 +89,18 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
     let reader = loaded.reader.as_ref();
     let sources = KernelSources::new(trace);
     let people = People::new(trace, &sources);
-    let system = System::of(&sources);
+    let systems: Vec<System> = sources
+        .machines()
+        .map(|machine| System::of(&sources, machine))
+        .collect();
     let mut extra = switches::extra_candidates(trace, chosen, &sources);
     let kernel = Kernel {
+        trace,
         sources: &sources,
         reader,
-        machine: system.machine(),
     };
-    let plans = Plans::new(trace, chosen, &extra, kernel);
+    let names: Vec<CallNames> = systems.iter().map(System::call_names).collect();
+    let plans = Plans::new(kernel, chosen, &extra, &names);
     let context = Context {
         trace,
         chosen,
@@ -101,23 +108,19 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
         sources: &sources,
         people: &people,
         plans: &plans,
-        states: system.states(),
+        states: systems.iter().map(System::states).collect(),
         shift: trace.span.start.0.min(0).saturating_neg(),
     };
     let rows = trace.slices.len() + trace.instants.len() + trace.counters.times.len();
-    job.set_total(plans.event_count + rows as u64);
+    job.set_total(bundles::event_count(&context) + rows as u64);
     let mut summary = Summary::default();
     let mut output = Output {
         out,
         job,
         start: context.time(context.span().start.0),
     };
-    head::write_head(&context, &system, &mut output)?;
-    let births = match plans.has_typed(BIRTH) {
-        true => Births::AreEvents,
-        false => Births::AreUnknown,
-    };
-    let named = people.write_tree(chosen, births, &mut output)?;
+    head::write_head(&context, &systems, &mut output)?;
+    let named = write_trees(&context, &mut output)?;
     if sources.is_any() {
         extra.retain(|&event| switches::is_extra(&context, event));
         let made = switches::made_switches(&context);
@@ -125,8 +128,7 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
         summary.count("ftrace events", events);
     }
     let arrows = Arrows::new(&context);
-    let mut writer = MarkWriter::new(&context, &arrows, &mut output);
-    let counts = track_marks::write_marks(&mut writer)?;
+    let counts = write_track_events(&context, &arrows, &mut output)?;
     head::write_tail(&context, &mut output)?;
     output.out.flush()?;
     summary.count("slices", counts.slices);
@@ -139,4 +141,23 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
     summary.count("threads", named.threads);
     head::add_notes(&context, &arrows, &counts, &mut summary);
     Ok(summary)
+}
+
+/// Writes the process tree of each machine; returns how many processes and threads there are.
+fn write_trees(
+    context: &Context<'_>,
+    output: &mut Output<'_>,
+) -> Result<PeopleCounts, ExportError> {
+    let mut named = PeopleCounts::default();
+    let others = context.sources.machines().skip(1);
+    for machine in std::iter::once(Machine::HOST).chain(others) {
+        let births = match context.plans.has_typed(machine, BIRTH) {
+            true => Births::AreEvents,
+            false => Births::AreUnknown,
+        };
+        let own = (context.people).write_tree(context.chosen, machine, births, output)?;
+        named.processes += own.processes;
+        named.threads += own.threads;
+    }
+    Ok(named)
 }

@@ -4,6 +4,9 @@
 
 use std::io::Write;
 
+use super::layout::{packet, trace as top};
+use super::proto::Message;
+use super::sources::Machine;
 use crate::base::Job;
 use crate::export::ExportError;
 
@@ -27,5 +30,30 @@ impl Output<'_> {
     pub fn write(&mut self, packets: &[u8]) -> Result<(), ExportError> {
         self.job.check()?;
         Ok(self.out.write_all(packets)?)
+    }
+
+    /// Writes a packet of a machine with a time and what `fill` adds.
+    pub fn packet(
+        &mut self,
+        time: u64,
+        machine: Machine,
+        fill: impl FnOnce(&mut Message),
+    ) -> Result<(), ExportError> {
+        let mut message = Message::default();
+        let outer = message.open_large(top::PACKET);
+        message.uint(packet::TIMESTAMP, time);
+        message.uint(packet::SEQUENCE, OTHER_SEQUENCE);
+        write_machine(&mut message, machine);
+        fill(&mut message);
+        message.close(outer);
+        self.write(message.bytes())
+    }
+}
+
+/// Writes the machine of a packet.
+#[inline]
+pub(super) fn write_machine(message: &mut Message, machine: Machine) {
+    if machine != Machine::HOST {
+        message.uint(packet::MACHINE_ID, u64::from(machine.0));
     }
 }

@@ -3,13 +3,14 @@
 //! Perfetto numbers processes and threads by 31 bits, and knows idle threads by 0. In files of the kernel's events
 //! they keep their own numbers, also where the system reused one: trace_processor sees in the events when a life ends.
 //! Elsewhere a number that is reused, too large or 0 has a stand-in (see `shared::koids` and `shared::numbers`).
+//! Numbers are those of one machine (see `sources`).
 
 use rustc_hash::FxHashSet;
 
-use super::layout::{packet, process_tree as tree, trace as top};
-use super::output::{OTHER_SEQUENCE, Output};
+use super::layout::{packet, process_tree as tree};
+use super::output::Output;
 use super::proto::Message;
-use super::sources::KernelSources;
+use super::sources::{KernelSources, Machine};
 use crate::base::StringId;
 use crate::base::strings::exact_text;
 use crate::export::ExportError;
@@ -63,13 +64,14 @@ impl<'a> People<'a> {
             numbers.add(koid);
         }
         numbers.add(0);
-        // The kernel's own numbers are taken, whichever file is first.
+        // The host kernel's own numbers are taken, whichever file is first.
         if sources.is_any() && !trace.sources.is_empty() {
-            let is_kernel = |id: &u32| sources.has_thread(ThreadId(*id));
+            let is_kernel = |id: &u32| sources.of_thread(ThreadId(*id)).is_some();
+            let is_host = |id: &u32| sources.of_thread(ThreadId(*id)) == Some(Machine::HOST);
             let ids = 1..trace.threads.len() as u32;
             let kernel = ids
                 .clone()
-                .filter(is_kernel)
+                .filter(is_host)
                 .map(|id| trace.thread(ThreadId(id)));
             let taken: FxHashSet<u64> = kernel
                 .flat_map(|thread| {
@@ -95,10 +97,18 @@ impl<'a> People<'a> {
             trace,
             sources,
             cpus: Vec::new(),
-            notes: koids.renumbered_cpus().to_vec(),
+            notes: Vec::new(),
             koids,
             numbers,
         };
+        let renumbered = people.koids.renumbered_cpus().iter();
+        let notes = renumbered.filter(|it| {
+            let is_other = |machine| machine != Machine::HOST;
+            !it.file
+                .and_then(|file| sources.of_source(file))
+                .is_some_and(is_other)
+        });
+        people.notes = notes.map(|it| it.note.clone()).collect();
         people.number_cpus();
         if !sources.is_any() {
             people.notes.extend(people.koids.notes());
@@ -109,7 +119,11 @@ impl<'a> People<'a> {
     fn number_cpus(&mut self) {
         let ids = (0..self.trace.cpus.len() as u32).map(CpuId);
         let own: Vec<u32> = ids
-            .map(|id| self.koids.cpu_number(id).map_or(u32::MAX, u32::from))
+            .zip(&self.trace.cpus)
+            .map(|(id, cpu)| match self.sources.of_cpu(id) {
+                None | Some(Machine::HOST) => self.koids.cpu_number(id).map_or(u32::MAX, u32::from),
+                Some(_) => cpu.number,
+            })
             .collect();
         let mut used: FxHashSet<u32> = own.iter().copied().collect();
         let mut free = 0;
@@ -128,7 +142,9 @@ impl<'a> People<'a> {
                     return None;
                 }
                 used.insert(free);
-                let note = format!("CPU {number} is CPU {free}: Perfetto numbers CPUs up to 1023");
+                let note = format!(
+                    "CPU {number} is written as CPU {free}: Perfetto has no CPU numbers above 1023"
+                );
                 self.notes.push(note);
                 Some(free)
             })
@@ -157,7 +173,7 @@ impl<'a> People<'a> {
             None => self.sources.is_any() && self.trace.sources.is_empty(),
             Some(_) => {
                 let main = process.and_then(|process| process.main_thread);
-                main.is_some_and(|main| self.sources.has_thread(main))
+                main.is_some_and(|main| self.sources.of_thread(main).is_some())
             }
         };
         match process.filter(|process| is_kernel && i32::try_from(process.pid).is_ok()) {
@@ -177,7 +193,7 @@ impl<'a> People<'a> {
     /// Returns the numbers of a thread; one whose process is not known is its process's main thread.
     pub fn thread(&self, id: ThreadId) -> ThreadNumbers {
         let thread = self.trace.thread(id);
-        let is_own = self.sources.has_thread(id) && i32::try_from(thread.tid).is_ok();
+        let is_own = self.sources.of_thread(id).is_some() && i32::try_from(thread.tid).is_ok();
         let tid = match is_own {
             true => thread.tid,
             false => self.numbers.of(self.koids.thread(id).thread),
@@ -186,11 +202,27 @@ impl<'a> People<'a> {
         ThreadNumbers { pid, tid }
     }
 
-    /// Writes the chosen processes and threads; returns how many there are. Those whose creation is among the written
-    /// events are left out: the events say more.
+    /// Returns the machine of a thread.
+    pub fn machine_of_thread(&self, id: ThreadId) -> Machine {
+        self.sources.of_thread(id).unwrap_or(Machine::HOST)
+    }
+
+    /// Returns the machine of a process.
+    pub fn machine_of_process(&self, id: ProcessId) -> Machine {
+        self.sources.of_process(id).unwrap_or(Machine::HOST)
+    }
+
+    /// Returns the machine of a CPU.
+    pub fn machine_of_cpu(&self, id: CpuId) -> Machine {
+        self.sources.of_cpu(id).unwrap_or(Machine::HOST)
+    }
+
+    /// Writes the chosen processes and threads of a machine; returns how many there are. Those whose creation is among
+    /// the written events are left out: the events say more.
     pub fn write_tree(
         &self,
         chosen: &Chosen<'_>,
+        machine: Machine,
         births: Births,
         output: &mut Output<'_>,
     ) -> Result<PeopleCounts, ExportError> {
@@ -201,15 +233,15 @@ impl<'a> People<'a> {
                 && start.is_some_and(|start| chosen.span.contains(start))
         };
         let mut counts = PeopleCounts::default();
-        let mut packet = TreePacket::default();
+        let mut packet = TreePacket::of(machine);
         for (index, process) in trace.processes.iter().enumerate() {
             let id = ProcessId(index as u32);
-            if !chosen.has_process(id) {
+            if !chosen.has_process(id) || self.machine_of_process(id) != machine {
                 continue;
             }
             let is_kernel = process
                 .main_thread
-                .is_some_and(|main| self.sources.has_thread(main));
+                .is_some_and(|main| self.sources.of_thread(main).is_some());
             if is_born_inside(process.start, is_kernel) {
                 continue;
             }
@@ -218,25 +250,29 @@ impl<'a> People<'a> {
         }
         for (index, thread) in trace.threads.iter().enumerate().skip(1) {
             let id = ThreadId(index as u32);
-            let is_kernel = self.sources.has_thread(id);
-            if !chosen.has_thread(id) || is_born_inside(thread.start, is_kernel) {
+            let is_kernel = self.sources.of_thread(id).is_some();
+            let is_own = chosen.has_thread(id) && self.machine_of_thread(id) == machine;
+            if !is_own || is_born_inside(thread.start, is_kernel) {
                 continue;
             }
             counts.threads += 1;
-            packet.add(output, |message| {
-                let numbers = self.thread(id);
-                let entry = message.open(tree::THREADS);
-                message.uint(tree::TID, numbers.tid);
-                message.uint(tree::THREAD_PROCESS, numbers.pid);
-                if thread.name != StringId::EMPTY {
-                    let name = exact_text(trace.strings.bytes(thread.name));
-                    message.text(tree::THREAD_NAME, &name);
-                }
-                message.close(entry);
-            })?;
+            packet.add(output, |message| self.thread_entry(message, id))?;
         }
         packet.write(output)?;
         Ok(counts)
+    }
+
+    fn thread_entry(&self, message: &mut Message, id: ThreadId) {
+        let numbers = self.thread(id);
+        let entry = message.open(tree::THREADS);
+        message.uint(tree::TID, numbers.tid);
+        message.uint(tree::THREAD_PROCESS, numbers.pid);
+        let name = self.trace.thread(id).name;
+        if name != StringId::EMPTY {
+            let name = exact_text(self.trace.strings.bytes(name));
+            message.text(tree::THREAD_NAME, &name);
+        }
+        message.close(entry);
     }
 
     fn process_entry(&self, message: &mut Message, id: ProcessId, process: &Process) {
@@ -277,14 +313,22 @@ pub(super) struct PeopleCounts {
     pub threads: u64,
 }
 
-/// A packet of the process tree.
-#[derive(Default)]
+/// A packet of the process tree of a machine.
 struct TreePacket {
+    machine: Machine,
     entries: Message,
     count: usize,
 }
 
 impl TreePacket {
+    fn of(machine: Machine) -> TreePacket {
+        TreePacket {
+            machine,
+            entries: Message::default(),
+            count: 0,
+        }
+    }
+
     fn add(
         &mut self,
         output: &mut Output<'_>,
@@ -302,14 +346,10 @@ impl TreePacket {
         if self.count == 0 {
             return Ok(());
         }
-        let time = output.start;
-        let mut message = Message::default();
-        let outer = message.open_large(top::PACKET);
-        message.uint(packet::TIMESTAMP, time);
-        message.uint(packet::SEQUENCE, OTHER_SEQUENCE);
-        message.bytes_field(packet::PROCESS_TREE, self.entries.bytes());
-        message.close(outer);
-        *self = TreePacket::default();
-        output.write(message.bytes())
+        output.packet(output.start, self.machine, |message| {
+            message.bytes_field(packet::PROCESS_TREE, self.entries.bytes());
+        })?;
+        *self = TreePacket::of(self.machine);
+        Ok(())
     }
 }

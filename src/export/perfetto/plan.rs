@@ -6,12 +6,13 @@
 //! kind's description (texts have fields that differ from line to line) is a `GenericFtraceEvent`, which names its
 //! fields itself.
 
-use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 
 use super::event_types::{Derives, EventType, Kind, event_type};
 use super::layout::{bundle, descriptor, ftrace_event};
 use super::proto::{FieldNumber, Message};
-use super::sources::KernelSources;
+use super::sources::{KernelSources, Machine};
+use crate::base::StringId;
 use crate::base::strings::exact_text;
 use crate::event::decoded::is_common;
 use crate::event::{EventKind, FieldRef, KindId, Role, ValueRef};
@@ -26,20 +27,32 @@ const MAX_FIELDS: usize = 32;
 
 /// How events of a kind are written.
 #[derive(Debug, Default)]
-pub(super) struct KindPlan {
+pub(super) struct KindPlan<'a> {
     /// The form of their messages.
-    pub form: EventForm,
+    pub form: EventForm<'a>,
+    /// Their name.
+    pub name: StringId,
     /// Whether they are context switches.
     pub is_switch: bool,
 }
 
+impl KindPlan<'_> {
+    /// Returns what trace_processor makes of the events.
+    pub fn derives(&self) -> Derives {
+        match &self.form {
+            EventForm::Typed(form) => form.event_type.derives,
+            _ => Derives::Nothing,
+        }
+    }
+}
+
 /// The form of an event's message.
 #[derive(Debug, Default)]
-pub(super) enum EventForm {
+pub(super) enum EventForm<'a> {
     /// Perfetto's own message.
-    Typed(TypedForm),
+    Typed(TypedForm<'a>),
     /// A message that the file describes.
-    Described(DescribedForm),
+    Described(DescribedForm<'a>),
     /// A `GenericFtraceEvent`.
     #[default]
     Named,
@@ -47,36 +60,42 @@ pub(super) enum EventForm {
 
 /// Perfetto's own message for a kind.
 #[derive(Debug)]
-pub(super) struct TypedForm {
+pub(super) struct TypedForm<'a> {
     /// The message.
     pub event_type: &'static EventType,
     /// The fields without which the message means nothing, as bits by their index in the message.
     pub needs: u32,
     /// By the index of a field in the kind's events: its name, and its index in the message.
-    pub places: Vec<TypedPlace>,
+    pub places: Vec<TypedPlace<'a>>,
 }
 
 /// Where the value of a field goes.
 #[derive(Debug)]
-pub(super) struct TypedPlace {
+pub(super) struct TypedPlace<'a> {
     /// The field's name in the event.
-    pub name: String,
+    pub name: Cow<'a, str>,
     /// Its index in the message; `None` if the message lacks it.
     pub index: Option<u8>,
 }
 
-impl TypedForm {
-    fn new(event_type: &'static EventType, names: &[String]) -> TypedForm {
+/// Returns whether two texts are equal. Names of fields are mostly the same bytes of the same format.
+#[inline]
+pub(super) fn is_same(a: &str, b: &str) -> bool {
+    a.len() == b.len() && (std::ptr::eq(a.as_ptr(), b.as_ptr()) || a == b)
+}
+
+impl<'a> TypedForm<'a> {
+    fn new(event_type: &'static EventType, fields: &[DescribedField<'a>]) -> TypedForm<'a> {
         let needed = (0..).zip(event_type.fields);
         let needed = needed.filter(|(_, field)| event_type.needs.contains(&field.name));
         TypedForm {
             event_type,
             needs: needed.fold(0, |bits, (index, _)| bits | 1_u32 << index),
-            places: names
+            places: fields
                 .iter()
-                .map(|name| TypedPlace {
-                    index: place_in(event_type, name),
-                    name: name.clone(),
+                .map(|field| TypedPlace {
+                    index: place_in(event_type, &field.name),
+                    name: field.name.clone(),
                 })
                 .collect(),
         }
@@ -86,7 +105,7 @@ impl TypedForm {
     #[inline]
     pub fn index(&self, at: usize, name: &str) -> Option<usize> {
         let index = match self.places.get(at) {
-            Some(place) if place.name == name => place.index,
+            Some(place) if is_same(&place.name, name) => place.index,
             _ => place_in(self.event_type, name),
         };
         index.map(usize::from)
@@ -100,18 +119,18 @@ fn place_in(event_type: &EventType, name: &str) -> Option<u8> {
 
 /// A message that the file describes.
 #[derive(Debug)]
-pub(super) struct DescribedForm {
+pub(super) struct DescribedForm<'a> {
     /// Its number in `FtraceEvent`.
     pub number: FieldNumber,
     /// Its fields; the number of each is its index plus 1.
-    pub fields: Vec<DescribedField>,
+    pub fields: Vec<DescribedField<'a>>,
 }
 
 /// A field of a described message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct DescribedField {
+pub(super) struct DescribedField<'a> {
     /// Its name.
-    pub name: String,
+    pub name: Cow<'a, str>,
     /// The type of its values.
     pub kind: ValueKind,
 }
@@ -150,124 +169,97 @@ impl ValueKind {
 }
 
 /// The plans of all kinds.
-pub(super) struct Plans {
-    kinds: Vec<KindPlan>,
-    /// The number of chosen events of the kernel.
-    pub event_count: u64,
+pub(super) struct Plans<'a> {
+    machines: Vec<MachinePlans<'a>>,
+    /// Whether trace_processor makes slices or counters of any kind.
+    derive_any: bool,
 }
 
-impl Plans {
-    /// Looks at the first chosen events of each kind; `more` are events out of the range that may be written.
-    pub fn new(trace: &Trace, chosen: &Chosen<'_>, more: &[EventId], kernel: Kernel<'_>) -> Plans {
-        let Kernel {
-            sources,
-            reader,
-            machine,
-        } = kernel;
-        let mut plans = Plans {
-            kinds: trace.kinds.iter().map(|_| KindPlan::default()).collect(),
-            event_count: 0,
-        };
-        let mut samples = plans.sample(trace, chosen, sources);
-        for &event in more {
-            let of_kind = samples.entry(trace.events.kind(event).0).or_default();
-            if of_kind.len() < SAMPLES {
-                of_kind.push(event);
-            }
-        }
-        // Calls recorded by name and by number are one slice each, from the first of both begins to the last end:
-        // trace_processor would only use those by number.
-        let is_by_name = |(index, kind): (u32, &EventKind)| {
-            trace.strings.bytes(kind.category) == b"syscalls" && samples.contains_key(&index)
-        };
-        let machine = match (0..).zip(&trace.kinds).any(is_by_name) {
-            true => Machine::Unknown,
-            false => machine,
-        };
-        // Begins without ends, or ends without begins, are no slices.
-        let is_recorded = |event: &str| {
-            (0..).zip(&trace.kinds).any(|(index, kind)| {
-                samples.contains_key(&index)
-                    && type_of(trace, kind).is_some_and(|it| it.event == event)
-            })
-        };
-        let mut next = ftrace_event::FIRST_DESCRIBED;
-        for (index, kind) in trace.kinds.iter().enumerate() {
-            let typed = type_of(trace, kind).filter(|event_type| {
-                let is_whole = event_type
-                    .other_end()
-                    .is_none_or(|other| is_recorded(&other));
-                // Of an unknown machine, trace_processor would call each system call by its number.
-                let has_names =
-                    machine == Machine::Known || !event_type.event.starts_with("raw_syscalls:");
-                is_whole && has_names && !kind.is_probe
-            });
-            let events = samples.get(&(index as u32)).map_or(&[][..], Vec::as_slice);
-            let Some(plan) = plans.kinds.get_mut(index).filter(|_| !events.is_empty()) else {
-                continue;
-            };
-            plan.is_switch = kind.role == Role::Switch;
-            plan.form = form_of(trace, typed, events, reader, next);
-            if let EventForm::Described(_) = plan.form {
-                next += 1;
-            }
-        }
-        plans
-    }
+/// The plans for the events of one machine.
+#[derive(Default)]
+struct MachinePlans<'a> {
+    kinds: Vec<KindPlan<'a>>,
+}
 
-    /// Returns the first chosen events of each kind, and counts all.
-    fn sample(
-        &mut self,
-        trace: &Trace,
+/// What decides how the kernel's events are written.
+#[derive(Clone, Copy)]
+pub(super) struct Kernel<'s, 'a> {
+    pub trace: &'a Trace,
+    pub sources: &'s KernelSources<'a>,
+    pub reader: &'a dyn Events,
+}
+
+/// Whether trace_processor makes the same slices of system calls by number that the trace has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CallNames {
+    /// It has the names of the machine's calls.
+    Known,
+    /// It has not, or the calls are recorded by name as well.
+    Unknown,
+}
+
+impl<'a> Plans<'a> {
+    /// Looks at the first chosen events of each kind; `more` are events out of the range that may be written, `names` has
+    /// an entry for each machine.
+    pub fn new(
+        kernel: Kernel<'_, 'a>,
         chosen: &Chosen<'_>,
-        sources: &KernelSources<'_>,
-    ) -> FxHashMap<u32, Vec<EventId>> {
-        let mut samples: FxHashMap<u32, Vec<EventId>> = FxHashMap::default();
-        for segment in trace.events.segments() {
-            if !sources.has_segment(segment) {
-                continue;
-            }
-            let from = segment.lower_bound(chosen.span.start);
-            let until = segment.lower_bound(chosen.span.end).max(from);
-            self.event_count += u64::from(until - from);
-            for index in from..until {
-                let of_kind = samples.entry(segment.kind(index).0).or_default();
-                if of_kind.len() < SAMPLES {
-                    of_kind.push(EventId(segment.first + index));
-                }
+        more: &[EventId],
+        names: &[CallNames],
+    ) -> Plans<'a> {
+        let mut samples = sample(kernel, chosen);
+        for &event in more {
+            if let Some(Machine(machine)) = kernel.sources.of_event(event)
+                && let Some(samples) = samples.get_mut(machine as usize)
+            {
+                samples.add(kernel.trace.events.kind(event), || event);
             }
         }
-        samples
+        let machines = samples.iter().zip(names);
+        let machines = machines.map(|(samples, &names)| MachinePlans::new(kernel, samples, names));
+        let machines: Vec<MachinePlans<'_>> = machines.collect();
+        let mut kinds = machines.iter().flat_map(|machine| &machine.kinds);
+        Plans {
+            derive_any: kinds.any(|plan| plan.derives() != Derives::Nothing),
+            machines,
+        }
     }
 
     /// Returns the plan of a kind.
-    pub fn of(&self, kind: KindId) -> &KindPlan {
-        static NAMED: KindPlan = KindPlan {
+    #[inline]
+    pub fn of(&self, machine: Machine, kind: KindId) -> &KindPlan<'a> {
+        static NAMED: KindPlan<'static> = KindPlan {
             form: EventForm::Named,
+            name: StringId::EMPTY,
             is_switch: false,
         };
-        self.kinds.get(kind.index()).unwrap_or(&NAMED)
+        let plans = self.machines.get(machine.0 as usize);
+        let plan = plans.and_then(|plans| plans.kinds.get(kind.index()));
+        plan.unwrap_or(&NAMED)
     }
 
-    /// Returns what trace_processor makes of events of a kind.
-    pub fn derives(&self, kind: KindId) -> Derives {
-        match &self.of(kind).form {
-            EventForm::Typed(form) => form.event_type.derives,
-            _ => Derives::Nothing,
-        }
+    /// Returns whether trace_processor makes slices or counters of any kind.
+    #[inline]
+    pub fn derive_any(&self) -> bool {
+        self.derive_any
     }
 
     /// Returns whether some kind has the message of this event.
-    pub fn has_typed(&self, event: &str) -> bool {
-        self.kinds.iter().any(|plan| match &plan.form {
+    pub fn has_typed(&self, machine: Machine, event: &str) -> bool {
+        let plans = self.machines.get(machine.0 as usize);
+        let mut kinds = plans.into_iter().flat_map(|plans| &plans.kinds);
+        kinds.any(|plan| match &plan.form {
             EventForm::Typed(form) => form.event_type.event == event,
             _ => false,
         })
     }
 
-    /// Writes the descriptions of described messages into a bundle.
-    pub fn write_descriptors(&self, trace: &Trace, message: &mut Message) {
-        for (plan, kind) in self.kinds.iter().zip(&trace.kinds) {
+    /// Writes the descriptions of a machine's described messages into a bundle.
+    pub fn write_descriptors(&self, machine: Machine, trace: &Trace, message: &mut Message) {
+        let Some(plans) = self.machines.get(machine.0 as usize) else {
+            return;
+        };
+        for (plan, kind) in plans.kinds.iter().zip(&trace.kinds) {
             let EventForm::Described(form) = &plan.form else {
                 continue;
             };
@@ -291,21 +283,99 @@ impl Plans {
     }
 }
 
-/// What decides how the kernel's events are written.
-#[derive(Clone, Copy)]
-pub(super) struct Kernel<'a> {
-    pub sources: &'a KernelSources<'a>,
-    pub reader: &'a dyn Events,
-    pub machine: Machine,
+/// The first chosen events of each kind of a machine.
+struct Samples(Vec<Vec<EventId>>);
+
+impl Samples {
+    #[inline]
+    fn add(&mut self, kind: KindId, event: impl FnOnce() -> EventId) {
+        if let Some(of_kind) = self.0.get_mut(kind.index())
+            && of_kind.len() < SAMPLES
+        {
+            of_kind.push(event());
+        }
+    }
+
+    fn of(&self, kind: usize) -> &[EventId] {
+        self.0.get(kind).map_or(&[], Vec::as_slice)
+    }
 }
 
-/// Whether trace_processor makes the same slices of system calls by number that the trace has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Machine {
-    /// It has the names of the machine's calls.
-    Known,
-    /// It has not, or the calls are recorded by name as well.
-    Unknown,
+/// Returns the first chosen events of each kind, by machine.
+fn sample(kernel: Kernel<'_, '_>, chosen: &Chosen<'_>) -> Vec<Samples> {
+    let Kernel { trace, sources, .. } = kernel;
+    let kind_count = trace.kinds.len();
+    let machines = sources.machines();
+    let mut samples: Vec<Samples> = machines
+        .map(|_| Samples(vec![Vec::new(); kind_count]))
+        .collect();
+    for segment in trace.events.segments() {
+        let Some(Machine(machine)) = sources.of_segment(segment) else {
+            continue;
+        };
+        let Some(samples) = samples.get_mut(machine as usize) else {
+            continue;
+        };
+        let from = segment.lower_bound(chosen.span.start);
+        let until = segment.lower_bound(chosen.span.end).max(from);
+        for index in from..until {
+            samples.add(segment.kind(index), || EventId(segment.first + index));
+        }
+    }
+    samples
+}
+
+impl<'a> MachinePlans<'a> {
+    fn new(kernel: Kernel<'_, 'a>, samples: &Samples, names: CallNames) -> MachinePlans<'a> {
+        let trace = kernel.trace;
+        // Calls recorded by name and by number are one slice each, from the first of both begins to the last end:
+        // trace_processor would only use those by number.
+        let is_by_name = |(index, kind): (usize, &EventKind)| {
+            trace.strings.bytes(kind.category) == b"syscalls" && !samples.of(index).is_empty()
+        };
+        let names = match trace.kinds.iter().enumerate().any(is_by_name) {
+            true => CallNames::Unknown,
+            false => names,
+        };
+        // Begins without ends, or ends without begins, are no slices.
+        let is_recorded = |event: &str| {
+            trace.kinds.iter().enumerate().any(|(index, kind)| {
+                !samples.of(index).is_empty()
+                    && type_of(trace, kind).is_some_and(|it| it.event == event)
+            })
+        };
+        let mut next = ftrace_event::FIRST_DESCRIBED;
+        let kinds = trace.kinds.iter().enumerate().map(|(index, kind)| {
+            let events = samples.of(index);
+            if events.is_empty() {
+                return KindPlan {
+                    name: kind.name,
+                    ..KindPlan::default()
+                };
+            }
+            let typed = type_of(trace, kind).filter(|event_type| {
+                let is_whole = event_type
+                    .other_end()
+                    .is_none_or(|other| is_recorded(&other));
+                // Without names, trace_processor would call each system call by its number.
+                let has_names =
+                    names == CallNames::Known || !event_type.event.starts_with("raw_syscalls:");
+                is_whole && has_names && !kind.is_probe
+            });
+            let form = form_of(trace, typed, events, kernel.reader, next);
+            if let EventForm::Described(_) = form {
+                next += 1;
+            }
+            KindPlan {
+                form,
+                name: kind.name,
+                is_switch: kind.role == Role::Switch,
+            }
+        });
+        MachinePlans {
+            kinds: kinds.collect(),
+        }
+    }
 }
 
 /// Returns the message that Perfetto has for a kind.
@@ -314,19 +384,19 @@ fn type_of(trace: &Trace, kind: &EventKind) -> Option<&'static EventType> {
     event_type(&text(kind.category), &text(kind.name))
 }
 
-fn form_of(
+fn form_of<'a>(
     trace: &Trace,
     mut typed: Option<&'static EventType>,
     events: &[EventId],
-    reader: &dyn Events,
+    reader: &'a dyn Events,
     next: FieldNumber,
-) -> EventForm {
-    let mut described: Option<Vec<DescribedField>> = None;
-    let mut fields: Vec<FieldRef<'_>> = Vec::new();
+) -> EventForm<'a> {
+    let mut described: Option<Vec<DescribedField<'a>>> = None;
+    let mut fields: Vec<FieldRef<'a>> = Vec::new();
     for &event in events {
         fields.clear();
         reader.fields_into(trace.events.get(event).into(), &mut fields);
-        fields.retain(|field| !is_common(&field.name));
+        fields.retain(|field| field.role.is_argument() && !is_common(&field.name));
         typed = typed.filter(|event_type| has_needs(event_type, &fields));
         let own = described_fields(&fields);
         described = match described {
@@ -336,8 +406,7 @@ fn form_of(
     }
     let described = described.unwrap_or_default();
     if let Some(event_type) = typed {
-        let names: Vec<String> = described.iter().map(|field| field.name.clone()).collect();
-        return EventForm::Typed(TypedForm::new(event_type, &names));
+        return EventForm::Typed(TypedForm::new(event_type, &described));
     }
     match described.len() < MAX_FIELDS {
         true => EventForm::Described(DescribedForm {
@@ -363,16 +432,19 @@ fn has_needs(event_type: &EventType, fields: &[FieldRef<'_>]) -> bool {
     })
 }
 
-fn described_fields(fields: &[FieldRef<'_>]) -> Vec<DescribedField> {
+fn described_fields<'a>(fields: &[FieldRef<'a>]) -> Vec<DescribedField<'a>> {
     let fields = fields.iter().map(|field| DescribedField {
-        name: exact_text(field.name_bytes()).into_owned(),
+        name: field.name.clone(),
         kind: ValueKind::of(&field.value).unwrap_or(ValueKind::Text),
     });
     fields.collect()
 }
 
 /// Returns the longer list where one has the fields of the other and more, else the first one.
-fn joined(known: Vec<DescribedField>, own: Vec<DescribedField>) -> Vec<DescribedField> {
+fn joined<'a>(
+    known: Vec<DescribedField<'a>>,
+    own: Vec<DescribedField<'a>>,
+) -> Vec<DescribedField<'a>> {
     match own.len() > known.len() && own.starts_with(&known) {
         true => own,
         false => known,

@@ -14,7 +14,10 @@ pub(super) type FieldNumber = u32;
 /// A message that is being written, with all messages inside it.
 #[derive(Debug, Default)]
 pub(super) struct Message {
+    /// What was written, and room for more after it: so a field is written without asking for memory.
     bytes: Vec<u8>,
+    /// The number of bytes that were written.
+    length: usize,
 }
 
 /// A message inside another one that must be closed.
@@ -34,47 +37,97 @@ const DELIMITED: u64 = 2;
 
 /// Bytes for the length of a message that may be large; up to 2^28 - 1 fit.
 const LARGE_LENGTH: usize = 4;
+/// Bytes for a key of at most 5 bytes and a number of at most 10, of which 8 may be written at a time.
+const ROOM: usize = 24;
+/// The size of a new buffer in bytes.
+const SMALL_BUFFER: usize = 128;
+
+/// Writes a varint at an offset of `room`; returns the offset after it.
+#[inline]
+fn put_varint(room: &mut [u8; ROOM], at: usize, value: u64) -> usize {
+    if value < 0x80 {
+        room[at] = value as u8;
+        return at + 1;
+    }
+    // Spreads groups of 7 bits over 8 bytes.
+    let spread = (value & 0xfff_ffff) | (value & 0xff_ffff_f000_0000) << 4;
+    let spread = (spread & 0x3fff_0000_3fff) | (spread & 0xfff_c000_0fff_c000) << 2;
+    let spread = (spread & 0x7f_007f_007f_007f) | (spread & 0x3f80_3f80_3f80_3f80) << 1;
+    let size = varint_size(value);
+    if size <= 8 {
+        let more = 0x8080_8080_8080_8080 >> (72 - 8 * size);
+        room[at..at + 8].copy_from_slice(&(spread | more).to_le_bytes());
+        return at + size;
+    }
+    // Addresses and negative numbers have 8 bits more.
+    room[at..at + 8].copy_from_slice(&(spread | 0x8080_8080_8080_8080).to_le_bytes());
+    let rest = (value >> 56) as u8;
+    let more = if size == 10 { 0x80 } else { 0 };
+    room[at + 8] = rest & 0x7f | more;
+    room[at + 9] = rest >> 7;
+    at + size
+}
+
+#[inline]
+fn put_key(room: &mut [u8; ROOM], field: FieldNumber, wire_type: u64) -> usize {
+    put_varint(room, 0, u64::from(field) << 3 | wire_type)
+}
 
 impl Message {
+    /// Returns an empty message that writes into the memory of `buffer`.
+    pub fn with_buffer(buffer: Vec<u8>) -> Message {
+        Message {
+            bytes: buffer,
+            length: 0,
+        }
+    }
+
     /// Returns what was written.
     pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+        &self.bytes[..self.length]
     }
 
     /// Returns the written bytes and forgets them.
     pub fn take(&mut self) -> Vec<u8> {
+        self.bytes.truncate(self.length);
+        self.length = 0;
         std::mem::take(&mut self.bytes)
     }
 
     /// Number of bytes.
     pub fn len(&self) -> usize {
-        self.bytes.len()
+        self.length
     }
 
     /// Forgets the bytes after the first `length`.
     pub fn truncate(&mut self, length: usize) {
-        self.bytes.truncate(length);
+        self.length = self.length.min(length);
     }
 
+    #[cold]
+    fn grow(&mut self, more: usize) {
+        let needed = (self.length + more).max(2 * self.length).max(SMALL_BUFFER);
+        self.bytes.resize(needed, 0);
+    }
+
+    /// Calls `put` with room for a field without its text; it returns how many bytes it wrote.
     #[inline]
-    fn raw_varint(&mut self, mut value: u64) {
-        while value >= 0x80 {
-            self.bytes.push(value as u8 | 0x80);
-            value >>= 7;
+    fn put(&mut self, put: impl FnOnce(&mut [u8; ROOM]) -> usize) {
+        if self.bytes.len() - self.length < ROOM {
+            self.grow(ROOM);
         }
-        self.bytes.push(value as u8);
-    }
-
-    #[inline]
-    fn key(&mut self, field: FieldNumber, wire_type: u64) {
-        self.raw_varint(u64::from(field) << 3 | wire_type);
+        if let Some(room) = self.bytes[self.length..].first_chunk_mut() {
+            self.length += put(room);
+        }
     }
 
     /// Writes an unsigned number.
     #[inline]
     pub fn uint(&mut self, field: FieldNumber, value: u64) {
-        self.key(field, VARINT);
-        self.raw_varint(value);
+        self.put(|room| {
+            let at = put_key(room, field, VARINT);
+            put_varint(room, at, value)
+        });
     }
 
     /// Writes a signed number as `int32` and `int64` have it: a negative one needs ten bytes.
@@ -90,8 +143,11 @@ impl Message {
 
     /// Writes a number of eight bytes (`fixed64`).
     pub fn fixed64(&mut self, field: FieldNumber, value: u64) {
-        self.key(field, EIGHT_BYTES);
-        self.bytes.extend_from_slice(&value.to_le_bytes());
+        self.put(|room| {
+            let at = put_key(room, field, EIGHT_BYTES);
+            room[at..at + 8].copy_from_slice(&value.to_le_bytes());
+            at + 8
+        });
     }
 
     /// Writes a floating-point number (`double`).
@@ -102,14 +158,22 @@ impl Message {
     /// Writes bytes, or a text.
     #[inline]
     pub fn bytes_field(&mut self, field: FieldNumber, value: &[u8]) {
-        self.key(field, DELIMITED);
-        self.raw_varint(value.len() as u64);
-        self.bytes.extend_from_slice(value);
+        self.put(|room| {
+            let at = put_key(room, field, DELIMITED);
+            put_varint(room, at, value.len() as u64)
+        });
+        self.append(value);
     }
 
     /// Appends fields that are bytes already.
+    #[inline]
     pub fn append(&mut self, fields: &[u8]) {
-        self.bytes.extend_from_slice(fields);
+        if self.bytes.len() - self.length < fields.len() {
+            self.grow(fields.len());
+        }
+        let end = self.length + fields.len();
+        self.bytes[self.length..end].copy_from_slice(fields);
+        self.length = end;
     }
 
     /// Writes a text.
@@ -121,27 +185,27 @@ impl Message {
     /// Opens a message that usually has fewer than 128 bytes.
     #[inline]
     pub fn open(&mut self, field: FieldNumber) -> Open {
-        self.key(field, DELIMITED);
-        self.reserve(1)
+        self.open_reserving(field, 1)
     }
 
     /// Opens a message that may have many bytes, fewer than 2^28.
     pub fn open_large(&mut self, field: FieldNumber) -> Open {
-        self.key(field, DELIMITED);
-        self.reserve(LARGE_LENGTH)
+        self.open_reserving(field, LARGE_LENGTH)
     }
 
     #[inline]
-    fn reserve(&mut self, reserved: usize) -> Open {
-        let start = self.bytes.len() + reserved;
-        self.bytes.resize(start, 0);
-        Open { start, reserved }
+    fn open_reserving(&mut self, field: FieldNumber, reserved: usize) -> Open {
+        self.put(|room| put_key(room, field, DELIMITED) + reserved);
+        Open {
+            start: self.length,
+            reserved,
+        }
     }
 
     /// Closes the message that was opened last.
     #[inline]
     pub fn close(&mut self, open: Open) {
-        let length = self.bytes.len() - open.start;
+        let length = self.length - open.start;
         if open.reserved == 1 && length < 0x80 {
             self.bytes[open.start - 1] = length as u8;
             return;
@@ -149,18 +213,23 @@ impl Message {
         self.close_long(open, length);
     }
 
-    #[cold]
+    #[inline(never)]
     fn close_long(&mut self, open: Open, length: usize) {
         let needed = varint_size(length as u64);
         if needed > open.reserved {
-            let zeros = std::iter::repeat_n(0, needed - open.reserved);
-            self.bytes.splice(open.start..open.start, zeros);
+            let more = needed - open.reserved;
+            if self.bytes.len() - self.length < more {
+                self.grow(more);
+            }
+            let end = self.length;
+            self.bytes.copy_within(open.start..end, open.start + more);
+            self.length += more;
         }
         // Where more bytes are reserved than needed, the varint is padded: readers accept zeros at its end.
         let size = needed.max(open.reserved);
         let first = open.start - open.reserved;
         let mut rest = length;
-        for (at, byte) in self.bytes.iter_mut().skip(first).take(size).enumerate() {
+        for (at, byte) in self.bytes[first..first + size].iter_mut().enumerate() {
             let more = if at + 1 < size { 0x80 } else { 0 };
             *byte = (rest & 0x7f) as u8 | more;
             rest >>= 7;
@@ -169,15 +238,35 @@ impl Message {
 }
 
 /// The number of bytes of a varint.
+#[inline]
 fn varint_size(value: u64) -> usize {
     let bits = 64 - (value | 1).leading_zeros() as usize;
-    bits.div_ceil(7)
+    // Division by 7, rounded up, for 1 to 64 bits.
+    (9 * bits + 64) / 64
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::tests::read::fields_of;
     use super::*;
+
+    #[test]
+    fn numbers_of_every_size_are_read_back() {
+        let mut message = Message::default();
+        let numbers = (0..64).flat_map(|bit| [1_u64 << bit, (1_u64 << bit) - 1, u64::MAX >> bit]);
+        let numbers: Vec<u64> = numbers.collect();
+        for &number in &numbers {
+            let before = message.len();
+            message.uint(70_000, number);
+            let bits = 64 - (number | 1).leading_zeros() as usize;
+            assert_eq!(message.len() - before, 3 + bits.div_ceil(7), "{number}");
+        }
+        let read: Vec<u64> = fields_of(message.bytes())
+            .iter()
+            .map(|it| it.number())
+            .collect();
+        assert_eq!(read, numbers);
+    }
 
     #[test]
     fn lengths_of_every_size_are_read_back() {

@@ -1,24 +1,36 @@
 //! Which events of a trace are the kernel's: those of trace.dat and ftrace text in the lanes of CPUs. They become ftrace
 //! events; everything else becomes track events, also what another format's lines among them say.
 //!
-//! Of several recordings of the kernel only the first one's events are ftrace events: trace_processor would take threads
-//! of one number for one thread.
+//! Each recording of the kernel is a machine of the file: trace_processor keeps the threads, processes and CPUs of each
+//! machine apart. The first one is the host, which also has everything that is no kernel's.
+
+use std::ops::Range;
 
 use crate::event::TraceInfo;
-use crate::trace::{CpuId, EventId, Segment, SourceId, ThreadId, Trace};
+use crate::trace::{
+    CounterTrackId, CpuId, EventId, ProcessId, Segment, Source, SourceId, ThreadId, Trace, TrackId,
+};
 
 /// The starts of the names of the kernel's formats, see [`TraceInfo::format`].
 const KERNEL_FORMATS: [&str; 2] = ["trace.dat", "ftrace text"];
 
+/// A machine of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Machine(pub u32);
+
+impl Machine {
+    /// The machine of packets that name none.
+    pub const HOST: Machine = Machine(0);
+}
+
 /// Which files of a trace contain the kernel's events.
 pub(super) struct KernelSources<'a> {
     trace: &'a Trace,
-    /// Whether the only file does.
-    is_alone: bool,
+    /// The number of recordings of the kernel.
+    count: u32,
+    has_all_events: bool,
     /// By file, if there are several.
-    of_sources: Vec<bool>,
-    /// The names of other files with the kernel's events.
-    others: Vec<String>,
+    of_sources: Vec<Option<Machine>>,
 }
 
 impl<'a> KernelSources<'a> {
@@ -26,78 +38,116 @@ impl<'a> KernelSources<'a> {
     pub fn new(trace: &'a Trace) -> KernelSources<'a> {
         let is_kernel =
             |info: &TraceInfo| (KERNEL_FORMATS.iter()).any(|name| info.format.starts_with(name));
-        let first = trace
-            .sources
-            .iter()
-            .position(|source| is_kernel(&source.info));
-        let all = trace.sources.iter().enumerate();
-        let others = all
-            .clone()
-            .filter(|(at, source)| Some(*at) != first && is_kernel(&source.info));
+        if trace.sources.is_empty() {
+            let is_any = is_kernel(&trace.info);
+            let mut segments = trace.events.segments().iter();
+            return KernelSources {
+                trace,
+                count: u32::from(is_any),
+                has_all_events: is_any && segments.all(|it| it.cpu.is_some()),
+                of_sources: Vec::new(),
+            };
+        }
+        let mut count = 0;
+        let of_sources = trace.sources.iter().map(|source| {
+            is_kernel(&source.info).then(|| {
+                count += 1;
+                Machine(count - 1)
+            })
+        });
         KernelSources {
             trace,
-            is_alone: trace.sources.is_empty() && is_kernel(&trace.info),
-            others: others.map(|(_, source)| source.name.clone()).collect(),
-            of_sources: all.map(|(at, _)| Some(at) == first).collect(),
+            of_sources: of_sources.collect(),
+            has_all_events: false,
+            count,
         }
     }
 
-    /// Returns the names of the kernel's recordings whose events are no ftrace events.
-    pub fn others(&self) -> &[String] {
-        &self.others
+    /// Returns the machines whose kernels were recorded.
+    pub fn machines(&self) -> impl Iterator<Item = Machine> + use<> {
+        (0..self.count).map(Machine)
     }
 
     /// Returns whether any file contains the kernel's events.
     pub fn is_any(&self) -> bool {
-        self.is_alone || self.of_sources.contains(&true)
+        self.count > 0
     }
 
-    /// Returns the facts that the first of the kernel's files states about itself.
-    pub fn info(&self) -> Option<&'a TraceInfo> {
-        if self.is_alone {
-            return Some(&self.trace.info);
-        }
-        let at = self.of_sources.iter().position(|&it| it)?;
-        self.trace.sources.get(at).map(|source| &source.info)
+    /// Returns whether all events are ftrace events.
+    pub fn has_all_events(&self) -> bool {
+        self.has_all_events
     }
 
-    fn has(&self, source: Option<SourceId>) -> bool {
-        match source {
-            None => self.is_alone,
-            Some(id) => self.of_sources.get(id.0 as usize) == Some(&true),
-        }
+    /// Returns the name of a machine's file; empty for the only file.
+    pub fn name(&self, machine: Machine) -> &'a str {
+        let source = self.source(machine);
+        source.map_or("", |source| &source.name)
     }
 
-    /// Returns whether the events of a segment are the kernel's.
-    pub fn has_segment(&self, segment: &Segment) -> bool {
-        segment.cpu.is_some() && self.has_event(EventId(segment.first))
+    /// Returns the facts that the file of a machine states about itself.
+    pub fn info(&self, machine: Machine) -> &'a TraceInfo {
+        let source = self.source(machine);
+        source.map_or(&self.trace.info, |source| &source.info)
     }
 
-    fn has_event(&self, id: EventId) -> bool {
+    fn source(&self, machine: Machine) -> Option<&'a Source> {
+        let at = self.of_sources.iter().position(|&it| it == Some(machine))?;
+        self.trace.sources.get(at)
+    }
+
+    /// Returns the machine of a file.
+    pub fn of_source(&self, SourceId(source): SourceId) -> Option<Machine> {
+        self.of_sources.get(source as usize).copied().flatten()
+    }
+
+    /// Returns the machine of a row that is in the range `rows` of its file.
+    #[inline]
+    fn of_row(&self, row: u32, rows: impl Fn(&Source) -> &Range<u32>) -> Option<Machine> {
         if self.of_sources.is_empty() {
-            return self.is_alone;
+            return (self.count > 0).then_some(Machine::HOST);
         }
-        self.has(self.trace.source_of(id.0, |source| &source.events))
+        self.of_source(self.trace.source_of(row, rows)?)
     }
 
-    /// Returns whether an event is written as an ftrace event.
-    pub fn is_ftrace(&self, id: EventId) -> bool {
-        self.is_any() && self.has_event(id) && self.trace.events.is_in_lane_of_cpu(id)
+    /// Returns the machine if the events of a segment are the kernel's.
+    pub fn of_segment(&self, segment: &Segment) -> Option<Machine> {
+        segment.cpu?;
+        self.of_row(segment.first, |source| &source.events)
     }
 
-    /// Returns whether a CPU is of a file of the kernel's events.
-    pub fn has_cpu(&self, id: CpuId) -> bool {
+    /// Returns the machine if an event is written as an ftrace event.
+    pub fn of_event(&self, id: EventId) -> Option<Machine> {
+        let machine = self.of_row(id.0, |source| &source.events)?;
+        (self.trace.events.is_in_lane_of_cpu(id)).then_some(machine)
+    }
+
+    /// Returns the machine of a CPU that is of a file of the kernel's events.
+    pub fn of_cpu(&self, id: CpuId) -> Option<Machine> {
+        self.of_row(id.0, |source| &source.cpus)
+    }
+
+    /// Returns the machine of a thread that is of a file of the kernel's events.
+    pub fn of_thread(&self, id: ThreadId) -> Option<Machine> {
+        self.of_row(id.0, |source| &source.threads)
+    }
+
+    /// Returns the machine of a process that is of a file of the kernel's events.
+    pub fn of_process(&self, id: ProcessId) -> Option<Machine> {
+        self.of_row(id.0, |source| &source.processes)
+    }
+
+    /// Returns the machine of a counter that is of a file of the kernel's events.
+    pub fn of_counter(&self, id: CounterTrackId) -> Option<Machine> {
+        self.of_row(id.0, |source| &source.counters)
+    }
+
+    /// Returns the machine of a track without a thread, CPU or process that is of a file of the kernel's events.
+    pub fn of_loose_track(&self, id: TrackId) -> Option<Machine> {
         if self.of_sources.is_empty() {
-            return self.is_alone;
+            return (self.count > 0).then_some(Machine::HOST);
         }
-        self.has(self.trace.source_of(id.0, |source| &source.cpus))
-    }
-
-    /// Returns whether a thread is of a file of the kernel's events.
-    pub fn has_thread(&self, id: ThreadId) -> bool {
-        if self.of_sources.is_empty() {
-            return self.is_alone;
-        }
-        self.has(self.trace.source_of(id.0, |source| &source.threads))
+        let mut sources = self.trace.sources.iter().zip(&self.of_sources);
+        let own = sources.find(|(source, _)| source.loose_tracks.contains(&id.0));
+        own.and_then(|(_, machine)| *machine)
     }
 }

@@ -7,9 +7,11 @@
 //!   that ends such a slice, and a wakeup of a chosen thread by another one.
 
 use super::context::Context;
-use super::event_types::{Derives, event_type};
+use super::event_types::{Derives, SWITCH, event_type};
+use super::layout::{bundle, ftrace_event};
 use super::plan::EventForm;
-use super::sources::KernelSources;
+use super::proto::Message;
+use super::sources::{KernelSources, Machine};
 use crate::base::Timestamp;
 use crate::base::strings::exact_text;
 use crate::event::EventKind;
@@ -51,6 +53,38 @@ pub(super) struct MadeSwitch {
     /// The state of the thread that leaves.
     pub end_state: ThreadState,
     pub to: SwitchSide,
+}
+
+impl MadeSwitch {
+    /// Writes the event into a bundle of its CPU.
+    pub fn write(&self, context: &Context<'_>, machine: Machine, out: &mut Message) {
+        let entry = out.open(bundle::EVENT);
+        out.uint(ftrace_event::TIMESTAMP, context.time(self.time.0));
+        out.uint(ftrace_event::PID, context.people.raw_tid(self.from.thread));
+        let own = out.open(SWITCH.number);
+        for field in SWITCH.fields {
+            let side = match field.name.starts_with("prev_") {
+                true => &self.from,
+                false => &self.to,
+            };
+            match field.name.split_once('_').map_or("", |(_, rest)| rest) {
+                "comm" => {
+                    let name = context.trace.thread(side.thread).name;
+                    let name = context.trace.strings.bytes(name);
+                    out.text(field.number, &exact_text(name));
+                }
+                "pid" => out.uint(field.number, context.people.raw_tid(side.thread)),
+                "prio" => out.int(field.number, i64::from(side.priority)),
+                _ => {
+                    let states = context.states(machine);
+                    let bits = states.of_letters(self.end_state.letters()).unwrap_or(0);
+                    out.int(field.number, bits);
+                }
+            }
+        }
+        out.close(own);
+        out.close(entry);
+    }
 }
 
 /// Returns the context switches that are made, by CPU and time.
@@ -166,9 +200,9 @@ pub(super) fn extra_candidates(
 /// Returns whether a candidate is an ftrace event that is not written anyway, of a kind with a message of Perfetto's
 /// own.
 pub(super) fn is_extra(context: &Context<'_>, id: EventId) -> bool {
-    let event = context.trace.events.get(id);
-    let is_typed = matches!(context.plans.of(event.row.kind).form, EventForm::Typed(_));
-    is_typed && context.sources.is_ftrace(id) && !context.is_written_event(id)
+    let kind = context.trace.events.kind(id);
+    let is_typed = |machine| matches!(context.plans.of(machine, kind).form, EventForm::Typed(_));
+    context.sources.of_event(id).is_some_and(is_typed) && !context.is_written_event(id)
 }
 
 fn possibly_derived(trace: &Trace, kind: &EventKind) -> bool {
@@ -240,7 +274,7 @@ impl Candidates<'_> {
     fn of_runs(&mut self) {
         let runs = &self.trace.runs;
         for cpu in (0..self.trace.cpus.len() as u32).map(CpuId) {
-            if self.sources.has_cpu(cpu) && self.chosen.has_runs_of(cpu) {
+            if self.sources.of_cpu(cpu).is_some() && self.chosen.has_runs_of(cpu) {
                 let first = runs.overlapping(runs.on(cpu), self.chosen.span).next();
                 self.events
                     .extend(first.and_then(|row| runs.event(row as usize)));
@@ -253,7 +287,7 @@ impl Candidates<'_> {
         let states = &self.trace.states;
         for id in (0..self.trace.threads.len() as u32).map(ThreadId) {
             let range = states.of(id);
-            let is_chosen = self.chosen.has_states_of(id) && self.sources.has_thread(id);
+            let is_chosen = self.chosen.has_states_of(id) && self.sources.of_thread(id).is_some();
             if range.is_empty() || !is_chosen {
                 continue;
             }

@@ -1,9 +1,8 @@
 //! Marks as packets of track events.
 //!
-//! Marks are encoded in parallel, a few thousand at a time. The first packet of each piece clears the interned state of
-//! the sequence, so that no piece needs another one; the packets of a piece share names and texts.
-
-use rayon::prelude::*;
+//! A thread collects marks, some thousands a piece, while others encode the pieces before (`shared::pieces`). The first
+//! packet of each piece clears the interned state of the sequence, so that no piece needs another one; the packets of a
+//! piece share names and texts. So do those of each machine in a piece: a reader keeps the states of machines apart.
 
 use super::arrows::{Arrows, Attached, number_of};
 use super::context::Context;
@@ -11,94 +10,120 @@ use super::interner::Interner;
 use super::lanes::Side;
 use super::layout::{annotation, packet, task_state, trace as top, track_event};
 use super::marks::{ArrowEnd, Mark, What};
-use super::output::{EVENT_SEQUENCE, OTHER_SEQUENCE, Output};
-use super::proto::Message;
+use super::output::{EVENT_SEQUENCE, OTHER_SEQUENCE, Output, write_machine};
+use super::proto::{Message, Open};
+use super::sources::Machine;
+use super::track_marks::{RowCounts, write_marks};
 use super::tracks::{TrackUuid, Tracks};
 use super::values::write_annotation;
 use crate::base::StringId;
 use crate::base::strings::exact_text;
-use crate::event::FieldRef;
 use crate::event::family::Family;
+use crate::event::{FieldRef, FieldSink, FieldView, FlowOp, ValueRef};
 use crate::export::ExportError;
-use crate::export::shared::arguments::{Arg, ArgValue, arguments, merge};
+use crate::export::shared::arguments::{ArgValue, value_of};
+use crate::export::shared::pieces::{Give, encode_in_order};
+use crate::formats::events::{EventAt, EventRef, Events, FieldReader};
 use crate::query::whole_samples::whole_value;
-use crate::trace::{EventId, SliceId, ThreadId};
+use crate::trace::{EventCursor, EventId, SliceId, ThreadId};
 
 /// Marks that are encoded at a time.
 const MARKS_IN_PIECE: usize = 8192;
 /// Whole numbers below this one are exact as doubles.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Collects marks, and writes them when there are enough for all cores.
-pub(super) struct MarkWriter<'a, 'o> {
+/// The annotation of a flow event that makes no arrow: whether it begins, continues or ends its flow.
+const LONE_FLOW: &[u8] = b"lone_flow";
+
+/// Marks that are encoded together.
+pub(super) struct MarkPiece {
+    /// Packets that describe the tracks that are new.
+    descriptors: Vec<u8>,
+    marks: Vec<Mark>,
+}
+
+/// An encoded piece.
+struct EncodedMarks {
+    descriptors: Vec<u8>,
+    bytes: Vec<u8>,
+    mark_count: u64,
+}
+
+/// Writes everything that is no ftrace event; returns the numbers of rows.
+pub(super) fn write_track_events(
+    context: &Context<'_>,
+    arrows: &Arrows,
+    output: &mut Output<'_>,
+) -> Result<RowCounts, ExportError> {
+    encode_in_order(
+        output.job,
+        |give| write_marks(&mut MarkWriter::new(context, arrows, give)),
+        || {
+            let mut encoder = Encoder::new(context, arrows);
+            move |MarkPiece { descriptors, marks }, buffer| {
+                let mark_count = marks.len() as u64;
+                EncodedMarks {
+                    descriptors,
+                    bytes: encoder.piece(&marks, buffer),
+                    mark_count,
+                }
+            }
+        },
+        |EncodedMarks {
+             descriptors,
+             bytes,
+             mark_count,
+         }| {
+            output.write(&descriptors)?;
+            output.write(&bytes)?;
+            output.job.advance(mark_count);
+            Ok(bytes)
+        },
+    )
+}
+
+/// Collects marks to pieces.
+pub(super) struct MarkWriter<'a, 'g, 'p> {
     pub context: &'a Context<'a>,
     pub arrows: &'a Arrows,
     pub tracks: Tracks<'a>,
-    pub output: &'a mut Output<'o>,
     marks: Vec<Mark>,
-    most: usize,
+    give: &'g mut Give<'p, MarkPiece>,
 }
 
-impl<'a, 'o> MarkWriter<'a, 'o> {
-    /// Returns a writer without marks.
-    pub fn new(
+impl<'a, 'g, 'p> MarkWriter<'a, 'g, 'p> {
+    fn new(
         context: &'a Context<'a>,
         arrows: &'a Arrows,
-        output: &'a mut Output<'o>,
-    ) -> MarkWriter<'a, 'o> {
+        give: &'g mut Give<'p, MarkPiece>,
+    ) -> MarkWriter<'a, 'g, 'p> {
         MarkWriter {
             context,
             arrows,
             tracks: Tracks::new(context.trace, context.people),
-            output,
-            marks: Vec::new(),
-            most: 2 * rayon::current_num_threads().max(1) * MARKS_IN_PIECE,
+            marks: Vec::with_capacity(MARKS_IN_PIECE),
+            give,
         }
     }
 
     /// Adds a mark.
+    #[inline]
     pub fn mark(&mut self, mark: Mark) -> Result<(), ExportError> {
         self.marks.push(mark);
-        match self.marks.len() < self.most {
+        match self.marks.len() < MARKS_IN_PIECE {
             true => Ok(()),
             false => self.flush(),
         }
     }
 
-    /// Writes all marks, and the descriptors of their tracks before them.
+    /// Ends the piece.
     pub fn flush(&mut self) -> Result<(), ExportError> {
-        let descriptors = self.tracks.take_packets();
-        self.output.write(&descriptors)?;
-        let (context, arrows) = (self.context, self.arrows);
-        let pieces: Vec<Vec<u8>> = self
-            .marks
-            .par_chunks(MARKS_IN_PIECE)
-            .map(|marks| encode(context, arrows, marks))
-            .collect();
-        for piece in pieces {
-            self.output.write(&piece)?;
-        }
-        self.output.job.advance(self.marks.len() as u64);
-        self.marks.clear();
-        Ok(())
+        let marks = std::mem::replace(&mut self.marks, Vec::with_capacity(MARKS_IN_PIECE));
+        (self.give)(MarkPiece {
+            descriptors: self.tracks.take_packets(),
+            marks,
+        })
     }
-}
-
-fn encode(context: &Context<'_>, arrows: &Arrows, marks: &[Mark]) -> Vec<u8> {
-    let mut encoder = Encoder {
-        context,
-        arrows,
-        interner: Interner::default(),
-        out: Message::default(),
-        event: Message::default(),
-        begin_fields: Vec::new(),
-        end_fields: Vec::new(),
-        is_cleared: false,
-    };
-    for mark in marks {
-        encoder.mark(mark);
-    }
-    encoder.out.take()
 }
 
 struct Encoder<'a> {
@@ -106,12 +131,13 @@ struct Encoder<'a> {
     arrows: &'a Arrows,
     interner: Interner,
     out: Message,
-    /// The fields of the track event of the next packet.
-    event: Message,
+    /// Looks up events; fast for events that are near each other.
+    events: EventCursor<'a>,
+    reader: Box<dyn FieldReader + 'a>,
+    /// Kept for its memory.
     begin_fields: Vec<FieldRef<'a>>,
-    end_fields: Vec<FieldRef<'a>>,
-    /// Whether a packet of this piece cleared the sequence's state.
-    is_cleared: bool,
+    /// The machine of the last packet with ids, if a packet of this piece cleared the sequence's state.
+    cleared: Option<Machine>,
 }
 
 /// Whether a packet uses interned ids.
@@ -121,17 +147,48 @@ enum Ids {
     Unused,
 }
 
+/// A packet of a track event that is being written.
+struct OpenPacket {
+    packet: Open,
+    event: Open,
+    machine: Machine,
+}
+
 impl<'a> Encoder<'a> {
+    fn new(context: &'a Context<'a>, arrows: &'a Arrows) -> Encoder<'a> {
+        Encoder {
+            context,
+            arrows,
+            interner: Interner::default(),
+            out: Message::default(),
+            events: context.trace.events.cursor(),
+            reader: context.reader.field_reader(),
+            begin_fields: Vec::new(),
+            cleared: None,
+        }
+    }
+
+    fn piece(&mut self, marks: &[Mark], buffer: Vec<u8>) -> Vec<u8> {
+        self.out = Message::with_buffer(buffer);
+        self.cleared = None;
+        self.interner.start_piece();
+        for mark in marks {
+            self.mark(mark);
+        }
+        self.out.take()
+    }
+
     fn mark(&mut self, mark: &Mark) {
         let time = mark.time;
         match mark.what {
             What::Begin { track, slice } => self.begin(time, track, slice),
             What::End { track, slice } => {
-                self.start(track_event::SLICE_END, track);
+                let open = self.open(time, track, track_event::SLICE_END);
                 self.arrows_at(slice, Side::End);
-                self.packet(time, Ids::Unused);
+                self.close(open, Ids::Unused);
             }
             What::Instant { track, event } => self.instant(time, track, event),
+            What::LoneFlow { track, row } => self.lone_flow(time, track, row),
             What::Sample {
                 track,
                 counter,
@@ -144,59 +201,80 @@ impl<'a> Encoder<'a> {
                 priority,
             } => self.task(time, thread, cpu, state, priority),
             What::Arrow { track, arrow, end } => {
-                self.start(track_event::INSTANT, track);
+                let open = self.open(time, track, track_event::INSTANT);
                 let flow = self.context.trace.flows.rows.get(arrow as usize);
                 self.name(flow.map_or(StringId::EMPTY, |flow| flow.name));
                 self.arrow(Attached {
                     arrow: number_of(arrow),
                     end,
                 });
-                self.packet(time, Ids::Used);
+                self.close(open, Ids::Used);
             }
             What::LossBegins { track } => {
-                self.start(track_event::SLICE_BEGIN, track);
-                self.event.text(track_event::NAME, "events were lost");
-                self.packet(time, Ids::Unused);
+                let open = self.open(time, track, track_event::SLICE_BEGIN);
+                self.out.text(track_event::NAME, "events were lost");
+                self.close(open, Ids::Unused);
             }
             What::LossEnds { track } => {
-                self.start(track_event::SLICE_END, track);
-                self.packet(time, Ids::Unused);
+                let open = self.open(time, track, track_event::SLICE_END);
+                self.close(open, Ids::Unused);
             }
         }
     }
 
-    /// Starts the track event of the next packet.
-    fn start(&mut self, event_type: u64, track: TrackUuid) {
-        self.event.truncate(0);
-        self.event.uint(track_event::TYPE, event_type);
-        self.event.uint(track_event::TRACK, track.0);
+    /// Opens the packet of a track event.
+    #[inline]
+    fn open(&mut self, time: i64, track: TrackUuid, event_type: u64) -> OpenPacket {
+        let out = &mut self.out;
+        let packet = out.open(top::PACKET);
+        out.uint(packet::TIMESTAMP, self.context.time(time));
+        out.uint(packet::SEQUENCE, EVENT_SEQUENCE);
+        let machine = track.machine();
+        write_machine(out, machine);
+        if machine != self.cleared.unwrap_or(machine) {
+            self.cleared = None;
+            self.interner.start_piece();
+        }
+        let event = out.open(packet::TRACK_EVENT);
+        out.uint(track_event::TYPE, event_type);
+        out.uint(track_event::TRACK, track.0);
+        OpenPacket {
+            packet,
+            event,
+            machine,
+        }
+    }
+
+    /// Closes the packet of a track event.
+    #[inline]
+    fn close(&mut self, open: OpenPacket, ids: Ids) {
+        let out = &mut self.out;
+        out.close(open.event);
+        if ids == Ids::Used {
+            let cleared = match self.cleared.replace(open.machine) {
+                Some(_) => 0,
+                None => packet::STATE_CLEARED,
+            };
+            out.uint(packet::SEQUENCE_FLAGS, packet::NEEDS_STATE | cleared);
+            self.interner.write_new(out, packet::INTERNED_DATA);
+        }
+        out.close(open.packet);
     }
 
     fn name(&mut self, name: StringId) {
         let number = self.interner.name(self.context.trace, name);
-        self.event.uint(track_event::NAME_ID, number);
+        self.out.uint(track_event::NAME_ID, number);
     }
 
     fn category(&mut self, category: StringId) {
         if category != StringId::EMPTY {
             let number = self.interner.category(self.context.trace, category);
-            self.event.uint(track_event::CATEGORY_ID, number);
+            self.out.uint(track_event::CATEGORY_ID, number);
         }
     }
 
-    fn annotation(&mut self, arg: &Arg<'_>) {
-        let name = self.interner.annotation(&arg.name);
-        let open = self.event.open(track_event::ANNOTATIONS);
-        self.event.uint(annotation::NAME_ID, name);
-        let number = match &arg.value {
-            ArgValue::Text(text) => self.interner.text(text),
-            _ => None,
-        };
-        match number {
-            Some(number) => self.event.uint(annotation::TEXT_ID, number),
-            None => write_annotation(&mut self.event, &arg.value),
-        }
-        self.event.close(open);
+    fn annotation(&mut self, name: &[u8], value: &ArgValue<'_>) {
+        annotate(&mut self.out, &mut self.interner, name, value);
     }
 
     fn arrows_at(&mut self, slice: SliceId, side: Side) {
@@ -210,80 +288,91 @@ impl<'a> Encoder<'a> {
             ArrowEnd::From => track_event::FLOW_IDS,
             ArrowEnd::To => track_event::TERMINATING_FLOW_IDS,
         };
-        self.event.fixed64(field, attached.arrow);
+        self.out.fixed64(field, attached.arrow);
     }
 
-    /// Writes the packet of the track event.
-    fn packet(&mut self, time: i64, ids: Ids) {
-        let outer = self.out.open(top::PACKET);
-        self.out.uint(packet::TIMESTAMP, self.context.time(time));
-        self.out.uint(packet::SEQUENCE, EVENT_SEQUENCE);
-        if ids == Ids::Used {
-            let cleared = match std::mem::replace(&mut self.is_cleared, true) {
-                true => 0,
-                false => packet::STATE_CLEARED,
-            };
-            self.out
-                .uint(packet::SEQUENCE_FLAGS, packet::NEEDS_STATE | cleared);
-            if let Some(entries) = self.interner.new_entries() {
-                self.out.bytes_field(packet::INTERNED_DATA, entries.bytes());
-            }
-        }
-        self.out
-            .bytes_field(packet::TRACK_EVENT, self.event.bytes());
-        self.out.close(outer);
+    /// Writes the arguments of an event as annotations.
+    fn arguments(&mut self, id: EventId) {
+        let mut sink = Annotations {
+            out: &mut self.out,
+            interner: &mut self.interner,
+        };
+        let events = &self.events;
+        self.reader
+            .read(at(events, id, &|| events.get(id).into()), &mut sink);
+    }
+
+    /// Writes the arguments of the end of a slice, but for those that its begin has as well.
+    fn more_arguments(&mut self, begin: EventId, finish: EventId) {
+        let events = &self.events;
+        let mut sink = MoreAnnotations {
+            own: Annotations {
+                out: &mut self.out,
+                interner: &mut self.interner,
+            },
+            reader: self.context.reader,
+            begin: &|| events.get(begin).into(),
+            of_begin: &mut self.begin_fields,
+            is_read: false,
+        };
+        let whole = || events.get(finish).into();
+        self.reader.read(at(events, finish, &whole), &mut sink);
     }
 
     fn begin(&mut self, time: i64, track: TrackUuid, id: SliceId) {
         let trace = self.context.trace;
-        let slice = trace.slices.get(id);
+        let row = id.0 as usize;
+        let begin = EventId(trace.slices.begins.at(row));
         let label = trace.slices.label(id);
-        self.start(track_event::SLICE_BEGIN, track);
+        let open = self.open(time, track, track_event::SLICE_BEGIN);
         self.category(label.category);
         self.name(label.name);
         // The fields of a traced function's call are in its ftrace events; it has no arguments.
         let has_arguments =
-            label.family != Family::Functions || !self.context.sources.is_ftrace(slice.begin);
+            label.family != Family::Functions || self.context.sources.of_event(begin).is_none();
         if has_arguments {
-            let (mut begin, mut end) = (
-                std::mem::take(&mut self.begin_fields),
-                std::mem::take(&mut self.end_fields),
-            );
-            self.context.fields_into(slice.begin, &mut begin);
-            let mut list = arguments(&mut begin);
-            if let Some(finish) = slice.finish {
-                self.context.fields_into(finish, &mut end);
-                merge(&mut list, arguments(&mut end));
+            self.arguments(begin);
+            if let Some(finish) = trace.slices.finish(row) {
+                self.more_arguments(begin, finish);
             }
-            for arg in &list {
-                self.annotation(arg);
-            }
-            drop(list);
-            (self.begin_fields, self.end_fields) = (begin, end);
         }
-        if slice.end.is_none() && trace.slices.open_end(id.0 as usize).is_some() {
-            self.annotation(&Arg::new("end_not_seen", ArgValue::Bool(true)));
+        if trace.slices.is_unended(row) && trace.slices.open_end(row).is_some() {
+            self.annotation(b"end_not_seen", &ArgValue::Bool(true));
         }
-        if let Some(ns) = slice.measured_ns {
-            self.annotation(&Arg::new("measured_ns", ArgValue::Int64(ns)));
+        if let Some(ns) = trace.slices.own_measured(row) {
+            self.annotation(b"measured_ns", &ArgValue::Int64(ns));
         }
         self.arrows_at(id, Side::Begin);
-        self.packet(time, Ids::Used);
+        self.close(open, Ids::Used);
     }
 
     fn instant(&mut self, time: i64, track: TrackUuid, id: EventId) {
-        let trace = self.context.trace;
-        let kind = trace.kinds.get(trace.events.kind(id).index());
-        self.start(track_event::INSTANT, track);
+        let open = self.open(time, track, track_event::INSTANT);
+        self.names_and_arguments(id);
+        self.close(open, Ids::Used);
+    }
+
+    /// Writes the name and category of an event's kind, and its fields as annotations.
+    fn names_and_arguments(&mut self, id: EventId) {
+        let kind = self.context.trace.kinds.get(self.events.kind(id).index());
         self.category(kind.map_or(StringId::EMPTY, |kind| kind.category));
         self.name(kind.map_or(StringId::EMPTY, |kind| kind.name));
-        let mut fields = std::mem::take(&mut self.begin_fields);
-        self.context.fields_into(id, &mut fields);
-        for arg in &arguments(&mut fields) {
-            self.annotation(arg);
-        }
-        self.begin_fields = fields;
-        self.packet(time, Ids::Used);
+        self.arguments(id);
+    }
+
+    fn lone_flow(&mut self, time: i64, track: TrackUuid, row: u32) {
+        let Some(flow) = self.arrows.lone.get(row as usize) else {
+            return;
+        };
+        let open = self.open(time, track, track_event::INSTANT);
+        self.names_and_arguments(flow.event);
+        let part = match flow.op {
+            FlowOp::Begin => "begin",
+            FlowOp::Step => "step",
+            FlowOp::End => "end",
+        };
+        self.annotation(LONE_FLOW, &ArgValue::text(part));
+        self.close(open, Ids::Used);
     }
 
     fn sample(&mut self, time: i64, track: TrackUuid, counter: u32, row: u32) {
@@ -292,16 +381,16 @@ impl<'a> Encoder<'a> {
         let name = name.map_or(&[][..], |counter| trace.strings.bytes(counter.name));
         let value = trace.counters.values.get(row as usize).copied();
         let value = value.unwrap_or(f64::NAN);
-        self.start(track_event::COUNTER, track);
+        let open = self.open(time, track, track_event::COUNTER);
         let whole = whole_value(trace, self.context.reader, row as usize, name);
         match whole.and_then(|whole| i64::try_from(whole).ok()) {
-            Some(whole) => self.event.int(track_event::COUNTER_VALUE, whole),
+            Some(whole) => self.out.int(track_event::COUNTER_VALUE, whole),
             None if value.abs() < EXACT && value.fract() == 0.0 && !is_negative_zero(value) => {
-                self.event.int(track_event::COUNTER_VALUE, value as i64);
+                self.out.int(track_event::COUNTER_VALUE, value as i64);
             }
-            None => self.event.double(track_event::DOUBLE_COUNTER_VALUE, value),
+            None => self.out.double(track_event::DOUBLE_COUNTER_VALUE, value),
         }
-        self.packet(time, Ids::Unused);
+        self.close(open, Ids::Unused);
     }
 
     fn task(&mut self, time: i64, thread: ThreadId, cpu: u32, state: u64, priority: Option<i32>) {
@@ -323,6 +412,80 @@ impl<'a> Encoder<'a> {
         }
         self.out.close(open);
         self.out.close(outer);
+    }
+}
+
+/// Returns where an event is.
+fn at<'e>(events: &EventCursor<'_>, id: EventId, whole: &'e dyn Fn() -> EventRef) -> EventAt<'e> {
+    EventAt {
+        part: events.part(id),
+        place: events.place(id),
+        whole,
+    }
+}
+
+fn annotate(out: &mut Message, interner: &mut Interner, name: &[u8], value: &ArgValue<'_>) {
+    let open = out.open(track_event::ANNOTATIONS);
+    match interner.annotation(name) {
+        Some(number) => out.uint(annotation::NAME_ID, number),
+        None => out.text(annotation::NAME, &exact_text(name)),
+    }
+    let number = match value {
+        ArgValue::Text(text) => interner.text(text),
+        _ => None,
+    };
+    match number {
+        Some(number) => out.uint(annotation::TEXT_ID, number),
+        None => write_annotation(out, value),
+    }
+    out.close(open);
+}
+
+/// Writes arguments as annotations.
+struct Annotations<'s> {
+    out: &'s mut Message,
+    interner: &'s mut Interner,
+}
+
+impl FieldSink for Annotations<'_> {
+    fn common_flags(&mut self, _: &ValueRef<'_>) {}
+
+    fn field(&mut self, field: FieldView<'_>) {
+        annotate(
+            self.out,
+            self.interner,
+            field.name_bytes(),
+            &value_of(field),
+        );
+    }
+}
+
+/// Writes arguments as annotations, but for those that another event has as well.
+struct MoreAnnotations<'s, 'a> {
+    own: Annotations<'s>,
+    reader: &'a dyn Events,
+    begin: &'s dyn Fn() -> EventRef,
+    /// The fields of the other event, once `is_read`: most ends have no arguments.
+    of_begin: &'s mut Vec<FieldRef<'a>>,
+    is_read: bool,
+}
+
+impl FieldSink for MoreAnnotations<'_, '_> {
+    fn common_flags(&mut self, _: &ValueRef<'_>) {}
+
+    fn field(&mut self, field: FieldView<'_>) {
+        if !std::mem::replace(&mut self.is_read, true) {
+            self.of_begin.clear();
+            self.reader.fields_into((self.begin)(), self.of_begin);
+        }
+        let is_same = |own: &FieldRef<'_>| {
+            own.role.is_argument()
+                && own.name_bytes() == field.name_bytes()
+                && value_of(FieldView::of(own)) == value_of(field)
+        };
+        if !self.of_begin.iter().any(is_same) {
+            self.own.field(field);
+        }
     }
 }
 

@@ -1,17 +1,16 @@
 //! The rows of a trace that are not ftrace events, as marks: track by track, then counters, arrows without slices,
 //! losses, runs and states.
 
-use rustc_hash::FxHashMap;
-
 use super::lanes::{Side, for_each_mark, placed_asyncs, sort_by_nesting};
-use super::marks::{Mark, What};
+use super::marks::{ArrowEnd, Mark, What};
+use super::sources::Machine;
 use super::tasks::{TaskCounts, for_each_task};
 use super::track_events::MarkWriter;
-use super::tracks::TrackUuid;
+use super::tracks::{Parent, TrackUuid};
 use crate::base::strings::exact_text;
 use crate::event::Gap;
 use crate::export::ExportError;
-use crate::export::shared::layers::{Layer, PlacedSlice, placed_slices};
+use crate::export::shared::layers::{Layer, Layers, PlacedSlice, placed_slices};
 use crate::export::shared::losses::chosen_rows;
 use crate::tables::items::track_name;
 use crate::trace::counters::CounterScope;
@@ -32,7 +31,7 @@ const UNNAMED_ASYNC: &str = "asynchronous";
 pub(super) const LOSSES: &str = "lost events";
 
 /// Writes all marks.
-pub(super) fn write_marks(writer: &mut MarkWriter<'_, '_>) -> Result<RowCounts, ExportError> {
+pub(super) fn write_marks(writer: &mut MarkWriter<'_, '_, '_>) -> Result<RowCounts, ExportError> {
     let mut counts = RowCounts::default();
     let context = writer.context;
     for (number, track) in (0_u32..).zip(&context.trace.tracks) {
@@ -50,8 +49,8 @@ pub(super) fn write_marks(writer: &mut MarkWriter<'_, '_>) -> Result<RowCounts, 
     for point in &writer.arrows.points {
         let flow = context.trace.flows.rows.get(point.arrow as usize);
         let thread = flow.and_then(|flow| match point.end {
-            super::marks::ArrowEnd::From => flow.from.thread,
-            super::marks::ArrowEnd::To => flow.to.thread,
+            ArrowEnd::From => flow.from.thread,
+            ArrowEnd::To => flow.to.thread,
         });
         let track = writer.tracks.thread(thread);
         writer.mark(Mark {
@@ -63,6 +62,7 @@ pub(super) fn write_marks(writer: &mut MarkWriter<'_, '_>) -> Result<RowCounts, 
             },
         })?;
     }
+    write_lone_flows(writer)?;
     write_losses(writer)?;
     counts.tasks = for_each_task(context, |mark| writer.mark(mark))?;
     writer.flush()?;
@@ -71,26 +71,28 @@ pub(super) fn write_marks(writer: &mut MarkWriter<'_, '_>) -> Result<RowCounts, 
 
 /// The tracks of the file for the layers of a track of the trace.
 struct LayerTracks {
+    id: TrackId,
     kind: TrackKind,
     name: String,
-    known: FxHashMap<Layer, TrackUuid>,
+    known: Layers<Option<TrackUuid>>,
 }
 
 impl LayerTracks {
-    fn new(writer: &MarkWriter<'_, '_>, id: TrackId, kind: TrackKind) -> LayerTracks {
+    fn new(writer: &MarkWriter<'_, '_, '_>, id: TrackId, kind: TrackKind) -> LayerTracks {
         let name = track_name(writer.context.trace, id).into_owned();
         LayerTracks {
+            id,
             kind,
             name: match name.is_empty() {
                 true => UNNAMED_ASYNC.to_owned(),
                 false => name,
             },
-            known: FxHashMap::default(),
+            known: Layers::default(),
         }
     }
 
-    fn of(&mut self, writer: &mut MarkWriter<'_, '_>, layer: Layer) -> TrackUuid {
-        if let Some(&known) = self.known.get(&layer) {
+    fn of(&mut self, writer: &mut MarkWriter<'_, '_, '_>, layer: Layer) -> TrackUuid {
+        if let Some(known) = *self.known.of(layer) {
             return known;
         }
         let tracks = &mut writer.tracks;
@@ -98,30 +100,35 @@ impl LayerTracks {
             (TrackKind::Thread(thread), Layer::Own) => tracks.thread(thread),
             (TrackKind::Nobody, Layer::Own) => tracks.thread(None),
             (TrackKind::Cpu(cpu), Layer::Own) => tracks.cpu(cpu),
-            (TrackKind::Async(process), _) => {
-                let parent = process.map(|process| tracks.process(process));
+            (TrackKind::Async(Some(process)), _) => {
+                let parent = Parent::Track(tracks.process(process));
+                tracks.named(&self.name, parent)
+            }
+            (TrackKind::Async(None), _) => {
+                let machine = writer.context.sources.of_loose_track(self.id);
+                let parent = Parent::Machine(machine.unwrap_or(Machine::HOST));
                 tracks.named(&self.name, parent)
             }
             (TrackKind::Nobody, crossing) => {
                 let parent = tracks.thread(None);
-                tracks.named(&crossing.name(&self.name), Some(parent))
+                tracks.named(&crossing.name(&self.name), Parent::Track(parent))
             }
             (TrackKind::Thread(thread), crossing) => {
                 let parent = tracks.thread(thread);
-                tracks.named(&crossing.name(&self.name), Some(parent))
+                tracks.named(&crossing.name(&self.name), Parent::Track(parent))
             }
             (TrackKind::Cpu(cpu), crossing) => {
                 let parent = tracks.cpu(cpu);
-                tracks.named(&crossing.name(&self.name), Some(parent))
+                tracks.named(&crossing.name(&self.name), Parent::Track(parent))
             }
         };
-        self.known.insert(layer, track);
+        *self.known.of(layer) = Some(track);
         track
     }
 }
 
 fn write_slices(
-    writer: &mut MarkWriter<'_, '_>,
+    writer: &mut MarkWriter<'_, '_, '_>,
     id: TrackId,
     track: &Track,
 ) -> Result<u64, ExportError> {
@@ -148,19 +155,23 @@ fn write_slices(
 }
 
 fn write_instants(
-    writer: &mut MarkWriter<'_, '_>,
+    writer: &mut MarkWriter<'_, '_, '_>,
     id: TrackId,
     track: &Track,
 ) -> Result<u64, ExportError> {
     let context = writer.context;
     let mut own: Option<TrackUuid> = None;
     let mut count = 0;
+    if context.sources.has_all_events() {
+        return Ok(count);
+    }
+    let events = context.trace.events.cursor();
     for at in track.instants.clone() {
         let event = context.trace.instants.event(InstantId(at));
-        let time = context.trace.events.time(event);
+        let time = events.time(event);
         if !context.chosen.span.contains(time)
             || !context.chosen.has_point(id, event)
-            || is_ftrace(writer, event)
+            || context.sources.of_event(event).is_some()
         {
             continue;
         }
@@ -182,11 +193,10 @@ fn write_instants(
     Ok(count)
 }
 
-fn is_ftrace(writer: &MarkWriter<'_, '_>, event: EventId) -> bool {
-    writer.context.sources.is_ftrace(event)
-}
-
-fn write_samples(writer: &mut MarkWriter<'_, '_>, id: CounterTrackId) -> Result<u64, ExportError> {
+fn write_samples(
+    writer: &mut MarkWriter<'_, '_, '_>,
+    id: CounterTrackId,
+) -> Result<u64, ExportError> {
     let context = writer.context;
     let counters = &context.trace.counters;
     let Some(counter) = counters.tracks.get(id.0 as usize) else {
@@ -204,7 +214,7 @@ fn write_samples(writer: &mut MarkWriter<'_, '_>, id: CounterTrackId) -> Result<
     let mut count = 0;
     for row in before.into_iter().chain(inside) {
         let event = counters.events.get(row as usize).copied().map(EventId);
-        if event.is_some_and(|event| context.sources.is_any() && context.is_derived(event)) {
+        if event.is_some_and(|event| context.is_derived(event)) {
             continue;
         }
         let track = match own {
@@ -212,10 +222,13 @@ fn write_samples(writer: &mut MarkWriter<'_, '_>, id: CounterTrackId) -> Result<
             None => {
                 let tracks = &mut writer.tracks;
                 let parent = match counter.scope {
-                    CounterScope::Global => None,
-                    CounterScope::Cpu(cpu) => Some(tracks.cpu(cpu)),
-                    CounterScope::Process(process) => Some(tracks.process(process)),
-                    CounterScope::Thread(thread) => Some(tracks.thread(thread)),
+                    CounterScope::Global => {
+                        let machine = context.sources.of_counter(id);
+                        Parent::Machine(machine.unwrap_or(Machine::HOST))
+                    }
+                    CounterScope::Cpu(cpu) => Parent::Track(tracks.cpu(cpu)),
+                    CounterScope::Process(process) => Parent::Track(tracks.process(process)),
+                    CounterScope::Thread(thread) => Parent::Track(tracks.thread(thread)),
                 };
                 let name = exact_text(context.trace.strings.bytes(counter.name));
                 tracks.counter(&name, parent)
@@ -236,16 +249,30 @@ fn write_samples(writer: &mut MarkWriter<'_, '_>, id: CounterTrackId) -> Result<
     Ok(count)
 }
 
+/// Writes flow events that make no arrow as instants.
+fn write_lone_flows(writer: &mut MarkWriter<'_, '_, '_>) -> Result<(), ExportError> {
+    let context = writer.context;
+    for (row, flow) in (0..).zip(&writer.arrows.lone) {
+        let events = &context.trace.events;
+        let track = writer.tracks.thread(events.thread(flow.event));
+        writer.mark(Mark {
+            time: events.time(flow.event).0,
+            what: What::LoneFlow { track, row },
+        })?;
+    }
+    Ok(())
+}
+
 /// Writes the losses of formats other than the kernel's as slices, which may overlap: each has a track of that name.
-fn write_losses(writer: &mut MarkWriter<'_, '_>) -> Result<(), ExportError> {
+fn write_losses(writer: &mut MarkWriter<'_, '_, '_>) -> Result<(), ExportError> {
     let context = writer.context;
     let span = context.span();
     for row in chosen_rows(context.trace, context.chosen) {
         let cpu = context.trace.gap_cpu(GapId(row.row));
-        if cpu.is_some_and(|cpu| context.sources.has_cpu(cpu)) {
+        if cpu.is_some_and(|cpu| context.sources.of_cpu(cpu).is_some()) {
             continue;
         }
-        let track = writer.tracks.named(LOSSES, None);
+        let track = writer.tracks.named(LOSSES, Parent::Machine(Machine::HOST));
         let begin = match row.gap.start {
             Gap::OPEN_START => span.start,
             start => start,

@@ -6,22 +6,51 @@
 use rustc_hash::FxHashMap;
 
 use super::layout::{packet, trace as top, track};
-use super::output::OTHER_SEQUENCE;
+use super::output::{OTHER_SEQUENCE, write_machine};
 use super::people::People;
 use super::proto::{Message, Open};
+use super::sources::Machine;
 use crate::base::StringId;
 use crate::base::strings::exact_text;
 use crate::trace::{CpuId, ProcessId, ThreadId, Trace};
 
-/// A track in the file.
+/// A track in the file, with its machine in the high half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct TrackUuid(pub u64);
+
+impl TrackUuid {
+    fn new(machine: Machine, number: u32) -> TrackUuid {
+        TrackUuid(u64::from(machine.0) << 32 | u64::from(number))
+    }
+
+    /// Returns the track's machine.
+    #[inline]
+    pub fn machine(self) -> Machine {
+        Machine((self.0 >> 32) as u32)
+    }
+}
+
+/// What a track is below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Parent {
+    Machine(Machine),
+    Track(TrackUuid),
+}
+
+impl Parent {
+    fn machine(self) -> Machine {
+        match self {
+            Parent::Machine(machine) => machine,
+            Parent::Track(track) => track.machine(),
+        }
+    }
+}
 
 /// The tracks that have been described, and the descriptors that are not yet written.
 pub(super) struct Tracks<'a> {
     trace: &'a Trace,
     people: &'a People<'a>,
-    count: u64,
+    count: u32,
     processes: FxHashMap<ProcessId, TrackUuid>,
     threads: FxHashMap<Option<ThreadId>, TrackUuid>,
     cpus: FxHashMap<CpuId, TrackUuid>,
@@ -54,17 +83,19 @@ impl<'a> Tracks<'a> {
         self.pending.take()
     }
 
-    fn open(&mut self, parent: Option<TrackUuid>) -> Descriptor {
+    fn open(&mut self, parent: Parent) -> Descriptor {
         self.count += 1;
+        let uuid = TrackUuid::new(parent.machine(), self.count);
         let packet = self.pending.open(top::PACKET);
         self.pending.uint(packet::SEQUENCE, OTHER_SEQUENCE);
+        write_machine(&mut self.pending, parent.machine());
         let message = self.pending.open(packet::TRACK_DESCRIPTOR);
-        self.pending.uint(track::UUID, self.count);
-        if let Some(parent) = parent {
+        self.pending.uint(track::UUID, uuid.0);
+        if let Parent::Track(parent) = parent {
             self.pending.uint(track::PARENT, parent.0);
         }
         Descriptor {
-            uuid: TrackUuid(self.count),
+            uuid,
             packet,
             message,
         }
@@ -77,14 +108,14 @@ impl<'a> Tracks<'a> {
     }
 
     /// Adds a track with a name only.
-    pub fn named(&mut self, name: &str, parent: Option<TrackUuid>) -> TrackUuid {
+    pub fn named(&mut self, name: &str, parent: Parent) -> TrackUuid {
         let descriptor = self.open(parent);
         self.pending.text(track::NAME, name);
         self.close(descriptor)
     }
 
     /// Adds a counter, which stays apart from others of its name.
-    pub fn counter(&mut self, name: &str, parent: Option<TrackUuid>) -> TrackUuid {
+    pub fn counter(&mut self, name: &str, parent: Parent) -> TrackUuid {
         let descriptor = self.open(parent);
         self.pending.text(track::NAME, name);
         let counter = self.pending.open(track::COUNTER);
@@ -99,7 +130,7 @@ impl<'a> Tracks<'a> {
             return known;
         }
         let (trace, people) = (self.trace, self.people);
-        let descriptor = self.open(None);
+        let descriptor = self.open(Parent::Machine(people.machine_of_process(id)));
         let of_process = self.pending.open(track::PROCESS);
         self.pending.uint(track::PROCESS_PID, people.process(id));
         if let Some(process) = trace.processes.get(id.0 as usize) {
@@ -125,7 +156,8 @@ impl<'a> Tracks<'a> {
             Some((id, thread)) if id != ThreadId::IDLE => {
                 let (name, rank) = (thread.name, thread.rank);
                 let numbers = self.people.thread(id);
-                let descriptor = self.open(None);
+                let machine = self.people.machine_of_thread(id);
+                let descriptor = self.open(Parent::Machine(machine));
                 let of_thread = self.pending.open(track::THREAD);
                 self.pending.uint(track::THREAD_PID, numbers.pid);
                 self.pending.uint(track::THREAD_TID, numbers.tid);
@@ -134,8 +166,8 @@ impl<'a> Tracks<'a> {
                 self.pending.close(of_thread);
                 self.close(descriptor)
             }
-            Some(_) => self.named("idle", None),
-            None => self.named("no thread", None),
+            Some(_) => self.named("idle", Parent::Machine(Machine::HOST)),
+            None => self.named("no thread", Parent::Machine(Machine::HOST)),
         };
         self.threads.insert(id, uuid);
         uuid
@@ -147,7 +179,7 @@ impl<'a> Tracks<'a> {
             return known;
         }
         let name = self.people.cpu_name(id);
-        let uuid = self.named(&name, None);
+        let uuid = self.named(&name, Parent::Machine(self.people.machine_of_cpu(id)));
         self.cpus.insert(id, uuid);
         uuid
     }

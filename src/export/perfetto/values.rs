@@ -7,14 +7,14 @@ use super::layout::annotation;
 use super::plan::ValueKind;
 use super::proto::{FieldNumber, Message};
 use crate::base::strings::exact_text;
-use crate::event::{FieldRef, Value, ValueRef};
+use crate::event::{FieldView, Value, ValueRef};
 use crate::export::shared::arguments::{ArgValue, LongText};
 
 /// Returns the text of a value; numbers are decimal.
-pub(super) fn text_of<'a>(field: &'a FieldRef<'_>) -> Cow<'a, str> {
-    match &field.value {
+pub(super) fn text_of<'f>(field: FieldView<'f>) -> Cow<'f, str> {
+    match field.value {
         ValueRef::Null => Cow::Borrowed(""),
-        ValueRef::Text(text) => match field.exact_text() {
+        ValueRef::Text(text) => match field.exact.text {
             Some(exact) => Cow::Owned(exact_text(exact).into_owned()),
             None => Cow::Borrowed(text),
         },
@@ -116,13 +116,16 @@ pub(super) fn write_typed(
     message: &mut Message,
     number: FieldNumber,
     kind: Kind,
-    field: &FieldRef<'_>,
+    field: FieldView<'_>,
     states: StateBits,
 ) -> bool {
-    match (kind, &field.value) {
+    match (kind, field.value) {
         (_, ValueRef::Null) => return false,
+        (Kind::Text, ValueRef::Text(text)) if field.exact.text.is_none() => {
+            message.text(number, text);
+        }
         (Kind::Text, _) => message.text(number, &text_of(field)),
-        (Kind::TaskState, ValueRef::Text(text)) if number_of(&field.value).is_none() => {
+        (Kind::TaskState, ValueRef::Text(text)) if number_of(field.value).is_none() => {
             match states.of_letters(text) {
                 Some(bits) => message.int(number, bits),
                 None => return false,
@@ -150,15 +153,34 @@ pub(super) fn write_typed(
     true
 }
 
+/// Writes a list as a text, as [`Value`] prints it.
+fn write_list(message: &mut Message, number: FieldNumber, items: &[Value]) {
+    let open = message.open(number);
+    message.append(b"{");
+    let mut digits = itoa::Buffer::new();
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
+            message.append(b", ");
+        }
+        match item {
+            Value::UInt(value) => message.append(digits.format(*value).as_bytes()),
+            Value::Int(value) => message.append(digits.format(*value).as_bytes()),
+            other => message.append(other.to_string().as_bytes()),
+        }
+    }
+    message.append(b"}");
+    message.close(open);
+}
+
 /// Writes a field of a described message; returns whether its value has the described type, or is missing.
 #[inline]
 pub(super) fn write_described(
     message: &mut Message,
     number: FieldNumber,
     kind: ValueKind,
-    field: &FieldRef<'_>,
+    field: FieldView<'_>,
 ) -> bool {
-    match (kind, &field.value) {
+    match (kind, field.value) {
         (_, ValueRef::Null) => {}
         (ValueKind::Int, ValueRef::Int(value)) => message.int(number, *value),
         (
@@ -167,7 +189,11 @@ pub(super) fn write_described(
         ) => message.uint(number, *value),
         (ValueKind::UInt, ValueRef::Bool(value)) => message.uint(number, u64::from(*value)),
         (ValueKind::Double, ValueRef::Double(value)) => message.double(number, *value),
-        (ValueKind::Text, ValueRef::Text(_) | ValueRef::Bytes(_) | ValueRef::List(_)) => {
+        (ValueKind::Text, ValueRef::Text(text)) if field.exact.text.is_none() => {
+            message.text(number, text);
+        }
+        (ValueKind::Text, ValueRef::List(items)) => write_list(message, number, items),
+        (ValueKind::Text, ValueRef::Text(_) | ValueRef::Bytes(_)) => {
             message.text(number, &text_of(field));
         }
         _ => return false,
@@ -211,6 +237,21 @@ mod tests {
         assert_eq!(number("18446744073709551615"), Some(-1));
         assert_eq!(number("eth0"), None);
         assert_eq!(number(""), None);
+    }
+
+    #[test]
+    fn lists_are_written_as_they_are_printed() {
+        let items = vec![
+            Value::UInt(u64::MAX),
+            Value::Int(-3),
+            Value::Pointer(16),
+            Value::Text("a".into()),
+        ];
+        let mut message = Message::default();
+        write_list(&mut message, 1, &items);
+        let mut expected = Message::default();
+        expected.text(1, &Value::List(items).to_string());
+        assert_eq!(message.bytes(), expected.bytes());
     }
 
     #[test]

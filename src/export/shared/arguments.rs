@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use crate::event::{ExactTexts, FieldRef, FieldRole, InstantScope, Value, ValueRef};
+use crate::event::{ExactTexts, FieldRef, FieldRole, FieldView, InstantScope, Value, ValueRef};
 use crate::formats::{EventRef, Events};
 use crate::fxt::TypedValue;
 
@@ -110,10 +110,10 @@ pub(crate) fn merge<'a>(args: &mut Vec<Arg<'a>>, more: Vec<Arg<'a>>) {
     }
 }
 
-pub(crate) fn value_of<'f>(field: &'f FieldRef<'_>) -> ArgValue<'f> {
-    match &field.value {
+pub(crate) fn value_of<'f>(field: FieldView<'f>) -> ArgValue<'f> {
+    match field.value {
         ValueRef::Text(text) => {
-            let text = field.exact_text().unwrap_or(text.as_bytes());
+            let text = field.exact.text.unwrap_or(text.as_bytes());
             ArgValue::Text(Cow::Borrowed(text))
         }
         ValueRef::Bytes(bytes) if field.role.is_blob() => ArgValue::Blob(Cow::Borrowed(bytes)),

@@ -16,7 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ThreadKoids;
 use crate::fxt::agreed::{FIRST_CPU, MACHINE};
-use crate::trace::{CpuId, ProcessId, ThreadId, Trace, TrackKind};
+use crate::trace::{CpuId, ProcessId, SourceId, ThreadId, Trace, TrackKind};
 
 const ARTIFICIAL: u64 = 1 << 63;
 
@@ -40,7 +40,7 @@ pub(crate) struct Koids {
     /// By CPU: whether it belongs to a later file.
     is_of_later: Vec<bool>,
     /// Notes for the user about CPUs that are numbered differently from their file.
-    renumbered: Vec<String>,
+    renumbered: Vec<Renumbered>,
     /// The number of processes and threads that did not get their own number, because another has it.
     pub artificial_count: u64,
     /// The number of processes and threads whose number was 0, which means none, and which got another.
@@ -52,6 +52,15 @@ pub(crate) struct Koids {
     /// Threads of the trace that represent providers of an FXT file, which have blobs.
     providers: FxHashSet<ThreadId>,
     homes_of_providers: FxHashSet<ProcessId>,
+}
+
+/// CPUs whose numbers differ from those of their file.
+#[derive(Clone, Debug)]
+pub(crate) struct Renumbered {
+    /// Their file, if all are of one of several files.
+    pub file: Option<SourceId>,
+    /// The note for the user.
+    pub note: String,
 }
 
 impl Koids {
@@ -160,7 +169,7 @@ impl Koids {
         let mut numbers: Vec<u64> = trace.cpus.iter().map(|cpu| cpu.number.into()).collect();
         self.is_of_later = vec![false; trace.cpus.len()];
         let mut next = 0_u64;
-        for source in &trace.sources {
+        for (file, source) in (0..).zip(&trace.sources) {
             let range = source.cpus.start as usize..source.cpus.end as usize;
             let (Some(numbers), Some(is_later)) = (
                 numbers.get_mut(range.clone()),
@@ -176,13 +185,16 @@ impl Koids {
                 is_later.fill(true);
                 numbers.iter_mut().for_each(|number| *number += next);
                 let name = &source.name;
-                self.renumbered.push(match from == last {
-                    true => format!("CPU {from} of {name} is CPU {}", next + last),
-                    false => format!(
-                        "CPUs {from} to {last} of {name} are CPUs {} to {}",
-                        next + from,
-                        next + last
-                    ),
+                self.renumbered.push(Renumbered {
+                    file: Some(SourceId(file)),
+                    note: match from == last {
+                        true => format!("CPU {from} of {name} is CPU {}", next + last),
+                        false => format!(
+                            "CPUs {from} to {last} of {name} are CPUs {} to {}",
+                            next + from,
+                            next + last
+                        ),
+                    },
                 });
             }
             next = next.saturating_add(last + 1);
@@ -198,8 +210,12 @@ impl Koids {
                 free += 1;
             }
             used.insert(free);
-            let text = format!("CPU {number} is CPU {free}: FXT numbers CPUs up to 65535");
-            self.renumbered.push(text);
+            self.renumbered.push(Renumbered {
+                file: None,
+                note: format!(
+                    "CPU {number} is written as CPU {free}: FXT has no CPU numbers above 65535"
+                ),
+            });
             *number = free;
         }
         let numbers = numbers.into_iter();
@@ -239,9 +255,9 @@ impl Koids {
         }
     }
 
-    /// Returns notes for the user about CPUs whose numbers differ from their file.
+    /// Returns the CPUs whose numbers differ from those of their file.
     #[must_use]
-    pub(crate) fn renumbered_cpus(&self) -> &[String] {
+    pub(crate) fn renumbered_cpus(&self) -> &[Renumbered] {
         &self.renumbered
     }
 
@@ -385,9 +401,10 @@ mod tests {
         let numbers: Vec<_> = (0..4).map(|cpu| koids.cpu_number(CpuId(cpu))).collect();
         assert_eq!(numbers, [Some(0), Some(2), Some(1), Some(3)]);
         let expected = [
-            "CPU 70000 is CPU 1: FXT numbers CPUs up to 65535",
-            "CPU 80000 is CPU 3: FXT numbers CPUs up to 65535",
+            "CPU 70000 is written as CPU 1: FXT has no CPU numbers above 65535",
+            "CPU 80000 is written as CPU 3: FXT has no CPU numbers above 65535",
         ];
-        assert_eq!(koids.renumbered_cpus(), expected);
+        let notes = koids.renumbered_cpus().iter().map(|it| it.note.as_str());
+        assert_eq!(notes.collect::<Vec<_>>(), expected);
     }
 }

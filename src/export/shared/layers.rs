@@ -30,11 +30,45 @@ impl Layer {
     }
 }
 
+/// Values by layer.
+#[derive(Debug, Default)]
+pub(crate) struct Layers<T> {
+    own: T,
+    crossing: Vec<T>,
+}
+
+impl<T: Default> Layers<T> {
+    /// Returns the value of a layer.
+    #[inline]
+    pub fn of(&mut self, layer: Layer) -> &mut T {
+        match layer {
+            Layer::Own => &mut self.own,
+            Layer::Crossing(depth) => {
+                let depth = depth as usize;
+                if self.crossing.len() <= depth {
+                    self.crossing.resize_with(depth + 1, T::default);
+                }
+                &mut self.crossing[depth]
+            }
+        }
+    }
+
+    /// Returns all values, with their layers in order.
+    pub fn into_all(self) -> impl Iterator<Item = (Layer, T)> {
+        let crossing = (0..).map(Layer::Crossing).zip(self.crossing);
+        std::iter::once((Layer::Own, self.own)).chain(crossing)
+    }
+}
+
 /// A slice and the thread that it is written on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PlacedSlice {
     pub slice: SliceId,
     pub layer: Layer,
+    /// Its start, ns on the trace's clock.
+    pub start: i64,
+    /// Where it ends, as it is drawn.
+    pub end: Maybe<i64>,
 }
 
 /// A slice; sorted by start, outer ones first.
@@ -58,14 +92,16 @@ pub(crate) fn found_slices(trace: &Trace, chosen: &Chosen<'_>, track: TrackId) -
     let mut found = Vec::new();
     for (depth, row) in (0_u32..).zip(rows) {
         let inside = slices.overlapping(row, chosen.span);
-        let inside = inside.filter(|&slice| chosen.has_slice(track, slice as usize));
+        let is_all = chosen.has_whole_track(track);
+        let inside = inside.filter(|&slice| is_all || chosen.has_slice(track, slice as usize));
         found.extend(inside.map(|slice| FoundSlice {
             start: slices.starts.at(slice as usize),
             depth,
             slice,
         }));
     }
-    found.sort_unstable();
+    // Rows are sorted, which a stable sort uses.
+    found.sort();
     found
 }
 
@@ -77,8 +113,8 @@ pub(crate) fn placed_slices(
 ) -> Vec<PlacedSlice> {
     let slices = &trace.slices;
     let found = found_slices(trace, chosen, track);
-    // By thread: the ends of its open slices, in ns. Invariant: they decrease, so that the last is the innermost.
-    let mut open: FxHashMap<Layer, Vec<Maybe<i64>>> = FxHashMap::default();
+    // By layer: the ends of its open slices, in ns. Invariant: they decrease, so that the last is the innermost.
+    let mut open: Layers<Vec<Maybe<i64>>> = Layers::default();
     // The threads of the slices that moved off the track's own thread: their children follow them.
     let mut moved: FxHashMap<u32, Layer> = FxHashMap::default();
     let mut placed = Vec::with_capacity(found.len());
@@ -89,15 +125,17 @@ pub(crate) fn placed_slices(
     } in found
     {
         let end = slices.open_end(slice as usize);
-        let parent = slices.parent(slice as usize);
-        let layer_around = parent.and_then(|parent| moved.get(&parent.0));
+        let layer_around = match moved.is_empty() {
+            true => None,
+            false => (slices.parent(slice as usize)).and_then(|parent| moved.get(&parent.0)),
+        };
         let mut layer = layer_around.copied().unwrap_or(Layer::Own);
-        let ends = open.entry(layer).or_default();
+        let ends = open.of(layer);
         while ends.pop_if(|end| *end <= start).is_some() {}
         if ends.last().is_some_and(|around| *around < end) {
             layer = Layer::Crossing(depth);
         }
-        let ends = open.entry(layer).or_default();
+        let ends = open.of(layer);
         while ends.pop_if(|end| *end <= start).is_some() {}
         ends.push(end);
         if layer != Layer::Own {
@@ -106,6 +144,8 @@ pub(crate) fn placed_slices(
         placed.push(PlacedSlice {
             slice: SliceId(slice),
             layer,
+            start,
+            end,
         });
     }
     placed

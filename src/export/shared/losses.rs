@@ -5,18 +5,11 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::arguments::{Arg, ArgValue};
+use crate::base::Timestamp;
 use crate::event::{CpuLoss, Gap, TraceInfo};
-use crate::export::Summary;
-use crate::fxt::agreed::{DROPPED, OVERWRITTEN};
+use crate::fxt::agreed::{DROPPED, LOST_COUNT, LOST_FROM, LOST_UNTIL, OVERWRITTEN};
 use crate::query::selection::Chosen;
 use crate::trace::{CpuId, GapId, Trace};
-
-/// The number of gaps in a selection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Losses {
-    /// How many gaps there are.
-    count: u64,
-}
 
 /// A row of `trace.gaps`.
 #[derive(Clone, Copy, Debug)]
@@ -45,25 +38,19 @@ fn is_chosen_cpu(trace: &Trace, chosen: &Chosen<'_>, row: u32, gap: &Gap) -> boo
         .is_none_or(|cpu| chosen.has_cpu(cpu))
 }
 
-impl Losses {
-    /// Counts the gaps of a selection.
-    pub fn new(trace: &Trace, chosen: &Chosen<'_>) -> Losses {
-        Losses {
-            count: chosen_rows(trace, chosen).count() as u64,
-        }
-    }
-
-    /// Adds a note about the gaps, for a format that has no record for them.
-    pub(crate) fn note_left_out(&self, summary: &mut Summary) {
-        match self.count {
-            0 => {}
-            1 => summary
-                .notes
-                .push("1 loss of events is left out: the format has no record for it".to_owned()),
-            count => summary.notes.push(format!(
-                "{count} losses of events are left out: the format has no record for them"
-            )),
-        }
+impl GapRow {
+    /// Returns the arguments that describe the gap, without its CPU; `shift` is added to times, in ns.
+    pub(crate) fn arguments(&self, shift: i64) -> Vec<Arg<'static>> {
+        let ns = |time: Timestamp| ArgValue::Int64(time.0.saturating_add(shift));
+        let lost = self.gap.lost.map(ArgValue::UInt64);
+        let args = [
+            (LOST_COUNT, lost),
+            (LOST_FROM, self.gap.event_before().map(ns)),
+            (LOST_UNTIL, self.gap.event_after().map(ns)),
+        ];
+        let args = args.into_iter();
+        args.filter_map(|(name, value)| Some(Arg::new(name, value?)))
+            .collect()
     }
 }
 

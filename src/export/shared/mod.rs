@@ -1,6 +1,6 @@
 //! What file formats that number threads, flows and asynchronous operations share: numbers of processes and threads
 //! (`koids`, `numbers`), marks of arrows (`flow_marks`), ids of asynchronous slices (`async_ids`), names of counters,
-//! losses, where items are cut (`borders`), and the arguments of events.
+//! losses, where items are cut (`borders`), the arguments of events, and how pieces are encoded on all cores (`pieces`).
 
 pub mod arguments;
 pub(crate) mod async_ids;
@@ -9,9 +9,10 @@ pub(crate) mod counter_names;
 pub(crate) mod flow_marks;
 pub(crate) mod koids;
 pub(crate) mod layers;
-mod lone_flows;
+pub(crate) mod lone_flows;
 pub(crate) mod losses;
 pub(crate) mod numbers;
+pub(crate) mod pieces;
 
 /// A thread in the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

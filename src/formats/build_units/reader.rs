@@ -83,6 +83,7 @@ pub(crate) fn open(input: Input, format: LogFormat) -> Recording {
         stream: reader.clone(),
         events: reader,
         report: None,
+        instead: None,
     }
 }
 
@@ -145,7 +146,7 @@ impl Events for LogReader {
             name: kind_name(event.kind).to_owned(),
             category: "build".to_owned(),
             time: event.time,
-            tid: u64::from(event.thread.0),
+            tid: event.thread.map_or(0, |thread| u64::from(thread.0)),
             fields: (self.format.fields)(self.input.bytes(), event.place),
             ..EventDetail::default()
         };

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
 use super::Unit;
+use crate::base::Maybe;
 
 /// The slot of each target, and the number of slots.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -24,7 +25,7 @@ impl Slots {
         let mut order: Vec<usize> = (0..units.len()).collect();
         order.sort_by_key(|&index| units.get(index).map(|unit| unit.begin.time));
         // Slots in use by their ends, and slots that are free by their numbers.
-        let mut used: BinaryHeap<Reverse<(i64, u32)>> = BinaryHeap::new();
+        let mut used: BinaryHeap<Reverse<(Maybe<i64>, u32)>> = BinaryHeap::new();
         let mut free: BTreeSet<u32> = BTreeSet::new();
         for index in order {
             let Some(unit) = units.get(index) else {
@@ -44,8 +45,9 @@ impl Slots {
                 *entry = slot;
             }
             // A target of no length holds its slot for 1 ns: another one that starts with it is drawn beside it.
-            let end = unit.end.map_or(i64::MAX, |end| end.time);
-            used.push(Reverse((end.max(unit.begin.time.saturating_add(1)), slot)));
+            let least = unit.begin.time.saturating_add(1);
+            let end = unit.end.map(|end| end.time.max(least));
+            used.push(Reverse((end.into(), slot)));
         }
         slots
     }

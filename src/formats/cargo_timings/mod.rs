@@ -28,7 +28,7 @@ pub const FORMAT: Format = Format {
     name: "cargo build timings",
     extensions: &["html", "jsonl"],
     sniff,
-    open: |input, _job| {
+    read_head: |input, _job| {
         let format = match form(input.bytes()) {
             Some(Form::Journal) => JOURNAL,
             _ => PAGE,

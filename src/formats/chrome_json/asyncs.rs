@@ -23,7 +23,7 @@ impl<'f> Emitter<'f> {
                 AsyncScope::Process(process)
             }
             // Found when all parts are read: the process of the id's first event.
-            _ => AsyncScope::ProcessOf(event.thread),
+            _ => AsyncScope::ProcessOf(event.thread.into()),
         };
         let kind = match self.source.is_ours {
             true => self.stated_slice_kind(event).unwrap_or_else(|| {

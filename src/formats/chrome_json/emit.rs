@@ -20,7 +20,7 @@ use crate::event::kernel::ProbeGroup;
 use crate::event::part::ClockMark;
 use crate::event::slice_kind::Nesting;
 use crate::event::{
-    AsyncOp, Complete, EventKind, FlowOp, KindId, Label, LaneColumns, Mark, MarkOp, Role,
+    AsyncOp, Complete, CpuLoss, EventKind, FlowOp, KindId, Label, LaneColumns, Mark, MarkOp, Role,
     SliceKind, ThreadKey, Ties, UNSEEN_END,
 };
 
@@ -62,6 +62,8 @@ pub(super) struct PartRead {
     pub(super) metadata: Vec<MetadataEvent>,
     /// Moments that other recordings may know.
     pub(super) clock_marks: Vec<ClockMark>,
+    /// Counts of the lost events of CPUs, in files of our own exporter.
+    pub(super) cpu_losses: Vec<CpuLoss>,
     /// Places of stack frames by their ids.
     pub(super) frames: Vec<(Vec<u8>, u64)>,
     /// Places of the values of other members of the file, by their keys.
@@ -167,6 +169,7 @@ impl<'f> Emitter<'f> {
                 people: PartPeople::default(),
                 metadata: Vec::new(),
                 clock_marks: Vec::new(),
+                cpu_losses: Vec::new(),
                 frames: Vec::new(),
                 members: Vec::new(),
             },

@@ -6,7 +6,7 @@ use super::numbers::whole_of_any;
 use super::people::About;
 use super::scan::{Members, Raw, Scan};
 use crate::event::part::ClockMark;
-use crate::event::{Fact, FieldRef, TraceInfo};
+use crate::event::{CpuLoss, Fact, FieldRef, TraceInfo};
 
 /// Maximum number of facts that are listed: of members, and of metadata events.
 const MOST_FACTS: usize = 64;
@@ -27,6 +27,7 @@ pub(super) struct Facts {
     cpu_count: u32,
     wall_clock_zero_ns: Option<i64>,
     clock_marks: Vec<ClockMark>,
+    cpu_losses: Vec<CpuLoss>,
     /// The clock of the times, if the file names it (`metadata`, `clock-domain`).
     clock_domain: Option<Vec<u8>>,
 }
@@ -46,6 +47,7 @@ impl Facts {
         for mark in &part.clock_marks {
             ClockMark::add_to(&mark.id, mark.time_ns, &mut self.clock_marks);
         }
+        self.cpu_losses.extend_from_slice(&part.cpu_losses);
         let strings = &part.columns.strings;
         for event in &part.metadata {
             match event.fact {
@@ -119,6 +121,7 @@ impl Facts {
             cpu_count: (self.cpu_count > 0).then_some(self.cpu_count),
             wall_clock_zero_ns: self.wall_clock_zero_ns,
             clock_marks,
+            losses: self.cpu_losses,
             ..head
         }
     }

@@ -3,14 +3,12 @@
 use super::event::{RawEvent, is_of_event};
 use super::scan::{Members, Raw, Scan};
 use super::walk::Form;
-use crate::event::SEEN_UNTIL;
+use crate::event::{OWN_WRITER, SEEN_UNTIL};
 use crate::formats::Sniff;
 
 /// How far the head is read, bytes.
 const MOST_HEAD: usize = 1 << 20;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-/// The value of `otherData.writer` in files of our own exporter starts with this.
-pub(crate) const OUR_NAME: &str = "threadline";
 
 /// What the start of a file says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +96,7 @@ impl Head {
 fn is_ours(other_data: Raw<'_>) -> bool {
     let mut members = Members::of(other_data.nested());
     members.any(|(key, value)| {
-        key.bytes == b"writer" && value.bytes().starts_with(OUR_NAME.as_bytes())
+        key.bytes == b"writer" && value.bytes().starts_with(OWN_WRITER.as_bytes())
     })
 }
 
@@ -163,7 +161,7 @@ mod tests {
     #[test]
     fn our_own_files_are_known() {
         let ours = format!(
-            r#"{{"displayTimeUnit":"ns","otherData":{{"writer":"{OUR_NAME} 1.0"}},"traceEvents":[]}}"#
+            r#"{{"displayTimeUnit":"ns","otherData":{{"writer":"{OWN_WRITER} 1.0"}},"traceEvents":[]}}"#
         );
         assert!(Head::of(ours.as_bytes()).is_ours);
         assert!(!Head::of(br#"{"traceEvents":[]}"#).is_ours);

@@ -40,14 +40,12 @@ use head::Head;
 use reader::JsonReader;
 use system_trace::lone_system_trace;
 
-pub(crate) use head::OUR_NAME;
-
 /// This format's row in `FORMATS`.
 pub const FORMAT: Format = Format {
     name: "Chrome JSON",
     extensions: &["json", "time-trace"],
     sniff,
-    open,
+    read_head: open,
     together: None,
     wrapped: Some(lone_system_trace),
     may_be_self_trace: true,

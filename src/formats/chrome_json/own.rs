@@ -1,15 +1,18 @@
-//! What events of our own exporter say beyond the format: runs, thread states and wakeups, and arguments with a fixed
+//! What events of our own exporter say beyond the format: runs, thread states, wakeups and losses, and arguments with a fixed
 //! meaning. `docs/chrome-json.md` lists them.
 
 use super::emit::{Emitter, Event, argument_of};
-use super::numbers::{Micros, whole};
+use super::numbers::{Micros, whole, whole_of_any};
 use super::people::{Ident, Pair};
 use super::scan::{Members, Raw};
+use crate::base::Timestamp;
 use crate::event::slice_kind::SLICE_KIND;
 use crate::event::{
-    Cut, CutSide, Interrupt, Label, Measured, NEVER_ENDED, REALLY_BEGAN, REALLY_ENDED, Role,
-    SliceKind, ThreadKey, ThreadState, WholeRun, WholeState, WholeWakeup,
+    CpuLoss, Cut, CutSide, Gap, Interrupt, LOSS_CATEGORY, Label, Measured, NEVER_ENDED,
+    REALLY_BEGAN, REALLY_ENDED, Role, SliceKind, ThreadKey, ThreadState, WholeRun, WholeState,
+    WholeWakeup,
 };
+use crate::fxt::agreed::{DROPPED, LOST_COUNT, LOST_FROM, LOST_UNTIL, OVERWRITTEN};
 
 impl<'f> Emitter<'f> {
     /// Returns whether an event of our own exporter has this argument, which has a fixed meaning.
@@ -38,7 +41,7 @@ impl<'f> Emitter<'f> {
         SliceKind::of_word(word.bytes())
     }
 
-    /// Returns the label of a slice that may say another kind than its category implies.
+    /// Returns the label of a slice: with the kind that its arguments state, otherwise with the kind of its category.
     pub(super) fn own_label(&mut self, label: u32, event: &Event<'_, 'f>) -> u32 {
         if !self.source.is_ours {
             return label;
@@ -81,8 +84,39 @@ impl<'f> Emitter<'f> {
                 self.push(&moved, Role::Consumed);
                 Some(())
             }
+            category if category == LOSS_CATEGORY.as_bytes() => {
+                self.loss(event);
+                Some(())
+            }
             _ => None,
         }
+    }
+
+    /// Takes a gap, or what the recorder counted of a CPU's lost events in all.
+    fn loss(&mut self, event: &Event<'_, 'f>) {
+        let cpu = number(event, b"cpu");
+        let argument = |name: &str| argument_of(event, name.as_bytes());
+        let count = |name: &str| whole_of_any(argument(name)?.bytes());
+        let time = |name: &str| signed(argument(name)?).filter(|time| *time < i64::MAX);
+        if let (Some(cpu), [Some(overwritten), Some(dropped)]) =
+            (cpu, [OVERWRITTEN, DROPPED].map(count))
+        {
+            self.out.cpu_losses.push(CpuLoss {
+                cpu,
+                overwritten,
+                dropped,
+            });
+        } else {
+            let start = time(LOST_FROM).map_or(Gap::OPEN_START, Timestamp);
+            let end = time(LOST_UNTIL).map_or(Gap::OPEN_END, Timestamp);
+            self.out.columns.gaps.push(Gap {
+                start,
+                end: end.max(start),
+                cpu,
+                lost: count(LOST_COUNT),
+            });
+        }
+        self.push(event, Role::Consumed);
     }
 
     fn whole_run(&mut self, event: &Event<'_, 'f>) -> Option<()> {
@@ -182,6 +216,6 @@ fn number(event: &Event<'_, '_>, argument: &[u8]) -> Option<u32> {
     u32::try_from(number).ok()
 }
 
-fn signed(value: Raw<'_>) -> Option<i32> {
+fn signed<N: std::str::FromStr>(value: Raw<'_>) -> Option<N> {
     std::str::from_utf8(value.bytes()).ok()?.parse().ok()
 }

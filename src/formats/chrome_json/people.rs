@@ -188,15 +188,16 @@ struct Thread {
 /// The keys of all parts that stand for the keys of one part.
 #[derive(Debug, Default)]
 pub(super) struct Renumbered {
-    threads: Vec<ThreadKey>,
+    threads: Vec<Option<ThreadKey>>,
     processes: Vec<ProcessKey>,
 }
 
 impl Renumbered {
-    pub(super) fn thread(&self, of_part: ThreadKey) -> ThreadKey {
+    /// Returns the key of a part's thread; `None` for a thread that stands for nobody.
+    pub(super) fn thread(&self, of_part: ThreadKey) -> Option<ThreadKey> {
         let index = (of_part.0 as usize).checked_sub(1);
         let found = index.and_then(|index| self.threads.get(index));
-        found.copied().unwrap_or(of_part)
+        found.copied().unwrap_or(Some(of_part))
     }
 
     pub(super) fn process(&self, of_part: ProcessKey) -> ProcessKey {
@@ -250,10 +251,10 @@ impl People {
                 .map(|pair| {
                     let pair = self.moved(*pair, strings);
                     match self.stand_ins.get(&pair) {
-                        None if self.idle == Some(pair) => ThreadKey::IDLE,
-                        None => self.thread(pair),
-                        Some(Ident::None) => ThreadKey::UNKNOWN,
-                        Some(&thread) => self.thread(Pair { thread, ..pair }),
+                        None if self.idle == Some(pair) => Some(ThreadKey::IDLE),
+                        None => Some(self.thread(pair)),
+                        Some(Ident::None) => None,
+                        Some(&thread) => Some(self.thread(Pair { thread, ..pair })),
                     }
                 })
                 .collect(),
@@ -374,8 +375,8 @@ impl People {
     }
 
     /// Returns the number and the name of a thread as people know them.
-    pub(super) fn shown(&self, thread: ThreadKey) -> (u64, String) {
-        let Some(thread) = self.known(thread) else {
+    pub(super) fn shown(&self, thread: Option<ThreadKey>) -> (u64, String) {
+        let Some(thread) = thread.and_then(|thread| self.known(thread)) else {
             return (0, String::new());
         };
         let name = thread.name.map(|name| self.strings.text(name).into_owned());

@@ -103,6 +103,7 @@ impl JsonReader {
             stream: reader.clone(),
             events: reader,
             report: None,
+            instead: None,
         }
     }
 
@@ -281,19 +282,27 @@ impl IndependentParts for JsonReader {
 /// Replaces the part's keys of threads and processes by those of the file.
 fn renumber(columns: &mut LaneColumns, new: &Renumbered) {
     columns.events.renumber_threads(&|key| new.thread(key));
-    for run in &mut columns.whole_runs {
-        run.thread = new.thread(run.thread);
-    }
+    // Nobody runs: a thread that stands for nobody has no runs.
+    (columns.whole_runs).retain_mut(|run| match new.thread(run.thread) {
+        Some(thread) => {
+            run.thread = thread;
+            true
+        }
+        None => false,
+    });
     for state in &mut columns.whole_states {
         if let Some(wakeup) = &mut state.wakeup {
-            wakeup.waker = wakeup.waker.map(|waker| new.thread(waker));
+            wakeup.waker = wakeup.waker.and_then(|waker| new.thread(waker));
         }
     }
     for row in &mut columns.asyncs {
         row.scope = match row.scope {
             AsyncScope::Global => AsyncScope::Global,
             AsyncScope::Process(key) => AsyncScope::Process(new.process(key)),
-            AsyncScope::ProcessOf(key) => AsyncScope::ProcessOf(new.thread(key)),
+            AsyncScope::ProcessOf(key) => {
+                let thread = key.get().and_then(|key| new.thread(key));
+                AsyncScope::ProcessOf(thread.into())
+            }
         };
     }
     for row in &mut columns.series {
@@ -310,7 +319,7 @@ fn settle(parts: &mut [stream::PartRead<LaneColumns>], people: &People) {
         return;
     }
     let own = |row: &AsyncMark| match row.scope {
-        AsyncScope::ProcessOf(thread) => people.process_of(thread),
+        AsyncScope::ProcessOf(thread) => people.process_of(thread.get()?),
         _ => None,
     };
     let is_shared = people.process_count() > 1;

@@ -38,7 +38,7 @@ fn told(text: &[u8], part_bytes: usize) -> Vec<String> {
                 row.place,
                 row.time.0,
                 text(kind.name),
-                thread(row.thread)
+                thread(row.thread.unwrap())
             ));
         }
         for mark in &columns.marks {

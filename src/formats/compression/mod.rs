@@ -5,7 +5,7 @@
 
 mod rest;
 
-use std::io::Read;
+use std::io::{Read, Write as _};
 
 use crate::base::{Job, Problem, ReadError, budget};
 use rest::LZ4_MAGIC;
@@ -118,6 +118,24 @@ pub(crate) fn unpack_block_into(
         )));
     }
     Ok(())
+}
+
+/// Packs one block, as [`unpack_block`] reads it.
+///
+/// # Errors
+/// If memory does not suffice.
+pub(crate) fn pack_block(codec: Codec, plain: &[u8]) -> std::io::Result<Vec<u8>> {
+    match codec {
+        Codec::None => Ok(plain.to_vec()),
+        Codec::Zstd => zstd::bulk::compress(plain, zstd::DEFAULT_COMPRESSION_LEVEL),
+        Codec::Zlib => {
+            let level = flate2::Compression::default();
+            let mut packer = flate2::write::ZlibEncoder::new(Vec::new(), level);
+            packer.write_all(plain)?;
+            packer.finish()
+        }
+        Codec::Lz4 => Ok(lz4_flex::block::compress(plain)),
+    }
 }
 
 const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 8];

@@ -1,90 +1,41 @@
-//! etrace: the text that the build tracer of Samsung's CAS ("Build Awareness Service") writes, file name `.nfsdb`.
+//! etrace: the files that the build tracer of Samsung's CAS ("Build Awareness Service") writes, file name `.nfsdb`.
 //!
-//! ```text
-//! INITCWD=<directory>                                       first line; not in per-CPU part files
-//! 0: upid,cpu,seconds,nanoseconds!TAG|key=number,...        a call (`line`)
-//! 0: upid,cpu,seconds,nanoseconds!TAG|text                  a text of the preceding call of the same task (`calls`)
-//! CPU:n [LOST m EVENTS]                                     a gap; [LOST EVENTS] if the count is unknown
-//! ```
+//! [`etrace_lines`](super::etrace_lines) reads their lines; here are the files: their heads, their detection, and the
+//! files by CPU of one recording.
 //!
-//! Specification: the tracer's description in the CAS project, and the output of its kernel module: where the two
-//! differ, files follow the module. Lines of different tasks interleave freely, and the lines of several CPUs are only
-//! nearly in time order:
-//!
-//! ```text
-//! text -> parts: | tokens, by task |  | tokens, by task |      `tokens`: in parallel; a part needs nothing of others
-//!           task:  all its lines in time order                 `by_task`
-//!                  its calls, with all their texts             `emit`, `calls`, `rows`: in parallel, task by task
-//!        columns: | earlier calls |    | later calls |         `columns`: in parallel; `gather` conducts
-//! ```
-//!
-//! Keys of tasks come from `upids`; `describe` decodes any single call again in full, with the order of lines that
-//! `reordered` keeps; `embedded` reads etrace lines inside other recordings in the same way.
-//!
-//! The clock is the kernel's CLOCK_MONOTONIC in ns. The file does not contain thread groups (only the old clone call
-//! shows that a task is a thread), signals, failed execs, and what happens between lines.
+//! The clock is the kernel's CLOCK_MONOTONIC in ns.
 
-mod by_task;
-mod calls;
-mod columns;
-mod describe;
-mod digits;
-mod embedded;
-mod emit;
-mod environment;
-mod file;
-mod gather;
-mod head;
-mod kinds;
-mod line;
-mod lines;
-mod losses;
-mod notes;
-mod outliers;
-mod parts;
-mod reordered;
-mod rows;
 mod sniff;
-mod sorts;
 #[cfg(test)]
 mod tests;
-mod tokens;
-mod upids;
-mod values;
-mod words;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use crate::base::{Diagnostics, Job, Nanos, ReadError, TimeSpan, Timestamp};
 use crate::event::keys::{Derive, OpenPaths, Unseen};
 use crate::event::{
     Coarse, DecodedEvent, DensitySample, Directory, Fact, Lane, Need, Part, TraceInfo,
 };
+use crate::formats::etrace_lines::environment::Environments;
+use crate::formats::etrace_lines::file::{self, File, PART_BYTES};
+use crate::formats::etrace_lines::gather::assemble;
+use crate::formats::etrace_lines::head::{HEAD_BYTES, Head};
+use crate::formats::etrace_lines::lines::{events_after, lines_before};
+use crate::formats::etrace_lines::parts::{self, Merged};
+use crate::formats::etrace_lines::tokens::{Tokens, tokenise};
+use crate::formats::etrace_lines::upids::{Form, Upids};
+use crate::formats::etrace_lines::{describe, parse_line, words};
 use crate::formats::format::Together;
 use crate::formats::stream::{PartRead, in_one_lane};
 use crate::formats::text_end::note_cut_line;
 use crate::formats::{EventRef, Events, Format, Gathered, IndependentParts, Input, Recording};
-
-use environment::Environments;
-use file::{File, PART_BYTES};
-use gather::assemble;
-use head::{HEAD_BYTES, Head};
-use kinds::Kinds;
-use lines::{events_after, lines_before};
-use parts::{Merged, Pieces};
-use reordered::Reordered;
-use tokens::{Tokens, tokenise};
-use upids::{Form, Upids};
-
-pub(crate) use embedded::{Found, Lines};
-pub(crate) use line::{parse_line, parse_payload};
 
 /// This format's row in `FORMATS`.
 pub const FORMAT: Format = Format {
     name: "etrace (CAS build tracer)",
     extensions: &["etrace", "nfsdb"],
     sniff: sniff::sniff,
-    open,
+    read_head: open,
     together: Some(Together {
         are_parts: parts::are_parts,
         open: open_together,
@@ -157,16 +108,9 @@ impl EtraceReader {
             .collect();
         EtraceReader {
             file: File {
-                input,
                 head,
-                upids: Upids::new(head.form, head.root),
-                kinds: Kinds::default(),
-                cuts,
-                line_counts: file::LineCounts::new(parts.len()),
-                pieces: None,
-                order: OnceLock::new(),
-                numbers: None,
                 is_copy,
+                ..File::new(input, cuts, Upids::new(head.form, head.root))
             },
             info,
             lanes: vec![Lane {
@@ -190,6 +134,7 @@ impl EtraceReader {
             stream: reader.clone(),
             events: reader,
             report: None,
+            instead: None,
         }
     }
 
@@ -270,12 +215,6 @@ impl Events for EtraceReader {
     }
 
     fn memory_bytes(&self) -> u64 {
-        let pieces = self.file.pieces.as_ref();
-        let copied = match self.file.is_copy {
-            true => self.file.text().len() as u64,
-            false => 0,
-        };
-        let order = self.file.order.get().map_or(0, Reordered::memory_bytes);
-        self.file.upids.memory_bytes() + pieces.map_or(0, Pieces::memory_bytes) + copied + order
+        self.file.memory_bytes()
     }
 }

@@ -1,10 +1,9 @@
 //! Detects etrace files: their first lines are events, with or without ftrace's context before them.
 
 use crate::formats::Sniff;
+use crate::formats::etrace_lines::head::is_named;
+use crate::formats::etrace_lines::{parse_line, parse_lost};
 use crate::formats::ftrace_line::line::is_event_line;
-
-use super::head::is_named;
-use super::line::{parse_line, parse_lost};
 
 /// Maximum number of lines that are read.
 const MOST_LINES: usize = 1000;

@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::environment::Environments;
-use super::{EtraceReader, PART_BYTES};
+use super::{Environments, EtraceReader, PART_BYTES};
 use crate::base::{Job, StringId};
 use crate::event::EventDetail;
 use crate::event::{LaneColumns, Life};
@@ -99,7 +98,7 @@ fn all_rows(reader: &EtraceReader, parts: &[LaneColumns]) -> Vec<String> {
                     child,
                     sort,
                     ..
-                } => format!("fork {} {} {sort:?}", upid(*parent), upid(*child)),
+                } => format!("fork {} {} {sort:?}", upid(parent.unwrap()), upid(*child)),
                 Life::Exec {
                     program,
                     arguments,

@@ -64,24 +64,11 @@ fn with_task<'a>(before: &'a [u8], time: Time, body: &'a [u8]) -> Option<Prefix<
     let column = before.get(space + 1..)?;
     let Leading { value: cpu, length } = digits(column)?;
     let cpu = cpu_of(cpu)?;
-    let Task {
-        instance,
-        comm,
-        pid,
-        group,
-    } = task(before.get(..space)?, SHORT_NAME)?;
+    let task = task(before.get(..space)?, SHORT_NAME)?;
+    let flags = Flags::Letters(column.get(length..)?);
     Some(Prefix {
-        instance,
-        comm,
-        pid,
-        group,
-        cpu,
-        flags: Flags::Letters(column.get(length..)?),
-        time: time.ns,
-        precision: time.precision,
-        step: &[],
-        glued: &[],
         body,
+        ..task.columns(cpu, flags, time)
     })
 }
 
@@ -174,17 +161,14 @@ fn verbose_prefix(line: &[u8]) -> Option<Prefix<'_>> {
     let flags = whole(word()?)?;
     let cpu = cpu_of(whole(word()?)?)?;
     let pid = pid_of(whole(word()?)?)?;
-    Some(Prefix {
+    let task = Task {
         instance: &[],
         comm: left.trim_ascii_start(),
         pid,
         group: Group::NoColumn,
-        cpu,
-        flags: Flags::Numbers { flags, depth },
-        time: time.ns,
-        precision: time.precision,
-        step: &[],
-        glued: &[],
+    };
+    Some(Prefix {
         body: line.get(end + "): ".len()..)?,
+        ..task.columns(cpu, Flags::Numbers { flags, depth }, time)
     })
 }

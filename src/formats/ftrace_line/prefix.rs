@@ -11,6 +11,10 @@
 //!
 //! Columns are parsed from the right, because a name may contain spaces, dashes and brackets. A counting clock prints
 //! an integer instead of seconds, and trace-cmd prints no space before it.
+//!
+//! Of the 267 texts of the corpus (26 by the kernel, 241 reports of trace-cmd), 13 name instances, 3 have a process and 2
+//! are in the latency format. None is verbose, from `report -l`, from a console, or of a counting clock; none has the
+//! process after the CPU: kernels 4.13 to 5.8 and their documentation have these columns.
 
 use super::flags::{Flags, is_flags};
 use super::latency_columns::{SHORT_NAME, latency_at, other_columns};
@@ -214,17 +218,12 @@ fn prefix_at(line: &[u8], open: usize) -> Option<Prefix<'_>> {
     let Leading { value: cpu, length } = digits(line.get(open + 1..)?)?;
     let after = line.get(open + 1 + length..)?.strip_prefix(b"]")?;
     let cpu = cpu_of(cpu)?;
-    let Task {
-        instance,
-        comm,
-        pid,
-        mut group,
-    } = task(line.get(..open)?, WIDE_NAME)?;
+    let mut task = task(line.get(..open)?, WIDE_NAME)?;
     let mut after = after.trim_ascii_start();
     // From Linux 4.13 to 5.8 the process came after the CPU.
     if let Some(inner) = after.strip_prefix(b"(") {
         let close = memchr::memchr(b')', inner.get(..MOST_FLAGS).unwrap_or(inner))?;
-        group = group_of(inner.get(..close)?)?;
+        task.group = group_of(inner.get(..close)?)?;
         after = inner.get(close + 1..)?.trim_ascii_start();
     }
     let found = match time(after) {
@@ -239,30 +238,14 @@ fn prefix_at(line: &[u8], open: usize) -> Option<Prefix<'_>> {
         },
         None => match flags_and_time(after) {
             Some(found) => found,
-            None => {
-                let task = Task {
-                    instance,
-                    comm,
-                    pid,
-                    group,
-                };
-                return glued_at(task, cpu, after);
-            }
+            None => return glued_at(task, cpu, after),
         },
     };
     let StepAndBody { step, body } = body_behind(found.text.get(found.length..)?);
     Some(Prefix {
-        instance,
-        comm,
-        pid,
-        group,
-        cpu,
-        flags: Flags::Letters(found.flags),
-        time: found.time.ns,
-        precision: found.time.precision,
         step,
-        glued: &[],
         body,
+        ..task.columns(cpu, Flags::Letters(found.flags), found.time)
     })
 }
 
@@ -277,18 +260,15 @@ fn glued_at<'a>(task: Task<'a>, cpu: u32, after: &'a [u8]) -> Option<Prefix<'a>>
         return None;
     }
     let StepAndBody { step, body } = body_behind(rest);
-    let prefix = Prefix {
-        instance: task.instance,
-        comm: task.comm,
-        pid: task.pid,
-        group: task.group,
-        cpu,
-        flags: Flags::Letters(&[]),
-        time: 0,
+    let time = Time {
+        ns: 0,
         precision: None,
+    };
+    let prefix = Prefix {
         step,
         glued,
         body,
+        ..task.columns(cpu, Flags::Letters(&[]), time)
     };
     let prefix = prefix.with_digits(0);
     matches!(prefix.flags, Flags::Letters([_, ..])).then_some(prefix)
@@ -343,6 +323,26 @@ pub(super) struct Task<'a> {
     pub(super) comm: &'a [u8],
     pub(super) pid: u32,
     pub(super) group: Group,
+}
+
+impl<'a> Task<'a> {
+    /// Returns the columns of a line of the task, without a body.
+    #[inline]
+    pub(super) fn columns(self, cpu: u32, flags: Flags<'a>, time: Time) -> Prefix<'a> {
+        Prefix {
+            instance: self.instance,
+            comm: self.comm,
+            pid: self.pid,
+            group: self.group,
+            cpu,
+            flags,
+            time: time.ns,
+            precision: time.precision,
+            step: &[],
+            glued: &[],
+            body: &[],
+        }
+    }
 }
 
 /// Parses the task; after an instance's name at least `width` bytes, or a space, must follow.

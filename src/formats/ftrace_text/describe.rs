@@ -30,7 +30,7 @@ pub fn describe(text: &[u8], kinds: &Kinds, facts: &Facts, event: EventRef) -> E
         name,
         category,
         time: event.time,
-        tid: u64::from(event.thread.0),
+        tid: event.thread.map_or(0, |thread| u64::from(thread.0)),
         ..EventDetail::default()
     };
     let rest = text_at(text, event.place, MOST_TEXT).unwrap_or(&[]);
@@ -218,7 +218,7 @@ fn event_fields(detail: &mut EventDetail, name: &[u8], info: &[u8], facts: &Fact
                 if let Some(state) = detail.fields.iter_mut().find(|f| f.name == "prev_state") {
                     state.type_name = format!("state {meaning}");
                 }
-                return;
+                return mark_outgoing_priority(detail);
             }
         }
         b"sched_wakeup" | b"sched_wakeup_new" | b"sched_waking" if !info.starts_with(b"comm=") => {
@@ -333,6 +333,14 @@ fn tracer_fields(detail: &mut EventDetail, found: &TracerText<'_>) {
     let rows = rows.iter();
     let fields = rows.map(|(name, value)| field(name, value.as_bytes()));
     detail.fields.extend(fields);
+    mark_outgoing_priority(detail);
+}
+
+/// Sets the role of a context switch's field that exporters need.
+fn mark_outgoing_priority(detail: &mut EventDetail) {
+    if let Some(priority) = detail.fields.iter_mut().find(|it| it.name == "prev_prio") {
+        priority.role = FieldRole::OutgoingPriority;
+    }
 }
 
 fn pair_fields(detail: &mut EventDetail, info: &[u8]) {

@@ -4,6 +4,8 @@
 //! starting with the instance's name. An event counts only once: the first line creates runs and slices, the other
 //! lines are only events. If the instances use different clocks, duplicates cannot be detected; files of several
 //! machines are not instances.
+//!
+//! Of the 267 texts of the corpus, 13 have lines of several instances.
 
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};

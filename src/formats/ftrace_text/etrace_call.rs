@@ -1,6 +1,6 @@
 //! Lines of the build tracer in a text: it writes through ftrace.
 
-use crate::formats::etrace::parse_line;
+use crate::formats::etrace_lines::parse_line;
 
 /// Returns whether the body of a line is a line of the build tracer, as the kernel or trace-cmd prints it.
 #[inline]

@@ -12,8 +12,8 @@
 //! trace-cmd prints the text from the duration on as the info of `funcgraph_entry` and `funcgraph_exit`.
 
 use crate::base::Leading;
-use crate::formats::ftrace_line::flags::is_flags;
-use crate::formats::ftrace_line::prefix::{digits, pid_of};
+use crate::formats::ftrace_line::flags::{Flags, is_flags};
+use crate::formats::ftrace_line::prefix::{Group, Prefix, digits, pid_of};
 use crate::formats::ftrace_line::short::find_short;
 
 /// Contents of a graph line.
@@ -171,6 +171,25 @@ pub(crate) struct GraphLine<'a> {
     pub flags: &'a [u8],
     /// The text from the duration on.
     pub rest: &'a [u8],
+}
+
+impl<'a> GraphLine<'a> {
+    /// Returns the columns as those of an event of a thread at this time.
+    pub(super) fn prefix(&self, task: NamedTask<'a>, time: i64, body: &'a [u8]) -> Prefix<'a> {
+        Prefix {
+            instance: &[],
+            comm: task.comm,
+            pid: task.pid,
+            group: Group::NoColumn,
+            cpu: self.cpu,
+            flags: Flags::Letters(self.flags),
+            time,
+            precision: Some(6),
+            step: &[],
+            glued: &[],
+            body,
+        }
+    }
 }
 
 /// Parses the columns of a function_graph line; `None` for other lines.

@@ -47,7 +47,7 @@ pub const FORMAT: Format = Format {
     name: "ftrace text",
     extensions: &["txt", "ftrace", "systrace"],
     sniff: sniff::sniff,
-    open: |input, _job| Ok(FtraceReader::open(input)?.recording()),
+    read_head: |input, _job| Ok(FtraceReader::open(input)?.recording()),
     together: None,
     wrapped: None,
     may_be_self_trace: false,

@@ -9,6 +9,8 @@
 //! ```
 //!
 //! Times are in ns, in hex.
+//!
+//! Of the 267 texts of the corpus, 3 have these fields: reports made with `-R`.
 
 use super::fields::{field, first_word, number};
 use super::graph::{Graph, Step};

@@ -12,7 +12,7 @@ use crate::event::{
     Coarse, DecodedEvent, DensitySample, Directory, Fact, FieldRef, Lane, LaneColumns, Need, Part,
     PartColumns, ThreadEntry, ThreadKey, TraceInfo,
 };
-use crate::formats::etrace::{Found, Lines};
+use crate::formats::etrace_lines::{Found, Lines};
 use crate::formats::kind_table::ListedKinds;
 use crate::formats::stream::PartRead;
 use crate::formats::text_end::note_cut_line;
@@ -331,6 +331,7 @@ impl FtraceReader {
             stream: reader.clone(),
             events: reader.clone(),
             report: Some(reader),
+            instead: None,
         }
     }
 

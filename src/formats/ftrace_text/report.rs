@@ -245,24 +245,8 @@ impl FtraceReader {
         }) {
             return;
         }
-        let in_graph;
         let prefix = match graph_line.and_then(|line| Some((line, line.time?, line.task?))) {
-            Some((found, time, graph::NamedTask { comm, pid })) => {
-                in_graph = Prefix {
-                    instance: &[],
-                    comm,
-                    pid,
-                    group: Group::NoColumn,
-                    cpu: found.cpu,
-                    flags: Flags::Letters(found.flags),
-                    time,
-                    precision: Some(6),
-                    step: &[],
-                    glued: &[],
-                    body: found.rest,
-                };
-                Some(in_graph)
-            }
+            Some((found, time, task)) => Some(found.prefix(task, time, found.rest)),
             None => match kind {
                 LineKind::Event(prefix) => Some(prefix),
                 _ => None,

@@ -60,13 +60,10 @@ pub(crate) fn summarise(text: &[u8], facts: &Facts, job: &Job) -> Result<Summary
             }
         } else if let LineKind::Event(prefix) = kind {
             see(prefix.cpu);
-            let mut now = summary.last.unwrap_or(Last {
-                written: i64::MIN,
-                ..Last::default()
-            });
+            let mut now = summary.last.unwrap_or_default();
             let _ = now.spread(&prefix);
             now.cpu = prefix.cpu;
-            now.thread = ThreadKey(prefix.pid);
+            now.thread = Some(ThreadKey(prefix.pid));
             summary.first = summary.first.or(Some(now));
             summary.last = Some(now);
             summary.is_raw |= prefix.is_raw();
@@ -204,8 +201,8 @@ impl Whole {
     #[must_use]
     pub(crate) fn last_before(&self, start: &BlockStart) -> Last {
         start.last.unwrap_or(Last {
-            thread: ThreadKey::UNKNOWN,
-            written: i64::MIN,
+            thread: None,
+            written: None,
             ..self.first.unwrap_or_default()
         })
     }

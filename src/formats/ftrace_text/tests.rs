@@ -143,7 +143,7 @@ fn graph_text_has_durations_with_and_without_times() {
         measured,
         [(1, true, 500), (2, false, 2000), (3, true, 1000)]
     );
-    assert_eq!(lane.events.thread(3), ThreadKey(97));
+    assert_eq!(lane.events.thread(3), Some(ThreadKey(97)));
     assert_eq!(lane.diagnostics.count_of("unknown_line"), 0);
 }
 

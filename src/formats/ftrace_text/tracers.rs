@@ -9,6 +9,8 @@
 //! ```
 //!
 //! The forms are those of the kernel's `trace_output.c` and `blktrace.c`.
+//!
+//! Of the 267 texts of the corpus, 3 are of osnoise, one has raw data and one is of blk; none is of hwlat or timerlat.
 
 use crate::base::Leading;
 use crate::event::kernel::RequestOp;

@@ -1,14 +1,14 @@
 //! etrace lines among other events of a text: the build tracer writes through ftrace, so a reader of `trace_pipe` with
 //! more events enabled gets both.
 //!
-//! The text is read as usual; each block also collects its etrace lines, from which `formats::etrace` builds calls.
+//! The text is read as usual; each block also collects its etrace lines, from which `formats::etrace_lines` builds calls.
 
 use super::etrace_call::is_etrace_call;
 use super::event_lines::{EventLine, LineKind, event_lines};
 use super::reader::{Block, FtraceReader};
 use crate::base::{Strings, Timestamp};
 use crate::event::{EventKind, KindId, ThreadKey};
-use crate::formats::etrace::{Found, Lines};
+use crate::formats::etrace_lines::{Found, Lines};
 use crate::formats::ftrace_line::line::Plain;
 
 /// How many lines are used to find a text's line ends.
@@ -54,7 +54,7 @@ pub(crate) fn lines_in(reader: &FtraceReader, block: &Block) -> Found {
         let length = memchr::memchr(b'\n', rest).map_or(rest.len(), |length| length + 1);
         let body = rest.get(..length).unwrap_or(rest);
         let body = body.strip_suffix(line_end).unwrap_or(body);
-        let writer = ThreadKey(prefix.pid);
+        let writer = Some(ThreadKey(prefix.pid));
         found.add(body, Some(line.number), Timestamp(time), writer);
     }
     if is_behind_hole {

@@ -50,7 +50,7 @@ pub(crate) struct Local {
     strings: Vec<(u32, StringId)>,
     string_places: Vec<Maybe<u64>>,
     /// By thread index; `None` if not looked up yet.
-    pub threads: [Option<ThreadKey>; 256],
+    pub threads: [Option<Maybe<ThreadKey>>; 256],
     /// The tick rate.
     pub scale: TickScale,
     /// The run of consecutive parts for which threads and rate are valid.
@@ -278,7 +278,7 @@ pub(crate) struct Cache {
     parked: FxHashMap<ProviderSlot, Box<Local>>,
     names: Names,
     /// Threads with their processes.
-    pub pairs: FxHashMap<Pair, ThreadKey>,
+    pub pairs: FxHashMap<Pair, Maybe<ThreadKey>>,
     /// Threads by thread koid.
     pub tids: FxHashMap<u64, ThreadKey>,
     /// The events of the current part.

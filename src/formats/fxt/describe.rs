@@ -113,7 +113,8 @@ impl<'f, O: ByteOrder> Describer<'f, O> {
         }
     }
 
-    fn set_thread(&mut self, thread: ThreadKey) {
+    fn set_thread(&mut self, thread: Option<ThreadKey>) {
+        let Some(thread) = thread else { return };
         self.detail.tid = self.scan.entities.koids_of(thread).thread.unwrap_or(0);
         self.detail.thread_name = self.scan.entities.thread_name(thread);
     }

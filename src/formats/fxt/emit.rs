@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::base::{Diagnostics, Job, Location, ReadError, Severity, StringId};
+use crate::base::{Diagnostics, Job, Location, Maybe, ReadError, Severity, StringId};
 use crate::event::family::Family;
 use crate::event::flow_kind::FLOW_KIND;
 use crate::event::slice_kind::{Nesting, SLICE_KIND};
@@ -136,7 +136,7 @@ pub(super) struct Emitter<'f, O> {
     /// Whether categories imply the kinds of slices.
     pub(super) is_own: bool,
     all_series: FxHashMap<SeriesKey, u32>,
-    recent_pair: Option<(Pair, ThreadKey)>,
+    recent_pair: Option<(Pair, Maybe<ThreadKey>)>,
     /// Places of the events still to come that only describe a loss, see `loss_facts`.
     pub(super) loss_facts: &'f [u64],
     pub(super) well_known: WellKnown,
@@ -368,7 +368,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         record: Words<'f, O>,
         next: &mut usize,
         at: u64,
-    ) -> Option<ThreadKey> {
+    ) -> Option<Maybe<ThreadKey>> {
         if reference & 0xff == 0 {
             let (process, tid) = (record.get(*next)?, record.get(*next + 1)?);
             *next += 2;
@@ -378,7 +378,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     }
 
     #[inline]
-    pub(super) fn inline_thread(&mut self, process: u64, tid: u64) -> ThreadKey {
+    pub(super) fn inline_thread(&mut self, process: u64, tid: u64) -> Maybe<ThreadKey> {
         let pair = Pair {
             process,
             thread: tid,
@@ -399,7 +399,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     }
 
     #[inline]
-    pub(super) fn indexed_thread(&mut self, index: u8, at: u64) -> ThreadKey {
+    pub(super) fn indexed_thread(&mut self, index: u8, at: u64) -> Maybe<ThreadKey> {
         match self.cache.local.threads.get(usize::from(index)) {
             Some(Some(key)) => *key,
             _ => self.look_up_thread(index, at),
@@ -407,7 +407,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     }
 
     #[cold]
-    fn look_up_thread(&mut self, index: u8, at: u64) -> ThreadKey {
+    fn look_up_thread(&mut self, index: u8, at: u64) -> Maybe<ThreadKey> {
         if let Some(key) = self.scan.tables.thread_at(self.cache.slot(), index, at) {
             let key = self.scan.entities.use_thread(key);
             if let Some(entry) = self.cache.local.threads.get_mut(usize::from(index)) {
@@ -423,14 +423,16 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         self.scan
             .entities
             .find_late(LateThread::Unresolved { provider, index })
+            .into()
     }
 
     /// Returns the thread registered at an index, if any, without marking the thread as used by an event.
     pub(super) fn peek_thread(&self, index: u8, at: u64) -> Option<ThreadKey> {
         let known = self.cache.local.threads.get(usize::from(index)).copied();
-        known
-            .flatten()
-            .or_else(|| self.scan.tables.thread_at(self.cache.slot(), index, at))
+        match known.flatten() {
+            Some(known) => known.get(),
+            None => self.scan.tables.thread_at(self.cache.slot(), index, at),
+        }
     }
 
     /// Returns the thread of a scheduling record, which contains no process.

@@ -15,7 +15,7 @@ use super::named_objects::{
     KernelObject, NamedObject, OBJECT_OTHER, OBJECT_PROCESS, OBJECT_THREAD, ObjectName,
     object_type_name, sort_of,
 };
-use crate::base::{StringId, Strings};
+use crate::base::{Maybe, StringId, Strings};
 use crate::event::{Directory, ProcessEntry, ProcessKey, ThreadEntry, ThreadKey, Ties};
 use crate::fxt::agreed::{MACHINE, is_stand_in, number_of_koid};
 
@@ -39,7 +39,7 @@ pub(crate) enum Writer {
 #[derive(Clone, Copy, Debug)]
 struct Nobody {
     registered: ThreadKey,
-    meant: ThreadKey,
+    meant: Maybe<ThreadKey>,
 }
 
 /// A thread that only the bulk pass finds.
@@ -68,7 +68,7 @@ struct Late {
 #[derive(Debug, Default)]
 pub(crate) struct Entities {
     threads: Vec<Thread>,
-    pairs: FxHashMap<(u64, u64), ThreadKey>,
+    pairs: FxHashMap<(u64, u64), Maybe<ThreadKey>>,
     by_tid: FxHashMap<u64, ThreadKey>,
     processes: Vec<u64>,
     process_keys: FxHashMap<u64, ProcessKey>,
@@ -111,7 +111,7 @@ impl Entities {
 
     /// Returns the key of a thread, and adds it if it is new.
     pub(crate) fn pair(&mut self, process_koid: u64, tid: u64) -> ThreadKey {
-        if let Some(&key) = self.pairs.get(&(process_koid, tid)) {
+        if let Some(key) = self.known_pair(process_koid, tid) {
             return key;
         }
         let process = Some(self.process(process_koid));
@@ -120,7 +120,7 @@ impl Entities {
             process_koid,
             tid,
         });
-        self.pairs.insert((process_koid, tid), key);
+        self.pairs.insert((process_koid, tid), key.into());
         key
     }
 
@@ -190,9 +190,10 @@ impl Entities {
     pub(crate) fn finish(&mut self, provider_names: Vec<String>, writer: Writer) {
         self.provider_names = provider_names;
         if writer == Writer::Ours {
-            for (koid, meant) in [(0, ThreadKey::IDLE), (MACHINE, ThreadKey::UNKNOWN)] {
-                if let Some(key) = self.pairs.get_mut(&(koid, koid)) {
-                    let registered = std::mem::replace(key, meant);
+            for (koid, meant) in [(0, ThreadKey::IDLE.into()), (MACHINE, Maybe::NONE)] {
+                if let Some(key) = self.pairs.get_mut(&(koid, koid))
+                    && let Some(registered) = std::mem::replace(key, meant).get()
+                {
                     self.nobodies.push(Nobody { registered, meant });
                 }
             }
@@ -238,22 +239,25 @@ impl Entities {
         }
     }
 
-    /// Returns the key of a thread with known process, and marks it as used by an event.
+    /// Returns the key of a thread with known process, and marks it as used by an event; none for the artificial
+    /// thread of the machine.
     #[must_use]
-    pub(crate) fn find_pair(&self, process_koid: u64, tid: u64) -> ThreadKey {
+    pub(crate) fn find_pair(&self, process_koid: u64, tid: u64) -> Maybe<ThreadKey> {
         match self.pairs.get(&(process_koid, tid)) {
             Some(&key) => {
-                self.mark_used(key);
+                if let Some(key) = key.get() {
+                    self.mark_used(key);
+                }
                 key
             }
-            None => self.find_late(LateThread::Koid(tid)),
+            None => self.find_late(LateThread::Koid(tid)).into(),
         }
     }
 
     /// Returns the key of a thread with known process, if the fold found it.
     #[must_use]
     pub(crate) fn known_pair(&self, process_koid: u64, tid: u64) -> Option<ThreadKey> {
-        self.pairs.get(&(process_koid, tid)).copied()
+        self.pairs.get(&(process_koid, tid))?.get()
     }
 
     /// Returns the key of a thread known only by its koid, and marks it as used by an event.
@@ -276,13 +280,13 @@ impl Entities {
 
     /// Marks a thread of a thread table as used by an event, and returns the key that the event gets.
     #[must_use]
-    pub(crate) fn use_thread(&self, registered: ThreadKey) -> ThreadKey {
+    pub(crate) fn use_thread(&self, registered: ThreadKey) -> Maybe<ThreadKey> {
         let mut nobodies = self.nobodies.iter();
         if let Some(nobody) = nobodies.find(|it| it.registered == registered) {
             return nobody.meant;
         }
         self.mark_used(registered);
-        registered
+        registered.into()
     }
 
     /// Returns the key of a thread that the fold did not find, and adds it if it is new.

@@ -13,7 +13,7 @@
 use crate::base::{Location, Maybe, Severity, StringId};
 use crate::event::{
     AsyncMark, AsyncOp, AsyncScope, Complete, CutSide, FlowBound, FlowJoin, FlowKind, FlowMark,
-    FlowOp, Sample, SeriesScope, SliceKind, ThreadKey, Ties, UNSEEN_END,
+    FlowOp, ProcessKey, Sample, SeriesScope, SliceKind, ThreadKey, Ties, UNSEEN_END,
 };
 
 use crate::event::slice_kind::Nesting;
@@ -32,13 +32,18 @@ use crate::fxt::words::{Words, read_text};
 struct Head {
     at: u64,
     time: i64,
-    thread: ThreadKey,
+    thread: Maybe<ThreadKey>,
     category: StringId,
     name: StringId,
     label: u32,
 }
 
 impl<'f, O: ByteOrder> Emitter<'f, O> {
+    /// Returns the process of a thread, if both are known.
+    fn process_of(&self, thread: Maybe<ThreadKey>) -> Option<ProcessKey> {
+        self.scan.entities.process_of(thread.get()?)
+    }
+
     pub(super) fn event(&mut self, at: u64, header: u64, record: Words<'f, O>) {
         if let Some((first, others)) = self.loss_facts.split_first()
             && *first == at
@@ -352,7 +357,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     }
 
     fn async_mark(&mut self, head: &Head, op: AsyncOp, id: u64, args: Args<'f, O>) -> u32 {
-        let (mut scope, mut group) = match self.scan.entities.process_of(head.thread) {
+        let (mut scope, mut group) = match self.process_of(head.thread) {
             Some(process) => (AsyncScope::Process(process), StringId::EMPTY),
             None => (AsyncScope::ProcessOf(head.thread), StringId::EMPTY),
         };
@@ -446,15 +451,21 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         let event = self.cache.rows.next_event();
         let first = self.cache.rows.samples.len() as u32;
         let cpu = match self.out.ties {
-            Ties::First => (self.scan.entities.koids_of(head.thread).thread).and_then(cpu_of_koid),
+            Ties::First => {
+                let thread = head.thread.get();
+                let koids = thread.map(|thread| self.scan.entities.koids_of(thread));
+                koids.and_then(|koids| koids.thread).and_then(cpu_of_koid)
+            }
             Ties::Longest => None,
         };
-        let scope = match (cpu, self.scan.entities.process_of(head.thread)) {
+        let scope = match (cpu, self.process_of(head.thread)) {
             // Our own exporter writes the counters of a CPU on its artificial thread.
             (Some(cpu), _) => SeriesScope::Cpu(cpu),
             (None, Some(process)) => SeriesScope::Process(process),
-            _ if head.thread == ThreadKey::UNKNOWN => SeriesScope::Global,
-            _ => SeriesScope::Thread(head.thread),
+            (None, None) => match head.thread.get() {
+                Some(thread) => SeriesScope::Thread(thread),
+                None => SeriesScope::Global,
+            },
         };
         for arg in args.by_ref() {
             let value = match arg.value {

@@ -36,7 +36,7 @@ impl<'f, O: ByteOrder> Texts<'f, O> {
     }
 
     /// Returns the text, and its bytes if they are no UTF-8.
-    fn spelled(&self, text: TextRef<'f>) -> (Cow<'f, str>, Option<&'f [u8]>) {
+    pub(super) fn spelled(&self, text: TextRef<'f>) -> Spelled<'f> {
         let bytes = match text {
             TextRef::Inline(bytes) => bytes,
             TextRef::Index(0) => &[],
@@ -154,14 +154,32 @@ pub(crate) fn record_word(sort: Sort, word: u64) -> Option<FieldRef<'static>> {
     })
 }
 
-/// Returns the field for an argument, with its type.
-pub(crate) fn field_of<'f, O: ByteOrder>(texts: &Texts<'f, O>, arg: Arg<'f>) -> FieldRef<'f> {
-    let (name, name_bytes) = texts.spelled(arg.name);
-    let mut exact = ExactTexts {
-        name: name_bytes,
-        text: None,
+/// A text, and its bytes if they are no UTF-8.
+pub(super) type Spelled<'f> = (Cow<'f, str>, Option<&'f [u8]>);
+
+/// The value of an argument as a field has it.
+pub(super) struct ReadValue<'f> {
+    pub type_name: &'static str,
+    pub value: ValueRef<'f>,
+    pub role: FieldRole,
+    /// The bytes of its text if they are no UTF-8.
+    pub exact_text: Option<&'f [u8]>,
+}
+
+/// Returns the value of an argument; `spelled` looks up its text.
+#[inline]
+pub(super) fn value_in<'f>(
+    value: ArgValue<'f>,
+    spelled: impl FnOnce(TextRef<'f>) -> Spelled<'f>,
+) -> ReadValue<'f> {
+    let role = match value {
+        ArgValue::Int32(_) | ArgValue::UInt32(_) => FieldRole::Argument32,
+        ArgValue::Blob(_) => FieldRole::BlobArgument,
+        ArgValue::Other(_) => FieldRole::UnknownArgument,
+        _ => FieldRole::Argument,
     };
-    let (type_name, value) = match arg.value {
+    let mut exact_text = None;
+    let (type_name, value) = match value {
         ArgValue::Null => ("null", ValueRef::Null),
         ArgValue::Int32(value) => ("int32", ValueRef::Int(i64::from(value))),
         ArgValue::UInt32(value) => ("uint32", ValueRef::UInt(u64::from(value))),
@@ -169,8 +187,8 @@ pub(crate) fn field_of<'f, O: ByteOrder>(texts: &Texts<'f, O>, arg: Arg<'f>) -> 
         ArgValue::UInt64(value) => ("uint64", ValueRef::UInt(value)),
         ArgValue::Double(value) => ("double", ValueRef::Double(value)),
         ArgValue::Text(text) => {
-            let (text, bytes) = texts.spelled(text);
-            exact.text = bytes;
+            let (text, bytes) = spelled(text);
+            exact_text = bytes;
             ("string", ValueRef::Text(text))
         }
         ArgValue::Pointer(pointer) => ("pointer", ValueRef::Pointer(pointer)),
@@ -179,11 +197,26 @@ pub(crate) fn field_of<'f, O: ByteOrder>(texts: &Texts<'f, O>, arg: Arg<'f>) -> 
         ArgValue::Blob(bytes) => ("blob", ValueRef::Bytes(Cow::Borrowed(bytes))),
         ArgValue::Other(_) => ("unknown", ValueRef::Null),
     };
-    let role = match arg.value {
-        ArgValue::Int32(_) | ArgValue::UInt32(_) => FieldRole::Argument32,
-        ArgValue::Blob(_) => FieldRole::BlobArgument,
-        ArgValue::Other(_) => FieldRole::UnknownArgument,
-        _ => FieldRole::Argument,
+    ReadValue {
+        type_name,
+        value,
+        role,
+        exact_text,
+    }
+}
+
+/// Returns the field for an argument, with its type.
+pub(crate) fn field_of<'f, O: ByteOrder>(texts: &Texts<'f, O>, arg: Arg<'f>) -> FieldRef<'f> {
+    let (name, name_bytes) = texts.spelled(arg.name);
+    let ReadValue {
+        type_name,
+        value,
+        role,
+        exact_text,
+    } = value_in(arg.value, |text| texts.spelled(text));
+    let exact = ExactTexts {
+        name: name_bytes,
+        text: exact_text,
     };
     FieldRef {
         name,

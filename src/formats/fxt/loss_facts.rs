@@ -15,7 +15,9 @@ use crate::event::{CpuLoss, Gap};
 use super::fold::Fold;
 use super::tables::ProviderSlot;
 use crate::base::ByteOrder;
-use crate::fxt::agreed::{DROPPED, LOST_EVENTS, OVERWRITTEN, OWN_CATEGORY, cpu_of_koid};
+use crate::fxt::agreed::{
+    DROPPED, LOST_COUNT, LOST_EVENTS, LOST_FROM, LOST_UNTIL, OVERWRITTEN, OWN_CATEGORY, cpu_of_koid,
+};
 use crate::fxt::args::{ArgValue, Args};
 use crate::fxt::layout::event;
 use crate::fxt::words::{TextRef, Words, read_text};
@@ -100,9 +102,15 @@ impl<'a, O: ByteOrder> Fold<'_, 'a, O> {
                 (b"cpu", ArgValue::UInt32(cpu)) => {
                     stated.cpu = Some(cpu).filter(|cpu| *cpu <= u32::from(u16::MAX));
                 }
-                (b"lost_events", ArgValue::UInt64(lost)) => stated.lost = Some(lost),
-                (b"from_ns", ArgValue::Int64(time)) => stated.from = Some(time).filter(in_range),
-                (b"until_ns", ArgValue::Int64(time)) => stated.until = Some(time).filter(in_range),
+                (name, ArgValue::UInt64(lost)) if name == LOST_COUNT.as_bytes() => {
+                    stated.lost = Some(lost)
+                }
+                (name, ArgValue::Int64(time)) if name == LOST_FROM.as_bytes() => {
+                    stated.from = Some(time).filter(in_range)
+                }
+                (name, ArgValue::Int64(time)) if name == LOST_UNTIL.as_bytes() => {
+                    stated.until = Some(time).filter(in_range)
+                }
                 _ => {}
             }
         }

@@ -22,6 +22,7 @@ mod describe;
 mod emit;
 mod entities;
 mod events;
+mod field_reader;
 mod fields;
 mod fold;
 mod kinds;
@@ -52,7 +53,7 @@ pub const FORMAT: Format = Format {
     name: "Fuchsia (FXT)",
     extensions: &["fxt"],
     sniff: sniff::sniff,
-    open,
+    read_head: open,
     together: None,
     wrapped: None,
     may_be_self_trace: false,

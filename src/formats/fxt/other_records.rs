@@ -2,7 +2,7 @@
 //!
 //! Blobs and userspace objects have no time: the fold gave each the time of the record before it.
 
-use crate::base::{ByteOrder, Location, Severity, StringId};
+use crate::base::{ByteOrder, Location, Maybe, Severity, StringId};
 use crate::event::{LogRow, ThreadKey, Ties};
 use crate::fxt::args::{Args, object_owner_words};
 use crate::fxt::layout::{blob, large, log, profiler, userspace_object};
@@ -85,7 +85,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         &mut self,
         at: u64,
         sort: Sort,
-        thread: ThreadKey,
+        thread: Maybe<ThreadKey>,
         category: Option<TextRef<'f>>,
         name: Option<TextRef<'f>>,
     ) {
@@ -196,8 +196,11 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     }
 
     /// Returns the stand-in thread of the current provider, for records without a thread.
-    fn provider_thread(&self) -> ThreadKey {
+    fn provider_thread(&self) -> Maybe<ThreadKey> {
         let slot = self.cache.slot();
-        self.scan.entities.find_late(LateThread::Provider(slot))
+        self.scan
+            .entities
+            .find_late(LateThread::Provider(slot))
+            .into()
     }
 }

@@ -13,6 +13,7 @@ use crate::event::part::{ClockUnit, Provider, UnnamedClock};
 use crate::event::{
     Coarse, DecodedEvent, Directory, Fact, Lane, LaneColumns, Need, Part, ThreadKey, TraceInfo,
 };
+use crate::formats::events::FieldReader;
 use crate::formats::kind_table::ListedKinds;
 use crate::formats::stream::{PartRead, in_one_lane};
 use crate::formats::{EventRef, Events, Gathered, Input, Recording, Stream};
@@ -21,6 +22,7 @@ use crate::fxt::Words;
 use super::borders::{PART_BYTES, Window, windows};
 use super::cache::Cache;
 use super::emit::{self, Source};
+use super::field_reader::RecordArguments;
 use super::fold::{PartRange, State};
 use super::kinds::{Kinds, Sort};
 use super::scan::Scan;
@@ -118,6 +120,7 @@ impl FxtReader {
             stream: reader.clone(),
             events: reader,
             report: None,
+            instead: None,
         }
     }
 
@@ -215,7 +218,7 @@ impl FxtReader {
             place,
             time: Timestamp(0),
             kind: Sort::Blob.own_kind(),
-            thread: ThreadKey::UNKNOWN,
+            thread: None,
         };
         let bytes = self.input.bytes();
         let detail = match self.endian {
@@ -404,6 +407,17 @@ impl Events for FxtReader {
 
     fn record_file(&self) -> Option<&dyn Any> {
         Some(self)
+    }
+
+    fn own_field_reader(&self) -> Option<Box<dyn FieldReader + '_>> {
+        let scan = self.found.get()?;
+        let bytes = self.input.bytes();
+        let events: &dyn Events = self;
+        let others = events.decoding_reader();
+        Some(match self.endian {
+            Endian::Little => Box::new(RecordArguments::<Little>::new(bytes, scan, others)),
+            Endian::Big => Box::new(RecordArguments::<Big>::new(bytes, scan, others)),
+        })
     }
 
     fn memory_bytes(&self) -> u64 {

@@ -21,7 +21,7 @@ use super::kinds::Sort;
 struct Row {
     /// Offset from the part's start, in 8-byte words.
     place: u32,
-    thread: ThreadKey,
+    thread: Maybe<ThreadKey>,
     detail: u32,
     kind: KindId,
     sort: Sort,
@@ -34,7 +34,7 @@ pub(crate) struct NewEvent {
     pub time: i64,
     /// Place of its record.
     pub at: u64,
-    pub thread: ThreadKey,
+    pub thread: Maybe<ThreadKey>,
     pub kind: KindId,
     pub sort: Sort,
     pub detail: u32,

@@ -89,7 +89,8 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                 next += if reference == 0 { 2 } else { 0 };
                 return Some(ThreadKey::IDLE);
             }
-            emitter.thread(reference, record, &mut next, at)
+            let thread = emitter.thread(reference, record, &mut next, at)?;
+            Some(thread.get().unwrap_or(ThreadKey::IDLE))
         };
         let priorities = (
             legacy::OUTGOING_PRIORITY.get(header),
@@ -235,7 +236,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         rows.push(NewEvent {
             time,
             at,
-            thread: switch.prev,
+            thread: switch.prev.into(),
             kind: Sort::Switch.own_kind(),
             sort: Sort::Switch,
             detail,
@@ -297,7 +298,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         rows.push(NewEvent {
             time,
             at,
-            thread: shown_at,
+            thread: shown_at.into(),
             kind: Sort::Wakeup.own_kind(),
             sort: Sort::Wakeup,
             detail,

@@ -16,7 +16,7 @@ pub fn settle(scan: &Scan, parts: &mut [&mut LaneColumns]) {
 }
 
 fn move_threads(part: &mut LaneColumns, now: &dyn Fn(ThreadKey) -> ThreadKey) {
-    part.events.renumber_threads(now);
+    part.events.renumber_threads(&|key| Some(now(key)));
     for row in &mut part.switches {
         (row.prev, row.next) = (now(row.prev), now(row.next));
     }
@@ -26,7 +26,7 @@ fn move_threads(part: &mut LaneColumns, now: &dyn Fn(ThreadKey) -> ThreadKey) {
     }
     for row in &mut part.asyncs {
         if let AsyncScope::ProcessOf(key) = &mut row.scope {
-            *key = now(*key);
+            *key = key.get().map(now).into();
         }
     }
     for row in &mut part.series {

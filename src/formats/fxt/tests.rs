@@ -186,7 +186,7 @@ fn blobs_take_the_time_of_the_record_before_them() {
     let times: Vec<i64> = (0..4).map(|event| events.time(event).0).collect();
     assert_eq!(times, vec![5000, 5000, 5000, 9000]);
     let gathered = opened.gathered();
-    let key = gathered.parts[0].columns.events.thread(0);
+    let key = gathered.parts[0].columns.events.thread(0).unwrap();
     let directory = gathered.directory;
     let listed = directory.threads.iter().find(|thread| thread.key == key);
     let name = listed.and_then(|thread| thread.name).unwrap();
@@ -223,7 +223,7 @@ fn exercise(bytes: Vec<u8>) {
                 place,
                 time: Timestamp(0),
                 kind: kinds::Sort::Instant.own_kind(),
-                thread: ThreadKey::UNKNOWN,
+                thread: None,
             },
         );
     }
@@ -324,7 +324,7 @@ fn read_in_order(order: &[u32], settles: fn(&Scan, &mut [LaneColumns])) -> Vec<(
         for event in 0..part.events.len() as u32 {
             let kind = directory.kinds[part.events.kind(event).index()];
             let name = directory.strings.text(kind.name).into_owned();
-            let key = part.events.thread(event);
+            let key = part.events.thread(event).unwrap();
             assert_eq!(
                 described(
                     &reader,
@@ -333,7 +333,7 @@ fn read_in_order(order: &[u32], settles: fn(&Scan, &mut [LaneColumns])) -> Vec<(
                         place: part.events.place(event),
                         time: Timestamp(0),
                         kind: part.events.kind(event),
-                        thread: key,
+                        thread: Some(key),
                     }
                 )
                 .tid,

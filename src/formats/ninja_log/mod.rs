@@ -28,7 +28,7 @@ pub const FORMAT: Format = Format {
     name: "ninja log",
     extensions: &["ninja_log"],
     sniff,
-    open: |input, _job| {
+    read_head: |input, _job| {
         runs::version(input.bytes())?;
         Ok(open(input, LOG))
     },

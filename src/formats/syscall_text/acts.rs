@@ -184,7 +184,7 @@ pub fn act(
             let child = done.result.and_then(|result| result.value);
             let child = child.and_then(|child| u32::try_from(child).ok());
             if let Some(child) = child.filter(|&child| child > 0 && forks == Forks::New) {
-                emitter.fork(event, thread, child, fork_sort(text));
+                emitter.fork(event, Some(thread), child, fork_sort(text));
             }
         }
         _ => {

@@ -28,8 +28,8 @@ pub fn describe(source: &Source<'_>, halves: Option<&Halves>, event: EventRef) -
         category,
         time: event.time,
         tid: match event.thread {
-            super::head::LONE => 0,
-            thread => u64::from(thread.0),
+            Some(super::head::LONE) | None => 0,
+            Some(thread) => u64::from(thread.0),
         },
         ..EventDetail::default()
     };

@@ -146,6 +146,7 @@ impl Family {
             stream: family.clone(),
             events: family,
             report: None,
+            instead: None,
         }
     }
 

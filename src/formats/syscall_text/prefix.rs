@@ -7,6 +7,9 @@
 //! ```
 //!
 //! Reads single lines only: `summary` and `fold` find the thread of a line without a pid, and the day.
+//!
+//! Of the 29 strace texts of the corpus, one has relative times and one whole seconds; none was copied from a terminal
+//! (`[pid N]`) or names threads behind their pids (`--decode-pids=comm`).
 
 use super::dialect::Dialect;
 use super::times::clock_time;

@@ -150,6 +150,7 @@ impl TextReader {
             stream: reader.clone(),
             events: reader,
             report: None,
+            instead: None,
         }
     }
 

@@ -63,7 +63,7 @@ fn lines_without_a_pid_belong_to_who_is_left() {
     let (_, columns) = read(text, Dialect::Minix);
     let count = columns.events.len() as u32;
     let threads: Vec<u32> = (0..count)
-        .map(|index| columns.events.thread(index).0)
+        .map(|index| columns.events.thread(index).unwrap().0)
         .collect();
     assert_eq!(threads, [311, 311, 312, 312, 312, 311, 311]);
     // The fork is recorded where the call began: before the child's first line.
@@ -297,7 +297,7 @@ fn a_line_that_the_tracer_broke_goes_on_in_the_next() {
     let forks: Vec<Life> = columns.lives.iter().map(|row| row.life.clone()).collect();
     let fork_of = |wanted: u32| {
         let mut found = forks.iter().filter(|life| {
-            matches!(life, Life::Fork { child, parent, .. } if child.0 == wanted && parent.0 == 7)
+            matches!(life, Life::Fork { child, parent, .. } if child.0 == wanted && *parent == Some(ThreadKey(7)))
         });
         (found.next().is_some(), found.next().is_some())
     };

@@ -1,5 +1,7 @@
 //! What versions 6 and 7 of trace.dat have in common: everything that is read before the events.
 
+use std::ops::Range;
+
 use super::buffers::Buffer;
 use super::metadata::Metadata;
 use super::options::Options;
@@ -17,4 +19,28 @@ pub(crate) struct Contents {
     pub latency_texts: Vec<Vec<u8>>,
     /// Instances whose data is not at the file offset that their option states: that offset and the name.
     pub missing: Vec<(u64, String)>,
+    /// The metadata sections as the file stores them, in its order.
+    pub sections: Vec<StoredSection>,
+    /// The options that are neither file offsets nor buffers, as the file stores them.
+    pub raw_options: Vec<RawOption>,
+}
+
+/// A metadata section as it is stored in the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StoredSection {
+    /// Its id in version 7.
+    pub id: u16,
+    /// Whether its body is compressed.
+    pub is_packed: bool,
+    /// The bytes of its body in the file; of a packed one, from its sizes on.
+    pub body: Range<u64>,
+}
+
+/// An option as it is stored in the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RawOption {
+    /// Its number.
+    pub id: u16,
+    /// Its data.
+    pub data: Vec<u8>,
 }

@@ -18,7 +18,7 @@ use super::print_fmt::token::unescape;
 use super::print_fmt::{Addresses, Lookup, Scope};
 use super::printed_time::Times;
 use crate::base::Endian;
-use crate::formats::tracedat::report::FunctionOptions;
+use crate::formats::function_options::FunctionOptions;
 
 /// Which text of an event is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use super::decoder::{Decoder, Memory, Raw, Style};
 use super::event_format::{FieldFormat, Shape, loc_range, read_number};
-use super::kind::{Kind, NumberSort};
+use super::kind::{Kind, More, NumberSort};
 use super::print_fmt::printf::push_hex;
 use super::print_fmt::{FunctionAt, Lookup, Scope};
 use super::printed_time::Times;
 use crate::base::{Endian, Timestamp};
-use crate::event::{DecodedEvent, EventDetail, Field, FieldRef, FieldRole, Value, ValueRef};
+use crate::event::{DecodedEvent, EventDetail, Field, FieldRef, Value, ValueRef};
 use crate::formats::ftrace_line::flag_bits;
 
 /// Most elements of an array that are shown.
@@ -78,7 +78,7 @@ fn field_ref<'a>(field: &'a FieldFormat, value: ValueRef<'a>) -> FieldRef<'a> {
         type_name: Cow::Borrowed(field.type_name.as_str()),
         value,
         shown: String::new(),
-        role: FieldRole::Argument,
+        role: field.role,
         exact: None,
     }
 }
@@ -205,13 +205,10 @@ fn describe_field(kind: &Kind, field: &FieldFormat, index: u16, scope: &Scope<'_
         name: field.name.clone(),
         type_name: field.type_name.clone(),
         shown: shown(kind, field, index, scope, &value),
-        role: FieldRole::Argument,
+        role: field.role,
         value,
     }
 }
-
-/// Kinds of system `ftrace` whose fields are only addresses or bytes, so that their text is needed as well.
-const ONLY_TEXT_TELLS: [&str; 3] = ["function", "raw_data", "bprint"];
 
 /// Appends what the fields of an event do not contain: the text of a traced function, a raw or a binary print; the
 /// frames of a stack.
@@ -219,15 +216,38 @@ pub(crate) fn decode_into(decoder: &Decoder, record: &[u8], decoded: &mut Decode
     let found = decoder
         .kind_of(record)
         .and_then(|index| Some((index, decoder.kinds().get(index)?)));
-    let Some((index, kind)) = found.filter(|(_, kind)| kind.format.system == "ftrace") else {
+    let Some((index, kind)) = found else {
         return;
     };
-    let frames = stack(kind, &decoder.scope(kind, record));
-    if !frames.is_empty() {
-        decoded.stack = frames;
-    } else if ONLY_TEXT_TELLS.contains(&kind.format.name.as_str()) {
-        let text = text(decoder, index, kind, record, &Timestamp(0), 0);
-        decoded.text.extend_from_slice(text.as_bytes());
+    match kind.more {
+        More::Nothing => {}
+        More::Stack => decoded.stack = stack(kind, &decoder.scope(kind, record)),
+        More::Text => {
+            let text = text(decoder, index, kind, record, &Timestamp(0), 0);
+            decoded.text.extend_from_slice(text.as_bytes());
+        }
+    }
+}
+
+/// Appends the text of an event of the kind at `index`, as [`decode_into`] does; `memory` is kept from event to event.
+pub(super) fn push_more_text(
+    decoder: &Decoder,
+    index: usize,
+    record: &[u8],
+    memory: &mut Memory,
+    out: &mut Vec<u8>,
+) {
+    let start = out.len();
+    let raw = Raw {
+        record,
+        cpu: 0,
+        time: 0,
+        next: None,
+        depth: 0,
+    };
+    decoder.push_info(out, index, raw, Style::Plugins, Times::Nanoseconds, memory);
+    while out.len() > start && matches!(out.last(), Some(b'\n' | 0 | b' ')) {
+        out.pop();
     }
 }
 
@@ -266,6 +286,18 @@ fn value_ref<'r>(
     record: &'r [u8],
     endian: Endian,
 ) -> ValueRef<'r> {
+    value_in(field, sort, record, endian, &mut Vec::new())
+}
+
+/// Returns the value of a field; a list takes the memory of `list`, which is empty.
+#[inline]
+pub(super) fn value_in<'r>(
+    field: &FieldFormat,
+    sort: NumberSort,
+    record: &'r [u8],
+    endian: Endian,
+    list: &mut Vec<Value>,
+) -> ValueRef<'r> {
     match field.shape {
         Shape::Plain => match (field.number(record, endian), sort) {
             (None, _) => ValueRef::Null,
@@ -282,7 +314,8 @@ fn value_ref<'r>(
                     Value::Text(until_nul(bytes).into_owned())
                 })
             });
-            ValueRef::List(strings.take(MAX_ELEMENTS).collect())
+            list.extend(strings.take(MAX_ELEMENTS));
+            ValueRef::List(std::mem::take(list))
         }
         _ => {
             let Some(bytes) = field.data(record, endian) else {
@@ -309,7 +342,8 @@ fn value_ref<'r>(
                         Some(number) => Value::UInt(number),
                     }
                 });
-            ValueRef::List(elements.collect())
+            list.extend(elements);
+            ValueRef::List(std::mem::take(list))
         }
     }
 }

@@ -18,6 +18,7 @@
 use std::ops::Range;
 
 use crate::base::Endian;
+use crate::event::FieldRole;
 
 /// Most fields of one event that are kept; further fields are taken for garbage.
 const MAX_FIELDS: usize = 4096;
@@ -64,6 +65,8 @@ pub struct FieldFormat {
     pub shape: Shape,
     /// Size of one element in bytes, never 0; the field's size if it is not an array.
     pub element_size: u32,
+    /// What the field is to exporters.
+    pub role: FieldRole,
 }
 
 /// One kind of event, as its `format` file describes it.
@@ -207,10 +210,16 @@ impl EventFormat {
             } else if line.is_empty() {
                 is_common &= format.fields.is_empty();
             } else if format.fields.len() < MAX_FIELDS {
-                let field = parse_field(line, long_size);
-                format
-                    .fields
-                    .extend(field.map(|field| FieldFormat { is_common, ..field }));
+                let role = |name: &str| match (format.name.as_str(), name) {
+                    ("sched_switch", "prev_prio") => FieldRole::OutgoingPriority,
+                    _ => FieldRole::Argument,
+                };
+                let field = parse_field(line, long_size).map(|field| FieldFormat {
+                    is_common,
+                    role: role(&field.name),
+                    ..field
+                });
+                format.fields.extend(field);
             }
             rest = after.get(1..).unwrap_or(&[]);
         }
@@ -226,7 +235,8 @@ impl EventFormat {
 }
 
 /// The format of the block tracer's events, which no kernel describes: their number is one above that of another ftrace
-/// event. `None` if there is no such event, or another event has the number.
+/// event. `None` if there is no such event, or another event has the number. One of the 99 trace.dat files of the corpus
+/// and the samples has such events.
 #[must_use]
 pub(crate) fn blktrace_format(formats: &[EventFormat]) -> Option<EventFormat> {
     let ftrace = |name: &str| {
@@ -359,6 +369,7 @@ fn parse_field(line: &[u8], long_size: u32) -> Option<FieldFormat> {
         is_long,
         shape,
         element_size: element_size.max(1),
+        role: FieldRole::Argument,
     })
 }
 

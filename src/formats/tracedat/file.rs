@@ -1,19 +1,21 @@
 //! An opened trace.dat: the whole file in, its metadata and access to every page and record out.
 
-use super::buffers::{Buffer, ChunkCache, CpuData, PageBytes};
+use super::buffers::{Buffer, Chunk, ChunkCache, CpuData, PageBytes};
 use super::clock::{TimeMap, unit_of_clock};
-use super::contents::Contents;
+use super::contents::{Contents, RawOption, StoredSection};
 use super::header::{Header, read_header};
 use super::metadata::Metadata;
 use super::options::Options;
-use super::page::{Layout, Lost, PageHead, Records, payload_at, read_head};
+use super::page::{PageHead, Records, layout_of, payload_at, read_head};
 use super::{v6, v7};
 use crate::base::{
     Big, ByteOrder, Diagnostics, Endian, Little, Location, Maybe, Problem, ReadError, Severity,
 };
 use crate::event::part::ClockUnit;
 use crate::formats::format::Input;
+use crate::tracedat::layout::{Layout, Lost};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// A trace.dat with everything that is read before its events.
 #[derive(Debug)]
@@ -32,6 +34,10 @@ pub struct TraceFile {
     pub latency_texts: Vec<Vec<u8>>,
     /// Offsets of the parts of a page.
     pub layout: Layout,
+    /// The metadata sections as the file stores them, in its order.
+    pub(crate) sections: Vec<StoredSection>,
+    /// The options that are neither file offsets nor buffers, as the file stores them.
+    pub(crate) raw_options: Vec<RawOption>,
     /// Diagnostics that were noted while the metadata was read.
     pub diagnostics: Diagnostics,
     /// Index into `metadata.formats` by event number.
@@ -63,11 +69,13 @@ impl TraceFile {
             options,
             mut buffers,
             latency_texts,
+            sections,
+            raw_options,
             ..
         } = contents;
         buffers.sort_by_key(|buffer| !buffer.name.is_empty());
         let mut file = TraceFile {
-            layout: Layout::new(metadata.header_page.as_ref()),
+            layout: layout_of(metadata.header_page.as_ref()),
             kind_of_id: Vec::new(),
             cache: ChunkCache::new(header.codec),
             input,
@@ -76,6 +84,8 @@ impl TraceFile {
             options,
             buffers,
             latency_texts,
+            sections,
+            raw_options,
             diagnostics,
         };
         file.number_kinds();
@@ -232,6 +242,14 @@ impl TraceFile {
         self.cache.unpack_into(self.input.bytes(), chunk, plain)
     }
 
+    /// Returns the unpacked pages of a chunk, from the cache if it contains them.
+    ///
+    /// # Errors
+    /// If the chunk is damaged.
+    pub(crate) fn unpacked(&self, chunk: Chunk) -> Result<Arc<Vec<u8>>, ReadError> {
+        self.cache.chunk(self.input.bytes(), chunk)
+    }
+
     /// Returns the payload of the record at `place`: borrowed from the file, or copied out of a chunk.
     ///
     /// # Errors
@@ -270,7 +288,9 @@ impl TraceFile {
         payload.map(look).ok_or_else(|| no_event(data, place))
     }
 
-    fn payload<'p>(&self, page: &'p [u8], at: usize) -> Option<&'p [u8]> {
+    /// Returns the payload of the record at offset `at` of a page.
+    #[inline]
+    pub(super) fn payload<'p>(&self, page: &'p [u8], at: usize) -> Option<&'p [u8]> {
         match self.header.endian {
             Endian::Little => payload_at::<Little>(page, at),
             Endian::Big => payload_at::<Big>(page, at),

@@ -7,9 +7,7 @@
 
 use crate::base::{Cursor, Endian, Problem, ReadError};
 use crate::formats::compression::Codec;
-
-/// The bytes that every trace.dat starts with.
-pub(crate) const MAGIC: [u8; 10] = *b"\x17\x08\x44tracing";
+use crate::tracedat::layout::MAGIC;
 
 /// Largest valid size of a page (sub-buffer), in bytes.
 pub(crate) const MAX_PAGE_SIZE: u32 = 16 << 20;

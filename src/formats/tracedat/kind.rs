@@ -6,6 +6,8 @@ use super::event_format::{EventFormat, FieldFormat};
 use super::plugins::Plugin;
 use super::print_fmt::PrintFmt;
 use super::print_fmt::expr::Expr;
+use crate::event::decoded::is_common;
+use crate::formats::events::COMMON_FLAGS;
 
 /// One kind of event with everything that is needed to print it.
 #[derive(Debug)]
@@ -20,9 +22,36 @@ pub struct Kind {
     pub sorts: Vec<NumberSort>,
     /// Whether it is trace_printk's binary form (`bprint`).
     pub(super) is_binary_print: bool,
+    /// What an exporter writes besides its fields.
+    pub(super) more: More,
+    /// Indices in `format.fields` of the fields that not every event has.
+    pub(super) own_fields: Vec<u16>,
+    /// Index in `format.fields` of `common_flags`.
+    pub(super) flags_field: Option<u16>,
     long_size: u32,
     print_fmt: OnceLock<PrintFmt>,
     state_letters: OnceLock<Vec<u8>>,
+}
+
+/// What an event of the ftrace system expresses besides its fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum More {
+    /// Nothing.
+    Nothing,
+    /// Frames of a stack.
+    Stack,
+    /// A text: its fields are only addresses or bytes.
+    Text,
+}
+
+impl More {
+    fn of(format: &EventFormat) -> More {
+        match (format.system.as_str(), format.name.as_str()) {
+            ("ftrace", "kernel_stack" | "user_stack") => More::Stack,
+            ("ftrace", "function" | "raw_data" | "bprint") => More::Text,
+            _ => More::Nothing,
+        }
+    }
 }
 
 /// What the number in a field is.
@@ -80,6 +109,13 @@ impl Kind {
                 .unwrap_or_default(),
             plugin,
             sorts: format.fields.iter().map(NumberSort::of).collect(),
+            more: More::of(&format),
+            own_fields: (0..)
+                .zip(&format.fields)
+                .filter(|(_, field)| !is_common(&field.name))
+                .map(|(index, _)| index)
+                .collect(),
+            flags_field: place(&COMMON_FLAGS),
             is_binary_print: format.system == "ftrace" && format.name == "bprint",
             format,
             long_size,

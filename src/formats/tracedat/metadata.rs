@@ -12,6 +12,7 @@ use super::btf::Btf;
 use super::event_format::{EventFormat, HeaderPage};
 use super::tables::{Cmdlines, Kallsyms, PrintkFormats};
 use crate::base::{Cursor, Diagnostics, Location, ReadError, Severity};
+use crate::tracedat::layout::id;
 
 /// Most kinds of events that are kept (kinds are numbered in 16 bits).
 const MAX_FORMATS: usize = 60_000;
@@ -57,11 +58,31 @@ impl Metadata {
         }
     }
 
+    /// Reads the body of the section with this id of version 7; version 6 has the same bodies one after the other.
+    ///
+    /// # Errors
+    /// If the body is cut short.
+    pub(crate) fn read_section(
+        &mut self,
+        id: u16,
+        cursor: &mut Cursor<'_>,
+        diagnostics: &mut Diagnostics,
+    ) -> Result<(), ReadError> {
+        match id {
+            id::HEADER_INFO => self.read_headers(cursor, diagnostics),
+            id::FTRACE_EVENTS => self.read_ftrace_formats(cursor, diagnostics),
+            id::EVENT_FORMATS => self.read_systems(cursor, diagnostics),
+            id::KALLSYMS => self.read_kallsyms(cursor),
+            id::PRINTK => self.read_printk(cursor),
+            _ => self.read_cmdlines(cursor),
+        }
+    }
+
     /// Reads header_page and header_event.
     ///
     /// # Errors
     /// If they are cut short. A header_page that cannot be parsed becomes a diagnostic.
-    pub(crate) fn read_headers(
+    fn read_headers(
         &mut self,
         cursor: &mut Cursor<'_>,
         diagnostics: &mut Diagnostics,
@@ -87,7 +108,7 @@ impl Metadata {
     ///
     /// # Errors
     /// If the list is cut short; the formats before the cut are kept.
-    pub(crate) fn read_ftrace_formats(
+    fn read_ftrace_formats(
         &mut self,
         cursor: &mut Cursor<'_>,
         diagnostics: &mut Diagnostics,
@@ -99,7 +120,7 @@ impl Metadata {
     ///
     /// # Errors
     /// If the list is cut short; the formats before the cut are kept.
-    pub(crate) fn read_systems(
+    fn read_systems(
         &mut self,
         cursor: &mut Cursor<'_>,
         diagnostics: &mut Diagnostics,
@@ -144,7 +165,7 @@ impl Metadata {
     ///
     /// # Errors
     /// If they are cut short.
-    pub(crate) fn read_kallsyms(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
+    fn read_kallsyms(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
         let size = u64::from(cursor.u32("size of kallsyms")?);
         self.kallsyms = Kallsyms::parse(cursor.take(size, "kallsyms")?.to_vec());
         Ok(())
@@ -154,7 +175,7 @@ impl Metadata {
     ///
     /// # Errors
     /// If they are cut short.
-    pub(crate) fn read_printk(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
+    fn read_printk(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
         let size = u64::from(cursor.u32("size of printk formats")?);
         self.printk = PrintkFormats::parse(cursor.take(size, "printk formats")?);
         Ok(())
@@ -164,7 +185,7 @@ impl Metadata {
     ///
     /// # Errors
     /// If they are cut short.
-    pub(crate) fn read_cmdlines(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
+    fn read_cmdlines(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
         let size = cursor.u64("size of cmdlines")?;
         self.cmdlines = Cmdlines::parse(cursor.take(size, "cmdlines")?);
         Ok(())

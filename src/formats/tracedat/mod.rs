@@ -9,7 +9,7 @@
 //! recipe, switch_state, emit, reader                  the bulk pass: compact columns of all events
 //! latency                                             the text of a latency tracer, where a file has no events
 //! event_format, print_fmt, kind, plugins, decoder     one record as text
-//! describe, report                                    one record in full; the whole trace as trace-cmd prints it
+//! describe, field_reader, report                      one record in full; the fields of many; the whole trace as trace-cmd prints it
 //! ```
 //!
 //! The byte layouts are described in those files. Specifications: trace-cmd's trace-cmd.dat.v6(5) and .v7(5),
@@ -26,6 +26,7 @@ pub mod decoder;
 pub mod describe;
 pub(crate) mod emit;
 pub mod event_format;
+mod field_reader;
 pub mod file;
 pub mod header;
 pub mod kind;
@@ -52,7 +53,8 @@ pub(crate) use reader::TraceDat;
 
 use super::format::{Format, Input, Sniff};
 use super::stream::Recording;
-use crate::base::{Job, ReadError};
+use crate::base::{Job, Location, ReadError, Severity};
+use crate::tracedat::layout::MAGIC;
 use std::sync::Arc;
 
 /// This format's row in `FORMATS`.
@@ -60,14 +62,14 @@ pub const FORMAT: Format = Format {
     name: "trace-cmd (trace.dat)",
     extensions: &["dat"],
     sniff,
-    open,
+    read_head: open,
     together: None,
     wrapped: None,
     may_be_self_trace: false,
 };
 
 fn sniff(head: &[u8]) -> Sniff {
-    if head.starts_with(&header::MAGIC) {
+    if head.starts_with(&MAGIC) {
         Sniff::Yes
     } else {
         Sniff::No
@@ -78,10 +80,16 @@ fn sniff(head: &[u8]) -> Sniff {
 ///
 /// # Errors
 /// As [`TraceFile::open`].
-fn open(input: Input, job: &Job) -> Result<Recording, ReadError> {
+fn open(input: Input, _job: &Job) -> Result<Recording, ReadError> {
     let reader = Arc::new(TraceDat::open(input)?);
-    match latency::has_only_text(&reader) {
-        true => latency::of_text(&reader, job),
-        false => Ok(TraceDat::recording(&reader)),
+    let mut recording = TraceDat::recording(&reader);
+    recording.instead = latency::text_instead_of_events(&reader);
+    if recording.instead.is_some() {
+        let diagnostics = &mut recording.diagnostics;
+        diagnostics.note("latency_text", Severity::Info, Location::Byte(0), || {
+            "the file contains the text of a latency tracer in place of events: its lines are shown"
+                .into()
+        });
     }
+    Ok(recording)
 }

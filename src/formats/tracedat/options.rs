@@ -9,6 +9,7 @@
 //! size.
 
 use crate::base::{Cursor, Diagnostics, Endian, Location, ReadError, Severity};
+use crate::tracedat::layout::id;
 
 /// Most entries of any list inside an option.
 const MAX_ENTRIES: u32 = 1 << 20;
@@ -90,62 +91,6 @@ pub struct TscToNs {
     pub shift: u32,
     /// Stored, but not used by trace-cmd.
     pub offset: u64,
-}
-
-/// The numbers of the options that this reader uses.
-pub mod id {
-    /// End of the options; in version 7, followed by the file offset of the next ones.
-    pub(crate) const DONE: u16 = 0;
-    /// Offset of the trace's clock from the wall clock.
-    pub(crate) const DATE: u16 = 1;
-    /// A CPU's statistics as text.
-    pub(crate) const CPUSTAT: u16 = 2;
-    /// A buffer's name and the place of its pages.
-    pub(crate) const BUFFER: u16 = 3;
-    /// The kernel's list of clocks, the chosen one in brackets.
-    pub(crate) const TRACECLOCK: u16 = 4;
-    /// The output of `uname`.
-    pub(crate) const UNAME: u16 = 5;
-    /// A pair of events that `record -H` joins.
-    pub(crate) const HOOK: u16 = 6;
-    /// The time that `record --ts-offset` adds.
-    pub(crate) const OFFSET: u16 = 7;
-    /// Number of CPUs.
-    pub(crate) const CPUCOUNT: u16 = 8;
-    /// The version of trace-cmd.
-    pub(crate) const VERSION: u16 = 9;
-    /// A process's memory map.
-    pub(crate) const PROCMAPS: u16 = 10;
-    /// The trace's id.
-    pub(crate) const TRACEID: u16 = 11;
-    /// Offsets of a guest's clock from the host's.
-    pub(crate) const TIME_SHIFT: u16 = 12;
-    /// A guest and the host threads that run its CPUs.
-    pub(crate) const GUEST: u16 = 13;
-    /// Factors from TSC cycles to ns.
-    pub(crate) const TSC2NSEC: u16 = 14;
-    /// Names of sections.
-    pub(crate) const STRINGS: u16 = 15;
-    /// Layout of pages and event headers.
-    pub(crate) const HEADER_INFO: u16 = 16;
-    /// Formats of ftrace's own events.
-    pub(crate) const FTRACE_EVENTS: u16 = 17;
-    /// Formats of all other events.
-    pub(crate) const EVENT_FORMATS: u16 = 18;
-    /// Addresses of kernel functions.
-    pub(crate) const KALLSYMS: u16 = 19;
-    /// Texts of `trace_printk`.
-    pub(crate) const PRINTK: u16 = 20;
-    /// Names of tasks by pid.
-    pub(crate) const CMDLINES: u16 = 21;
-    /// A buffer that was recorded as text.
-    pub(crate) const BUFFER_TEXT: u16 = 22;
-    /// Types of the kernel.
-    pub(crate) const BTF_FILE: u16 = 23;
-    /// Texts about an instance that survived a reboot.
-    pub(crate) const LAST_BOOT_INFO: u16 = 24;
-    /// Addresses of kernel modules.
-    pub(crate) const MODULES_FILE: u16 = 25;
 }
 
 impl Options {

@@ -13,46 +13,25 @@
 
 use super::event_format::HeaderPage;
 use crate::base::{ByteOrder, Endian};
+use crate::tracedat::layout::{Layout, Lost, bits};
 
-/// Offsets of the parts of a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
-    /// Size of the commit counter at offset 8, in bytes: the size of the kernel's `long`.
-    pub commit_size: usize,
-    /// Offset of the first record in the page, in bytes.
-    pub data: usize,
-}
-
-impl Layout {
-    /// The layout that the file's header_page describes; without a header_page, that of a 64-bit kernel.
-    #[must_use]
-    pub fn new(page: Option<&HeaderPage>) -> Layout {
-        match page {
-            Some(page) if page.commit == (8, 4) => Layout {
-                commit_size: 4,
-                data: (page.data_offset as usize).clamp(12, 64),
-            },
-            Some(page) => Layout {
-                commit_size: 8,
-                data: (page.data_offset as usize).clamp(16, 64),
-            },
-            None => Layout {
-                commit_size: 8,
-                data: 16,
-            },
-        }
+/// The layout that the file's header_page describes; without a header_page, that of a 64-bit kernel.
+#[must_use]
+pub fn layout_of(page: Option<&HeaderPage>) -> Layout {
+    match page {
+        Some(page) if page.commit == (8, 4) => Layout {
+            commit_size: 4,
+            data: (page.data_offset as usize).clamp(12, 64),
+        },
+        Some(page) => Layout {
+            commit_size: 8,
+            data: (page.data_offset as usize).clamp(16, 64),
+        },
+        None => Layout {
+            commit_size: 8,
+            data: 16,
+        },
     }
-}
-
-/// Whether events were lost before a page, and how many.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lost {
-    /// No events were lost.
-    No,
-    /// Events were lost; their number is unknown.
-    Some,
-    /// This number of events was lost.
-    Count(u64),
 }
 
 /// The start of a page, parsed.
@@ -79,11 +58,11 @@ pub fn read_head<E: ByteOrder>(page: &[u8], layout: Layout) -> Option<PageHead> 
         _ => E::u64(*commit_bytes.first_chunk()?),
     };
     let room = page.len().checked_sub(layout.data)?;
-    let length = (commit & 0x07ff_ffff) as usize;
+    let length = (commit & bits::COMMIT_BYTES) as usize;
     let end = layout.data + length.min(room);
-    let lost = match (commit >> 30) & 3 {
-        0 | 1 => Lost::No,
-        2 => Lost::Some,
+    let lost = match (commit & bits::HAS_LOST, commit & bits::HAS_LOST_COUNT) {
+        (0, _) => Lost::No,
+        (_, 0) => Lost::Some,
         _ => page
             .get(end..end + layout.commit_size)
             .map_or(Lost::Some, |number| match number.first_chunk::<8>() {
@@ -186,7 +165,7 @@ impl<'a, E: ByteOrder> Records<'a, E> {
     fn skip(&mut self, at: usize, sort: u32, delta: u64) -> bool {
         let next = self.u32_at(at + 4);
         match (sort, next) {
-            (29, None | Some(0)) if delta == 0 => {
+            (bits::PADDING, None | Some(0)) if delta == 0 => {
                 self.at = self.page.len();
                 return false;
             }
@@ -194,17 +173,17 @@ impl<'a, E: ByteOrder> Records<'a, E> {
                 self.stop();
                 return false;
             }
-            (29, Some(length)) => {
+            (bits::PADDING, Some(length)) => {
                 self.time = self.time.wrapping_add(delta);
                 self.at = at + 4 + ((length as usize + 3) & !3);
             }
-            (30, Some(high)) => {
-                let delta = delta.wrapping_add(u64::from(high) << 27);
+            (bits::TIME_EXTEND, Some(high)) => {
+                let delta = delta.wrapping_add(u64::from(high) << bits::DELTA_BITS);
                 self.time = self.time.wrapping_add(delta);
                 self.at = at + 8;
             }
             (_, Some(high)) => {
-                let mut time = delta.wrapping_add(u64::from(high) << 27);
+                let mut time = delta.wrapping_add(u64::from(high) << bits::DELTA_BITS);
                 // An absolute time has 59 bits. The top 5 bits are those of the time before it; a time that would go
                 // back means that the 59 bits wrapped.
                 let top = self.time & (0x1f << 59);
@@ -244,11 +223,11 @@ impl<'a, E: ByteOrder> Iterator for Records<'a, E> {
             };
             let head = E::u32(*head);
             let (sort, delta) = if E::ENDIAN == Endian::Big {
-                (head >> 27, u64::from(head & 0x07ff_ffff))
+                (head >> bits::DELTA_BITS, u64::from(head) & bits::MAX_DELTA)
             } else {
                 (head & 31, u64::from(head >> 5))
             };
-            if sort.wrapping_sub(1) < 28 {
+            if sort.wrapping_sub(1) < bits::MAX_WORDS {
                 let length = sort as usize * 4;
                 let Some(payload) = rest.get(4..4 + length) else {
                     self.stop();
@@ -262,7 +241,7 @@ impl<'a, E: ByteOrder> Iterator for Records<'a, E> {
                     payload,
                 });
             }
-            if sort == 0 {
+            if sort == bits::LONG {
                 return self.long_record(at, delta);
             }
             if !self.skip(at, sort, delta) {

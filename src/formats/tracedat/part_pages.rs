@@ -5,9 +5,10 @@ use std::ops::Range;
 use super::TraceFile;
 use super::buffers::{Buffer, CpuData, CpuPages};
 use super::emit::PartPass;
-use super::page::{Lost, Records, read_head};
+use super::page::{Records, read_head};
 use crate::base::{ByteOrder, Job, Location, ReadError, Severity};
 use crate::event::LaneColumns;
+use crate::tracedat::layout::Lost;
 
 /// Number of pages of a part after which memory for its remaining events is reserved.
 const TASTE_PAGES: u64 = 8;

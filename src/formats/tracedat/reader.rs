@@ -1,6 +1,7 @@
 //! trace.dat as a [`Stream`](crate::formats::stream::Stream): a lane for each CPU of each instance, in parts of a few
 //! megabytes of pages.
 
+use std::any::Any;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -11,6 +12,7 @@ use super::coarse::coarse;
 use super::decoder::Memory;
 use super::describe::{self, Circumstances};
 use super::emit::{EventClock, PartPass};
+use super::field_reader::RecordFields;
 use super::part_pages::PartPages;
 use super::recipe::role_of;
 use super::recipes::Recipes;
@@ -19,11 +21,11 @@ use super::with_etrace::{lines_in, prints_with_etrace};
 use crate::base::{Big, ByteOrder, Diagnostics, Endian, Job, Little, Problem, ReadError, Strings};
 use crate::event::kernel::ProbeGroup;
 use crate::event::{
-    DecodedEvent, Directory, EventDetail, EventKind, KindId, Lane, LaneColumns, Need, Part,
-    PartColumns, Role, ThreadEntry, ThreadKey, TraceInfo,
+    DecodedEvent, Directory, EventDetail, EventKind, FieldSink, KindId, Lane, LaneColumns, Need,
+    Part, PartColumns, Role, ThreadEntry, ThreadKey, TraceInfo,
 };
-use crate::formats::etrace::{Found, Lines};
-use crate::formats::events::{EventRef, Events};
+use crate::formats::etrace_lines::{Found, Lines};
+use crate::formats::events::{DecodingReader, EventAt, EventRef, Events, FieldReader};
 use crate::formats::format::Input;
 use crate::formats::report::Report;
 use crate::formats::stream::{
@@ -81,6 +83,7 @@ impl TraceDat {
             stream: Arc::clone(reader) as Arc<dyn AnyStream>,
             events: Arc::clone(reader) as Arc<dyn Events>,
             report: Some(Arc::clone(reader) as Arc<dyn HasReport>),
+            instead: None,
         }
     }
 
@@ -205,6 +208,20 @@ impl TraceDat {
         self.source(self.lane_of(part)?)
     }
 
+    /// The number of parts.
+    #[must_use]
+    pub(crate) fn part_count(&self) -> u32 {
+        self.parts.len() as u32
+    }
+
+    /// The CPU of a part, its pages, and which of them are the part's: bytes, or indices of chunks if they are packed.
+    #[must_use]
+    pub(crate) fn pages_of_part(&self, part: u32) -> Option<(CpuIndex, CpuPages<'_>, Range<u64>)> {
+        let PartRange { lane, range } = self.ranges.get(part as usize)?;
+        let index = *self.sources.get(*lane as usize)?;
+        Some((index, self.source(*lane)?, range.clone()))
+    }
+
     fn read_as<E: ByteOrder>(&self, part: u32, job: &Job) -> Result<LaneColumns, ReadError> {
         let range = self.ranges.get(part as usize).map(|own| own.range.clone());
         let (Some(CpuPages { buffer, data }), Some(range)) = (self.source_of_part(part), range)
@@ -299,7 +316,8 @@ impl TraceDat {
     /// Describes one event in full.
     fn describe(&self, event: EventRef) -> EventDetail {
         let names = &self.file.metadata.cmdlines;
-        let name = names.name(event.thread.0 as i32).unwrap_or(b"");
+        let name = event.thread.and_then(|thread| names.name(thread.0 as i32));
+        let name = name.unwrap_or(b"");
         let thread_name = String::from_utf8_lossy(name).into_owned();
         let Some(CpuPages { buffer, data }) = self.source_of_part(event.part) else {
             return EventDetail::default();
@@ -316,7 +334,7 @@ impl TraceDat {
             Err(error) => EventDetail {
                 time: event.time,
                 cpu: Some(data.cpu),
-                tid: u64::from(event.thread.0),
+                tid: event.thread.map_or(0, |thread| u64::from(thread.0)),
                 thread_name,
                 text: error.to_string(),
                 ..EventDetail::default()
@@ -451,8 +469,39 @@ impl Events for TraceDat {
         Some(fields.iter().map(|field| field.name.as_str()).collect())
     }
 
+    fn own_field_reader(&self) -> Option<Box<dyn FieldReader + '_>> {
+        let fields = RecordFields::new(&self.file, &self.report_source().decoder);
+        let events: &dyn Events = self;
+        Some(Box::new(TraceDatFields {
+            events: self,
+            fields,
+            others: events.decoding_reader(),
+        }))
+    }
+
+    fn record_file(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+
     fn memory_bytes(&self) -> u64 {
         self.file.memory_bytes() + self.lines.get().map_or(0, Lines::memory_bytes)
+    }
+}
+
+/// Reads fields: those of most events out of their records, those of others as `decode` does.
+struct TraceDatFields<'a> {
+    events: &'a TraceDat,
+    fields: RecordFields<'a>,
+    others: DecodingReader<'a>,
+}
+
+impl FieldReader for TraceDatFields<'_> {
+    fn read(&mut self, event: EventAt<'_>, sink: &mut dyn FieldSink) {
+        let source = || self.events.source_of_part(event.part);
+        let is_record = (event.part as usize) < self.events.parts.len();
+        if !is_record || !self.fields.read(event, source, sink) {
+            self.others.read(event, sink);
+        }
     }
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct Recipes {
 pub(super) struct CommonFields {
     /// The number of the event's format.
     pub(super) id: u16,
-    pub(super) thread: ThreadKey,
+    pub(super) thread: Option<ThreadKey>,
 }
 
 impl Recipes {
@@ -115,14 +115,14 @@ impl Recipes {
             let [a, b, _, _, pid @ ..] = *head;
             return Some(CommonFields {
                 id: E::u16([a, b]),
-                thread: ThreadKey(E::u32(pid)),
+                thread: Some(ThreadKey(E::u32(pid))),
             });
         }
         let id = E::u16(*payload.get(self.type_at..)?.first_chunk()?);
         let pid = payload.get(self.pid_at..).and_then(<[u8]>::first_chunk);
         Some(CommonFields {
             id,
-            thread: pid.map_or(ThreadKey::UNKNOWN, |pid| ThreadKey(E::u32(*pid))),
+            thread: pid.map(|pid| ThreadKey(E::u32(*pid))),
         })
     }
 

@@ -7,11 +7,10 @@
 //! Option 3 contains the name of an instance and the file offset of its own "flyrecord\0" table.
 
 use super::buffers::{Buffer, CpuData};
-use super::contents::Contents;
+use super::contents::{Contents, RawOption, StoredSection};
 use super::header::Header;
-use super::metadata::Metadata;
-use super::options::{Options, id};
 use crate::base::{Cursor, Diagnostics, Location, Problem, ReadError, Severity};
+use crate::tracedat::layout::id;
 
 /// Most CPUs that a file may have; a greater number is an error.
 const MAX_CPUS: u32 = 1 << 16;
@@ -29,7 +28,7 @@ pub(crate) fn read_contents(
     let rest = bytes.get(start..).unwrap_or(&[]);
     let mut cursor = Cursor::new(rest, header.end, header.endian);
     let mut contents = Contents::default();
-    read_metadata(&mut contents.metadata, &mut cursor, diagnostics)?;
+    read_metadata(&mut contents, &mut cursor, diagnostics)?;
     let at = cursor.file_offset();
     let mut cpu_count = cursor.u32("number of CPUs")?;
     if cpu_count > MAX_CPUS {
@@ -46,12 +45,7 @@ pub(crate) fn read_contents(
     let mut instances = Vec::new();
     let mut tag = cursor.take(10, "tag of options or data")?;
     if tag == b"options  \0" {
-        read_options(
-            &mut contents.options,
-            &mut instances,
-            &mut cursor,
-            diagnostics,
-        )?;
+        read_options(&mut contents, &mut instances, &mut cursor, diagnostics)?;
         tag = cursor.take(10, "tag of data")?;
     }
     // The table has as many rows as the greater of the two counts of CPUs.
@@ -103,16 +97,20 @@ pub(crate) fn read_contents(
 }
 
 fn read_metadata(
-    metadata: &mut Metadata,
+    contents: &mut Contents,
     cursor: &mut Cursor<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Result<(), ReadError> {
-    metadata.read_headers(cursor, diagnostics)?;
-    metadata.read_ftrace_formats(cursor, diagnostics)?;
-    metadata.read_systems(cursor, diagnostics)?;
-    metadata.read_kallsyms(cursor)?;
-    metadata.read_printk(cursor)?;
-    metadata.read_cmdlines(cursor)
+    for id in id::HEADER_INFO..=id::CMDLINES {
+        let start = cursor.file_offset();
+        contents.metadata.read_section(id, cursor, diagnostics)?;
+        contents.sections.push(StoredSection {
+            id,
+            is_packed: false,
+            body: start..cursor.file_offset(),
+        });
+    }
+    Ok(())
 }
 
 /// The place of an instance's buffer in the file.
@@ -123,7 +121,7 @@ struct InstanceAt {
 }
 
 fn read_options(
-    options: &mut Options,
+    contents: &mut Contents,
     instances: &mut Vec<InstanceAt>,
     cursor: &mut Cursor<'_>,
     diagnostics: &mut Diagnostics,
@@ -145,7 +143,12 @@ fn read_options(
                 name: String::from_utf8_lossy(name).into_owned(),
             });
         } else {
-            options.read(option, data, at, cursor.endian(), diagnostics);
+            let endian = cursor.endian();
+            contents.options.read(option, data, at, endian, diagnostics);
+            contents.raw_options.push(RawOption {
+                id: option,
+                data: data.to_vec(),
+            });
         }
     }
 }

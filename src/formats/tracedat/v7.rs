@@ -14,11 +14,12 @@ use std::collections::BTreeMap;
 
 use super::btf::Btf;
 use super::buffers::{Buffer, CpuData};
-use super::contents::Contents;
+use super::contents::{Contents, RawOption, StoredSection};
 use super::header::{Header, MAX_PAGE_SIZE};
-use super::options::{Options, id};
+use super::options::Options;
 use crate::base::{Cursor, Diagnostics, Location, Problem, ReadError, Severity};
 use crate::formats::compression::{Codec, unpack_block};
+use crate::tracedat::layout::{IS_PACKED, SECTION_HEAD_BYTES, id};
 
 /// Most bytes that a metadata section may unpack to.
 const MAX_SECTION_BYTES: u64 = 512 << 20;
@@ -53,6 +54,7 @@ struct Walk<'a, 'd> {
     /// File offsets of the options sections that were read.
     seen: Vec<u64>,
     options: Options,
+    raw_options: Vec<RawOption>,
     /// BUFFER and BUFFER_TEXT options: (id, file offset of data, data).
     buffers: Vec<(u16, u64, Vec<u8>)>,
 }
@@ -73,6 +75,7 @@ pub(crate) fn read_contents(
         places: BTreeMap::new(),
         seen: Vec::new(),
         options: Options::default(),
+        raw_options: Vec::new(),
         buffers: Vec::new(),
     };
     let mut is_broken = header.first_options == 0;
@@ -117,7 +120,7 @@ impl<'a> Walk<'a, '_> {
         cursor.skip(4, "section description")?;
         Ok(SectionHead {
             id,
-            is_packed: flags & 1 != 0,
+            is_packed: flags & IS_PACKED != 0,
             size: cursor.u64("section size")?,
         })
     }
@@ -129,7 +132,7 @@ impl<'a> Walk<'a, '_> {
             is_packed,
             size,
         } = self.head(at)?;
-        let mut cursor = self.cursor_at(at.saturating_add(16), "section body")?;
+        let mut cursor = self.cursor_at(at.saturating_add(SECTION_HEAD_BYTES), "section body")?;
         let body_at = cursor.file_offset();
         if !is_packed {
             let body = Cow::Borrowed(cursor.take(size, "section body")?);
@@ -194,6 +197,10 @@ impl<'a> Walk<'a, '_> {
                     let endian = self.header.endian;
                     self.options
                         .read(option, data, at, endian, self.diagnostics);
+                    self.raw_options.push(RawOption {
+                        id: option,
+                        data: data.to_vec(),
+                    });
                 }
             }
         }
@@ -228,7 +235,10 @@ impl<'a> Walk<'a, '_> {
                     || format!("section {id} is not known and was skipped"),
                 ),
             }
-            match at.checked_add(16).and_then(|body| body.checked_add(size)) {
+            match at
+                .checked_add(SECTION_HEAD_BYTES)
+                .and_then(|body| body.checked_add(size))
+            {
                 Some(next) if next < self.bytes.len() as u64 => at = next,
                 _ => break,
             }
@@ -248,6 +258,11 @@ impl<'a> Walk<'a, '_> {
                     });
                 }
             }
+        }
+        if let Some(&at) = self.places.get(&id::MODULES_FILE)
+            && let Ok(head) = self.head(at)
+        {
+            contents.sections.push(stored_section(at, &head));
         }
         contents.metadata.resolve_enums();
         if contents.metadata.formats.is_empty() {
@@ -277,6 +292,7 @@ impl<'a> Walk<'a, '_> {
             });
         }
         contents.options = self.options;
+        contents.raw_options = self.raw_options;
         Ok(contents)
     }
 
@@ -291,20 +307,14 @@ impl<'a> Walk<'a, '_> {
             let problem = Problem::Other(format!("section {} is there instead", section.id));
             return Err(ReadError::at_byte(at, "section", problem));
         }
-        let mut cursor = Cursor::new(&section.body, section.body_at, self.endian());
+        contents.sections.push(stored_section(at, &self.head(at)?));
         let metadata = &mut contents.metadata;
-        match id {
-            id::HEADER_INFO => metadata.read_headers(&mut cursor, self.diagnostics),
-            id::FTRACE_EVENTS => metadata.read_ftrace_formats(&mut cursor, self.diagnostics),
-            id::EVENT_FORMATS => metadata.read_systems(&mut cursor, self.diagnostics),
-            id::KALLSYMS => metadata.read_kallsyms(&mut cursor),
-            id::PRINTK => metadata.read_printk(&mut cursor),
-            id::BTF_FILE => {
-                metadata.btf = Btf::parse(&section.body, self.endian());
-                Ok(())
-            }
-            _ => metadata.read_cmdlines(&mut cursor),
+        if id == id::BTF_FILE {
+            metadata.btf = Btf::parse(&section.body, self.endian());
+            return Ok(());
         }
+        let mut cursor = Cursor::new(&section.body, section.body_at, self.endian());
+        metadata.read_section(id, &mut cursor, self.diagnostics)
     }
 
     fn read_buffer(&mut self, data: &[u8], at: u64) -> Result<Buffer, ReadError> {
@@ -367,7 +377,8 @@ impl<'a> Walk<'a, '_> {
             is_packed, size, ..
         } = self.head(place)?;
         if is_packed {
-            let mut cursor = self.cursor_at(place.saturating_add(16), "text buffer")?;
+            let mut cursor =
+                self.cursor_at(place.saturating_add(SECTION_HEAD_BYTES), "text buffer")?;
             let at = cursor.file_offset();
             let body = cursor.take(size.min(cursor.left() as u64), "text buffer")?;
             if let Ok(text) = self.read_chunks(Cursor::new(body, at, self.endian())) {
@@ -399,5 +410,14 @@ impl<'a> Walk<'a, '_> {
             text.extend(unpack_block(self.header.codec, block, plain as usize, at)?);
         }
         Ok(text)
+    }
+}
+
+fn stored_section(at: u64, head: &SectionHead) -> StoredSection {
+    let start = at.saturating_add(SECTION_HEAD_BYTES);
+    StoredSection {
+        id: head.id,
+        is_packed: head.is_packed,
+        body: start..start.saturating_add(head.size),
     }
 }

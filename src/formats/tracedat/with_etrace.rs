@@ -1,10 +1,12 @@
 //! Finds lines of etrace among the `print` events of a trace.dat. Samples all over the file decide whether there are
 //! any.
+//!
+//! One of the 99 trace.dat files of the corpus and the samples has such lines.
 
 use super::TraceDat;
 use super::buffers::CpuPages;
 use crate::event::{KindId, LaneColumns};
-use crate::formats::etrace::{Found, parse_payload};
+use crate::formats::etrace_lines::{Found, parse_payload};
 use crate::formats::stream::IndependentParts;
 
 /// Number of places per CPU that are sampled; fewer in compressed data, because each place must be unpacked.

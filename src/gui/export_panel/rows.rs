@@ -21,9 +21,11 @@ fn title_of(name: &str) -> &str {
     match name {
         "fxt" => "FXT",
         "perfetto" => "Perfetto",
+        "trace-dat" => "trace.dat",
         "csv" => "CSV",
         "tsv" => "TSV",
         "json" => "JSON",
+        "parquet" => "Parquet",
         "chrome-json" => "Chrome JSON",
         "compile-commands" => "compile_commands.json",
         other => other,

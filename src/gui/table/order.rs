@@ -40,7 +40,13 @@ impl Sort {
     pub fn next(sort: Option<Sort>, data: &TableData, column: usize) -> Option<Sort> {
         let of = data.columns.get(column);
         let first = match of.map(|it| it.def.kind) {
-            Some(ColumnKind::Text | ColumnKind::Path | ColumnKind::Key) => Order::Ascending,
+            Some(
+                ColumnKind::Text
+                | ColumnKind::Path
+                | ColumnKind::Key
+                | ColumnKind::Row
+                | ColumnKind::Code,
+            ) => Order::Ascending,
             _ => Order::Descending,
         };
         let first = of.and_then(|it| it.first_order).unwrap_or(first);

@@ -51,7 +51,7 @@ fn whole_text(column: &ColumnDef<'_>, value: i128, scene: &Scene<'_>) -> String 
     match column.kind {
         ColumnKind::Time => ruler::full_text(Timestamp(short), scene.state.time_format, origins),
         ColumnKind::Duration => ruler::column_length_text(Nanos(short), origins.unit),
-        ColumnKind::Key => value.to_string(),
+        ColumnKind::Key | ColumnKind::Row | ColumnKind::Code => value.to_string(),
         ColumnKind::Flag if value == 0 => String::new(),
         ColumnKind::Flag => "yes".to_owned(),
         ColumnKind::Text | ColumnKind::Path | ColumnKind::Count | ColumnKind::Number => {

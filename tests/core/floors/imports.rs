@@ -65,8 +65,8 @@ impl House {
     pub fn read(src: &Path) -> House {
         let mut files = Vec::new();
         rust_files(src, &mut files);
-        // The program is another crate.
-        files.retain(|file| *file != src.join("main.rs"));
+        // The programs are other crates.
+        files.retain(|file| *file != src.join("main.rs") && *file != src.join("tracer.rs"));
         let texts = files.into_iter().map(|file| {
             let text = std::fs::read_to_string(&file).unwrap();
             (file.strip_prefix(src).unwrap().to_path_buf(), text)

@@ -19,6 +19,9 @@ const FLOORS: &[(&str, u32)] = &[
     ("fxt", 3),
     ("probes", 3),
     ("trace", 3),
+    ("tracedat", 3),
+    ("tracefs", 4),
+    ("record", 6),
     ("formats", 4),
     ("assemble", 4),
     ("index", 4),
@@ -114,7 +117,13 @@ fn folders_in_src_all_have_a_floor() {
 }
 
 /// The folders of `src/formats` that are common modules; each other folder there is a format.
-const COMMON: &[&str] = &["build_units", "compression", "event_filter", "ftrace_line"];
+const COMMON: &[&str] = &[
+    "build_units",
+    "compression",
+    "etrace_lines",
+    "event_filter",
+    "ftrace_line",
+];
 
 /// A file of a format that others may use.
 struct Door {
@@ -133,34 +142,19 @@ const DOORS: &[Door] = &[
         reason: "the registry has a row for each format",
     },
     Door {
-        from: "formats/ftrace_text/",
-        to: "formats/etrace/",
-        reason: "the build tracer writes through ftrace: its lines stand among the events of a text",
-    },
-    Door {
-        from: "formats/tracedat/",
-        to: "formats/etrace/",
-        reason: "the build tracer writes through ftrace: its lines are the texts of print events",
-    },
-    Door {
-        from: "formats/tracedat/latency.rs",
-        to: "formats/ftrace_text/mod.rs",
-        reason: "a trace.dat of a latency tracer contains ftrace's text in place of events",
-    },
-    Door {
         from: "export/fxt/",
         to: "formats/fxt/",
         reason: "records are copied from the reader's file to a file of the same format",
     },
     Door {
-        from: "export/chrome_json/",
-        to: "formats/chrome_json/",
-        reason: "the reader knows this program's own files by the name that the exporter writes",
+        from: "export/trace_dat/",
+        to: "formats/tracedat/",
+        reason: "pages are copied from the reader's file to a file of the same format",
     },
     Door {
-        from: "cli/report/mod.rs",
-        to: "formats/tracedat/report/",
-        reason: "the command checks trace-cmd's options before a file is open",
+        from: "record/trigger.rs",
+        to: "formats/tracedat/",
+        reason: "pages that were just recorded are searched as a recording of that format",
     },
 ];
 

@@ -61,8 +61,8 @@ impl Calls {
             // A recording of programs may have millions of labels.
             return Calls::none(native);
         }
-        let labels = from.labels.iter().zip(&from.pairs.keys);
-        let kinds = labels.map(|(label, &key)| match label.family {
+        let labels = from.labels.iter().zip(from.pairs.all_keys());
+        let kinds = labels.map(|(label, key)| match label.family {
             Family::Syscalls if key == USER_MODE => Some(Kind::UserMode),
             // Other formats record calls by name alone, and their ends have names of their own.
             Family::Syscalls if key != 0 => {

@@ -20,9 +20,11 @@ fn depth_of(trace: &Trace, slice: SliceId) -> usize {
 
 #[test]
 fn slices_are_as_deep_as_in_the_trace() {
-    // In the first file, functions that were measured without a drawn length start and end together.
+    // In the first file, functions that were measured without a drawn length start and end together; in the second, a
+    // slice of no length is the last one inside another, which ends where the next one starts.
     let files = [
         "tests/cases/over_losses/fgraph-whole.ftrace.txt.zst",
+        "tests/cases/ftrace_text/last-of-no-length-before-the-next.ftrace",
         "sample-traces/compress.fxt",
         "sample-traces/shell-pipeline.strace",
     ];

@@ -277,7 +277,7 @@ fn runs_of_other_formats_are_task_states() {
 }
 
 #[test]
-fn of_two_kernels_one_has_ftrace_events() {
+fn each_of_two_kernels_is_a_machine() {
     let folder = tempfile::tempdir().unwrap();
     let paths = ["a.ftrace", "b.ftrace"].map(|name| {
         let path = folder.path().join(name);
@@ -287,13 +287,38 @@ fn of_two_kernels_one_has_ftrace_events() {
     let job = crate::base::Job::default();
     let loaded = crate::load::together::open_together(&paths, &[], &[], &job, None).unwrap();
     let read = exported(&loaded, &Selection::all());
-    assert_eq!(events(&read).len() * 2, loaded.trace.events.len());
-    let runs = read.messages(packet::GENERIC_TASK_STATE);
-    let running = runs
-        .iter()
-        .filter(|(_, state)| number(state, task_state::STATE) == task_state::RUNNING)
-        .filter(|(_, state)| number(state, task_state::TID) != 0);
-    assert_eq!(running.count() * 2, loaded.trace.runs.len());
-    let note = "the events of b.ftrace are track events";
-    assert!(read.summary.notes.iter().any(|it| it.starts_with(note)));
+    assert_eq!(events(&read).len(), loaded.trace.events.len());
+    assert!(read.messages(packet::GENERIC_TASK_STATE).is_empty());
+    // Both machines have CPU 1, the same threads and the same switches.
+    let of_machine = |machine: u64, kind: u32| {
+        let messages = read.messages(kind).into_iter();
+        let own = messages.filter(move |(packet, _)| {
+            first(packet, packet::MACHINE_ID).map_or(0, ReadField::number) == machine
+        });
+        own.map(|(_, message)| message).collect::<Vec<_>>()
+    };
+    let bundles = |machine| {
+        let events: usize = of_machine(machine, packet::FTRACE_EVENTS)
+            .iter()
+            .inspect(|fields| assert_eq!(number(fields, bundle::CPU), 1))
+            .map(|fields| fields.iter().filter(|it| it.field == bundle::EVENT).count())
+            .sum();
+        events
+    };
+    assert_eq!((bundles(0), bundles(1)), (6, 6));
+    assert_eq!(
+        of_machine(0, packet::PROCESS_TREE),
+        of_machine(1, packet::PROCESS_TREE)
+    );
+    assert_eq!(of_machine(1, packet::FTRACE_STATS).len(), 2);
+    assert!(of_machine(0, packet::REMOTE_CLOCK_SYNC).is_empty());
+    let sync = of_machine(1, packet::REMOTE_CLOCK_SYNC).concat();
+    assert_eq!(sync.len(), 2);
+    for both in &sync {
+        let sides = fields_of(both.bytes());
+        assert_eq!(sides.len(), 2);
+        assert_eq!(sides[0].bytes(), sides[1].bytes());
+    }
+    let note = "b.ftrace is another machine in Perfetto, number 1";
+    assert!(read.summary.notes.iter().any(|it| it == note));
 }

@@ -5,9 +5,8 @@ use super::{Emitter, Lane, Now, TEXT};
 use crate::base::lines::Line;
 use crate::event::family::Family;
 use crate::event::{CallDepth, Label, MarkOp, Measured, NAMELESS_CALL, Role, Stated, ThreadKey};
-use crate::formats::ftrace_line::flags::Flags;
 use crate::formats::ftrace_line::line::{Body, classify, plain};
-use crate::formats::ftrace_line::prefix::{Group, Prefix, split_prefix};
+use crate::formats::ftrace_line::prefix::split_prefix;
 use crate::formats::ftrace_text::facts::Facts;
 use crate::formats::ftrace_text::facts::Layout;
 use crate::formats::ftrace_text::graph::{self, Graph, GraphLine, NamedTask, Step, Switched};
@@ -217,7 +216,7 @@ impl<'a> Emitter<'a> {
             return;
         }
         let time = found.time.unwrap_or_else(|| lane.clock.time(step));
-        let thread = lane.task.map_or(ThreadKey::UNKNOWN, ThreadKey);
+        let thread = lane.task.map(ThreadKey);
         lane.lost_before(time, found.cpu);
         let mut now = Now {
             lane: lane_number,
@@ -255,19 +254,11 @@ impl<'a> Emitter<'a> {
         text: &'a [u8],
         line: &Line<'a>,
     ) {
-        let prefix = Prefix {
-            instance: &[],
+        let task = NamedTask {
             comm: b"<...>",
-            pid: now.thread.0,
-            group: Group::NoColumn,
-            cpu: found.cpu,
-            flags: Flags::Letters(found.flags),
-            time,
-            precision: Some(6),
-            step: &[],
-            glued: &[],
-            body: text,
+            pid: now.thread.map_or(0, |thread| thread.0),
         };
+        let prefix = found.prefix(task, time, text);
         match classify(text) {
             Body::Event(name, info) => {
                 self.named(now, &prefix, line, name, info);

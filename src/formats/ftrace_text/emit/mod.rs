@@ -45,10 +45,10 @@ pub(crate) struct Last {
     pub time: i64,
     /// CPU of the line.
     pub cpu: u32,
-    /// Thread of the line; `UNKNOWN` if there was none.
-    pub thread: ThreadKey,
-    /// Time as printed in the line.
-    pub written: i64,
+    /// Thread of the line, if it is known.
+    pub thread: Option<ThreadKey>,
+    /// Time as printed in the line; `None` before the first event.
+    pub written: Option<i64>,
     /// How many consecutive lines before it have the same `written`.
     pub steps: i64,
 }
@@ -59,10 +59,7 @@ const MOST_STEPS: i64 = 999;
 impl Last {
     /// Returns the time in the line, ns; before the first event that event's.
     pub(crate) fn printed(&self) -> i64 {
-        match self.written {
-            i64::MIN => self.time,
-            written => written,
-        }
+        self.written.unwrap_or(self.time)
     }
 
     /// Returns the time of the next line.
@@ -74,10 +71,10 @@ impl Last {
     pub(crate) fn spread(&mut self, line: &Prefix<'_>) -> i64 {
         let written = line.time;
         let is_coarse = line.precision.is_some_and(|digits| digits <= 6);
-        if written == self.written && is_coarse {
+        if self.written == Some(written) && is_coarse {
             self.steps = (self.steps + 1).min(MOST_STEPS);
         } else {
-            self.written = written;
+            self.written = Some(written);
             self.steps = 0;
         }
         self.time = written.saturating_add(self.steps);
@@ -158,7 +155,7 @@ pub(crate) struct Emitter<'a> {
 struct Now {
     lane: usize,
     event: u32,
-    thread: ThreadKey,
+    thread: Option<ThreadKey>,
     cpu: u32,
 }
 
@@ -280,14 +277,14 @@ impl<'a> Emitter<'a> {
     fn event(&mut self, prefix: &Prefix<'a>, line: &Line<'a>) {
         let lane = self.lane_of(prefix.cpu);
         self.last.cpu = prefix.cpu;
-        self.last.thread = ThreadKey(prefix.pid);
+        self.last.thread = Some(ThreadKey(prefix.pid));
         if let Some(lane) = self.lanes.get_mut(lane) {
             lane.lost_before(prefix.time, prefix.cpu);
         }
         let mut now = Now {
             lane,
             event: 0,
-            thread: ThreadKey(prefix.pid),
+            thread: Some(ThreadKey(prefix.pid)),
             cpu: prefix.cpu,
         };
         let body = classify(prefix.body);

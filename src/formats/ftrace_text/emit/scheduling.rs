@@ -50,7 +50,7 @@ impl<'a> Emitter<'a> {
         lane.columns.wakeups.push(Wakeup {
             event: now.event,
             thread: ThreadKey(task.pid),
-            waker: Maybe::new(now.thread),
+            waker: now.thread.into(),
             target_cpu: target.into(),
             sort,
             interrupt,
@@ -164,7 +164,7 @@ impl<'a> Emitter<'a> {
                 let name = strings.intern(field(info, b"child_comm").unwrap_or(b""));
                 self.forget(child);
                 Life::Fork {
-                    parent: ThreadKey(parent),
+                    parent: Some(ThreadKey(parent)),
                     child: ThreadKey(child),
                     sort: ForkSort::Unknown,
                     name,
@@ -199,7 +199,7 @@ impl<'a> Emitter<'a> {
                 signal: None,
             },
             _ => {
-                let whose = pid(info, b"pid").unwrap_or(now.thread.0);
+                let whose = pid(info, b"pid").or(now.thread.map(|own| own.0))?;
                 let name = field(info, b"newcomm")?;
                 self.name(now, whose, name);
                 return Some(());

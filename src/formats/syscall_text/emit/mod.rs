@@ -318,12 +318,18 @@ impl<'a> Emitter<'a> {
         let here = forks.get(first..).unwrap_or(&[]);
         for fork in here.iter().take_while(|fork| fork.place == place) {
             let LateFork { child, .. } = *fork;
-            self.fork(event, thread, child, acts::fork_sort(text));
+            self.fork(event, Some(thread), child, acts::fork_sort(text));
         }
     }
 
     /// Adds a fork: `parent` created `child`.
-    pub(crate) fn fork(&mut self, event: u32, parent: ThreadKey, child: u32, sort: ForkSort) {
+    pub(crate) fn fork(
+        &mut self,
+        event: u32,
+        parent: Option<ThreadKey>,
+        child: u32,
+        sort: ForkSort,
+    ) {
         self.ended.remove(&child);
         self.out.lives.push(LifeRow {
             event,

@@ -64,7 +64,7 @@ impl<'a> Emitter<'a> {
                 self.owners.hear(pid);
                 if self.ended.contains(&pid) {
                     // The pid is reused by a process whose fork was not recorded.
-                    self.fork(event, ThreadKey::UNKNOWN, pid, ForkSort::Process);
+                    self.fork(event, None, pid, ForkSort::Process);
                 }
                 // A child that has not run a program yet has its parent's name, with the mark `*F`.
                 let name = name.strip_suffix(b"*F").unwrap_or(name);

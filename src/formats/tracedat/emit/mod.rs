@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::TraceFile;
 use super::clock::TimeMap;
 use super::decoder::Decoder;
-use super::page::{Layout, Lost, Records, read_head};
+use super::page::{Records, read_head};
 use super::recipe::{Recipe, SwitchRecipe};
 use super::recipes::{CommonFields, HAS_RECIPE, Recipes};
 use crate::base::{ByteOrder, Location, Maybe, Severity, Timestamp};
@@ -24,6 +24,7 @@ use crate::event::{
 };
 use crate::formats::atrace::Claim;
 use crate::formats::open_calls::{DepthFollower, OpenCalls};
+use crate::tracedat::layout::{Layout, Lost};
 
 /// Entry of the cache that finds a label by kind and key.
 #[derive(Clone, Copy, Default)]
@@ -153,7 +154,7 @@ impl<'a> PartPass<'a> {
             let at = place + record.at as u64;
             let event = self.columns.events.push(time, at, kind, thread);
             if what & HAS_RECIPE != 0 {
-                self.cook::<E>(event, kind, thread.0, record.payload);
+                self.cook::<E>(event, kind, thread, record.payload);
             } else if kind == recipes.unknown {
                 self.note_damage("unknown_event", at, "an event has the number of no format");
             }
@@ -228,7 +229,13 @@ impl<'a> PartPass<'a> {
     }
 
     #[inline]
-    fn cook<E: ByteOrder>(&mut self, event: u32, kind: KindId, pid: u32, payload: &[u8]) {
+    fn cook<E: ByteOrder>(
+        &mut self,
+        event: u32,
+        kind: KindId,
+        thread: Option<ThreadKey>,
+        payload: &[u8],
+    ) {
         let recipes = self.recipes;
         let Some(recipe) = recipes.of(kind.index()) else {
             return;
@@ -246,7 +253,7 @@ impl<'a> PartPass<'a> {
                 self.columns.wakeups.push(Wakeup {
                     event,
                     thread: ThreadKey(woken as u32),
-                    waker: Maybe::new(ThreadKey(pid)),
+                    waker: thread.into(),
                     target_cpu: target.map(|cpu| cpu as u32).into(),
                     sort: *sort,
                     interrupt: recipes.flags(payload).and_then(Interrupt::of_flags),
@@ -254,7 +261,7 @@ impl<'a> PartPass<'a> {
                 self.name(event, woken as u32, *comm, payload);
             }),
             Recipe::Print(text) => self.print::<E>(event, kind, *text, payload),
-            _ => self.cook_rare::<E>(event, pid, recipe, payload),
+            _ => self.cook_rare::<E>(event, thread, recipe, payload),
         };
         if done.is_none() {
             let place = self.columns.events.place(event);

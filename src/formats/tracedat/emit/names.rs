@@ -54,7 +54,7 @@ impl PartPass<'_> {
     pub(super) fn fork(
         &mut self,
         event: u32,
-        parent: ThreadKey,
+        parent: Option<ThreadKey>,
         child: u32,
         sort: ForkSort,
         name: Option<&[u8]>,

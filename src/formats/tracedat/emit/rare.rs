@@ -18,7 +18,7 @@ impl PartPass<'_> {
     pub(super) fn cook_rare<E: ByteOrder>(
         &mut self,
         event: u32,
-        pid: u32,
+        own: Option<ThreadKey>,
         recipe: &Recipe,
         payload: &[u8],
     ) -> Option<()> {
@@ -53,7 +53,7 @@ impl PartPass<'_> {
             }
             Recipe::Counters(rows) => {
                 for row in rows {
-                    self.cook_rare::<E>(event, pid, row, payload)?;
+                    self.cook_rare::<E>(event, own, row, payload)?;
                 }
             }
             Recipe::Noise {
@@ -129,7 +129,7 @@ impl PartPass<'_> {
                 child,
                 name,
             } => {
-                let parent = ThreadKey(parent.read::<E>(payload)? as u32);
+                let parent = Some(ThreadKey(parent.read::<E>(payload)? as u32));
                 let child = child.read::<E>(payload)? as u32;
                 let name = name.as_ref().and_then(|field| field.data(payload, endian));
                 self.fork(event, parent, child, ForkSort::Unknown, name);
@@ -142,7 +142,7 @@ impl PartPass<'_> {
                     None => ForkSort::Unknown,
                 };
                 let name = name.as_ref().and_then(|field| field.data(payload, endian));
-                self.fork(event, ThreadKey(pid), child, sort, name);
+                self.fork(event, own, child, sort, name);
             }
             Recipe::Exec {
                 pid,
@@ -170,7 +170,7 @@ impl PartPass<'_> {
             Recipe::Rename { pid: whose, name } => {
                 let whose = match whose {
                     Some(num) => num.read::<E>(payload)? as u32,
-                    None => pid,
+                    None => own?.0,
                 };
                 let name = until_nul(name.data(payload, endian)?);
                 let mut fixed = [0; 16];

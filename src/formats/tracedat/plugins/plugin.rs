@@ -1,11 +1,11 @@
 //! The definition of a plugin: a row with an event, its fields, and the function that prints such events.
 
 use super::function_names::Functions;
+use crate::formats::function_options::FunctionOptions;
 use crate::formats::tracedat::event_format::{FieldFormat, read_number, sign_extend};
 use crate::formats::tracedat::kind::Kind;
 use crate::formats::tracedat::print_fmt::{FunctionAt, Scope};
 use crate::formats::tracedat::printed_time::Times;
-use crate::formats::tracedat::report::FunctionOptions;
 
 /// Prints one kind of event.
 #[derive(Clone, Copy)]

@@ -20,7 +20,6 @@
 //! - bytes after the end of a record, which trace-cmd shows;
 //! - losses before a page that begins with a time stamp, which trace-cmd omits; instances with a clock of their own.
 
-mod function_options;
 mod line;
 mod lines;
 mod lists;
@@ -33,7 +32,6 @@ mod wakeups;
 use std::io::{Error, ErrorKind, Write};
 use std::sync::Arc;
 
-pub use function_options::FunctionOptions;
 pub(crate) use setup::{Buffer, Head, Lost, Setup, Stream, ThreadNames, prefixes};
 
 use super::decoder::Memory;

@@ -1,12 +1,12 @@
 //! The input of a report: streams of records, the buffers and names that are constant for all lines, and the form of
 //! the lines.
 
+use crate::formats::function_options::FunctionOptions;
 use crate::formats::record_report::OwnStyle;
 use crate::formats::report::ReportOptions;
 use crate::formats::tracedat::decoder::{Decoder, Style};
 use crate::formats::tracedat::print_fmt::Addresses;
 use crate::formats::tracedat::printed_time::Times;
-use crate::formats::tracedat::report::FunctionOptions;
 
 /// Position of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,10 +14,10 @@ use crate::formats::tracedat::clock::TimeMap;
 use crate::formats::tracedat::decoder::Decoder;
 use crate::formats::tracedat::file::{CpuRecords, TraceFile};
 use crate::formats::tracedat::metadata::Metadata;
-use crate::formats::tracedat::page;
 use crate::formats::tracedat::print_fmt::{FunctionAt, Lookup};
 use crate::formats::tracedat::printed_time::Times;
 use crate::formats::tracedat::tables::Cmdlines;
+use crate::tracedat::layout::Lost as PageLost;
 
 impl Lookup for Metadata {
     fn enum_value(&self, type_name: &str, value: i64) -> Option<&str> {
@@ -158,9 +158,9 @@ impl Stream for CpuStream<'_> {
             Head {
                 time: time.wrapping_add(self.offset as u64),
                 lost: match record.lost {
-                    page::Lost::No => Lost::None,
-                    page::Lost::Some => Lost::Unknown,
-                    page::Lost::Count(count) => Lost::Known(count),
+                    PageLost::No => Lost::None,
+                    PageLost::Some => Lost::Unknown,
+                    PageLost::Count(count) => Lost::Known(count),
                 },
             }
         });

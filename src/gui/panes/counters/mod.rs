@@ -7,7 +7,7 @@ use egui_plot::{GridMark, HoverPosition, Line, Plot, PlotPoints, VLine};
 
 use self::series::{Mode, points};
 use crate::base::{Nanos, Timestamp};
-use crate::export::rows::tsv_line;
+use crate::export::escaped::tsv_line;
 use crate::gui::boxes::check_box;
 use crate::gui::chart::{labels_apart, time_marks};
 use crate::gui::pane::{Pane, Scene, empty_ui};

@@ -18,7 +18,7 @@ use self::listed::{ListStamp, Listed};
 use self::rows::EventRows;
 use self::save::{SaveBar, Wanted};
 use crate::base::{Task, TimeSpan, Timestamp};
-use crate::export::rows::tsv_line;
+use crate::export::escaped::tsv_line;
 use crate::gui::boxes::check_box;
 use crate::gui::filter_box::FilterBox;
 use crate::gui::pane::{Pane, Scene, empty_ui};

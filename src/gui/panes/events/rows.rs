@@ -6,7 +6,7 @@ use super::columns::{Column, Line};
 use super::listed::Listed;
 use crate::load::LoadedTrace;
 use crate::query::Item;
-use crate::tables::rows::EachRow;
+use crate::tables::batch::Batch;
 use crate::tables::{Cell, RowSource};
 use crate::trace::{EventId, Trace};
 
@@ -71,21 +71,15 @@ impl RowSource for EventRows {
     }
 
     /// Finding an event by its row takes several searches; stepping to the next event takes none.
-    fn walk<'a>(
-        &'a self,
-        loaded: &'a LoadedTrace,
-        range: Range<usize>,
-        each: EachRow<'_, 'a>,
-    ) -> std::io::Result<()> {
+    fn batch<'a>(&'a self, loaded: &'a LoadedTrace, range: Range<usize>, batch: &mut Batch<'a>) {
         let mut cells = Vec::new();
-        let mut result = Ok(());
+        batch.start_cells();
         self.lines(loaded, range.start, range.len(), |line| {
             cells.clear();
             self.fill(&line, &mut cells);
-            result = each(0, &mut cells);
-            result.is_ok()
+            batch.push_cells(&mut cells);
+            true
         });
-        result
     }
 
     fn item(&self, loaded: &LoadedTrace, at: usize) -> Option<Item> {

@@ -14,6 +14,7 @@ use crate::export::{ExportError, Overwrite};
 use crate::gui::file_dialog::{Answer, FileDialog, FileKind};
 use crate::gui::pane::Scene;
 use crate::load::LoadedTrace;
+use crate::tables::rows::each_row;
 use crate::tables::{ColumnDef, RowSource};
 use crate::view::ruler;
 
@@ -42,14 +43,20 @@ impl Wanted {
         let columns = self.rows.columns.iter();
         let columns: Vec<ColumnDef<'_>> = columns.map(Column::for_files).collect();
         let mut writer = RowWriter::new(out, format, &columns)?;
-        let walked = self.rows.walk(&self.loaded, 0..count, &mut |_, cells| {
-            let cancelled = |_| std::io::Error::other("cancelled");
-            job.check().map_err(cancelled)?;
-            job.advance(1);
-            writer.row(cells)
-        });
+        let written = each_row(
+            &self.rows,
+            &self.loaded,
+            columns.len(),
+            0..count,
+            |_, cells| {
+                let cancelled = |_| std::io::Error::other("cancelled");
+                job.check().map_err(cancelled)?;
+                job.advance(1);
+                writer.row(cells)
+            },
+        );
         job.check()?;
-        walked?;
+        written?;
         Ok(writer.finish()?)
     }
 }

@@ -151,8 +151,9 @@ pub(crate) fn whole_of(area: &Area, trace: &Trace) -> Whole {
 
 fn lanes_of(kinds: &[LaneKind], trace: &Trace) -> Vec<Lane> {
     let mut lanes: Vec<Lane> = Vec::with_capacity(kinds.len());
-    // As in exports and on the command line: CPUs alone mean what threads did there. Beside other tracks a CPU means
-    // what its track shows; otherwise one table would have whole calls of some threads, and of others their parts.
+    // As in exports and on the command line, a selection of CPUs alone means what threads did there. With other tracks
+    // selected, a CPU means what its track shows: otherwise one table would contain whole calls of some threads and only
+    // parts of the calls of others.
     let are_cpus_alone = kinds.iter().all(|kind| is_of_cpu(kind, trace));
     for kind in kinds {
         match *kind {

@@ -186,7 +186,9 @@ impl Emitter<'_> {
     }
 
     fn life(&mut self, sort: Sort, line: &Payload<'_>, before: &Before, values: &Values) -> Target {
-        let key = self.key;
+        let Some(key) = self.key else {
+            return Target::Nothing;
+        };
         let life = match sort {
             Sort::NewProc => Life::exec(key, StringId::EMPTY, None),
             Sort::SchedFork => {
@@ -197,7 +199,7 @@ impl Emitter<'_> {
                     return Target::Nothing;
                 };
                 Life::Fork {
-                    parent: key,
+                    parent: Some(key),
                     child: self.file.upids.key(child),
                     sort: self.fork_sort(before),
                     name: StringId::EMPTY,

@@ -29,7 +29,7 @@ const BYTES_A_LINE: u64 = 2 * size_of::<Called>() as u64;
 
 /// What the lines of a recording yield.
 #[derive(Debug, Default)]
-pub(super) struct Assembled {
+pub(crate) struct Assembled {
     /// The columns, one after the other in time. The first contains all gaps, and the diagnostics of all lines.
     pub parts: Vec<LaneColumns>,
     /// Diagnostics of calls whose halves may not belong together.
@@ -43,7 +43,7 @@ pub(super) struct Assembled {
 ///
 /// # Errors
 /// Errors if memory is insufficient, or the job was cancelled.
-pub(super) fn assemble(
+pub(crate) fn assemble(
     file: &File,
     mut read: Vec<Tokens>,
     gaps: &[Gap],

@@ -21,7 +21,7 @@ use crate::event::keys::Environment;
 /// The variables of tasks, in the order of the file. Nothing is copied to each task: a file may name very many tasks, and
 /// very many variables of all of them.
 #[derive(Debug, Default)]
-pub(super) struct Environments(Vec<Group>);
+pub(crate) struct Environments(Vec<Group>);
 
 /// Some tasks, and variables that each of them has.
 #[derive(Debug, Default)]
@@ -61,7 +61,7 @@ impl Environments {
     }
 
     /// Adds the variables to the directory.
-    pub(super) fn list_into(&self, upids: &Upids, directory: &mut Directory) {
+    pub(crate) fn list_into(&self, upids: &Upids, directory: &mut Directory) {
         for group in &self.0 {
             let tasks = group.upids.iter().filter(|upid| **upid > 0);
             let strings = &mut directory.strings;

@@ -7,19 +7,14 @@
 //! events, because the recording's clock may differ from the clock in the lines. Both the print event and the call that
 //! its text belongs to are events.
 
-use std::sync::OnceLock;
-
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::describe;
-use super::file::{File, LineCounts, PART_BYTES, cut};
+use super::file::{File, PART_BYTES, cut};
 use super::gather::assemble;
-use super::head::Head;
-use super::kinds::Kinds;
 use super::line::{Word, parse_line};
 use super::lines::HOLE;
-use super::reordered::Reordered;
 use super::tokens::{Tokens, tokenise};
 use super::upids::{Form, Upids};
 use crate::base::{Job, ReadError, Strings, Timestamp};
@@ -63,16 +58,18 @@ impl Found {
         line: &[u8],
         number: Option<u64>,
         time: Timestamp,
-        thread: ThreadKey,
+        thread: Option<ThreadKey>,
     ) {
         let mut rest = line.strip_suffix(b"\n").unwrap_or(line);
         while let Some(payload) = parse_line(rest) {
             self.has_pids |= Upids::form_of(payload.upid) == Form::SerialAndPid;
-            let writer = Writer {
-                time: time.0,
-                thread,
-            };
-            self.note_writer(payload.upid, writer);
+            if let Some(thread) = thread {
+                let writer = Writer {
+                    time: time.0,
+                    thread,
+                };
+                self.note_writer(payload.upid, writer);
+            }
             let at = (payload.tag.as_ptr() as usize).saturating_sub(rest.as_ptr() as usize);
             // If the tracer omitted the line end, another event follows.
             let next = match payload.word {
@@ -139,17 +136,11 @@ impl Found {
             Upids::of_pids(Form::Plain, known.collect())
         };
         let cuts = cut(&text, PART_BYTES);
+        let input = Input::from_vec(text, "etrace lines");
         Lines(File {
-            line_counts: LineCounts::new(cuts.len() - 1),
-            cuts,
-            input: Input::from_vec(text, "etrace lines"),
-            head: Head::NONE,
-            upids,
-            kinds: Kinds::default(),
-            pieces: None,
-            order: OnceLock::new(),
             numbers: Some(numbers),
             is_copy: true,
+            ..File::new(input, cuts, upids)
         })
     }
 }
@@ -225,8 +216,6 @@ impl Lines {
     /// Heap bytes of the text and the line numbers.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
-        let numbers = self.0.numbers.as_ref().map_or(0, Vec::capacity);
-        let order = self.0.order.get().map_or(0, Reordered::memory_bytes);
-        (self.0.text().len() + numbers * size_of::<u64>()) as u64 + order
+        self.0.memory_bytes()
     }
 }

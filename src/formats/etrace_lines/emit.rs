@@ -41,8 +41,8 @@ pub(super) struct Called {
     pub time: i64,
     /// Start of its first line, byte offset.
     pub place: u64,
-    /// The task.
-    pub key: ThreadKey,
+    /// The task; `None` for lines about all tasks.
+    pub key: Option<ThreadKey>,
     /// The kind of the event.
     pub kind: KindId,
     /// The CPU.
@@ -83,7 +83,8 @@ pub(super) struct Emitter<'a> {
     tags: FxHashMap<&'a [u8], KindId>,
     /// The task.
     upid: i64,
-    pub(super) key: ThreadKey,
+    /// The key of the task; `None` for lines about all tasks.
+    pub(super) key: Option<ThreadKey>,
     pub(super) call: Call<'a>,
     /// Time and CPU of the call's first line.
     began: OnCpu,
@@ -104,7 +105,7 @@ impl<'a> Emitter<'a> {
             out: Calls::default(),
             tags: FxHashMap::default(),
             upid: 0,
-            key: ThreadKey::UNKNOWN,
+            key: None,
             call: Call::none(),
             began: (None, Timestamp::MIN),
             target: Target::Nothing,
@@ -119,8 +120,8 @@ impl<'a> Emitter<'a> {
         self.upid = upid;
         self.key = match upid {
             // Lines about all tasks: they belong to no thread, not to the idle thread.
-            0 => ThreadKey::UNKNOWN,
-            upid => self.file.upids.key(upid),
+            0 => None,
+            upid => Some(self.file.upids.key(upid)),
         };
         self.call = Call::none();
         self.target = Target::Nothing;

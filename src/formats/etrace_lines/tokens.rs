@@ -56,21 +56,21 @@ pub(super) struct Group {
 
 /// What reading a part returns.
 #[derive(Debug)]
-pub(super) struct Tokens {
+pub(crate) struct Tokens {
     /// Byte offset of the part.
-    pub start: u64,
+    pub(super) start: u64,
     /// All tokens, group by group, those of a group in file order.
-    pub all: Vec<Token>,
+    pub(super) all: Vec<Token>,
     /// The groups, in the order of their first events.
-    pub groups: Vec<Group>,
+    pub(super) groups: Vec<Group>,
     /// Tasks with lines whose times were corrected.
-    pub corrected: Vec<i64>,
+    pub(super) corrected: Vec<i64>,
     /// The unknown tags, in file order.
-    pub unknown_tags: Vec<Vec<u8>>,
+    pub(super) unknown_tags: Vec<Vec<u8>>,
     /// Lost events.
-    pub losses: PartLosses,
+    pub(super) losses: PartLosses,
     /// Diagnostics.
-    pub notes: Notes,
+    pub(super) notes: Notes,
 }
 
 impl Tokens {
@@ -87,7 +87,7 @@ impl Tokens {
 ///
 /// # Errors
 /// Errors if memory is insufficient, or the job was cancelled.
-pub(super) fn tokenise(file: &File, part: usize, job: &Job) -> Result<Tokens, ReadError> {
+pub(crate) fn tokenise(file: &File, part: usize, job: &Job) -> Result<Tokens, ReadError> {
     let text = file.text();
     let std::ops::Range { start, end } = file.range(part);
     let mut outliers = Outliers::new(text, start);

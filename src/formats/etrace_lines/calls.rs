@@ -12,6 +12,9 @@
 //! nothing, and a text ends with its `_end` or with the next line that is none of these. An empty argument has no line:
 //! a gap in the argument numbers shows it, unless the announced size shows that more is missing. After lost events the
 //! texts may belong to another call: that is the case for a text that comes twice or has another length than announced.
+//!
+//! Of the 21 etrace recordings of the corpus, 2 have incomplete calls (they are cut), one a text without its call, and one
+//! a text of another length than announced.
 
 use super::line::{Payload, Word};
 use super::sorts::{SizedText, Slot, Sort};
@@ -466,7 +469,7 @@ pub(crate) enum Flaw {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::etrace::line::parse_payload;
+    use crate::formats::etrace_lines::parse_payload;
 
     fn texts(lines: &[&str]) -> Vec<(Slot, String)> {
         let mut out = Vec::new();

@@ -1,0 +1,45 @@
+//! The fields of an event one by one, without a list of them: for exporters, which read the fields of all events.
+
+use super::field_ref::{ExactTexts, FieldRef, ValueRef};
+use super::field_role::FieldRole;
+
+/// A field of an event, for the time of a call.
+#[derive(Clone, Copy, Debug)]
+pub struct FieldView<'f> {
+    /// The field's name.
+    pub name: &'f str,
+    /// The field's value.
+    pub value: &'f ValueRef<'f>,
+    /// What the field is to exporters.
+    pub role: FieldRole,
+    /// The bytes of name and text where they are no UTF-8.
+    pub exact: ExactTexts<'f>,
+}
+
+impl<'f> FieldView<'f> {
+    /// Returns a view of a field.
+    #[must_use]
+    pub(crate) fn of(field: &'f FieldRef<'_>) -> FieldView<'f> {
+        FieldView {
+            name: &field.name,
+            value: &field.value,
+            role: field.role,
+            exact: field.exact.as_deref().copied().unwrap_or_default(),
+        }
+    }
+
+    /// Returns the bytes that the file has for the name.
+    #[must_use]
+    pub(crate) fn name_bytes(&self) -> &'f [u8] {
+        self.exact.name.unwrap_or(self.name.as_bytes())
+    }
+}
+
+/// Receives the fields of events.
+pub trait FieldSink {
+    /// Receives the value of `common_flags`, which the kernel adds to every event. Its other common fields are left out.
+    fn common_flags(&mut self, flags: &ValueRef<'_>);
+
+    /// Receives an argument: a field of the event's own. They come in the file's order.
+    fn field(&mut self, field: FieldView<'_>);
+}

@@ -1,0 +1,76 @@
+//! The trace.dat exporter: any range, CPUs, threads and events of a trace.dat as a trace.dat of version 7.
+//!
+//! ```text
+//! head | metadata sections, as stored | each buffer's section: pages of its CPUs | options | names of sections
+//! ```
+//!
+//! - **Pages** whose records are all chosen are copied byte for byte, in compressed files whole chunks are. Of other
+//!   pages the chosen records are copied to new pages (`pages`); their times stay the same.
+//! - **Borders**: a record belongs to the range if its time does. A call, wait or request that crosses a border keeps
+//!   the records inside the range and loses those outside: in the exported file it is unended, or its begin is unknown,
+//!   as in a recording that was started late or stopped early. No record is made up.
+//! - **Threads** bring the records that they wrote, and the scheduler's records about them that others wrote (`chooser`).
+//! - **Metadata and options** are the input's: formats, symbols, thread names, clocks, time shifts. The kernel's
+//!   statistics are copied for the exported CPUs; they count the whole recording.
+//! - **Lost events** are stated by the page after them. A new page states them if its first record follows the loss.
+//! - Files of version 6 become version 7. The compression stays the input's.
+
+mod chooser;
+mod file;
+mod pages;
+
+use std::io::Write;
+
+use super::{ExportError, ExportedText, Exporter, Request, Summary};
+use crate::formats::tracedat::TraceDat;
+use chooser::Chooser;
+use file::OutputFile;
+use pages::plan_cpus;
+
+/// This exporter's row.
+pub(crate) const EXPORTER: Exporter = Exporter {
+    name: "trace-dat",
+    about: "trace.dat of a trace.dat, for trace-cmd, KernelShark and Threadline: whole pages are copied",
+    extension: "dat",
+    text: ExportedText::AsWritten,
+    table: None,
+    write,
+};
+
+fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportError> {
+    let Request {
+        loaded,
+        chosen,
+        job,
+        ..
+    } = *request;
+    let nothing = |words: &str| Err(ExportError::Nothing(words.to_owned()));
+    let reader = loaded.reader.record_file();
+    let Some(reader) = reader.and_then(|file| file.downcast_ref::<TraceDat>()) else {
+        return nothing(
+            "only a single trace.dat can be exported as trace.dat: this trace is of another format, or of several files",
+        );
+    };
+    if chosen.names_tracks() {
+        return nothing(
+            "trace.dat contains records, not tracks and counters: choose a time range, CPUs, processes, threads or events",
+        );
+    }
+    let chooser = Chooser::new(&loaded.trace, chosen, reader.file());
+    let plans = plan_cpus(reader, &chooser, job)?;
+    let file = OutputFile::new(reader.file(), &plans);
+    job.set_total(file.size().max(1));
+    file.write(out, job)?;
+    let mut summary = Summary::default();
+    let sum = |count: fn(&pages::CpuPlan) -> u64| plans.iter().map(count).sum();
+    summary.count("events", sum(|plan| plan.events));
+    summary.count("copied pages", sum(|plan| plan.copied_pages));
+    summary.count("new pages", sum(|plan| plan.new_pages));
+    if summary.count_of("new pages") > 0 && !chosen.is_narrowed() {
+        summary.notes.push(
+            "calls and waits that cross the range's borders are unended, or begin unseen, in the exported file"
+                .to_owned(),
+        );
+    }
+    Ok(summary)
+}

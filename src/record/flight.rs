@@ -1,0 +1,156 @@
+//! A flight recorder: the last stretch is kept in memory and written when something happens, again and again.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use super::desk::{Desk, Flight, Recorded};
+use super::output::{CpuDraft, Drafts, Target, active_clock, write};
+use super::ring::{CpuRing, Limits, held};
+use super::to_file::SEARCH_EVERY;
+use super::trigger::Trigger;
+use super::trouble::RecordError;
+use super::watch::{Subject, Watch};
+use crate::event::clocks::kernel_clock;
+use crate::event::part::ClockUnit;
+
+/// Records until the end that is planned; writes a file each time something matches.
+pub(super) fn fly(desk: &mut Desk<'_>, flight: &Flight) -> Result<Recorded, RecordError> {
+    // That a file can be written there is found out before the moment that is waited for.
+    Drafts::beside(&desk.plan.target.path)?;
+    let trigger = desk.trigger(&flight.trigger)?;
+    let unit = kernel_clock(active_clock(&desk.session.clocks)).unit;
+    let limits = Limits {
+        keep: (unit == ClockUnit::Nanoseconds).then_some(flight.keep),
+        bytes: (flight.bytes / desk.cpus.len().max(1) as u64) as usize,
+        page_size: desk.page_size as usize,
+    };
+    let rings: Vec<CpuRing> = (desk.cpus.iter())
+        .map(|source| CpuRing::new(source.cpu, limits))
+        .collect();
+    let shared = Arc::clone(&desk.shared);
+    let shared = shared.as_ref();
+    let cpus = desk.cpus;
+    std::thread::scope(|scope| {
+        let readers: Vec<_> = cpus
+            .iter()
+            .zip(&rings)
+            .map(|(source, ring)| scope.spawn(move || ring.fill(&source.pages, shared)))
+            .collect();
+        let flown = Flown {
+            desk: &mut *desk,
+            flight,
+            rings: &rings,
+            trigger,
+        };
+        let recorded = flown.run();
+        let stopped = desk.session.switch("0");
+        shared.is_stopping.store(true, Ordering::Release);
+        for reader in readers {
+            let result = reader.join();
+            result.unwrap_or_else(|_| Err(std::io::Error::other("a reader panicked")))?;
+        }
+        stopped?;
+        recorded
+    })
+}
+
+/// A flight recorder that runs.
+struct Flown<'a, 'd> {
+    desk: &'a mut Desk<'d>,
+    flight: &'a Flight,
+    rings: &'a [CpuRing],
+    trigger: Trigger,
+}
+
+impl Flown<'_, '_> {
+    fn run(mut self) -> Result<Recorded, RecordError> {
+        self.desk.session.switch("1")?;
+        let mut watch = Watch::new();
+        let mut subject = Subject::start(&self.desk.plan.ending.command, &self.desk.plan.on)?;
+        let mut files = Vec::new();
+        let mut next = Instant::now();
+        let rings = self.rings;
+        let held = || Some(held(rings));
+        let mut is_over = false;
+        while !is_over && files.len() < self.flight.repeat as usize {
+            is_over = watch.is_over(self.desk, &mut subject, &held)?;
+            if Instant::now() < next && !is_over {
+                continue;
+            }
+            next = Instant::now() + SEARCH_EVERY;
+            let fresh = rings.iter().map(CpuRing::take_fresh).collect();
+            if !self.trigger.matches(fresh) {
+                continue;
+            }
+            let until = watch.elapsed() + self.flight.after;
+            while watch.elapsed() < until && !is_over {
+                is_over = watch.is_over(self.desk, &mut subject, &held)?;
+            }
+            files.push(self.write(files.len())?);
+        }
+        let counts = self.desk.counts();
+        let elapsed: Duration = watch.elapsed();
+        Ok(Recorded {
+            files,
+            events: counts.read,
+            lost: counts.lost,
+            command: subject.status,
+            is_disk_full: false,
+            trigger_share: Some(self.trigger.spent.as_secs_f64() / elapsed.as_secs_f64()),
+        })
+    }
+
+    /// Writes what is kept; `number` files were written before.
+    fn write(&mut self, number: usize) -> Result<(PathBuf, u64), RecordError> {
+        let plan = self.desk.plan;
+        let path = numbered(&plan.target.path, number);
+        let drafts = Drafts::beside(&path)?;
+        let mut cpus = Vec::new();
+        for ring in self.rings {
+            let mut pages = drafts.file()?;
+            let mut size = 0;
+            for page in ring.pages() {
+                pages.write_all(&page)?;
+                size += page.len() as u64;
+            }
+            let cpu = ring.cpu;
+            cpus.push(CpuDraft { cpu, pages, size });
+        }
+        let about = self.desk.about()?;
+        let target = Target {
+            path: path.clone(),
+            ..plan.target.clone()
+        };
+        let bytes = write(&target, &about, cpus, drafts)?;
+        Ok((path, bytes))
+    }
+}
+
+/// Returns the path of a file after `number` others: `trace.dat`, `trace-2.dat` ...
+fn numbered(path: &Path, number: usize) -> PathBuf {
+    if number == 0 {
+        return path.to_path_buf();
+    }
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let name = match path.extension() {
+        Some(ending) => format!("{stem}-{}.{}", number + 1, ending.to_string_lossy()),
+        None => format!("{stem}-{}", number + 1),
+    };
+    path.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_after_the_first_have_a_number() {
+        let path = Path::new("/a/trace.dat");
+        assert_eq!(numbered(path, 0), path);
+        assert_eq!(numbered(path, 1), Path::new("/a/trace-2.dat"));
+        assert_eq!(numbered(Path::new("x"), 9), Path::new("x-10"));
+    }
+}

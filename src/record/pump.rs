@@ -1,0 +1,169 @@
+//! Pages of a CPU from the kernel to a file, by splice: no byte passes through this process.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt as _;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};
+
+use super::source::Pages;
+
+/// Size of the pipe between the kernel's buffer and the file, in bytes.
+const PIPE_BYTES: usize = 1 << 20;
+/// Pages are taken at least this often.
+const TAKEN_EVERY: Duration = Duration::from_millis(100);
+
+/// What pumps of all CPUs and their owner share.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    /// Whether the rest is to be read: recording has stopped.
+    pub is_stopping: AtomicBool,
+    /// Whether the disk is full.
+    pub is_full: AtomicBool,
+    /// Bytes that are in the files.
+    pub bytes: AtomicU64,
+}
+
+/// Pages of a CPU on their way to a file.
+pub(crate) struct Pump<'a> {
+    /// Where they come from.
+    pub pages: &'a Pages,
+    /// Where they are written.
+    pub out: &'a File,
+    /// Size of a page in bytes.
+    pub page_size: usize,
+    /// Whether pages that are not full are taken at once: somebody waits for their events.
+    pub is_eager: bool,
+    /// Bytes that are in the file.
+    pub taken: &'a AtomicU64,
+    /// What all pumps share.
+    pub shared: &'a Shared,
+}
+
+/// Waits until a CPU's buffer is full enough, or for a while.
+pub(crate) fn wait_for_pages(pages: &File) {
+    let mut fds = [PollFd::new(pages, PollFlags::IN)];
+    let limit = Timespec::try_from(TAKEN_EVERY).ok();
+    let is_there = poll(&mut fds, limit.as_ref());
+    if is_there.is_err() {
+        std::thread::sleep(TAKEN_EVERY);
+    }
+}
+
+impl Pump<'_> {
+    /// Moves pages until recording has stopped and the buffer is empty, or the disk is full. Returns the number of bytes
+    /// in the file.
+    ///
+    /// # Errors
+    /// Those of the calls, but for a full disk.
+    pub(crate) fn run(&self) -> std::io::Result<u64> {
+        let result = match self.pages {
+            Pages::Kernel(pages) => self.run_kernel(pages),
+            Pages::Stream(pages) => self.run_stream(pages),
+        };
+        match result {
+            // The pages until then are in the file.
+            Err(error) if error.kind() == ErrorKind::StorageFull => {
+                self.shared.is_full.store(true, Ordering::Release);
+                Ok(self.taken.load(Ordering::Acquire))
+            }
+            result => result,
+        }
+    }
+
+    /// Moves what a stream brings until it ends.
+    fn run_stream(&self, mut pages: &File) -> std::io::Result<u64> {
+        let mut buffer = vec![0; PIPE_BYTES];
+        let mut at = 0;
+        loop {
+            let count = match pages.read(&mut buffer) {
+                Ok(0) => return Ok(at - at % self.page_size as u64),
+                Ok(count) => count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            self.out
+                .write_all_at(buffer.get(..count).unwrap_or(&[]), at)?;
+            at += count as u64;
+            self.shared.bytes.fetch_add(count as u64, Ordering::Relaxed);
+            self.taken
+                .store(at - at % self.page_size as u64, Ordering::Release);
+        }
+    }
+
+    fn run_kernel(&self, pages: &File) -> std::io::Result<u64> {
+        let (pipe, into_pipe) = pipe_with(PipeFlags::CLOEXEC)?;
+        // A smaller pipe is slower, not wrong.
+        let _smaller = fcntl_setpipe_size(&into_pipe, PIPE_BYTES);
+        let mut at = 0_u64;
+        loop {
+            let is_last = self.shared.is_stopping.load(Ordering::Acquire);
+            let moved = self.take_full_pages(pages, (&pipe, &into_pipe), &mut at);
+            let moved = moved.and_then(|()| match is_last || self.is_eager {
+                true => self.take_rest(pages, &mut at),
+                false => Ok(()),
+            });
+            // A page that is not whole in the file is no page.
+            self.taken
+                .store(at - at % self.page_size as u64, Ordering::Release);
+            moved?;
+            if is_last {
+                return Ok(at);
+            }
+            if self.shared.is_full.load(Ordering::Acquire) {
+                return Ok(at);
+            }
+            wait_for_pages(pages);
+        }
+    }
+
+    /// Moves all pages that are full.
+    fn take_full_pages(
+        &self,
+        pages: &File,
+        (pipe, into_pipe): (&OwnedFd, &OwnedFd),
+        at: &mut u64,
+    ) -> std::io::Result<()> {
+        let flags = SpliceFlags::MOVE | SpliceFlags::NONBLOCK;
+        loop {
+            let mut left = match splice(pages, None, into_pipe, None, PIPE_BYTES, flags) {
+                Ok(0) | Err(Errno::AGAIN | Errno::INTR) => return Ok(()),
+                // The CPU is not there, or its buffer was never made.
+                Err(Errno::NODEV | Errno::INVAL) => return Ok(()),
+                Ok(count) => count,
+                Err(error) => return Err(error.into()),
+            };
+            while left > 0 {
+                let moved = splice(pipe, None, self.out, Some(at), left, SpliceFlags::MOVE)?;
+                left = left.saturating_sub(moved.max(1));
+                self.shared.bytes.fetch_add(moved as u64, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Reads the pages that are not full.
+    fn take_rest(&self, mut pages: &File, at: &mut u64) -> std::io::Result<()> {
+        let mut page = vec![0; self.page_size];
+        loop {
+            let count = match pages.read(&mut page) {
+                Ok(0) => return Ok(()),
+                Ok(count) => count,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) if error.raw_os_error() == Some(libc::ENODEV) => return Ok(()),
+                Err(error) => return Err(error),
+            };
+            page.get_mut(count..).unwrap_or(&mut []).fill(0);
+            self.out.write_all_at(&page, *at)?;
+            *at += page.len() as u64;
+            self.shared
+                .bytes
+                .fetch_add(page.len() as u64, Ordering::Relaxed);
+        }
+    }
+}

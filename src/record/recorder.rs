@@ -1,0 +1,56 @@
+//! A recording from its start to its file.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::desk::{Desk, Plan, Recorded, Situation, page_size};
+use super::flight::fly;
+use super::names::Names;
+use super::session::{Rights, Session, drop_rights};
+use super::to_file::to_file;
+use super::trouble::RecordError;
+
+/// Records. Calls `report` now and then; ends when `is_stopped` is set, or as planned.
+///
+/// # Errors
+/// If nothing was recorded; then nothing is left in the kernel and no file.
+pub fn record(
+    plan: &Plan,
+    is_stopped: &AtomicBool,
+    report: &mut dyn FnMut(Situation),
+) -> Result<Recorded, RecordError> {
+    let give_up = || match plan.rights {
+        Rights::GivenUp => drop_rights().map_err(RecordError::Io),
+        Rights::Kept => Ok(()),
+    };
+    let mut session = match plan.on.as_slice() {
+        [] => Session::start(&plan.order)?,
+        on => {
+            // On another machine, nothing here needs rights.
+            give_up()?;
+            Session::start_on(on, &plan.order)?
+        }
+    };
+    let result = give_up();
+    let result = result.and_then(|()| {
+        let cpus = std::mem::take(&mut session.cpus);
+        let mut names = Names::default();
+        session.add_names(&mut names);
+        let mut desk = Desk {
+            plan,
+            page_size: page_size(session.formats()?),
+            session: &mut session,
+            cpus: &cpus,
+            names,
+            shared: Arc::default(),
+            is_stopped,
+            report,
+        };
+        match &plan.flight {
+            None => to_file(&mut desk),
+            Some(flight) => fly(&mut desk, flight),
+        }
+    });
+    session.close();
+    result
+}

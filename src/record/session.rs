@@ -1,0 +1,371 @@
+//! The process with the rights, and the open files that it hands over.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Write as _;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+
+use super::names::Names;
+use super::source::{CpuSource, Pages, Stats};
+use super::trouble::RecordError;
+use crate::tracefs::channel::{Channel, Message};
+use crate::tracefs::folder::{Folder, Trouble};
+use crate::tracefs::head::{SectionText, read_formats, read_names, unpack};
+use crate::tracefs::instance::Instance;
+use crate::tracefs::order::Order;
+use crate::tracefs::shell::{Shell, Stream, quoted};
+
+/// An instance of the ring buffer that is ready to record, seen from the process without rights.
+pub(crate) struct Session {
+    host: Host,
+    /// The text of `trace_clock`.
+    pub clocks: String,
+    /// The pages and counts of each CPU.
+    pub cpus: Vec<CpuSource>,
+    formats: Option<Vec<SectionText>>,
+}
+
+/// Who has the instance.
+enum Host {
+    /// The process with the rights.
+    Here {
+        channel: Channel,
+        tracer: Child,
+        switch: File,
+    },
+    /// A shell of another machine.
+    There {
+        shell: Arc<Shell>,
+        instance: Instance,
+        streams: Vec<PageStream>,
+    },
+}
+
+/// A program on another machine that sends pages.
+struct PageStream {
+    child: Child,
+    /// Its process number there.
+    number: String,
+}
+
+/// Whether the rights of root are given up once the process that needs them was started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rights {
+    /// They are given up for those of the user who called sudo, if there is one.
+    GivenUp,
+    /// They are kept.
+    Kept,
+}
+
+/// Returns the path of the program that has the rights: beside this one.
+pub(crate) fn tracer_path() -> PathBuf {
+    let own = std::env::current_exe().unwrap_or_default();
+    let beside = own.with_file_name("threadline-tracer");
+    // Tests are in a folder below the programs.
+    let above = own
+        .ancestors()
+        .nth(2)
+        .map(|it| it.join("threadline-tracer"));
+    match above {
+        Some(above) if !beside.exists() && above.exists() => above,
+        _ => beside,
+    }
+}
+
+impl Session {
+    /// Starts the process with the rights, which sets an instance up as ordered.
+    ///
+    /// # Errors
+    /// If it cannot be started, or refuses.
+    pub(crate) fn start(order: &Order) -> Result<Session, RecordError> {
+        let (channel, theirs) = Channel::pair()?;
+        let path = tracer_path();
+        let tracer = Command::new(&path)
+            .args(order.arguments())
+            .stdin(Stdio::from(theirs))
+            .stdout(Stdio::null())
+            .spawn()
+            .map_err(|error| RecordError::NoTracer { path, error })?;
+        let mut started = Started { tracer, channel };
+        let ready = started.receive()?;
+        let clocks = words_of(&ready, "ready").to_owned();
+        let switch = started.file(ready)?;
+        let mut cpus = Vec::new();
+        loop {
+            let message = started.receive()?;
+            let Ok(cpu) = words_of(&message, "cpu").parse() else {
+                break;
+            };
+            let mut files = message.files.into_iter().map(File::from);
+            let (Some(pages), Some(stats)) = (files.next(), files.next()) else {
+                return Err(RecordError::TracerGone);
+            };
+            cpus.push(CpuSource {
+                cpu,
+                pages: Pages::Kernel(pages),
+                stats: Stats::Here(stats),
+            });
+        }
+        let Started { tracer, channel } = started;
+        let host = Host::Here {
+            channel,
+            tracer,
+            switch,
+        };
+        Ok(Session {
+            host,
+            clocks,
+            cpus,
+            formats: None,
+        })
+    }
+
+    /// Sets an instance up on the machine on which `on` gives a shell.
+    ///
+    /// # Errors
+    /// If there is no such shell, or the kernel there refuses.
+    pub(crate) fn start_on(on: &[OsString], order: &Order) -> Result<Session, RecordError> {
+        let shell = Shell::start(on).map_err(|error| {
+            let name = on
+                .iter()
+                .map(|word| word.to_string_lossy())
+                .collect::<Vec<_>>();
+            RecordError::Refused(format!("no shell there: {error}: {}", name.join(" ")))
+        })?;
+        let shell = Arc::new(shell);
+        let refused = |trouble: Trouble| RecordError::Refused(trouble.to_string());
+        let top = Folder::find_by(&shell).map_err(refused)?;
+        let instance = Instance::new(top, order, std::process::id()).map_err(refused)?;
+        let clocks = instance.folder.read("trace_clock").map_err(refused)?;
+        let (mut cpus, mut streams) = (Vec::new(), Vec::new());
+        for cpu in instance.cpus() {
+            let name = format!("per_cpu/cpu{cpu}/trace_pipe_raw");
+            let path = quoted(&instance.folder.path(&name).to_string_lossy());
+            let Stream {
+                child,
+                number,
+                output,
+            } = shell.stream(&format!("cat {path}"))?;
+            streams.push(PageStream { child, number });
+            cpus.push(CpuSource {
+                cpu,
+                pages: Pages::Stream(File::from(OwnedFd::from(output))),
+                stats: Stats::There(instance.folder.clone()),
+            });
+        }
+        let host = Host::There {
+            shell,
+            instance,
+            streams,
+        };
+        Ok(Session {
+            host,
+            clocks,
+            cpus,
+            formats: None,
+        })
+    }
+
+    /// Starts (`1`) or stops (`0`) recording.
+    ///
+    /// # Errors
+    /// If the kernel cannot be told.
+    pub(crate) fn switch(&mut self, to: &str) -> Result<(), RecordError> {
+        let refused = |trouble: Trouble| RecordError::Refused(trouble.to_string());
+        match &mut self.host {
+            Host::Here { switch, .. } => Ok(switch.write_all(to.as_bytes())?),
+            Host::There {
+                shell,
+                instance,
+                streams,
+            } => {
+                instance
+                    .folder
+                    .set("tracing_on", to, "switch")
+                    .map_err(refused)?;
+                if to == "0" {
+                    // Then readers get pages that are not full.
+                    let _older_kernel = instance.folder.set("buffer_percent", "0", "fill level");
+                    let numbers: Vec<&str> = streams.iter().map(|it| &*it.number).collect();
+                    shell.run(&format!("sleep 1; kill {}", numbers.join(" ")))?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Returns the layout of pages and the formats of all events.
+    ///
+    /// # Errors
+    /// If they cannot be read any more.
+    pub(crate) fn formats(&mut self) -> Result<&[SectionText], RecordError> {
+        if self.formats.is_none() {
+            self.formats = Some(match &self.host {
+                Host::Here { channel, .. } => unpack(&expect(channel, "formats")?),
+                Host::There { instance, .. } => read_formats(&instance.top)
+                    .map_err(|trouble| RecordError::Refused(trouble.to_string()))?,
+            });
+        }
+        Ok(self.formats.as_deref().unwrap_or(&[]))
+    }
+
+    /// Returns symbols, printk formats and thread names as they are now.
+    ///
+    /// # Errors
+    /// If they cannot be read any more.
+    pub(crate) fn names(&mut self) -> Result<Vec<SectionText>, RecordError> {
+        self.formats()?;
+        match &self.host {
+            Host::Here { channel, .. } => {
+                channel.send("names", &[])?;
+                Ok(unpack(&expect(channel, "names")?))
+            }
+            Host::There { instance, .. } => Ok(read_names(&instance.top)),
+        }
+    }
+
+    /// Adds the names of all threads that live now.
+    pub(crate) fn add_names(&self, names: &mut Names) {
+        match &self.host {
+            Host::Here { .. } => names.add_living(),
+            Host::There { shell, .. } => {
+                let line = "for t in /proc/[0-9]*/task/[0-9]*; do read n < $t/comm && echo \"${t##*/} $n\"; done";
+                if let Ok(answer) = shell.run(line) {
+                    names.add_lines(&answer.text);
+                }
+            }
+        }
+    }
+
+    /// Returns name and version of the machine: `Linux HOST RELEASE MACHINE`.
+    pub(crate) fn machine(&self) -> String {
+        match &self.host {
+            Host::Here { .. } => {
+                let name = rustix::system::uname();
+                let parts = [
+                    name.sysname(),
+                    name.nodename(),
+                    name.release(),
+                    name.machine(),
+                ];
+                parts
+                    .map(|part| part.to_string_lossy().into_owned())
+                    .join(" ")
+            }
+            Host::There { shell, .. } => {
+                let answer = shell.run("uname -snrm");
+                answer.map_or(String::new(), |answer| answer.text.trim().to_owned())
+            }
+        }
+    }
+
+    /// Returns whether the instance is still there.
+    pub(crate) fn is_alive(&mut self) -> bool {
+        match &mut self.host {
+            Host::Here { tracer, .. } => matches!(tracer.try_wait(), Ok(None)),
+            Host::There { streams, .. } => {
+                let mut ended = streams.iter_mut().map(|it| it.child.try_wait());
+                ended.all(|it| matches!(it, Ok(None)))
+            }
+        }
+    }
+
+    /// Has the kernel put back as it was, and waits until it is.
+    pub(crate) fn close(self) {
+        // An instance cannot be removed while its files are open.
+        drop(self.cpus);
+        match self.host {
+            Host::Here {
+                channel,
+                mut tracer,
+                switch,
+            } => {
+                drop(switch);
+                drop(channel);
+                let _ended = tracer.wait();
+            }
+            Host::There {
+                shell,
+                instance,
+                streams,
+            } => {
+                for PageStream { mut child, number } in streams {
+                    if matches!(child.try_wait(), Ok(None)) {
+                        let _gone = shell.run(&format!("kill {number}"));
+                    }
+                    let _ended = child.wait();
+                }
+                drop(instance);
+            }
+        }
+    }
+}
+
+fn expect(channel: &Channel, what: &str) -> Result<Vec<u8>, RecordError> {
+    while let Some(message) = channel.receive()? {
+        if message.text == what {
+            return Ok(message.bytes()?);
+        }
+    }
+    Err(RecordError::TracerGone)
+}
+
+/// The process with the rights until it is ready.
+struct Started {
+    tracer: Child,
+    channel: Channel,
+}
+
+impl Started {
+    /// Returns the next message; errors if it is a refusal.
+    fn receive(&mut self) -> Result<Message, RecordError> {
+        let Some(message) = self.channel.receive()? else {
+            return Err(RecordError::TracerGone);
+        };
+        match message.text.strip_prefix("refused ") {
+            Some(sentence) => {
+                let sentence = sentence.to_owned();
+                // It has put everything back when it ends.
+                let _ended = self.tracer.wait();
+                Err(RecordError::Refused(sentence))
+            }
+            None => Ok(message),
+        }
+    }
+
+    fn file(&self, message: Message) -> Result<File, RecordError> {
+        let file = message.files.into_iter().next();
+        file.map(File::from).ok_or(RecordError::TracerGone)
+    }
+}
+
+/// Returns the words of a message after its first one.
+fn words_of<'a>(message: &'a Message, first: &str) -> &'a str {
+    let words = message.text.strip_prefix(first).unwrap_or("");
+    words.trim()
+}
+
+/// Gives up the rights of root for those of the user who called sudo; does nothing without one. Threads that were started
+/// before keep theirs: call it before any other thread.
+///
+/// # Errors
+/// Those of setresuid(2) and the like.
+pub fn drop_rights() -> std::io::Result<()> {
+    use rustix::process::{Gid, Uid, geteuid};
+    use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
+    let number = |name| -> Option<u32> { std::env::var(name).ok()?.parse().ok() };
+    let (Some(uid), Some(gid)) = (number("SUDO_UID"), number("SUDO_GID")) else {
+        return Ok(());
+    };
+    if !geteuid().is_root() || uid == 0 {
+        return Ok(());
+    }
+    let (uid, gid) = (Uid::from_raw(uid), Gid::from_raw(gid));
+    set_thread_groups(&[gid])?;
+    set_thread_res_gid(gid, gid, gid)?;
+    set_thread_res_uid(uid, uid, uid)?;
+    Ok(())
+}

@@ -1,0 +1,284 @@
+//! An expression that is looked for in events while they are recorded.
+//!
+//! New pages become a small trace.dat in memory, with the formats of the events that occur in them; it is opened and
+//! searched as any file. So an expression means what it means in a search: events, slices (`name == "vfs_read" && dur >
+//! 5ms`), states of threads (`state == runnable && dur > 5ms`: a wakeup latency). Pages of the last [`CARRIED`] are
+//! searched again with the new ones, for what began there.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::output::active_clock;
+use crate::base::{ByteOrder, Endian, Job};
+use crate::formats::tracedat::event_format::HeaderPage;
+use crate::formats::tracedat::page::{Records, layout_of, read_head};
+use crate::load::{Reading, open_bytes};
+use crate::query::expression::{Expression, ExpressionError};
+use crate::query::search::{Place, Places, Query, search};
+use crate::tracedat::bytes::Bytes;
+use crate::tracedat::layout::{Layout, id};
+use crate::tracedat::plan::{
+    BufferContents, CpuSize, FileContents, FilePlan, OptionData, SectionBody,
+};
+use crate::tracedat::sections::{FileHead, Packing};
+use crate::tracefs::head::{NATIVE, SectionText};
+
+/// Pages that are searched again with new ones are at most this old.
+const CARRIED: Duration = Duration::from_millis(500);
+
+/// Pages of a CPU.
+#[derive(Clone, Debug)]
+pub(crate) struct FreshPages {
+    /// Number of the CPU.
+    pub cpu: u32,
+    /// Whole pages, the oldest first.
+    pub pages: Arc<Vec<u8>>,
+}
+
+/// An event's format.
+struct FormatText {
+    system: String,
+    text: Vec<u8>,
+}
+
+/// Looks for an expression.
+pub(crate) struct Trigger {
+    query: Query,
+    headers: Vec<u8>,
+    own_formats: Vec<u8>,
+    formats: BTreeMap<u16, FormatText>,
+    clocks: String,
+    page_size: u32,
+    layout: Layout,
+    carried: Vec<(Instant, Vec<FreshPages>)>,
+    /// Time that was spent on looking.
+    pub spent: Duration,
+}
+
+/// What an expression is looked for in.
+pub(crate) struct Stage<'a> {
+    /// The sections with the formats of all events.
+    pub sections: &'a [SectionText],
+    /// The text of `trace_clock`.
+    pub clocks: &'a str,
+    /// Size of a page in bytes.
+    pub page_size: u32,
+}
+
+impl Trigger {
+    /// Nothing was looked at yet.
+    ///
+    /// # Errors
+    /// If the expression asks for an event or a field that this kernel does not have.
+    pub(crate) fn new(
+        expression: Expression,
+        stage: &Stage<'_>,
+    ) -> Result<Trigger, ExpressionError> {
+        let body = |id| {
+            let section = stage.sections.iter().find(|section| section.id == id);
+            section.map_or(Vec::new(), |section| section.body.clone())
+        };
+        let headers = body(id::HEADER_INFO);
+        let page = header_page(&headers);
+        let mut query = Query::new(expression);
+        let places = [Place::Slices, Place::Events, Place::States, Place::Instants];
+        query.places = Places::of(&places);
+        query.limit = 1;
+        let mut trigger = Trigger {
+            query,
+            layout: layout_of(page.as_ref()),
+            headers,
+            own_formats: body(id::FTRACE_EVENTS),
+            formats: formats_in(&body(id::EVENT_FORMATS)),
+            clocks: stage.clocks.to_owned(),
+            page_size: stage.page_size,
+            carried: Vec::new(),
+            spent: Duration::ZERO,
+        };
+        // Without pages all formats are known: what is unknown then, is never found.
+        let all: Vec<u16> = trigger.formats.keys().copied().collect();
+        trigger.search(&trigger.small_file(&[], &all))?;
+        trigger.spent = Duration::ZERO;
+        Ok(trigger)
+    }
+
+    /// Looks at new pages; returns whether anything matches.
+    pub(crate) fn matches(&mut self, fresh: Vec<FreshPages>) -> bool {
+        if fresh.iter().all(|cpu| cpu.pages.is_empty()) {
+            return false;
+        }
+        let start = Instant::now();
+        self.carried
+            .retain(|(taken, _)| start.duration_since(*taken) <= CARRIED);
+        self.carried.push((start, fresh));
+        let mut by_cpu: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
+        for cpu in self.carried.iter().flat_map(|(_, pages)| pages) {
+            by_cpu
+                .entry(cpu.cpu)
+                .or_default()
+                .extend_from_slice(&cpu.pages);
+        }
+        let pages: Vec<(u32, Vec<u8>)> = by_cpu.into_iter().collect();
+        let ids = self.ids_in(&pages);
+        let is_match = self.search(&self.small_file(&pages, &ids)).unwrap_or(false);
+        if is_match {
+            self.carried.clear();
+        }
+        self.spent += start.elapsed();
+        is_match
+    }
+
+    fn search(&self, file: &[u8]) -> Result<bool, ExpressionError> {
+        let job = Job::default();
+        let path = Path::new("live.dat");
+        let name = path.to_string_lossy();
+        let Ok(loaded) = open_bytes(&name, file.to_vec(), Reading::default(), &job) else {
+            return Ok(false);
+        };
+        let (trace, reader) = (loaded.trace.as_ref(), loaded.reader.as_ref());
+        let found = search(trace, reader, &self.query, &job, &mut |_| {})?;
+        match found.unknown {
+            // Events that have not occurred yet are unknown to a small file, not to the kernel.
+            Some(error) if trace.events.is_empty() => Err(error),
+            _ => Ok(found.total() > 0),
+        }
+    }
+
+    /// Returns the numbers of all events in the pages.
+    fn ids_in(&self, pages: &[(u32, Vec<u8>)]) -> Vec<u16> {
+        match NATIVE {
+            Endian::Little => self.ids_as::<crate::base::Little>(pages),
+            Endian::Big => self.ids_as::<crate::base::Big>(pages),
+        }
+    }
+
+    fn ids_as<E: ByteOrder>(&self, pages: &[(u32, Vec<u8>)]) -> Vec<u16> {
+        let mut is_there = vec![false; 1 << 16];
+        for page in pages
+            .iter()
+            .flat_map(|(_, it)| it.chunks(self.page_size as usize))
+        {
+            let Some(head) = read_head::<E>(page, self.layout) else {
+                continue;
+            };
+            for record in Records::<E>::new(page, self.layout, &head) {
+                let id = record.payload.first_chunk().map(|bytes| E::u16(*bytes));
+                if let Some(entry) = id.and_then(|id| is_there.get_mut(usize::from(id))) {
+                    *entry = true;
+                }
+            }
+        }
+        let ids = (0..=u16::MAX).zip(is_there);
+        ids.filter(|(_, is_there)| *is_there)
+            .map(|(id, _)| id)
+            .collect()
+    }
+
+    /// Returns a trace.dat with these pages, and the formats of these events.
+    fn small_file(&self, pages: &[(u32, Vec<u8>)], ids: &[u16]) -> Vec<u8> {
+        let mut systems: BTreeMap<&str, Vec<&[u8]>> = BTreeMap::new();
+        for format in ids.iter().filter_map(|id| self.formats.get(id)) {
+            systems
+                .entry(&format.system)
+                .or_default()
+                .push(&format.text);
+        }
+        let mut formats = Bytes::new(NATIVE);
+        formats.u32(systems.len() as u32);
+        for (system, texts) in systems {
+            formats.text(system.as_bytes()).u32(texts.len() as u32);
+            for text in texts {
+                formats.u64(text.len() as u64).raw(text);
+            }
+        }
+        let empty = [0; 8];
+        let section = |id, body| SectionBody {
+            id,
+            packing: Packing::Plain,
+            body,
+        };
+        let clocks = [self.clocks.as_bytes(), &[0]].concat();
+        let cpus = pages.iter().map(|(cpu, pages)| CpuSize {
+            cpu: *cpu,
+            size: pages.len() as u64,
+        });
+        let plan = FilePlan::new(&FileContents {
+            head: FileHead {
+                endian: NATIVE,
+                long_size: size_of::<usize>() as u8,
+                page_size: self.page_size,
+                codec: "none".to_owned(),
+                codec_version: String::new(),
+            },
+            sections: vec![
+                section(id::HEADER_INFO, &self.headers),
+                section(id::FTRACE_EVENTS, &self.own_formats),
+                section(id::EVENT_FORMATS, &formats.all),
+                section(id::CMDLINES, &empty),
+            ],
+            options: vec![OptionData {
+                id: id::TRACECLOCK,
+                data: &clocks,
+            }],
+            buffers: vec![BufferContents {
+                name: String::new(),
+                clock: active_clock(&self.clocks).to_owned(),
+                page_size: self.page_size,
+                packing: Packing::Plain,
+                cpus: cpus.collect(),
+            }],
+        });
+        let mut file = plan.start;
+        for buffer in plan.buffers {
+            file.extend(buffer.head);
+            for (place, (_, pages)) in buffer.cpus.iter().zip(pages) {
+                file.resize(place.offset as usize, 0);
+                file.extend_from_slice(pages);
+            }
+        }
+        file.extend(plan.end);
+        file
+    }
+}
+
+/// Returns the layout of pages, from the body of the section with it.
+fn header_page(headers: &[u8]) -> Option<HeaderPage> {
+    let text = headers.strip_prefix(b"header_page\0")?;
+    let (size, text) = text.split_first_chunk::<8>()?;
+    HeaderPage::parse(text.get(..u64::from_ne_bytes(*size) as usize)?)
+}
+
+/// Returns the formats in the body of the section with those of all systems, by the numbers of their events.
+fn formats_in(body: &[u8]) -> BTreeMap<u16, FormatText> {
+    let mut found = BTreeMap::new();
+    // The bytes are this program's own: what does not fit ends the list.
+    let _end = read_formats(body, &mut found);
+    found
+}
+
+fn read_formats(mut body: &[u8], found: &mut BTreeMap<u16, FormatText>) -> Option<()> {
+    let (systems, rest) = body.split_first_chunk::<4>()?;
+    body = rest;
+    for _ in 0..u32::from_ne_bytes(*systems) {
+        let end = memchr::memchr(0, body)?;
+        let system = String::from_utf8_lossy(body.get(..end)?).into_owned();
+        body = body.get(end + 1..)?;
+        let (count, rest) = body.split_first_chunk::<4>()?;
+        body = rest;
+        for _ in 0..u32::from_ne_bytes(*count) {
+            let (size, rest) = body.split_first_chunk::<8>()?;
+            let (text, rest) = rest.split_at_checked(u64::from_ne_bytes(*size) as usize)?;
+            body = rest;
+            let shown = String::from_utf8_lossy(text);
+            let id = shown.lines().find_map(|line| line.strip_prefix("ID: "));
+            if let Some(id) = id.and_then(|id| id.trim().parse().ok()) {
+                let system = system.clone();
+                let text = text.to_vec();
+                found.insert(id, FormatText { system, text });
+            }
+        }
+    }
+    Some(())
+}

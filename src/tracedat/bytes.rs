@@ -1,0 +1,58 @@
+//! Numbers and texts in the byte order of a file.
+
+use crate::base::Endian;
+
+/// Bytes of a file that are put together in memory.
+#[derive(Clone, Debug)]
+pub(crate) struct Bytes {
+    endian: Endian,
+    /// The bytes so far.
+    pub all: Vec<u8>,
+}
+
+impl Bytes {
+    /// No bytes yet; numbers will be in this order.
+    #[must_use]
+    pub fn new(endian: Endian) -> Bytes {
+        let all = Vec::new();
+        Bytes { endian, all }
+    }
+
+    /// Appends a 2-byte number.
+    pub fn u16(&mut self, number: u16) -> &mut Bytes {
+        self.all.extend(match self.endian {
+            Endian::Little => number.to_le_bytes(),
+            Endian::Big => number.to_be_bytes(),
+        });
+        self
+    }
+
+    /// Appends a 4-byte number.
+    pub fn u32(&mut self, number: u32) -> &mut Bytes {
+        self.all.extend(match self.endian {
+            Endian::Little => number.to_le_bytes(),
+            Endian::Big => number.to_be_bytes(),
+        });
+        self
+    }
+
+    /// Appends an 8-byte number.
+    pub fn u64(&mut self, number: u64) -> &mut Bytes {
+        self.all.extend(match self.endian {
+            Endian::Little => number.to_le_bytes(),
+            Endian::Big => number.to_be_bytes(),
+        });
+        self
+    }
+
+    /// Appends bytes as they are.
+    pub fn raw(&mut self, bytes: &[u8]) -> &mut Bytes {
+        self.all.extend_from_slice(bytes);
+        self
+    }
+
+    /// Appends a text and a NUL.
+    pub fn text(&mut self, text: &[u8]) -> &mut Bytes {
+        self.raw(text).raw(&[0])
+    }
+}
