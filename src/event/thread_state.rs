@@ -129,14 +129,4 @@ impl ThreadState {
     pub(crate) fn is_ready(self) -> bool {
         matches!(self, ThreadState::Runnable | ThreadState::Preempted)
     }
-
-    /// Returns whether the thread cannot run before something wakes it or lets it go on.
-    #[must_use]
-    pub(crate) fn needs_wakeup(self) -> bool {
-        use ThreadState::{Idle, Parked, Sleeping, Stopped, Traced, Uninterruptible};
-        matches!(
-            self,
-            Sleeping | Uninterruptible | Stopped | Traced | Parked | Idle
-        )
-    }
 }

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use super::super::group::{Numbered, Pieces, join_in_order};
 use super::super::losses::Losses;
 use super::super::stretch::cut;
-use super::changes::{Change, To};
+use super::changes::Change;
 use crate::base::{Maybe, StringId};
 use crate::event::{StateFacts, WakeupSort};
 use crate::trace::{CpuId, EventId, Events, StateNotes, States, ThreadState};
@@ -275,7 +275,7 @@ impl Walk<'_> {
 
     fn take(&mut self, change: Change) {
         if change.to.is_sighting() {
-            return self.take_sighting(change);
+            return self.take_sighting();
         }
         let now = self.made.rows.last().map(|now| (now.state, now.partner));
         let state = change.to.state();
@@ -308,17 +308,11 @@ impl Walk<'_> {
         self.push(change, partner, StateNotes::default());
     }
 
-    /// Takes an event that the thread recorded where switches are missing: it ran, so it was not waiting for a CPU until
-    /// the switch that follows, and did not sleep any more.
-    fn take_sighting(&mut self, change: Change) {
-        match self.made.rows.last().map(|now| now.state) {
-            Some(now) if now.is_ready() => self.not_a_wait(),
-            Some(now) if now.needs_wakeup() => {
-                let unknown = To::new(ThreadState::Unknown, None);
-                let change = Change::without_event(change.time, unknown);
-                self.push(change, None, StateNotes::default());
-            }
-            _ => {}
+    /// Takes an event that the thread recorded where switches are missing: if it was woken before, it did not wait for a
+    /// CPU until the switch that follows.
+    fn take_sighting(&mut self) {
+        if self.woken_by.is_some() {
+            self.not_a_wait();
         }
     }
 
