@@ -15,9 +15,11 @@ draw overview-light sched-irq-syscalls.dat --size 1280x720 --theme light
 draw kprobe-durations kprobe-hackbench.dat --size 1280x720 --pane durations
 draw syscalls-events sched-irq-syscalls.dat --size 1280x720 --from 600ms --until 660ms --pane events
 draw function-graph function-graph.dat --size 1280x720 --from 1087.6ms --until 1088.7ms
+draw first-zoom sched-irq-syscalls.dat --size 1280x720 --from 600ms --until 680ms
+draw why-late sched-irq.ftrace --size 1280x720 --pane wakeup-chain --select 'state == "runnable" && dur > 2ms' --do "Why it waited: the chain of wakeups"
 draw process-tree lua-make-j2.etrace.zst --size 1280x720 --pane process-tree --theme light
 draw fxt-events compress.fxt --size 1280x720 --pane events
 draw chrome-json node-workers.json.gz --size 1280x720 --pane flame-graph
-draw build lua-make-j2.etrace.zst --size 1280x800 --pane build
+draw build lua-make-j2.etrace.zst --size 1280x720 --pane build
 draw kprobe-text-pairs kprobe-pair.trace_pipe sample-traces/kprobe-pair.kprobe_events sample-traces/kprobe-pair.kprobe_profile \
     --size 1280x720 --from 325ms --until 620ms --pane probes

@@ -4,8 +4,8 @@ use rayon::prelude::*;
 
 use super::recorded::{Part, StringMap};
 use super::rows::PerPart;
+use crate::base::StringId;
 use crate::base::by_string::ByString;
-use crate::base::{StringId, Strings};
 use crate::event::family::{Family, Matching};
 use crate::event::kernel::ANY_KEY;
 use crate::event::slice_kind::SliceKind;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
-use super::command::{CliError, Command, Example};
+use super::command::{CliError, Command};
 use crate::base::time::parse_duration;
 
 /// This command's row.
@@ -184,7 +184,7 @@ mod linux {
     use std::io::Write as _;
     use std::path::PathBuf;
     use std::sync::Arc;
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::atomic::AtomicBool;
     use std::time::Duration;
 
     use clap::ArgMatches;
@@ -192,7 +192,7 @@ mod linux {
     use crate::base::Nanos;
     use crate::cli::command::{CliError, stdout, warn};
     use crate::cli::output::overwrite_of;
-    use crate::cli::progress::{Line, print_clear};
+    use crate::cli::progress::Line;
     use crate::cli::search;
     use crate::export::Overwrite;
     use crate::record::presets::{self, PRESETS};

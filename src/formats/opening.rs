@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::FORMATS;
-use super::format::{Format, Input, Instead, Sniff};
+use super::format::{Format, Input, Sniff};
 use super::stream::{AnyStream, Gathered, Recording, Shown};
 use crate::base::{Job, ReadError};
 use crate::event::{Directory, Part, TraceInfo};

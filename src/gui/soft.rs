@@ -64,13 +64,12 @@ impl Soft {
         }
     }
 
-    /// Returns the pixels of a texture's row at `v`: 0 is its upper edge, 1 its lower one.
-    #[must_use]
-    pub fn row(&self, id: TextureId, v: f32) -> Option<&[Color32]> {
-        let texture = self.textures.get(&id)?;
-        let [width, height] = texture.size;
-        let row = ((v * height as f32) as usize).min(height.checked_sub(1)?);
-        texture.pixels.get(row * width..(row + 1) * width)
+    /// Returns the rows of a texture's pixels, from the top.
+    pub(super) fn rows(&self, id: TextureId) -> std::slice::ChunksExact<'_, Color32> {
+        match self.textures.get(&id) {
+            Some(texture) => texture.pixels.chunks_exact(texture.size[0].max(1)),
+            None => [].chunks_exact(1),
+        }
     }
 
     fn set(&mut self, id: TextureId, delta: &ImageDelta) {

@@ -1,7 +1,7 @@
 //! Writes a frame's shapes as an SVG file: rectangles, lines and triangles as such, text as text that can be searched
 //! and copied.
 //!
-//! Clip rectangles become `clipPath`s. Full lanes, which egui draws as rows of a texture, become one path per colour.
+//! Clip rectangles become `clipPath`s. Full lanes, which egui draws as textures, become one path per colour.
 //! Blurred shadows are left out: they carry no information.
 
 use std::collections::BTreeMap;
@@ -261,40 +261,40 @@ impl Svg<'_> {
         same.end(self);
     }
 
-    /// Writes a rectangle that shows one row of a texture: a lane.
+    /// Writes a rectangle that shows columns of a texture: a lane.
     fn strip(&mut self, rect: Rect, mesh: &Mesh, corners: &[egui::epaint::Vertex; 3]) {
         let across = corners.iter().map(|corner| corner.uv.x);
         let (from, until) = across.fold((f32::MAX, f32::MIN), |(low, high), u| {
             (low.min(u), high.max(u))
         });
-        let row = corners[0].uv.y;
-        let Some(pixels) = self.soft.row(mesh.texture_id, row) else {
-            return;
-        };
-        let count = pixels.len() as f32;
-        let first = (from * count).round().max(0.0) as usize;
-        let last = ((until * count).round().max(0.0) as usize).min(pixels.len());
-        let Some(pixels) = pixels.get(first..last).filter(|some| !some.is_empty()) else {
-            return;
-        };
-        let step = rect.width() / pixels.len() as f32;
+        let rows = self.soft.rows(mesh.texture_id);
+        let height = rect.height() / rows.clone().count().max(1) as f32;
         // A sorted map: paths have the same order every time.
         let mut by_color: BTreeMap<[u8; 4], String> = BTreeMap::new();
-        let mut start = 0;
-        for stretch in pixels.chunk_by(|a, b| a == b) {
-            let (left, length) = (start as f32 * step, stretch.len() as f32 * step);
-            start += stretch.len();
-            let Some(color) = stretch.first().filter(|color| color.a() > 0) else {
+        for (at, pixels) in rows.enumerate() {
+            let count = pixels.len() as f32;
+            let first = (from * count).round().max(0.0) as usize;
+            let last = ((until * count).round().max(0.0) as usize).min(pixels.len());
+            let Some(pixels) = pixels.get(first..last).filter(|some| !some.is_empty()) else {
                 continue;
             };
-            let bar = Rect::from_min_size(
-                rect.min + Vec2::new(left, 0.0),
-                Vec2::new(length, rect.height()),
-            );
-            by_color
-                .entry(color.to_array())
-                .or_default()
-                .push_str(&boxed(bar));
+            let step = rect.width() / pixels.len() as f32;
+            let mut start = 0;
+            for stretch in pixels.chunk_by(|a, b| a == b) {
+                let (left, length) = (start as f32 * step, stretch.len() as f32 * step);
+                start += stretch.len();
+                let Some(color) = stretch.first().filter(|color| color.a() > 0) else {
+                    continue;
+                };
+                let bar = Rect::from_min_size(
+                    rect.min + Vec2::new(left, height * at as f32),
+                    Vec2::new(length, height),
+                );
+                by_color
+                    .entry(color.to_array())
+                    .or_default()
+                    .push_str(&boxed(bar));
+            }
         }
         for ([r, g, b, a], path) in by_color {
             let color = Color32::from_rgba_premultiplied(r, g, b, a);

@@ -58,6 +58,8 @@ pub struct Palette {
     pub flow: Color32,
     /// Matches of the search.
     pub found: Color32,
+    /// The critical chain of a build.
+    pub chain: Color32,
 }
 
 /// Returns the palette of a theme.
@@ -90,6 +92,7 @@ pub fn palette(theme: egui::Theme) -> Palette {
             ),
             flow: rgb(235, 150, 90),
             found: rgb(255, 214, 64),
+            chain: rgb(255, 123, 84),
         },
         egui::Theme::Light => Palette {
             is_dark: false,
@@ -116,6 +119,7 @@ pub fn palette(theme: egui::Theme) -> Palette {
             ),
             flow: rgb(200, 92, 20),
             found: rgb(196, 120, 0),
+            chain: rgb(196, 48, 16),
         },
     }
 }
@@ -148,16 +152,11 @@ impl Palette {
         state.lerp_to_gamma(self.gap, 0.5)
     }
 
-    /// Returns the colour of a block that is covered only by `share`, from 0 to 1.
+    /// Returns the colour of a thread that events name on a CPU, but that is not known to have run all the time: halfway
+    /// to the canvas.
     #[must_use]
-    pub(crate) fn paler(&self, color: Color32, share: f32) -> Color32 {
-        // Integer arithmetic in 256ths: rounding a float is a slow function call.
-        let share = (share.clamp(0.25, 1.0) * 256.0) as u32;
-        let mix =
-            |a: u8, b: u8| ((u32::from(a) * share + u32::from(b) * (256 - share) + 128) >> 8) as u8;
-        let behind = self.canvas.to_array();
-        let [r, g, b, _] = color.to_array();
-        Color32::from_rgb(mix(r, behind[0]), mix(g, behind[1]), mix(b, behind[2]))
+    pub(crate) fn seen(&self, color: Color32) -> Color32 {
+        color.lerp_to_gamma(self.canvas, 0.5)
     }
 
     /// Returns a receding colour, hardly different from the canvas.

@@ -5,6 +5,15 @@
 //! start in the same bucket of that width form one entry; a longer item is an entry by itself. Buckets start at
 //! multiples of the width, so that entries stay the same when the view is moved. Each level is made of the next finer
 //! one; the finest is the first with at most an eighth as many entries as the row has items.
+//!
+//! Each entry has the sum of its items' durations. Rows whose items belong to parts (thread states) have a sum for each
+//! part. Sums are exact in levels up to a width of one second; coarser levels count in larger units.
+
+/// Number of parts that the time of a row is divided into at most.
+pub(crate) const PARTS: usize = 6;
+/// Levels up to this shift have sums in ns: the durations in a bucket add up to less than two widths, which fit 32 bits.
+/// Coarser levels have larger units.
+const EXACT_SHIFT: u32 = 30;
 
 /// Rows with fewer items than this have no pyramid: their items are read directly.
 pub(crate) const SMALL_ROW: usize = 512;
@@ -27,6 +36,14 @@ pub trait Row {
     }
     /// The label of item `i`, by which it is named or coloured.
     fn label(&self, i: u32) -> u32;
+    /// Returns the part of the row's time that an item with this label counts for, below [`PARTS`].
+    fn part(&self, _label: u32) -> usize {
+        0
+    }
+    /// Returns whether items belong to different parts.
+    fn has_parts(&self) -> bool {
+        false
+    }
     /// Returns whether all items have length 0: then the items of a pixel need not be read one by one.
     fn has_only_points(&self) -> bool {
         false
@@ -40,9 +57,12 @@ pub(crate) struct Entry {
     pub first: u32,
     /// The label with the largest share of the time, found by a weighted majority vote (approximate).
     pub label: u32,
-    /// Sum of the items' durations, in ns.
-    pub busy: f32,
+    /// Sum of the items' durations, in units of the level.
+    busy: u32,
 }
+
+/// Sums of durations by part, in units of a level. The first part is what remains of the whole.
+type Parts = [u32; PARTS - 1];
 
 /// One level of a pyramid.
 #[derive(Clone, Debug, Default)]
@@ -55,6 +75,19 @@ pub struct Level {
     starts: Vec<i64>,
     /// Length of each entry in ns; `u32::MAX` if longer.
     lengths: Vec<u32>,
+    /// The sums of each entry's parts. Empty if the row has no parts.
+    parts: Vec<Parts>,
+}
+
+/// Returns the unit of a level's sums: 2 to the power of this, in ns.
+fn unit_of(shift: u32) -> u32 {
+    shift.saturating_sub(EXACT_SHIFT)
+}
+
+/// Returns `nanos` in units of 2 to the power of `unit` ns, rounded.
+fn in_units(nanos: i64, unit: u32) -> u32 {
+    let half = (1_i64 << unit) >> 1;
+    u32::try_from(nanos.saturating_add(half) >> unit).unwrap_or(u32::MAX)
 }
 
 impl Level {
@@ -83,10 +116,29 @@ impl Level {
         }
     }
 
+    /// Returns the durations of entry `at` by part, in ns.
+    #[inline]
+    #[must_use]
+    pub(crate) fn times(&self, at: usize) -> [i64; PARTS] {
+        let unit = unit_of(self.shift);
+        let nanos = |sum: u32| i64::from(sum) << unit;
+        let mut times = [0; PARTS];
+        let mut rest = nanos(self.entries[at].busy);
+        if let Some(parts) = self.parts.get(at) {
+            for (time, &part) in times.iter_mut().skip(1).zip(parts) {
+                *time = nanos(part);
+                rest -= *time;
+            }
+        }
+        times[0] = rest.max(0);
+        times
+    }
+
     fn memory_bytes(&self) -> usize {
         self.entries.capacity() * size_of::<Entry>()
             + self.starts.capacity() * 8
             + self.lengths.capacity() * 4
+            + self.parts.capacity() * size_of::<Parts>()
     }
 }
 
@@ -118,7 +170,7 @@ impl Lod {
             return Lod::default();
         };
         for i in 0..row.len() {
-            draft.add(i, row.start(i), row.length(i), row.label(i));
+            draft.add(row, i, row.start(i), row.length(i));
         }
         Lod::above(row, draft, counter)
     }
@@ -127,9 +179,11 @@ impl Lod {
     fn above(row: &impl Row, base: DraftLevel, counter: &EntryCounter) -> Lod {
         let mut draft = base.close(row.len());
         let mut levels: Vec<Level> = Vec::new();
-        while draft.level.shift < 61 && draft.level.entries.len() > 64 {
-            let count = counter.entries(draft.level.shift + 1);
-            let next = coarser(row, &draft, count);
+        // Entries with parts are large: every other level is left out.
+        let step = if row.has_parts() { 2 } else { 1 };
+        while draft.level.shift + step < 62 && draft.level.entries.len() > 64 {
+            let shift = draft.level.shift + step;
+            let next = coarser(row, &draft, shift, counter.entries(shift));
             levels.push(draft.level);
             draft = next;
         }
@@ -221,7 +275,7 @@ impl EntryCounter {
             entries < 64 || entries < count / 8
         };
         let shift = (64 - mean.leading_zeros()..62).find(is_worth)?;
-        Some(DraftLevel::new(shift, self.entries(shift)))
+        Some(DraftLevel::new(row, shift, self.entries(shift)))
     }
 }
 
@@ -244,6 +298,7 @@ impl Size {
 /// An entry to add to a level.
 struct New {
     entry: Entry,
+    parts: Parts,
     /// The lead in the vote for the entry's label, in ns.
     lead: f32,
     start: i64,
@@ -257,19 +312,23 @@ struct DraftLevel {
     /// The winner's lead in the vote for each entry's label, in ns.
     leads: Vec<f32>,
     open_bucket: Option<i64>,
+    has_parts: bool,
 }
 
 impl DraftLevel {
-    fn new(shift: u32, count: u32) -> DraftLevel {
+    fn new(row: &impl Row, shift: u32, count: u32) -> DraftLevel {
+        let with_parts = if row.has_parts() { count } else { 0 };
         DraftLevel {
             level: Level {
                 shift,
                 entries: Vec::with_capacity(count as usize + 1),
                 starts: Vec::with_capacity(count as usize),
                 lengths: Vec::with_capacity(count as usize),
+                parts: Vec::with_capacity(with_parts as usize),
             },
             leads: Vec::with_capacity(count as usize),
             open_bucket: None,
+            has_parts: row.has_parts(),
         }
     }
 
@@ -278,6 +337,7 @@ impl DraftLevel {
     fn push(&mut self, new: New) {
         let New {
             entry,
+            parts,
             lead,
             start,
             length,
@@ -292,7 +352,12 @@ impl DraftLevel {
             && let (Some(open_start), Some(open_length)) =
                 (level.starts.last(), level.lengths.last_mut())
         {
-            open.busy += entry.busy;
+            open.busy = open.busy.saturating_add(entry.busy);
+            if let Some(open) = level.parts.last_mut() {
+                for (sum, more) in open.iter_mut().zip(parts) {
+                    *sum = sum.saturating_add(more);
+                }
+            }
             *open_length = up_to_u32(start.saturating_add(length).saturating_sub(*open_start));
             vote(&mut open.label, open_lead, entry.label, lead);
             return;
@@ -301,18 +366,23 @@ impl DraftLevel {
         level.entries.push(entry);
         level.starts.push(start);
         level.lengths.push(up_to_u32(length));
+        if self.has_parts {
+            level.parts.push(parts);
+        }
         self.leads.push(lead);
     }
 
     /// Adds an item of the row.
     #[inline]
-    fn add(&mut self, first: u32, start: i64, length: i64, label: u32) {
-        let busy = length as f32;
+    fn add(&mut self, row: &impl Row, first: u32, start: i64, length: i64) {
+        let label = row.label(first);
+        let busy = in_units(length, unit_of(self.level.shift));
         let entry = Entry { first, label, busy };
         let size = Size::of(length, self.level.shift);
         self.push(New {
             entry,
-            lead: busy.max(1.0),
+            parts: parts_of(busy, row.part(label)),
+            lead: (length as f32).max(1.0),
             start,
             length,
             size,
@@ -324,10 +394,20 @@ impl DraftLevel {
         self.level.entries.push(Entry {
             first: item_count,
             label: 0,
-            busy: 0.0,
+            busy: 0,
         });
         self
     }
+}
+
+/// Returns the parts of an item that counts for one part.
+#[inline]
+fn parts_of(busy: u32, part: usize) -> Parts {
+    let mut parts = Parts::default();
+    if let Some(sum) = part.checked_sub(1).and_then(|at| parts.get_mut(at)) {
+        *sum = busy;
+    }
+    parts
 }
 
 fn up_to_u32(length: i64) -> u32 {
@@ -347,20 +427,38 @@ fn vote(winner: &mut u32, lead: &mut f32, label: u32, weight: f32) {
     }
 }
 
-fn coarser(row: &impl Row, finer: &DraftLevel, count: u32) -> DraftLevel {
-    let shift = finer.level.shift + 1;
-    let mut draft = DraftLevel::new(shift, count);
+fn coarser(row: &impl Row, finer: &DraftLevel, shift: u32, count: u32) -> DraftLevel {
+    let mut draft = DraftLevel::new(row, shift, count);
+    let (fine, unit) = (unit_of(finer.level.shift), unit_of(shift));
+    // In these units, no sum of a level overflows.
+    let regrown = |sum: u32| match unit > fine {
+        true => in_units(i64::from(sum), unit - fine),
+        false => sum,
+    };
     for (at, &lead) in finer.leads.iter().enumerate() {
         let (start, end) = finer.level.span(row, at);
         let length = end.saturating_sub(start);
         let pair = &finer.level.entries[at..at + 2];
         let is_one = pair[1].first - pair[0].first == 1;
-        let size = match is_one {
-            true => Size::of(length, shift),
-            false => Size::Short,
+        let Entry { first, label, busy } = pair[0];
+        // The sum of a long item may have been too large for the finer level.
+        let (size, busy, parts) = match is_one {
+            true => {
+                let busy = in_units(length, unit);
+                (
+                    Size::of(length, shift),
+                    busy,
+                    parts_of(busy, row.part(label)),
+                )
+            }
+            false => {
+                let parts = finer.level.parts.get(at).copied().unwrap_or_default();
+                (Size::Short, regrown(busy), parts.map(regrown))
+            }
         };
         draft.push(New {
-            entry: pair[0],
+            entry: Entry { first, label, busy },
+            parts,
             lead,
             start,
             length,
@@ -415,12 +513,9 @@ mod tests {
                     .all(|pair| pair[0].first < pair[1].first)
             );
             assert_eq!(level.entries.last().map(|entry| entry.first), Some(5000));
-            let sum: f64 = level
-                .entries
-                .iter()
-                .map(|entry| f64::from(entry.busy))
-                .sum();
-            assert!((sum - busy as f64).abs() < busy as f64 * 1e-4);
+            let runs = 0..level.entries.len() - 1;
+            let sum: i64 = runs.map(|at| level.times(at)[0]).sum();
+            assert_eq!(sum, busy);
             for pair in level.entries.windows(2) {
                 if pair[1].first - pair[0].first > 1 {
                     let (start, end) = (row.start(pair[0].first), row.end(pair[1].first - 1));
@@ -434,5 +529,66 @@ mod tests {
         let widths: Vec<u32> = lod.levels.iter().map(|level| level.shift).collect();
         assert!(widths.windows(2).all(|pair| pair[0] < pair[1]));
         assert!(lod.level(0).is_none());
+    }
+
+    /// A row whose items count for the part that their label names.
+    struct Parted(Plain);
+
+    impl Row for Parted {
+        fn len(&self) -> u32 {
+            self.0.len()
+        }
+        fn start(&self, i: u32) -> i64 {
+            self.0.start(i)
+        }
+        fn end(&self, i: u32) -> i64 {
+            self.0.end(i)
+        }
+        fn label(&self, i: u32) -> u32 {
+            self.0.label(i)
+        }
+        fn part(&self, label: u32) -> usize {
+            label as usize
+        }
+        fn has_parts(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn sums_of_parts_are_exact_up_to_a_second_and_close_in_coarser_levels() {
+        for scale in [1, 977, 40_000_001] {
+            let mut items = Vec::new();
+            let mut time = -3;
+            for i in 0..9_000_i64 {
+                let length = (i * i % 37 + if i % 501 == 0 { 900 } else { 0 }) * scale;
+                items.push((time, time + length, (i % PARTS as i64) as u32));
+                time += length;
+            }
+            let mut exact = [0_i64; PARTS];
+            for &(start, end, part) in &items {
+                exact[part as usize] += end - start;
+            }
+            let row = Parted(Plain(items));
+            let lod = Lod::new(&row);
+            assert!(lod.levels.len() > 2);
+            for level in &lod.levels {
+                let mut sums = [0_i64; PARTS];
+                for at in 0..level.entries.len() - 1 {
+                    for (sum, time) in sums.iter_mut().zip(level.times(at)) {
+                        *sum += time;
+                    }
+                }
+                if level.shift <= EXACT_SHIFT && scale < 1_000_000 {
+                    assert_eq!(sums, exact);
+                }
+                for (sum, exact) in sums.into_iter().zip(exact) {
+                    assert!(
+                        (sum - exact).abs() <= exact / 1_000_000,
+                        "{sum} and {exact}"
+                    );
+                }
+            }
+        }
     }
 }

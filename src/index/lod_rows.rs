@@ -26,8 +26,14 @@ pub(crate) struct SlicesRow<'a> {
 
 /// A value of a label column.
 pub trait Label: Copy {
+    /// Whether items belong to different parts of the row's time.
+    const HAS_PARTS: bool = false;
     /// Returns the label as a number.
     fn number(self) -> u32;
+    /// Returns the part that items with this number count for.
+    fn part(_number: u32) -> usize {
+        0
+    }
 }
 
 impl Label for u32 {
@@ -37,8 +43,75 @@ impl Label for u32 {
 }
 
 impl Label for ThreadState {
+    const HAS_PARTS: bool = true;
     fn number(self) -> u32 {
         self as u32
+    }
+    fn part(number: u32) -> usize {
+        let state = ThreadState::ALL.get(number as usize).copied();
+        StatePart::of(state.unwrap_or_default()) as usize
+    }
+}
+
+/// The parts of a thread's time that are summed apart, in the order in which they are stacked, from the bottom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StatePart {
+    /// On a CPU.
+    Running,
+    /// Ready, waits for a CPU.
+    Runnable,
+    /// Ready, was pushed off its CPU.
+    Preempted,
+    /// Waits and cannot be interrupted: mostly for a disk.
+    Blocked,
+    /// Stopped, created, unknown.
+    Other,
+    /// Waits for something to do, or is gone.
+    Asleep,
+}
+
+impl StatePart {
+    /// All parts, in the order of their numbers.
+    pub(crate) const ALL: [StatePart; super::lod::PARTS] = [
+        StatePart::Running,
+        StatePart::Runnable,
+        StatePart::Preempted,
+        StatePart::Blocked,
+        StatePart::Other,
+        StatePart::Asleep,
+    ];
+
+    /// Returns the part that a state counts for.
+    #[must_use]
+    pub(crate) fn of(state: ThreadState) -> StatePart {
+        match state {
+            ThreadState::Running => StatePart::Running,
+            ThreadState::Runnable => StatePart::Runnable,
+            ThreadState::Preempted => StatePart::Preempted,
+            ThreadState::Uninterruptible => StatePart::Blocked,
+            ThreadState::Stopped
+            | ThreadState::Traced
+            | ThreadState::Created
+            | ThreadState::Unknown => StatePart::Other,
+            ThreadState::Sleeping
+            | ThreadState::Zombie
+            | ThreadState::Dead
+            | ThreadState::Parked
+            | ThreadState::Idle => StatePart::Asleep,
+        }
+    }
+
+    /// Returns the state in whose colour the part is drawn.
+    #[must_use]
+    pub(crate) fn state(self) -> ThreadState {
+        match self {
+            StatePart::Running => ThreadState::Running,
+            StatePart::Runnable => ThreadState::Runnable,
+            StatePart::Preempted => ThreadState::Preempted,
+            StatePart::Blocked => ThreadState::Uninterruptible,
+            StatePart::Other => ThreadState::Unknown,
+            StatePart::Asleep => ThreadState::Sleeping,
+        }
     }
 }
 
@@ -92,6 +165,12 @@ impl<L: Label> Row for SpanRow<'_, L> {
     }
     fn label(&self, i: u32) -> u32 {
         self.labels[i as usize].number()
+    }
+    fn part(&self, label: u32) -> usize {
+        L::part(label)
+    }
+    fn has_parts(&self) -> bool {
+        L::HAS_PARTS
     }
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod interval_tree;
 pub(crate) mod lod;
 pub(crate) mod lod_rows;
 pub(crate) mod overview;
+pub(crate) mod seen;
 
 use std::sync::Arc;
 
@@ -19,6 +20,7 @@ use interval_tree::IntervalTree;
 use lod::{Lod, SMALL_ROW};
 use lod_rows::{InstantRow, PointRow, run_row, slice_row, state_row};
 use overview::Overview;
+use seen::SeenThreads;
 
 /// A trace and its index.
 #[derive(Clone, Debug)]
@@ -36,6 +38,8 @@ pub struct Index {
     pub slice_rows: Shared<Vec<Option<Lod>>>,
     /// Pyramids of runs, by CPU.
     pub runs: Shared<Vec<Option<Lod>>>,
+    /// Threads that events name on CPUs without runs.
+    pub seen: Shared<SeenThreads>,
     /// Pyramids of thread states, by thread.
     pub states: Shared<Vec<Option<Lod>>>,
     /// Pyramids of instants, by track.
@@ -97,11 +101,14 @@ impl Index {
             || rayon::join(slice_rows, instants),
             || rayon::join(runs, states),
         );
-        let ((counters, flows), overview) =
-            rayon::join(|| (counters(), flows()), || Overview::new(trace));
+        let ((counters, flows), (overview, seen)) = rayon::join(
+            || (counters(), flows()),
+            || rayon::join(|| Overview::new(trace), || SeenThreads::new(trace)),
+        );
         Index {
             slice_rows: Shared::from(slice_rows),
             runs: Shared::from(runs),
+            seen: seen.into(),
             states: Shared::from(states),
             instants: Shared::from(instants),
             counters,
@@ -133,5 +140,6 @@ impl Index {
             + self.flows.memory_bytes()
             + self.gaps.memory_bytes()
             + self.overview.memory_bytes()
+            + self.seen.memory_bytes()
     }
 }

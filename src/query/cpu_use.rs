@@ -31,7 +31,7 @@ pub fn cpu_use(
             let column = at as usize;
             let next = ((column + 1) as f64).min(until);
             if let Some(share) = shares.get_mut(column) {
-                *share += (next - at) * f64::from(block.busy);
+                *share += (next - at) * f64::from(block.busy());
             }
             at = next.max(at + 1e-9);
         }

@@ -110,6 +110,4 @@ pub(crate) mod bits {
     pub(crate) const PADDING: u32 = 29;
     /// Type of a delta whose upper bits are in the next word.
     pub(crate) const TIME_EXTEND: u32 = 30;
-    /// Type of an absolute time whose upper bits are in the next word.
-    pub(crate) const TIME_STAMP: u32 = 31;
 }

@@ -4,6 +4,7 @@ use super::direction::Direction;
 use super::dock::{Docking, PaneFocus};
 use super::effect::Effect;
 use super::flags::Flagging;
+use super::heights::LegibleRows;
 use super::highlight::Highlight;
 use super::layout::Arrange;
 use super::pane_kind::PaneKind;
@@ -193,6 +194,8 @@ pub enum Action {
     ToggleLegend,
     /// The window has this height for tracks, in points.
     HaveRoom(f32),
+    /// In these rows of slices something is wide enough to be read; heights follow, unless the user holds them.
+    FollowHeights(LegibleRows),
     /// Focus the track filter.
     FocusFilter,
     /// Open the dialog that defines a plot; the item decides its initial choice.

@@ -29,6 +29,10 @@ fn is_active(trace: &Trace, lane: LaneKind, span: TimeSpan) -> bool {
             let (starts, ends) = (&trace.runs.starts, &trace.runs.ends);
             !overlapping(starts, ends, trace.runs.on(cpu), span).is_empty()
         }
+        // The rows that they stand for are asked.
+        LaneKind::Profile { .. } | LaneKind::Summary(..) => false,
+        // What ran when is always worth a look.
+        LaneKind::Jobs(_) => true,
         LaneKind::States(thread) => {
             let (starts, ends) = (&trace.states.starts, &trace.states.ends);
             let states = overlapping(starts, ends, trace.states.of(thread), span);

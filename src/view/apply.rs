@@ -306,6 +306,7 @@ fn carry_out(
         Action::ToggleHelp => state.is_help_open = !state.is_help_open,
         Action::ToggleLegend => state.is_legend_open = !state.is_legend_open,
         Action::HaveRoom(points) => state.have_room(points),
+        Action::FollowHeights(legible) => state.follow_heights(legible),
         Action::FocusFilter => state.wants_filter_focus = true,
         Action::StartOver => {
             if let Some(trace) = trace {

@@ -31,7 +31,7 @@ impl ViewState {
         for key in keys {
             match self.rows.of_key(*key) {
                 Some(row) if row.fold != Fold::Closed && keys.len() > 1 => {
-                    lanes.extend(row.lanes.iter().map(|lane| lane.kind));
+                    lanes.extend(row.kinds());
                 }
                 _ => {
                     if let Some(node) = self.outline.node(*key) {

@@ -1,15 +1,11 @@
 //! Flattens the outline: which nodes are rows, which pass the filter, and the height of each row and lane.
 
+use super::heights::{LegibleRows, lanes_at};
 use super::layout::Layout;
 use super::outline::{Node, count_tracks};
-use super::row::{Fold, LANE_GAP, Lane, LaneKind, PADDING, Row, RowKey, RowKind};
+use super::row::{Fold, LaneKind, Row, RowKey};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
-
-/// Least height of a row in points, so that its title fits.
-const MIN_HEIGHT: f32 = 22.0;
-/// Height of a group's row, in points.
-const GROUP_HEIGHT: f32 = 24.0;
 
 /// What to show of the outline.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +16,8 @@ pub struct Wanted<'a> {
     pub filter: &'a str,
     /// Only these rows and the groups around them; `None`: all.
     pub active: Option<&'a FxHashSet<RowKey>>,
+    /// The rows of slices in which something is wide enough to be read; `None`: not known yet, all are drawn.
+    pub legible: Option<&'a LegibleRows>,
     /// Height of all tracks, in percent.
     pub percent: u16,
     /// Height that the window has for tracks, in points: lanes grow into what is left free. 0: they do not grow.
@@ -64,56 +62,10 @@ pub(super) enum Passed {
     Already,
 }
 
-/// Whether a single lane grows into its row's least height.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Grow {
-    IntoRoom,
-    No,
-}
-
-/// Stacks the lanes of a row, each at `percent` of its natural height, and returns the row's height in points.
-fn lay_out(kind: RowKind, lanes: &mut [Lane], percent: f32, grow: Grow) -> f32 {
-    let mut offset = PADDING;
-    for lane in lanes.iter_mut() {
-        lane.offset = offset;
-        lane.height = (lane.kind.height() * percent / 100.0).round().max(3.0);
-        offset += lane.height + LANE_GAP;
-    }
-    let least = match kind {
-        RowKind::Group | RowKind::Source(_) => GROUP_HEIGHT,
-        _ => MIN_HEIGHT,
-    };
-    if let [lane] = lanes {
-        let is_state = matches!(lane.kind, LaneKind::States(_));
-        if is_state && grow == Grow::IntoRoom && percent >= 100.0 {
-            lane.height = lane.height.max(least - 2.0 * PADDING);
-        }
-        // A single lane is centred in its row.
-        lane.offset = ((least - lane.height) / 2.0).max(PADDING).floor();
-    }
-    (offset - LANE_GAP + PADDING).max(least)
-}
-
-/// Sets lane heights to `percent` in all rows but those whose height the user chose; returns the height of all rows
-/// together, in points.
-pub(super) fn grow(rows: &mut [Row], layout: &Layout, percent: u16) -> f32 {
-    let mut top = 0.0;
-    for row in rows {
-        row.top = top;
-        if !layout.heights.contains_key(&row.key) {
-            let percent = f32::from(percent);
-            row.height = lay_out(row.kind, &mut row.lanes, percent, Grow::IntoRoom);
-        }
-        top = row.bottom();
-    }
-    top
-}
-
 pub(super) struct Flat<'a> {
     wanted: Wanted<'a>,
     words: Vec<String>,
     pub(super) rows: Vec<Row>,
-    pub(super) height: f32,
     /// Closed rows, with the nodes that they hide.
     closed: Vec<(u32, &'a Node)>,
 }
@@ -142,7 +94,6 @@ impl<'a> Flat<'a> {
             wanted,
             words: words.collect(),
             rows: Vec::new(),
-            height: 0.0,
             closed: Vec::new(),
         }
     }
@@ -265,17 +216,16 @@ impl<'a> Flat<'a> {
 
     fn push(&mut self, node: &Node, depth: u8, fold: Fold) {
         let layout = self.wanted.layout;
-        let mut lanes = match fold {
-            Fold::Closed => node.closed_lanes.clone(),
-            Fold::None | Fold::Open => node.lanes.clone(),
+        let lanes = match fold {
+            Fold::Closed => &node.closed_lanes,
+            Fold::None | Fold::Open => &node.lanes,
         };
-        let own = layout.heights.get(&node.key).copied();
-        let grow = match own {
-            Some(_) => Grow::No,
-            None => Grow::IntoRoom,
+        // A row whose height the user chose shows all its lanes.
+        let legible = match layout.heights.contains_key(&node.key) {
+            true => None,
+            false => self.wanted.legible,
         };
-        let percent = f32::from(own.unwrap_or(100)) * f32::from(self.wanted.percent) / 100.0;
-        let height = lay_out(node.kind, &mut lanes, percent, grow);
+        let drawn = lanes_at(lanes, legible);
         let title = match layout.names.get(&node.key) {
             Some(name) => Arc::from(name.as_str()),
             None => node.title.clone(),
@@ -287,10 +237,10 @@ impl<'a> Flat<'a> {
             title,
             note: self.note_of(node),
             fold,
-            lanes,
-            top: self.height,
-            height,
+            lanes: drawn.lanes,
+            merged: drawn.merged,
+            top: 0.0,
+            height: 0.0,
         });
-        self.height += height;
     }
 }

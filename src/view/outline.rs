@@ -3,7 +3,8 @@
 //! Built once per generation of a trace; `rows` decides which part is visible (open, closed, filtered). Keys use the
 //! file's own names, so that a row the user closed stays closed in the next generation.
 
-use super::rows::{Lane, RowKey, RowKind};
+use super::rows::{Lane, LaneKind, RowKey, RowKind, Summarised};
+use crate::query::jobs::Jobs;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -45,7 +46,7 @@ impl Node {
             title: title.into(),
             note: children.len().to_string().into(),
             lanes: Vec::new(),
-            closed_lanes: Vec::new(),
+            closed_lanes: summary_lanes(key, &children),
             activity: children.iter().map(|child| child.activity).sum(),
             children,
             is_open_at_first: true,
@@ -59,6 +60,46 @@ impl Node {
     }
 }
 
+/// Returns the lane that a closed row of `children` shows: the mean of what they do; none if there is nothing to add up.
+pub(super) fn summary_lanes(key: RowKey, children: &[Node]) -> Vec<Lane> {
+    let has = |is_it: fn(&LaneKind) -> bool| {
+        fn any(node: &Node, is_it: fn(&LaneKind) -> bool) -> bool {
+            let has_own = node.lanes.iter().any(|lane| is_it(&lane.kind));
+            has_own || node.children.iter().any(|child| any(child, is_it))
+        }
+        children.iter().any(|child| any(child, is_it))
+    };
+    let of = if has(|kind| matches!(kind, LaneKind::States(_))) {
+        Summarised::States
+    } else if has(|kind| matches!(kind, LaneKind::Runs(_) | LaneKind::Slices(_))) {
+        Summarised::Fullness
+    } else {
+        return Vec::new();
+    };
+    vec![Lane::new(LaneKind::Summary(key, of))]
+}
+
+impl Node {
+    /// Returns the lanes that the row's summary adds up: one for each track inside it.
+    #[must_use]
+    pub(crate) fn summarised(&self, of: Summarised) -> Vec<LaneKind> {
+        fn collect(node: &Node, of: Summarised, lanes: &mut Vec<LaneKind>) {
+            let is_it = |kind: &LaneKind| match of {
+                Summarised::States => matches!(kind, LaneKind::States(_)),
+                Summarised::Fullness => matches!(kind, LaneKind::Runs(_) | LaneKind::Slices(_)),
+            };
+            // The outermost slices of a track.
+            lanes.extend(node.lanes.iter().map(|lane| lane.kind).find(is_it));
+            for child in &node.children {
+                collect(child, of, lanes);
+            }
+        }
+        let mut lanes = Vec::new();
+        collect(self, of, &mut lanes);
+        lanes
+    }
+}
+
 /// The top-level nodes, in display order.
 #[derive(Clone, Debug, Default)]
 pub struct Outline {
@@ -66,6 +107,8 @@ pub struct Outline {
     pub nodes: Vec<Node>,
     /// Number of tracks, without groups.
     pub track_count: usize,
+    /// What ran when in a build.
+    pub jobs: Arc<Jobs>,
 }
 
 /// Returns a hash that is the same in every generation of a trace.

@@ -39,6 +39,8 @@ pub enum RowKey {
     Named(u64),
     /// The group of plots.
     Plots,
+    /// What ran when in a build.
+    Jobs,
     /// A group that the user made, by its number in the layout.
     Made(u32),
 }
@@ -62,6 +64,17 @@ pub enum RowKind {
     Counter(CounterTrackId),
     /// A plot that is still being computed.
     Plot,
+    /// What ran when in a build.
+    Jobs,
+}
+
+/// What a summary lane adds up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Summarised {
+    /// The states of threads.
+    States,
+    /// Runs of CPUs, or the outermost slices of tracks: how much of the time something was there.
+    Fullness,
 }
 
 /// What a lane draws.
@@ -77,6 +90,17 @@ pub enum LaneKind {
     Instants(TrackId),
     /// A counter's samples.
     Counter(CounterTrackId),
+    /// The flat profile of nested rows of `Slices::rows` that are too thin to be drawn one by one.
+    Profile {
+        /// Index of the outermost row.
+        first: u32,
+        /// Number of rows.
+        count: u32,
+    },
+    /// The mean of the tracks inside a closed row.
+    Summary(RowKey, Summarised),
+    /// A lane of [`Jobs`](crate::query::jobs::Jobs), by its index.
+    Jobs(u32),
 }
 
 impl LaneKind {
@@ -87,7 +111,9 @@ impl LaneKind {
             LaneKind::Runs(_) => 20.0,
             LaneKind::States(_) => 12.0,
             LaneKind::Slices(_) => 18.0,
-            LaneKind::Instants(_) => 9.0,
+            LaneKind::Instants(_) => 7.0,
+            LaneKind::Profile { .. } => 26.0,
+            LaneKind::Summary(..) | LaneKind::Jobs(_) => 18.0,
             LaneKind::Counter(_) => 28.0,
         }
     }
@@ -102,6 +128,18 @@ pub struct Lane {
     pub offset: f32,
     /// Height in points.
     pub height: f32,
+    /// Whether anything in it is wide enough to be read at the zoom for which heights were chosen.
+    pub legibility: Legibility,
+}
+
+/// Whether a lane shows anything that is wide enough to be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Legibility {
+    /// Yes, or it is not known yet.
+    #[default]
+    Legible,
+    /// Everything in view is thinner than a label.
+    Thin,
 }
 
 impl Lane {
@@ -112,6 +150,7 @@ impl Lane {
             kind,
             offset: 0.0,
             height: kind.height(),
+            legibility: Legibility::Legible,
         }
     }
 }
@@ -125,6 +164,15 @@ pub enum Fold {
     Open,
     /// Children and further lanes are hidden.
     Closed,
+}
+
+/// A lane that another lane of its row stands for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MergedLane {
+    /// What it would draw.
+    pub kind: LaneKind,
+    /// Index of the lane that stands for it.
+    pub shown_by: u32,
 }
 
 /// One row of the timeline.
@@ -144,6 +192,8 @@ pub struct Row {
     pub fold: Fold,
     /// Visible lanes.
     pub lanes: Vec<Lane>,
+    /// Lanes that are not drawn by themselves now because they are too thin: another lane of the row shows them.
+    pub merged: Vec<MergedLane>,
     /// Distance from the top of the first row, in points.
     pub top: f32,
     /// Height in points.
@@ -155,12 +205,23 @@ impl Row {
     #[must_use]
     pub fn item(&self) -> Option<Item> {
         match self.kind {
-            RowKind::Group | RowKind::Source(_) | RowKind::Counter(_) | RowKind::Plot => None,
+            RowKind::Group
+            | RowKind::Source(_)
+            | RowKind::Counter(_)
+            | RowKind::Plot
+            | RowKind::Jobs => None,
             RowKind::Cpu(id) => Some(Item::Cpu(id)),
             RowKind::Process(id) => Some(Item::Process(id)),
             RowKind::Thread(id) => Some(Item::Thread(id)),
             RowKind::Track(id) => Some(Item::Track(id)),
         }
+    }
+
+    /// Returns what the row draws, also where a lane stands for others.
+    pub fn kinds(&self) -> impl Iterator<Item = LaneKind> {
+        let own = self.lanes.iter().map(|lane| lane.kind);
+        let all = own.chain(self.merged.iter().map(|lane| lane.kind));
+        all.filter(|kind| !matches!(kind, LaneKind::Profile { .. }))
     }
 
     /// Returns the row's height without its lanes, in points.

@@ -3,13 +3,16 @@
 //!
 //! Rows are rebuilt when something about them changes, not per frame.
 
-use super::flat_rows::{Flat, Passed, Wanted, grow, left_out};
+use super::flat_rows::{Flat, Passed, Wanted, left_out};
+use super::heights::{Density, grow, height_of_all, lay_out_all};
 use super::layout::Layout;
 use super::outline::{Node, Outline};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-pub use super::row::{Fold, Lane, LaneKind, Row, RowKey, RowKind};
+pub use super::row::{
+    Fold, Lane, LaneKind, Legibility, MergedLane, Row, RowKey, RowKind, Summarised,
+};
 
 /// Lanes grow by at most this many percent into free room, in steps of `GROWN_STEP` percent.
 const MOST_GROWN: u32 = 50;
@@ -50,7 +53,7 @@ impl Rows {
         flat.add_all(None, &outline.nodes, 0, Passed::NotYet);
         let covers = flat.covers();
         let filtered_count = flat.filtered_out(&outline.nodes);
-        let (rows, height) = (flat.rows, flat.height);
+        let rows = flat.rows;
         let left_out = left_out(&outline.nodes, wanted);
         // Pinned rows are shown regardless of filters.
         let mut flat = Flat::new(Wanted {
@@ -63,11 +66,25 @@ impl Rows {
                 flat.add(node, 0, Passed::NotYet);
             }
         }
-        let (mut rows, mut height) = (rows, height);
-        let (mut pinned, mut pinned_height) = (flat.rows, flat.height);
+        let (mut rows, mut pinned) = (rows, flat.rows);
+        // The densest rows that are needed for all to be visible without scrolling.
+        let percent = wanted.percent;
+        let total = |density| {
+            height_of_all(&rows, wanted.layout, percent, density)
+                + height_of_all(&pinned, wanted.layout, percent, density)
+        };
+        let density = match wanted.legible {
+            Some(_) if wanted.room > 0.0 => Density::fitting(wanted.room, total),
+            _ => Density::Roomy,
+        };
+        let mut height = lay_out_all(&mut rows, wanted.layout, percent, density);
+        let mut pinned_height = lay_out_all(&mut pinned, wanted.layout, percent, density);
         let least_height = height + pinned_height;
         // Grows lanes as much as possible without making the rows scroll.
-        let mut more = MOST_GROWN;
+        let mut more = match density {
+            Density::Roomy => MOST_GROWN,
+            Density::Compact | Density::Dense { .. } => 0,
+        };
         while height + pinned_height < wanted.room && more > 0 {
             let percent = (u32::from(wanted.percent) * (100 + more) / 100) as u16;
             let grown = grow(&mut rows, wanted.layout, percent);
@@ -87,6 +104,9 @@ impl Rows {
         for (at, row) in (0..).zip(&rows) {
             for (number, lane) in (0..).zip(&row.lanes) {
                 by_lane.entry(lane.kind).or_insert((at, number));
+            }
+            for merged in &row.merged {
+                by_lane.entry(merged.kind).or_insert((at, merged.shown_by));
             }
         }
         Rows {
@@ -191,7 +211,9 @@ impl Rows {
     #[must_use]
     pub(crate) fn pinned_of_lane(&self, kind: LaneKind) -> Option<RowLane<'_>> {
         self.pinned.iter().find_map(|row| {
-            let lane = row.lanes.iter().find(|lane| lane.kind == kind)?;
+            let merged = || row.merged.iter().find(|lane| lane.kind == kind);
+            let own = row.lanes.iter().find(|lane| lane.kind == kind);
+            let lane = own.or_else(|| row.lanes.get(merged()?.shown_by as usize))?;
             Some(RowLane { row, lane })
         })
     }
@@ -205,6 +227,7 @@ pub(crate) fn matching<'a>(outline: &'a Outline, filter: &str) -> Vec<&'a Node> 
         layout: &layout,
         filter,
         active: None,
+        legible: None,
         percent: 100,
         room: 0.0,
     });
@@ -225,6 +248,7 @@ mod tests {
     use super::*;
     use crate::trace::ThreadId;
     use crate::view::saved_layout::FoundBy;
+    use std::sync::Arc;
 
     fn node(key: RowKey, title: &str, children: Vec<Node>) -> Node {
         let lanes = match key {
@@ -262,6 +286,7 @@ mod tests {
                 node(RowKey::Process(2), "Beta", threads(20)),
             ],
             track_count: 8,
+            jobs: Arc::default(),
         }
     }
 
@@ -272,6 +297,7 @@ mod tests {
                 layout,
                 filter,
                 active: None,
+                legible: None,
                 percent: 100,
                 room: 0.0,
             },
@@ -308,6 +334,7 @@ mod tests {
                 layout,
                 filter: "",
                 active: None,
+                legible: None,
                 percent: 100,
                 room,
             };

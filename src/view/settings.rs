@@ -59,6 +59,16 @@ pub enum Snapping {
     Off,
 }
 
+/// Whether rows change their heights with what is visible in them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Heights {
+    /// They follow, once a gesture rests.
+    #[default]
+    Follow,
+    /// All rows keep the heights that they have.
+    Held,
+}
+
 /// What determines the colour of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ColorBy {
@@ -150,6 +160,8 @@ pub struct Settings {
     pub color_by: ColorBy,
     /// Which flows are drawn as arrows.
     pub flows: FlowsShown,
+    /// Whether rows change their heights with what is visible.
+    pub heights: Heights,
     /// Scale of the whole window, in percent: 50 to 300.
     pub ui_percent: u16,
     /// The height of all tracks, in percent: 50 to 400.
@@ -166,6 +178,7 @@ impl Default for Settings {
             snapping: Snapping::default(),
             color_by: ColorBy::default(),
             flows: FlowsShown::default(),
+            heights: Heights::default(),
             ui_percent: 100,
             row_percent: 100,
             header_points: HEADER_POINTS,

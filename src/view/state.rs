@@ -6,6 +6,7 @@ use super::dock::{Dock, PaneFocus};
 use super::flags::Flag;
 use super::flat_rows::Wanted;
 use super::grouping::SortBy;
+use super::heights::LegibleRows;
 use super::highlight::Highlight;
 use super::history::{History, Place};
 use super::kept_places::KeptPlaces;
@@ -17,7 +18,7 @@ use super::rows::{RowKey, Rows};
 use super::ruler::{Origins, TimeFormat};
 use super::saved_layout::SavedLayout;
 use super::scale::{held_within, with_margin};
-use super::settings::{Motion, Settings, ThemeChoice};
+use super::settings::{Heights, Motion, Settings, ThemeChoice};
 use super::sums::Sums;
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::query::Item;
@@ -186,6 +187,8 @@ pub struct ViewState {
     pub rows: Rows,
     /// Height that the window has for rows, in points.
     pub room: f32,
+    /// The rows of slices in which something can be read; `None` before the first frame.
+    pub legible: Option<LegibleRows>,
 }
 
 impl ViewState {
@@ -218,6 +221,8 @@ impl ViewState {
     pub fn take(&mut self, trace: &Trace) {
         let was_whole = self.span == self.bounds();
         self.trace_span = trace.span;
+        // Rows of slices have other numbers in another trace.
+        self.legible = None;
         self.origins = Origins {
             start: trace.span.start,
             unix_offset: trace.info.wall_clock_zero_ns.map(i128::from),
@@ -437,12 +442,32 @@ impl ViewState {
         }
     }
 
+    /// Makes heights follow what can be read, unless the user holds them. The row under the pointer keeps its place, else
+    /// the first visible one.
+    pub(super) fn follow_heights(&mut self, legible: LegibleRows) {
+        let is_held = self.settings.heights == Heights::Held;
+        if is_held || self.legible.as_ref() == Some(&legible) {
+            return;
+        }
+        let pointed = self.pointed_row.and_then(|key| self.rows.of_key(key));
+        let pointed = pointed.map(|row| (row.key, row.top - self.scroll));
+        let anchor = pointed.or_else(|| self.first_seen());
+        self.legible = Some(legible);
+        self.rebuild_rows();
+        if let Some((key, above)) = anchor
+            && let Some(row) = self.rows.of_key(key)
+        {
+            self.scroll = (row.top - above).clamp(0.0, self.max_scroll());
+        }
+    }
+
     /// Flattens the outline again after folds or the filter changed.
     pub(super) fn rebuild_rows(&mut self) {
         let wanted = Wanted {
             layout: &self.layout,
             filter: &self.filter,
             active: self.active.as_ref().map(|(_, keys)| keys),
+            legible: self.legible.as_ref(),
             percent: self.settings.row_percent,
             room: self.room,
         };

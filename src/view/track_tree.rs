@@ -5,9 +5,10 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHasher};
 
-use super::outline::{Node, Outline, count_tracks, hash_of};
+use super::outline::{Node, Outline, count_tracks, hash_of, summary_lanes};
 use super::rows::{Lane, LaneKind, RowKey, RowKind};
 use crate::base::{Nanos, StringId};
+use crate::query::jobs::Jobs;
 use crate::trace::counters::CounterScope;
 use crate::trace::{
     CounterTrackId, CpuId, ProcessId, Source, SourceId, ThreadId, Trace, TrackId, TrackKind,
@@ -17,6 +18,8 @@ use crate::trace::{
 const MANY_CPUS: usize = 8;
 /// With more threads than this, only the busiest processes are open initially.
 const MANY_THREADS: usize = 60;
+/// The track of the files that a process had open.
+const OPEN_FILES: &str = "open files";
 /// Number of processes that are open initially then.
 const OPEN_PROCESSES: usize = 4;
 
@@ -32,8 +35,40 @@ impl Outline {
                 .map(|source| owners.source_node(SourceId(source)))
                 .collect()
         };
+        let jobs = Jobs::new(trace);
+        let mut nodes = nodes;
+        if !jobs.lanes.is_empty() {
+            // Where scheduling was recorded, the CPUs come first.
+            let has_cpus = !trace.states.is_empty() && !nodes.is_empty();
+            nodes.insert(usize::from(has_cpus), jobs_node(&jobs));
+        }
         let track_count = nodes.iter().map(count_tracks).sum();
-        Outline { nodes, track_count }
+        let mut outline = Outline {
+            nodes,
+            track_count,
+            jobs: jobs.into(),
+        };
+        outline.open_first_page(trace);
+        outline
+    }
+}
+
+/// Returns the row that shows what ran when in a build.
+fn jobs_node(jobs: &Jobs) -> Node {
+    let lanes: Vec<Lane> = (0..jobs.lanes.len() as u32)
+        .map(|lane| Lane::new(LaneKind::Jobs(lane)))
+        .collect();
+    let count: usize = jobs.lanes.iter().map(Vec::len).sum();
+    Node {
+        key: RowKey::Jobs,
+        kind: RowKind::Jobs,
+        title: "What ran when".into(),
+        note: format!("{count} processes, at most {} at once", jobs.lanes.len()).into(),
+        closed_lanes: first_lanes(&lanes),
+        lanes,
+        children: Vec::new(),
+        is_open_at_first: true,
+        activity: count as u64,
     }
 }
 
@@ -467,9 +502,15 @@ impl<'a> Owners<'a> {
         let name = self.trace.text(process.name);
         let labels = self.trace.text(process.labels);
         let labels = (!labels.is_empty()).then(|| labels.into_owned());
-        if threads.len() == 1 && asyncs.is_empty() && counters.is_empty() {
-            // A process with a single thread and nothing else has one row for both.
+        let are_files = asyncs.iter().all(|node| &*node.title == OPEN_FILES);
+        if threads.len() == 1 && are_files && counters.is_empty() {
+            // A process with a single thread has one row for both; the files that it opened are folded away.
             let mut node = threads.pop()?;
+            if !asyncs.is_empty() {
+                node.children.splice(0..0, asyncs);
+                node.is_open_at_first = false;
+                node.closed_lanes = node.lanes.clone();
+            }
             if let Some(labels) = labels {
                 let parts = [node.note.as_ref(), &labels];
                 let parts = parts.iter().filter(|part| !part.is_empty());
@@ -491,10 +532,6 @@ impl<'a> Owners<'a> {
                 std::cmp::Reverse(node.activity),
             )
         });
-        let closed_lanes = threads
-            .first()
-            .map(|node| first_lanes(&node.lanes))
-            .unwrap_or_default();
         let thread_count = threads.len();
         let mut children = asyncs;
         children.extend(counters);
@@ -521,7 +558,7 @@ impl<'a> Owners<'a> {
             },
             note: note.join(" · ").into(),
             lanes: Vec::new(),
-            closed_lanes,
+            closed_lanes: summary_lanes(RowKey::Process(self.own_key(process.key)), &children),
             activity: children.iter().map(|child| child.activity).sum(),
             children,
             is_open_at_first: true,

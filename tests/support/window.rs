@@ -18,7 +18,7 @@ use threadline::view::{Action, PaneKind};
 
 /// The program's rasteriser as egui_kittest's.
 #[derive(Default)]
-struct Renderer(Soft);
+pub struct Renderer(Soft);
 
 impl TestRenderer for Renderer {
     fn handle_delta(&mut self, delta: &mut egui::TexturesDelta) {

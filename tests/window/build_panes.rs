@@ -6,7 +6,7 @@ use egui_kittest::kittest::Queryable;
 use threadline::base::StringId;
 use threadline::query::Item;
 use threadline::trace::{ProcessId, TrackKind};
-use threadline::view::{Action, Arrange, PaneKind};
+use threadline::view::{Action, Arrange, Docking, PaneKind};
 
 fn lua() -> Window {
     let mut window = window(&file("sample-traces/lua-make-j2.etrace.zst"));
@@ -108,6 +108,7 @@ fn files_tell_who_used_them_and_what_they_were_made_of() {
     act(&mut window, Action::OpenPane(PaneKind::Files));
     settle(&mut window);
     type_into(&mut window, "Filter files", "src/lvm.o");
+    act(&mut window, Action::Dock(Docking::Share(0.8)));
     window.get_by_label("/proj/src/lua-5.4.4/src/lvm.o").click();
     window.run_steps(3);
     assert!(window.query_all_by_label("as (244)").next().is_some());
@@ -210,6 +211,8 @@ fn open_files_are_hidden_and_shown_again() {
         let rows = window.state().state().rows.all();
         rows.iter().any(|row| &*row.title == "open files")
     };
+    assert!(!has(&window), "they are folded at first");
+    act(&mut window, Action::UnfoldAll);
     assert!(has(&window));
     let toggle = || Action::Arrange(Arrange::ToggleAll("open files"));
     act(&mut window, toggle());

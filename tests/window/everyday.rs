@@ -416,9 +416,11 @@ fn what_is_merged_tells_what_it_is_made_of() {
     let area = canvas(&window);
     // Somewhere along the first CPU there is a block of several.
     let row = window.state().state().rows.all()[1].clone();
+    let lane = &row.lanes[0];
+    let y = area.top() + row.top + lane.offset + lane.height / 2.0;
     let told = (0..area.width() as usize / 3).any(|step| {
         let x = area.left() + 3.0 * step as f32;
-        window.hover_at(egui::pos2(x, area.top() + row.top + row.height / 2.0));
+        window.hover_at(egui::pos2(x, y));
         window.run_steps(8);
         window
             .query_all_by_label_contains(" items in ")

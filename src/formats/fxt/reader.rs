@@ -11,7 +11,7 @@ use crate::base::{
 use crate::event::kernel::ProbeGroup;
 use crate::event::part::{ClockUnit, Provider, UnnamedClock};
 use crate::event::{
-    Coarse, DecodedEvent, Directory, Fact, Lane, LaneColumns, Need, Part, ThreadKey, TraceInfo,
+    Coarse, DecodedEvent, Directory, Fact, Lane, LaneColumns, Need, Part, TraceInfo,
 };
 use crate::formats::events::FieldReader;
 use crate::formats::kind_table::ListedKinds;

@@ -207,6 +207,7 @@ impl App {
             || self.plotting.is_busy()
             || self.lacks_plots()
             || self.questions.is_waiting()
+            || self.timeline.is_busy()
             || !self.todo.is_empty()
             || self.follow.as_ref().is_some_and(Follow::is_busy)
             // After a trace is shown, the samples are no longer needed.

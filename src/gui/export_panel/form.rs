@@ -269,8 +269,8 @@ fn narrow_by_area(chosen: &mut Selection, trace: &Trace, state: &ViewState) {
 
 /// Narrows to the lanes that a row draws itself.
 fn narrow_by_lanes(chosen: &mut Selection, trace: &Trace, row: &Row) {
-    for lane in &row.lanes {
-        match lane.kind {
+    for kind in row.kinds() {
+        match kind {
             LaneKind::Slices(at) => {
                 let row = trace.slices.rows.get(at as usize);
                 chosen.tracks.extend(row.map(|row| row.track));
@@ -279,6 +279,7 @@ fn narrow_by_lanes(chosen: &mut Selection, trace: &Trace, row: &Row) {
             LaneKind::Counter(id) => chosen.counters.push(id),
             LaneKind::States(thread) => chosen.threads.push(thread),
             LaneKind::Runs(cpu) => chosen.cpu_tracks.push(cpu),
+            LaneKind::Profile { .. } | LaneKind::Summary(..) | LaneKind::Jobs(_) => {}
         }
     }
 }
@@ -295,7 +296,7 @@ fn narrow_by_nodes(chosen: &mut Selection, mut open: Vec<&Node>) {
             RowKind::Thread(id) => chosen.threads.push(id),
             RowKind::Track(id) => chosen.tracks.push(id),
             RowKind::Counter(id) => chosen.counters.push(id),
-            RowKind::Plot => {}
+            RowKind::Plot | RowKind::Jobs => {}
         }
     }
     match chosen.is_narrowed() {

@@ -2,7 +2,9 @@
 
 use super::key_row::{ALT, CTRL, CTRL_ALT, KeyRow, NONE, SHIFT, after, key, row};
 use crate::view::layout::HEIGHTS;
-use crate::view::{Action, Arrange, ColorBy, Finder, GroupBy, Question, Settings, ViewState};
+use crate::view::{
+    Action, Arrange, ColorBy, Finder, GroupBy, Heights, Question, Settings, ViewState,
+};
 use egui::Key;
 
 pub(super) const ROWS: &[KeyRow] = &[
@@ -94,6 +96,20 @@ pub(super) const ROWS: &[KeyRow] = &[
         &[key(CTRL_ALT, Key::Num0)],
         "Make tracks as high as at first",
         |s| rows(s, 100),
+    ),
+    row(
+        &[key(NONE, Key::K)],
+        "Keep all heights, or let them follow",
+        |s| {
+            let heights = match s.settings.heights {
+                Heights::Follow => Heights::Held,
+                Heights::Held => Heights::Follow,
+            };
+            Some(Action::Configure(Settings {
+                heights,
+                ..s.settings
+            }))
+        },
     ),
     row(
         &[key(SHIFT, Key::C)],

@@ -23,6 +23,7 @@ use crate::query::process_times::{
     program_of,
 };
 use crate::query::programs::{failed, programs};
+use crate::query::slot_estimate::with_slots;
 use crate::tables::TableDef;
 use crate::tables::builds::{CRITICAL_CHAIN, PROGRAMS, WHY, chain_rows, program_rows};
 use crate::tables::columns::PROCESS_IN_FULL;
@@ -39,6 +40,8 @@ pub fn make() -> Box<dyn Pane> {
 #[derive(Default)]
 struct BuildPane {
     answer: Task<(), Answer>,
+    /// The number of job slots of the estimate; `None`: twice as many as there were.
+    slots: Option<u32>,
     /// The section that a small pane shows.
     shown: Section,
     tables: Tables,
@@ -69,6 +72,8 @@ enum OfPrograms {
 struct Answer {
     curve: Vec<CountFrom>,
     at_once: MeanAndMost,
+    /// The time of all working processes together.
+    work: Nanos,
     chain: Chain,
     /// The rows of its steps and waits.
     steps: Arc<TableData>,
@@ -138,9 +143,11 @@ impl Answer {
         let last = steps.last().map_or(trace.span.end, |step| step.time);
         let span = TimeSpan::new(first, last.max(first));
         let chain = critical_chain(trace, &times, &FileHistory::new(trace));
+        let at_once = mean_and_most(&steps, span);
         Ok(Answer {
+            work: Nanos((at_once.mean * span.duration().0 as f64) as i64),
             curve: curve(&steps, span, MOST_POINTS),
-            at_once: mean_and_most(&steps, span),
+            at_once,
             steps: Arc::new(TableData::new(chain_columns(), chain_rows(chain.rows()))),
             chain,
             programs: Arc::new(TableData::new(
@@ -187,11 +194,13 @@ impl Pane for BuildPane {
             Layouts::Beside => {
                 egui::Panel::left("build curve")
                     .resizable(true)
-                    .default_size(room.x * 0.28)
-                    .show(ui, |ui| curve_ui(ui, scene, answer, &mut actions));
+                    .default_size(room.x * 0.24)
+                    .show(ui, |ui| {
+                        curve_ui(ui, scene, answer, &mut self.slots, &mut actions)
+                    });
                 egui::Panel::right("build programs")
                     .resizable(true)
-                    .default_size((room.x * 0.34).min(410.0).max(room.x * 0.3))
+                    .default_size((room.x * 0.36).min(450.0).max(room.x * 0.3))
                     .show(ui, |ui| {
                         of_programs_ui(ui, scene, answer, tables, &mut actions)
                     });
@@ -205,7 +214,9 @@ impl Pane for BuildPane {
                 egui::Panel::bottom("build curve below")
                     .resizable(true)
                     .default_size(room.y * 0.28)
-                    .show(ui, |ui| curve_ui(ui, scene, answer, &mut actions));
+                    .show(ui, |ui| {
+                        curve_ui(ui, scene, answer, &mut self.slots, &mut actions)
+                    });
                 egui::Panel::bottom("build programs below")
                     .resizable(true)
                     .default_size(room.y * 0.32)
@@ -223,7 +234,7 @@ impl Pane for BuildPane {
                 match self.shown {
                     Section::Chain => chain_ui(ui, scene, answer, &mut tables.chain, &mut actions),
                     Section::Programs => of_programs_ui(ui, scene, answer, tables, &mut actions),
-                    Section::Curve => curve_ui(ui, scene, answer, &mut actions),
+                    Section::Curve => curve_ui(ui, scene, answer, &mut self.slots, &mut actions),
                 }
             }
         }
@@ -260,7 +271,13 @@ fn length(scene: &Scene<'_>, length: Nanos) -> String {
 }
 
 /// Draws the number of working processes over time.
-fn curve_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<Action>) {
+fn curve_ui(
+    ui: &mut Ui,
+    scene: &Scene<'_>,
+    answer: &Answer,
+    slots: &mut Option<u32>,
+    actions: &mut Vec<Action>,
+) {
     let palette = scene.palette;
     ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new("Processes at work").strong())
@@ -269,6 +286,7 @@ fn curve_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<A
         let words = format!("mean {mean:.2}, most {most}");
         ui.label(RichText::new(words).color(palette.weak));
     });
+    estimate_ui(ui, scene, answer, slots);
     let start = scene.loaded.trace.span.start;
     let seconds = |time: Timestamp| (time - start).0 as f64 / 1e9;
     let ends = answer.curve.iter().skip(1).map(|step| step.time);
@@ -337,6 +355,28 @@ fn curve_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<A
     {
         actions.push(Action::Center(start + Nanos((at.x * 1e9) as i64)));
     }
+}
+
+/// Draws how long the build would take with another number of job slots.
+fn estimate_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, slots: &mut Option<u32>) {
+    let mut chosen = slots.unwrap_or(answer.at_once.most.saturating_mul(2).max(2));
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 4.0;
+        let label = ui.label("With");
+        let field = egui::DragValue::new(&mut chosen).range(1..=1024).speed(0.1);
+        if ui.add(field).labelled_by(label.id).changed() {
+            *slots = Some(chosen);
+        }
+        let estimate = with_slots(answer.work, answer.chain.length, chosen);
+        let words = format!(
+            "job slots: {} to {} (estimate)",
+            length(scene, estimate.least),
+            length(scene, estimate.most)
+        );
+        ui.label(RichText::new(words).color(scene.palette.weak)).on_hover_text(
+            "Lower bound: the critical chain, or all work divided by the slots. Upper bound: a runner that leaves no slot free while a job is ready. Both assume a processor for each slot, and that each process takes as long as it did.",
+        );
+    });
 }
 
 /// Draws the steps of the critical chain, and a switch that highlights them in the timeline and the tree.

@@ -1,5 +1,6 @@
 //! Horizontal positions of a lane's blocks, in points and snapped to whole pixels.
 
+use super::afar::Stacked;
 use super::bars::Bars;
 use super::draw::Draw;
 use super::open_ends::Fading;
@@ -7,7 +8,7 @@ use super::strips::Columns;
 use crate::base::Timestamp;
 use crate::query::visible::Block;
 use crate::view::Scale;
-use crate::view::rows::LaneKind;
+use crate::view::rows::{LaneKind, Summarised};
 use egui::{Color32, Rect, pos2};
 use std::ops::RangeInclusive;
 
@@ -19,6 +20,7 @@ pub(super) struct Across {
     area: Rect,
     scale: Scale,
     is_instants: bool,
+    stacked: Stacked,
     pixels_per_point: f32,
     /// Size of a pixel, in points.
     point: f32,
@@ -38,6 +40,11 @@ impl Across {
             area,
             scale: draw.scale,
             is_instants: matches!(kind, LaneKind::Instants(_)),
+            stacked: match kind {
+                LaneKind::States(_) | LaneKind::Summary(_, Summarised::States) => Stacked::States,
+                LaneKind::Profile { .. } => Stacked::Profile,
+                _ => Stacked::Names,
+            },
             pixels_per_point,
             point: 1.0 / pixels_per_point,
             pixel_nanos: pixel_nanos as i64,
@@ -105,8 +112,8 @@ impl Across {
         Rect::from_min_max(pos2(left, top), pos2(self.shown(left, right), bottom))
     }
 
-    /// Returns the mapping for strips; blocks at least `wide_from` points wide will be reported individually.
-    pub(super) fn columns(&self, wide_from: f32) -> Columns {
+    /// Returns the mapping for strips of `rows` rows; bars at least `wide_from` points wide will be reported individually.
+    pub(super) fn columns(&self, wide_from: f32, rows: usize) -> Columns {
         let pixels = f64::from(self.pixels_per_point);
         Columns {
             start: self.scale.span().start.0,
@@ -114,6 +121,8 @@ impl Across {
             base: f64::from(self.area.left()) * pixels,
             gap_from: (GAP_FROM_POINTS * self.pixels_per_point) as usize,
             wide_from: (wide_from * self.pixels_per_point).ceil() as usize,
+            stacked: self.stacked,
+            rows,
             point: (self.is_instants).then(|| self.pixels_per_point.round().max(1.0) as usize),
         }
     }

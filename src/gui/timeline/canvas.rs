@@ -81,7 +81,7 @@ impl Timeline {
         } else if hit.is_none() {
             gap = loose;
         }
-        self.strips.end(ui.ctx());
+        self.strips.end();
         if self.kept.is_near() {
             ui.ctx().request_repaint();
         }
@@ -115,7 +115,7 @@ impl Timeline {
         if let Some(id) = arrow {
             let text = super::tooltip::flow_text(draw.scene, id);
             response.clone().on_hover_text_at_pointer(text);
-        } else if let Some(framed) = Self::pointed_text(draw, hit.as_ref(), gap.as_ref()) {
+        } else if let Some(framed) = self.pointed_text(draw, hit.as_ref(), gap.as_ref()) {
             let stroke = Stroke::new(1.0, palette.text);
             painter.rect_stroke(framed.rect.expand(1.0), 1, stroke, StrokeKind::Outside);
             response.clone().on_hover_text_at_pointer(framed.text);
@@ -130,6 +130,7 @@ impl Timeline {
 
     /// Returns the rectangle to frame under the pointer, and its tooltip.
     fn pointed_text(
+        &self,
         draw: &Draw<'_>,
         hit: Option<&Hit>,
         gap: Option<&GapHit>,
@@ -140,7 +141,7 @@ impl Timeline {
         });
         let of_hit = |hit: &Hit| FramedText {
             rect: hit.rect,
-            text: hover_text(draw.scene, hit),
+            text: hover_text(draw.scene, hit, &self.kept.names(hit.lane)),
         };
         of_gap.or_else(|| hit.map(of_hit))
     }

@@ -5,6 +5,7 @@ use crate::base::Timestamp;
 use crate::gui::pane::Scene;
 use crate::gui::table::number_text;
 use crate::gui::theme::Palette;
+use crate::index::lod::PARTS;
 use crate::query::Item;
 use crate::query::visible::{Block, CounterStep};
 use crate::trace::CounterTrackId;
@@ -118,7 +119,7 @@ pub(super) fn counter_hit(
             label: 0,
             first: row,
             count: 1,
-            busy: 1.0,
+            times: [0.0; PARTS],
         },
         rect: shown.intersect(area),
     })

@@ -195,7 +195,7 @@ fn source_of(draw: &Draw<'_>, row: &Row) -> Option<SourceId> {
         RowKind::Process(id) => trace.source_of(id.0, |source| &source.processes),
         RowKind::Thread(id) => trace.source_of(id.0, |source| &source.threads),
         RowKind::Counter(id) => trace.source_of(id.0, |source| &source.counters),
-        RowKind::Track(_) | RowKind::Group | RowKind::Plot => None,
+        RowKind::Track(_) | RowKind::Group | RowKind::Plot | RowKind::Jobs => None,
     }
 }
 

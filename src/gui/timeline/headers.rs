@@ -300,8 +300,10 @@ fn paint_header(
         palette.weak,
     );
     let is_group = matches!(row.kind, RowKind::Group);
-    let font = FontId::proportional(if is_group { 13.0 } else { 12.5 });
-    let note_font = FontId::proportional(11.0);
+    // In dense rows, letters are smaller.
+    let size: f32 = if is_group { 13.0 } else { 12.5 };
+    let font = FontId::proportional(size.min(row.height * 0.78));
+    let note_font = FontId::proportional(11.0_f32.min(row.height * 0.7));
     let note_width = if row.note.is_empty() {
         0.0
     } else {

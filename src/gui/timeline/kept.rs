@@ -13,16 +13,16 @@ use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::gui::pane::Scene;
 use crate::load::TraceId;
 use crate::query::search::Found;
-use crate::query::visible::Block;
+use crate::query::visible::{Block, ProfileNames};
 use crate::view::rows::LaneKind;
 use crate::view::{ColorBy, Isolation};
-use egui::Color32;
+use egui::{Color32, Context};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::{Arc, Weak};
 
 /// At most this many lanes are cached; only long scrolling shows more.
-const MOST_LANES: usize = 512;
+const MOST_LANES: usize = 256;
 
 /// What lists depend on besides lane and span: the trace, and the column width in ns.
 type Zoom = (TraceId, i64);
@@ -84,6 +84,8 @@ struct KeptList {
     width: i64,
     span: TimeSpan,
     blocks: Vec<Block>,
+    /// Names of the parts, if the lane is a profile.
+    names: ProfileNames,
     strip: KeptStrip,
 }
 
@@ -149,7 +151,7 @@ impl KeptLists {
         &mut self,
         kind: LaneKind,
         span: TimeSpan,
-        make: impl FnOnce(TimeSpan, u32, &mut Vec<Block>),
+        make: impl FnOnce(TimeSpan, u32, &mut Vec<Block>) -> ProfileNames,
     ) -> Range<usize> {
         let number = self.lanes.len();
         let width = self.zoom.as_ref().map_or(1, |zoom| zoom.1);
@@ -159,6 +161,7 @@ impl KeptLists {
             width,
             span: TimeSpan::new(span.start, span.start),
             blocks: Vec::new(),
+            names: ProfileNames::default(),
             strip: KeptStrip::default(),
         });
         let is_there = span.start >= list.span.start && span.end <= list.span.end;
@@ -174,11 +177,19 @@ impl KeptLists {
             // While the zoom changes, lists are short-lived: a small margin is enough.
             let share = if self.is_steady { 2 } else { 8 };
             let asked = widened(span, Nanos(span.duration().0 / share), width);
-            make(asked.span, asked.columns, &mut list.blocks);
+            list.names = make(asked.span, asked.columns, &mut list.blocks);
             (list.span, list.width) = (asked.span, width);
             list.strip.forget();
         }
         range_within(&list.blocks, span)
+    }
+
+    /// Returns the names of a profile's parts.
+    pub(super) fn names(&self, kind: LaneKind) -> ProfileNames {
+        self.lanes
+            .get(&kind)
+            .map(|list| list.names)
+            .unwrap_or_default()
     }
 
     /// Returns a lane's blocks in the range that [`KeptLists::list`] returned.
@@ -222,13 +233,15 @@ impl KeptLists {
 
     /// Returns the visible part of a lane's strip; appends its wide blocks to `wide`.
     pub(super) fn shown(
-        &self,
+        &mut self,
+        ctx: &Context,
         kind: LaneKind,
         columns: &Columns,
         room: &Room,
         wide: &mut Vec<Block>,
-    ) -> Option<Shown<'_>> {
-        self.lanes.get(&kind)?.strip.shown(columns, room, wide)
+    ) -> Option<Shown> {
+        let list = self.lanes.get_mut(&kind)?;
+        list.strip.shown(ctx, columns, room, wide)
     }
 }
 
@@ -280,6 +293,7 @@ fn widened(span: TimeSpan, margin: Nanos, width: i64) -> Widened {
 
 #[cfg(test)]
 mod tests {
+    use super::super::afar::Stacked;
     use super::*;
     use crate::base::Job;
     use crate::load::{LoadedTrace, open};
@@ -335,6 +349,7 @@ mod tests {
                 let seen = kept.list(kind, span, |span, pixels, out| {
                     made += 1;
                     listed(&loaded, kind, span, pixels, out);
+                    ProfileNames::default()
                 });
                 let list = kept.blocks(kind, seen);
                 let mut plain = Vec::new();
@@ -370,7 +385,9 @@ mod tests {
             base: 0.0,
             gap_from: 3,
             wide_from: 4,
-            point: None,
+            stacked: Stacked::Names,
+            rows: 12,
+            point: Some(1),
         };
         let room = Room {
             left: 0,
@@ -385,6 +402,7 @@ mod tests {
                 kept.list(kind, span, |span, pixels, out| {
                     made += 1;
                     listed(loaded, kind, span, pixels, out);
+                    ProfileNames::default()
                 });
                 let color = |block: &Block| {
                     painted.insert(track);
@@ -392,8 +410,11 @@ mod tests {
                 };
                 kept.paint(kind, &columns, &room, color, &Fading::onto(Color32::BLACK));
             }
-            let strip = kept.shown(kind, &columns, &room, &mut Vec::new());
-            shown.push(strip.map(|it| it.spread(400)).unwrap_or_default());
+            let list = kept.lanes.get(&kind);
+            shown.push(
+                list.map(|it| it.strip.spread(&columns, &room))
+                    .unwrap_or_default(),
+            );
         }
         (made, painted.len())
     }

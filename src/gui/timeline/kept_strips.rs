@@ -6,10 +6,10 @@
 //! exact are repainted, a few lanes per frame.
 
 use super::open_ends::Fading;
-use super::strips::{Columns, Room, Shown, Strip};
+use super::strips::{Columns, Picture, Room, Shown, Strip};
 use crate::base::{TimeSpan, Timestamp};
 use crate::query::visible::Block;
-use egui::Color32;
+use egui::{Color32, Context};
 
 /// A strip may be stretched or shrunk at most by this factor.
 const MOST_STRETCH: f64 = 2.0;
@@ -82,7 +82,7 @@ struct Painted {
     look: Look,
     columns: Columns,
     ruler: Ruler,
-    pixels: Vec<Color32>,
+    picture: Picture,
     /// The blocks that are, or nearly are, wide enough to be reported individually.
     wide: Vec<Block>,
 }
@@ -103,7 +103,7 @@ impl KeptStrip {
         }
         let Moved { shift, stretch } = painted.ruler.from(&Ruler::new(columns, room.left));
         let (first, last) = (-shift * stretch, (room.width as f64 - shift) * stretch);
-        let is_there = first >= -0.5 && last <= painted.pixels.len() as f64 + 0.5;
+        let is_there = first >= -0.5 && last <= painted.picture.columns() as f64 + 0.5;
         let is_bearable = (MOST_STRETCH.recip()..=MOST_STRETCH).contains(&stretch);
         if !is_there || !is_bearable {
             return Fit::Not;
@@ -118,19 +118,22 @@ impl KeptStrip {
 
     /// Returns the visible part of the strip, which must fit; appends its wide blocks to `wide`.
     pub(super) fn shown(
-        &self,
+        &mut self,
+        ctx: &Context,
         columns: &Columns,
         room: &Room,
         wide: &mut Vec<Block>,
-    ) -> Option<Shown<'_>> {
-        let painted = self.painted.as_ref()?;
+    ) -> Option<Shown> {
+        let painted = self.painted.as_mut()?;
         wide.extend_from_slice(&painted.wide);
-        let Moved { shift, stretch } = painted.ruler.from(&Ruler::new(columns, room.left));
-        let (from, until) = match painted.columns.columns_per_nano == columns.columns_per_nano {
-            true => (-shift.round(), room.width as f64 - shift.round()),
-            false => (-shift * stretch, (room.width as f64 - shift) * stretch),
-        };
-        Some(Shown::new(&painted.pixels, from, until))
+        let (from, until) = painted.seen(columns, room);
+        let count = painted.picture.columns();
+        Some(Shown {
+            texture: painted.picture.texture(ctx),
+            columns: count,
+            from: from.clamp(0.0, count as f64),
+            until: until.clamp(0.0, count as f64),
+        })
     }
 
     #[expect(clippy::too_many_arguments, reason = "each is what a strip depends on")]
@@ -158,17 +161,13 @@ impl KeptStrip {
             look,
             columns: *columns,
             ruler: view,
-            pixels: Vec::new(),
+            picture: Picture::default(),
             wide: Vec::new(),
         });
         let left = room.left + first as i64;
         painted.look = look;
         painted.columns = *columns;
         painted.ruler = Ruler::new(columns, left);
-        painted.pixels.clear();
-        painted
-            .pixels
-            .resize((last - first) as usize, Color32::TRANSPARENT);
         painted.wide.clear();
         // One more column on both sides, since edges are rounded.
         let seen = TimeSpan::new(
@@ -179,14 +178,51 @@ impl KeptStrip {
             wide_from: columns.wide_from - columns.wide_from / 8,
             ..*columns
         };
-        let wide = &mut painted.wide;
-        Strip::new(&mut painted.pixels, left).paint(blocks(seen), &near, color, fading, wide);
+        let (blocks, count) = (blocks(seen), (last - first) as usize);
+        let rows = columns.rows_for(blocks);
+        let pixels = painted.picture.clear(count, rows);
+        Strip::new(pixels, count, left).paint(blocks, &near, color, fading, &mut painted.wide);
         self.painted = Some(painted);
+    }
+
+    /// Returns the lowest row of pixels as the window shows it.
+    #[cfg(test)]
+    pub(super) fn spread(&self, columns: &Columns, room: &Room) -> Vec<Color32> {
+        let Some(painted) = &self.painted else {
+            return Vec::new();
+        };
+        let count = painted.picture.columns();
+        let (from, until) = painted.seen(columns, room);
+        let (from, until) = (
+            from.clamp(0.0, count as f64),
+            until.clamp(0.0, count as f64),
+        );
+        let pixels = painted.picture.lowest_row();
+        let place = |column: usize| {
+            let share = (column as f64 + 0.5) / room.width as f64;
+            from + share * (until - from)
+        };
+        let pixel = |column| pixels.get(place(column) as usize).copied();
+        (0..room.width)
+            .map(|it| pixel(it).unwrap_or_default())
+            .collect()
+    }
+}
+
+impl Painted {
+    /// Returns which columns are at the edges of a view.
+    fn seen(&self, columns: &Columns, room: &Room) -> (f64, f64) {
+        let Moved { shift, stretch } = self.ruler.from(&Ruler::new(columns, room.left));
+        match self.columns.columns_per_nano == columns.columns_per_nano {
+            true => (-shift.round(), room.width as f64 - shift.round()),
+            false => (-shift * stretch, (room.width as f64 - shift) * stretch),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::afar::Stacked;
     use super::super::kept::within;
     use super::*;
 
@@ -207,7 +243,7 @@ mod tests {
                 label,
                 first: label,
                 count: 1,
-                busy: 1.0,
+                times: [length as f32, 0.0, 0.0, 0.0, 0.0, 0.0],
             });
             time += (length + hole) as i64;
         }
@@ -226,6 +262,8 @@ mod tests {
             base: 10.0,
             gap_from: 3,
             wide_from: 4,
+            stacked: Stacked::Names,
+            rows: 1,
             point: None,
         }
     }
@@ -238,7 +276,7 @@ mod tests {
             TimeSpan::new(Timestamp(columns.start - 8), Timestamp(end)),
         );
         let none = Fading::onto(Color32::BLACK);
-        Strip::new(&mut pixels, 10).paint(seen, columns, color, &none, &mut Vec::new());
+        Strip::new(&mut pixels, WIDTH, 10).paint(seen, columns, color, &none, &mut Vec::new());
         pixels
     }
 
@@ -249,8 +287,7 @@ mod tests {
     };
 
     fn shown(kept: &KeptStrip, columns: &Columns) -> Vec<Color32> {
-        let shown = kept.shown(columns, &ROOM, &mut Vec::new());
-        shown.map(|it| it.spread(WIDTH)).unwrap_or_default()
+        kept.spread(columns, &ROOM)
     }
 
     fn kept(blocks: &[Block], columns: &Columns) -> KeptStrip {

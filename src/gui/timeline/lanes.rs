@@ -6,6 +6,7 @@ use super::colors::{LaneColors, is_doubtful};
 use super::counters::{counter_hit, paint_counter};
 use super::draw::{Draw, Hit};
 use super::label::{Label, MAX_NODES};
+use super::listing::{list, shows_seen};
 use super::matches::{lit_of, mark_matches, marks_of};
 use super::open_ends::Fading;
 use super::scratch::{NearEdge, Timeline};
@@ -13,18 +14,18 @@ use super::sizes::{LABEL_FROM_POINTS, NODE_FROM_POINTS};
 use super::strips::{FROM_BLOCKS, FROM_BLOCKS_MOVING};
 use crate::base::{TimeSpan, Timestamp};
 use crate::event::KindId;
+use crate::gui::pane::Scene;
 use crate::gui::table::number_text;
 use crate::gui::theme::Palette;
-use crate::load::LoadedTrace;
 use crate::query::item::title;
+use crate::query::jobs::job_name;
 use crate::query::visible::{Block, joined};
 use crate::query::{Item, visible};
-use crate::trace::{InstantId, RunId, SliceId, StateId, ThreadId, ThreadState};
+use crate::trace::{InstantId, ProcessId, RunId, SliceId, StateId, ThreadId, ThreadState};
 use crate::view::Isolation;
-use crate::view::rows::LaneKind;
+use crate::view::rows::{LaneKind, RowKey, Summarised};
 use egui::{Mesh, Pos2, Rect};
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Lanes at least this high, in points, can have labels.
 const LABEL_HEIGHT: f32 = 12.0;
@@ -69,29 +70,9 @@ impl Timeline {
             self.ranges.extend(label);
             return hit;
         }
-        let list = |span, pixels, blocks: &mut Vec<Block>| match kind {
-            LaneKind::Runs(cpu) => visible::runs(trace, index, cpu, span, pixels, blocks),
-            LaneKind::States(thread) => visible::states(trace, index, thread, span, pixels, blocks),
-            LaneKind::Slices(row) => match trace.slices.rows.get(row as usize) {
-                Some(row) => visible::slices(trace, index, row, span, pixels, blocks),
-                None => blocks.clear(),
-            },
-            LaneKind::Instants(track) => {
-                visible::instants(trace, index, track, span, pixels, blocks)
-            }
-            LaneKind::Counter(_) => blocks.clear(),
-        };
-        let mut colors = LaneColors::new(scene, kind);
+        let list = |span, pixels, blocks: &mut Vec<Block>| list(scene, kind, span, pixels, blocks);
         let is_isolating = scene.state.search.isolation == Isolation::On;
         let marks = marks_of(draw, kind).filter(|_| !is_isolating);
-        let lit = lit_of(draw, kind);
-        let mut color = |block: &Block| {
-            let full = colors.of(scene, block);
-            match lit.has(block) {
-                true => full,
-                false => scene.palette.dimmed(full),
-            }
-        };
         let fading = Fading::new(scene, kind, painter.ctx().pixels_per_point());
         let across = Across::new(kind, area, draw, painter.ctx().pixels_per_point());
         let in_lane = pointer.filter(|pos| pos.y >= area.top() && pos.y < area.bottom());
@@ -101,29 +82,47 @@ impl Timeline {
         });
         self.wide.clear();
         let width = width_of(span, pixels);
-        let columns = across.columns(match self.has_nodes {
+        let wide_from = match self.has_nodes {
             true => NODE_FROM_POINTS,
             // A strip may be shown stretched to twice its width: then such a block has space for a label.
             false => LABEL_FROM_POINTS / 2.0,
-        });
+        };
+        let columns = across.columns(wide_from, self.strips.rows_of(area.height()));
         let room = self.strips.room();
-        let needs_blocks = marks.is_some() || in_lane.is_some() || in_ruler.is_some();
+        let needs_blocks = marks.is_some()
+            || matches!(kind, LaneKind::Jobs(_))
+            || in_lane.is_some()
+            || in_ruler.is_some();
         let room_kept = room.filter(|_| !needs_blocks);
         let seen = match room_kept.is_some_and(|room| self.kept.serves(kind, &columns, &room)) {
             true => None,
             false => Some(self.kept.list(kind, span, list)),
         };
+        let lit = lit_of(draw, kind);
+        let mut colors = LaneColors::new(scene, kind, self.kept.names(kind));
+        let mut color = |block: &Block| {
+            let full = colors.of(scene, block);
+            match lit.has(block) {
+                true => full,
+                false => scene.palette.dimmed(full),
+            }
+        };
         let full_from = match self.kept.is_moving() {
             true => FROM_BLOCKS_MOVING,
             false => FROM_BLOCKS,
         };
-        let is_full = |seen: &Range<usize>| seen.len() >= full_from;
+        let kept = &self.kept;
+        let is_full = |seen: &Range<usize>| {
+            let blocks = kept.blocks(kind, seen.clone());
+            blocks.len() >= full_from || !blocks.iter().all(|block| columns.is_bar(block))
+        };
         let room = room.filter(|_| seen.as_ref().is_none_or(is_full));
         if let Some(room) = room {
             if seen.is_some() {
                 self.kept.paint(kind, &columns, &room, &mut color, &fading);
             }
-            let shown = self.kept.shown(kind, &columns, &room, &mut self.wide);
+            let ctx = painter.ctx();
+            let shown = self.kept.shown(ctx, kind, &columns, &room, &mut self.wide);
             if let Some(shown) = shown {
                 self.strips.add(area, &shown);
             }
@@ -144,6 +143,9 @@ impl Timeline {
                 }
             }
         }
+        if matches!(kind, LaneKind::Jobs(_)) {
+            self.chain_marks.paint(mesh, draw, &across, blocks, width);
+        }
         if let Some(marks) = marks {
             mark_matches(mesh, draw, marks, blocks, width, &across);
         }
@@ -163,7 +165,7 @@ impl Timeline {
                 note_edges(&mut self.edge, pos.x, &block, draw);
                 let distance = (left - pos.x).max(pos.x - right).max(0.0);
                 if distance <= 3.0 && hit.as_ref().is_none_or(|(best, _)| distance < *best) {
-                    let item = item_of_block(kind, &block);
+                    let item = item_of_block(scene, kind, &block);
                     let rect = across.rect(left, right);
                     let found = Hit {
                         item,
@@ -196,11 +198,11 @@ impl Timeline {
                 self.has_nodes && rect.width() >= NODE_FROM_POINTS && self.labels.len() < MAX_NODES;
             let visible = rect.intersect(area);
             if (is_labelled || has_node) && visible.width() >= LABEL_FROM_POINTS.min(rect.width()) {
-                let mut text = block_text(scene.loaded, kind, block);
+                let mut text = block_text(scene, kind, block);
                 if is_doubtful(scene, kind, block) {
                     text.push_str(" ?");
                 }
-                let item = item_of_block(kind, block);
+                let item = item_of_block(scene, kind, block);
                 let fill = color(block);
                 let middle = scale.time_from_x(visible.center().x - area.left());
                 // Blocks in the selected range are tinted.
@@ -248,21 +250,49 @@ fn note_edges(edge: &mut Option<NearEdge>, x: f32, block: &Block, draw: &Draw<'_
     }
 }
 
-pub(super) fn item_of_block(kind: LaneKind, block: &Block) -> Item {
+pub(super) fn item_of_block(scene: &Scene<'_>, kind: LaneKind, block: &Block) -> Item {
+    let trace = &scene.loaded.trace;
     match kind {
+        LaneKind::Runs(cpu) if shows_seen(trace, cpu) => Item::Thread(ThreadId(block.label)),
         LaneKind::Runs(_) => Item::Run(RunId(block.first)),
         LaneKind::States(_) => Item::State(StateId(block.first)),
-        LaneKind::Slices(_) => Item::Slice(SliceId(block.first)),
+        LaneKind::Slices(_) | LaneKind::Profile { .. } => Item::Slice(SliceId(block.first)),
         LaneKind::Instants(_) => Item::Instant(InstantId(block.first)),
         LaneKind::Counter(id) => Item::Sample(id, block.first),
+        LaneKind::Jobs(_) => Item::Process(ProcessId(block.label)),
+        LaneKind::Summary(key, of) => {
+            let row = scene.state.rows.of_key(key);
+            let own = row.and_then(crate::view::rows::Row::item);
+            own.unwrap_or_else(|| first_inside(scene, key, of))
+        }
     }
 }
 
-pub(super) fn block_text(loaded: &Arc<LoadedTrace>, kind: LaneKind, block: &Block) -> String {
-    let trace = &loaded.trace;
+/// Returns the first thread, CPU or track in a group, which is no item itself.
+fn first_inside(scene: &Scene<'_>, group: RowKey, of: Summarised) -> Item {
+    let trace = &scene.loaded.trace;
+    let node = scene.state.outline.node(group);
+    let lanes = node.map(|node| node.summarised(of)).unwrap_or_default();
+    match lanes.first() {
+        Some(LaneKind::States(thread)) => Item::Thread(*thread),
+        Some(LaneKind::Runs(cpu)) => Item::Cpu(*cpu),
+        Some(LaneKind::Slices(row)) => {
+            let row = trace.slices.rows.get(*row as usize);
+            row.map_or(Item::Thread(ThreadId::IDLE), |row| Item::Track(row.track))
+        }
+        _ => Item::Thread(ThreadId::IDLE),
+    }
+}
+
+pub(super) fn block_text(scene: &Scene<'_>, kind: LaneKind, block: &Block) -> String {
+    let trace = &scene.loaded.trace;
     let name = match kind {
         LaneKind::Runs(_) => trace.thread_name(ThreadId(block.label)).into_owned(),
-        LaneKind::States(_) => ThreadState::ALL
+        LaneKind::Jobs(_) => job_name(trace, ProcessId(block.label)),
+        LaneKind::Profile { .. } | LaneKind::Summary(_, Summarised::Fullness) => {
+            return String::new();
+        }
+        LaneKind::States(_) | LaneKind::Summary(_, Summarised::States) => ThreadState::ALL
             .get(block.label as usize)
             .copied()
             .unwrap_or_default()

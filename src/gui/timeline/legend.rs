@@ -22,9 +22,19 @@ type Paint = fn(&egui::Painter, Rect, &Palette);
 const SIGNS: &[(Paint, &str, &str)] = &[
     (names, "threads, slices, interrupts", "by their names"),
     (
-        weaker,
+        seen,
+        "paler thread on a CPU",
+        "its events name it; switches were not recorded",
+    ),
+    (
+        stacked,
         "several in one pixel",
-        "the paler, the less of it they fill",
+        "height: how much of the time each takes",
+    ),
+    (
+        band_of_points,
+        "many events in one pixel",
+        "the higher, the more",
     ),
     (
         unfinished,
@@ -46,6 +56,11 @@ const SIGNS: &[(Paint, &str, &str)] = &[
     (counter, "counter", "its value over time"),
     (arrow, "arrow", "a flow, or who woke whom"),
     (found, "match", "found by the search"),
+    (
+        chain,
+        "line below a process",
+        "on the critical chain of the build",
+    ),
     (range, "tinted", "the selected range"),
     (marks, "lines A and B", "the two markers"),
     (
@@ -166,11 +181,34 @@ fn names(painter: &egui::Painter, rect: Rect, palette: &Palette) {
     }
 }
 
-fn weaker(painter: &egui::Painter, rect: Rect, palette: &Palette) {
-    let color = Tint::of_name(b"read").plain(palette);
-    let (left, right) = rect.split_left_right_at_fraction(0.5);
-    painter.rect_filled(left, 0, color);
-    painter.rect_filled(right, 0, palette.paler(color, 0.4));
+fn seen(painter: &egui::Painter, rect: Rect, palette: &Palette) {
+    let color = Tint::of_name(b"bash").plain(palette);
+    painter.rect_filled(rect, 0, palette.seen(color));
+}
+
+fn stacked(painter: &egui::Painter, rect: Rect, palette: &Palette) {
+    let states = [
+        (ThreadState::Running, [0.2, 0.4, 0.7, 0.5, 0.3]),
+        (ThreadState::Runnable, [0.4, 0.6, 0.9, 0.6, 0.4]),
+        (ThreadState::Sleeping, [1.0; 5]),
+    ];
+    for (state, heights) in states.into_iter().rev() {
+        for (at, height) in (0_u8..).zip(heights) {
+            let left = rect.left() + 6.0 * f32::from(at);
+            let top = rect.bottom() - rect.height() * height;
+            let bar = Rect::from_min_max(pos2(left, top), pos2(left + 6.0, rect.bottom()));
+            painter.rect_filled(bar, 0, palette.of_state(state));
+        }
+    }
+}
+
+fn band_of_points(painter: &egui::Painter, rect: Rect, palette: &Palette) {
+    for (at, height) in (0_u8..).zip([0.4, 0.5, 0.9, 0.7, 0.4]) {
+        let left = rect.left() + 6.0 * f32::from(at);
+        let top = rect.bottom() - rect.height() * height;
+        let bar = Rect::from_min_max(pos2(left, top), pos2(left + 6.0, rect.bottom()));
+        painter.rect_filled(bar, 0, palette.density);
+    }
 }
 
 fn unfinished(painter: &egui::Painter, rect: Rect, palette: &Palette) {
@@ -223,6 +261,12 @@ fn found(painter: &egui::Painter, rect: Rect, palette: &Palette) {
     painter.rect_filled(rect, 0, Tint::of_name(b"read").plain(palette));
     let stroke = Stroke::new(2.0, palette.found);
     painter.rect_stroke(rect, 0, stroke, egui::StrokeKind::Inside);
+}
+
+fn chain(painter: &egui::Painter, rect: Rect, palette: &Palette) {
+    painter.rect_filled(rect, 0, Tint::of_name(b"cc1").plain(palette));
+    let line = rect.with_min_y(rect.bottom() - 3.0);
+    painter.rect_filled(line, 0, palette.chain);
 }
 
 fn range(painter: &egui::Painter, rect: Rect, palette: &Palette) {

@@ -22,7 +22,10 @@ pub(super) fn marks_of<'a>(draw: &Draw<'a>, kind: LaneKind) -> Option<&'a BitSet
         LaneKind::States(_) => Some(&marks.states),
         LaneKind::Slices(_) => Some(&marks.slices),
         LaneKind::Instants(_) => Some(&marks.instants),
-        LaneKind::Counter(_) => None,
+        LaneKind::Counter(_)
+        | LaneKind::Profile { .. }
+        | LaneKind::Summary(..)
+        | LaneKind::Jobs(_) => None,
     }
 }
 
@@ -65,7 +68,7 @@ pub(super) fn lit_of<'a>(draw: &Draw<'a>, kind: LaneKind) -> Lit<'a> {
             let row = trace.slices.rows.get(row as usize);
             row.is_some_and(|row| whole.has_track(row.track))
         }
-        LaneKind::Runs(_) | LaneKind::Counter(_) => false,
+        _ => false,
     });
     match is_whole {
         true => Lit::All,

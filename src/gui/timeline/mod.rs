@@ -1,17 +1,20 @@
 //! The timeline: overview with brush, ruler, track headers and the canvas of lanes.
 //!
-//! Only visible rows are queried. The blocks of a frame are drawn as one mesh per section, those of full lanes as rows
-//! of one texture; labels are drawn after them.
+//! Only visible rows are queried. The blocks of a frame are drawn as one mesh per section, those of full lanes as
+//! textures; labels are drawn after them.
 
 mod across;
+mod afar;
 mod bars;
 mod canvas;
+mod chain_marks;
 mod colors;
 mod counters;
 mod drag;
 mod draw;
 mod flag_note;
 mod flows;
+mod follow_heights;
 mod gaps;
 mod glide;
 mod header_drag;
@@ -26,6 +29,7 @@ mod kept_strips;
 mod label;
 mod lanes;
 mod legend;
+mod listing;
 mod matches;
 mod migrations;
 mod open_ends;
@@ -56,6 +60,11 @@ use sizes::{OVERVIEW_HEIGHT, RULER_HEIGHT};
 pub(crate) use text::elided_name;
 
 impl Timeline {
+    /// Returns whether something that is drawn is still being computed.
+    pub fn is_busy(&self) -> bool {
+        self.chain_marks.is_busy()
+    }
+
     /// Draws the whole timeline; returns the user's actions.
     pub fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
         let mut actions = Vec::new();
@@ -83,6 +92,8 @@ impl Timeline {
         if self.glide.is_moving(now) {
             ui.ctx().request_repaint();
         }
+        self.follow_heights(ui, scene, canvas.width(), &mut actions);
+        self.chain_marks.ask(ui.ctx(), scene);
         let draw = Draw {
             scene,
             scale: Scale::new(shown, canvas.width()),

@@ -1,5 +1,6 @@
 //! The state that the timeline keeps from frame to frame: drags, lists, texts being typed.
 
+use super::chain_marks::ChainMarks;
 use super::counters::RangeLabel;
 use super::drag::{Drag, Moving};
 use super::flows::Most;
@@ -8,7 +9,8 @@ use super::kept::KeptLists;
 use super::label::Label;
 use super::overview_matches::MatchesSeen;
 use super::strips::Strips;
-use crate::base::Timestamp;
+use crate::base::{TimeSpan, Timestamp};
+use crate::load::TraceId;
 use crate::query::Item;
 use crate::query::visible::{Block, CounterStep};
 use crate::view::rows::RowKey;
@@ -31,10 +33,24 @@ pub(super) struct Spot {
     pub(super) time: Timestamp,
 }
 
+/// What heights were chosen for.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) struct SeenAt {
+    pub(super) trace: TraceId,
+    pub(super) span: TimeSpan,
+    pub(super) width: f32,
+}
+
 /// The timeline with its state.
 #[derive(Default)]
 pub(crate) struct Timeline {
     pub(super) kept: KeptLists,
+    /// The critical chain of a build.
+    pub(super) chain_marks: ChainMarks,
+    /// What the rows' heights were chosen for.
+    pub(super) heights_for: Option<SeenAt>,
+    /// What is in view, and since when, in seconds.
+    pub(super) resting: Option<(SeenAt, f64)>,
     /// The mesh of each section; a frame reuses the allocation of the previous one.
     pub(super) meshes: Vec<Arc<Mesh>>,
     pub(super) strips: Strips,

@@ -1,44 +1,43 @@
-//! Draws lanes full of thin bars as pictures one pixel high: a bar is then a few bytes instead of two triangles.
+//! Draws lanes full of thin bars as pictures: a bar is then a few bytes instead of two triangles, and a column of pixels
+//! that is coarser than the data shows shares by height.
 //!
 //! Zoomed out, a large trace has up to one bar per pixel in each of 40 lanes. As triangles that is 100 bytes per bar,
-//! written, copied into the frame and sent to the driver. All strips of a frame are rows of one texture, drawn as one
-//! rectangle per lane, as high as the lane.
+//! written, copied into the frame and sent to the driver. A strip is a texture of its own, uploaded when it was painted
+//! anew, and drawn as one rectangle.
 
+use super::afar::{Afar, Column, Stacked};
 use super::open_ends::Fading;
-use crate::query::visible::{Block, Piece};
+use crate::query::visible::Block;
 use egui::layers::ShapeIdx;
 use egui::{
-    Color32, ColorImage, Context, Mesh, Painter, Rect, Shape, TextureHandle, TextureOptions, pos2,
+    Color32, ColorImage, Context, Mesh, Painter, Rect, Shape, TextureHandle, TextureId,
+    TextureOptions, pos2,
 };
 use std::sync::Arc;
 
-/// Lanes with fewer blocks are drawn as rectangles: limits for a resting and for a moving view.
+/// Lanes with fewer blocks are drawn as rectangles if all are bars: limits for a resting and for a moving view.
 pub(super) const FROM_BLOCKS: usize = 200;
 pub(super) const FROM_BLOCKS_MOVING: usize = 32;
 
 /// A strip is painted wider than the view on each side, by the view's width divided by this.
 const MARGIN_SHARE: usize = 4;
+/// Most rows of a strip: a share is shown to a twelfth of the lane's height.
+const MOST_ROWS: usize = 12;
 
 /// The strips of a frame.
 #[derive(Default)]
 pub(super) struct Strips {
-    /// Texture rows of the previous frame, to be overwritten.
-    image: Arc<ColorImage>,
-    texture: Option<TextureHandle>,
     /// Columns available in this frame.
     room: Room,
     pixels_per_point: f32,
-    most_rows: usize,
     /// For each section: its placeholder shape, and its strips.
     places: Vec<Place>,
-    rows: usize,
 }
 
 struct Place {
     painter: Painter,
     shape: ShapeIdx,
-    /// Rectangle of each strip, its texture row, and the visible columns in it.
-    strips: Vec<(Rect, usize, (f64, f64))>,
+    strips: Vec<Shape>,
 }
 
 /// The columns available for a strip.
@@ -52,45 +51,14 @@ pub(super) struct Room {
     pub(super) margin: usize,
 }
 
-impl Room {
-    fn stride(&self) -> usize {
-        self.width + 2 * self.margin
-    }
-}
-
-/// The visible part of a painted strip.
-pub(super) struct Shown<'a> {
-    pixels: &'a [Color32],
-    /// Positions in `pixels` that are at the view's edges.
-    from: f64,
-    until: f64,
-}
-
-impl<'a> Shown<'a> {
-    /// Returns the part of `pixels` between two positions, to be spread over the view.
-    pub(super) fn new(pixels: &'a [Color32], from: f64, until: f64) -> Shown<'a> {
-        let most = pixels.len() as f64;
-        let (from, until) = (from.clamp(0.0, most), until.clamp(0.0, most));
-        let (first, last) = (from.floor(), until.ceil());
-        Shown {
-            pixels: pixels
-                .get(first as usize..last as usize)
-                .unwrap_or_default(),
-            from: from - first,
-            until: until - first,
-        }
-    }
-
-    /// Returns the pixels as the window shows them in a view of `width` columns.
-    #[cfg(test)]
-    pub(super) fn spread(&self, width: usize) -> Vec<Color32> {
-        let place = |column: usize| {
-            let share = (column as f64 + 0.5) / width as f64;
-            self.from + share * (self.until - self.from)
-        };
-        let pixel = |column| self.pixels.get(place(column) as usize).copied();
-        (0..width).map(|it| pixel(it).unwrap_or_default()).collect()
-    }
+/// The visible part of a painted strip: columns of its texture.
+pub(super) struct Shown {
+    pub(super) texture: TextureId,
+    /// Number of columns of the texture.
+    pub(super) columns: usize,
+    /// Columns that are at the view's edges.
+    pub(super) from: f64,
+    pub(super) until: f64,
 }
 
 impl Strips {
@@ -99,21 +67,15 @@ impl Strips {
         self.pixels_per_point = ctx.pixels_per_point();
         let column = |x: f32| (f64::from(x) * f64::from(self.pixels_per_point)).round() as i64;
         let (left, right) = (column(area.left()), column(area.right()));
-        self.most_rows = ctx.input(|input| input.max_texture_side);
+        let most = ctx.input(|input| input.max_texture_side);
         let width = usize::try_from(right - left).unwrap_or(0);
-        let width = if width > self.most_rows { 0 } else { width };
+        let width = if width > most { 0 } else { width };
         self.room = Room {
             left,
             width,
-            margin: (width / MARGIN_SHARE).min((self.most_rows - width) / 2),
+            margin: (width / MARGIN_SHARE).min((most - width) / 2),
         };
-        (self.rows, self.places) = (0, Vec::new());
-        if Arc::get_mut(&mut self.image).is_none() {
-            // The last frame's image is still in use: this frame needs a new one.
-            self.image = Arc::default();
-        }
-        let image = Arc::make_mut(&mut self.image);
-        image.pixels.clear();
+        self.places = Vec::new();
     }
 
     /// Starts a section: its strips are drawn below what is painted after this.
@@ -125,71 +87,106 @@ impl Strips {
         });
     }
 
-    /// Returns the columns for another strip, if the texture has space for it.
+    /// Returns the columns for a strip; `None` if the view is wider than a texture may be.
     pub(super) fn room(&self) -> Option<Room> {
-        (self.room.width > 0 && self.rows < self.most_rows).then_some(self.room)
+        (self.room.width > 0).then_some(self.room)
+    }
+
+    /// Returns the number of rows of a strip in a lane of this height in points.
+    pub(super) fn rows_of(&self, height: f32) -> usize {
+        ((height * self.pixels_per_point).round() as usize).clamp(1, MOST_ROWS)
     }
 
     /// Shows a strip as a lane of the section started last.
-    pub(super) fn add(&mut self, area: Rect, shown: &Shown<'_>) {
+    pub(super) fn add(&mut self, area: Rect, shown: &Shown) {
         let Some(place) = self.places.last_mut() else {
             return;
         };
-        let stride = self.room.stride();
-        let pixels = &mut Arc::make_mut(&mut self.image).pixels;
-        let most = stride.min(shown.pixels.len());
-        pixels.extend_from_slice(shown.pixels.get(..most).unwrap_or_default());
-        self.rows += 1;
-        pixels.resize(self.rows * stride, Color32::TRANSPARENT);
-        let seen = (shown.from, shown.until);
-        place.strips.push((area, self.rows - 1, seen));
+        let point = |column: i64| column as f32 / self.pixels_per_point;
+        let Room { left, width, .. } = self.room;
+        let across = point(left)..=point(left + width as i64);
+        let u = |column: f64| (column / shown.columns as f64) as f32;
+        let rect = Rect::from_x_y_ranges(across, area.y_range());
+        let part = Rect::from_min_max(pos2(u(shown.from), 0.0), pos2(u(shown.until), 1.0));
+        let mut mesh = Mesh::with_texture(shown.texture);
+        mesh.add_rect_with_uv(rect, part, Color32::WHITE);
+        place.strips.push(Shape::mesh(mesh));
     }
 
-    /// Ends the frame: uploads the texture and draws the strips' rectangles.
-    pub(super) fn end(&mut self, ctx: &Context) {
-        if self.rows == 0 {
-            return;
-        }
-        let image = Arc::make_mut(&mut self.image);
-        let Room { left, width, .. } = self.room;
-        let stride = self.room.stride();
-        image.size = [stride, self.rows];
-        let options = TextureOptions::NEAREST;
-        let image = self.image.clone();
-        let id = match &mut self.texture {
-            Some(texture) => {
-                texture.set(image, options);
-                texture.id()
-            }
-            None => {
-                let texture = ctx.load_texture("strips", image, options);
-                self.texture.insert(texture).id()
-            }
-        };
-        let point = |column: i64| column as f32 / self.pixels_per_point;
-        let (left, right) = (point(left), point(left + width as i64));
+    /// Ends the frame: draws the strips' rectangles.
+    pub(super) fn end(&mut self) {
         for place in self.places.drain(..) {
-            let mut mesh = Mesh::with_texture(id);
-            for (area, row, (from, until)) in place.strips {
-                // The middle of the texture row at both edges: every pixel of the lane's height shows the same row.
-                let v = (row as f32 + 0.5) / self.rows as f32;
-                let u = |column: f64| (column / stride as f64) as f32;
-                let rect = Rect::from_min_max(pos2(left, area.top()), pos2(right, area.bottom()));
-                let part = Rect::from_min_max(pos2(u(from), v), pos2(u(until), v));
-                mesh.add_rect_with_uv(rect, part, Color32::WHITE);
-            }
-            if !mesh.is_empty() {
-                place.painter.set(place.shape, Shape::mesh(mesh));
+            if !place.strips.is_empty() {
+                place.painter.set(place.shape, Shape::Vec(place.strips));
             }
         }
     }
 }
 
-/// The pixels of a lane, from left to right.
+/// A painted strip: a picture, and its texture once it was shown.
+#[derive(Default)]
+pub(super) struct Picture {
+    image: Arc<ColorImage>,
+    texture: Option<TextureHandle>,
+    is_uploaded: bool,
+}
+
+impl Picture {
+    /// Empties the picture, for `columns` times `rows` pixels.
+    pub(super) fn clear(&mut self, columns: usize, rows: usize) -> &mut [Color32] {
+        self.is_uploaded = false;
+        if Arc::get_mut(&mut self.image).is_none() {
+            // The renderer has not taken the last one yet.
+            self.image = Arc::default();
+        }
+        let image = Arc::make_mut(&mut self.image);
+        image.size = [columns, rows];
+        image.source_size = egui::vec2(columns as f32, rows as f32);
+        image.pixels.clear();
+        image.pixels.resize(columns * rows, Color32::TRANSPARENT);
+        &mut image.pixels
+    }
+
+    /// Returns the number of columns.
+    pub(super) fn columns(&self) -> usize {
+        self.image.size[0]
+    }
+
+    /// Returns the pixels of the lowest row.
+    #[cfg(test)]
+    pub(super) fn lowest_row(&self) -> &[Color32] {
+        let [columns, rows] = self.image.size;
+        &self.image.pixels[(rows - 1) * columns..]
+    }
+
+    /// Returns the texture that shows the picture.
+    pub(super) fn texture(&mut self, ctx: &Context) -> TextureId {
+        let options = TextureOptions::NEAREST;
+        let texture = match &mut self.texture {
+            Some(texture) => {
+                if !self.is_uploaded {
+                    texture.set(self.image.clone(), options);
+                }
+                texture.id()
+            }
+            None => {
+                let texture = ctx.load_texture("strip", self.image.clone(), options);
+                self.texture.insert(texture).id()
+            }
+        };
+        self.is_uploaded = true;
+        texture
+    }
+}
+
+/// The pixels of a lane, row by row.
 pub(super) struct Strip<'a> {
     pixels: &'a mut [Color32],
+    columns: usize,
     /// Column of the first pixel, counted from the window's left edge.
     left: i64,
+    /// The column painted last that is coarser than the data.
+    stacked: Option<i64>,
 }
 
 /// Maps the blocks of a lane to columns.
@@ -204,6 +201,10 @@ pub(super) struct Columns {
     pub(super) gap_from: usize,
     /// Bars with at least this many columns are reported individually.
     pub(super) wide_from: usize,
+    /// What is stacked in columns that are coarser than the data.
+    pub(super) stacked: Stacked,
+    /// Number of rows for that.
+    pub(super) rows: usize,
     /// For points: the number of columns of each, regardless of its block's duration.
     pub(super) point: Option<usize>,
 }
@@ -211,19 +212,37 @@ pub(super) struct Columns {
 impl Columns {
     /// Returns whether bars look the same in both except for their positions.
     pub(super) fn draws_like(&self, other: &Columns) -> bool {
-        let looks = |it: &Columns| (it.gap_from, it.wide_from, it.point);
+        let looks = |it: &Columns| (it.gap_from, it.wide_from, it.point, it.rows);
         looks(self) == looks(other)
+    }
+
+    /// Returns whether a block is drawn as a bar, and not as a part of the columns that it is in.
+    pub(super) fn is_bar(&self, block: &Block) -> bool {
+        let length = block.end - block.start;
+        block.count == 1 && length as f64 * self.columns_per_nano >= 1.0
+    }
+
+    /// Returns the number of rows that a picture of these blocks needs: one if there is nothing to stack.
+    pub(super) fn rows_for(&self, blocks: &[Block]) -> usize {
+        match blocks.iter().all(|block| self.is_bar(block)) {
+            true => 1,
+            false => self.rows,
+        }
     }
 }
 
 impl<'a> Strip<'a> {
-    /// Returns a strip whose first pixel is the column `left`.
-    pub(super) fn new(pixels: &'a mut [Color32], left: i64) -> Strip<'a> {
-        Strip { pixels, left }
+    /// Returns a strip of `columns` columns of which the first is the column `left`.
+    pub(super) fn new(pixels: &'a mut [Color32], columns: usize, left: i64) -> Strip<'a> {
+        Strip {
+            pixels,
+            columns: columns.max(1),
+            left,
+            stacked: None,
+        }
     }
 
-    /// Paints blocks sorted by time; blocks narrower than a column are merged into one per column. Wide blocks are
-    /// appended to `wide`.
+    /// Paints blocks sorted by time. Long bars are appended to `wide`.
     pub(super) fn paint(
         &mut self,
         blocks: &[Block],
@@ -232,75 +251,156 @@ impl<'a> Strip<'a> {
         fading: &Fading<'_>,
         wide: &mut Vec<Block>,
     ) {
-        let count = self.pixels.len();
-        let base = columns.base - self.left as f64 + 0.5;
-        let column = |time: i64| {
+        if let Some(width) = columns.point {
+            self.paint_points(blocks, columns, width, color);
+            return;
+        }
+        let base = columns.base - self.left as f64;
+        let position = |time: i64| {
             let nanos = time.saturating_sub(columns.start) as f64;
-            // (Through integers: rounding a float is a slow function call.)
-            ((base + nanos * columns.columns_per_nano) as i64).clamp(0, count as i64) as usize
+            base + nanos * columns.columns_per_nano
         };
-        let thin_below = match columns.point {
-            Some(_) => i64::MAX,
-            None => columns.columns_per_nano.recip() as i64,
-        };
-        let least = columns.point.unwrap_or(1);
-        let mut open: Option<(usize, &Block, Option<Piece>)> = None;
-        let mut close = |pixels: &mut [Color32], open: Option<(usize, &Block, Option<Piece>)>| {
-            if let Some((at, first, joined)) = open
-                && at < count
-            {
-                let fill = match joined {
-                    Some(piece) => color(&piece.block(0)),
-                    None => color(first),
-                };
-                for pixel in pixels.iter_mut().skip(at).take(least) {
-                    *pixel = fill;
-                }
-            }
-        };
+        // What begins before the strip is measured in its first column only.
+        let (first, last) = (-1.0, self.columns as f64 + 1.0);
+        let mut afar = Afar::new(columns.stacked);
         for block in blocks {
-            let from = column(block.start);
-            if block.end - block.start < thin_below {
-                if let Some((at, first, joined)) = &mut open
-                    && *at == from
-                {
-                    let piece = joined.get_or_insert_with(|| Piece::of(first));
-                    piece.take_in(&Piece::of(block));
-                } else {
-                    close(self.pixels, open.replace((from, block, None)));
+            let (from, until) = (position(block.start), position(block.end));
+            if columns.is_bar(block) {
+                afar.bar(block, from, until, |column| self.stack(&column, &mut color));
+                let edges = (from.clamp(first, last), until.clamp(first, last));
+                let width = self.bar(block, edges, columns, color(block), fading);
+                if width >= columns.wide_from {
+                    wide.push(*block);
                 }
-                continue;
+            } else if until >= first && from <= last {
+                afar.thin(block, from, until, |column| self.stack(&column, &mut color));
             }
-            close(self.pixels, open.take());
-            let to = column(block.end).max(from + 1);
-            let gap = usize::from(to - from > columns.gap_from);
-            close(self.pixels, Some((from, block, None)));
-            if let Some([first, more @ ..]) = self.pixels.get_mut(from..(to - gap).min(count)) {
-                more.fill(*first);
+        }
+        afar.finish(|column| self.stack(&column, &mut color));
+    }
+
+    /// Paints a bar between two positions, rounded to whole columns; returns the number of its columns.
+    fn bar(
+        &mut self,
+        block: &Block,
+        (from, until): (f64, f64),
+        columns: &Columns,
+        fill: Color32,
+        fading: &Fading<'_>,
+    ) -> usize {
+        // (Through integers: rounding a float is a slow function call.)
+        let column = |position: f64| ((position + 0.5).max(0.0) as usize).min(self.columns);
+        let from = column(from);
+        let to = column(until).max(from + 1);
+        let width = to - from;
+        let gap = usize::from(to - from > columns.gap_from);
+        // A column that is coarser than the data was painted together with the start of this bar.
+        let is_stacked = |column: usize| self.stacked == Some(column as i64);
+        let from = from + usize::from(is_stacked(from));
+        let (until, is_cut) = ((to - gap).min(self.columns), to >= self.columns);
+        for row in self.pixels.chunks_exact_mut(self.columns) {
+            if let Some(bar) = row.get_mut(from..until) {
+                bar.fill(fill);
             }
-            // An end past the edge is not visible: no fading there.
-            if to < count && fading.is_open(block) {
-                let end = to - gap;
-                let steps = fading.steps(end - from, 1.0);
-                for (at, share) in (end - steps.len()..end).zip(steps) {
-                    if let Some(pixel) = self.pixels.get_mut(at) {
+        }
+        // An end past the edge is not visible: no fading there.
+        if !is_cut && fading.is_open(block) {
+            let end = to - gap;
+            let steps = fading.steps(end.saturating_sub(from), 1.0);
+            for (at, share) in (end - steps.len()..end).zip(steps) {
+                for row in self.pixels.chunks_exact_mut(self.columns) {
+                    if let Some(pixel) = row.get_mut(at) {
                         *pixel = fading.mixed(*pixel, share);
                     }
                 }
             }
-            if to - from >= columns.wide_from {
-                wide.push(*block);
+        }
+        width
+    }
+
+    /// Paints a column that is coarser than the data.
+    fn stack(&mut self, column: &Column, color: &mut impl FnMut(&Block) -> Color32) {
+        self.stacked = Some(column.at);
+        let at = usize::try_from(column.at).ok();
+        let Some(at) = at.filter(|at| *at < self.columns) else {
+            return;
+        };
+        let rows = self.pixels.len() / self.columns;
+        let mut row = rows;
+        for (part, height) in column.heights(rows).into_iter().enumerate() {
+            if height > 0 {
+                let fill = color(&column.block_of(part));
+                for _ in 0..height.min(row) {
+                    row -= 1;
+                    self.pixels[row * self.columns + at] = fill;
+                }
             }
         }
-        close(self.pixels, open);
+        for row in 0..row {
+            self.pixels[row * self.columns + at] = Color32::TRANSPARENT;
+        }
     }
+
+    /// Paints points, each `width` columns wide: a band as high as there are many, and a full tick where one is alone.
+    fn paint_points(
+        &mut self,
+        blocks: &[Block],
+        columns: &Columns,
+        width: usize,
+        mut color: impl FnMut(&Block) -> Color32,
+    ) {
+        let base = columns.base - self.left as f64 + 0.5;
+        let column = |block: &Block| {
+            let nanos = block.start.saturating_sub(columns.start) as f64;
+            (base + nanos * columns.columns_per_nano).floor() as i64
+        };
+        let rows = self.pixels.len() / self.columns;
+        let alone = (ALONE * width) as i64;
+        let mut before = i64::MIN / 2;
+        let mut rest = blocks;
+        while let Some((first, after)) = rest.split_first() {
+            let at = column(first);
+            let count = after.iter().take_while(|block| column(block) == at).count();
+            let (same, others) = after.split_at(count);
+            let mut all = *first;
+            all.count += same.iter().map(|block| block.count).sum::<u32>();
+            rest = others;
+            let next = rest.first().map_or(i64::MAX / 2, column);
+            let is_alone = all.count == 1 && at - before >= alone && next - at >= alone;
+            before = at;
+            let height = match is_alone {
+                true => rows,
+                false => {
+                    // A band has its own colour, also where a single event is in it.
+                    all.count = all.count.max(2);
+                    points_height(all.count, rows)
+                }
+            };
+            let fill = color(&all);
+            for column in at.max(0)..(at + width as i64).min(self.columns as i64) {
+                for row in rows - height..rows {
+                    self.pixels[row * self.columns + column as usize] = fill;
+                }
+            }
+        }
+    }
+}
+
+/// Points at least this many times their width away from others are alone.
+const ALONE: usize = 12;
+
+/// Returns how many of `rows` rows a column with several points takes: a third for a few, all for ten thousand.
+fn points_height(count: u32, rows: usize) -> usize {
+    let share = 0.34 + 0.66 * (f64::from(count).log10() / 4.0).min(1.0);
+    ((share * rows as f64).round() as usize).clamp(1, rows.max(1))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::bars::Bars;
     use super::*;
-    use crate::gui::soft::{Picture, Soft};
+    use crate::gui::soft::{self, Soft};
+    use crate::index::lod::PARTS;
     use egui::vec2;
 
     const SPAN: i64 = 60;
@@ -313,8 +413,14 @@ mod tests {
             label,
             first: 0,
             count: 1,
-            busy: 1.0,
+            times: times(length),
         }
+    }
+
+    fn times(length: i64) -> [f32; PARTS] {
+        let mut times = [0.0; PARTS];
+        times[0] = length as f32;
+        times
     }
 
     fn color(label: u32) -> Color32 {
@@ -325,7 +431,7 @@ mod tests {
     }
 
     /// Draws the picture of a lane of 60 points whose left edge is at `left`.
-    fn picture(left: f32, scale: f32, paint: impl Fn(&mut egui::Ui, Rect)) -> Picture {
+    fn picture(left: f32, scale: f32, paint: impl Fn(&mut egui::Ui, Rect)) -> soft::Picture {
         let ctx = Context::default();
         let mut input = egui::RawInput::default();
         if let Some(viewport) = input.viewports.get_mut(&input.viewport_id) {
@@ -361,23 +467,23 @@ mod tests {
         let mut strips = Strips::default();
         strips.begin(ui.ctx(), area);
         strips.begin_section(&ui.painter_at(area));
-        // A first strip, so that the tested lane is the second row of the texture.
         let room = strips.room().unwrap_or_else(|| panic!("there is room"));
         let width = room.width as f64;
-        let mut pixels = vec![Color32::RED; room.width + 7];
-        let red = Shown::new(&pixels, 0.0, width);
-        strips.add(area.translate(vec2(0.0, 100.0)), &red);
         // The strip has five columns left of the view, and two right of it.
-        pixels.fill(Color32::TRANSPARENT);
-        let mut strip = Strip::new(&mut pixels, room.left - 5);
+        let count = room.width + 7;
         let columns = Columns {
             start: 0,
             columns_per_nano: f64::from(scale),
             base: f64::from(area.left() * scale),
             gap_from: (3.0 * scale) as usize,
             wide_from: 4,
+            stacked: Stacked::Names,
+            rows: 12,
             point: None,
         };
+        let mut picture = Picture::default();
+        assert_eq!(columns.rows_for(blocks), 1);
+        let mut strip = Strip::new(picture.clear(count, 1), count, room.left - 5);
         let mut wide = Vec::new();
         strip.paint(
             blocks,
@@ -392,10 +498,16 @@ mod tests {
         };
         let long = blocks.iter().filter(|it| seen(it) * scale >= 4.0);
         assert!(wide.iter().eq(long));
-        strips.add(area, &Shown::new(&pixels, 5.0, 5.0 + width));
-        strips.end(ui.ctx());
+        let shown = Shown {
+            texture: picture.texture(ui.ctx()),
+            columns: count,
+            from: 5.0,
+            until: 5.0 + width,
+        };
+        strips.add(area, &shown);
+        strips.end();
         // The texture must outlive the frame.
-        ui.data_mut(|data| data.insert_temp(egui::Id::NULL, strips.texture));
+        ui.data_mut(|data| data.insert_temp(egui::Id::NULL, picture.texture));
     }
 
     #[test]
@@ -421,48 +533,78 @@ mod tests {
         }
     }
 
-    #[test]
-    fn what_is_thinner_than_a_column_is_joined_there() {
-        let mut pixels = [Color32::TRANSPARENT; 4];
-        let (mut strip, mut wide) = (
-            Strip {
-                pixels: &mut pixels,
-                left: 0,
-            },
-            Vec::new(),
-        );
+    /// Returns the colours of each column of a strip of four columns of 100 ns, from the bottom.
+    fn stacks(blocks: &[Block], rows: usize, point: Option<usize>) -> Vec<Vec<Color32>> {
+        let mut pixels = vec![Color32::TRANSPARENT; 4 * rows];
         let columns = Columns {
             start: 1_000,
             columns_per_nano: 0.01,
             base: 0.0,
             gap_from: 3,
             wide_from: 4,
-            point: None,
+            stacked: Stacked::Names,
+            rows,
+            point,
         };
+        let mut wide = Vec::new();
+        Strip::new(&mut pixels, 4, 0).paint(
+            blocks,
+            &columns,
+            |block| color(block.label),
+            &Fading::onto(Color32::BLACK),
+            &mut wide,
+        );
+        assert!(wide.is_empty());
+        let column = |at: usize| (0..rows).rev().map(|row| pixels[row * 4 + at]).collect();
+        (0..4).map(column).collect()
+    }
+
+    #[test]
+    fn a_column_of_thin_blocks_is_as_high_as_they_fill_it() {
         let blocks = [
             (1_010, 10, 0),
             (1_020, 30, 1),
             (1_110, 10, 0),
-            (1_120, 10, 0),
-            (1_310, 10, 1),
+            (1_140, 10, 0),
+            (1_390, 10, 1),
         ]
         .map(block);
-        let mut seen = Vec::new();
-        let note = |block: &Block| {
-            seen.push((block.label, block.count, block.end - block.start));
-            color(block.label)
-        };
-        strip.paint(
-            &blocks,
-            &columns,
-            note,
-            &Fading::onto(Color32::BLACK),
-            &mut wide,
-        );
-        assert_eq!(seen, [(1, 2, 40), (0, 2, 20), (1, 1, 10)]);
+        let (none, a, b) = (Color32::TRANSPARENT, color(0), color(1));
+        let seen = stacks(&blocks, 5, None);
+        assert_eq!(seen[0], [b, b, none, none, none]);
+        assert_eq!(seen[1], [a, none, none, none, none]);
+        assert_eq!(seen[2], [none; 5]);
+        // A tenth of a column is still seen.
+        assert_eq!(seen[3], [b, none, none, none, none]);
+    }
+
+    #[test]
+    fn a_short_item_between_long_ones_is_seen() {
+        let blocks = [(900, 240, 0), (1_140, 2, 1), (1_142, 400, 0)].map(block);
+        let (a, b) = (color(0), color(1));
+        let seen = stacks(&blocks, 5, None);
+        assert_eq!(seen[0], [a; 5]);
+        assert_eq!(seen[1], [a, a, a, a, b]);
+        assert_eq!(seen[2], [a; 5]);
+        assert_eq!(seen[3], [a; 5]);
+    }
+
+    #[test]
+    fn many_points_are_a_band_and_a_lone_one_a_tick() {
         let none = Color32::TRANSPARENT;
-        // Rounded like the edges of rectangles: half a column rounds up.
-        assert_eq!(pixels, [color(1), color(0), none, color(1)]);
-        assert!(wide.is_empty());
+        let many = |start, count| Block {
+            count,
+            ..block((start, 0, 0))
+        };
+        let seen = stacks(
+            &[many(1_010, 3), many(1_130, 10_000), many(1_350, 1)],
+            5,
+            Some(1),
+        );
+        let filled = |column: &[Color32]| column.iter().filter(|it| **it != none).count();
+        let filled: Vec<usize> = seen.iter().map(|column| filled(column)).collect();
+        assert_eq!(filled, [2, 5, 0, 2]);
+        let seen = stacks(&[many(1_110, 1)], 5, Some(1));
+        assert_eq!(seen[1], [color(0); 5]);
     }
 }

@@ -5,21 +5,22 @@ use super::lanes::{block_text, item_of_block};
 use crate::base::{Nanos, Timestamp};
 use crate::gui::pane::Scene;
 use crate::gui::table::number_text;
+use crate::index::lod_rows::StatePart;
 use crate::query::Item;
 use crate::query::item::title;
 use crate::query::seen::{Length, Seen};
-use crate::query::visible::Block;
+use crate::query::visible::{Block, ProfileNames};
 use crate::query::waker::waker_of;
 use crate::trace::flows::FlowPoint;
 use crate::trace::{FlowId, InstantId, RunId, State, ThreadId, ThreadState, Trace};
-use crate::view::rows::LaneKind;
+use crate::view::rows::{LaneKind, Summarised};
 use crate::view::ruler;
 use rustc_hash::FxHashMap;
 
-pub(super) fn hover_text(scene: &Scene<'_>, hit: &Hit) -> String {
+pub(super) fn hover_text(scene: &Scene<'_>, hit: &Hit, names: &ProfileNames) -> String {
     let trace = &scene.loaded.trace;
     let unit = scene.state.origins.unit;
-    let mut text = block_text(scene.loaded, hit.lane, &hit.block);
+    let mut text = block_text(scene, hit.lane, &hit.block);
     let block = &hit.block;
     let mut length = ruler::length_text(Nanos(block.end - block.start), unit);
     // A duration measured by the recorder wins over the drawn length.
@@ -28,9 +29,11 @@ pub(super) fn hover_text(scene: &Scene<'_>, hit: &Hit) -> String {
     {
         length = ruler::length_text(Nanos(ns), unit);
     }
-    if block.count > 1 {
+    if let Some(lines) = parts_text(scene, hit, names) {
+        text = lines;
+    } else if block.count > 1 {
         let count = ruler::grouped(i64::from(block.count));
-        let busy = block.busy * 100.0;
+        let busy = block.busy() * 100.0;
         text = format!("{count} items in {length}, busy {busy:.0} %");
         for line in kinds_of(scene, hit.lane, block) {
             text.push('\n');
@@ -101,6 +104,45 @@ pub(super) fn hover_text(scene: &Scene<'_>, hit: &Hit) -> String {
     text
 }
 
+/// Returns what the parts of a column take, if its block stands for more than one row.
+fn parts_text(scene: &Scene<'_>, hit: &Hit, names: &ProfileNames) -> Option<String> {
+    let (trace, unit) = (&scene.loaded.trace, scene.state.origins.unit);
+    let block = &hit.block;
+    let word = |part: usize| match hit.lane {
+        LaneKind::Summary(_, Summarised::States) => {
+            let part = StatePart::ALL.get(part).copied()?;
+            Some(part.state().word().to_owned())
+        }
+        LaneKind::Summary(_, Summarised::Fullness) => Some("busy".to_owned()),
+        LaneKind::Profile { .. } => Some(match names.get(part).copied().flatten() {
+            Some(label) => {
+                let label = trace.slices.labels.get(label as usize).copied();
+                trace.text(label.unwrap_or_default().name).into_owned()
+            }
+            None => "others".to_owned(),
+        }),
+        _ => None,
+    };
+    word(0)?;
+    let length = block.end - block.start;
+    let what = match hit.lane {
+        LaneKind::Profile { .. } => "innermost in",
+        _ => "mean of all tracks in",
+    };
+    let mut lines = vec![format!(
+        "{what} {}",
+        ruler::length_text(Nanos(length), unit)
+    )];
+    let mut parts: Vec<(usize, f32)> = (0..).zip(block.times).filter(|it| it.1 > 0.0).collect();
+    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+    for (part, time) in parts {
+        let share = time / length.max(1) as f32 * 100.0;
+        let time = ruler::length_text(Nanos(time as i64), unit);
+        lines.push(format!("{} {time}, {share:.0} %", word(part)?));
+    }
+    Some(lines.join("\n"))
+}
+
 /// Returns who woke a thread, and what is unknown about its state.
 fn state_lines(trace: &Trace, state: &State) -> Vec<String> {
     let mut lines = Vec::new();
@@ -141,7 +183,7 @@ fn kinds_of(scene: &Scene<'_>, lane: LaneKind, block: &Block) -> Vec<String> {
             label,
             ..*block
         };
-        block_text(scene.loaded, lane, &one)
+        block_text(scene, lane, &one)
     };
     if block.count > MOST_COUNTED {
         return vec![format!("mostly {}", name(block.label))];
@@ -164,7 +206,10 @@ fn kinds_of(scene: &Scene<'_>, lane: LaneKind, block: &Block) -> Vec<String> {
             first: id,
             ..*block
         };
-        Some((label, item_of_block(lane, &one).duration(trace, &seen)?))
+        Some((
+            label,
+            item_of_block(scene, lane, &one).duration(trace, &seen)?,
+        ))
     };
     let mut kinds: FxHashMap<u32, (i64, u32, u32)> = FxHashMap::default();
     for (label, length) in (block.first..block.first.saturating_add(block.count)).filter_map(of) {

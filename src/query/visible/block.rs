@@ -1,5 +1,7 @@
 //! The elements of a draw list.
 
+use crate::index::lod::PARTS;
+
 /// One item of a row, or several neighbouring ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Block {
@@ -15,6 +17,19 @@ pub struct Block {
     pub first: u32,
     /// The number of items in the block.
     pub count: u32,
-    /// The share of its time that the items take, 0 to 1; of one item always 1.
-    pub busy: f32,
+    /// The durations of the items in ns, by the parts that a thread's time is divided into (`StatePart`); all other
+    /// rows have one part, the first.
+    pub times: [f32; PARTS],
+}
+
+impl Block {
+    /// Returns the share of its time that the items take, 0 to 1; of one item always 1.
+    #[must_use]
+    pub fn busy(&self) -> f32 {
+        let length = (self.end - self.start) as f32;
+        if self.count == 1 || length <= 0.0 {
+            return 1.0;
+        }
+        (self.times.iter().sum::<f32>() / length).clamp(0.0, 1.0)
+    }
 }

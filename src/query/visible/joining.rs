@@ -1,6 +1,7 @@
 //! Joins items that are too thin to be drawn by themselves.
 
 use super::block::Block;
+use crate::index::lod::PARTS;
 
 /// A stretch of neighbouring items while they are joined.
 #[derive(Clone, Copy)]
@@ -9,7 +10,7 @@ pub(crate) struct Piece {
     pub(super) count: u32,
     pub(super) start: i64,
     pub(super) end: i64,
-    pub(super) busy: f32,
+    pub(super) times: [f32; PARTS],
     pub(super) label: u32,
     pub(super) lead: f32,
 }
@@ -18,13 +19,13 @@ impl Piece {
     /// A block as a piece, numbered as the block is.
     #[inline]
     pub(crate) fn of(block: &Block) -> Piece {
-        let busy = block.busy * (block.end - block.start) as f32;
+        let busy: f32 = block.times.iter().sum();
         Piece {
             first: block.first,
             count: block.count,
             start: block.start,
             end: block.end,
-            busy,
+            times: block.times,
             label: block.label,
             lead: busy.max(1.0),
         }
@@ -35,7 +36,9 @@ impl Piece {
     pub(crate) fn take_in(&mut self, next: &Piece) {
         self.count += next.count;
         self.end = self.end.max(next.end);
-        self.busy += next.busy;
+        for (time, more) in self.times.iter_mut().zip(next.times) {
+            *time += more;
+        }
         if self.label == next.label {
             self.lead += next.lead;
         } else if self.lead >= next.lead {
@@ -46,22 +49,23 @@ impl Piece {
         }
     }
 
+    /// Reduces the times to a part of the piece, from 0 to 1.
+    #[inline]
+    pub(crate) fn scale(&mut self, part: f32) {
+        self.times = self.times.map(|time| time * part);
+        self.lead *= part;
+    }
+
     /// The block that it becomes in a row whose items begin at `base`.
     #[inline]
     pub(crate) fn block(&self, base: u32) -> Block {
-        let length = (self.end - self.start) as f32;
-        let busy = if self.count == 1 || length <= 0.0 {
-            1.0
-        } else {
-            (self.busy / length).clamp(0.0, 1.0)
-        };
         Block {
             start: self.start,
             end: self.end,
             label: self.label,
             first: base + self.first,
             count: self.count,
-            busy,
+            times: self.times,
         }
     }
 }

@@ -6,14 +6,18 @@
 //! view moves.
 
 mod block;
+mod buckets;
 mod counter;
 mod joining;
+mod profile;
+mod summary;
 
 use crate::base::TimeSpan;
 use crate::base::order::first_not;
 use crate::index::Index;
-use crate::index::lod::{Lod, Row};
+use crate::index::lod::{Level, Lod, PARTS, Row};
 use crate::index::lod_rows::{InstantRow, run_row, slice_row, state_row};
+use crate::query::jobs::Job;
 use crate::trace::slices::SliceRow;
 use crate::trace::{CpuId, ThreadId, Trace, TrackId};
 
@@ -23,6 +27,8 @@ pub use counter::counter;
 pub(crate) use joining::Piece;
 pub use joining::joined;
 use joining::{Joiner, bucket_end};
+pub use profile::{ProfileNames, profile};
+pub use summary::summary;
 
 /// The slices of a row. `out` is emptied first.
 pub fn slices(
@@ -48,6 +54,46 @@ pub fn slices(
     );
 }
 
+/// Returns whether a slice of a row that is at least `least` ns long meets `span`.
+#[must_use]
+pub fn has_long_slice(
+    trace: &Trace,
+    index: &Index,
+    row: &SliceRow,
+    span: TimeSpan,
+    least: i64,
+) -> bool {
+    let number = trace
+        .slices
+        .rows
+        .partition_point(|other| other.slices.start < row.slices.start);
+    let lod = index.slice_rows.get(number).and_then(Option::as_ref);
+    has_long(&slice_row(trace, row), lod, span, least)
+}
+
+/// Returns whether an item that is at least `least` ns long meets `span`: such an item is an entry of its own in levels
+/// up to that width.
+fn has_long<R: Row>(row: &R, lod: Option<&Lod>, span: TimeSpan, least: i64) -> bool {
+    let is_long = |start: i64, end: i64| {
+        end.saturating_sub(start) >= least && start < span.end.0 && end > span.start.0
+    };
+    let Some(level) = lod.and_then(|lod| lod.level(least.max(1))) else {
+        let first = first_where(row.len() as usize, |at| row.end(at as u32) > span.start.0);
+        return (first as u32..row.len())
+            .take_while(|&at| row.start(at) < span.end.0)
+            .any(|at| is_long(row.start(at), row.end(at)));
+    };
+    let runs = level.entries.len().saturating_sub(1);
+    let after = first_where(runs, |at| level.start(row, at) > span.start.0);
+    (after.saturating_sub(1)..runs)
+        .take_while(|&at| level.start(row, at) < span.end.0)
+        .any(|at| {
+            let is_one = level.entries[at + 1].first - level.entries[at].first == 1;
+            let (start, end) = level.span(row, at);
+            is_one && is_long(start, end)
+        })
+}
+
 /// The runs of a CPU. `out` is emptied first.
 pub fn runs(
     trace: &Trace,
@@ -66,6 +112,36 @@ pub fn runs(
         pixels,
         out,
     );
+}
+
+/// The threads that events name on a CPU whose runs were not recorded. `out` is emptied first.
+pub fn seen(index: &Index, cpu: CpuId, span: TimeSpan, pixels: u32, out: &mut Vec<Block>) {
+    match index.seen.on(cpu) {
+        Some(row) => blocks(&row, row.lod(), 0, span, pixels, out),
+        None => out.clear(),
+    }
+}
+
+/// The jobs of a lane; the label is the process, the number that of the job in its lane. `out` is emptied first.
+pub fn jobs(jobs: &[Job], span: TimeSpan, pixels: u32, out: &mut Vec<Block>) {
+    blocks(&JobRow(jobs), None, 0, span, pixels, out);
+}
+
+struct JobRow<'a>(&'a [Job]);
+
+impl Row for JobRow<'_> {
+    fn len(&self) -> u32 {
+        self.0.len() as u32
+    }
+    fn start(&self, i: u32) -> i64 {
+        self.0[i as usize].span.start.0
+    }
+    fn end(&self, i: u32) -> i64 {
+        self.0[i as usize].span.end.0
+    }
+    fn label(&self, i: u32) -> u32 {
+        self.0[i as usize].process.0
+    }
 }
 
 /// The states of a thread. `out` is emptied first.
@@ -144,16 +220,9 @@ fn blocks<R: Row>(
                 if end <= span.start.0 && !(start == end && start == span.start.0) {
                     continue;
                 }
-                let count = next.first - entry.first;
-                let (busy, label) = (entry.busy, entry.label);
-                joiner.push(Piece {
-                    first: entry.first,
-                    count,
-                    start,
-                    end,
-                    busy,
-                    label,
-                    lead: busy.max(1.0),
+                joiner.push(match next.first - entry.first {
+                    1 => one_item(row, entry.first, entry.label, (start, end)),
+                    count => entry_piece(level, at, count, (start, end)),
                 });
             }
         }
@@ -173,9 +242,8 @@ fn walk_items<R: Row>(row: &R, lod: Option<&Lod>, span: TimeSpan, joiner: &mut J
     let low = first_where(row.len() as usize, |at| {
         row.end(at as u32) > span.start.0 || row.start(at as u32) >= span.start.0
     }) as u32;
-    let entries = lod
-        .and_then(Lod::finest)
-        .map_or(&[][..], |level| &level.entries);
+    let finest = lod.and_then(Lod::finest);
+    let entries = finest.map_or(&[][..], |level| &level.entries);
     let mut next_entry = entries.partition_point(|entry| entry.first < low);
     let mut at = low;
     while at < row.len() {
@@ -189,38 +257,56 @@ fn walk_items<R: Row>(row: &R, lod: Option<&Lod>, span: TimeSpan, joiner: &mut J
         {
             next_entry += 1;
         }
-        if let (Some(entry), Some(after)) = (entries.get(next_entry), entries.get(next_entry + 1))
+        if let (Some(level), Some(entry), Some(after)) =
+            (finest, entries.get(next_entry), entries.get(next_entry + 1))
             && entry.first == at
             && after.first - at > 1
         {
             let end = row.end(after.first - 1);
             if start.div_euclid(joiner.width) == end.div_euclid(joiner.width) {
-                let (count, busy, label) = (after.first - at, entry.busy, entry.label);
-                joiner.push(Piece {
-                    first: at,
-                    count,
-                    start,
-                    end,
-                    busy,
-                    label,
-                    lead: busy.max(1.0),
-                });
+                let count = after.first - at;
+                joiner.push(entry_piece(level, next_entry, count, (start, end)));
                 at = after.first;
                 continue;
             }
         }
-        let end = row.end(at);
-        let busy = (end - start) as f32;
-        joiner.push(Piece {
-            first: at,
-            count: 1,
-            start,
-            end,
-            busy,
-            label: row.label(at),
-            lead: busy.max(1.0),
-        });
+        joiner.push(one_item(row, at, row.label(at), (start, row.end(at))));
         at += 1;
+    }
+}
+
+/// Returns an item as a piece.
+#[inline]
+fn one_item<R: Row>(row: &R, item: u32, label: u32, (start, end): (i64, i64)) -> Piece {
+    let busy = end.saturating_sub(start) as f32;
+    let mut times = [0.0; PARTS];
+    if let Some(time) = times.get_mut(row.part(label)) {
+        *time = busy;
+    }
+    Piece {
+        first: item,
+        count: 1,
+        start,
+        end,
+        times,
+        label,
+        lead: busy.max(1.0),
+    }
+}
+
+/// Returns the `count` items of an entry as a piece.
+#[inline]
+fn entry_piece(level: &Level, at: usize, count: u32, (start, end): (i64, i64)) -> Piece {
+    let entry = level.entries[at];
+    let times = level.times(at).map(|time| time as f32);
+    Piece {
+        first: entry.first,
+        count,
+        start,
+        end,
+        times,
+        label: entry.label,
+        lead: times.iter().sum::<f32>().max(1.0),
     }
 }
 
@@ -256,7 +342,7 @@ fn walk_points<R: Row>(row: &R, span: TimeSpan, joiner: &mut Joiner<'_>) {
             count: after - at,
             start,
             end: row.end(after - 1),
-            busy: 0.0,
+            times: [0.0; PARTS],
             label: row.label(at),
             lead: 0.0,
         });
@@ -297,7 +383,7 @@ mod tests {
                 if block.count == 1 {
                     prop_assert_eq!((block.start, block.end), (row.start(block.first), row.end(block.first)));
                 }
-                prop_assert!(block.busy >= 0.0 && block.busy <= 1.0);
+                prop_assert!(block.busy() >= 0.0 && block.busy() <= 1.0);
             }
             prop_assert!(out.windows(2).all(|pair| pair[0].first + pair[0].count <= pair[1].first));
             for (item, &(start, end, _)) in row.0.iter().enumerate() {
@@ -309,6 +395,26 @@ mod tests {
             }
             let width = (length / i64::from(pixels)).max(1);
             prop_assert!(out.len() as i64 <= 3 * (length / width + 2), "{} blocks", out.len());
+        }
+
+        #[test]
+        fn a_long_item_is_found_with_and_without_a_pyramid(
+            steps in prop::collection::vec((0_i64..50, 0_i64..400), 600..1500),
+            from in 0_i64..200_000, length in 1_i64..60_000, least in 1_i64..500,
+        ) {
+            let mut time = 0;
+            let items: Vec<_> = steps.into_iter().map(|(gap, length)| {
+                let start = time + gap;
+                time = start + length;
+                (start, time, 0)
+            }).collect();
+            let row = Plain(items);
+            let span = TimeSpan::new(Timestamp(from), Timestamp(from + length));
+            let expected = row.0.iter().any(|&(start, end, _)| {
+                end - start >= least && start < span.end.0 && end > span.start.0
+            });
+            prop_assert_eq!(has_long(&row, None, span, least), expected);
+            prop_assert_eq!(has_long(&row, Some(&Lod::new(&row)), span, least), expected);
         }
 
         #[test]
@@ -341,7 +447,7 @@ mod tests {
                 plain.iter().map(facts).collect::<Vec<_>>()
             );
             for (a, b) in from_finer.iter().zip(&plain) {
-                prop_assert!((a.busy - b.busy).abs() < 1e-3, "{:?} and {:?}", a, b);
+                prop_assert!((a.busy() - b.busy()).abs() < 1e-3, "{:?} and {:?}", a, b);
             }
         }
 

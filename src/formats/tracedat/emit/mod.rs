@@ -16,7 +16,7 @@ use super::decoder::Decoder;
 use super::page::{Records, read_head};
 use super::recipe::{Recipe, SwitchRecipe};
 use super::recipes::{CommonFields, HAS_RECIPE, Recipes};
-use crate::base::{ByteOrder, Location, Maybe, Severity, Timestamp};
+use crate::base::{ByteOrder, Location, Severity, Timestamp};
 use crate::event::clocks::kernel_clock;
 use crate::event::{
     Gap, Interrupt, KindId, Label, LaneColumns, Seam, Series, Switch, SwitchContent, ThreadKey,

@@ -168,6 +168,7 @@ fn lanes_of(kinds: &[LaneKind], trace: &Trace) -> Vec<Lane> {
             }
             LaneKind::Instants(track) => lanes.push(Lane::Track(track)),
             LaneKind::Counter(id) => lanes.push(Lane::Counter(id)),
+            LaneKind::Profile { .. } | LaneKind::Summary(..) | LaneKind::Jobs(_) => {}
         }
     }
     lanes.sort_unstable();
@@ -183,7 +184,10 @@ fn is_of_cpu(kind: &LaneKind, trace: &Trace) -> bool {
     };
     match *kind {
         LaneKind::Runs(_) => true,
-        LaneKind::States(_) => false,
+        LaneKind::States(_)
+        | LaneKind::Profile { .. }
+        | LaneKind::Summary(..)
+        | LaneKind::Jobs(_) => false,
         LaneKind::Slices(row) => {
             let row = trace.slices.rows.get(row as usize);
             row.is_some_and(|row| is_cpus(row.track))

@@ -1,0 +1,86 @@
+//! Draw lists of several rows as one: what each column of pixels takes is added up.
+
+use super::block::Block;
+use crate::base::TimeSpan;
+use crate::index::lod::PARTS;
+
+/// Columns of equal length in a span; they start at multiples of their width.
+#[derive(Clone, Copy)]
+pub(super) struct Buckets {
+    width: i64,
+    first: i64,
+    pub(super) count: usize,
+}
+
+/// What a block takes of a column.
+pub(super) struct Part {
+    pub(super) column: usize,
+    /// Share of the block, 0 to 1.
+    pub(super) share: f32,
+}
+
+impl Buckets {
+    /// Divides `span` into about `columns` columns.
+    pub(super) fn new(span: TimeSpan, columns: u32) -> Buckets {
+        let width = (span.duration().0 / i64::from(columns.max(1))).max(1);
+        let first = span.start.0.div_euclid(width);
+        let last = span
+            .end
+            .0
+            .saturating_sub(1)
+            .max(span.start.0)
+            .div_euclid(width);
+        Buckets {
+            width,
+            first,
+            count: usize::try_from(last - first + 1).unwrap_or(0),
+        }
+    }
+
+    /// Calls `each` with the parts of a block, by column.
+    pub(super) fn divide(&self, block: &Block, mut each: impl FnMut(Part)) {
+        let length = block.end.saturating_sub(block.start);
+        let column_of = |time: i64| time.div_euclid(self.width) - self.first;
+        let last = column_of(block.end.saturating_sub(1).max(block.start));
+        let (low, high) = (
+            column_of(block.start).max(0),
+            last.min(self.count as i64 - 1),
+        );
+        for column in low..=high {
+            let start = self.start_of(column as usize);
+            let inside = block.end.min(start.saturating_add(self.width)) - block.start.max(start);
+            let share = match length {
+                0 => 1.0,
+                _ => inside as f32 / length as f32,
+            };
+            let column = column as usize;
+            each(Part { column, share });
+        }
+    }
+
+    /// Returns the start of a column in ns.
+    fn start_of(&self, column: usize) -> i64 {
+        self.first
+            .saturating_add(column as i64)
+            .saturating_mul(self.width)
+    }
+
+    /// Returns a block that stands for a column. It stands for several items, so that it is never drawn as a bar.
+    pub(super) fn block(
+        &self,
+        column: usize,
+        label: u32,
+        first: u32,
+        times: [f32; PARTS],
+    ) -> Block {
+        let start = self.start_of(column);
+        Block {
+            start,
+            end: start.saturating_add(self.width),
+            label,
+            first,
+            count: 2,
+            times,
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The draw list of several rows as one: the mean of what they show, column by column.
+
+use super::block::Block;
+use super::buckets::Buckets;
+use crate::base::TimeSpan;
+use crate::index::lod::PARTS;
+
+/// What the rows take of a column together.
+#[derive(Clone, Default)]
+struct Sum {
+    times: [f32; PARTS],
+    label: u32,
+    lead: f32,
+    has_any: bool,
+}
+
+/// The mean of `count` rows, each listed by `list` into an empty list. `out` is emptied first.
+pub fn summary(
+    count: usize,
+    span: TimeSpan,
+    pixels: u32,
+    mut list: impl FnMut(usize, &mut Vec<Block>),
+    out: &mut Vec<Block>,
+) {
+    let buckets = Buckets::new(span, pixels);
+    let mut sums = vec![Sum::default(); buckets.count];
+    let mut blocks = Vec::new();
+    for row in 0..count {
+        blocks.clear();
+        list(row, &mut blocks);
+        for block in &blocks {
+            let busy: f32 = block.times.iter().sum();
+            buckets.divide(block, |part| {
+                let Some(sum) = sums.get_mut(part.column) else {
+                    return;
+                };
+                sum.has_any = true;
+                for (time, more) in sum.times.iter_mut().zip(block.times) {
+                    *time += more * part.share;
+                }
+                let weight = (busy * part.share).max(1.0);
+                if sum.label == block.label {
+                    sum.lead += weight;
+                } else if sum.lead >= weight {
+                    sum.lead -= weight;
+                } else {
+                    sum.label = block.label;
+                    sum.lead = weight - sum.lead;
+                }
+            });
+        }
+    }
+    let share = 1.0 / count.max(1) as f32;
+    out.clear();
+    out.extend(
+        (0..)
+            .zip(sums)
+            .filter(|(_, sum)| sum.has_any)
+            .map(|(column, sum)| {
+                buckets.block(
+                    column,
+                    sum.label,
+                    column as u32,
+                    sum.times.map(|time| time * share),
+                )
+            }),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::Timestamp;
+
+    #[test]
+    fn a_summary_is_the_mean_of_its_rows() {
+        let item = |start: i64, end: i64, label| {
+            let mut times = [0.0; PARTS];
+            times[0] = (end - start) as f32;
+            Block {
+                start,
+                end,
+                label,
+                first: 0,
+                count: 1,
+                times,
+            }
+        };
+        let rows = [
+            vec![item(0, 250, 1)],
+            vec![item(150, 200, 2), item(380, 480, 2)],
+        ];
+        let span = TimeSpan::new(Timestamp(0), Timestamp(400));
+        let mut out = Vec::new();
+        summary(2, span, 4, |row, list| list.extend(&rows[row]), &mut out);
+        let seen: Vec<_> = out
+            .iter()
+            .map(|it| (it.start, it.end, it.label, it.times[0]))
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                (0, 100, 1, 50.0),
+                (100, 200, 1, 75.0),
+                (200, 300, 1, 25.0),
+                (300, 400, 2, 10.0)
+            ]
+        );
+    }
+}
