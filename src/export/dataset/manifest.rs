@@ -25,7 +25,7 @@ pub(crate) const MOST_BUCKETS: u32 = 1000;
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Manifest {
     /// The version of the layout.
-    threadline_data_set: u32,
+    pub(super) threadline_data_set: u32,
     /// The number of buckets.
     pub buckets: u32,
     /// The traces, by id.
