@@ -46,7 +46,7 @@ pub(crate) mod waits;
 
 pub use cell::Cell;
 pub(crate) use columns::{ColumnDef, ColumnKind, Unit};
-pub(crate) use def::{Audience, Rows, Scope, Stored, TableDef};
+pub(crate) use def::{Audience, Rows, Scope, TableDef};
 pub(crate) use rows::{MadeRow, RowSource};
 
 /// All tables that a command prints, in the order of the help: first those of a trace, then those that answer a question.

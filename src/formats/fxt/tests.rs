@@ -7,7 +7,7 @@ use super::scan::Scan;
 use super::settle::settle;
 use super::*;
 use crate::base::{Endian, Timestamp};
-use crate::event::{EventDetail, Fact, LaneColumns, MarkOp, ThreadKey, Value};
+use crate::event::{EventDetail, Fact, LaneColumns, MarkOp, Value};
 use crate::formats::stream::{PartRead, Started, start};
 use crate::formats::{EventRef, Events, Gathered, Sniff, Stream};
 use crate::fxt::layout::MAGIC;
