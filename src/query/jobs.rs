@@ -234,7 +234,7 @@ mod tests {
             (Some(0), 70, 99),
         ]);
         assert_eq!(Jobs::new(&trace), Jobs::default(), "no program was started");
-        for process in &mut trace.processes {
+        for process in trace.processes.iter_mut() {
             process.images.push(ProgramImage {
                 start: Timestamp(0),
                 program: StringId::EMPTY,

@@ -203,7 +203,7 @@ fn a_full_disk_ends_a_recording_with_what_was_written() {
         .unwrap();
     let output = desk.run(&["-e", "raw_syscalls", "--for", "120s"]);
     let group = format!("-{}", load.id());
-    let _killed = Command::new("kill").args(["-KILL", &group]).status();
+    let _killed = Command::new("kill").args(["-KILL", "--", &group]).status();
     let _ended = load.wait();
     let told = words(&output);
     let names = fs::exists(desk.out())
