@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
-use super::command::{CliError, Command};
+use super::command::{CliError, Command, Example};
 use crate::base::time::parse_duration;
 
 /// This command's row.
@@ -13,7 +13,16 @@ pub(crate) const COMMAND: Command = Command {
     name: "record",
     about: "Record what this machine does, with the kernel's tracefs, as a trace.dat",
     arguments,
-    examples: &[],
+    examples: &[
+        Example {
+            line: "--preset sched --for 10s -o sched.dat",
+            about: "Who runs, waits and wakes whom, for ten seconds",
+        },
+        Example {
+            line: "-e 'sched:*' -o make.dat -- make -j8",
+            about: "What the machine does while a command runs",
+        },
+    ],
     run,
 };
 

@@ -242,6 +242,10 @@ fn every_example_of_the_help_works() {
             assert!(line.len() + "  threadline ".len() <= 80, "{line}");
             let mut words = words_of(line);
             assert_eq!(words[0], verb);
+            if verb == "record" {
+                // It would record this machine: `record.rs` does that where the kernel lets it.
+                continue;
+            }
             if verb == "dataset" {
                 words[2] = folder.path().join(&words[2]).to_str().unwrap().to_owned();
             }
