@@ -25,6 +25,9 @@ _threadline() {
             threadline,compare)
                 cmd="threadline__subcmd__compare"
                 ;;
+            threadline,dataset)
+                cmd="threadline__subcmd__dataset"
+                ;;
             threadline,export)
                 cmd="threadline__subcmd__export"
                 ;;
@@ -52,6 +55,9 @@ _threadline() {
             threadline,probes)
                 cmd="threadline__subcmd__probes"
                 ;;
+            threadline,record)
+                cmd="threadline__subcmd__record"
+                ;;
             threadline,render)
                 cmd="threadline__subcmd__render"
                 ;;
@@ -61,11 +67,50 @@ _threadline() {
             threadline,search)
                 cmd="threadline__subcmd__search"
                 ;;
+            threadline,sql)
+                cmd="threadline__subcmd__sql"
+                ;;
             threadline,stats)
                 cmd="threadline__subcmd__stats"
                 ;;
             threadline,table)
                 cmd="threadline__subcmd__table"
+                ;;
+            threadline__subcmd__dataset,add)
+                cmd="threadline__subcmd__dataset__subcmd__add"
+                ;;
+            threadline__subcmd__dataset,compact)
+                cmd="threadline__subcmd__dataset__subcmd__compact"
+                ;;
+            threadline__subcmd__dataset,help)
+                cmd="threadline__subcmd__dataset__subcmd__help"
+                ;;
+            threadline__subcmd__dataset,list)
+                cmd="threadline__subcmd__dataset__subcmd__list"
+                ;;
+            threadline__subcmd__dataset,tables)
+                cmd="threadline__subcmd__dataset__subcmd__tables"
+                ;;
+            threadline__subcmd__dataset,views)
+                cmd="threadline__subcmd__dataset__subcmd__views"
+                ;;
+            threadline__subcmd__dataset__subcmd__help,add)
+                cmd="threadline__subcmd__dataset__subcmd__help__subcmd__add"
+                ;;
+            threadline__subcmd__dataset__subcmd__help,compact)
+                cmd="threadline__subcmd__dataset__subcmd__help__subcmd__compact"
+                ;;
+            threadline__subcmd__dataset__subcmd__help,help)
+                cmd="threadline__subcmd__dataset__subcmd__help__subcmd__help"
+                ;;
+            threadline__subcmd__dataset__subcmd__help,list)
+                cmd="threadline__subcmd__dataset__subcmd__help__subcmd__list"
+                ;;
+            threadline__subcmd__dataset__subcmd__help,tables)
+                cmd="threadline__subcmd__dataset__subcmd__help__subcmd__tables"
+                ;;
+            threadline__subcmd__dataset__subcmd__help,views)
+                cmd="threadline__subcmd__dataset__subcmd__help__subcmd__views"
                 ;;
             threadline__subcmd__help,blob)
                 cmd="threadline__subcmd__help__subcmd__blob"
@@ -75,6 +120,9 @@ _threadline() {
                 ;;
             threadline__subcmd__help,compare)
                 cmd="threadline__subcmd__help__subcmd__compare"
+                ;;
+            threadline__subcmd__help,dataset)
+                cmd="threadline__subcmd__help__subcmd__dataset"
                 ;;
             threadline__subcmd__help,export)
                 cmd="threadline__subcmd__help__subcmd__export"
@@ -103,6 +151,9 @@ _threadline() {
             threadline__subcmd__help,probes)
                 cmd="threadline__subcmd__help__subcmd__probes"
                 ;;
+            threadline__subcmd__help,record)
+                cmd="threadline__subcmd__help__subcmd__record"
+                ;;
             threadline__subcmd__help,render)
                 cmd="threadline__subcmd__help__subcmd__render"
                 ;;
@@ -112,11 +163,29 @@ _threadline() {
             threadline__subcmd__help,search)
                 cmd="threadline__subcmd__help__subcmd__search"
                 ;;
+            threadline__subcmd__help,sql)
+                cmd="threadline__subcmd__help__subcmd__sql"
+                ;;
             threadline__subcmd__help,stats)
                 cmd="threadline__subcmd__help__subcmd__stats"
                 ;;
             threadline__subcmd__help,table)
                 cmd="threadline__subcmd__help__subcmd__table"
+                ;;
+            threadline__subcmd__help__subcmd__dataset,add)
+                cmd="threadline__subcmd__help__subcmd__dataset__subcmd__add"
+                ;;
+            threadline__subcmd__help__subcmd__dataset,compact)
+                cmd="threadline__subcmd__help__subcmd__dataset__subcmd__compact"
+                ;;
+            threadline__subcmd__help__subcmd__dataset,list)
+                cmd="threadline__subcmd__help__subcmd__dataset__subcmd__list"
+                ;;
+            threadline__subcmd__help__subcmd__dataset,tables)
+                cmd="threadline__subcmd__help__subcmd__dataset__subcmd__tables"
+                ;;
+            threadline__subcmd__help__subcmd__dataset,views)
+                cmd="threadline__subcmd__help__subcmd__dataset__subcmd__views"
                 ;;
             *)
                 ;;
@@ -125,7 +194,7 @@ _threadline() {
 
     case "${cmd}" in
         threadline)
-            opts="-h -V --do --follow --date --read-as --compiler-traces --memory --help --version info report table blob search stats latency chain flame compare file render export probes formats install help"
+            opts="-h -V --do --follow --date --read-as --compiler-traces --memory --help --version info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -292,8 +361,318 @@ _threadline() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        threadline__subcmd__dataset)
+            opts="-h --date --read-as --compiler-traces --memory --help add compact list views tables help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --date)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --read-as)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --compiler-traces)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        threadline__subcmd__dataset__subcmd__add)
+            opts="-h --tables --events --label --jobs --buckets --date --read-as --compiler-traces --memory --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --tables)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --events)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --label)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --buckets)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --date)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --read-as)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --compiler-traces)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        threadline__subcmd__dataset__subcmd__compact)
+            opts="-h --date --read-as --compiler-traces --memory --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --date)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --read-as)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --compiler-traces)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        threadline__subcmd__dataset__subcmd__help)
+            opts="add compact list views tables help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        threadline__subcmd__dataset__subcmd__help__subcmd__add)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        threadline__subcmd__dataset__subcmd__help__subcmd__compact)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        threadline__subcmd__dataset__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        threadline__subcmd__dataset__subcmd__help__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        threadline__subcmd__dataset__subcmd__help__subcmd__tables)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        threadline__subcmd__dataset__subcmd__help__subcmd__views)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        threadline__subcmd__dataset__subcmd__list)
+            opts="-h --format --quote-formulas --date --read-as --compiler-traces --memory --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "table tsv csv json" -- "${cur}"))
+                    return 0
+                    ;;
+                --date)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --read-as)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --compiler-traces)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        threadline__subcmd__dataset__subcmd__tables)
+            opts="-h --format --quote-formulas --date --read-as --compiler-traces --memory --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "table tsv csv json" -- "${cur}"))
+                    return 0
+                    ;;
+                --date)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --read-as)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --compiler-traces)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        threadline__subcmd__dataset__subcmd__views)
+            opts="-h --for --date --read-as --compiler-traces --memory --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --for)
+                    COMPREPLY=($(compgen -W "duckdb spark trino polars" -- "${cur}"))
+                    return 0
+                    ;;
+                --date)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --read-as)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --compiler-traces)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         threadline__subcmd__export)
-            opts="-o -f -h --from --until --offset --cpu --process --thread --track --output --force --to --table --quote-formulas --date --read-as --compiler-traces --memory --help"
+            opts="-o -f -h --from --until --offset --cpu --process --thread --track --output --force --to --table --event --quote-formulas --date --read-as --compiler-traces --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -336,11 +715,15 @@ _threadline() {
                     return 0
                     ;;
                 --to)
-                    COMPREPLY=($(compgen -W "fxt perfetto chrome-json csv json parquet compile-commands process-tree-json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "fxt perfetto trace-dat chrome-json csv json parquet compile-commands process-tree-json" -- "${cur}"))
                     return 0
                     ;;
                 --table)
-                    COMPREPLY=($(compgen -W "slices instants counters flows runs states processes threads files events logs diagnostics blobs process_times file_uses file_list file_dependencies programs critical_chain compiler_costs compiler_totals failed parallelism syscalls probes gaps sources" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "slices instants counters flows runs states processes threads files events logs diagnostics blobs tracks args process_times file_uses file_list file_dependencies programs critical_chain compiler_costs compiler_totals failed parallelism syscalls probes gaps sources" -- "${cur}"))
+                    return 0
+                    ;;
+                --event)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --date)
@@ -505,7 +888,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__help)
-            opts="info report table blob search stats latency chain flame compare file render export probes formats install help"
+            opts="info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -549,6 +932,90 @@ _threadline() {
         threadline__subcmd__help__subcmd__compare)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        threadline__subcmd__help__subcmd__dataset)
+            opts="add compact list views tables"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        threadline__subcmd__help__subcmd__dataset__subcmd__add)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        threadline__subcmd__help__subcmd__dataset__subcmd__compact)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        threadline__subcmd__help__subcmd__dataset__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        threadline__subcmd__help__subcmd__dataset__subcmd__tables)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        threadline__subcmd__help__subcmd__dataset__subcmd__views)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -686,6 +1153,20 @@ _threadline() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        threadline__subcmd__help__subcmd__record)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         threadline__subcmd__help__subcmd__render)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -715,6 +1196,20 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__help__subcmd__search)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        threadline__subcmd__help__subcmd__sql)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -956,6 +1451,152 @@ _threadline() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        threadline__subcmd__record)
+            opts="-e -f -p -l -g -P -C -b -o -h --event --filter --tracer --function --graph-function --probe --stack --pid --children --clock --buffer-size --preset --for --until-event --ring --ring-memory --trigger --after --repeat --output --force --compress --on --on-command --list --clean-up --date --read-as --compiler-traces --memory --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --event)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -e)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --filter)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tracer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --function)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --graph-function)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -g)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --probe)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -P)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --clock)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --buffer-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -b)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --preset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --for)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until-event)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ring)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ring-memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --trigger)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --after)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repeat)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on-command)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --date)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --read-as)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --compiler-traces)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         threadline__subcmd__render)
             opts="-o -h --from --until --offset --do --size --scale --theme --pane --select --find --date --read-as --compiler-traces --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1154,6 +1795,48 @@ _threadline() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        threadline__subcmd__sql)
+            opts="-f -o -h --force --output --quote-formulas --format --date --read-as --compiler-traces --memory --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table tsv csv json parquet" -- "${cur}"))
+                    return 0
+                    ;;
+                --date)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --read-as)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --compiler-traces)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         threadline__subcmd__stats)
             opts="-h --from --until --offset --process --thread --track --cpu --of --by --kind --format --quote-formulas --date --read-as --compiler-traces --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1229,7 +1912,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__table)
-            opts="-f -o -h --from --until --offset --force --output --quote-formulas --format --date --read-as --compiler-traces --memory --help slices instants counters flows runs states processes threads files events logs diagnostics blobs process_times file_uses file_list file_dependencies programs critical_chain compiler_costs compiler_totals failed parallelism syscalls probes gaps sources facts matches sums event_counts counter_sums latencies longest_latencies wakeup_chain call_tree call_names comparison uses_of_file file_relatives probe_events"
+            opts="-f -o -h --from --until --offset --force --output --quote-formulas --format --date --read-as --compiler-traces --memory --help slices instants counters flows runs states processes threads files events logs diagnostics blobs tracks args process_times file_uses file_list file_dependencies programs critical_chain compiler_costs compiler_totals failed parallelism syscalls probes gaps sources facts matches sums event_counts counter_sums latencies longest_latencies wakeup_chain call_tree call_names comparison uses_of_file file_relatives probe_events"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

