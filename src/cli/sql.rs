@@ -123,6 +123,10 @@ fn sql(matches: &ArgMatches) -> Result<(), CliError> {
     }
 }
 
+#[allow(
+    clippy::fn_params_excessive_bools,
+    reason = "the parameter is named after what it says"
+)]
 fn write_answer(
     found: &Answer,
     is_parquet: bool,

@@ -86,6 +86,10 @@ pub enum Packing {
     Packed,
 }
 
+#[allow(
+    clippy::fn_params_excessive_bools,
+    reason = "the parameter is named after what it says"
+)]
 fn push_head(out: &mut Bytes, id: u16, is_packed: bool, description: u32, size: u64) {
     out.u16(id).u16(if is_packed { IS_PACKED } else { 0 });
     out.u32(description).u64(size);

@@ -114,6 +114,10 @@ impl Outline {
 }
 
 /// Closes what a rule closes in a node; what the outline closed because there is much of it stays closed.
+#[allow(
+    clippy::fn_params_excessive_bools,
+    reason = "the parameter is named after what it says"
+)]
 fn open(node: &mut Node, rule: &Rule, has_threads: bool) {
     let at = match (node.key, node.kind) {
         (RowKey::Cpus, _) => Some(rule.cpus),

@@ -243,11 +243,12 @@ fn keys_are_for_the_tabs_that_were_pressed_last() {
     key(&mut window, Modifiers::NONE, Key::Questionmark);
     // The page that contains the group Window.
     let pages = window.query_all_by_role(Role::Button);
-    let page = pages.filter(|page| {
+    let mut pages = pages.filter(|page| {
         let label = page.accesskit_node().label();
         label.is_some_and(|it| it.split(" · ").any(|group| group == "Window"))
     });
-    page.last()
+    pages
+        .next_back()
         .expect("a page with the keys of the window")
         .click();
     window.run_steps(3);

@@ -32,6 +32,10 @@ pub(crate) struct AddOptions {
 }
 
 impl AddOptions {
+    #[allow(
+        clippy::fn_params_excessive_bools,
+        reason = "the parameter is named after what it says"
+    )]
     fn has(&self, name: &str, is_usual: bool) -> bool {
         match self.tables.is_empty() {
             true => is_usual,

@@ -86,6 +86,10 @@ fn head_of(input: &TraceFile) -> FileHead {
     }
 }
 
+#[allow(
+    clippy::fn_params_excessive_bools,
+    reason = "the parameter is named after what it says"
+)]
 fn packing(is_packed: bool) -> Packing {
     match is_packed {
         true => Packing::Packed,

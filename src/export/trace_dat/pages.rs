@@ -175,7 +175,8 @@ impl Planner<'_> {
                 self.plan.copy(offset + range.start..offset + range.end);
             }
             Some(chunks) => {
-                for chunk in chunks.to_vec() {
+                let chunks: Vec<Chunk> = chunks.to_vec();
+                for chunk in chunks {
                     self.copy_chunk(chunk);
                 }
             }
@@ -210,7 +211,8 @@ impl Planner<'_> {
                 }
             }
             Some(chunks) => {
-                for chunk in chunks.to_vec() {
+                let chunks: Vec<Chunk> = chunks.to_vec();
+                for chunk in chunks {
                     let start = chunk.stream_offset;
                     let inside = between(places, start..start + u64::from(chunk.plain_size));
                     if !inside.is_empty() {
