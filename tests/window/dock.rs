@@ -242,15 +242,15 @@ fn keys_are_for_the_tabs_that_were_pressed_last() {
     // The key is said where one looks for it.
     key(&mut window, Modifiers::NONE, Key::Questionmark);
     // The page that contains the group Window.
-    let pages = window.query_all_by_role(Role::Button);
-    let mut pages = pages.filter(|page| {
-        let label = page.accesskit_node().label();
-        label.is_some_and(|it| it.split(" · ").any(|group| group == "Window"))
-    });
-    pages
-        .next_back()
-        .expect("a page with the keys of the window")
-        .click();
+    {
+        let pages = window.query_all_by_role(Role::Button);
+        let mut pages = pages.filter(|page| {
+            let label = page.accesskit_node().label();
+            label.is_some_and(|it| it.split(" · ").any(|group| group == "Window"))
+        });
+        let page = pages.next_back();
+        page.expect("a page with the keys of the window").click();
+    }
     window.run_steps(3);
     for keys in ["Ctrl+Tab\nCtrl+Page Down", "Ctrl+W", "F6"] {
         assert!(window.query_by_label(keys).is_some(), "{keys}");
