@@ -21,7 +21,8 @@ const COMPACT_HEIGHT: f32 = 18.0;
 /// Least height of a dense row of a CPU, in points.
 const DENSE_CPU: f32 = 18.0;
 /// Heights of dense rows, in points, in the order in which they are tried.
-const DENSE_HEIGHTS: [u8; 6] = [18, 16, 15, 14, 13, 12];
+const DENSE_HEIGHTS: [u8; 6] = [18, 16, 15, 14, 13, LEAST_DENSE];
+const LEAST_DENSE: u8 = 12;
 
 /// The rows of slices, by their index in `Slices::rows`, in which something is wide enough to be read.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -113,6 +114,11 @@ pub(super) enum Density {
 }
 
 impl Density {
+    /// What is drawn at the least.
+    pub(super) const DENSEST: Density = Density::Dense {
+        height: LEAST_DENSE,
+    };
+
     /// Returns the first density with which everything fits into `room` points; `total` returns the height of all rows. If
     /// rows must be scrolled anyway, they keep all their lanes.
     pub(super) fn fitting(room: f32, total: impl Fn(Density) -> f32) -> Density {

@@ -29,7 +29,7 @@ pub struct Rows {
     by_lane: FxHashMap<LaneKind, (u32, u32)>,
     /// Index of the closed row that hides a lane.
     covers: FxHashMap<LaneKind, u32>,
-    /// Height of all rows before lanes grew, in points.
+    /// Height of all rows and pinned rows as dense as they may be, in points: with less room than this they scroll.
     least_height: f32,
     hidden_count: usize,
     inactive_count: usize,
@@ -77,9 +77,12 @@ impl Rows {
             Some(_) if wanted.room > 0.0 => Density::fitting(wanted.room, total),
             _ => Density::Roomy,
         };
+        let least_height = total(match wanted.legible {
+            Some(_) => Density::DENSEST,
+            None => Density::Roomy,
+        });
         let mut height = lay_out_all(&mut rows, wanted.layout, percent, density);
         let mut pinned_height = lay_out_all(&mut pinned, wanted.layout, percent, density);
-        let least_height = height + pinned_height;
         // Grows lanes as much as possible without making the rows scroll.
         let mut more = match density {
             Density::Roomy => MOST_GROWN,
@@ -136,7 +139,7 @@ impl Rows {
         self.height
     }
 
-    /// Returns the height of all rows and pinned rows together before lanes grew, in points.
+    /// Returns the height of all rows and pinned rows together as dense as they may be, in points.
     pub(super) fn least_height(&self) -> f32 {
         self.least_height
     }

@@ -437,7 +437,8 @@ impl ViewState {
     /// Sets the height that the window has for tracks, in points: lanes grow into what is left free.
     pub(super) fn have_room(&mut self, points: f32) {
         let before = std::mem::replace(&mut self.room, points);
-        if self.rows.least_height() < before.max(points) {
+        // Rows that scroll with both heights stay as they are.
+        if before == 0.0 || self.rows.least_height() <= before.max(points) {
             self.rebuild_rows();
         }
     }
