@@ -43,15 +43,9 @@ fn text(field: &Field, told: &str) -> String {
         Field::Bool(value) => u8::from(*value).to_string(),
         Field::Str(text) => text.clone(),
         // Whole numbers that a floating point number rounds are in the column `exact`.
-        // The text has 16 digits, which can be the neighbour of the number.
-        Field::Double(value) if is_near(told, *value) => told.to_owned(),
+        Field::Double(value) if told.parse() == Ok(*value) => told.to_owned(),
         other => panic!("{other:?} for {told:?}"),
     }
-}
-
-fn is_near(told: &str, value: f64) -> bool {
-    let told: Result<f64, _> = told.parse();
-    told.is_ok_and(|told| (told - value).abs() <= value.abs() * f64::EPSILON)
 }
 
 fn needs_64_bits(told: &str) -> bool {
