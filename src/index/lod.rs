@@ -359,7 +359,7 @@ impl DraftLevel {
                 }
             }
             *open_length = up_to_u32(start.saturating_add(length).saturating_sub(*open_start));
-            vote(&mut open.label, open_lead, entry.label, lead);
+            vote(&mut open.label, open_lead, entry.label, lead.max(1.0));
             return;
         }
         self.open_bucket = bucket;
@@ -414,9 +414,9 @@ fn up_to_u32(length: i64) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
+/// Counts a vote of `weight` for a label: the winner of all votes is the label that takes most, if it takes more than half.
 #[inline]
-fn vote(winner: &mut u32, lead: &mut f32, label: u32, weight: f32) {
-    let weight = weight.max(1.0);
+pub(crate) fn vote(winner: &mut u32, lead: &mut f32, label: u32, weight: f32) {
     if *winner == label {
         *lead += weight;
     } else if *lead >= weight {
@@ -556,7 +556,7 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "sums in columns of more than a second are up to 2 % off"]
+    #[ignore = "the sum of a fine bucket is full after 4.3 s: longer items are counted with that"]
     fn sums_of_parts_are_exact_up_to_a_second_and_close_in_coarser_levels() {
         for scale in [1, 977, 40_000_001] {
             let mut items = Vec::new();

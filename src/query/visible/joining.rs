@@ -1,7 +1,7 @@
 //! Joins items that are too thin to be drawn by themselves.
 
 use super::block::Block;
-use crate::index::lod::PARTS;
+use crate::index::lod::{PARTS, vote};
 
 /// A stretch of neighbouring items while they are joined.
 #[derive(Clone, Copy)]
@@ -39,14 +39,7 @@ impl Piece {
         for (time, more) in self.times.iter_mut().zip(next.times) {
             *time += more;
         }
-        if self.label == next.label {
-            self.lead += next.lead;
-        } else if self.lead >= next.lead {
-            self.lead -= next.lead;
-        } else {
-            self.label = next.label;
-            self.lead = next.lead - self.lead;
-        }
+        vote(&mut self.label, &mut self.lead, next.label, next.lead);
     }
 
     /// Reduces the times to a part of the piece, from 0 to 1.

@@ -13,7 +13,7 @@ use super::buckets::Buckets;
 use super::slices;
 use crate::base::TimeSpan;
 use crate::index::Index;
-use crate::index::lod::PARTS;
+use crate::index::lod::{PARTS, vote};
 use crate::trace::Trace;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -104,14 +104,7 @@ fn taken_of(buckets: &Buckets, blocks: &[Block]) -> Vec<Taken> {
             column.count += block.count;
             column.nanos += nanos;
             let weight = nanos.max(1.0);
-            if column.label == block.label {
-                column.lead += weight;
-            } else if column.lead >= weight {
-                column.lead -= weight;
-            } else {
-                column.label = block.label;
-                column.lead = weight - column.lead;
-            }
+            vote(&mut column.label, &mut column.lead, block.label, weight);
         });
     }
     taken

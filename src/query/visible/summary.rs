@@ -3,7 +3,7 @@
 use super::block::Block;
 use super::buckets::Buckets;
 use crate::base::TimeSpan;
-use crate::index::lod::PARTS;
+use crate::index::lod::{PARTS, vote};
 
 /// What the rows take of a column together.
 #[derive(Clone, Default)]
@@ -39,14 +39,7 @@ pub fn summary(
                     *time += more * part.share;
                 }
                 let weight = (busy * part.share).max(1.0);
-                if sum.label == block.label {
-                    sum.lead += weight;
-                } else if sum.lead >= weight {
-                    sum.lead -= weight;
-                } else {
-                    sum.label = block.label;
-                    sum.lead = weight - sum.lead;
-                }
+                vote(&mut sum.label, &mut sum.lead, block.label, weight);
             });
         }
     }
