@@ -73,10 +73,11 @@ impl JsonEvents<'_> {
             self.name_extra(own, thread, &name)?;
             for row in trace.states.overlapping(range, self.chosen.span) {
                 let state = trace.states.get(StateId(row));
-                self.state(&state, own, thread)?;
+                let waker = waker_of(trace, &state);
+                self.state(&state, waker.as_ref(), own, thread)?;
                 counts.states += 1;
                 if self.chosen.span.contains(state.start)
-                    && let Some(waker) = waker_of(trace, &state)
+                    && let Some(waker) = waker
                 {
                     let owner = own.with_thread(thread);
                     self.wakeup(&state, &waker, owner)?;
@@ -101,8 +102,14 @@ impl JsonEvents<'_> {
         number.map_or(index, u32::from)
     }
 
-    /// Writes a state of `own` on a `thread` of its process.
-    fn state(&mut self, state: &State, own: ThreadKoids, thread: u64) -> Result<(), ExportError> {
+    /// Writes a state of `own`, which `waker` began if it is known, on a `thread` of its process.
+    fn state(
+        &mut self,
+        state: &State,
+        waker: Option<&Waker>,
+        own: ThreadKoids,
+        thread: u64,
+    ) -> Result<(), ExportError> {
         let trace = self.trace;
         let mut args = Map::new();
         args.insert("tid".to_owned(), exact_number(self.numbers.of(own.thread)));
@@ -117,7 +124,7 @@ impl JsonEvents<'_> {
                 args.insert("interrupt".to_owned(), json!(interrupt.word()));
             }
             // The file has no CPU for the wakeup, so nobody could find the handler there.
-            if let Some(Waker::Interrupt(waker)) = waker_of(trace, state)
+            if let Some(Waker::Interrupt(waker)) = waker
                 && let Some(handler) = waker.handler(trace)
             {
                 args.insert("woken_by".to_owned(), json!(handler));
