@@ -52,10 +52,12 @@ pub(crate) fn while_printing<T>(what: &str, job: &Job, work: impl FnOnce() -> T)
 }
 
 /// A line on stderr that says what is going on, if stderr is a terminal.
+#[cfg(target_os = "linux")]
 pub(crate) struct Line {
     is_shown: bool,
 }
 
+#[cfg(target_os = "linux")]
 impl Line {
     /// No line yet.
     pub(crate) fn new() -> Line {

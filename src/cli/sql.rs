@@ -101,41 +101,45 @@ fn sql(matches: &ArgMatches) -> Result<(), CliError> {
         false => set.ask(query, &job),
     });
     let found = found.map_err(of_query)?;
+    let form = |format| match is_parquet {
+        true => AnswerForm::Parquet,
+        false => AnswerForm::Rows(format),
+    };
+    let format = row_format(matches, &Trace::default());
     match out.filter(|path| !is_stdout(path)) {
         None => {
             let mut out = answer();
-            let format = row_format(matches, &Trace::default());
-            let write = || write_answer(&found, is_parquet, format, &mut out);
+            let write = || write_answer(&found, form(format), &mut out);
             while_printing("writing", &job, write)?;
             Ok(out.flush()?)
         }
         Some(path) => {
-            let format = match row_format(matches, &Trace::default()) {
+            let format = match format {
                 RowFormat::Aligned(_) => RowFormat::Tsv,
                 other => other,
             };
             let written: Result<(), ExportError> =
                 write_whole(path, overwrite_of(matches), |out| {
-                    Ok(write_answer(&found, is_parquet, format, out)?)
+                    Ok(write_answer(&found, form(format), out)?)
                 });
             written.map_err(refusal)
         }
     }
 }
 
-#[allow(
-    clippy::fn_params_excessive_bools,
-    reason = "the parameter is named after what it says"
-)]
-fn write_answer(
-    found: &Answer,
-    is_parquet: bool,
-    format: RowFormat,
-    out: &mut dyn Write,
-) -> std::io::Result<()> {
-    if is_parquet {
-        return found.copy_parquet(out);
-    }
+/// How an answer is written.
+#[derive(Clone, Copy)]
+enum AnswerForm {
+    /// As DuckDB wrote it.
+    Parquet,
+    Rows(RowFormat),
+}
+
+fn write_answer(found: &Answer, form: AnswerForm, out: &mut dyn Write) -> std::io::Result<()> {
+    let format = match form {
+        AnswerForm::Parquet => return found.copy_parquet(out),
+        AnswerForm::Rows(format) => format,
+    };
     let columns: Vec<ColumnDef<'_>> = found.columns.iter().map(|it| it.def()).collect();
     let mut rows = RowWriter::new(out, format, &columns)?;
     found.each_row(|cells| rows.row(cells))?;

@@ -71,7 +71,8 @@ impl Descriptions {
         let description = self.add("strings");
         let mut out = Bytes::new(endian);
         let body = std::mem::take(&mut self.bytes);
-        push_head(&mut out, id::STRINGS, false, description, body.len() as u64);
+        let size = body.len() as u64;
+        push_head(&mut out, id::STRINGS, Packing::Plain, description, size);
         out.raw(&body);
         out.all
     }
@@ -86,12 +87,26 @@ pub enum Packing {
     Packed,
 }
 
-#[allow(
-    clippy::fn_params_excessive_bools,
-    reason = "the parameter is named after what it says"
-)]
-fn push_head(out: &mut Bytes, id: u16, is_packed: bool, description: u32, size: u64) {
-    out.u16(id).u16(if is_packed { IS_PACKED } else { 0 });
+impl Packing {
+    /// Returns what the flags of a section's header state.
+    #[must_use]
+    pub(crate) fn of_flags(flags: u16) -> Packing {
+        match flags & IS_PACKED {
+            0 => Packing::Plain,
+            _ => Packing::Packed,
+        }
+    }
+
+    fn flags(self) -> u16 {
+        match self {
+            Packing::Packed => IS_PACKED,
+            Packing::Plain => 0,
+        }
+    }
+}
+
+fn push_head(out: &mut Bytes, id: u16, packing: Packing, description: u32, size: u64) {
+    out.u16(id).u16(packing.flags());
     out.u32(description).u64(size);
 }
 
@@ -106,7 +121,7 @@ pub fn section_head(
 ) -> Vec<u8> {
     let mut out = Bytes::new(endian);
     let description = names.add(description_of(id));
-    push_head(&mut out, id, packing == Packing::Packed, description, size);
+    push_head(&mut out, id, packing, description, size);
     out.all
 }
 

@@ -97,6 +97,11 @@ impl Has {
             asyncs: has_rows(|kind| matches!(kind, TrackKind::Async(_))),
         }
     }
+
+    /// Returns whether threads have something to show.
+    fn threads(&self) -> bool {
+        self.slices || self.states
+    }
 }
 
 impl Outline {
@@ -106,19 +111,14 @@ impl Outline {
         let Some(rule) = RULES.iter().find(|rule| (rule.applies)(&has)) else {
             return;
         };
-        let has_threads = has.slices || has.states;
         for node in &mut self.nodes {
-            open(node, rule, has_threads);
+            open(node, rule, &has);
         }
     }
 }
 
 /// Closes what a rule closes in a node; what the outline closed because there is much of it stays closed.
-#[allow(
-    clippy::fn_params_excessive_bools,
-    reason = "the parameter is named after what it says"
-)]
-fn open(node: &mut Node, rule: &Rule, has_threads: bool) {
+fn open(node: &mut Node, rule: &Rule, has: &Has) {
     let at = match (node.key, node.kind) {
         (RowKey::Cpus, _) => Some(rule.cpus),
         (RowKey::Counters, _) => Some(rule.counters),
@@ -133,7 +133,7 @@ fn open(node: &mut Node, rule: &Rule, has_threads: bool) {
     };
     // Overlapping slices take many rows: one is enough until the user wants more, if threads have something to show.
     if let (RowKind::Track(_), At::OpenUpTo(most)) = (node.kind, rule.asyncs)
-        && has_threads
+        && has.threads()
         && node.lanes.len() > most
         && node
             .lanes
@@ -143,6 +143,6 @@ fn open(node: &mut Node, rule: &Rule, has_threads: bool) {
         node.is_open_at_first = false;
     }
     for child in &mut node.children {
-        open(child, rule, has_threads);
+        open(child, rule, has);
     }
 }

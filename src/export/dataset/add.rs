@@ -7,7 +7,7 @@ use std::path::Path;
 use super::event_table::event_rows;
 use super::manifest::{Manifest, PartEntry, TraceEntry, TraceRows, UNKNOWN};
 use super::parts::{MadePart, Workshop};
-use super::stored::{StoredRows, tables};
+use super::stored::{SetTable, StoredRows, tables};
 use super::{DataSet, SetError, at};
 use crate::base::Job;
 use crate::base::calendar::date_text;
@@ -32,14 +32,10 @@ pub(crate) struct AddOptions {
 }
 
 impl AddOptions {
-    #[allow(
-        clippy::fn_params_excessive_bools,
-        reason = "the parameter is named after what it says"
-    )]
-    fn has(&self, name: &str, is_usual: bool) -> bool {
+    fn has(&self, table: &SetTable) -> bool {
         match self.tables.is_empty() {
-            true => is_usual,
-            false => self.tables.iter().any(|table| table == name),
+            true => table.is_usual(),
+            false => self.tables.iter().any(|name| name == table.name),
         }
     }
 }
@@ -153,7 +149,7 @@ impl<'s> Adder<'s> {
     /// Returns the rows of all tables that are wanted.
     fn rows(&self, scope: &Scope<'_>, id: &str, size_bytes: u64) -> Vec<StoredRows> {
         let options = self.options;
-        let wanted = tables().filter(|table| options.has(table.name, table.is_usual()));
+        let wanted = tables().filter(|table| options.has(table));
         let mut all = Vec::new();
         for table in wanted {
             if table.name == RECORDING.stored.map_or("", |stored| stored.name) {

@@ -86,23 +86,12 @@ fn head_of(input: &TraceFile) -> FileHead {
     }
 }
 
-#[allow(
-    clippy::fn_params_excessive_bools,
-    reason = "the parameter is named after what it says"
-)]
-fn packing(is_packed: bool) -> Packing {
-    match is_packed {
-        true => Packing::Packed,
-        false => Packing::Plain,
-    }
-}
-
 fn sections_of(input: &TraceFile) -> Vec<SectionBody<'_>> {
     let mut stored_sections: Vec<_> = input.sections.iter().collect();
     stored_sections.sort_by_key(|section| section.body.start);
     let sections = stored_sections.iter().map(|section| SectionBody {
         id: section.id,
-        packing: packing(section.is_packed),
+        packing: section.packing,
         body: stored(input, section.body.clone()),
     });
     sections.collect()
@@ -159,7 +148,10 @@ fn buffers_of(input: &TraceFile, plans: &[CpuPlan]) -> Vec<BufferContents> {
             name: buffer.name.clone(),
             clock: buffer.clock.clone(),
             page_size: buffer.page_size,
-            packing: packing(buffer.cpus.iter().any(|data| data.chunks.is_some())),
+            packing: match buffer.cpus.iter().any(|data| data.chunks.is_some()) {
+                true => Packing::Packed,
+                false => Packing::Plain,
+            },
             cpus: cpus.collect(),
         }
     });

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::buffers::Buffer;
 use super::metadata::Metadata;
 use super::options::Options;
+use crate::tracedat::sections::Packing;
 
 /// Everything between the header and the events.
 #[derive(Debug, Default)]
@@ -30,8 +31,7 @@ pub(crate) struct Contents {
 pub(crate) struct StoredSection {
     /// Its id in version 7.
     pub id: u16,
-    /// Whether its body is compressed.
-    pub is_packed: bool,
+    pub packing: Packing,
     /// The bytes of its body in the file; of a packed one, from its sizes on.
     pub body: Range<u64>,
 }

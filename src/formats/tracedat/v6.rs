@@ -11,6 +11,7 @@ use super::contents::{Contents, RawOption, StoredSection};
 use super::header::Header;
 use crate::base::{Cursor, Diagnostics, Location, Problem, ReadError, Severity};
 use crate::tracedat::layout::id;
+use crate::tracedat::sections::Packing;
 
 /// Most CPUs that a file may have; a greater number is an error.
 const MAX_CPUS: u32 = 1 << 16;
@@ -106,7 +107,7 @@ fn read_metadata(
         contents.metadata.read_section(id, cursor, diagnostics)?;
         contents.sections.push(StoredSection {
             id,
-            is_packed: false,
+            packing: Packing::Plain,
             body: start..cursor.file_offset(),
         });
     }

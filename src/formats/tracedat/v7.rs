@@ -19,7 +19,8 @@ use super::header::{Header, MAX_PAGE_SIZE};
 use super::options::Options;
 use crate::base::{Cursor, Diagnostics, Location, Problem, ReadError, Severity};
 use crate::formats::compression::{Codec, unpack_block};
-use crate::tracedat::layout::{IS_PACKED, SECTION_HEAD_BYTES, id};
+use crate::tracedat::layout::{SECTION_HEAD_BYTES, id};
+use crate::tracedat::sections::Packing;
 
 /// Most bytes that a metadata section may unpack to.
 const MAX_SECTION_BYTES: u64 = 512 << 20;
@@ -31,7 +32,7 @@ const MAX_SECTIONS: usize = 1 << 16;
 /// The header of a section.
 struct SectionHead {
     id: u16,
-    is_packed: bool,
+    packing: Packing,
     /// Size of the body in bytes.
     size: u64,
 }
@@ -120,21 +121,17 @@ impl<'a> Walk<'a, '_> {
         cursor.skip(4, "section description")?;
         Ok(SectionHead {
             id,
-            is_packed: flags & IS_PACKED != 0,
+            packing: Packing::of_flags(flags),
             size: cursor.u64("section size")?,
         })
     }
 
     /// Reads the section at `at` and unpacks its body.
     fn section(&self, at: u64) -> Result<Section<'a>, ReadError> {
-        let SectionHead {
-            id,
-            is_packed,
-            size,
-        } = self.head(at)?;
+        let SectionHead { id, packing, size } = self.head(at)?;
         let mut cursor = self.cursor_at(at.saturating_add(SECTION_HEAD_BYTES), "section body")?;
         let body_at = cursor.file_offset();
-        if !is_packed {
+        if packing == Packing::Plain {
             let body = Cow::Borrowed(cursor.take(size, "section body")?);
             return Ok(Section { id, body_at, body });
         }
@@ -333,10 +330,10 @@ impl<'a> Walk<'a, '_> {
         }
         let cpu_count = cursor.u32("CPUs of a buffer")?;
         // Only the header of the buffer's section states whether the pages of its CPUs are packed.
-        let is_packed = match self.head(section_at) {
-            Ok(head) => head.is_packed,
+        let packing = match self.head(section_at) {
+            Ok(head) => head.packing,
             Err(error) if cpu_count > 0 => return Err(error),
-            Err(_) => false,
+            Err(_) => Packing::Plain,
         };
         let mut cpus: Vec<CpuData> = Vec::new();
         for _ in 0..cpu_count {
@@ -354,12 +351,14 @@ impl<'a> Walk<'a, '_> {
                     });
                 continue;
             }
-            cpus.push(if is_packed && self.header.codec != Codec::None {
-                let endian = self.header.endian;
-                CpuData::packed(self.bytes, cpu, offset, page_size, endian, self.diagnostics)
-            } else {
-                CpuData::plain(self.bytes, cpu, offset, size, self.diagnostics)
-            });
+            cpus.push(
+                if packing == Packing::Packed && self.header.codec != Codec::None {
+                    let endian = self.header.endian;
+                    CpuData::packed(self.bytes, cpu, offset, page_size, endian, self.diagnostics)
+                } else {
+                    CpuData::plain(self.bytes, cpu, offset, size, self.diagnostics)
+                },
+            );
         }
         Ok(Buffer {
             name,
@@ -373,10 +372,8 @@ impl<'a> Walk<'a, '_> {
     /// sections.
     fn read_text(&mut self, data: &[u8], at: u64) -> Result<Vec<u8>, ReadError> {
         let place = Cursor::new(data, at, self.endian()).u64("place of a text buffer")?;
-        let SectionHead {
-            is_packed, size, ..
-        } = self.head(place)?;
-        if is_packed {
+        let SectionHead { packing, size, .. } = self.head(place)?;
+        if packing == Packing::Packed {
             let mut cursor =
                 self.cursor_at(place.saturating_add(SECTION_HEAD_BYTES), "text buffer")?;
             let at = cursor.file_offset();
@@ -417,7 +414,7 @@ fn stored_section(at: u64, head: &SectionHead) -> StoredSection {
     let start = at.saturating_add(SECTION_HEAD_BYTES);
     StoredSection {
         id: head.id,
-        is_packed: head.is_packed,
+        packing: head.packing,
         body: start..start.saturating_add(head.size),
     }
 }
