@@ -128,12 +128,11 @@ pub fn signal(child: &Child, name: &str) {
 pub fn started(desk: &Desk, arguments: &[&str]) -> Child {
     let child = desk.command(arguments).spawn().unwrap();
     let name = format!("threadline-{}", child.id());
-    let switch = Path::new(TRACEFS)
-        .join("instances")
-        .join(name)
-        .join("tracing_on");
+    let instance = Path::new(TRACEFS).join("instances").join(name);
+    let text = |file: &str| fs::read_to_string(instance.join(file)).unwrap_or_default();
+    // An instance is made with its switch on; the program turns it off before it enables events.
     wait_until("recording starts", || {
-        fs::read_to_string(&switch).is_ok_and(|text| text.trim() == "1")
+        !text("set_event").trim().is_empty() && text("tracing_on").trim() == "1"
     });
     child
 }
