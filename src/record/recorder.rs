@@ -1,7 +1,7 @@
 //! A recording from its start to its file.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::desk::{Desk, Plan, Recorded, Situation, page_size};
 use super::flight::fly;
@@ -36,6 +36,10 @@ pub fn record(
         let cpus = std::mem::take(&mut session.cpus);
         let mut names = Names::default();
         session.add_names(&mut names);
+        // Setting up takes a while; a recording without an event is of no use.
+        if is_stopped.load(Ordering::Relaxed) {
+            return Err(RecordError::Stopped);
+        }
         let mut desk = Desk {
             plan,
             page_size: page_size(session.formats()?),

@@ -16,7 +16,7 @@ use crate::tracefs::folder::{Folder, Trouble};
 use crate::tracefs::head::{SectionText, read_formats, read_names, unpack};
 use crate::tracefs::instance::Instance;
 use crate::tracefs::order::Order;
-use crate::tracefs::shell::{Shell, Stream, quoted};
+use crate::tracefs::shell::{Shell, Stream, pages_line};
 
 /// An instance of the ring buffer that is ready to record, seen from the process without rights.
 pub(crate) struct Session {
@@ -44,10 +44,10 @@ enum Host {
     },
 }
 
-/// A program on another machine that sends pages.
+/// A shell on another machine that sends pages.
 struct PageStream {
     child: Child,
-    /// Its process number there.
+    /// The shell's process number there.
     number: String,
 }
 
@@ -143,12 +143,12 @@ impl Session {
         let (mut cpus, mut streams) = (Vec::new(), Vec::new());
         for cpu in instance.cpus() {
             let name = format!("per_cpu/cpu{cpu}/trace_pipe_raw");
-            let path = quoted(&instance.folder.path(&name).to_string_lossy());
+            let path = instance.folder.path(&name);
             let Stream {
                 child,
                 number,
                 output,
-            } = shell.stream(&format!("cat {path}"))?;
+            } = shell.stream(&pages_line(&path.to_string_lossy()))?;
             streams.push(PageStream { child, number });
             cpus.push(CpuSource {
                 cpu,

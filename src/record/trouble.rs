@@ -17,6 +17,8 @@ pub enum RecordError {
         /// The error.
         error: std::io::Error,
     },
+    /// It was stopped before it began.
+    Stopped,
     /// The process with the rights ended early.
     TracerGone,
     /// The expression of a trigger asks for what this kernel does not have; a sentence with its place.
@@ -44,6 +46,7 @@ impl fmt::Display for RecordError {
                 "the program that uses tracefs could not be started: {error}; install Threadline again: {}",
                 path.display()
             ),
+            RecordError::Stopped => f.write_str("stopped before recording began; nothing was written"),
             RecordError::TracerGone => f.write_str(
                 "the process that uses tracefs ended early; `threadline record --clean-up` puts back what it left",
             ),

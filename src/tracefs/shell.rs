@@ -84,28 +84,28 @@ impl Shell {
         }
     }
 
-    /// Starts another shell that becomes `program`; returns it, its process number there, and its output from then on.
+    /// Starts another shell that runs `line`; returns the shell, its process number there, and its output from then on.
     ///
     /// # Errors
     /// If it cannot be started.
-    pub(crate) fn stream(&self, program: &str) -> std::io::Result<Stream> {
+    pub(crate) fn stream(&self, line: &str) -> std::io::Result<Stream> {
         let mut open = spawn(&self.command)?;
-        writeln!(open.input, "echo {MARK} $$; exec {program}")?;
+        writeln!(open.input, "echo {MARK} $$; {line}\nexit")?;
         open.input.flush()?;
         let mut output = open.output.into_inner();
-        // Byte by byte: what follows the line belongs to the stream.
-        let mut line = Vec::new();
+        // Byte by byte: what follows the mark's line belongs to the stream.
+        let mut mark = Vec::new();
         loop {
             let mut byte = [0];
             output.read_exact(&mut byte)?;
             match byte {
-                [b'\n'] if line.starts_with(MARK.as_bytes()) => break,
-                [b'\n'] => line.clear(),
-                [byte] => line.push(byte),
+                [b'\n'] if mark.starts_with(MARK.as_bytes()) => break,
+                [b'\n'] => mark.clear(),
+                [byte] => mark.push(byte),
             }
         }
-        let line = String::from_utf8_lossy(&line).into_owned();
-        let number = line.strip_prefix(MARK).unwrap_or("").trim().to_owned();
+        let mark = String::from_utf8_lossy(&mark).into_owned();
+        let number = mark.strip_prefix(MARK).unwrap_or("").trim().to_owned();
         Ok(Stream {
             child: open.child,
             number,
@@ -123,10 +123,22 @@ impl Drop for Shell {
     }
 }
 
-/// A program whose output comes through a shell.
+/// Returns a line of a shell that prints the pages of a CPU until the shell gets SIGTERM.
+///
+/// A read of `trace_pipe_raw` returns 0 if an event arrives between the kernel's two looks at an empty buffer
+/// (`tracing_buffers_read`): a single `cat` ends there although more events come.
+#[must_use]
+pub(crate) fn pages_line(path: &str) -> String {
+    let path = quoted(path);
+    format!(
+        "trap 'trap \"\" TERM; kill 0; exit' TERM; while :; do cat {path} & wait $! || exit; done"
+    )
+}
+
+/// A line of a shell whose output is read while it runs.
 #[derive(Debug)]
 pub(crate) struct Stream {
-    /// The command that gave the shell; it ends when the program at the other end does.
+    /// The command that gave the shell; it ends when the line does.
     pub child: Child,
     /// Its process number at the other end.
     pub number: String,
@@ -205,6 +217,17 @@ mod tests {
         output.read_to_end(&mut bytes).unwrap();
         assert_eq!(bytes, [1, b'\n', 0, 2]);
         assert!(child.wait().unwrap().success());
+        // A file that ends is read again until the shell is told to stop.
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "it's\n").unwrap();
+        let line = pages_line(&file.path().to_string_lossy());
+        let mut stream = shell.stream(&line).unwrap();
+        let mut bytes = [0; 15];
+        stream.output.read_exact(&mut bytes).unwrap();
+        assert_eq!(&bytes, b"it's\nit's\nit's\n");
+        shell.run(&format!("kill {}", stream.number)).unwrap();
+        std::io::copy(&mut stream.output, &mut std::io::sink()).unwrap();
+        stream.child.wait().unwrap();
         assert!(Shell::start(&["true".into()]).is_err());
     }
 }

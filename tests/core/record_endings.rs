@@ -56,6 +56,26 @@ fn ctrl_c_ends_a_recording_with_its_file() {
 }
 
 #[test]
+fn a_recording_that_is_stopped_before_it_begins_leaves_nothing() {
+    let Some(_turn) = turn("a_recording_that_is_stopped_before_it_begins_leaves_nothing") else {
+        return;
+    };
+    let desk = Desk::new();
+    let child = desk.command(&["--preset", "sched"]).spawn().unwrap();
+    // The instance is there long before all formats are read.
+    wait_until("it is set up", || !left_in_kernel().is_empty());
+    signal(&child, "-INT");
+    let output = child.wait_with_output().unwrap();
+    let told = words(&output);
+    assert!(
+        !output.status.success() && told.contains("before recording began"),
+        "{told}"
+    );
+    assert!(desk.files().is_empty());
+    nothing_in_kernel();
+}
+
+#[test]
 fn a_killed_recording_leaves_nothing_or_is_offered_for_clean_up() {
     let Some(_turn) = turn("a_killed_recording_leaves_nothing_or_is_offered_for_clean_up") else {
         return;
