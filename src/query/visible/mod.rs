@@ -220,10 +220,8 @@ fn blocks<R: Row>(
                 if end <= span.start.0 && !(start == end && start == span.start.0) {
                     continue;
                 }
-                joiner.push(match next.first - entry.first {
-                    1 => one_item(row, entry.first, entry.label, (start, end)),
-                    count => entry_piece(level, at, count, (start, end)),
-                });
+                let count = next.first - entry.first;
+                joiner.push(entry_piece(row, level, at, count, (start, end)));
             }
         }
         None if row.has_only_points() => walk_points(row, span, &mut joiner),
@@ -265,7 +263,7 @@ fn walk_items<R: Row>(row: &R, lod: Option<&Lod>, span: TimeSpan, joiner: &mut J
             let end = row.end(after.first - 1);
             if start.div_euclid(joiner.width) == end.div_euclid(joiner.width) {
                 let count = after.first - at;
-                joiner.push(entry_piece(level, next_entry, count, (start, end)));
+                joiner.push(entry_piece(row, level, next_entry, count, (start, end)));
                 at = after.first;
                 continue;
             }
@@ -296,9 +294,15 @@ fn one_item<R: Row>(row: &R, item: u32, label: u32, (start, end): (i64, i64)) ->
 
 /// Returns the `count` items of an entry as a piece.
 #[inline]
-fn entry_piece(level: &Level, at: usize, count: u32, (start, end): (i64, i64)) -> Piece {
+fn entry_piece<R: Row>(
+    row: &R,
+    level: &Level,
+    at: usize,
+    count: u32,
+    (start, end): (i64, i64),
+) -> Piece {
     let entry = level.entries[at];
-    let times = level.times(at).map(|time| time as f32);
+    let times = level.times(row, at, (start, end)).map(|time| time as f32);
     Piece {
         first: entry.first,
         count,
