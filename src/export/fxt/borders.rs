@@ -58,6 +58,7 @@ impl<'a> Items<'a> {
             let what = match form {
                 Form::Async => What::AsyncBegin,
                 _ if self.is_open_at_end(index) => What::Begin,
+                _ if self.has_own_end(&SliceAt::of(trace, index), form) => What::Begin,
                 _ => What::Whole,
             };
             let order = match self.is_nested_as_read() {

@@ -150,13 +150,20 @@ impl Items<'_> {
 
     /// Returns whether an event of its own ends a slice that ends.
     pub(super) fn has_own_end(&self, slice: &SliceAt, form: Form) -> bool {
-        let began = slice.start >= self.chosen.span.start.0;
+        let (span, end) = (self.chosen.span, slice.facts.end);
+        let began = slice.start >= span.start.0;
+        // A slice that ended when the range starts is not in the range.
+        let is_inside = began || end > span.start.0;
         match form {
-            // A slice that ended when the range starts is not in the range.
-            Form::Async => began || slice.facts.end > self.chosen.span.start.0,
+            Form::Async => is_inside,
             Form::Whole => false,
-            // A slice that began before the range is written whole.
-            Form::AsCame => began && !self.begins.is_whole_as(self.trace, slice, form),
+            // Only its own end says which slices of no length are before it. A slice that crosses both borders is
+            // written whole.
+            Form::AsCame => {
+                is_inside
+                    && (began || end < span.end.0)
+                    && !self.begins.is_whole_as(self.trace, slice, form)
+            }
         }
     }
 }
