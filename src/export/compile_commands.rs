@@ -89,7 +89,7 @@ const OPTIONS_WITH_VALUE: &[&str] = &[
 ];
 /// Values of `-x` whose input files are themselves made by compilers.
 const NO_SOURCES: &[&str] = &["lto", "ir", "ast"];
-/// Options with which nothing is compiled.
+/// Options that make the compiler do something other than compile.
 const OTHER_WORK: &[&str] = &[
     "-E",
     "-M",
@@ -99,7 +99,7 @@ const OTHER_WORK: &[&str] = &[
     "-dumpversion",
     "-print-search-dirs",
 ];
-/// The most parents among which a driver is searched.
+/// Maximum number of parents that are searched for a driver.
 const MOST_PARENTS: usize = 32;
 
 #[derive(Clone, Copy, PartialEq, Eq)]

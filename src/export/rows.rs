@@ -40,7 +40,7 @@ pub enum RowFormat {
 /// Rows whose lines a core makes at a time.
 const PORTION: usize = 4 * BATCH_ROWS;
 
-/// Portions a core that are made before they are written.
+/// Portions for each core that are made before they are written.
 const PORTIONS_A_CORE: usize = 4;
 
 /// Writes a header and rows.
@@ -50,7 +50,7 @@ pub(crate) struct RowWriter<'a> {
     count: u64,
     aligned: Option<Aligned<'a>>,
     progress: Option<TimeProgress<'a>>,
-    /// The last line that was made by itself.
+    /// The last line that was made on its own; reused, to avoid allocations.
     line: Vec<u8>,
 }
 

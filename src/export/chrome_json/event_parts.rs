@@ -19,7 +19,7 @@ impl When {
     }
 }
 
-/// The own number of a process or thread, written where a stand-in replaces its koid.
+/// The number that a process or thread has in the trace, written if a stand-in replaces its koid.
 pub(super) struct OwnNumber {
     /// What the number is called: `pid` or `tid`.
     pub(super) word: &'static str,
@@ -27,14 +27,14 @@ pub(super) struct OwnNumber {
     pub(super) koid: u64,
 }
 
-/// What a process or thread stands for that exists in the file only; our reader undoes it.
+/// What a process or thread that only exists in the exported file represents; our reader uses it to restore the trace.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum StandsFor {
     /// A CPU.
     Cpu,
     /// The runs of a CPU.
     Runs,
-    /// The thread of its process with this koid, some of whose events it has.
+    /// The thread of the same process with this koid: some of its events are on this extra thread.
     Thread(u64),
 }
 

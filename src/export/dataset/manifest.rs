@@ -1,4 +1,5 @@
-//! The manifest of a data set: which parts are live, and what is known of each trace. Read whole, replaced whole.
+//! The manifest of a data set: which parts are live, and the properties of each trace. It is read and replaced as a
+//! whole.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -58,11 +59,11 @@ pub(crate) struct PartEntry {
     pub date: String,
     /// The bucket of its traces.
     pub bucket: u32,
-    /// What its name has of it.
+    /// The hash in its file name.
     pub hash: String,
     /// Its size.
     pub size_bytes: u64,
-    /// Its rows, by trace, in order.
+    /// The number of rows of each trace, in the order of the rows.
     pub rows: Vec<TraceRows>,
 }
 

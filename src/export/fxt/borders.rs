@@ -164,8 +164,8 @@ impl<'a> Items<'a> {
                 continue;
             }
             let state = trace.states.states[index];
-            // A thread that was just created has not been switched from; a dead thread does not wait, unless
-            // another state follows.
+            // A thread that was just created was not switched from; a dead thread does not wait, unless another state
+            // follows.
             let died = trace.over_at(ThreadId(thread as u32));
             let is_dead = state == ThreadState::Dead && trace.states.ends[index].is_none();
             let is_waiting = died.is_none_or(|end| end > span.start)
@@ -198,7 +198,7 @@ impl<'a> Items<'a> {
             let end = trace.slices.open_end(index);
             let is_chosen = self.chosen.has_slice(row.track, index);
             let has_own_end = || self.has_own_end(&SliceAt::of(trace, index), form);
-            // What ends with its file, before the range's end, is written there.
+            // A slice that ends with its file, before the range's end, is written at the file's end instead.
             let slice = SliceAt::of(trace, index);
             let is_over = end.is_some() || self.cut_of_open(&slice) == Some(span.end.0);
             if end >= span.end.0 && is_over && is_chosen && has_own_end() {
@@ -269,8 +269,8 @@ impl<'a> Items<'a> {
             }
             // Outer slices come first; slices that start together keep the order of rows.
             of_track.sort_by_key(|slice| slice.0);
-            // At index n: the latest end among slices for which n others, each longer than the one before, must end
-            // later.
+            // `ends_after[n]` is the latest end of a slice that must be cut n ns before the range's end. A slice that
+            // ends earlier than some of these, but starts before them, must be cut 1 ns earlier than they are.
             let mut ends_after: Vec<Maybe<i64>> = Vec::new();
             for &(start, index) in of_track.iter().rev() {
                 let end = trace.slices.open_end(index as usize);

@@ -149,7 +149,7 @@ impl<'a, 't> Encoder<'a, 't> {
         }
     }
 
-    /// Returns an encoder that continues the records of another one.
+    /// Returns an encoder whose records follow those of another encoder.
     pub(crate) fn behind(before: &Encoder<'a, 't>) -> Encoder<'a, 't> {
         Encoder {
             last_counter: before.last_counter,
@@ -198,7 +198,7 @@ impl<'a, 't> Encoder<'a, 't> {
         }
     }
 
-    /// Prepares the arguments of the current event and `more`, for a record with room for `words` words of them.
+    /// Prepares the arguments of the current event and `more`, for a record with room for `words` words of arguments.
     /// Returns the texts that were cut to fit.
     pub(super) fn prepare(&mut self, more: &[Arg<'_>], words: usize) -> Option<Vec<CutText>> {
         let records = &mut self.records;

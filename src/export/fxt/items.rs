@@ -223,7 +223,7 @@ impl<'a> Items<'a> {
         gathered.extend_from_slice(&self.objects.inside);
         self.sparse = Window::of(gathered, &self.trace.events).items;
         if is_filtered && is_derived {
-            // Among kept records there is no other window.
+            // If records are kept, all items are in one window: the items between kept records.
             let mut items = std::mem::take(&mut self.sparse);
             self.take_turns(&mut items);
             self.sparse = items;

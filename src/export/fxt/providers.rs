@@ -27,11 +27,11 @@ pub(crate) struct Providers {
 }
 
 impl Providers {
-    /// Returns the providers of a trace's files, for which `stand_ins` stand; each keeps its number unless another one
-    /// has it already.
+    /// Returns the providers of a trace's files, which the threads `stand_ins` represent; each keeps its number unless
+    /// another provider already has it.
     pub fn of(trace: &Trace, stand_ins: &FxHashSet<ThreadId>) -> Providers {
         let mut providers = Providers::default();
-        // A provider that this program announced adds nothing but its name.
+        // A provider that this program announced has no information besides its name.
         let is_other = |provider: &&Provider| {
             !provider.name.is_empty() && !provider.name.starts_with(OWN_PROVIDER.as_bytes())
         };

@@ -10,7 +10,7 @@ use super::lanes::Stretch;
 use crate::base::Timestamp;
 use crate::trace::{SliceId, TrackId};
 
-/// A row of slices, with what its items need.
+/// A row of slices, and the properties of the row that its items need.
 pub(crate) struct SliceLane {
     /// The index of its first slice.
     pub first: usize,
@@ -148,7 +148,7 @@ impl Items<'_> {
         items
     }
 
-    /// Returns whether an event of its own ends a slice that ends.
+    /// Returns whether a slice that ended is written with an end record of its own.
     pub(super) fn has_own_end(&self, slice: &SliceAt, form: Form) -> bool {
         let began = slice.start >= self.chosen.span.start.0;
         match form {

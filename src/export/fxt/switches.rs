@@ -246,9 +246,9 @@ impl<'a> Encoder<'a, '_> {
         before.any(|&run| trace.runs.ends[run as usize].get() == Some(item.time))
     }
 
-    /// Returns the facts about a state that readers cannot derive. Where events were lost: whether a ready thread was
-    /// seen to wait for a CPU, and whether other states span a loss; the former also if the range ends before the
-    /// thread runs. If a record of an FXT file contains such facts, `keep_extra_facts` writes them again.
+    /// Returns the facts about a state that readers cannot derive. `waits` is needed where events were lost, and if the
+    /// range ends before the thread runs: whether a ready thread was seen to wait for a CPU. `spans_loss` is needed
+    /// where events were lost. If a record of an FXT file contains such facts, `keep_extra_facts` writes them again.
     pub(super) fn extra_facts(&self, state: StateId) -> ExtraFacts {
         let (trace, chosen) = (self.source.trace, self.source.chosen);
         let state = trace.states.get(state);

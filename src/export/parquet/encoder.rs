@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::tables::Cell;
 use crate::tables::batch::{Names, Values};
 
-/// Where the pages of a column of one row group are collected.
+/// The buffer in which the pages of a column of one row group are collected.
 pub(super) type Pages = TrackedWrite<Vec<u8>>;
 
 /// Encodes a column of one row group.

@@ -78,7 +78,7 @@ pub(crate) struct ParquetFile<'o> {
     unfit: Vec<u64>,
 }
 
-/// What a file contains that was written.
+/// The counts of a finished file.
 #[derive(Debug)]
 pub(crate) struct Written {
     /// Number of rows.

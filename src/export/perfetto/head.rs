@@ -1,4 +1,4 @@
-//! What is said once about the whole file: clocks, the machine, lost events; and the notes for the user.
+//! Packets about the whole file: clocks, the machine, lost events; and the notes for the user.
 
 use super::arrows::Arrows;
 use super::context::Context;
@@ -27,7 +27,7 @@ pub(super) struct System {
 }
 
 impl System {
-    /// Reads what the machine's file states.
+    /// Returns the system information of the machine's file.
     pub fn of(sources: &KernelSources<'_>, machine: Machine) -> System {
         let info = sources.info(machine);
         let fact = info.facts.iter().find(|fact| fact.name == "uname");

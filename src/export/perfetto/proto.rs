@@ -14,7 +14,7 @@ pub(super) type FieldNumber = u32;
 /// A message that is being written, with all messages inside it.
 #[derive(Debug, Default)]
 pub(super) struct Message {
-    /// What was written, and room for more after it: so a field is written without asking for memory.
+    /// The bytes that were written, and unused space after them, so that writing a field does not allocate.
     bytes: Vec<u8>,
     /// The number of bytes that were written.
     length: usize,
@@ -87,7 +87,7 @@ impl Message {
         &self.bytes[..self.length]
     }
 
-    /// Returns the written bytes and forgets them.
+    /// Returns the written bytes and empties the message.
     pub fn take(&mut self) -> Vec<u8> {
         self.bytes.truncate(self.length);
         self.length = 0;
@@ -99,7 +99,7 @@ impl Message {
         self.length
     }
 
-    /// Forgets the bytes after the first `length`.
+    /// Removes the bytes after the first `length`.
     pub fn truncate(&mut self, length: usize) {
         self.length = self.length.min(length);
     }
@@ -110,7 +110,7 @@ impl Message {
         self.bytes.resize(needed, 0);
     }
 
-    /// Calls `put` with room for a field without its text; it returns how many bytes it wrote.
+    /// Calls `put` with space for a field without its text; `put` returns how many bytes it wrote.
     #[inline]
     fn put(&mut self, put: impl FnOnce(&mut [u8; ROOM]) -> usize) {
         if self.bytes.len() - self.length < ROOM {

@@ -22,7 +22,8 @@ pub(super) fn text_of<'f>(field: FieldView<'f>) -> Cow<'f, str> {
     }
 }
 
-/// Returns the number of a value: also of a text that is one, in decimal or as `0x1f`, and of a device as `major,minor`.
+/// Returns the number of a value: also of a text that is a number, in decimal or as `0x1f`, and of a device as
+/// `major,minor`.
 pub(super) fn number_of(value: &ValueRef<'_>) -> Option<i64> {
     match value {
         ValueRef::Bool(value) => Some(i64::from(*value)),
@@ -201,7 +202,7 @@ pub(super) fn write_described(
     true
 }
 
-/// Writes the value of a debug annotation, but for texts that have an id.
+/// Writes the value of a debug annotation, except texts that have an id.
 pub(super) fn write_annotation(message: &mut Message, value: &ArgValue<'_>) {
     match value {
         ArgValue::Null => message.text(annotation::TEXT, "null"),

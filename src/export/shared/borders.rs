@@ -1,5 +1,5 @@
 //! Where exports cut what lasts over a border: at the start and the end of the range, and at the end of its file if the
-//! trace is of several files and others last longer.
+//! trace consists of several files and others last longer.
 //!
 //! ```text
 //! range                    |----------------------|
@@ -114,7 +114,8 @@ impl Borders {
         }
     }
 
-    /// Returns the last moment that the export contains, in ns: what is open then lasted at least until it.
+    /// Returns the last moment that the export contains, in ns: everything that is open there lasted at least until
+    /// then.
     pub(crate) fn last_moment(&self) -> i64 {
         match self.ends_before_trace {
             true => self.end,

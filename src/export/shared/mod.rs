@@ -24,7 +24,7 @@ pub struct ThreadKoids {
 }
 
 impl ThreadKoids {
-    /// Returns a process itself, as readers expect it: its koid is that of its main thread, too.
+    /// Returns the koids of a process itself. Readers expect the process's koid as that of its main thread, too.
     #[must_use]
     pub(crate) const fn of_process(koid: u64) -> ThreadKoids {
         ThreadKoids {

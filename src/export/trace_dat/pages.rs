@@ -192,7 +192,7 @@ impl Planner<'_> {
         self.plan.copied_pages += u64::from(chunk.plain_size).div_ceil(self.page_size() as u64);
     }
 
-    /// Plans the pages in `range`, of whose records those at `places` are chosen.
+    /// Plans the pages in `range`; of their records, those at `places` are chosen.
     fn choose<E: ByteOrder>(
         &mut self,
         range: Range<u64>,
@@ -315,7 +315,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Makes pieces of what is pending.
+    /// Makes pieces of the pending pages and records.
     fn flush(&mut self, what: Flush) -> Result<(), ExportError> {
         let size = self.page_size();
         if let Some(writer) = self.pending.writer.take_if(|_| what != Flush::FullChunks) {

@@ -74,7 +74,7 @@ impl<'a> FxtFile<'a> {
         })
     }
 
-    /// Returns the first three words of the record at a place after its header; 0 for words that it lacks.
+    /// Returns the three words after the header of the record at a place; 0 for words that the record lacks.
     fn words(&self, place: u64) -> Option<[u64; 4]> {
         fn read<O: ByteOrder>(bytes: &[u8], place: u64) -> Option<[u64; 4]> {
             let record = Words::<O>::new(bytes).record_at(place)?;

@@ -191,7 +191,7 @@ impl Items<'_> {
         for event in trace.states.events.iter().filter_map(|event| event.get()) {
             begun.add(event as usize);
         }
-        // Of several threads with one number only one was scheduled: the wakeup belongs to it.
+        // If several threads have one number, only one of them was scheduled: the wakeup belongs to it.
         let has_states = |id: &u32| !trace.states.of(ThreadId(*id)).is_empty();
         let ids = 1..trace.threads.len() as u32;
         let others = ids.clone().filter(|id| !has_states(id));

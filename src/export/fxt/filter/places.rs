@@ -1,4 +1,5 @@
-//! Finds the records of the model's events: which places are kept, and what is written beside which place.
+//! Finds the records of the model's events: the places of kept records, and what is written before or after which
+//! record.
 
 use std::sync::{Mutex, PoisonError};
 

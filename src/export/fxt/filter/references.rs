@@ -196,7 +196,7 @@ struct Walk<'i, 'a, 't, O> {
     file: Words<'a, O>,
     places: &'i Places,
     kept: &'i Marks,
-    /// The place of the record whose time a blob would get.
+    /// The place of the last record before that has a time: a blob in the file has this time.
     last_timed: Option<u64>,
     tables: Tables,
     found: References<'a>,

@@ -252,7 +252,7 @@ fn whole_slices_stay_in_those_that_begin_with_them() {
         // The outer slice never ends; the slices inside it have no length.
         event(begin, 2000, 12, "open", None);
         event(whole, 2000, 12, "point", Some(2000));
-        // It ends before the slice that the reader puts around it began.
+        // The slice ends before a slice began that the reader puts around it.
         event(begin, 3000, 13, "short", None);
         event(end, 3000, 13, "", None);
         event(begin, 3000, 13, "long", None);

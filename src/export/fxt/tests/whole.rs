@@ -60,7 +60,7 @@ fn every_exporter_writes_what_its_format_asks() {
                 .as_array()
                 .or_else(|| json["traceEvents"].as_array())
                 .unwrap();
-            // A tree has only its roots at the top, however many processes are below them.
+            // Only the roots are at the top level of the tree, however many processes are below them.
             let least = if exporter.name == "process-tree-json" {
                 1
             } else {
@@ -197,7 +197,7 @@ fn ends_say_what_they_end() {
         }
     });
     let row = |time, category: &str, name: &str| (time, category.to_owned(), name.to_owned());
-    // From FXT to FXT an end without a name stays without one.
+    // From FXT to FXT, an end without a name is copied without a name.
     let own = [
         row(400, "c", "open"),
         row(500, "", ""),
