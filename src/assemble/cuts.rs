@@ -17,13 +17,13 @@ use crate::trace::{Runs, Slices, States, ThreadId, ThreadMap, ThreadState};
 pub(crate) struct Cuts {
     /// The events with which cut items begin.
     begins: FxHashSet<u32>,
-    /// Where the runs and running states of threads were cut.
+    /// The threads whose last run or running state was cut, and the times of the cuts.
     ends: Vec<CutEnd>,
-    /// Until when threads were seen whose file ended before others.
+    /// The threads whose file ended before other files, and until when each was seen.
     seen: Vec<CutEnd>,
 }
 
-/// The moment until which something of a thread was seen.
+/// A thread, and the time until which it (or its run) was seen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CutEnd {
     pub thread: ThreadId,
@@ -32,7 +32,7 @@ pub(crate) struct CutEnd {
 
 impl Cuts {
     /// Returns the cuts of all parts, and those that the directory states for threads before the end of the trace.
-    /// `lost` is until when threads were seen to run that still ran where events were lost.
+    /// `lost` contains the threads that still ran where events were lost, and until when each was seen to run.
     pub fn new(
         rows: &PerPart<Cut>,
         recorded: &Recorded,

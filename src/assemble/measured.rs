@@ -6,10 +6,11 @@
 //! events' times are not ns:       from event to event                       only the duration is the recorder's
 //! ```
 //!
-//! The measured duration is the slice's duration wherever the slice is drawn. True calls nest; a call began before its
-//! entry's event and returned before its return's event. The latest places that both facts allow nest as well, except
-//! where times are rounded or clocks stand still. There a slice moves inside the call around it, to its offset by the
-//! clock that measured both calls if the file has it, and is cut only if it does not fit.
+//! The measured duration is the slice's duration wherever the slice is drawn. Real calls nest; a call began before its
+//! entry's event and returned before its return's event. If each call is placed as late as these facts allow, the calls
+//! nest as well, except where times are rounded or a clock does not advance. In these cases, a slice moves inside the
+//! call around it, to its offset by the clock that measured both calls if the file has it, and is cut only if it does
+//! not fit.
 
 use rustc_hash::FxHashMap;
 
@@ -21,11 +22,13 @@ use crate::base::{Maybe, TimeSpan};
 use crate::event::part::ClockUnit;
 use crate::event::{Measured, MeasuredClock, MeasuredEnd};
 
-/// Some return event of a lane comes less than this many ns after its return, if both have the same clock.
+/// In each lane, at least one return event is recorded less than this many ns after its return, if both have the same
+/// clock.
 const MOST_LATE_NS: i32 = 20_000;
 /// Times in text files are rounded to 1000 ns.
 const ROUNDING_NS: i32 = 1_000;
-/// If the calls in a call end this many ns after its measured time, the cause is not rounding: the call slept.
+/// If the calls inside a call end this many ns after the call's measured end, the cause is not rounding: the call
+/// slept.
 const MOST_MOVED_NS: i64 = 10_000;
 
 /// All measured durations, found by the event that ends the slice.
@@ -153,7 +156,7 @@ fn least_late(rows: &PerPart<Measured>, recorded: &Recorded) -> FxHashMap<u32, i
     least
 }
 
-/// Whether measured durations and the events' times have the same unit.
+/// Whether measured durations and the events' times are in the same unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Axis {
     /// The events' times are in ns, as measured durations are. No call is moved out of this span.
@@ -177,7 +180,7 @@ struct Call {
     is_placed: bool,
     /// Length to draw, in ns; 0 if no duration was measured.
     length: i64,
-    /// When the last call in it ends, in ns, if the measured duration does not reach so far: the call slept.
+    /// When the last call inside it ends, in ns, if that is after the measured duration: the call slept.
     reaches: i64,
     /// When it ended by the clock that measured it, in ns, if the file has that time.
     own_end: Option<i64>,

@@ -26,7 +26,7 @@ pub struct Rows {
     pub call_depths: PerPart<CallDepth>,
     /// Begins, instants and ends of asynchronous slices.
     pub asyncs: PerPart<AsyncMark>,
-    /// What happened to bios and requests of the block layer.
+    /// Events about bios and requests of the block layer.
     pub requests: PerPart<RequestRow>,
     /// Samples of counters.
     pub samples: SampleRows,

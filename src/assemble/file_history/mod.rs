@@ -399,7 +399,7 @@ impl Walk<'_> {
     fn depend(&mut self, file: FileId, index: u32, row: &FileUse, reader: ProcessId) {
         let linkers: Vec<Writer> = match self.links.is_empty() || row.op != FileOp::Open {
             true => Vec::new(),
-            // An open also has the name as the program spelled it, besides the path that it led to.
+            // An open makes both a name of the file: the path that it led to, and the path as the program spelled it.
             false => [
                 row.path,
                 self.short_names.of(row.other_path, self.trace.strings),
@@ -453,8 +453,8 @@ impl Walk<'_> {
         });
     }
 
-    /// Returns when and by which event a writer was done, if that is known and not after `now`; otherwise
-    /// the time and event of its row.
+    /// Returns when a writer finished writing, and the event that ended it, if that is known and at most `now`;
+    /// otherwise the time and event of its row.
     fn end_of(&self, writer: Writer, now: Timestamp) -> Moment {
         if let Some(until) = writer.until {
             return until;

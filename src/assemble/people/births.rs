@@ -56,8 +56,8 @@ pub(crate) fn sorted_lives<'a>(
     lives
 }
 
-/// Returns the key of the thread that `child`, born at `time`, means. A key without a thread of its own has candidates:
-/// of these the one whose first event or birth is the latest at or before `time`.
+/// Returns the key of the thread that `child` means at the time of its birth, `time`. A key without a thread of its own
+/// has candidates: the candidate whose first event or birth is the latest at or before `time` is returned.
 fn born_as(
     child: ThreadKey,
     time: Timestamp,
@@ -100,7 +100,7 @@ pub(super) fn births(directory: &Directory, seen: &Seen, lives: &[LifeEvent<'_>]
     let mut births: Vec<Birth> = Vec::with_capacity(count);
     let mut known: FxHashMap<u32, Known> = FxHashMap::default();
     known.reserve(count);
-    // Keys that exited, if the file states that a later exec of the key is a new thread's.
+    // Keys that exited, if the file states that a later exec of the same key belongs to a new thread.
     let mut ended: FxHashSet<u32> = FxHashSet::default();
     // Keys that exited, if lines of forks may come late: a later fork of the key makes a new thread.
     let mut over: FxHashSet<u32> = FxHashSet::default();

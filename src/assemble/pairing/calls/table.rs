@@ -4,7 +4,7 @@ use super::super::row::Row;
 use crate::event::kernel::NUMBER_ZERO;
 use crate::event::syscalls::{self, Abi};
 
-/// Calls that do not return to where they were made.
+/// Calls that do not return to their caller.
 const NEVER_RETURN: &[&str] = &["rt_sigreturn", "sigreturn", "exit", "exit_group"];
 
 /// The kind of a label's marks.
@@ -14,7 +14,7 @@ pub(super) enum Kind {
     Named(Traits),
     /// Marks of a call, by number.
     Raw(Raw),
-    /// Marks of events that only a thread outside the kernel causes: the open call is over.
+    /// Marks of events that only a thread in user mode causes: an open call is over.
     UserMode,
 }
 
