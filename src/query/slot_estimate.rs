@@ -9,9 +9,9 @@ use crate::base::Nanos;
 /// The duration of a build with a number of job slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlotEstimate {
-    /// It cannot take less.
+    /// The lower bound of the duration.
     pub least: Nanos,
-    /// It need not take more.
+    /// The upper bound of the duration.
     pub most: Nanos,
 }
 

@@ -17,7 +17,7 @@ pub(crate) fn whole_value(
     track: &[u8],
 ) -> Option<i128> {
     let value = *trace.counters.values.get(row)?;
-    // Not a number is not exact either, and no field matches it.
+    // NaN is not exact either, and no field matches it.
     if value.abs() < MOST_EXACT || !value.is_finite() {
         return None;
     }

@@ -120,7 +120,7 @@ fn chunks(trace: &Trace, span: TimeSpan) -> Vec<Portion<'_>> {
     chunks
 }
 
-/// Neighbouring events of one thread that count, in order: which of a segment's, and whose.
+/// Calls `each`, in order, with the indices of neighbouring events of one thread that count, and with that thread.
 pub(crate) fn for_each_chosen(
     trace: &Trace,
     among: &Among,
@@ -213,7 +213,7 @@ impl Counter<'_> {
         });
     }
 
-    /// The groups that have any.
+    /// Returns the groups that contain events.
     fn groups(&self, counts: &[u64]) -> Vec<EventGroup> {
         let known = counts.len() - 1;
         let mut groups: Vec<EventGroup> = Vec::new();

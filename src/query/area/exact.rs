@@ -81,7 +81,7 @@ pub fn groups(
     let mut groups = summaries(&source, &tallies);
     let cut = match what {
         What::Slices => cut_off(&source, area),
-        // Their intervals are cut at the borders of the area already.
+        // Their intervals were already cut at the borders of the area.
         What::Runs | What::States => FxHashMap::default(),
     };
     for NumberedGroup { group, number } in &mut groups {
@@ -218,7 +218,7 @@ fn join(mut ours: Tallies, theirs: Tallies) -> Tallies {
     ours
 }
 
-/// Returns the time of each group that is outside of the area, in ns.
+/// Returns, for each group, the time of its intervals that is outside of the area, in ns.
 fn cut_off(source: &Source<'_>, area: &Area) -> FxHashMap<u32, CutOff> {
     let mut cut = FxHashMap::default();
     for row in &source.shape.rows {
@@ -247,7 +247,7 @@ fn chunks(source: &Source<'_>, area: &Area) -> Vec<Chunk> {
     chunks
 }
 
-/// An interval of a chunk.
+/// An interval with its group and its length.
 struct Measured {
     row: u32,
     /// The group in which it counts.
