@@ -108,7 +108,7 @@ fn matcher_of(loaded: &LoadedTrace, text: &str) -> Result<Expression, String> {
     Ok(expression)
 }
 
-/// Returns the first match of an expression in a span: a slice if there is one, else another item that the timeline
+/// Returns the first match of an expression in a span: a slice if one matches, else another item that the timeline
 /// draws.
 fn first_meant(loaded: &LoadedTrace, text: &str, span: Option<TimeSpan>) -> Result<Item, String> {
     let mut query = Query::new(matcher_of(loaded, text)?);

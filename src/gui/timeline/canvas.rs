@@ -25,7 +25,7 @@ use egui::{
     Align2, FontId, Pos2, Rect, Response, Sense, Shape, Stroke, StrokeKind, Ui, pos2, vec2,
 };
 
-/// What is under the pointer.
+/// The objects under the pointer.
 struct Pointed {
     hit: Option<Hit>,
     gap: Option<GapHit>,

@@ -375,7 +375,7 @@ enum Moved {
     /// An end of a range.
     End,
     Marker(Marker),
-    /// The flag at this time.
+    /// The flag at this time is moved.
     Flag(Timestamp),
 }
 

@@ -1,4 +1,4 @@
-//! The draw list of each kind of lane, and which rows of slices can be read.
+//! The draw list of each kind of lane, and the rows of slices that can be read.
 
 use super::sizes::LEGIBLE_FROM_POINTS;
 use crate::base::TimeSpan;

@@ -59,7 +59,7 @@ pub(super) fn call_tree(flame: &Arc<Flame>, size: Size) -> TableData {
 pub(super) fn first_view(flame: &Flame, size: Size) -> DataTable {
     let mut table = DataTable::sorted(BY_SIZE, Order::Descending);
     table.open_all(OpenRule::None);
-    // The root has a total only, which counts for both.
+    // The root has no own time, so its total is used in both cases.
     let size_of = |node: &Node| match size {
         Size::Own if node.depth > 0 => node.own,
         _ => node.total,

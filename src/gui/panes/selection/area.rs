@@ -121,7 +121,7 @@ fn owners_of(kinds: &[LaneKind], trace: &Trace) -> Hidden {
     owners
 }
 
-/// The whole of which the time of slices in an area is a share.
+/// The reference for shares: the time of slices in an area is shown as a share of this time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whole {
     /// The length of the range.
@@ -130,7 +130,7 @@ pub(crate) enum Whole {
     CpuTime(usize),
 }
 
-/// Returns the whole for an area: the time of its CPUs if only CPUs are selected.
+/// Returns the reference for shares in an area: the time of its CPUs if only CPUs are selected.
 #[must_use]
 pub(crate) fn whole_of(area: &Area, trace: &Trace) -> Whole {
     let Lanes::Of(lanes) = &area.lanes else {
