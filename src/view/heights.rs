@@ -12,11 +12,11 @@ use super::row::{LANE_GAP, Lane, LaneKind, Legibility, MergedLane, PADDING, Row,
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// Least height of a row in points, so that its title fits.
+/// Least height of a row, in points, so that its title fits.
 const MIN_HEIGHT: f32 = 22.0;
 /// Height of a group's row, in points.
 const GROUP_HEIGHT: f32 = 24.0;
-/// The same where room is short.
+/// Height of a group's row in a compact layout, in points.
 const COMPACT_HEIGHT: f32 = 18.0;
 /// Least height of a dense row of a CPU, in points.
 const DENSE_CPU: f32 = 18.0;
@@ -102,7 +102,7 @@ pub(super) fn lanes_at(lanes: &[Lane], legible: Option<&LegibleRows>) -> DrawnLa
     drawn
 }
 
-/// How much of a row is drawn.
+/// The amount of content of a row that is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Density {
     Roomy,
@@ -114,7 +114,7 @@ pub(super) enum Density {
 }
 
 impl Density {
-    /// What is drawn at the least.
+    /// The density with the least content.
     pub(super) const DENSEST: Density = Density::Dense {
         height: LEAST_DENSE,
     };

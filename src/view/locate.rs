@@ -233,8 +233,8 @@ pub(crate) fn rank_of_event(trace: &Trace, id: EventId) -> Option<u32> {
     }
     let time = trace.events.time(id);
     let first = trace.events.rank(time);
-    // Usually few events share a nanosecond. The bound keeps the window responsive where a coarse clock makes many do
-    // so.
+    // Usually few events share a nanosecond. The limit keeps the window responsive if a coarse clock gives one time to
+    // many events.
     let among = trace
         .events
         .from_time(time)

@@ -115,7 +115,7 @@ pub struct ViewState {
     pub flags: Vec<Flag>,
     /// Time under the pointer.
     pub hover: Option<Timestamp>,
-    /// Time that the user jumped to, until something else is looked at.
+    /// Time that the user jumped to; `None` again once the user looks at another time.
     pub aim: Option<Timestamp>,
     /// Time of the flag whose note is being edited.
     pub noting: Option<Timestamp>,
@@ -155,7 +155,7 @@ pub struct ViewState {
     pub dock: Dock,
     /// The pane used last: pane keys act on its tabs.
     pub pane_at_hand: Option<PaneKind>,
-    /// Where the keyboard focus moves in the next frame.
+    /// Whether the keyboard focus moves to that pane in the next frame.
     pub pane_focus: PaneFocus,
     /// Whether the list of keys is shown.
     pub is_help_open: bool,
