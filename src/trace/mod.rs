@@ -60,7 +60,7 @@ use std::ops::Range;
 /// All contents of one file, or of several files on one axis.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
-    /// The file's facts about itself.
+    /// The information that the file contains about itself.
     pub info: TraceInfo,
     /// From the first event to just after the last.
     pub span: TimeSpan,
@@ -353,7 +353,7 @@ impl Trace {
 #[derive(Default)]
 struct LostEvents {
     count: u64,
-    /// More may have been lost.
+    /// Whether more events may have been lost.
     is_bound: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Columns of numbers that are close to their neighbours, packed with as few bits as each block of 128 numbers needs.
 //!
 //! ```text
-//! block: least value i64 | where its bits start u32 | width u8      value: what it is above the least, `width` bits
+//! block: least value i64 | offset of its bits u32 | width u8      value: `width` bits, added to the least value
 //! ```
 //!
 //! A value is found in constant time: its bits are within the 8 bytes from a byte boundary, as widths are at most 57

@@ -28,9 +28,9 @@ pub struct SliceLabel {
     pub name: StringId,
     /// The category or system.
     pub category: StringId,
-    /// The family: how the slice was made of events.
+    /// The family: how the slice was made from events.
     pub family: Family,
-    /// What the slice is about.
+    /// The kind of work that the slice represents.
     pub kind: SliceKind,
 }
 
@@ -51,7 +51,7 @@ pub struct Slices {
     pub finishes: Finishes,
     /// Rows whose end was not seen although [`Slices::end`] returns one (the end of the drawn slice), ascending.
     pub unended: Vec<u32>,
-    /// Rows of `unended` that certainly lasted until where they are drawn to: an export cut them there; ascending.
+    /// Rows of `unended` that certainly lasted until their drawn end, because an export cut them there; ascending.
     pub cut: Vec<u32>,
     /// Measured durations that are not the distance from the drawn start to the drawn end, as (row, ns), sorted by row.
     /// Use [`Slices::measured`].
@@ -131,8 +131,8 @@ impl Slices {
         self.ends.get(row, self.starts.at(row))
     }
 
-    /// Returns the first nanosecond after a slice; `None` if its end was not seen, also with several files. Not sorted
-    /// within a row. Panics if there is no such row, as slices do.
+    /// Returns the first nanosecond after a slice; `None` if its end was not seen, also with several files. These ends
+    /// are not sorted within a row. Panics if there is no such row, as slices do.
     #[inline]
     #[must_use]
     pub(crate) fn own_end(&self, row: usize) -> Option<i64> {
@@ -202,7 +202,7 @@ impl Slices {
         self.measured.get(found.ok()?).map(|entry| entry.1)
     }
 
-    /// As [`Slices::measured`], without slices that an export cut: of these the file contains a share of the duration.
+    /// As [`Slices::measured`], without slices that an export cut: the file contains only a share of their duration.
     #[inline]
     #[must_use]
     pub(crate) fn own_measured(&self, row: usize) -> Option<i64> {
