@@ -71,7 +71,7 @@ pub(crate) struct Timeline {
     pub(super) has_nodes: bool,
     /// The slice edge nearest to the pointer in the lane under it.
     pub(super) edge: Option<NearEdge>,
-    /// The pointer while it is over the ruler; the slice edge nearest to it is in `edge`.
+    /// The pointer while it is over the ruler; the visible slice edge nearest to it is in `ruler_edge`.
     pub(super) ruler_pointer: Option<Pos2>,
     pub(super) ruler_edge: Option<NearEdge>,
     /// The edge near the pointer when it was pressed.
