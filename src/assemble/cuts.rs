@@ -1,5 +1,5 @@
-//! Marks the items of which a file contains only a part: an export cut them at the border of its range, they were open at
-//! the end of one of several joined files, or they are runs during which the recorder began to lose events.
+//! Marks items that a file contains only in part: an export cut them at the border of its range, they were open at the
+//! end of one of several joined files, or they are runs during which the recorder began to lose events.
 //!
 //! Slices are marked by the event that begins them. Runs and states are marked by the event that begins them, or by the
 //! event of their thread that ends them; the last state of a thread that was last seen before the trace's end ends there.

@@ -193,7 +193,7 @@ struct Call {
 }
 
 /// Places the calls among a track's drafts, which are sorted by start; `is_call` is passed label indices. Returns the
-/// measured durations in ns that differ from what is drawn, by begin event. Drafts may then be out of order.
+/// measured durations in ns that differ from the drawn ones, by begin event. Drafts may then be out of order.
 pub fn place(
     drafts: &mut [Draft],
     table: &MeasuredTable,
@@ -549,7 +549,7 @@ mod tests {
                 (188, 200, 12)
             ]
         );
-        // Too long for the outer call: what is drawn is cut, the duration is not.
+        // Too long for the outer call: the drawn slice is cut, its duration is not.
         let found = placed(&[(100, 110, 10), (101, 109, 30)]);
         assert_eq!(found, [(100, 110, 10), (100, 110, 30)]);
     }

@@ -55,7 +55,7 @@ pub(crate) struct Merged {
 pub(crate) struct SliceHabits {
     /// Which of several whole slices that start together contains the others.
     pub ties: Ties,
-    /// What a begin means where the recording has no end of its kind.
+    /// The meaning of a begin if the recording has no end of its kind.
     pub lone_begins: LoneBegins,
 }
 

@@ -14,7 +14,7 @@ pub(crate) type PerPart<T> = Vec<Vec<T>>;
 pub struct Rows {
     /// Context switches and wakeups.
     pub scheduling: SchedulingRows,
-    /// Items of which the file contains only a part.
+    /// Items that the file contains only in part.
     pub cuts: PerPart<Cut>,
     /// Begins and ends of slices.
     pub marks: PerPart<Mark>,

@@ -230,7 +230,7 @@ fn drafts(
 #[derive(Default)]
 struct OddRows {
     exceptions: EndExceptions,
-    /// (slice index, measured duration in ns) of slices whose measured duration differs from what is drawn.
+    /// (slice index, measured duration in ns) of slices whose measured duration differs from the drawn one.
     measured: Vec<(u32, i64)>,
 }
 

@@ -30,7 +30,7 @@ pub(super) fn append_int(out: &mut Vec<u8>, value: i128) -> std::io::Result<()> 
     Ok(())
 }
 
-/// Returns whether no format escapes anything in a text: most names are like that. It looks at eight bytes at a time.
+/// Returns whether no format escapes anything in a text: most names are like that. Eight bytes are compared at a time.
 pub(super) fn is_plain(text: &str) -> bool {
     let bytes = text.as_bytes();
     let (words, rest) = bytes.as_chunks::<8>();

@@ -23,7 +23,7 @@ pub(super) enum Place {
 pub(super) struct Lines<'a> {
     pub format: RowFormat,
     pub columns: &'a [ColumnDef<'a>],
-    /// What comes before the value of each column.
+    /// The bytes before the value of each column.
     before: Vec<Vec<u8>>,
     none: &'static [u8],
     end: &'static [u8],
@@ -141,7 +141,7 @@ impl<'a> Lines<'a> {
         Ok(())
     }
 
-    /// Appends what comes before the first value of a row.
+    /// Appends the bytes before the first value of a row.
     fn start(&self, out: &mut Vec<u8>, place: Place) {
         if self.format == RowFormat::Json {
             out.extend_from_slice(match place {

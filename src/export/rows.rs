@@ -13,8 +13,8 @@ use crate::tables::batch::BATCH_ROWS;
 use crate::tables::rows::each_row;
 use crate::tables::{Cell, ColumnDef, RowSource};
 
-/// What CSV does with texts that a spreadsheet would run as formulas: those that begin with `=`, `+`, `-`, `@`, a tab or
-/// a line end.
+/// How CSV writes texts that a spreadsheet would run as formulas: those that begin with `=`, `+`, `-`, `@`, a tab or a
+/// line end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Formulas {
     /// They are written unchanged.

@@ -154,7 +154,7 @@ pub enum PictureFormat {
 }
 
 impl PictureFormat {
-    /// Returns the format that a file's extension asks for.
+    /// Returns the format of a file's extension.
     #[must_use]
     pub fn of(path: &Path) -> PictureFormat {
         match path.extension() {
@@ -171,8 +171,8 @@ struct Frame {
     pixels_per_point: f32,
 }
 
-/// Draws the window once it has settled, and returns the bytes of a picture file of `size` pixels, `scale` of which are
-/// a point.
+/// Draws the window once it has settled, and returns the bytes of a picture file of `size` pixels, with `scale` pixels
+/// per point.
 ///
 /// # Errors
 /// Returns a sentence if the size is zero.

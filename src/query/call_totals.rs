@@ -48,7 +48,7 @@ const CALLS_A_JOB: usize = 4096;
 /// A result below this is not an error (the negative of the kernel's MAX_ERRNO).
 const LEAST_ERROR: i64 = -4095;
 
-/// What is known about the end of a call.
+/// The known result of a call.
 #[derive(Default)]
 struct Returned {
     is_known: bool,

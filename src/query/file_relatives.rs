@@ -337,7 +337,7 @@ impl FileList {
             let access = Access::of_flags(row.flags);
             let counts = match kinship {
                 Kinship::WentInto => access.takes && row.time <= time,
-                // A file that was already open for writing contains what is read later, too.
+                // A file that was already open for writing may also contain data that is read later.
                 Kinship::MadeFrom => access.writes && self.end_of(trace, index, process) >= time,
             };
             (row.op == FileOp::Open && counts).then_some((index, row.time))

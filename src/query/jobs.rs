@@ -1,4 +1,5 @@
-//! What ran when in a build: the processes that did something themselves, packed into as many lanes as ran at once.
+//! The jobs of a build over time: the processes that did work of their own, packed into lanes; the number of lanes is
+//! the number of jobs that ran at the same time.
 //!
 //! ```text
 //! make       |-----------------------------------|
@@ -29,7 +30,7 @@ pub struct Jobs {
     pub lanes: Vec<Vec<Job>>,
 }
 
-/// A process that did something itself.
+/// A process that did work of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Job {
     /// The process.

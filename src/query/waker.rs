@@ -180,7 +180,7 @@ fn around(trace: &Trace, track: TrackId, time: Timestamp) -> Vec<SliceId> {
             .starts
             .partition_point(range, |start| start <= time.0);
         let at = row.slices.start + after.checked_sub(1)? as u32;
-        // An interrupt whose end was lost is not evidence for what came later.
+        // An interrupt whose end was lost does not count as running at a later time.
         (!slices.is_unfinished(at as usize)
             && slices.end(at as usize) >= time.0
             && slices.starts.at(at as usize) < time.0)

@@ -52,7 +52,7 @@ pub enum ChainEnd {
 /// One hop of a chain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hop {
-    /// What happened during the hop.
+    /// The activity during the hop.
     pub kind: HopKind,
     /// The thread of the hop (for interrupts: the interrupted thread, if it is known).
     pub thread: Option<ThreadId>,
@@ -72,7 +72,7 @@ pub struct Hop {
     pub spans_loss: bool,
 }
 
-/// What happens during a hop.
+/// The activity during a hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HopKind {
     /// The thread ran.
@@ -132,7 +132,7 @@ impl Hop {
         }
     }
 
-    /// Returns what happens, in words.
+    /// Returns the activity, in words.
     #[must_use]
     pub fn what(&self) -> String {
         let mut words = match self.kind {

@@ -1,4 +1,4 @@
-//! Many rows of a table at once, as typed columns: what TSV, CSV, JSON and Parquet are written from.
+//! Many rows of a table at once, as typed columns: the input of the TSV, CSV, JSON and Parquet writers.
 //!
 //! ```text
 //! columns of the trace -> Fill (one for each column of the table) -> Values of 1,024 rows -> lines, or pages of Parquet
@@ -78,7 +78,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Replaces the values by numbers of which some may need more than 63 bits.
+    /// Replaces the values by numbers, some of which may need more than 63 bits.
     pub(crate) fn keys(&mut self, values: impl Iterator<Item = Option<u64>> + Clone) {
         let narrow = |value: Option<u64>| value.map(|value| i64::try_from(value).ok());
         match values.clone().all(|value| narrow(value) != Some(None)) {

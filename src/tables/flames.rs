@@ -89,10 +89,10 @@ fn bounded(sum: i64, unfinished: u64, unit: FlameUnit) -> Cell<'static> {
     }
 }
 
-/// The quantity of which a call tree shows shares.
+/// The quantity whose shares a call tree shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Size {
-    /// Total time: callers are above what they call.
+    /// Total time: callees are below their callers.
     Total,
     /// Own time: callers are below.
     Own,

@@ -224,7 +224,8 @@ impl Slices {
         }
     }
 
-    /// Returns what [`Slice::duration`] returns for a slice. Panics if there is no such row, as slices do.
+    /// Returns the same as [`Slice::duration`], for the slice with this row number. Panics if there is no such row, as
+    /// slices do.
     #[inline]
     #[must_use]
     pub(crate) fn duration(&self, row: usize) -> Option<Nanos> {

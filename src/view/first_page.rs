@@ -11,7 +11,7 @@ use crate::trace::{Trace, TrackKind};
 struct Has {
     /// Processes of a build: programs that started programs.
     jobs: bool,
-    /// Context switches: what threads waited for.
+    /// Context switches, from which the states of threads follow.
     states: bool,
     /// Slices on tracks of CPUs: interrupts.
     interrupts: bool,
@@ -30,7 +30,7 @@ enum At {
     OpenUpTo(usize),
 }
 
-/// What is open at first in traces of one kind.
+/// The rows that are open at first in traces of one kind.
 struct Rule {
     applies: fn(&Has) -> bool,
     cpus: At,
@@ -42,7 +42,7 @@ struct Rule {
 
 /// Sorted by how informative the content is, the most informative first.
 const RULES: &[Rule] = &[
-    // A build: what ran when; each process is a row, in the tree below.
+    // A build: the jobs first; each process is a row, in the tree below.
     Rule {
         applies: |has| has.jobs && !has.states,
         cpus: At::Closed,
@@ -50,7 +50,7 @@ const RULES: &[Rule] = &[
         asyncs: At::Closed,
         processes: At::Closed,
     },
-    // Scheduling: who ran where, and what each thread waited for.
+    // Scheduling: the runs of the CPUs, and the waits of each thread.
     Rule {
         applies: |has| has.states,
         cpus: At::Open,

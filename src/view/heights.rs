@@ -1,5 +1,5 @@
-//! How high rows are: lanes that cannot be read at this zoom are drawn lower, nested ones as one flat profile, so that
-//! more rows are in view. They open again as the user zooms in.
+//! The heights of rows: lanes that cannot be read at this zoom are drawn lower, nested lanes as one flat profile, so
+//! that more rows are in view. They open again as the user zooms in.
 //!
 //! ```text
 //! roomy      natural heights, and more where there is room
@@ -48,14 +48,14 @@ impl LegibleRows {
     }
 }
 
-/// The lanes of a row, and the lanes that they stand for.
+/// The lanes of a row that are drawn, and the lanes that are merged into them.
 pub(super) struct DrawnLanes {
     pub(super) lanes: Vec<Lane>,
     pub(super) merged: Vec<MergedLane>,
 }
 
-/// Returns the lanes to draw of a row's lanes: neighbouring rows of slices of which none is legible, down to the last
-/// one, become a profile.
+/// Returns the lanes to draw of a row's lanes. Neighbouring rows of slices that contain nothing legible, down to the
+/// last row, become a profile.
 pub(super) fn lanes_at(lanes: &[Lane], legible: Option<&LegibleRows>) -> DrawnLanes {
     let mut drawn = DrawnLanes {
         lanes: lanes.to_vec(),

@@ -77,7 +77,7 @@ pub enum Summarised {
     Fullness,
 }
 
-/// What a lane draws.
+/// The content of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LaneKind {
     /// The runs of a CPU.
@@ -166,12 +166,12 @@ pub enum Fold {
     Closed,
 }
 
-/// A lane that another lane of its row stands for.
+/// A lane that is drawn as a part of another lane of its row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MergedLane {
     /// The content that it would draw.
     pub kind: LaneKind,
-    /// Index of the lane that stands for it.
+    /// Index of the lane that is drawn instead.
     pub shown_by: u32,
 }
 
@@ -217,7 +217,7 @@ impl Row {
         }
     }
 
-    /// Returns what the row draws, also where a lane stands for others.
+    /// Returns the contents of the row, including lanes that are merged into another lane.
     pub fn kinds(&self) -> impl Iterator<Item = LaneKind> {
         let own = self.lanes.iter().map(|lane| lane.kind);
         let all = own.chain(self.merged.iter().map(|lane| lane.kind));

@@ -143,7 +143,7 @@ pub struct ViewState {
     pub theme: ThemeChoice,
     /// Settings that are kept across sessions.
     pub settings: Settings,
-    /// How the span changes: what the user drags must follow without delay.
+    /// Whether the span glides or jumps: a dragged span must follow without delay.
     pub motion: Motion,
     /// What the finder searches, while it is open.
     pub finder: Option<Finder>,
@@ -243,8 +243,8 @@ impl ViewState {
         self.rebuild_rows();
     }
 
-    /// Replaces the trace `old` by what it has grown to: the view keeps its place, and follows the end if the end is
-    /// visible.
+    /// Replaces the trace `old` by a grown version of it, `new`: the view keeps its place, and follows the end if the
+    /// end is visible.
     pub(crate) fn grow(&mut self, old: &Trace, new: &Trace) {
         let is_whole = self.span == self.bounds();
         let sees_end = self.span.end >= old.span.end;
@@ -434,7 +434,7 @@ impl ViewState {
         }
     }
 
-    /// Sets the height that the window has for tracks, in points: lanes grow into what is left free.
+    /// Sets the height that the window has for tracks, in points: lanes grow into the height that is left.
     pub(super) fn have_room(&mut self, points: f32) {
         let before = std::mem::replace(&mut self.room, points);
         // Rows that scroll with both heights stay as they are.
@@ -443,8 +443,8 @@ impl ViewState {
         }
     }
 
-    /// Makes heights follow what can be read, unless the user holds them. The row under the pointer keeps its place, else
-    /// the first visible one.
+    /// Changes the heights of rows to those that fit the legible rows, unless the user holds the heights. The row under
+    /// the pointer keeps its place, else the first visible one.
     pub(super) fn follow_heights(&mut self, legible: LegibleRows) {
         let is_held = self.settings.heights == Heights::Held;
         if is_held || self.legible.as_ref() == Some(&legible) {

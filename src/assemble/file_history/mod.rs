@@ -70,11 +70,11 @@ pub struct FileHistory {
     /// Children that read files that their parents had opened, or wrote to them. Writers are in the order of their
     /// releases.
     pub heirs: Vec<Heir>,
-    /// What the limits left out.
+    /// The entries that were left out because of the limits.
     pub cuts: Cuts,
 }
 
-/// What a history leaves out because of its limits.
+/// The entries that a history leaves out because of its limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cuts {
     /// Number of writers that were dropped because a file had too many after them.
@@ -108,7 +108,7 @@ pub struct FileSource<'a> {
     pub events: &'a Events,
     /// Rows about files, sorted by time.
     pub rows: &'a [FileUse],
-    /// What the paths of opens mean.
+    /// How the file states the paths of opens.
     pub opens: OpenPaths,
     /// All threads.
     pub threads: &'a [Thread],

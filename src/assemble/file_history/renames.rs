@@ -64,7 +64,7 @@ impl ShortNames {
     }
 }
 
-/// What a rename does to the file at the other path.
+/// The effect of a rename on the file at the other path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Renaming {
     Moves,

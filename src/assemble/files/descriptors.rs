@@ -46,7 +46,7 @@ pub(crate) struct OpenFiles {
     pub leftovers: Vec<TrackEvent>,
     /// Labels of the slices, to be added after the existing labels.
     pub labels: Vec<SliceLabel>,
-    /// What the limits left out.
+    /// Counts of the files that were left out because of the limits.
     pub diagnostics: Diagnostics,
 }
 

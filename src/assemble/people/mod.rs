@@ -524,7 +524,8 @@ impl Making {
                             (last, name) => have_one_name(&merged.strings, last, name),
                         };
                         let is_recorded = process.images.last().is_some_and(|last| {
-                            // A record with an interpreter has the arguments too: if it has none, there are none.
+                            // A record with an interpreter also contains the arguments: if it contains none, the
+                            // program had none.
                             let is_whole = [last.interpreter, row.part.string(*interpreter)];
                             last.arguments.is_empty() != arguments.is_empty()
                                 && is_whole.contains(&StringId::EMPTY)

@@ -373,7 +373,7 @@ mod tests {
         assert_eq!(runs.ends, vec![10, 20, 40, 45, i64::MAX]);
         assert_eq!(runs.threads, vec![5, 6, 7, 9, 9]);
         assert_eq!(all.mismatches, 2);
-        // A thread that ran on the CPU goes on running on it: that is not a change of state.
+        // A thread that ran on the CPU continues to run on it: that is not a change of state.
         let running = To::new(ThreadState::Running, Some(2));
         let changes = vec![(5, 3, running), (7, 40, To::stops_running_on(2))];
         assert_eq!(shown(&all.changes), changes);

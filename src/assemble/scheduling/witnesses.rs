@@ -1,4 +1,4 @@
-//! What the events of a CPU show about its threads where a switch is missing: the running thread records them.
+//! Evidence from the events of a CPU about its threads, where a switch is missing: the running thread records events.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use super::changes::SwitchRow;
 use crate::base::Timestamp;
 use crate::trace::{EventCursor, EventId, Events, ThreadId};
 
-/// What the events between two switches of a CPU show, if a switch is missing between them.
+/// Evidence from the events between two switches of a CPU, if a switch is missing between them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Witnessed {
     /// Time in ns of the first event of a thread other than the one that the first switch brought: that thread had left
@@ -50,7 +50,7 @@ impl Sightings {
 /// A source of information about the threads on a CPU besides its switches. Each function adds the threads that were
 /// seen there to `seen`.
 pub(crate) trait Witness {
-    /// Returns what is known about the time between two successive switches if a switch is missing between them.
+    /// Returns the evidence about the time between two successive switches if a switch is missing between them.
     fn between(&self, first: &SwitchRow, second: &SwitchRow, seen: &mut Sightings) -> Witnessed;
 
     /// Returns the time since which the thread that `row` takes off the CPU may have run there: at least `from`, and at

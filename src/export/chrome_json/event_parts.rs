@@ -1,4 +1,4 @@
-//! The parts of an event of the format: what it belongs to, when it happened, what it is called.
+//! The parts of an event of the format: its owner, its time, its name.
 
 use crate::export::shared::ThreadKoids;
 
@@ -21,7 +21,7 @@ impl When {
 
 /// The number that a process or thread has in the trace, written if a stand-in replaces its koid.
 pub(super) struct OwnNumber {
-    /// What the number is called: `pid` or `tid`.
+    /// The kind of number: `pid` or `tid`.
     pub(super) word: &'static str,
     pub(super) number: u64,
     pub(super) koid: u64,

@@ -20,7 +20,7 @@ use crate::tables::recordings::{
 };
 use crate::tables::{Audience, Scope};
 
-/// What is stored of each trace.
+/// The data that is stored for each trace.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AddOptions {
     /// The tables, by their names in data sets; empty: the usual ones.

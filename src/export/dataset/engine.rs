@@ -87,7 +87,7 @@ impl Engine {
         let io = |error: std::io::Error| EngineError::Refused(error.to_string());
         let script = folder.join("script.sql");
         std::fs::write(&script, statements).map_err(io)?;
-        // A pipe could fill while nobody reads it.
+        // The output goes to a file: a pipe that is not read could fill up.
         let said = folder.join("said");
         let mut command = self.command(&script);
         command.stdin(Stdio::null()).stdout(Stdio::null());

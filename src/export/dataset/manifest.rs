@@ -22,7 +22,7 @@ pub(super) const UNKNOWN: &str = "unknown";
 /// The most buckets.
 pub(crate) const MOST_BUCKETS: u32 = 1000;
 
-/// What a data set consists of.
+/// The contents of a data set.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Manifest {
     /// The version of the layout.
@@ -86,7 +86,8 @@ impl Manifest {
         }
     }
 
-    /// Returns what is wrong with a manifest that was read; nothing in it may lead out of the data set's folder.
+    /// Returns the reason why a manifest that was read is invalid; paths in it must not lead out of the data set's
+    /// folder.
     fn fault(&self) -> Option<String> {
         if self.threadline_data_set != VERSION {
             let version = self.threadline_data_set;

@@ -101,7 +101,7 @@ impl DataSet {
         Ok(())
     }
 
-    /// Removes parts that the manifest does not name, and what jobs that were killed left.
+    /// Removes parts that the manifest does not name, and the files of jobs that were killed.
     pub(super) fn sweep(&self, _lock: &SetLock, manifest: &Manifest) {
         let live: BTreeSet<PathBuf> = manifest.parts.iter().map(|it| self.path_of(it)).collect();
         for table in folders(self.folder()) {

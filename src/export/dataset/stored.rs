@@ -15,7 +15,7 @@ pub(crate) const TRACE_ID: ColumnDef<'static> = ColumnDef::text(
     "The trace: a fingerprint of its contents.",
 );
 
-/// Tables that are left out unless they are asked for: they are most of what a trace contains.
+/// Tables that are left out unless the user requests them: they are most of the data of a trace.
 const ON_REQUEST: &[&str] = &["ftrace_event", "args"];
 
 /// A table of data sets.

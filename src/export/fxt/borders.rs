@@ -23,7 +23,7 @@ struct RowForm<'a> {
 struct AtBorder {
     /// Its start in ns, and its order among slices that start at the same time.
     began: (i64, u32),
-    /// What is written at the border.
+    /// The item that is written at the border.
     what: What,
     slice: usize,
     track: u32,
@@ -36,7 +36,7 @@ impl AtBorder {
 }
 
 impl<'a> Items<'a> {
-    /// Returns items for what crosses the range's start, outermost first; their time is the start.
+    /// Returns items for everything that crosses the range's start, outermost first; their time is the start.
     pub(crate) fn across_start(&self) -> Vec<Item> {
         let trace = self.trace;
         let span = self.chosen.span;
@@ -180,7 +180,7 @@ impl<'a> Items<'a> {
         items
     }
 
-    /// Returns items for the ends of what began with an event of its own and crosses the range's end.
+    /// Returns items for the ends of everything that began with an event of its own and crosses the range's end.
     pub(crate) fn across_end(&self) -> Vec<Item> {
         let trace = self.trace;
         let span = self.chosen.span;
@@ -288,13 +288,13 @@ impl<'a> Items<'a> {
         cuts
     }
 
-    /// Returns whether a slice never ended and is still open at the end of what is exported.
+    /// Returns whether a slice never ended and is still open at the end of the exported part.
     fn is_open_at_end(&self, index: usize) -> bool {
         let slice = SliceAt::of(self.trace, index);
         slice.facts.end.is_none() && self.cut_of_open(&slice).is_none()
     }
 
-    /// Returns switches to idle from runs of which only a part is known: the threads still ran at the end of their files,
+    /// Returns switches to idle from runs that are only partly known: the threads still ran at the end of their files,
     /// or where another export cut them.
     pub(super) fn partial_runs(&self) -> Vec<Item> {
         let (trace, span) = (self.trace, self.chosen.span);

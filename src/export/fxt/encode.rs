@@ -65,7 +65,7 @@ pub struct Source<'a> {
     pub kinds_to_write: &'a [Option<SliceKind>],
 }
 
-/// What the encoder must know about the records of the file among which its own are written.
+/// Properties of the file among whose records the encoder writes its own.
 #[derive(Clone, Copy)]
 pub(crate) struct KeptRecords<'a> {
     /// Whether the file contains the lives of processes and threads.

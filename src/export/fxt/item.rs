@@ -209,7 +209,7 @@ impl Window {
     }
 }
 
-/// Returns the order of what an event begins: an event may end one slice and begin the next.
+/// Returns the order of the item that an event begins: an event may end one slice and begin the next.
 pub(super) fn order_of(event: u32) -> u64 {
     order_among(event, BEGIN_ORDER)
 }

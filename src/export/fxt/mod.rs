@@ -292,7 +292,7 @@ fn keeps_numbers(trace: &Trace, koids: &Koids) -> bool {
     scheduled.all(|(id, is_one)| !is_one || koids.thread(id).thread == trace.thread(id).tid)
 }
 
-/// What is encoded, and where it is written to.
+/// The encoder's input and the output.
 struct Output<'a, 't> {
     source: &'a Source<'a>,
     tables: &'t FixedTables,

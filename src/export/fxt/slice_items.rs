@@ -109,7 +109,8 @@ impl Items<'_> {
         Item::of_slice(what, ItemTime { time, order }, *slice, lane.track)
     }
 
-    /// Returns when a slice that never ended is cut, in ns; `None` if it ended, or is open at the end of what is exported.
+    /// Returns when a slice that never ended is cut, in ns; `None` if it ended, or is open at the end of the exported
+    /// part.
     pub(super) fn cut_of_open(&self, slice: &SliceAt) -> Option<i64> {
         let SliceFacts { end, begin, .. } = slice.facts;
         match end.is_none() {

@@ -188,7 +188,7 @@ impl<'o> ParquetFile<'o> {
         self.pass_on()
     }
 
-    /// Writes what was collected.
+    /// Writes the collected row group.
     fn pass_on(&mut self) -> std::io::Result<()> {
         self.file.flush()?;
         let bytes = self.file.inner_mut();

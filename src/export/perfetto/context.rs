@@ -32,7 +32,7 @@ impl<'a> Context<'a> {
         time.saturating_add(self.shift).max(0).cast_unsigned()
     }
 
-    /// Returns the range, without what is outside the trace.
+    /// Returns the range, clipped to the trace.
     pub fn span(&self) -> TimeSpan {
         let (chosen, whole) = (self.chosen.span, self.trace.span);
         TimeSpan::new(chosen.start.max(whole.start), chosen.end.min(whole.end))

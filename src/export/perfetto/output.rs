@@ -32,7 +32,7 @@ impl Output<'_> {
         Ok(self.out.write_all(packets)?)
     }
 
-    /// Writes a packet of a machine with a time and what `fill` adds.
+    /// Writes a packet of a machine with a time and the fields that `fill` adds.
     pub fn packet(
         &mut self,
         time: u64,

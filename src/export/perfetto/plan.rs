@@ -181,7 +181,7 @@ struct MachinePlans<'a> {
     kinds: Vec<KindPlan<'a>>,
 }
 
-/// What decides how the kernel's events are written.
+/// The properties that decide how the kernel's events are written.
 #[derive(Clone, Copy)]
 pub(super) struct Kernel<'s, 'a> {
     pub trace: &'a Trace,

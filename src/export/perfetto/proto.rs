@@ -37,7 +37,7 @@ const DELIMITED: u64 = 2;
 
 /// Bytes for the length of a message that may be large; up to 2^28 - 1 fit.
 const LARGE_LENGTH: usize = 4;
-/// Bytes for a key of at most 5 bytes and a number of at most 10, of which 8 may be written at a time.
+/// Space for a key of at most 5 bytes and a number of at most 10 bytes; the last 8 bytes may be written beyond them.
 const ROOM: usize = 24;
 /// The size of a new buffer in bytes.
 const SMALL_BUFFER: usize = 128;
@@ -82,7 +82,7 @@ impl Message {
         }
     }
 
-    /// Returns what was written.
+    /// Returns the written bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }

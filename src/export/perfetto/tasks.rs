@@ -120,7 +120,7 @@ fn of_runs<E>(
     Ok(())
 }
 
-/// What follows a run.
+/// The state that follows a run.
 enum After {
     /// A state of the thread that is written itself.
     Written,

@@ -1,4 +1,4 @@
-//! The exported file: what it contains besides the pages, and its bytes in order.
+//! The exported file: its contents besides the pages, and its bytes in order.
 
 use std::io::Write;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use crate::tracedat::plan::{
 };
 use crate::tracedat::sections::{FileHead, Packing};
 
-/// Bytes that are copied between two looks at whether the job was cancelled.
+/// Number of bytes that are copied between two checks for cancellation.
 const COPY_STEP: usize = 1 << 20;
 
 /// The file with the place of everything in it.

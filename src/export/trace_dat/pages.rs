@@ -1,4 +1,4 @@
-//! What is written of each CPU: stretches of the input that are copied, and new pages.
+//! The pages that are written of each CPU: stretches of the input that are copied, and new pages.
 //!
 //! Parts are planned by themselves, on all cores. A stretch is a range of bytes of the input: whole pages, or whole
 //! chunks of a compressed file.
@@ -26,7 +26,7 @@ pub(super) enum Piece {
     New(Vec<u8>),
 }
 
-/// What is written of a CPU.
+/// The pages that are written of a CPU.
 #[derive(Default)]
 pub(super) struct CpuPlan {
     /// The CPU among those of the input.
@@ -349,7 +349,7 @@ impl Planner<'_> {
     }
 }
 
-/// What becomes a piece.
+/// The pending pages that become a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flush {
     /// Chunks that are full.

@@ -21,7 +21,7 @@ struct MarksPane {
     table: DataTable,
 }
 
-/// What a row of the table is about.
+/// The mark that a row of the table shows.
 #[derive(Clone, Copy)]
 enum Mark {
     /// Marker A (0) or B (1).

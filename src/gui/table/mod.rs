@@ -53,7 +53,7 @@ pub(crate) struct TableAnswer {
 /// Draws a cell of a column that the pane draws itself; takes the row's index and the column.
 pub(crate) type DrawCell<'a> = &'a mut dyn FnMut(&mut Ui, usize, &PaneColumn);
 
-/// What a pane draws in its table.
+/// The functions with which a pane draws parts of its table.
 pub(crate) struct Parts<'a, M> {
     /// Draws the cells of columns that the pane draws itself.
     pub(crate) draw: DrawCell<'a>,

@@ -233,7 +233,7 @@ fn ordered(
 ) -> Result<Option<Ordered>, Cancelled> {
     let is_long = data.rows.len() > most;
     if let Some(tree) = &data.tree {
-        // A filter looks at all rows, not only at those that are shown.
+        // A filter examines all rows, not only those that are shown.
         if is_long && !wanted.filter.is_empty() {
             return Ok(None);
         }

@@ -146,7 +146,7 @@ impl Timeline {
         of_gap.or_else(|| hit.map(of_hit))
     }
 
-    /// Draws the visible rows of a section; returns what is under the pointer, gaps separately.
+    /// Draws the visible rows of a section; returns the item under the pointer, gaps separately.
     fn section(
         &mut self,
         ui: &Ui,

@@ -21,7 +21,7 @@ const CHUNK: u32 = 1 << 18;
 /// A group of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventGroup {
-    /// What the events have in common; its fields are empty for events whose thread, process or CPU is unknown.
+    /// The common properties of the events; its fields are empty for events whose thread, process or CPU is unknown.
     pub key: Key,
     /// The number of events.
     pub count: u64,

@@ -277,7 +277,7 @@ fn counted(by: GroupBy) -> Counted {
     }
 }
 
-/// Adds what threads did on CPUs.
+/// Adds the slices of threads on CPUs.
 fn add_parts(
     source: &Source<'_>,
     on: &OnCpus<'_>,
@@ -333,7 +333,7 @@ impl Wanted {
         buckets.is_some_and(|buckets| buckets.contains(&bucket))
     }
 
-    /// Returns the durations of rows that lie in those buckets.
+    /// Returns the durations of rows that are in those buckets.
     fn among_rows(
         &self,
         source: &Source<'_>,
@@ -357,7 +357,7 @@ impl Wanted {
         chunks.par_iter().flat_map_iter(collect).collect()
     }
 
-    /// Returns the durations of slices on CPUs that lie in those buckets.
+    /// Returns the durations of slices on CPUs that are in those buckets.
     fn among_parts(
         &self,
         source: &Source<'_>,

@@ -1,4 +1,4 @@
-//! Which group an interval of a source belongs to, and what the group is called.
+//! The group of each interval of a source, and the name of a group.
 
 use super::on_cpu::Part;
 use super::source::{STATES, Source, WantedKinds};

@@ -25,8 +25,8 @@ pub struct LiveArea {
 }
 
 impl LiveArea {
-    /// Returns whether sums of these lanes can follow a drag. Sums of what threads did on CPUs cannot, because a slice
-    /// has as many parts as its thread has runs.
+    /// Returns whether sums of these lanes can follow a drag. Sums of the slices of threads on CPUs cannot, because a
+    /// slice has as many parts as its thread has runs.
     #[must_use]
     pub fn can_follow(lanes: &Lanes, what: What) -> bool {
         let is_on_cpu = match lanes {

@@ -85,7 +85,7 @@ pub enum Lanes {
     All,
     /// These lanes.
     Of(Vec<Lane>),
-    /// What some threads did on some CPUs, according to the runs.
+    /// The slices, runs and events of some threads on some CPUs, according to the runs.
     Both {
         /// The threads.
         threads: Vec<ThreadId>,
@@ -120,7 +120,7 @@ pub enum What {
     States,
 }
 
-/// What the intervals of a group have in common.
+/// The property by which intervals are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GroupBy {
     /// Slices: name and category. States: the state. Runs: the thread.
@@ -196,7 +196,7 @@ pub enum Precision {
 /// The sums of a group. All times in ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// What the intervals of the group have in common.
+    /// The common properties of the group's intervals.
     pub key: Key,
     /// The number of finished intervals; if it is 0, all durations are 0 as well.
     pub count: u64,

@@ -1,4 +1,4 @@
-//! What threads did on chosen CPUs: the runs of these CPUs in, the time of each slice on them out.
+//! The slices of threads on chosen CPUs: the runs of these CPUs in, the time of each slice on them out.
 //!
 //! ```text
 //! CPU 3      | a  |   b   |      | a |            runs
@@ -199,7 +199,7 @@ impl<'a> OnCpus<'a> {
             }
         }
         found.begun_before.sort_unstable();
-        // Tracks are sorted by what they belong to.
+        // Tracks are sorted by owner.
         let is_before = |kind| trace.tracks.partition_point(|track| track.kind < kind);
         let first = is_before(TrackKind::Thread(ThreadId(0)));
         for (at, track) in trace.tracks.iter().enumerate().skip(first) {

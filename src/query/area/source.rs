@@ -148,7 +148,7 @@ impl Limits {
     }
 }
 
-/// A shape with the trace that it is of.
+/// A shape with its trace.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Source<'a> {
     pub trace: &'a Trace,

@@ -1,7 +1,7 @@
 //! Counts, sums and percentiles of durations, which are added and removed one by one.
 //!
-//! Durations fall into buckets of 1/32 of a power of two, so that percentiles are known within 3 %
-//! at any time; an exact answer reads the durations of those buckets only again (`exact.rs`).
+//! Durations fall into buckets of 1/32 of a power of two, so that percentiles are known within 3 % at any time; an
+//! exact answer reads only the durations in the buckets of the percentiles again (`exact.rs`).
 
 use crate::base::Maybe;
 use crate::query::seen::Length;

@@ -14,7 +14,7 @@ pub enum Because {
     Child,
     /// The process reads this file, which the previous step wrote.
     File(StringId),
-    /// The process reads from a pipe what the previous step wrote.
+    /// The process reads the output of the previous step from a pipe.
     Pipe,
     /// The build tool recorded that the process before unblocked it.
     Unblocked,
@@ -57,7 +57,7 @@ pub enum Wait {
     NoSlot,
     /// The process waited for children that are not on the chain.
     Children,
-    /// What the next process needs was ready, but nobody had started the process.
+    /// The inputs of the next process were ready, but no process had started it.
     NotStarted,
     /// The next process ran, but did not need the result of the step before yet.
     Beside,

@@ -92,7 +92,7 @@ struct State {
     of_children: Option<ChainSoFar>,
     /// If the process is a compiler driver that joins its children by pipes: the child that it started last.
     last_child: Option<ProcessId>,
-    /// The process that reads from a pipe what this one writes, until this one ends.
+    /// The process that reads the output of this one from a pipe, until this one ends.
     feeds: Option<ProcessId>,
     has_ended: bool,
 }
@@ -486,7 +486,7 @@ mod tests {
 
     #[test]
     fn what_ran_at_once_is_on_the_chain_only_where_files_say_so() {
-        // make -j2: three compilers, and a linker that reads what the second wrote.
+        // make -j2: three compilers, and a linker that reads the output of the second one.
         let trace = trace_of(&[
             (None, 0, 60),
             (Some(0), 2, 10),

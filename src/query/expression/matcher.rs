@@ -38,7 +38,7 @@ impl<'a> Matcher<'a> {
     /// Binds `expression` to `trace`.
     ///
     /// # Errors
-    /// If it asks for a field that no event of the trace can have.
+    /// Errors if it contains a field that no event of the trace can have.
     pub fn new(
         expression: &Expression,
         trace: &'a Trace,

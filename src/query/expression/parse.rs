@@ -33,7 +33,7 @@ pub enum Node {
         value: Literal,
     },
     /// Only events of these names or systems (`sched_switch`, `sched`, `sched/sched_switch`; with `*` for any text, or
-    /// as regular expressions of the whole name); their own fields come first in what follows.
+    /// as regular expressions of the whole name); in the part after it, fields of these events take precedence.
     Event(Vec<String>, Box<Node>),
     /// The part does not match.
     Not(Box<Node>),

@@ -109,7 +109,7 @@ impl Flame {
         let Some(of) = self.nodes.get(node as usize) else {
             return false;
         };
-        // The root and the nodes of tracks have no slices of their own: they contain what their children contain.
+        // The root and the nodes of tracks have no slices of their own: their total consists of that of their children.
         let is_container = of.count == 0 && of.depth <= 1;
         of.unfinished > 0 || (is_container && of.children.iter().any(|&it| self.is_at_least(it)))
     }

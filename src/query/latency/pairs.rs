@@ -22,7 +22,7 @@ use crate::trace::{CpuId, EventId, Trace};
 /// The most events of each expression that are kept.
 const MAX_EVENTS: usize = 8_000_000;
 
-/// What two events must have in common to be a pair.
+/// The property that two events must share to be a pair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PairKey {
     /// Nothing: the next event of the second expression closes the pair.
@@ -77,7 +77,7 @@ pub struct PairQuery {
     pub from: Expression,
     /// The event that closes a pair.
     pub to: Expression,
-    /// What both events have in common.
+    /// The property that both events share.
     pub key: PairKey,
     /// The time range.
     pub span: TimeSpan,

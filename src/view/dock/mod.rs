@@ -163,7 +163,7 @@ impl Default for Dock {
     }
 }
 
-/// A set of tabs: panes of which one is visible.
+/// A set of tabs: several panes, one of which is visible.
 struct Tabs<'a> {
     panes: &'a [PaneKind],
     /// The index of the visible one.

@@ -21,7 +21,7 @@ pub(crate) struct FxtFile<'a> {
 /// Operation and id of a flow event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FlowRecord {
-    /// What the event does to its flow.
+    /// The effect of the event on its flow.
     pub op: FlowOp,
     /// The flow's id.
     pub id: u64,
@@ -32,7 +32,7 @@ pub(crate) struct FlowRecord {
 pub(crate) struct SchedulingRecord {
     /// Number of the CPU.
     pub cpu: u32,
-    /// What happened.
+    /// The switch or wakeup.
     pub action: SchedulingAction,
 }
 

@@ -127,13 +127,13 @@ struct Sieve<'a> {
     is_instant: Vec<bool>,
 }
 
-/// The kept records, and what is written besides them.
+/// The kept records, and the items that are written besides them.
 pub(in crate::export::fxt) struct Choice {
     /// The kept records.
     pub kept: Kept,
-    /// Items of the lanes that were looked at whose records are not kept.
+    /// Items of the lanes that were examined whose records are not kept.
     pub items: Vec<Item>,
-    /// The lanes that were not looked at.
+    /// The lanes that were not examined.
     pub lanes: Vec<Lane>,
 }
 
@@ -493,7 +493,7 @@ struct TimesOf {
     before: i64,
 }
 
-/// What [`Items::sift_end`] needs of a track.
+/// The data of a track that [`Items::sift_end`] needs.
 struct SievedTrack<'a> {
     threads: &'a Threads<'a>,
     /// The events whose records begin or end slices, or are whole slices.

@@ -18,7 +18,7 @@ const BY_SIZE: usize = 1;
 /// The most rows that are open at first.
 const MOST_OPEN: usize = 12;
 
-/// Returns a call tree as a table: by total time with callers above what they call, or by own time with callers below.
+/// Returns a call tree as a table: by total time with callees below their callers, or by own time with callers below.
 #[must_use]
 pub(super) fn call_tree(flame: &Arc<Flame>, size: Size) -> TableData {
     let of = |name: &str, width: f32| PaneColumn::of(&TREE, name, width);

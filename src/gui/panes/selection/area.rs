@@ -151,9 +151,9 @@ pub(crate) fn whole_of(area: &Area, trace: &Trace) -> Whole {
 
 fn lanes_of(kinds: &[LaneKind], trace: &Trace) -> Vec<Lane> {
     let mut lanes: Vec<Lane> = Vec::with_capacity(kinds.len());
-    // As in exports and on the command line, a selection of CPUs alone means what threads did there. With other tracks
-    // selected, a CPU means what its track shows: otherwise one table would contain whole calls of some threads and only
-    // parts of the calls of others.
+    // As in exports and on the command line, a selection of CPUs alone means the slices of threads while they ran
+    // there. With other tracks selected, a CPU means the contents of its track: otherwise one table would contain whole
+    // calls of some threads and only parts of the calls of others.
     let are_cpus_alone = kinds.iter().all(|kind| is_of_cpu(kind, trace));
     for kind in kinds {
         match *kind {
@@ -176,7 +176,7 @@ fn lanes_of(kinds: &[LaneKind], trace: &Trace) -> Vec<Lane> {
     lanes
 }
 
-/// Returns whether a lane shows what a CPU itself did, rather than a thread or process.
+/// Returns whether a lane shows the activity of a CPU itself, rather than of a thread or process.
 fn is_of_cpu(kind: &LaneKind, trace: &Trace) -> bool {
     let is_cpus = |track: TrackId| {
         let track = trace.tracks.get(track.0 as usize);
