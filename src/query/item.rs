@@ -98,8 +98,8 @@ impl Item {
     }
 
     /// Returns the duration of an item, as far as it is known: the measured duration, else the distance from its start
-    /// to its end. If an end was not seen (of a thread or process: its start or its end), the least duration. `None` if
-    /// there is no such item, or if it has no duration.
+    /// to its end. If the end was not seen (or, for a thread or process, the start), the least duration is returned.
+    /// `None` if there is no such item, or if it has no duration.
     #[must_use]
     pub fn duration(self, trace: &Trace, seen: &Seen) -> Option<Length> {
         let span = self.span(trace)?;

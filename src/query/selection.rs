@@ -296,7 +296,8 @@ impl<'a> Chosen<'a> {
         self.has_runs_of(cpu) && (self.has_thread(thread) || self.has_cpu_track(cpu))
     }
 
-    /// Returns whether a thread's states are chosen: not if it ran on none of the CPUs in the range.
+    /// Returns whether a thread's states are chosen. They are not if the thread ran on none of the chosen CPUs in the
+    /// range.
     #[must_use]
     pub(crate) fn has_states_of(&self, id: ThreadId) -> bool {
         self.has_thread(id) && (!self.on_cpus.is_limit() || self.on_cpus.has_run_in(id, self.span))
@@ -385,7 +386,8 @@ impl<'a> Chosen<'a> {
         }
     }
 
-    /// The row of the chosen sample of a counter that is in force when the range starts, if it was taken before.
+    /// Returns the row of the chosen sample of a counter whose value holds at the range's start, if the sample was
+    /// taken before the range.
     #[must_use]
     pub(crate) fn sample_at_start(&self, id: CounterTrackId) -> Option<u32> {
         let track = self.trace.counters.tracks.get(id.0 as usize)?;

@@ -367,7 +367,7 @@ impl Pairer<'_> {
             let Some(Open { draft, .. }) = stack.pop() else {
                 return;
             };
-            // A slice that began before the call that proves it was over when that call began.
+            // A slice that began before the proving call was already over when that call began.
             let start = self.drafts[draft as usize].start;
             let before = proof.begun.filter(|&begun| start < begun);
             self.lose_end(draft, before.unwrap_or(proof.time), family);

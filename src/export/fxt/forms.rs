@@ -29,8 +29,8 @@ pub(crate) struct BeginAround {
     pub distance: u64,
 }
 
-/// Slices that start at the same time as a begin around them or as a slice inside them. Hardly any trace contains
-/// some.
+/// Slices that start at the same time as a begin around them or as a slice inside them. Hardly any trace contains such
+/// slices.
 #[derive(Debug, Default)]
 pub(crate) struct BeginsAround {
     begins: FxHashMap<u32, BeginAround>,

@@ -380,8 +380,8 @@ impl<'a> Encoder<'a, '_> {
         }
     }
 
-    /// Returns the run of a chosen thread that ends by an extra record: because no state of the thread follows from
-    /// its end, or because the switch itself names another outgoing thread where switches were lost.
+    /// Returns the run of a chosen thread that needs an extra record for its end: no state of the thread follows from
+    /// the run's end, or the switch itself names another outgoing thread because switches were lost.
     fn run_ended_apart(&self, item: &Item) -> Option<usize> {
         let trace = self.source.trace;
         let runs = &trace.runs;

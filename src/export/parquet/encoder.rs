@@ -84,7 +84,7 @@ impl<'p> Encoder<'p> {
     }
 }
 
-/// Takes the pages of a column out of where they were collected.
+/// Returns the bytes of a column's pages from the buffer in which they were collected.
 pub(super) fn bytes_of(pages: Pages) -> Result<Bytes, ParquetError> {
     Ok(Bytes::from(pages.into_inner()?))
 }

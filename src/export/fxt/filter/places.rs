@@ -1,5 +1,5 @@
-//! Finds the records of the model's events: the places of kept records, and what is written before or after which
-//! record.
+//! Finds the records of the model's events: the places of kept records, and the items that are written before or after
+//! each record.
 
 use std::sync::{Mutex, PoisonError};
 

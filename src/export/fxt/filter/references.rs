@@ -401,8 +401,8 @@ impl<'a, O: ByteOrder> Walk<'_, 'a, '_, O> {
             koid,
         };
         if self.lives.contains(&key) && !self.has_life(header, record) {
-            // The events from which that is known may be outside the range: the encoder writes the object again, with
-            // these times.
+            // The events that contain these times may be outside the range: the encoder writes the object again, with
+            // the times.
             return;
         }
         self.found.seen.insert(key);

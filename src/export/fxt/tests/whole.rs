@@ -139,8 +139,8 @@ fn arrows_that_go_on_from_one_event_come_back() {
         times
     };
     assert_eq!(times(trace), [(150, 650), (650, 850)]);
-    // Like a file that one event read and wrote, and that two others read: the flow of one id continues twice from
-    // that event, and twice from its begin.
+    // As if one event read and wrote a file, and two other events read it: the flow of one id continues twice from that
+    // event, and twice from its begin.
     let mut rows = trace.flows.rows.clone();
     let (first, second) = (rows[0], rows[1]);
     let late = FlowPoint {
