@@ -156,8 +156,8 @@ fn frame_draw_lists(bencher: Bencher, zoom: i64) {
 enum Hard {
     /// Asynchronous slices of one track that never end.
     AsyncsWithoutEnd,
-    /// Asynchronous slices of two names that are open together under one id; those of the first name end first,
-    /// amid those of the other.
+    /// Asynchronous slices of two names that are open together under one id; the slices of the first name end first,
+    /// although slices of the other name began between them.
     AsyncsOfOneId,
     /// Complete slices, each of which overlaps the next 100 without containing them.
     Staircase,

@@ -249,7 +249,7 @@ struct OpenCall {
 /// Closes the calls that are over when `draft` begins. `own_start` is when it began by the clock that measured it.
 fn close(open: &mut Vec<OpenCall>, calls: &[Call], draft: &Draft, own_start: Option<i64>) {
     while let Some(&around) = open.last() {
-        // Of equal times, a call is over if its end's event comes before the new call's begin.
+        // At equal times, a call is over if its end's event comes before the new call's begin.
         let is_over =
             around.end < draft.start || around.end == draft.start && around.ended_by <= draft.begin;
         // An interrupt between a return and the return's event is after the call, not in it.
@@ -277,7 +277,7 @@ pub(crate) fn of_lone_ends(drafts: &[Draft], table: &MeasuredTable, odd: &mut Fx
 }
 
 /// Adds the stated durations of slices that are drawn with another length to `odd`, by the event that begins them. The
-/// duration is that of the event that ends the slice, or is the whole slice.
+/// stated duration comes from the event that ends the slice, or from the event of a slice that was recorded whole.
 pub(crate) fn drawn_otherwise(
     drafts: &[Draft],
     table: &MeasuredTable,

@@ -70,8 +70,8 @@ fn first_events(recorded: &Recorded, thread_count: usize) -> Vec<Option<(Timesta
                 thread: key,
             } in columns.thread_runs()
             {
-                // A key of several threads can mean another thread at the next event: each event of the run is
-                // examined.
+                // A key that belonged to several threads may mean another thread at the next event: each event of the
+                // run is examined.
                 let count = if threads.is_unique(key) { 1 } else { run.len() };
                 for index in run.take(count) {
                     let time = columns.time(index as u32);

@@ -34,7 +34,7 @@ pub struct Exporter {
 /// The kind of an exporter's output, which decides how invisible characters are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportedText {
-    /// JSON: control characters and such that change a text's direction become escapes of JSON.
+    /// JSON: control characters, and characters that change a text's direction, become escapes of JSON.
     Json,
     /// Bytes, or text in which the exporter itself escapes such characters.
     AsWritten,

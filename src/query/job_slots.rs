@@ -44,7 +44,7 @@ const SERIAL: &[&[u8]] = &[
     b"xargs",
     b"scons",
 ];
-/// If no runner is known by name: a process with at least this many children may be one.
+/// If no process is a known runner, a process with at least this many children may be a runner.
 const MANY_CHILDREN: u32 = 3;
 
 /// The times at which all job slots of a build were taken.

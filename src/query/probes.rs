@@ -109,7 +109,8 @@ impl ProbePair {
         (sum / self.durations.len().max(1) as i128) as i64
     }
 
-    /// Returns the distribution of the durations, from the shortest: each power of two has four buckets.
+    /// Returns the distribution of the durations, from the shortest to the longest. There are four buckets from one
+    /// power of two to the next.
     #[must_use]
     pub fn histogram(&self) -> Vec<Step> {
         let step_of = |ns: i64| ((ns.max(1) as f64).log2() * STEPS_A_DOUBLING).floor() as i32;

@@ -258,7 +258,7 @@ pub(crate) fn alive(trace: &Trace) -> Vec<CountFrom> {
     steps(lives)
 }
 
-/// Returns the degree of parallelism as steps: the number of living processes none of whose children live.
+/// Returns the degree of parallelism as steps: the number of living processes that have no living child.
 #[must_use]
 pub fn parallelism(trace: &Trace, times: &ProcessTimes) -> Vec<CountFrom> {
     let own = (0..times.rows.len() as u32).flat_map(|id| own_spans(trace, times, ProcessId(id)));

@@ -15,7 +15,8 @@ pub struct SlotEstimate {
     pub most: Nanos,
 }
 
-/// Returns the bounds for `slots` job slots; `work` is the time of all jobs, `chain` that of the critical chain.
+/// Returns the bounds for `slots` job slots; `work` is the total time of all jobs, `chain` is the length of the
+/// critical chain.
 #[must_use]
 pub fn with_slots(work: Nanos, chain: Nanos, slots: u32) -> SlotEstimate {
     let slots = i64::from(slots.max(1));

@@ -27,7 +27,7 @@ pub enum Cell<'a> {
     Text(CellText<'a>),
 }
 
-/// The text of a cell: one of the trace or of the rows' source, or one that was made for the cell.
+/// The text of a cell: a text of the trace or of the rows' source, or a text that was made for the cell.
 #[derive(Clone, Debug)]
 pub enum CellText<'a> {
     /// A text that outlives the cell.

@@ -89,7 +89,7 @@ impl TableDef {
         matches!(self.rows, Rows::Trace(_))
     }
 
-    /// Returns the columns in data sets, each with its index in the rows, under its name there.
+    /// Returns the columns in data sets, each with its index in the rows and under its name in data sets.
     pub fn stored_columns(&self) -> impl Iterator<Item = (usize, ColumnDef<'static>)> {
         let of = self.stored.map_or(&[][..], |stored| stored.columns);
         let more = self.stored.map_or(&[][..], |stored| stored.more);

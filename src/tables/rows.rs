@@ -47,9 +47,9 @@ pub trait RowSource: Send + Sync {
         None
     }
 
-    /// Returns a number if making a row's cells may take longer than a frame, because events are decoded from compressed
-    /// data: such cells are made by a task, and the rows are not sorted. Sources with the same number have the same rows
-    /// as far as both have any.
+    /// Returns a number if making a row's cells may take longer than a frame, because events are decoded from
+    /// compressed data: such cells are made by a task, and the rows are not sorted. Two sources with the same number
+    /// have the same rows, but one may have more rows at its end.
     fn slow_key(&self) -> Option<u64> {
         None
     }

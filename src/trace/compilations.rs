@@ -20,8 +20,8 @@ impl SliceLabel {
 }
 
 impl Trace {
-    /// Returns whether a compiler recorded its work in the trace. Fast for traces without such slices, however many
-    /// names they have.
+    /// Returns whether a compiler recorded its work in the trace. This is fast also for traces with many names and
+    /// without such slices.
     #[must_use]
     pub(crate) fn has_compilations(&self) -> bool {
         let Some(name) = self.strings.find(CompilerWork::COMPILATION_NAME) else {

@@ -48,8 +48,8 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Returns the samples of `track` that are valid in `span`: from the one valid at its start to the last before its
-    /// end.
+    /// Returns the samples of `track` whose values hold in `span`: from the sample that holds at its start to the last
+    /// sample before its end.
     #[must_use]
     pub(crate) fn in_force(&self, track: &CounterTrack, span: TimeSpan) -> Range<u32> {
         let times = &self.times[track.samples.start as usize..track.samples.end as usize];

@@ -313,7 +313,7 @@ impl Walk<'_> {
 
     fn opened(&mut self, index: u32, row: &FileUse, process: Option<ProcessId>) -> FileId {
         if let Some(process) = process {
-            // The number was used before: that descriptor was closed without a recorded line.
+            // The number was in use: that descriptor was closed without a recorded line.
             self.release(process, row.fd, Moment::of(row));
         }
         let access = Access::of_flags(row.flags);

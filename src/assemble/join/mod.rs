@@ -253,7 +253,7 @@ impl<'a> Joined<'a> {
         if let Processes::Home(_) = moves.processes {
             return;
         }
-        // Parts of environments that processes share stay shared.
+        // Parts of environments that several processes share are also shared in the joined trace.
         let mut parts: FxHashMap<*const [StringId], Arc<[StringId]>> = FxHashMap::default();
         let moved = |part: &[StringId]| part.iter().map(|&id| moves.string(id)).collect();
         let processes = theirs.processes.iter().map(|process| Process {

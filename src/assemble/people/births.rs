@@ -141,7 +141,7 @@ pub(super) fn births(directory: &Directory, seen: &Seen, lives: &[LifeEvent<'_>]
             _ => continue,
         };
         let child = born_as(*child, row.time, &aliases, seen, &known);
-        // A line is written when the call has returned (strace `-z`): the child may have lines before it.
+        // strace with `-z` writes a line when the call has returned, so the child may have earlier lines.
         let first = seen.get(&child.0).map(|seen| seen.first);
         let is_late = forks_come_late
             && !known.contains_key(&child.0)

@@ -96,7 +96,7 @@ impl JsonEvents<'_> {
         }
     }
 
-    /// Returns the number of a CPU in the file: CPUs of several files have different ones.
+    /// Returns the number of a CPU in the exported file: the CPUs of each file on the axis have numbers of their own.
     pub(super) fn cpu_number(&self, index: u32) -> u32 {
         let number = self.koids.cpu_number(CpuId(index));
         number.map_or(index, u32::from)

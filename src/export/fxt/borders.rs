@@ -243,8 +243,8 @@ impl<'a> Items<'a> {
         })
     }
 
-    /// Returns, by slice, the time before the range's end at which a whole slice that crosses that end is cut. Of
-    /// slices that overlap without nesting, the one that started first ends first: with one common end the later slice
+    /// Returns, by slice, the time before the range's end at which a whole slice that crosses that end is cut. If
+    /// slices overlap without nesting, the slice that started first is cut first: with a common end, the later slice
     /// would seem nested in it.
     pub(crate) fn cut_before_end(&self) -> FxHashMap<u32, i64> {
         let mut cuts = FxHashMap::default();

@@ -255,8 +255,8 @@ impl<'a, 't> Encoder<'a, 't> {
         }
     }
 
-    /// Returns whether a record without a time would be read with another time than `time`, because the record before
-    /// it has another. Records at the start of a whole export get the first time that follows.
+    /// Returns whether a reader would give a record without a time another time than `time`: the time of the record
+    /// before it. Records at the start of a whole export get the first time that follows.
     pub(super) fn lacks_anchor(&self, time: i64) -> bool {
         let chosen = self.source.chosen;
         let is_part = || chosen.is_narrowed() || chosen.span.start > self.source.trace.span.start;

@@ -40,7 +40,8 @@ pub(crate) struct BeginsAround {
 }
 
 impl BeginsAround {
-    /// Finds them, outer slices before inner ones: the begins around a slice are also around the slices inside it.
+    /// Finds these slices, outer slices before inner ones: the begins around a slice are also around the slices inside
+    /// it.
     pub fn new(trace: &Trace) -> BeginsAround {
         let slices = &trace.slices;
         let of_track = |track: &Track| {

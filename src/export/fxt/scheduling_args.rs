@@ -4,7 +4,7 @@ use super::args::{self, Fitted, MOST_ARG_WORDS, Room};
 use super::encode::Encoder;
 use super::records::{Arg, ArgValue, MOST_ARGS};
 
-/// The most arguments that a copied scheduling record has room for beside those that the encoder adds.
+/// The most arguments of a copied scheduling record that fit besides those that the encoder adds.
 const MOST_OWN_ARGS: usize = MOST_ARGS - 6;
 
 /// Returns the value of the first argument of that name for which `of` returns one.

@@ -68,7 +68,7 @@ impl<'a> EventEncoder<'a> {
         let context = self.context;
         let entry = out.open(bundle::EVENT);
         out.uint(ftrace_event::TIMESTAMP, context.time(event.row.time.0));
-        // An event must have a pid: one of an unknown thread has that of the CPU's idle thread.
+        // An event must have a pid: an event of an unknown thread gets the pid of the CPU's idle thread.
         let ThreadKey(pid) = event.row.thread.unwrap_or(ThreadKey::IDLE);
         out.uint(ftrace_event::PID, u64::from(pid));
         let start = out.len();

@@ -104,7 +104,7 @@ pub(super) fn made_switches(context: &Context<'_>) -> Vec<MadeSwitch> {
     made
 }
 
-/// Returns the switch that ends the run which is cut by the end of the range.
+/// Returns the switch at the end of a run that the end of the range cuts.
 fn at_end(context: &Context<'_>, cpu: CpuId) -> Option<MadeSwitch> {
     let runs = &context.trace.runs;
     let last = runs

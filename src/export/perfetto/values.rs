@@ -53,8 +53,8 @@ fn number_in(text: &str) -> Option<i64> {
     }
 }
 
-/// The bits of thread states before Linux 4.9, which trace_processor assumes for a file that does not say its kernel
-/// (`src/trace_processor/types/task_state.cc`), by letter; those of newer kernels differ from `P` on.
+/// The bits of thread states before Linux 4.9, which trace_processor assumes for a file that does not state its kernel
+/// version (`src/trace_processor/types/task_state.cc`), by letter; those of newer kernels differ from `P` on.
 const OLD_STATES: [(char, i64); 13] = [
     ('R', 0),
     ('S', 1),

@@ -8,7 +8,7 @@
 //! Flows keep their ids unless a reader would then bind them differently: such a flow gets an artificial id with bit
 //! 63 set.
 //!
-//! Flow events of which no arrow was made are marks as well, each in a flow of its own: see `lone_flows`.
+//! Flow events that made no arrow are marks as well, each in a flow of its own: see `lone_flows`.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::Entry;
@@ -364,7 +364,7 @@ impl FlowMarks {
     }
 }
 
-/// The processes that began flows with one id, since the last time that no such flow was open.
+/// The processes that began flows with one id since the last time that no flow with the id was open.
 #[derive(Default)]
 struct Owners {
     /// The number of flows that each process began.

@@ -25,7 +25,7 @@ const ARTIFICIAL: u64 = 1 << 63;
 pub(crate) enum Zero {
     /// To idle threads only.
     IsIdle,
-    /// To the thread that has it in the source, an FXT file whose koids are kept: idle threads have no events there.
+    /// To the thread that has it in the source: an FXT file whose koids are kept, in which idle threads have no events.
     IsSomebody,
 }
 

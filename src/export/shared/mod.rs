@@ -25,7 +25,7 @@ pub struct ThreadKoids {
 }
 
 impl ThreadKoids {
-    /// Returns the koids of a process itself. Readers expect the process's koid as that of its main thread, too.
+    /// Returns the koids of a process itself. Readers expect the main thread to have the koid of the process.
     #[must_use]
     pub(crate) const fn of_process(koid: u64) -> ThreadKoids {
         ThreadKoids {

@@ -20,9 +20,9 @@ use crate::tracedat::page_writer::PageWriter;
 
 /// Bytes that are written of a CPU.
 pub(super) enum Piece {
-    /// These bytes of the input.
+    /// Bytes that are copied from the input: this range.
     Copied(Range<u64>),
-    /// New ones.
+    /// New bytes.
     New(Vec<u8>),
 }
 

@@ -223,7 +223,7 @@ impl Timeline {
     }
 
     /// Draws labels and makes their accessibility nodes. Returns the canvas response merged with those of the nodes, so
-    /// that a right click on a node is one on the canvas.
+    /// that a right click on a node counts as a right click on the canvas.
     fn labels_ui(
         &mut self,
         ui: &Ui,

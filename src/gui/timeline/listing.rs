@@ -66,8 +66,8 @@ pub(super) fn list(
     ProfileNames::default()
 }
 
-/// Makes the labels of runs distinct from those of slices: a summary's label is that of a slice, or above
-/// [`RUNS_FROM`] a thread.
+/// Makes the labels of runs distinct from the labels of slices: a label of a summary is a slice's label, or a thread
+/// plus [`RUNS_FROM`].
 fn name_all(lane: LaneKind, blocks: &mut [Block]) {
     if matches!(lane, LaneKind::Runs(_)) {
         for block in blocks {

@@ -184,7 +184,8 @@ pub(super) fn summaries(source: &Source<'_>, tallies: &Tallies) -> Vec<NumberedG
     groups
 }
 
-/// Sorts groups, the largest first; equal ones by their words, so that their order does not depend on that of the file.
+/// Sorts groups, the largest first; groups of equal size are sorted by their words, so that their order does not depend
+/// on the order in the file.
 pub(super) fn sort_by_size(groups: &mut [NumberedGroup], trace: &Trace, what: What) {
     groups.sort_by(|a, b| {
         let words = |it: &NumberedGroup| it.group.key.label(trace);

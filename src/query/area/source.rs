@@ -377,8 +377,8 @@ impl Source<'_> {
         }
     }
 
-    /// Returns the children of the slices of `area` that are outside of the area, as (child, duration inside its parent
-    /// in ns). Only slices that reach out of the span have such children.
+    /// Returns the children outside of the area whose parents are slices of `area`, as (child, duration inside its
+    /// parent in ns). Only slices that reach out of the span have such children.
     pub(crate) fn children_outside(&self, span: TimeSpan, mut found: impl FnMut(u32, u32, i64)) {
         if self.shape.what != What::Slices {
             return;

@@ -284,8 +284,8 @@ impl<'a> Merge<'a> {
     }
 }
 
-/// Returns slices of an asynchronous track in an order in which each comes after the one around it, which may be in any
-/// row.
+/// Returns slices of an asynchronous track in an order in which each comes after the slice around it. The slice around
+/// it may be in any row.
 fn outermost_first(slices: &Slices, inside: impl Iterator<Item = u32>) -> Vec<u32> {
     let mut waiting: FxHashSet<u32> = inside.collect();
     let mut all: Vec<u32> = waiting.iter().copied().collect();

@@ -109,7 +109,8 @@ impl Flame {
         let Some(of) = self.nodes.get(node as usize) else {
             return false;
         };
-        // The root and the nodes of tracks have no slices of their own: their total consists of that of their children.
+        // The root and the nodes of tracks have no slices of their own: they are lower bounds if one of their children
+        // is.
         let is_container = of.count == 0 && of.depth <= 1;
         of.unfinished > 0 || (is_container && of.children.iter().any(|&it| self.is_at_least(it)))
     }

@@ -23,7 +23,7 @@ pub struct WakeupLatency {
     pub unmatched: u64,
     /// The number of waits that had not ended at the recording's end.
     pub unfinished: u64,
-    /// The total time in ns of these waits until then.
+    /// The total time in ns that these waits lasted until the recording's end.
     pub unfinished_ns: i128,
 }
 

@@ -18,8 +18,8 @@ pub struct SearchedTrace {
     pub reader: Arc<dyn Events>,
 }
 
-/// Makes `task` search for `query`; the key is the expression's text. The task's answer is that of the previous search
-/// until this one has found something or has ended.
+/// Makes `task` search for `query`; the key is the expression's text. The task keeps the answer of the previous search
+/// until the new search has found something or has ended.
 ///
 /// # Errors
 /// Errors if the expression needs something that the trace cannot have.

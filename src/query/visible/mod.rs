@@ -71,8 +71,8 @@ pub fn has_long_slice(
     has_long(&slice_row(trace, row), lod, span, least)
 }
 
-/// Returns whether an item that is at least `least` ns long meets `span`: such an item is an entry of its own in levels
-/// up to that width.
+/// Returns whether an item that is at least `least` ns long overlaps `span`. Such an item is an entry of its own in all
+/// levels up to that width.
 fn has_long<R: Row>(row: &R, lod: Option<&Lod>, span: TimeSpan, least: i64) -> bool {
     let is_long = |start: i64, end: i64| {
         end.saturating_sub(start) >= least && start < span.end.0 && end > span.start.0
@@ -123,8 +123,8 @@ pub fn seen(index: &Index, cpu: CpuId, span: TimeSpan, pixels: u32, out: &mut Ve
     }
 }
 
-/// Writes the blocks of the jobs of a lane to `out`, which is emptied first. The label is the process, the number is
-/// that of the job in its lane.
+/// Writes the blocks of the jobs of a lane to `out`, which is emptied first. The label is the process; the item number
+/// is the index of the job in its lane.
 pub fn jobs(jobs: &[Job], span: TimeSpan, pixels: u32, out: &mut Vec<Block>) {
     blocks(&JobRow(jobs), None, 0, span, pixels, out);
 }

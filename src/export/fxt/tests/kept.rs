@@ -389,7 +389,7 @@ fn copies_of_copies_have_no_more_processes() {
 fn blobs_keep_their_time() {
     let folder = tempfile::tempdir().unwrap();
     let source = written(folder.path(), |out| {
-        // Its time is that of the first event in the file, which is not the earliest.
+        // Its time is the time of the first event in the file, which is not the earliest event.
         out.blob(b"first", b"", Some(1), b"bytes");
         complete(out, "late", (50, 60), &[]);
         out.blob(b"second", b"", Some(1), b"bytes");
