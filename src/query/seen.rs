@@ -103,7 +103,7 @@ impl Seen {
     }
 
     /// Returns the time until which an unfinished slice certainly lasted; its start if nothing is certain. Returns the
-    /// end of a finished slice. Panics if there is no such slice, as slices do.
+    /// end of a finished slice. Panics if there is no such slice.
     #[must_use]
     pub fn until(&self, trace: &Trace, id: SliceId) -> Timestamp {
         let row = id.0 as usize;
@@ -146,7 +146,7 @@ impl Seen {
 
     /// Returns a part of a slice's duration in ns; `inside` returns how many ns of a drawn span belong to the part. For
     /// an unfinished slice, it is a part of the least duration. If the measured duration differs from the drawn one,
-    /// the part is the same share of both. Panics if there is no such slice, as slices do.
+    /// the part is the same share of both. Panics if there is no such slice.
     #[must_use]
     pub(crate) fn part_of_duration(
         &self,
@@ -167,7 +167,7 @@ impl Seen {
     }
 
     /// Returns the duration of a slice; for an unfinished slice, how long it certainly lasted. Panics if there is no
-    /// such slice, as slices do.
+    /// such slice.
     #[must_use]
     pub(crate) fn measure(&self, trace: &Trace, id: SliceId) -> Length {
         let (slices, row) = (&trace.slices, id.0 as usize);
@@ -194,7 +194,7 @@ impl Seen {
     }
 }
 
-/// Returns the span that a slice is drawn over. Panics if there is no such slice, as slices do.
+/// Returns the span that a slice is drawn over. Panics if there is no such slice.
 pub(crate) fn drawn_span(trace: &Trace, id: SliceId) -> TimeSpan {
     let (slices, row) = (&trace.slices, id.0 as usize);
     TimeSpan {
@@ -209,8 +209,8 @@ fn end_of(trace: &Trace, file: Option<SourceId>) -> Timestamp {
     file.map_or(trace.span, Source::span).end
 }
 
-/// Returns whether a slice is drawn to the end of its thread: if its end was not seen, it was still open then. Panics if
-/// there is no such slice, as slices do.
+/// Returns whether a slice is drawn to the end of its thread: if its end was not seen, it was still open then. Panics
+/// if there is no such slice.
 pub(crate) fn open_to_thread_end(trace: &Trace, id: SliceId) -> bool {
     thread_end(trace, id) == Some(trace.slice_end(id))
 }

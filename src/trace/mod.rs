@@ -274,7 +274,7 @@ impl Trace {
     }
 
     /// Returns the first nanosecond after a slice; a slice that never ended lasts to the end of its file. Panics if
-    /// there is no such slice, as slices do.
+    /// there is no such slice.
     #[must_use]
     pub fn slice_end(&self, id: SliceId) -> Timestamp {
         Timestamp(self.slices.end(id.0 as usize).at_most(self.span.end.0))

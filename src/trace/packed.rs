@@ -194,7 +194,7 @@ impl<T: Number> Packed<T> {
         self.count == 0
     }
 
-    /// Returns the value of a row. Panics if there is no such row, as slices do.
+    /// Returns the value of a row. Panics if there is no such row.
     #[inline]
     #[must_use]
     pub fn at(&self, row: usize) -> T {
@@ -219,7 +219,7 @@ impl<T: Number> Packed<T> {
         (row < self.count).then(|| self.at(row))
     }
 
-    /// Returns the values of `rows`, in order. Panics if there are no such rows, as slices do.
+    /// Returns the values of `rows`, in order. Panics if there are no such rows.
     pub fn range(&self, rows: Range<usize>) -> impl ExactSizeIterator<Item = T> + Clone + '_ {
         rows.map(|row| self.at(row))
     }

@@ -58,7 +58,7 @@ pub struct Event {
 }
 
 impl Segment {
-    /// Returns the time of event `index` of this segment. Panics if there is no such event, as slices do.
+    /// Returns the time of event `index` of this segment. Panics if there is no such event.
     #[inline]
     #[must_use]
     pub fn time(&self, index: u32) -> Timestamp {

@@ -71,8 +71,7 @@ impl Ends {
         ends
     }
 
-    /// Returns the end of a slice that starts at `start`; none if it never ended. Panics if there is no such row,
-    /// as slices do.
+    /// Returns the end of a slice that starts at `start`; none if it never ended. Panics if there is no such row.
     #[inline]
     #[must_use]
     pub fn get(&self, row: usize, start: i64) -> Maybe<i64> {
@@ -118,7 +117,7 @@ impl Finishes {
     }
 
     /// Returns the event that ended a slice whose begin is event `begin`; none if there is no such event. Panics if
-    /// there is no such row, as slices do.
+    /// there is no such row.
     #[inline]
     #[must_use]
     pub fn get(&self, row: usize, begin: u32) -> Maybe<u32> {

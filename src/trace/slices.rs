@@ -122,9 +122,9 @@ impl Slices {
         self.starts.is_empty()
     }
 
-    /// Returns where the drawn slice ends: its end if it was seen, else the time that proves that it is over, else
-    /// none (with several files on one axis: the end of its file). A duration is [`Slices::own_end`] minus the
-    /// start. Panics if there is no such row, as slices do.
+    /// Returns where the drawn slice ends: its end if it was seen, else the time that proves that it is over, else none
+    /// (with several files on one axis: the end of its file). A duration is [`Slices::own_end`] minus the start. Panics
+    /// if there is no such row.
     #[inline]
     #[must_use]
     pub fn end(&self, row: usize) -> Maybe<i64> {
@@ -132,14 +132,14 @@ impl Slices {
     }
 
     /// Returns the first nanosecond after a slice; `None` if its end was not seen, also with several files. These ends
-    /// are not sorted within a row. Panics if there is no such row, as slices do.
+    /// are not sorted within a row. Panics if there is no such row.
     #[inline]
     #[must_use]
     pub(crate) fn own_end(&self, row: usize) -> Option<i64> {
         self.end(row).get().filter(|_| !self.is_unended(row))
     }
 
-    /// Returns whether a slice's end was not seen. Panics if there is no such row, as slices do.
+    /// Returns whether a slice's end was not seen. Panics if there is no such row.
     #[inline]
     #[must_use]
     pub(crate) fn is_unfinished(&self, row: usize) -> bool {
@@ -158,7 +158,7 @@ impl Slices {
     }
 
     /// Returns where the drawn slice ends; none if it was still open at the end of its file. Sorted within a row.
-    /// Panics if there is no such row, as slices do.
+    /// Panics if there is no such row.
     #[inline]
     #[must_use]
     pub fn open_end(&self, row: usize) -> Maybe<i64> {
@@ -224,8 +224,7 @@ impl Slices {
         }
     }
 
-    /// Returns the same as [`Slice::duration`], for the slice with this row number. Panics if there is no such row, as
-    /// slices do.
+    /// Returns the same as [`Slice::duration`], for the slice with this row number. Panics if there is no such row.
     #[inline]
     #[must_use]
     pub(crate) fn duration(&self, row: usize) -> Option<Nanos> {
@@ -236,7 +235,7 @@ impl Slices {
     }
 
     /// Returns the event that ended a slice; `None` if it is unfinished or was recorded whole. Panics if there is no
-    /// such row, as slices do.
+    /// such row.
     #[inline]
     #[must_use]
     pub(crate) fn finish(&self, row: usize) -> Option<EventId> {
@@ -244,7 +243,7 @@ impl Slices {
         event.get().map(EventId)
     }
 
-    /// Returns the slice that a slice is nested in. Panics if there is no such row, as slices do.
+    /// Returns the slice that a slice is nested in. Panics if there is no such row.
     #[inline]
     #[must_use]
     pub(crate) fn parent(&self, row: usize) -> Option<SliceId> {
@@ -270,7 +269,7 @@ impl Slices {
         self.begins = Packed::new(&begins);
     }
 
-    /// Returns a slice. Panics if there is no such row, as slices do.
+    /// Returns a slice. Panics if there is no such row.
     #[must_use]
     pub fn get(&self, id: SliceId) -> Slice {
         let i = id.0 as usize;

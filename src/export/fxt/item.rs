@@ -69,7 +69,7 @@ impl ItemTime {
 }
 
 impl SliceAt {
-    /// Returns a slice. Panics if there is no such slice, as `Slices` does.
+    /// Returns a slice. Panics if there is no such slice.
     #[inline]
     pub fn of(trace: &Trace, index: usize) -> SliceAt {
         let slices = &*trace.slices;

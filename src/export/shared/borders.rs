@@ -141,7 +141,7 @@ impl Borders {
         self.cut_of_open(trace.source_of(begin, |source| &source.events))
     }
 
-    /// Returns the part of a slice. Panics if there is no such slice, as slices do.
+    /// Returns the part of a slice. Panics if there is no such slice.
     pub(crate) fn of_slice(&self, trace: &Trace, row: usize) -> Part {
         let slices = &trace.slices;
         let open = || self.cut_of_open_slice(trace, slices.begins.at(row));
